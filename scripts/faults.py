@@ -1,4 +1,4 @@
-"""Prints the tables of docs/faults.md from what scripts/faults left in a folder."""
+"""Prints the tables of reports/faults.md from what scripts/faults left in a folder."""
 
 import collections
 import csv

@@ -85,6 +85,9 @@ def rates(count, exposure):
     loops = sum(count[v] for v in LOOPS)
     scores = {"fpr": ratio(count["false-alarm"], clean), "exposure": exposure}
     scores |= interval("precision", count["hit"], count["hit"] + wrong)
+    ended = count["hit"] + count["earlier"]
+    scores["ended"] = ratio(ended, loops)
+    scores |= interval("ended", ended, loops)
     scores |= interval("recall", count["hit"], loops)
     scores |= interval("fpr", count["false-alarm"], clean)
     scores |= {"fa_per_mchar": None, "fa_lo": None, "fa_hi": None}
@@ -222,12 +225,13 @@ def check_intervals(folder, groups):
     path = folder / "intervals.csv"
     for row in read(path) if path.exists() else []:
         rows = groups.get((row["setting"], row["model"]))
-        if rows is None or row["metric"] not in ("precision", "recall", "fpr"):
+        if rows is None or row["metric"] not in ("ended", "precision", "recall", "fpr"):
             continue
         count = Counter(verdict(r) for r in rows)
         wrong = sum(count[v] for v in WRONG)
         k, n = {
             "precision": (count["hit"], count["hit"] + wrong),
+            "ended": (count["hit"] + count["earlier"], sum(count[v] for v in LOOPS)),
             "recall": (count["hit"], sum(count[v] for v in LOOPS)),
             "fpr": (count["false-alarm"], count["false-alarm"] + count["quiet"]),
         }[row["metric"]]

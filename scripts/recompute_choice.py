@@ -14,7 +14,7 @@ from pathlib import Path
 
 from recompute import read, same, scores_of
 
-METRICS = ("precision", "recall", "fa_per_mchar", "delay", "saved")
+METRICS = ("ended", "precision", "recall", "fa_per_mchar", "delay", "saved")
 COUNTS = ("transcripts", "loops", "clean")
 
 

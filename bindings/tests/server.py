@@ -2,8 +2,9 @@
 
     python3 server.py            # prints its address, serves until its standard input ends
 
-The model of a request says what its response is: `loop-reasoning` and `loop-answer` begin with prose and then
-say one sentence again and again, `prose` says prose and ends, `dies` goes in the middle of it. `GET /last` waits until the response that was
+The model of a request says what its response is: `loop-reasoning`, `loop-answer` and `loop-arguments` (of a call) begin with
+prose and then say one sentence again and again, `prose` says prose and ends, `dies` goes in the middle of it, `stalls` says
+nothing for some seconds. `polls` makes one call on and on, `works` some that differ: these two do not stream. `GET /last` waits until the response that was
 begun last is over, and tells how many chunks of it were sent, and whether its client had gone before its end.
 """
 
@@ -20,8 +21,11 @@ from pathlib import Path
 CHUNKS = 2001
 # Between two chunks, in seconds: a model is not faster, and a client that goes is noticed.
 PACE = 0.005
-# Chunks after which the server of the model `dies` has gone.
+# Chunks after which the server of the model `dies` has gone, and that of `stalls` is silent for some seconds.
 DIES = 30
+STALLS, SILENT = 3, 2.5
+# Calls after which the model `polls` gives up by itself, and `works` is done.
+POLLS, WORKS = 30, 4
 SENTENCE = "Wait, let me check the roads once more. "
 PROSE = (Path(__file__).parent / "prose.txt").read_text()
 
@@ -29,7 +33,7 @@ PROSE = (Path(__file__).parent / "prose.txt").read_text()
 def words(model: str) -> list[str]:
     """What a response says, chunk by chunk."""
     prose = PROSE.split(" ")
-    if model.startswith(("prose", "dies")):
+    if model.startswith(("prose", "dies", "stalls")):
         return [" ".join(prose[i : i + 4]) + " " for i in range(0, len(prose), 4)]
     start = [word + " " for word in prose[:5]]
     return start + [SENTENCE] * (CHUNKS - len(start))
@@ -62,9 +66,18 @@ def chat(model: str, texts: list[str], channel: str) -> list[bytes]:
         choices = [{"index": 0, "delta": delta, "finish_reason": reason}]
         return b"data: " + json.dumps(head | {"choices": choices}).encode() + b"\n\n"
 
-    body = [chunk({field: text}) for text in texts]
-    body[0] = chunk({"role": "assistant", field: texts[0]})
-    return [*body, chunk({}, "stop"), b"data: [DONE]\n\n"]
+    def delta(text: str, first: bool) -> dict:
+        if channel != "arguments":
+            return {field: text}
+        call = {"index": 0, "function": {"arguments": text}}
+        if first:
+            call |= {"id": "call_1", "type": "function"}
+            call["function"] = {"name": "write", "arguments": text}
+        return {"tool_calls": [call]}
+
+    body = [chunk(delta(text, False)) for text in texts]
+    body[0] = chunk({"role": "assistant", **delta(texts[0], True)})
+    return [*body, chunk({}, "tool_calls" if channel == "arguments" else "stop"), b"data: [DONE]\n\n"]
 
 
 def anthropic(model: str, texts: list[str], channel: str) -> list[bytes]:
@@ -74,12 +87,16 @@ def anthropic(model: str, texts: list[str], channel: str) -> list[bytes]:
         "stop_reason": None, "stop_sequence": None, "usage": {"input_tokens": 1, "output_tokens": 1},
     }  # fmt: skip
     block = {"type": kind, kind: ""} | ({"signature": ""} if kind == "thinking" else {})
+    if channel == "arguments":
+        block = {"type": "tool_use", "id": "toolu_1", "name": "write", "input": {}}
 
     def event(kind: str, **fields: object) -> bytes:
         data = json.dumps({"type": kind, **fields})
         return f"event: {kind}\ndata: {data}\n\n".encode()
 
     deltas = [{"type": f"{kind}_delta", kind: text} for text in texts]
+    if channel == "arguments":
+        deltas = [{"type": "input_json_delta", "partial_json": text} for text in texts]
     end = {"stop_reason": "end_turn", "stop_sequence": None}
     return [
         event("message_start", message=message) + event("content_block_start", index=0, content_block=block),
@@ -101,9 +118,16 @@ def responses(model: str, texts: list[str], channel: str) -> list[bytes]:
         return f"event: {kind}\ndata: {data}\n\n".encode()
 
     place = {"item_id": "item_1", "output_index": 0, "content_index": 0, "logprobs": []}
+    if channel == "arguments":
+        kind, place = "function_call_arguments", {"item_id": "item_1", "output_index": 0}
+        item = {"type": "function_call", "id": "item_1", "call_id": "call_1", "name": "write", "arguments": ""}
+        response["output"] = [item]
     deltas = [event(i + 1, f"response.{kind}.delta", delta=text, **place) for i, text in enumerate(texts)]
     done = event(len(texts) + 1, "response.completed", response=response | {"status": "completed"})
-    return [event(0, "response.created", response=response), *deltas, done]
+    created = event(0, "response.created", response=response | {"output": []})
+    if channel == "arguments":
+        created += event(0, "response.output_item.added", output_index=0, item=item)
+    return [created, *deltas, done]
 
 
 def ollama(model: str, texts: list[str], channel: str) -> list[bytes]:
@@ -116,6 +140,68 @@ def ollama(model: str, texts: list[str], channel: str) -> list[bytes]:
     lines = [line({"role": "assistant", "content": "", field: text}) for text in texts]
     return [*lines, line({"role": "assistant", "content": ""}, done=True, done_reason="stop")]
 
+
+POLL = {"request": {"method": "GET", "url": "/v3/plans/7/confirm"}}
+
+
+def step(model: str, results: int) -> dict | None:
+    """The arguments of the next call of an agent that has seen so many results; None: it is done."""
+    if model.startswith("polls"):
+        return POLL if results < POLLS else None
+    return {"request": {"method": "GET", "url": f"/v3/plans/{results}"}} if results < WORKS else None
+
+
+def results(request: dict) -> int:
+    """How many results of tools are in a conversation."""
+    count = 0
+    for item in request.get("messages") or request.get("input") or ():
+        if not isinstance(item, dict):
+            continue
+        content = item.get("content")
+        blocks = content if isinstance(content, list) else ()
+        count += item.get("role") == "tool" or item.get("type") == "function_call_output"
+        count += sum(isinstance(block, dict) and block.get("type") == "tool_result" for block in blocks)
+    return count
+
+
+def whole_chat(model: str, number: int, arguments: dict | None) -> dict:
+    message: dict = {"role": "assistant", "content": "It is done."}
+    if arguments is not None:
+        function = {"name": "execute", "arguments": json.dumps(arguments)}
+        message |= {"content": None, "tool_calls": [{"id": f"call_{number}", "type": "function", "function": function}]}
+    reason = "stop" if arguments is None else "tool_calls"
+    usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+    choices = [{"index": 0, "message": message, "finish_reason": reason, "logprobs": None}]
+    return {"id": "c1", "object": "chat.completion", "created": 1, "model": model, "choices": choices, "usage": usage}
+
+
+def whole_response(model: str, number: int, arguments: dict | None) -> dict:
+    item: dict = {"type": "message", "id": f"msg_{number}", "role": "assistant", "status": "completed"}
+    item["content"] = [{"type": "output_text", "text": "It is done.", "annotations": [], "logprobs": []}]
+    if arguments is not None:
+        item = {"type": "function_call", "id": f"fc_{number}", "call_id": f"call_{number}", "status": "completed"}
+        item |= {"name": "execute", "arguments": json.dumps(arguments)}
+    usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
+    usage |= {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
+    return {
+        "id": f"resp_{number}", "object": "response", "created_at": 1, "model": model, "status": "completed", "error": None,
+        "output": [item], "parallel_tool_calls": False, "tool_choice": "auto", "tools": [], "usage": usage,
+        "incomplete_details": None, "instructions": None, "metadata": {}, "temperature": 1.0, "top_p": 1.0,
+    }  # fmt: skip
+
+
+def whole_message(model: str, number: int, arguments: dict | None) -> dict:
+    block: dict = {"type": "text", "text": "It is done."}
+    if arguments is not None:
+        block = {"type": "tool_use", "id": f"toolu_{number}", "name": "execute", "input": arguments}
+    return {
+        "id": f"msg_{number}", "type": "message", "role": "assistant", "model": model, "content": [block],
+        "stop_reason": "end_turn" if arguments is None else "tool_use", "stop_sequence": None,
+        "usage": {"input_tokens": 1, "output_tokens": 1},
+    }  # fmt: skip
+
+
+WHOLE = {"/v1/chat/completions": whole_chat, "/v1/responses": whole_response, "/v1/messages": whole_message}
 
 APIS = {
     "/v1/chat/completions": chat,
@@ -139,7 +225,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         last.over.wait(30)
-        told = {"sent": last.sent, "gone": last.gone, "requests": last.requests}
+        self.answer({"sent": last.sent, "gone": last.gone, "requests": last.requests})
+
+    def answer(self, told: dict) -> None:
         body = json.dumps(told).encode()
         self.send_response(200)
         self.send_header("content-type", "application/json")
@@ -150,8 +238,14 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["content-length"])))
         model = request["model"].rpartition("/")[2]
-        api = APIS[self.path.partition("?")[0]]
-        channel = "reasoning" if "reasoning" in model else "answer"
+        path = self.path.partition("?")[0]
+        if model.startswith(("polls", "works")):
+            last.requests += 1
+            number = results(request)
+            self.answer(WHOLE[path](model, number, step(model, number)))
+            return
+        api = APIS[path]
+        channel = next((name for name in ("reasoning", "arguments") if name in model), "answer")
         chunks = api(model, words(model), channel)
         last.begin()
         self.send_response(200)
@@ -163,6 +257,8 @@ class Handler(BaseHTTPRequestHandler):
             for chunk in chunks:
                 if model.startswith("dies") and last.sent == DIES:
                     raise OSError
+                if model.startswith("stalls") and last.sent == STALLS:
+                    time.sleep(SILENT)
                 self.wfile.write(b"%x\r\n%s\r\n" % (len(chunk), chunk))
                 last.sent += 1
                 time.sleep(PACE)

@@ -76,8 +76,8 @@ fn run_failure(case: &Pinned, expect: &Expect, marks: &Marks) -> Option<String> 
 fn live_run(setting: &Setting, run: &Transcript) -> Option<Fired> {
     let mut guard = Guard::new(setting).expect("it reads events");
     let alarm = run.stream().find_map(|(_, event)| {
-        let stopped = guard.push(&event);
-        stopped.or_else(|| guard.warnings().next())
+        let pushed = guard.push(&event);
+        pushed.first().or(pushed.warnings.first()).cloned()
     });
     alarm.map(|alarm: Alarm| Fired {
         channel: alarm.channel,

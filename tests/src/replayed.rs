@@ -1,7 +1,7 @@
 //! The same text three ways: live, replayed, as a cell of a sweep.
 
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
-use deadloop_detect::{Alarm, Channel, Guard, Setting};
+use deadloop_detect::{Alarm, Channel, Guard, Pushed, Setting};
 use deadloop_replay::{Plan, Record, Stop, decide};
 
 /// What an alarm says, however it was reached.
@@ -75,11 +75,14 @@ pub fn alarm_of(guard: &mut Guard, pieces: &[(Channel, String)], size: usize) ->
         let chars: Vec<char> = text.chars().collect();
         for chunk in chars.chunks(size.max(1)) {
             let chunk: String = chunk.iter().collect();
-            let stopped = guard.push_text(*channel, &chunk);
+            let lane = channel.text().expect("a channel of text");
+            let Pushed { decision, warnings } = guard.push_text(lane, &chunk);
             // What only warns is told as a replay tells it.
-            if let Some(a) = stopped.or_else(|| guard.warnings().next()) {
+            let stopped = decision.into_alarm();
+            if let Some(a) = stopped.clone().or_else(|| warnings.into_iter().next()) {
                 assert!(a.exact <= a.delivered && a.delivered.since(a.exact) < size as u64);
-                assert_eq!(guard.push_text(*channel, &chunk), None, "one alarm a guard");
+                let again = guard.push_text(lane, &chunk);
+                assert_eq!(again.alarm(), stopped.as_ref(), "one alarm a guard");
                 return Some(Alarm {
                     delivered: a.exact,
                     event: 0,

@@ -9,7 +9,7 @@
 use std::path::{Path, PathBuf};
 
 use deadloop_corpus::synth::{Made, SourcePlace, Spec, Stock, Synth};
-use deadloop_detect::{Channel, DETECTORS, Guard, Member, Params, Setting};
+use deadloop_detect::{DETECTORS, Guard, Member, Params, Setting, TextChannel};
 
 fn made() -> Vec<Made> {
     let folder: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../datasets/circling");
@@ -33,8 +33,9 @@ fn warned(text: &str) -> Option<u64> {
     let circling = circling.copied().expect("a detector");
     let members = vec![Member::new(circling, Params::defaults(circling.params))];
     let mut guard = Guard::new(&Setting { members }).expect("a live guard");
-    guard.push_text(Channel::Reasoning, text);
-    guard.warnings().next().map(|alarm| alarm.exact.count())
+    let pushed = guard.push_text(TextChannel::Reasoning, text);
+    let first = pushed.warnings.first();
+    first.map(|alarm| alarm.exact.count())
 }
 
 #[test]

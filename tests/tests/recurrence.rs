@@ -6,7 +6,9 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use deadloop_detect::{Channel, Detector, Event, Guard, Member, Params, Response, Setting, Value};
+use deadloop_detect::{
+    Channel, Detector, Event, Guard, Member, Params, Response, Setting, TextChannel, Value,
+};
 use deadloop_tests::generate;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -264,7 +266,9 @@ fn guard(params: &Params, text: &str, size: usize) -> Option<Said> {
     .expect("it reads text");
     let chars: Vec<char> = text.chars().collect();
     chars.chunks(size).find_map(|chunk| {
-        let a = guard.push_text(Channel::Answer, &chunk.iter().collect::<String>())?;
+        let a = guard
+            .push_text(TextChannel::Answer, &chunk.iter().collect::<String>())
+            .into_alarm()?;
         let kind = a.kind.name();
         Some((
             a.exact.count(),
@@ -293,7 +297,7 @@ fn swept(params: &Params, text: &str) -> Option<u64> {
     let recipe = loosest.recipe().expect("it reads text");
     recipe
         .meter(Channel::Answer)
-        .push(&Event::Text(Channel::Answer, text), &mut facts);
+        .push(&Event::Text(TextChannel::Answer, text), &mut facts);
     let params = params.clone();
     let member = Member {
         response: Response::Stop,

@@ -107,7 +107,7 @@ fn setting(vector: &Vector) -> Setting {
 fn live(setting: &Setting, run: &Transcript) -> Option<Expect> {
     let mut guard = Guard::new(setting).expect("no program");
     let mut events = run.stream();
-    events.find_map(|(_, event)| guard.push(&event).map(Expect::from))
+    events.find_map(|(_, event)| guard.push(&event).into_alarm().map(Expect::from))
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn transcript(bodies: &[Body]) -> Transcript {
 fn live(setting: &Setting, run: &Transcript) -> Option<Told> {
     let mut guard = Guard::new(setting).expect("no program");
     let mut events = run.stream();
-    events.find_map(|(_, event)| guard.push(&event).map(Told::from))
+    events.find_map(|(_, event)| guard.push(&event).into_alarm().map(Told::from))
 }
 
 fn cell_of(plan: &Plan, record: &Record, cell: usize) -> Option<Told> {

@@ -1,7 +1,7 @@
 //! Every vector, exactly: through the live guard in any chunking, through a replay, and as a cell
 //! of a sweep whose other cells agree with live guards of their own.
 
-use deadloop_detect::{Channel, Guard, Mark, Value};
+use deadloop_detect::{Channel, Guard, Mark, TextChannel, Value};
 use deadloop_replay::{Grid, GridMember, Plan, decide};
 use deadloop_tests::replayed::{Seen, cell_of, live, replay, transcript};
 use deadloop_tests::vectors::{Vector, read};
@@ -62,7 +62,7 @@ fn what_an_alarm_tells() {
             let chunks = chars.chunks(size.min(chars.len()));
             let alarm = chunks
                 .map(String::from_iter)
-                .find_map(|chunk| guard.push_text(Channel::Answer, &chunk))
+                .find_map(|chunk| guard.push_text(TextChannel::Answer, &chunk).into_alarm())
                 .expect("it fires");
             let (onset, period) = (alarm.onset.count(), alarm.period.count());
             assert!(

@@ -5,7 +5,7 @@
 
 use std::io::{BufRead, Write, stdin, stdout};
 
-use deadloop_bindings::{Guards, alarm_json, channel};
+use deadloop_bindings::{Guards, lane};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -48,8 +48,9 @@ fn alarm(guards: &Guards, input: &Input, size: usize) -> Result<Value, Box<dyn s
         let size = if size == 0 { chars.len().max(1) } else { size };
         for chunk in chars.chunks(size) {
             let chunk: String = chunk.iter().collect();
-            if let Some(alarm) = guard.push_text(channel(name)?, &chunk) {
-                return Ok(serde_json::from_str(&alarm_json(&alarm))?);
+            let decision = guard.push(lane(name, String::new)?, &chunk);
+            if let Some(alarm) = &decision.alarm {
+                return Ok(serde_json::from_str(&guard.alarm_json(alarm))?);
             }
         }
     }

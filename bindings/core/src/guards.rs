@@ -4,16 +4,20 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use deadloop_corpus::ThinkRules;
-use deadloop_detect::{Guard, RECOMMENDED, Settings, SettingsError};
+use deadloop_detect::{
+    Alarm, Event, Feed, Feeds, RECOMMENDED, RECOMMENDED_AGENTS, Settings, SettingsError,
+    TextChannel,
+};
+use deadloop_stream::{StreamFormat, StreamReader, ThinkRules};
 use serde::Deserialize;
 
-use crate::Live;
+use crate::{Chunks, Guard, Live};
 
 /// The guards of a settings file. `Send`, `Sync` and cheap to clone: one for the whole program.
 #[derive(Clone, Debug)]
 pub struct Guards {
     id: String,
+    settings: Arc<Settings>,
     pub(crate) compiled: deadloop_detect::Guards,
     pub(crate) think: Arc<ThinkRules>,
 }
@@ -49,6 +53,7 @@ impl Guards {
             id: settings.id(),
             compiled: compiled.map_err(|e| ReadError::Settings(format!("{name}: {e}")))?,
             think: Arc::new(wire.think),
+            settings: Arc::new(settings),
         })
     }
 
@@ -57,9 +62,24 @@ impl Guards {
     /// # Errors
     /// It cannot be read, or as for [`parse`](Self::parse).
     pub fn load(path: &Path) -> Result<Self, ReadError> {
-        let name = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|e| ReadError::File(name.clone(), e))?;
+        let (text, name) = Self::text_of(path)?;
         Self::parse(&text, &name)
+    }
+
+    /// The text of a settings file and its name in errors. Where there is no such file, that of the
+    /// [shipped](Self::shipped) settings of that name, as every command has it.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn text_of(path: &Path) -> Result<(String, String), ReadError> {
+        let name = path.display().to_string();
+        match std::fs::read_to_string(path) {
+            Ok(text) => Ok((text, name)),
+            Err(e) => match Self::shipped(&name) {
+                Some(text) => Ok((text, name)),
+                None => Err(ReadError::File(name, e)),
+            },
+        }
     }
 
     /// The guard that deadloop recommends, on every model.
@@ -70,6 +90,16 @@ impl Guards {
         Self::parse(RECOMMENDED, "recommended")
     }
 
+    /// The text of the settings that deadloop recommends under this name: `recommended` on text, `recommended-agents` on
+    /// runs of agents, their text included. `None`: it is no such name.
+    pub fn shipped(name: &str) -> Option<String> {
+        match name {
+            "recommended" => Some(RECOMMENDED.to_owned()),
+            "recommended-agents" => Some(format!("{RECOMMENDED}\n{RECOMMENDED_AGENTS}")),
+            _ => None,
+        }
+    }
+
     /// The name of the settings in every report.
     pub fn id(&self) -> &str {
         &self.id
@@ -77,7 +107,7 @@ impl Guards {
 
     /// A fresh guard for a request to this model.
     pub fn guard(&self, model: &str) -> Guard {
-        self.compiled.guard(model)
+        Guard::of(self.compiled.guard(model))
     }
 
     /// A fresh guard for the bytes of a streamed response. `model`: none to take the name that the
@@ -85,6 +115,77 @@ impl Guards {
     pub fn live(&self, model: Option<&str>) -> Live {
         Live::new(self, model)
     }
+
+    /// A fresh guard for the chunks of a streamed response. `model`: as for [`live`](Self::live).
+    pub fn chunks(&self, model: Option<&str>) -> Chunks {
+        Chunks::new(self, model)
+    }
+
+    /// Which guards of a model never alarm where nothing but `feeds` comes, each with what it misses.
+    ///
+    /// # Errors
+    /// A name is none of a [`Feed`]; what there is.
+    pub fn blind<S: AsRef<str>>(&self, feeds: &[S], model: &str) -> Result<Vec<String>, String> {
+        let feeds: Result<Feeds, String> = feeds.iter().map(|name| feed(name.as_ref())).collect();
+        let blind = self.settings.for_model(model).blind(feeds?);
+        Ok(blind.iter().map(ToString::to_string).collect())
+    }
+
+    /// Whether some guard of a model never alarms without events of this kind.
+    ///
+    /// # Errors
+    /// The name is none of a [`Feed`]; what there is.
+    pub fn reads(&self, name: &str, model: &str) -> Result<bool, String> {
+        let others = Feeds::ALL.without(feed(name)?);
+        Ok(!self.settings.for_model(model).blind(others).is_empty())
+    }
+
+    /// The first alarm of a finished text: one that stops or refuses, else one that warns or observes.
+    pub fn alarm_of(&self, text: &Text) -> Option<Alarm> {
+        let model = text.model.as_deref().unwrap_or("");
+        let mut guard = self.compiled.guard(model);
+        let mut warned = None;
+        let mut push = |event: &Event<'_>| {
+            let pushed = guard.push(event);
+            let alarm = pushed.first().cloned();
+            warned = warned.take().or_else(|| pushed.warnings.into_iter().next());
+            alarm
+        };
+        let thinking = text.reasoning.as_deref().unwrap_or("");
+        if let Some(alarm) = push(&Event::Text(TextChannel::Reasoning, thinking)) {
+            return Some(alarm);
+        }
+        let think = self.think.options(model);
+        let mut reader = StreamReader::new("text", Some(StreamFormat::Text), think);
+        reader.feed(text.answer.as_deref().unwrap_or("").as_bytes());
+        reader.end();
+        while let Some(arrival) = reader.next_event() {
+            if let Some(alarm) = push(&arrival.event.borrowed()) {
+                return Some(alarm);
+            }
+        }
+        warned
+    }
+}
+
+/// A finished text.
+#[derive(Clone, Debug, Default)]
+pub struct Text {
+    /// The thinking, where it is apart.
+    pub reasoning: Option<String>,
+    /// The answer; thinking in tags is split off.
+    pub answer: Option<String>,
+    /// The model, for settings that have guards for some.
+    pub model: Option<String>,
+}
+
+/// The kind of events with that name.
+fn feed(name: &str) -> Result<Feed, String> {
+    let found = Feed::ALL.into_iter().find(|feed| feed.name() == name);
+    found.ok_or_else(|| {
+        let names = Feed::ALL.map(Feed::name).join(", ");
+        format!("no kind of events is called {name:?}; there is: {names}")
+    })
 }
 
 #[cfg(test)]
@@ -112,5 +213,64 @@ mod tests {
     fn the_id_is_that_of_the_settings() {
         let guards = Guards::recommended().unwrap();
         assert_eq!(guards.id(), Settings::default().id());
+        let by_name = |name: &str| Guards::load(Path::new(name)).unwrap();
+        assert_eq!(by_name("recommended").id(), guards.id());
+        assert_ne!(by_name("recommended-agents").id(), guards.id());
+    }
+
+    #[test]
+    fn guards_that_see_nothing_are_named() {
+        let text = "[[guard]]\ndetector = \"periodic\"\n[[guard]]\ndetector = \"error-run\"\n[[guard]]\ndetector = \"stall\"";
+        let guards = Guards::parse(text, "settings").unwrap();
+        let blind = |feeds: &[&str]| guards.blind(feeds, "").unwrap();
+        assert_eq!(
+            blind(&["answer", "calls"]),
+            ["error-run: no results", "stall: no silence"]
+        );
+        let all = ["silence", "results", "calls", "answer", "reasoning"];
+        assert_eq!(blind(&all), Vec::<String>::new());
+        assert_eq!(guards.reads("silence", ""), Ok(true));
+        assert_eq!(guards.reads("turns", ""), Ok(false));
+        let error = guards.blind(&["clock"], "").unwrap_err();
+        assert!(
+            error.contains("\"clock\"; there is: reasoning, answer"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_finished_text_has_the_alarm_of_its_stream() {
+        let guards = Guards::recommended().unwrap();
+        let loops = "Wait, let me check the roads once more. ".repeat(50);
+        let alarm = |reasoning: &str, answer: &str| {
+            let text = Text {
+                reasoning: Some(reasoning.to_owned()),
+                answer: Some(answer.to_owned()),
+                model: None,
+            };
+            guards
+                .alarm_of(&text)
+                .map(|alarm| (alarm.channel.name(), alarm.exact.count()))
+        };
+        assert_eq!(alarm("", "It is four."), None);
+        assert_eq!(alarm(&loops, "It is four."), Some(("reasoning", 200)));
+        assert_eq!(alarm("", &loops), Some(("answer", 200)));
+        assert_eq!(
+            alarm("", &format!("<think>{loops}</think>4")),
+            Some(("reasoning", 200))
+        );
+        let warns = Guards::parse(
+            "[[guard]]\ndetector = \"periodic\"\nresponse = \"warn\"",
+            "s",
+        )
+        .unwrap();
+        let text = Text {
+            answer: Some(loops),
+            ..Text::default()
+        };
+        assert_eq!(
+            warns.alarm_of(&text).map(|a| a.response.name()),
+            Some("warn")
+        );
     }
 }

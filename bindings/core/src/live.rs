@@ -1,9 +1,11 @@
 //! [`Live`]: the bytes of a streamed response through a guard, as they arrive.
 
-use deadloop_corpus::{Ending, StreamFormat, StreamReader};
-use deadloop_detect::{Alarm, Guard};
+use std::sync::Arc;
 
-use crate::Guards;
+use deadloop_detect::Alarm;
+use deadloop_stream::{Step, StreamFormat, StreamReader, Watched};
+
+use crate::{Action, Decision, Guards};
 
 /// What stands for the model's name where none is known.
 const UNNAMED: &str = "unknown";
@@ -12,18 +14,17 @@ const UNNAMED: &str = "unknown";
 /// `deadloop watch` reads. [`feed`](Self::feed) it what arrived and pass on what it allows; at its
 /// [`alarm`](Self::alarm) pass on its [`ending`](Self::ending) too, and close the connection.
 ///
-/// It never fails: what cannot be read is passed on unread. It holds one line and the guard's window,
-/// never the stream. Of several choices in one response the first is watched.
+/// It is a [`Watched`] with what it has to tell kept until it is asked for, and with a clock that moves when its caller
+/// tells of a [`silence`](Self::silence): the packages have clocks of their own.
+#[derive(Debug)]
 pub struct Live {
-    guard: Guard,
-    /// The guards of all models, where the stream says which one it comes from.
-    by_model: Option<deadloop_detect::Guards>,
-    reader: StreamReader,
-    model: Option<String>,
-    fed: u64,
-    alarm: Option<Alarm>,
+    watched: Watched,
+    /// Milliseconds in which the response was silent, before the silence that lasts.
+    now: u64,
+    /// Milliseconds of the silence that lasts.
+    silent: u64,
     warnings: Vec<Alarm>,
-    ending: Ending,
+    refusals: Vec<Alarm>,
 }
 
 impl Live {
@@ -31,64 +32,57 @@ impl Live {
         let said = model.unwrap_or(UNNAMED);
         let format = Some(StreamFormat::Sse); // bare lines of JSON are taken too
         let reader = StreamReader::new("response", format, guards.think.options(said));
-        let think = std::sync::Arc::clone(&guards.think);
-        let (reader, by_model) = match model {
-            Some(_) => (reader, None),
+        let guard = guards.compiled.guard(said);
+        let think = Arc::clone(&guards.think);
+        let watched = match model {
+            Some(_) => Watched::with(guard, reader),
             None => {
                 let reader = reader.splitting_by(move |model| think.options(model));
-                (reader, Some(guards.compiled.clone()))
+                Watched::with(guard, reader).by_model(guards.compiled.clone())
             }
         };
         Self {
-            guard: guards.guard(said),
-            by_model,
-            reader,
-            model: None,
-            fed: 0,
-            alarm: None,
+            watched,
+            now: 0,
+            silent: 0,
             warnings: Vec::new(),
-            ending: Ending::default(),
+            refusals: Vec::new(),
         }
     }
 
     /// Takes the next bytes of the response. How many of them may be passed on: all, or at the alarm
     /// those up to the end of the event that raised it; after it none.
     pub fn feed(&mut self, bytes: &[u8]) -> usize {
-        if self.alarm.is_some() {
-            return 0;
-        }
-        let start = self.fed;
-        self.fed += bytes.len() as u64;
-        self.reader.feed(bytes);
-        let keep = match self.judge() {
-            None => bytes.len(),
-            Some(end) => {
-                let end = usize::try_from(end.saturating_sub(start)).unwrap_or(bytes.len());
-                // With an event goes the blank line that ends it, where that is here already.
-                let end = end.min(bytes.len());
-                let blank = match &bytes[end..] {
-                    [b'\n', ..] => 1,
-                    [b'\r', b'\n', ..] => 2,
-                    _ => 0,
-                };
-                end + blank
-            }
-        };
-        self.ending.saw(&bytes[..keep]);
-        keep
+        self.now += std::mem::take(&mut self.silent);
+        let step = self.watched.feed(bytes, self.now);
+        let kept = step.kept;
+        self.keep(step);
+        kept
+    }
+
+    /// Nothing has come for this number of milliseconds: since the last bytes, not since the last silence.
+    pub fn silence(&mut self, millis: u64) {
+        self.silent = self.silent.max(millis);
+        let step = self.watched.silent(self.now.saturating_add(self.silent));
+        self.keep(step);
     }
 
     /// The response is over: what was held back is judged too.
     pub fn end(&mut self) {
-        if self.alarm.is_none() {
-            self.reader.end();
-            self.judge();
-        }
+        self.now += std::mem::take(&mut self.silent);
+        let step = self.watched.end(self.now);
+        self.keep(step);
+    }
+
+    fn keep(&mut self, step: Step) {
+        self.warnings.extend(step.warnings);
+        let refused = step.refused.into_iter().map(|refused| refused.alarm);
+        self.refusals.extend(refused);
     }
 
     /// Why the response has to be cut, once it has.
     pub fn alarm(&self) -> Option<&Alarm> {
-        self.alarm.as_ref()
+        self.watched.alarm()
     }
 
     /// Takes the alarms that only warn or observe and have not been asked for yet, in their order.
@@ -96,46 +90,37 @@ impl Live {
         std::mem::take(&mut self.warnings)
     }
 
+    /// Takes the alarms that refuse a call and have not been asked for yet, in their order. They cut nothing.
+    pub fn refusals(&mut self) -> Vec<Alarm> {
+        std::mem::take(&mut self.refusals)
+    }
+
+    /// What there is to do or to tell and has not been asked for yet; the alarm that cuts the response each time.
+    pub(crate) fn decisions(&mut self) -> Vec<Decision> {
+        let mut decisions = Vec::new();
+        let warnings = self.warnings();
+        if !warnings.is_empty() {
+            decisions.push(Decision {
+                warnings,
+                ..Decision::default()
+            });
+        }
+        let decided = |action, alarm| Decision {
+            action,
+            alarm: Some(Box::new(alarm)),
+            warnings: Vec::new(),
+        };
+        let refused = self.refusals().into_iter();
+        decisions.extend(refused.map(|alarm| decided(Action::Refuse, alarm)));
+        let stopped = self.alarm().cloned();
+        decisions.extend(stopped.map(|alarm| decided(Action::Stop, alarm)));
+        decisions
+    }
+
     /// The bytes that end a response which is cut here, in the words of its API: its client sees a
     /// response that was too long, and does not wait. Empty where the API is not known.
     pub fn ending(&self) -> Vec<u8> {
-        self.ending.bytes()
-    }
-
-    /// Judges the events that are known now; at an alarm the byte of the stream after its event.
-    fn judge(&mut self) -> Option<u64> {
-        while let Some(arrival) = self.reader.next_event() {
-            self.follow();
-            let alarm = self.guard.push(&arrival.event.seen());
-            self.warnings.extend(self.guard.warnings());
-            if let Some(alarm) = alarm {
-                self.alarm = Some(alarm);
-                return Some(arrival.end);
-            }
-        }
-        None
-    }
-
-    /// Another model than before is watched by a guard of its own, a fresh one.
-    fn follow(&mut self) {
-        let named = self.reader.model();
-        if named.is_none() || named == self.model.as_deref() {
-            return;
-        }
-        self.model = named.map(str::to_owned);
-        if let (Some(guards), Some(model)) = (&self.by_model, named) {
-            self.guard = guards.guard(model);
-        }
-    }
-}
-
-impl std::fmt::Debug for Live {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Live")
-            .field("guard", &self.guard)
-            .field("fed", &self.fed)
-            .field("alarm", &self.alarm)
-            .finish_non_exhaustive()
+        self.watched.ending()
     }
 }
 
@@ -200,6 +185,49 @@ mod tests {
             assert_eq!(alarm, whole.1, "pieces of {size}");
             let blanks = whole.0.len() - out.len();
             assert!(blanks <= 1 && bytes.starts_with(&out), "pieces of {size}");
+        }
+    }
+
+    #[test]
+    fn each_silence_counts_from_the_last_bytes() {
+        let settings =
+            "[[guard]]\ndetector = \"stall\"\n[guard.params]\nidle_ms = 5000\nfirst_ms = 60000";
+        let mut live = Guards::parse(settings, "settings").unwrap().live(None);
+        let event = response("So. ", 1);
+        for _ in 0..3 {
+            assert_eq!(live.feed(&event), event.len());
+            live.silence(3000);
+            live.silence(4900);
+            assert_eq!(live.alarm(), None);
+        }
+        live.feed(&event);
+        live.silence(5000);
+        assert_eq!(live.alarm().map(|alarm| alarm.detector), Some("stall"));
+    }
+
+    #[test]
+    fn a_refused_call_cuts_nothing_and_is_told_once() {
+        let call = |id: &str| {
+            let chunk = serde_json::json!({"choices": [{"index": 0, "finish_reason": "tool_calls", "delta": {"tool_calls": [
+                {"index": 0, "id": id, "function": {"name": "ls", "arguments": "{}"}},
+                {"index": 1, "id": "b", "function": {"name": "ls", "arguments": "{}"}},
+                {"index": 2, "id": "c", "function": {"name": "ls", "arguments": "{}"}},
+            ]}}]});
+            format!("data: {chunk}\n\n").into_bytes()
+        };
+        for (response, refusals, stops) in [("refuse", 1, false), ("stop", 0, true)] {
+            let settings = format!(
+                "[[guard]]\ndetector = \"duplicate\"\nresponse = \"{response}\"\n[guard.params]\nn = 3"
+            );
+            let mut live = Guards::parse(&settings, "settings").unwrap().live(None);
+            live.feed(&call("a"));
+            live.end();
+            assert_eq!(
+                (live.refusals().len(), live.alarm().is_some()),
+                (refusals, stops),
+                "{response}"
+            );
+            assert!(live.refusals().is_empty());
         }
     }
 }

@@ -13,36 +13,81 @@
 /// let units: Vec<u16> = "a😀b".encode_utf16().collect();
 /// let chunks: Vec<String> = units.chunks(1).map(|unit| lane.text(unit)).collect();
 /// assert_eq!(chunks, ["a", "", "😀", "b"]);
-/// assert_eq!(lane.units(2), 3); // after two chars: three units
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Lane {
     /// The first half of a pair, whose second has not come.
     held: Option<u16>,
-    chars: u64,
-    /// The chars, counted from 0, that are two units long: eight bytes for each.
-    pairs: Vec<u64>,
 }
 
 impl Lane {
+    /// Whether half of a pair is held back.
+    pub fn holds(&self) -> bool {
+        self.held.is_some()
+    }
+
     /// The text of the next chunk, as far as it is known.
     pub fn text(&mut self, chunk: &[u16]) -> String {
         let (last, whole) = match chunk.split_last() {
             Some((last, rest)) if is_first_half(*last) => (Some(*last), rest),
-            _ => (None, chunk),
+            Some(_) => (None, chunk),
+            None => return String::new(),
         };
-        if chunk.is_empty() {
-            return String::new();
-        }
         let held = std::mem::replace(&mut self.held, last);
         let units = held.into_iter().chain(whole.iter().copied());
         let chars = char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER));
-        let text: String = chars.collect();
-        self.count(&text);
-        text
+        chars.collect()
     }
 
-    /// Counts a text that came whole.
+    /// The text ends here: what a held half is worth, which is one U+FFFD.
+    pub fn end(&mut self) -> Option<&'static str> {
+        self.held.take().map(|_| "\u{FFFD}")
+    }
+}
+
+/// Whether a unit begins a pair.
+fn is_first_half(unit: u16) -> bool {
+    (0xD800..0xDC00).contains(&unit)
+}
+
+/// Positions of one channel's text in units of UTF-16: which of its chars are two units long.
+///
+/// They are kept as runs, a chars apart and b long, of some bytes each; at most [`MOST`](Self::MOST) bytes of them. What
+/// came before those is only counted.
+///
+/// ```
+/// use deadloop_bindings::Pairs;
+///
+/// let mut pairs = Pairs::default();
+/// pairs.count("a😀");
+/// pairs.count("b");
+/// assert_eq!(pairs.units(2), Some(3)); // after two chars: three units
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Pairs {
+    chars: u64,
+    /// Up to here runs are only counted: chars, and how many of them were two units long.
+    dropped: Counted,
+    /// The end of the last run that is written.
+    written: Counted,
+    /// Runs: the chars between, the length, each a number in groups of seven bits.
+    runs: Vec<u8>,
+    /// The run that goes on: the number of its first char, and its length.
+    run: (u64, u64),
+}
+
+/// So many chars, and how many of them are two units long.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counted {
+    chars: u64,
+    pairs: u64,
+}
+
+impl Pairs {
+    /// Bytes of runs that are kept, at most.
+    pub const MOST: usize = 64 * 1024;
+
+    /// Counts a text.
     pub fn count(&mut self, text: &str) {
         if text.is_ascii() {
             self.chars += text.len() as u64;
@@ -50,21 +95,96 @@ impl Lane {
         }
         for c in text.chars() {
             if c.len_utf16() == 2 {
-                self.pairs.push(self.chars);
+                self.pair();
             }
             self.chars += 1;
         }
     }
 
-    /// The position in units of a position in chars.
-    pub fn units(&self, chars: u64) -> u64 {
-        chars + self.pairs.partition_point(|at| *at < chars) as u64
+    /// The next char is two units long.
+    fn pair(&mut self) {
+        let (first, length) = self.run;
+        if length > 0 && first + length == self.chars {
+            self.run.1 += 1;
+            return;
+        }
+        self.write();
+        self.run = (self.chars, 1);
+    }
+
+    /// Writes the run that has ended.
+    fn write(&mut self) {
+        let (first, length) = self.run;
+        if length == 0 {
+            return;
+        }
+        if self.runs.len() >= Self::MOST {
+            self.drop_half();
+        }
+        put(&mut self.runs, first - self.written.chars);
+        put(&mut self.runs, length);
+        self.written.chars = first + length;
+        self.written.pairs += length;
+    }
+
+    /// Forgets the first half of the runs.
+    fn drop_half(&mut self) {
+        let mut rest = self.runs.as_slice();
+        while rest.len() > Self::MOST / 2 {
+            let (gap, length) = (take(&mut rest), take(&mut rest));
+            self.dropped.chars += gap + length;
+            self.dropped.pairs += length;
+        }
+        let gone = self.runs.len() - rest.len();
+        self.runs.drain(..gone);
+    }
+
+    /// The position in units of a position in chars. `None`: it lies so far back that it is not known any more.
+    pub fn units(&self, chars: u64) -> Option<u64> {
+        let Counted {
+            chars: mut at,
+            mut pairs,
+        } = self.dropped;
+        if chars < at {
+            return None;
+        }
+        let mut rest = self.runs.as_slice();
+        while !rest.is_empty() {
+            let (gap, length) = (take(&mut rest), take(&mut rest));
+            at += gap;
+            if chars <= at {
+                return Some(chars + pairs);
+            }
+            pairs += length.min(chars - at);
+            at += length;
+        }
+        let (first, length) = self.run;
+        Some(chars + pairs + length.min(chars.saturating_sub(first)))
     }
 }
 
-/// Whether a unit begins a pair.
-fn is_first_half(unit: u16) -> bool {
-    (0xD800..0xDC00).contains(&unit)
+/// Writes a number, seven bits a byte, the lowest first.
+fn put(bytes: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        bytes.push((number & 0x7F) as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+/// Reads what [`put`] wrote.
+fn take(bytes: &mut &[u8]) -> u64 {
+    let mut number = 0;
+    let mut shift = 0;
+    while let Some((byte, rest)) = bytes.split_first() {
+        *bytes = rest;
+        number |= u64::from(byte & 0x7F) << shift;
+        shift += 7;
+        if byte & 0x80 == 0 {
+            break;
+        }
+    }
+    number
 }
 
 #[cfg(test)]
@@ -91,18 +211,52 @@ mod tests {
         for units in texts() {
             let whole = String::from_utf16_lossy(&units);
             for size in 1..=units.len().max(1) {
-                let mut lane = Lane::default();
-                let text: String = units.chunks(size).map(|chunk| lane.text(chunk)).collect();
+                let (mut lane, mut pairs) = (Lane::default(), Pairs::default());
+                let mut text = String::new();
+                for chunk in units.chunks(size) {
+                    let chunk = lane.text(chunk);
+                    pairs.count(&chunk);
+                    text += &chunk;
+                }
+                text += lane.end().unwrap_or("");
                 assert_eq!(text, whole, "{units:x?} by {size}");
                 for (i, (at, _)) in whole.char_indices().enumerate() {
                     let slow = whole[..at].encode_utf16().count();
-                    assert_eq!(
-                        lane.units(i as u64),
-                        slow as u64,
-                        "{units:x?} by {size} at {i}"
-                    );
+                    let found = pairs.units(i as u64);
+                    assert_eq!(found, Some(slow as u64), "{units:x?} by {size} at {i}");
                 }
             }
         }
+    }
+
+    /// Text of a million chars in which a pair stands wherever `is_pair` says; at each position in `asked` what a
+    /// program says that counts all from the start.
+    fn against_counting(is_pair: impl Fn(u64) -> bool, chars: u64) -> Pairs {
+        let mut pairs = Pairs::default();
+        let mut slow = vec![0];
+        for i in 0..chars {
+            pairs.count(if is_pair(i) { "😀" } else { "é" });
+            slow.push(slow[i as usize] + if is_pair(i) { 2 } else { 1 });
+        }
+        let mut known = 0;
+        for at in (0..=chars).step_by(997).chain([chars]) {
+            if let Some(units) = pairs.units(at) {
+                assert_eq!(units, slow[at as usize], "at {at}");
+                known += 1;
+            }
+        }
+        assert!(known > 10, "{known}");
+        assert!(pairs.units(chars - 10_000).is_some(), "the last are known");
+        pairs
+    }
+
+    #[test]
+    fn memory_is_bounded_and_no_position_is_wrong() {
+        // Always; every second; some.
+        let all = against_counting(|_| true, 300_000);
+        assert!(all.runs.is_empty() && all.units(1) == Some(2));
+        let half = against_counting(|i| i % 2 == 0, 300_000);
+        assert!(half.runs.capacity() <= 2 * Pairs::MOST && half.units(1).is_none());
+        against_counting(|i| i * i % 1009 < 300, 300_000);
     }
 }

@@ -1,13 +1,17 @@
 //! The Rust half of the npm package `deadloop`. Streams, requests and frameworks are TypeScript, in `ts/`,
-//! and so are the types that people see. Alarms cross as JSON text.
+//! and so are the types that people see. Alarms and decisions cross as JSON text. What it does is in
+//! `deadloop-bindings`; here stands how node calls it.
 
 use std::path::Path;
 
-use deadloop_bindings::{Lane, ReadError, alarm_json};
-use deadloop_detect::Channel;
-use napi::bindgen_prelude::{Buffer, Utf16String};
-use napi::{Error, Result, Status};
+use deadloop_bindings::{Decision, ReadError, alarm_json, millis};
+use deadloop_detect::{Arguments, Event};
+use napi::bindgen_prelude::{Buffer, ObjectFinalize, Utf16String};
+use napi::{Env, Error, Result, Status};
 use napi_derive::napi;
+
+/// Bytes that a guard holds outside of V8, which collects by what it knows of: what the recommended one takes.
+const HELD: i64 = 180_000;
 
 /// The guards of a settings file.
 #[napi]
@@ -15,15 +19,7 @@ pub struct Guards(deadloop_bindings::Guards);
 
 #[napi]
 impl Guards {
-    /// The guard that deadloop recommends, on every model.
-    #[napi(factory)]
-    pub fn recommended() -> Result<Self> {
-        deadloop_bindings::Guards::recommended()
-            .map(Self)
-            .map_err(error)
-    }
-
-    /// The guards of a settings file.
+    /// The guards of a settings file, or those that deadloop recommends under that name.
     #[napi(factory)]
     pub fn load(path: String) -> Result<Self> {
         let guards = deadloop_bindings::Guards::load(Path::new(&path));
@@ -33,9 +29,8 @@ impl Guards {
     /// The guards of the settings in a text; `name` is what errors call it.
     #[napi(factory)]
     pub fn parse(toml: String, name: String) -> Result<Self> {
-        deadloop_bindings::Guards::parse(&toml, &name)
-            .map(Self)
-            .map_err(error)
+        let guards = deadloop_bindings::Guards::parse(&toml, &name);
+        guards.map(Self).map_err(error)
     }
 
     /// The name of the settings in every report.
@@ -46,14 +41,35 @@ impl Guards {
 
     /// A fresh guard for a request to this model.
     #[napi]
-    pub fn guard(&self, model: String) -> Guard {
-        Guard::of(self.0.guard(&model))
+    pub fn guard(&self, env: Env, model: String) -> Result<Guard> {
+        held(env, 1)?;
+        Ok(Guard(self.0.guard(&model).counting_utf16()))
     }
 
-    /// A fresh guard for the bytes of a streamed response; without a model the name that it gives.
+    /// A fresh guard for the bytes of a streamed response; without a model the first name that it gives.
     #[napi]
-    pub fn live(&self, model: Option<String>) -> Live {
-        Live(self.0.live(model.as_deref()))
+    pub fn live(&self, env: Env, model: Option<String>) -> Result<Live> {
+        held(env, 1)?;
+        Ok(Live(self.0.live(model.as_deref())))
+    }
+
+    /// A fresh guard for the chunks of a streamed response; without a model the first name that they give.
+    #[napi]
+    pub fn chunks(&self, env: Env, model: Option<String>) -> Result<Chunks> {
+        held(env, 1)?;
+        Ok(Chunks(self.0.chunks(model.as_deref())))
+    }
+
+    /// Which guards never alarm where nothing but `feeds` comes, each with what it misses.
+    #[napi]
+    pub fn blind(&self, feeds: Vec<String>, model: String) -> Result<Vec<String>> {
+        self.0.blind(&feeds, &model).map_err(wrong)
+    }
+
+    /// Whether some guard never alarms without that.
+    #[napi]
+    pub fn reads(&self, feed: String, model: String) -> Result<bool> {
+        self.0.reads(&feed, &model).map_err(wrong)
     }
 }
 
@@ -65,77 +81,134 @@ fn error(error: ReadError) -> Error {
     Error::new(status, error.to_string())
 }
 
+fn wrong(what: String) -> Error {
+    Error::new(Status::InvalidArg, what)
+}
+
+/// Tells V8 of guards that come or go.
+fn held(env: Env, guards: i64) -> Result<()> {
+    env.adjust_external_memory(guards * HELD)?;
+    Ok(())
+}
+
 /// The guard of one stream.
-#[napi]
-pub struct Guard {
-    guard: deadloop_detect::Guard,
-    lanes: [Lane; Channel::LANES.len()],
-}
+#[napi(custom_finalize)]
+pub struct Guard(deadloop_bindings::Guard);
 
-impl Guard {
-    fn of(guard: deadloop_detect::Guard) -> Self {
-        Self {
-            guard,
-            lanes: Default::default(),
-        }
+impl ObjectFinalize for Guard {
+    fn finalize(self, env: Env) -> Result<()> {
+        held(env, -1)
     }
 }
 
+impl Guard {
+    fn event(&mut self, event: &Event<'_>) -> Option<String> {
+        let decision = self.0.event(event);
+        self.0.told(&decision)
+    }
+}
+
+// Each method gives a decision as JSON, or nothing where all goes on.
 #[napi]
 impl Guard {
-    /// Takes the next chunk of a channel, by its place in reasoning, answer, arguments; at the alarm its JSON.
+    /// Takes the next chunk of a channel, by its place in reasoning, answer, arguments.
     #[napi]
-    pub fn push(&mut self, channel: u32, text: Utf16String) -> Result<Option<String>> {
-        let at = channel as usize;
-        let (Some(channel), Some(lane)) = (Channel::LANES.get(at), self.lanes.get_mut(at)) else {
-            return Err(Error::new(
-                Status::InvalidArg,
-                format!("there is no channel {at}"),
-            ));
-        };
-        let text = lane.text(&text);
-        let alarm = self.guard.push_text(*channel, &text);
-        Ok(alarm.map(|alarm| alarm_json(&alarm)))
+    pub fn push(&mut self, channel: u32, text: Utf16String) -> Option<String> {
+        let decision = self.0.push_utf16(channel as usize, &text);
+        self.0.told(&decision)
     }
 
-    /// The position in UTF-16 units of a position in chars of a channel.
+    /// Takes a call of a tool, before it is run.
     #[napi]
-    pub fn units(&self, channel: u32, chars: f64) -> f64 {
-        let lane = self.lanes.get(channel as usize);
-        // Positions are whole and far below 2^53.
-        #[allow(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            clippy::cast_precision_loss
-        )]
-        lane.map_or(chars, |lane| lane.units(chars as u64) as f64)
+    pub fn call(&mut self, name: String, arguments: String, id: Option<String>) -> Option<String> {
+        let (id, arguments) = (id.as_deref(), Arguments::Raw(&arguments));
+        let name = &name;
+        self.event(&Event::Call {
+            id,
+            name,
+            arguments,
+        })
     }
 
-    /// Takes what only warned or observed and was not asked for yet, each as JSON.
+    /// Takes the result of a call.
     #[napi]
-    pub fn warnings(&mut self) -> Vec<String> {
-        self.guard
-            .warnings()
-            .map(|alarm| alarm_json(&alarm))
-            .collect()
+    pub fn result(
+        &mut self,
+        id: Option<String>,
+        content: String,
+        error: Option<bool>,
+    ) -> Option<String> {
+        let (id, content, cut) = (id.as_deref(), &*content, None);
+        self.event(&Event::Result {
+            id,
+            content,
+            error,
+            cut,
+        })
     }
 
-    /// Whether it has alarmed.
+    /// A turn begins.
+    #[napi]
+    pub fn turn(&mut self, agent: Option<String>) -> Option<String> {
+        let agent = agent.as_deref();
+        self.event(&Event::Turn { agent })
+    }
+
+    /// A message of the user.
+    #[napi]
+    pub fn user(&mut self, text: String) -> Option<String> {
+        self.event(&Event::User(&text))
+    }
+
+    /// An agent chose the next one.
+    #[napi]
+    pub fn handoff(&mut self, from: String, to: String) -> Option<String> {
+        let (from, to) = (&*from, &*to);
+        self.event(&Event::Handoff { from, to })
+    }
+
+    /// Nothing has come for so long.
+    #[napi]
+    pub fn silence(&mut self, seconds: f64) -> Result<Option<String>> {
+        let millis = millis(seconds).map_err(wrong)?;
+        Ok(self.event(&Event::Silence(millis)))
+    }
+
+    /// The response or the run has ended.
+    #[napi]
+    pub fn finish(&mut self, reason: Option<String>) -> Option<String> {
+        self.event(&Event::Finish(reason.as_deref()))
+    }
+
+    /// The connection is gone.
+    #[napi]
+    pub fn closed(&mut self) -> Option<String> {
+        self.event(&Event::Closed)
+    }
+
+    /// Why it has stopped the stream, as JSON, once it has.
     #[napi(getter)]
-    pub fn fired(&self) -> bool {
-        self.guard.fired()
+    pub fn alarm(&self) -> Option<String> {
+        self.0.alarm().map(|alarm| self.0.alarm_json(alarm))
     }
 
     /// A guard for the next request, which knows nothing of what this one has read.
     #[napi]
-    pub fn fresh(&self) -> Self {
-        Self::of(self.guard.fresh())
+    pub fn fresh(&self, env: Env) -> Result<Self> {
+        held(env, 1)?;
+        Ok(Self(self.0.fresh()))
     }
 }
 
 /// The guard of the bytes of one streamed response.
-#[napi]
+#[napi(custom_finalize)]
 pub struct Live(deadloop_bindings::Live);
+
+impl ObjectFinalize for Live {
+    fn finalize(self, env: Env) -> Result<()> {
+        held(env, -1)
+    }
+}
 
 #[napi]
 impl Live {
@@ -143,6 +216,13 @@ impl Live {
     #[napi]
     pub fn feed(&mut self, chunk: &[u8]) -> u32 {
         u32::try_from(self.0.feed(chunk)).unwrap_or(u32::MAX)
+    }
+
+    /// Nothing has come for so long.
+    #[napi]
+    pub fn silence(&mut self, seconds: f64) -> Result<()> {
+        self.0.silence(millis(seconds).map_err(wrong)?);
+        Ok(())
     }
 
     /// The response is over: what was held back is judged too.
@@ -163,9 +243,57 @@ impl Live {
         self.0.warnings().iter().map(alarm_json).collect()
     }
 
+    /// Takes what refused a call and was not asked for yet, each as JSON.
+    #[napi]
+    pub fn refusals(&mut self) -> Vec<String> {
+        self.0.refusals().iter().map(alarm_json).collect()
+    }
+
     /// What ends a response that is cut here, in the words of its API.
     #[napi(getter)]
     pub fn ending(&self) -> Buffer {
         self.0.ending().into()
     }
+}
+
+/// The guard of the chunks of one streamed response.
+#[napi(custom_finalize)]
+pub struct Chunks(deadloop_bindings::Chunks);
+
+impl ObjectFinalize for Chunks {
+    fn finalize(self, env: Env) -> Result<()> {
+        held(env, -1)
+    }
+}
+
+// Each method gives decisions as JSON: what there is to do or to tell, mostly nothing.
+#[napi]
+impl Chunks {
+    /// Takes the next chunk.
+    #[napi]
+    pub fn feed(&mut self, chunk: String) -> Vec<String> {
+        told(&self.0.feed(&chunk))
+    }
+
+    /// Takes a piece of plain text.
+    #[napi]
+    pub fn text(&mut self, text: Utf16String) -> Vec<String> {
+        told(&self.0.text_utf16(&text))
+    }
+
+    /// Nothing has come for so long.
+    #[napi]
+    pub fn silence(&mut self, seconds: f64) -> Result<Vec<String>> {
+        Ok(told(&self.0.silence(millis(seconds).map_err(wrong)?)))
+    }
+
+    /// The response is over.
+    #[napi]
+    pub fn end(&mut self) -> Vec<String> {
+        told(&self.0.end())
+    }
+}
+
+fn told(decisions: &[Decision]) -> Vec<String> {
+    decisions.iter().map(Decision::json).collect()
 }

@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import Anthropic from "@anthropic-ai/sdk";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { streamText, wrapLanguageModel } from "ai";
-import { guardedFetch, LoopError, loopMiddleware, watch } from "deadloop";
+import { guardedFetch, Guards, LoopError, loopMiddleware, watch } from "deadloop";
 import OpenAI from "openai";
 import { prose, start, words } from "./server.mjs";
 
@@ -15,6 +15,10 @@ before(async () => {
 after(() => server.close());
 
 const MODELS = ["loop-reasoning", "loop-answer"];
+/** A call's arguments loop: what guards on text see where they are told to. */
+const ARGUMENTS = Guards.parse('[[guard]]\ndetector = "periodic"\nchannel = "arguments"');
+/** A second of silence. */
+const STALL = Guards.parse('[[guard]]\ndetector = "stall"\n[guard.params]\nidle_ms = 1000\nfirst_ms = 60000');
 const messages = [{ role: "user", content: "Which road?" }];
 const openai = (fetch) => new OpenAI({ baseURL: `${server.url}/v1`, apiKey: "x", maxRetries: 0, ...(fetch && { fetch }) });
 const anthropic = (fetch) => new Anthropic({ baseURL: server.url, apiKey: "x", maxRetries: 0, ...(fetch && { fetch }) });
@@ -118,4 +122,50 @@ test("a stream that is left early is closed", async () => {
   const ask = { model: "prose", messages, stream: true };
   for await (const _ of watch(await openai(guardedFetch()).chat.completions.create(ask))) break;
   assert.ok((await server.last()).sent < 80);
+});
+
+test("the arguments of a call, of each API", async (t) => {
+  const model = "loop-arguments";
+  const loops = (error) => error instanceof LoopError && error.alarm.channel === "arguments";
+  const chat = { model, messages, stream: true };
+  for (const ask of [
+    () => openai().chat.completions.create(chat),
+    () => openai().responses.create({ model, input: "Which road?", stream: true }),
+    () => anthropic().messages.create({ model, messages, max_tokens: 9999, stream: true }),
+  ]) {
+    await assert.rejects(all(watch(await ask(), { guards: ARGUMENTS })), loops);
+    await server.stopped(t);
+  }
+  await assert.rejects(all(await openai(guardedFetch({ guards: ARGUMENTS })).chat.completions.create(chat)), loops);
+  await server.stopped(t);
+  const provider = createOpenAICompatible({ name: "x", baseURL: `${server.url}/v1`, apiKey: "x" });
+  const watched = wrapLanguageModel({ model: provider(model), middleware: loopMiddleware({ guards: ARGUMENTS }) });
+  await assert.rejects(all(streamText({ model: watched, messages, maxRetries: 0 }).fullStream), loops);
+  await server.stopped(t);
+});
+
+test("a refusal ends nothing and is told", async () => {
+  const settings = '[[guard]]\ndetector = "periodic"\nchannel = "answer"\nresponse = "refuse"';
+  const guards = Guards.parse(settings);
+  for (const listener of ["onRefuse", "onWarning"]) {
+    const told = [];
+    const options = { guards, [listener]: (alarm) => told.push(alarm.response) };
+    const chunks = Array.from({ length: 50 }, () => "Wait, let me check the roads once more. ");
+    assert.equal((await all(watch(chunks, options))).length, 50);
+    assert.deepEqual(told, ["refuse"]);
+  }
+});
+
+test("a stream that falls silent", async () => {
+  const ask = { model: "stalls", messages, stream: true };
+  const fell = (error) => error instanceof LoopError && error.alarm.kind === "stall";
+  const start = Date.now();
+  await assert.rejects(all(watch(await openai().chat.completions.create(ask), { guards: STALL })), fell);
+  await assert.rejects(all(await openai(guardedFetch({ guards: STALL })).chat.completions.create(ask)), fell);
+  assert.ok(Date.now() - start < 4500, "it is noticed while it lasts");
+  const told = [];
+  const warns = Guards.parse('[[guard]]\ndetector = "stall"\nresponse = "warn"\n[guard.params]\nidle_ms = 1000\nfirst_ms = 60000');
+  const options = { guards: warns, onWarning: (alarm) => told.push(alarm.kind) };
+  const chunks = await all(watch(await openai().chat.completions.create(ask), options));
+  assert.deepEqual([chunks.at(-1).choices[0].finish_reason, told], ["stop", ["stall"]]);
 });

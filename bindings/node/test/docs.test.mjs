@@ -13,7 +13,7 @@ after(() => server.close());
 test("the examples run", async () => {
   const page = readFileSync(new URL("../../../docs/node.md", import.meta.url), "utf8");
   const examples = [...page.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code);
-  assert.equal(examples.length, 5);
+  assert.equal(examples.length, 6);
   process.env.OPENAI_BASE_URL = `${server.url}/v1`;
   process.env.OPENAI_API_KEY = "x";
   // Beside the tests, so that it finds the packages that they find.

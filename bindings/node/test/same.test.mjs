@@ -8,17 +8,21 @@ const folder = process.env.DEADLOOP_INPUTS;
 const SIZES = [1, 7, 50, 0];
 const lines = (name) => readFileSync(`${folder}/${name}`, "utf8").split("\n").filter(Boolean).map((line) => JSON.parse(line));
 
-/** The alarm as Rust writes it. */
+/** An alarm as Rust writes it. */
+function asRust(alarm) {
+  const { exactUtf16: _, deliveredUtf16: __, onsetUtf16: ___, logLine, userMessage, refusal, ...rest } = alarm;
+  return { ...rest, log_line: logLine, user_message: userMessage, refusal };
+}
+
+/** The alarm of an input. */
 function told(guards, item, size) {
   const guard = guards.guard(item.model);
   for (const [channel, text] of item.pieces) {
     const chars = Array.from(text);
     const step = size || Math.max(chars.length, 1);
     for (let at = 0; at < chars.length; at += step) {
-      const alarm = guard.push(channel, chars.slice(at, at + step).join(""));
-      if (alarm === null) continue;
-      const { exactUtf16: _, deliveredUtf16: __, onsetUtf16: ___, logLine, userMessage, ...rest } = alarm;
-      return { ...rest, log_line: logLine, user_message: userMessage };
+      const { alarm } = guard.push(chars.slice(at, at + step).join(""), channel);
+      if (alarm !== null) return asRust(alarm);
     }
   }
   return null;
@@ -45,4 +49,40 @@ test("every input", { skip }, () => {
     found += alarms[0] === null ? 0 : 1;
   }
   assert.ok(found > 500, `${found}`);
+});
+
+/** An event, by the method that there is for it. */
+const PUSH = {
+  text: (guard, event) => guard.push(event.text, event.channel),
+  call: (guard, event) => guard.call(event.name, event.arguments, event.id ?? undefined),
+  result: (guard, event) => guard.result(event.id ?? undefined, event.content, event.error ?? undefined),
+  turn: (guard, event) => guard.turn(event.agent ?? undefined),
+  user: (guard, event) => guard.user(event.text),
+  handoff: (guard, event) => guard.handoff(event.from, event.to),
+  silence: (guard, event) => guard.silence(event.seconds),
+  closed: (guard) => guard.closed(),
+  finish: (guard, event) => guard.finish(event.reason ?? undefined),
+};
+
+/** What a guard decides, as Rust writes it. */
+function decided(item) {
+  const guard = Guards.parse(item.settings).guard();
+  const decisions = [];
+  for (const [number, event] of item.events.entries()) {
+    const { action, alarm, warnings } = PUSH[event.type](guard, event);
+    const wire = { action, alarm: alarm && asRust(alarm), warnings: warnings.map(asRust) };
+    if (action !== "continue" || warnings.length > 0) decisions.push([number, wire]);
+    if (action === "stop") break;
+  }
+  return decisions;
+}
+
+test("every event and every detector", { skip }, () => {
+  const items = lines("events.jsonl");
+  const fired = new Set();
+  for (const item of items) {
+    assert.deepEqual(decided(item), item.told, item.name);
+    if (item.told.length > 0) fired.add(item.name.split(" ")[0]);
+  }
+  assert.ok(fired.size > 20, `${fired.size}`);
 });

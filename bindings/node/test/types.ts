@@ -4,19 +4,26 @@ import { streamText, wrapLanguageModel } from "ai";
 import OpenAI from "openai";
 import {
   type Alarm,
+  type Decision,
   DeadLoopDetector,
   type Detection,
   Guards,
+  guardedClient,
   guardedFetch,
+  guardedTools,
   LoopError,
   loopMiddleware,
+  Run,
   watch,
 } from "../dist/index.js";
 
 const guards: Guards = Guards.parse('[[guard]]\ndetector = "periodic"', "here.toml");
-const alarm: Alarm | null = guards.guard("m").push("reasoning", "text");
+const decision: Decision = guards.guard("m").push("text", "reasoning");
+const alarm: Alarm | null = decision.alarm;
 // @ts-expect-error: no such channel
-guards.guard().push("thought", "text");
+guards.guard().push("text", "thought");
+// @ts-expect-error: text on tools is none
+guards.guard().push("text", "tools");
 // @ts-expect-error: guards are made by their own functions
 new Guards();
 

@@ -1,4 +1,4 @@
-/** `Alarm`: why a stream was stopped; `LoopError`: the error that carries it. */
+/** `Alarm`: why a stream was stopped; `Decision`: what a guard wants done; `LoopError`: the error that carries an alarm. */
 
 /** A threshold that was met: its name, its value in the settings, and what was measured. */
 export interface Met {
@@ -54,12 +54,46 @@ export interface Alarm {
   readonly logLine: string;
   /** A sentence for the person who waits, in English. */
   readonly userMessage: string;
+  /** A sentence for the model, as the result of a call that was not run, in English. */
+  readonly refusal: string;
 }
+
+/** What a guard wants done about an event: the answer of `Guard.push`, `call`, `result` and the others. */
+export interface Decision {
+  /** `continue`; `refuse`: that call is not to be run, the run goes on; `stop`: nothing more is to be read or run. */
+  readonly action: "continue" | "refuse" | "stop";
+  /** Why, where it refuses or stops. */
+  readonly alarm: Alarm | null;
+  /** Alarms of guards whose `response` is `warn` or `observe`: of each guard the first. They decide nothing. */
+  readonly warnings: readonly Alarm[];
+}
+
+/** Nothing is to be done. */
+const CONTINUE: Decision = Object.freeze({ action: "continue", alarm: null, warnings: Object.freeze([]) });
+
+/** What the names of an alarm's JSON are here. */
+const NAMES: Readonly<Record<string, string>> = {
+  log_line: "logLine",
+  user_message: "userMessage",
+  exact_utf16: "exactUtf16",
+  delivered_utf16: "deliveredUtf16",
+  onset_utf16: "onsetUtf16",
+};
 
 /** The alarm that the native half wrote. */
 export function read(json: string): Alarm {
-  const { log_line: logLine, user_message: userMessage, ...rest } = JSON.parse(json);
-  return { ...rest, logLine, userMessage };
+  return alarmOf(JSON.parse(json));
+}
+
+function alarmOf(fields: object): Alarm {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [NAMES[name] ?? name, value])) as unknown as Alarm;
+}
+
+/** The decision that the native half wrote; where it wrote nothing, to go on. */
+export function decision(json: string | null): Decision {
+  if (json === null) return CONTINUE;
+  const { action, alarm, warnings } = JSON.parse(json);
+  return { action, alarm: alarm === null ? null : alarmOf(alarm), warnings: warnings.map(alarmOf) };
 }
 
 /** A stream was stopped because the model goes in circles. `alarm` says why. */

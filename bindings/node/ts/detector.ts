@@ -1,7 +1,7 @@
 /** `DeadLoopDetector`: for programs that keep the text of the thinking and ask about all of it after each chunk. */
 import type { Alarm } from "./alarm.js";
 import type { Channel, Guard } from "./guard.js";
-import { guardsOf, type Options, warn } from "./options.js";
+import { guardsOf, hear, type Options, see } from "./options.js";
 
 /** What `detect` says. */
 export interface Detection {
@@ -21,23 +21,24 @@ export interface Detection {
 export class DeadLoopDetector {
   readonly #first: Guard;
   readonly #channel: Channel;
-  readonly #onWarning: Options["onWarning"];
+  readonly #options: Options;
   #guard: Guard;
   #read = 0;
 
   constructor(options: Omit<Options, "onAlarm"> & { readonly channel?: Channel } = {}) {
-    this.#first = guardsOf(options).guard(options.model ?? "");
-    this.#guard = this.#first;
+    const guards = guardsOf(options);
     this.#channel = options.channel ?? "reasoning";
-    this.#onWarning = options.onWarning;
+    see(guards, [this.#channel], "a text that is asked about", options);
+    this.#first = guards.guard(options.model ?? "");
+    this.#guard = this.#first;
+    this.#options = options;
   }
 
   /** Whether `text`, all of it so far, is in a dead loop; it stays so until `reset`. A shorter text is a new one. */
   detect(text: string): Detection {
     if (text.length < this.#read) this.reset();
-    const alarm = this.#guard.alarm ?? this.#guard.push(this.#channel, text.slice(this.#read));
+    const alarm = this.#guard.alarm ?? hear(this.#guard.push(text.slice(this.#read), this.#channel), this.#options);
     this.#read = text.length;
-    warn(this.#guard, this.#onWarning);
     if (alarm === null) return { detected: false };
     return { detected: true, type: alarm.kind, details: alarm.logLine, alarm };
   }

@@ -1,6 +1,8 @@
 /** `guardedFetch`: every streamed response of a client through a guard, without a change of its calls. */
+import type { Alarm } from "./alarm.js";
+import { SILENT, ticking } from "./clock.js";
 import type { Live } from "./guard.js";
-import { guardsOf, type Options, tell, warn } from "./options.js";
+import { checked, guardsOf, type Options, RESPONSE, see, tell } from "./options.js";
 
 /** Content types of responses that come event by event. */
 const STREAMS = ["text/event-stream", "application/x-ndjson", "application/ndjson", "application/jsonl"];
@@ -13,17 +15,20 @@ const STREAMS = ["text/event-stream", "application/x-ndjson", "application/ndjso
 export function guardedFetch(options: Options & { readonly fetch?: typeof fetch } = {}): typeof fetch {
   const inner = options.fetch ?? globalThis.fetch;
   const guards = guardsOf(options);
+  checked(options.onAlarm);
+  see(guards, RESPONSE, "a response over HTTP", options);
   return async (input, init) => {
     const response = await inner(input, init);
     const kind = response.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase() ?? "";
     if (!response.ok || response.body === null || !STREAMS.includes(kind)) return response;
-    const live = guards.live(options.model ?? named(init?.body));
+    const model = options.model ?? named(init?.body);
+    const live = guards.live(model);
     const { status, statusText } = response;
     const headers = new Headers(response.headers);
     // What comes out has neither the length nor the packing of what came in.
     headers.delete("content-length");
     headers.delete("content-encoding");
-    const body = through(response.body, live, options);
+    const body = through(response.body, live, options, guards.reads("silence", model ?? ""));
     const guarded = new Response(body, { status, statusText, headers });
     Object.defineProperty(guarded, "url", { value: response.url });
     return guarded;
@@ -42,29 +47,43 @@ function named(body: unknown): string | undefined {
 }
 
 /** The bytes of a response through its guard. */
-function through(body: ReadableStream<Uint8Array>, live: Live, options: Options): ReadableStream<Uint8Array> {
+function through(
+  body: ReadableStream<Uint8Array>,
+  live: Live,
+  options: Options,
+  listens: boolean,
+): ReadableStream<Uint8Array> {
   const reader = body.getReader();
-  let over = false;
+  let heard = Date.now();
+  const silence = (): boolean => {
+    const silent = Date.now() - heard;
+    if (listens && silent >= SILENT) live.silence(silent / 1000);
+    return live.alarm !== null;
+  };
   const pull = async (out: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
-    const alarm = over ? live.alarm : null;
-    if (alarm !== null) {
-      tell(alarm, options.onAlarm);
-      if (live.ending.length > 0) out.enqueue(live.ending);
-      out.close();
-      return;
-    }
-    const { done, value } = await reader.read();
-    if (done) {
-      out.close();
-      return;
-    }
-    const passed = live.feed(value);
-    warn(live, options.onWarning);
-    over = live.alarm !== null;
-    if (over) await reader.cancel();
-    out.enqueue(passed);
+    const alarm = live.alarm;
+    if (alarm !== null) return end(out, alarm, live, options);
+    const next = await (listens ? ticking(reader.read(), silence) : reader.read());
+    if (next?.done) return out.close();
+    const passed = next === null || silence() ? new Uint8Array() : live.feed(next.value);
+    heard = Date.now();
+    live.warnings().forEach((warning) => options.onWarning?.(warning));
+    live.refusals().forEach((refusal) => (options.onRefuse ?? options.onWarning)?.(refusal));
+    // What a connection says when it is closed must not hide the alarm.
+    const found = live.alarm;
+    if (found !== null) await reader.cancel().catch(() => {});
+    if (passed.length > 0) out.enqueue(passed);
+    else if (found !== null) end(out, found, live, options);
+    else return pull(out);
   };
   const cancel = (reason: unknown): Promise<void> => reader.cancel(reason);
   // One pull, one chunk: an error must not overtake what was passed before it.
   return new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
+}
+
+/** Ends a response at its alarm. */
+function end(out: ReadableStreamDefaultController<Uint8Array>, alarm: Alarm, live: Live, options: Options): void {
+  tell(alarm, options.onAlarm);
+  if (live.ending.length > 0) out.enqueue(live.ending);
+  out.close();
 }

@@ -1,6 +1,6 @@
-/** `Guards`: a settings file, compiled once. `Guard`: one stream. `Live`: the bytes of one response. */
-import { type Alarm, read } from "./alarm.js";
-import { native, type NativeGuard, type NativeGuards, type NativeLive } from "./native.js";
+/** `Guards`: a settings file, compiled once. `Guard`: one stream or run. `Live`, `Chunks`: one response. */
+import { type Alarm, type Decision, decision, read } from "./alarm.js";
+import { native, type NativeChunks, type NativeGuard, type NativeGuards, type NativeLive } from "./native.js";
 
 /** A channel of text. */
 export type Channel = "reasoning" | "answer" | "arguments";
@@ -15,12 +15,15 @@ export class Guards {
     this.#native = made;
   }
 
-  /** The guard that deadloop recommends, on every model. */
+  /** The guard on text that deadloop recommends, on every model. */
   static recommended(): Guards {
-    return new Guards(native.Guards.recommended());
+    return Guards.load("recommended");
   }
 
-  /** The guards of a settings file, as `deadloop tune` writes it. Throws where it is none, with line and column. */
+  /**
+   * The guards of a settings file, as `deadloop tune` writes it. `"recommended"` and `"recommended-agents"` are names of what
+   * deadloop recommends, where no such file is there. Throws where it is none, with line and column.
+   */
   static load(path: string): Guards {
     return new Guards(native.Guards.load(path));
   }
@@ -35,72 +38,150 @@ export class Guards {
     return this.#native.id;
   }
 
-  /** A fresh guard for a request to this model. */
+  /** A fresh guard for a request to this model, or for a run of it. */
   guard(model = ""): Guard {
     return new Guard(this.#native.guard(model));
   }
 
-  /** A fresh guard for the bytes of a streamed response; without a model the name that it gives. */
+  /** A fresh guard for the bytes of a streamed response; without a model the first name that it gives. */
   live(model?: string): Live {
     return new Live(this.#native.live(model));
   }
+
+  /** A fresh guard for the chunks of a streamed response as JSON; without a model the first name that they give. */
+  chunks(model?: string): Chunks {
+    return new Chunks(this.#native.chunks(model));
+  }
+
+  /** Which guards never alarm where nothing but `feeds` comes, each with what it misses: `stall: no silence`. */
+  blind(feeds: readonly string[], model = ""): string[] {
+    return this.#native.blind([...feeds], model);
+  }
+
+  /** Whether some guard never alarms without that. */
+  reads(feed: string, model = ""): boolean {
+    return this.#native.reads(feed, model);
+  }
 }
 
-/** The guard of one stream, from its first chunk to its end or its alarm. Made by `Guards`. */
+/**
+ * The guard of one stream or run: push what arrives, in the order in which it arrives. Each method returns a `Decision`. Once
+ * it says `stop`, the guard reads nothing more and says so each time. Made by `Guards`.
+ */
 export class Guard {
   readonly #native: NativeGuard;
-  #alarm: Alarm | null = null;
 
   constructor(made: NativeGuard) {
     this.#native = made;
   }
 
   /**
-   * Takes the next chunk. Gives the alarm once; from then on null: the stream is over. A chunk may end inside a
-   * surrogate pair: the first half is held back until the second has come.
+   * Takes the next chunk of a channel of text. A chunk may end inside a surrogate pair: the first half is held back until the
+   * second has come.
    */
-  push(channel: Channel, text: string): Alarm | null {
+  push(text: string, channel: Channel): Decision {
     const at = CHANNELS.indexOf(channel);
-    if (at < 0) {
-      throw new RangeError(`no channel of text is called ${JSON.stringify(channel)}; there is: ${CHANNELS.join(", ")}`);
-    }
-    const json = this.#native.push(at, text);
-    if (json === null) return null;
-    this.#alarm = this.#counted(read(json));
-    return this.#alarm;
+    if (at < 0) throw new RangeError(unknown(channel, text));
+    return decision(this.#native.push(at, text));
   }
 
-  /** Takes the alarms that only warn or observe and were not asked for yet: of each guard of the list the first. */
-  warnings(): Alarm[] {
-    return this.#native.warnings().map((json) => this.#counted(read(json)));
+  /** Takes a call of a tool, before it is run; `args`: JSON text as the model wrote it, or what it means. */
+  call(name: string, args: unknown = "", id?: string): Decision {
+    return decision(this.#native.call(name, written(args), id));
   }
 
-  /** Its positions in units of UTF-16 too, where they are of text. */
-  #counted(alarm: Alarm): Alarm {
-    const at = CHANNELS.indexOf(alarm.channel);
-    if (at < 0) return alarm;
-    const units = (chars: number): number => this.#native.units(at, chars);
-    return {
-      ...alarm,
-      exactUtf16: units(alarm.exact),
-      deliveredUtf16: units(alarm.delivered),
-      onsetUtf16: units(alarm.onset),
-    };
+  /** Takes the result of a call: a text, or what is written as JSON. `error`: whether it failed. */
+  result(id: string | undefined, content: unknown, error?: boolean): Decision {
+    return decision(this.#native.result(id, written(content), error));
   }
 
-  /** Whether it has alarmed. */
+  /** A turn begins: the model is asked. `agent`: whose turn it is, where there are several. */
+  turn(agent?: string): Decision {
+    return decision(this.#native.turn(agent));
+  }
+
+  /** A message of the user. The first is the task. */
+  user(text: string): Decision {
+    return decision(this.#native.user(text));
+  }
+
+  /** An agent chose the next one. */
+  handoff(from: string, to: string): Decision {
+    return decision(this.#native.handoff(from, to));
+  }
+
+  /** Nothing has come for so many seconds: since the last event, not since the last silence. */
+  silence(seconds: number): Decision {
+    return decision(this.#native.silence(seconds));
+  }
+
+  /** The response or the run has ended. */
+  finish(reason?: string): Decision {
+    return decision(this.#native.finish(reason));
+  }
+
+  /** The connection is gone; nothing has said that this is the end. */
+  closed(): Decision {
+    return decision(this.#native.closed());
+  }
+
+  /** Whether it has stopped the stream. */
   get fired(): boolean {
-    return this.#native.fired;
+    return this.#native.alarm !== null;
   }
 
-  /** Its alarm, for who did not get it from `push`. */
+  /** Why it has stopped the stream, if it has. */
   get alarm(): Alarm | null {
-    return this.#alarm;
+    const json = this.#native.alarm;
+    return json === null ? null : read(json);
   }
 
   /** A guard for the next request, which knows nothing of what this one has read. */
   fresh(): Guard {
     return new Guard(this.#native.fresh());
+  }
+}
+
+/** What is wrong with a channel, and what was meant. */
+function unknown(channel: unknown, text: unknown): string {
+  let hint = "";
+  if (CHANNELS.includes(text as string)) hint = "; the text comes first, then its channel: push(text, channel)";
+  else if (channel === "tools" || channel === "turns") hint = "; calls and turns have methods of their own: call(...), turn()";
+  return `no channel of text is called ${JSON.stringify(channel)?.slice(0, 40)}; there is: ${CHANNELS.join(", ")}${hint}`;
+}
+
+/** What a tool was given or gave back, as text: text as it is, nothing as none, anything else as JSON. */
+export function written(value: unknown): string {
+  if (typeof value === "string") return value;
+  return value === undefined || value === null ? "" : (JSON.stringify(value) ?? String(value));
+}
+
+/** A guard on the chunks of one streamed response, as JSON. Of several answers each has a guard of its own. Made by `Guards`. */
+export class Chunks {
+  readonly #native: NativeChunks;
+
+  constructor(made: NativeChunks) {
+    this.#native = made;
+  }
+
+  /** Takes the next chunk; gives what there is to do or to tell: mostly nothing. What is no chunk is left alone. */
+  feed(chunk: string): Decision[] {
+    return this.#native.feed(chunk).map(decision);
+  }
+
+  /** Takes a piece of plain text: of the answer, and of the thinking between `<think>` and `</think>`. */
+  text(text: string): Decision[] {
+    return this.#native.text(text).map(decision);
+  }
+
+  /** Nothing has come for so many seconds. */
+  silence(seconds: number): Decision[] {
+    return this.#native.silence(seconds).map(decision);
+  }
+
+  /** The response is over: what was held back is judged too. */
+  end(): Decision[] {
+    return this.#native.end().map(decision);
   }
 }
 
@@ -117,6 +198,11 @@ export class Live {
     return chunk.subarray(0, this.#native.feed(chunk));
   }
 
+  /** Nothing has come for so many seconds. */
+  silence(seconds: number): void {
+    this.#native.silence(seconds);
+  }
+
   /** The response is over: what was held back is judged too. */
   end(): void {
     this.#native.end();
@@ -125,6 +211,11 @@ export class Live {
   /** Takes the alarms that only warn or observe and were not asked for yet. */
   warnings(): Alarm[] {
     return this.#native.warnings().map(read);
+  }
+
+  /** Takes the alarms that refuse a call of the response and were not asked for yet. They cut nothing. */
+  refusals(): Alarm[] {
+    return this.#native.refusals().map(read);
   }
 
   /** Why the response has to be cut, once it has. */

@@ -1,7 +1,7 @@
 /** `loopMiddleware`: a language model of Vercel's AI SDK through a guard. */
 import type { Alarm } from "./alarm.js";
-import { texts } from "./chunks.js";
-import { guardsOf, type Options, tell, warn } from "./options.js";
+import { Writer } from "./json.js";
+import { checked, guardsOf, hear, type Options, RESPONSE, see, tell } from "./options.js";
 
 /** A part of a model's stream, as far as it matters here. */
 interface Part {
@@ -19,16 +19,19 @@ interface Streamed {
  */
 export function loopMiddleware(options: Options = {}) {
   const guards = guardsOf(options);
+  checked(options.onAlarm);
+  see(guards, RESPONSE.filter((feed) => feed !== "silence"), "a model of the AI SDK", options);
   const wrapStream = async <S extends Streamed>(asked: {
     doStream: () => PromiseLike<S>;
     model: { readonly modelId: string };
   }): Promise<S> => {
     const result = await asked.doStream();
-    const guard = guards.guard(options.model ?? asked.model.modelId);
+    const guard = guards.chunks(options.model ?? asked.model.modelId);
+    const writer = new Writer();
     const sees = (part: unknown): Alarm | null => {
-      for (const [, channel, text] of texts(part)) {
-        const alarm = guard.push(channel, text);
-        warn(guard, options.onWarning);
+      const json = writer.json(part);
+      for (const decision of json === null ? [] : guard.feed(json)) {
+        const alarm = hear(decision, options);
         if (alarm !== null) return alarm;
       }
       return null;

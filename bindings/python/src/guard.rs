@@ -1,42 +1,50 @@
-//! `Guards` and `Guard`.
+//! `Guards`, `Guard` and `Decision`.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use deadloop_bindings::{Lane, ReadError, alarm_json, channel};
-use deadloop_detect::{Channel, Event};
+use deadloop_bindings::{Decision, ReadError, lane, millis};
+use deadloop_detect::{Arguments, Event};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::sync::{MutexExt, PyOnceLock};
+use pyo3::types::{PyString, PyTuple, PyType};
 
-use crate::live::Live;
+use crate::live::{Chunks, Live};
+use crate::scan;
 
 /// Chars from which on a push lets other threads of Python run: for less it costs more than the push.
-const LONG: usize = 4096;
+pub(crate) const LONG: usize = 4096;
 
 /// The guards of a settings file.
-#[pyclass(frozen, module = "deadloop")]
+#[pyclass(frozen, subclass, module = "deadloop")]
 pub(crate) struct Guards(deadloop_bindings::Guards);
 
 #[pymethods]
 impl Guards {
-    #[staticmethod]
-    fn recommended() -> PyResult<Self> {
-        Ok(Self(
-            deadloop_bindings::Guards::recommended().map_err(error)?,
-        ))
-    }
-
-    #[staticmethod]
-    fn load(path: PathBuf) -> PyResult<Self> {
-        Ok(Self(deadloop_bindings::Guards::load(&path).map_err(error)?))
-    }
-
-    #[staticmethod]
+    #[new]
     #[pyo3(signature = (toml, name = "settings"))]
-    fn parse(toml: &str, name: &str) -> PyResult<Self> {
-        Ok(Self(
-            deadloop_bindings::Guards::parse(toml, name).map_err(error)?,
-        ))
+    fn new(toml: &str, name: &str) -> PyResult<Self> {
+        let guards = deadloop_bindings::Guards::parse(toml, name);
+        Ok(Self(guards.map_err(error)?))
+    }
+
+    #[classmethod]
+    fn recommended<'py>(cls: &Bound<'py, PyType>) -> PyResult<Bound<'py, PyAny>> {
+        Self::load(cls, "recommended".into())
+    }
+
+    #[classmethod]
+    fn load<'py>(cls: &Bound<'py, PyType>, path: PathBuf) -> PyResult<Bound<'py, PyAny>> {
+        let (text, name) = deadloop_bindings::Guards::text_of(&path).map_err(error)?;
+        cls.call1((text, name))
+    }
+
+    #[classmethod]
+    #[pyo3(signature = (toml, name = "settings"))]
+    fn parse<'py>(cls: &Bound<'py, PyType>, toml: &str, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        cls.call1((toml, name))
     }
 
     #[getter]
@@ -46,12 +54,40 @@ impl Guards {
 
     #[pyo3(signature = (model = ""))]
     fn guard(&self, model: &str) -> Guard {
-        Guard::of(self.0.guard(model))
+        Guard(Mutex::new(self.0.guard(model)))
     }
 
     #[pyo3(signature = (model = None))]
     fn live(&self, model: Option<&str>) -> Live {
         Live::of(self.0.live(model))
+    }
+
+    #[pyo3(signature = (model = None))]
+    fn chunks(&self, model: Option<&str>) -> Chunks {
+        Chunks::of(self.0.chunks(model))
+    }
+
+    #[pyo3(signature = (feeds, model = ""))]
+    fn blind(&self, feeds: Vec<String>, model: &str) -> PyResult<Vec<String>> {
+        self.0.blind(&feeds, model).map_err(PyValueError::new_err)
+    }
+
+    #[pyo3(signature = (feed, model = ""))]
+    fn reads(&self, feed: &str, model: &str) -> PyResult<bool> {
+        self.0.reads(feed, model).map_err(PyValueError::new_err)
+    }
+
+    fn scan(
+        &self,
+        py: Python<'_>,
+        rows: Vec<Bound<'_, PyTuple>>,
+    ) -> PyResult<Vec<Option<Py<PyAny>>>> {
+        let rows = rows.iter().map(scan::row).collect::<PyResult<Vec<_>>>()?;
+        let alarms = py.detach(|| scan::alarms(&self.0, &rows));
+        let alarms = alarms.into_iter();
+        alarms
+            .map(|json| json.map(|json| alarm(py, &json)).transpose())
+            .collect()
     }
 
     fn __repr__(&self) -> String {
@@ -66,106 +102,217 @@ fn error(error: ReadError) -> PyErr {
     }
 }
 
-/// The guard of one stream.
-#[pyclass(module = "deadloop")]
-pub(crate) struct Guard {
-    guard: deadloop_detect::Guard,
-    alarm: Option<Py<PyAny>>,
-    /// For each channel of text, halves of surrogate pairs that JSON cut.
-    lanes: [Option<Lane>; Channel::LANES.len()],
-}
+/// The guard of one stream. Threads take turns.
+#[pyclass(frozen, module = "deadloop")]
+pub(crate) struct Guard(Mutex<deadloop_bindings::Guard>);
 
 impl Guard {
-    fn of(guard: deadloop_detect::Guard) -> Self {
-        Self {
-            guard,
-            alarm: None,
-            lanes: Default::default(),
-        }
+    /// The guard, once no other thread uses it; those of Python run until then.
+    fn lock(&self, py: Python<'_>) -> MutexGuard<'_, deadloop_bindings::Guard> {
+        self.0
+            .lock_py_attached(py)
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A chunk as text: of a channel in which a half of a pair came, all is read as UTF-16.
-    fn text(&mut self, channel: Channel, chunk: &Bound<'_, PyString>) -> PyResult<Option<String>> {
-        let at = Channel::LANES.iter().position(|lane| *lane == channel);
-        let Some(lane) = at.and_then(|at| self.lanes.get_mut(at)) else {
-            return Ok(None);
+    /// Pushes what is long while other threads of Python run.
+    fn long(
+        &self,
+        py: Python<'_>,
+        push: impl FnOnce(&mut deadloop_bindings::Guard) -> Decision + Send,
+    ) -> Decision {
+        py.detach(|| push(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    fn event(&self, py: Python<'_>, length: usize, event: &Event<'_>) -> PyResult<Py<PyAny>> {
+        let decision = match length < LONG {
+            true => self.lock(py).event(event),
+            false => self.long(py, |guard| guard.event(event)),
         };
-        if lane.is_none() && chunk.to_cow().is_ok() {
-            return Ok(None);
-        }
-        let bytes = chunk.call_method1("encode", ("utf-16-le", "surrogatepass"))?;
-        let bytes: Vec<u8> = bytes.extract()?;
-        let units = bytes
-            .chunks_exact(2)
-            .map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
-        let units: Vec<u16> = units.collect();
-        Ok(Some(lane.get_or_insert_default().text(&units)))
+        decided(py, &decision)
     }
 }
 
 #[pymethods]
 impl Guard {
     fn push(
-        &mut self,
+        &self,
         py: Python<'_>,
-        channel: &str,
         text: &Bound<'_, PyString>,
-    ) -> PyResult<Option<Py<PyAny>>> {
-        let channel = lane(channel)?;
-        let alarm = match self.text(channel, text)? {
-            Some(text) => self.guard.push(&Event::Text(channel, &text)),
-            None => {
-                let text = text.to_cow()?;
-                let guard = &mut self.guard;
-                match text.len() < LONG {
-                    true => guard.push(&Event::Text(channel, &text)),
-                    false => py.detach(|| guard.push(&Event::Text(channel, &text))),
-                }
-            }
+        channel: &Bound<'_, PyString>,
+    ) -> PyResult<Py<PyAny>> {
+        let name = channel.to_cow()?;
+        let lane = lane(&name, || text.to_cow().unwrap_or_default().into_owned())
+            .map_err(PyValueError::new_err)?;
+        let decision = match text.to_cow() {
+            Ok(text) if text.len() < LONG => self.lock(py).push(lane, &text),
+            Ok(text) => self.long(py, |guard| guard.push(lane, &text)),
+            // A half of a pair, as JSON cut it.
+            Err(_) => self.lock(py).push_utf16(lane, &units(text)?),
         };
-        let Some(alarm) = alarm else { return Ok(None) };
-        let alarm = told(py, &alarm)?;
-        self.alarm = Some(alarm.clone_ref(py));
-        Ok(Some(alarm))
+        decided(py, &decision)
+    }
+
+    #[pyo3(signature = (name, arguments = None, id = None))]
+    fn call(
+        &self,
+        py: Python<'_>,
+        name: &Bound<'_, PyString>,
+        arguments: Option<&Bound<'_, PyAny>>,
+        id: Option<&Bound<'_, PyString>>,
+    ) -> PyResult<Py<PyAny>> {
+        let (name, arguments) = (whole(name)?, written(arguments)?);
+        let id = id.map(whole).transpose()?;
+        let call = Event::Call {
+            id: id.as_deref(),
+            name: &name,
+            arguments: Arguments::Raw(&arguments),
+        };
+        self.event(py, arguments.len(), &call)
+    }
+
+    #[pyo3(signature = (id, content, error = None))]
+    fn result(
+        &self,
+        py: Python<'_>,
+        id: Option<&Bound<'_, PyString>>,
+        content: Option<&Bound<'_, PyAny>>,
+        error: Option<bool>,
+    ) -> PyResult<Py<PyAny>> {
+        let (id, content) = (id.map(whole).transpose()?, written(content)?);
+        let result = Event::Result {
+            id: id.as_deref(),
+            content: &content,
+            error,
+            cut: None,
+        };
+        self.event(py, content.len(), &result)
+    }
+
+    #[pyo3(signature = (agent = None))]
+    fn turn(&self, py: Python<'_>, agent: Option<&Bound<'_, PyString>>) -> PyResult<Py<PyAny>> {
+        let agent = agent.map(whole).transpose()?;
+        let agent = agent.as_deref();
+        self.event(py, 0, &Event::Turn { agent })
+    }
+
+    fn user(&self, py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<Py<PyAny>> {
+        let text = whole(text)?;
+        self.event(py, text.len(), &Event::User(&text))
+    }
+
+    fn handoff(
+        &self,
+        py: Python<'_>,
+        from_: &Bound<'_, PyString>,
+        to: &Bound<'_, PyString>,
+    ) -> PyResult<Py<PyAny>> {
+        let (from, to) = (whole(from_)?, whole(to)?);
+        let (from, to) = (&*from, &*to);
+        self.event(py, 0, &Event::Handoff { from, to })
+    }
+
+    fn silence(&self, py: Python<'_>, seconds: f64) -> PyResult<Py<PyAny>> {
+        let millis = millis(seconds).map_err(PyValueError::new_err)?;
+        self.event(py, 0, &Event::Silence(millis))
+    }
+
+    #[pyo3(signature = (reason = None))]
+    fn finish(&self, py: Python<'_>, reason: Option<&Bound<'_, PyString>>) -> PyResult<Py<PyAny>> {
+        let reason = reason.map(whole).transpose()?;
+        self.event(py, 0, &Event::Finish(reason.as_deref()))
+    }
+
+    fn closed(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.event(py, 0, &Event::Closed)
     }
 
     #[getter]
-    fn fired(&self) -> bool {
-        self.guard.fired()
+    fn fired(&self, py: Python<'_>) -> bool {
+        self.lock(py).alarm().is_some()
     }
 
     #[getter]
-    fn alarm(&self, py: Python<'_>) -> Option<Py<PyAny>> {
-        self.alarm.as_ref().map(|alarm| alarm.clone_ref(py))
+    fn alarm(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        let guard = self.lock(py);
+        let json = guard.alarm().map(deadloop_bindings::alarm_json);
+        drop(guard);
+        json.map(|json| alarm(py, &json)).transpose()
     }
 
-    fn warnings(&mut self, py: Python<'_>) -> PyResult<Vec<Py<PyAny>>> {
-        self.guard
-            .warnings()
-            .map(|alarm| told(py, &alarm))
-            .collect()
+    fn fresh(&self, py: Python<'_>) -> Self {
+        Self(Mutex::new(self.lock(py).fresh()))
     }
 
-    fn fresh(&self) -> Self {
-        Self::of(self.guard.fresh())
-    }
-
-    fn __repr__(&self) -> String {
-        format!(
-            "Guard(fired={})",
-            if self.guard.fired() { "True" } else { "False" }
-        )
+    fn __repr__(&self, py: Python<'_>) -> &'static str {
+        match self.fired(py) {
+            true => "Guard(fired=True)",
+            false => "Guard(fired=False)",
+        }
     }
 }
 
-fn lane(name: &str) -> PyResult<Channel> {
-    channel(name).map_err(PyValueError::new_err)
+/// A string in units of UTF-16, halves of pairs among them.
+fn units(text: &Bound<'_, PyString>) -> PyResult<Vec<u16>> {
+    let bytes: Vec<u8> = text
+        .call_method1("encode", ("utf-16-le", "surrogatepass"))?
+        .extract()?;
+    let pairs = bytes.chunks_exact(2);
+    Ok(pairs
+        .map(|pair| u16::from_le_bytes([pair[0], pair[1]]))
+        .collect())
+}
+
+/// A string that came whole: what is half a pair in it is U+FFFD.
+pub(crate) fn whole<'a>(text: &'a Bound<'_, PyString>) -> PyResult<Cow<'a, str>> {
+    match text.to_cow() {
+        Ok(text) => Ok(text),
+        Err(_) => Ok(String::from_utf16_lossy(&units(text)?).into()),
+    }
+}
+
+/// What a tool was given or gave back: a text, or JSON of what it means; nothing as an empty text.
+fn written(value: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
+    let Some(value) = value else {
+        return Ok(String::new());
+    };
+    match value.cast::<PyString>() {
+        Ok(text) => Ok(whole(text)?.into_owned()),
+        Err(_) => {
+            let text = value
+                .py()
+                .import("deadloop._json")?
+                .call_method1("text", (value,))?;
+            Ok(whole(text.cast::<PyString>()?)?.into_owned())
+        }
+    }
+}
+
+/// A decision as Python has it: `deadloop.Decision`; that to go on is always the same one.
+pub(crate) fn decided(py: Python<'_>, decision: &Decision) -> PyResult<Py<PyAny>> {
+    static CONTINUE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let module = || py.import("deadloop._alarm");
+    if decision.is_quiet() {
+        let quiet = CONTINUE.get_or_try_init(py, || {
+            Ok::<_, PyErr>(module()?.getattr("CONTINUE")?.unbind())
+        })?;
+        return Ok(quiet.clone_ref(py));
+    }
+    let told = |found: &deadloop_detect::Alarm| alarm(py, &deadloop_bindings::alarm_json(found));
+    let why = decision.alarm.as_deref().map(told).transpose()?;
+    let warnings = decision
+        .warnings
+        .iter()
+        .map(told)
+        .collect::<PyResult<Vec<_>>>()?;
+    let warnings = PyTuple::new(py, warnings)?;
+    let class = module()?.getattr("Decision")?;
+    Ok(class
+        .call1((decision.action.name(), why, warnings))?
+        .unbind())
 }
 
 /// An alarm as Python has it: `deadloop.Alarm`, made of its JSON.
-pub(crate) fn told(py: Python<'_>, alarm: &deadloop_detect::Alarm) -> PyResult<Py<PyAny>> {
+pub(crate) fn alarm(py: Python<'_>, json: &str) -> PyResult<Py<PyAny>> {
     let class = py.import("deadloop._alarm")?.getattr("Alarm")?;
-    Ok(class
-        .call_method1("of_json", (alarm_json(alarm),))?
-        .unbind())
+    Ok(class.call_method1("of_json", (json,))?.unbind())
 }

@@ -4,6 +4,7 @@
 mod guard;
 mod live;
 mod plan;
+mod scan;
 mod sums;
 
 use pyo3::prelude::*;
@@ -14,5 +15,6 @@ fn _deadloop(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<guard::Guards>()?;
     module.add_class::<guard::Guard>()?;
     module.add_class::<live::Live>()?;
+    module.add_class::<live::Chunks>()?;
     module.add_class::<plan::Plan>()
 }

@@ -37,7 +37,7 @@ def test_records_are_what_live_guards_say(prose: str) -> None:
         for i, copies in enumerate(COPIES):
             for j, chars in enumerate(CHARS):
                 toml = f'[[guard]]\ndetector = "periodic"\nparams = {{min_copies = {copies}, min_chars = {chars}}}\n'
-                alarm = deadloop.Guards.parse(toml).guard("m").push("answer", text)
+                alarm = deadloop.Guards.parse(toml).guard("m").push(text, "answer").alarm
                 axes = {"min_copies": i, "min_chars": j}
                 found = [stop_of(decided, at) for at in ((i, j), (j, i)) if len(axes) == 2]
                 assert (alarm.exact if alarm else None) in found

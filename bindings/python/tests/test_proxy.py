@@ -19,19 +19,25 @@ ASK: dict[str, Any] = {"messages": [{"role": "user", "content": "Which road?"}],
 
 
 @pytest.fixture(scope="module")
-def proxy(server: Any) -> Iterator[str]:
-    """A proxy before the server; its address."""
-    command = [str(program), "proxy", "--listen", "127.0.0.1:0", "--upstream", server.url, "--grace", "5"]
+def running(server: Any) -> Iterator[tuple[str, str]]:
+    """A proxy before the server; its address, and that of its counters."""
+    command = [str(program), "proxy", "--listen", "127.0.0.1:0", "--upstream", server.url, "--grace", "5", "--metrics", "127.0.0.1:0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         line = process.stderr.readline()
         while "listening at " not in line:
             assert line, "the proxy ended"
             line = process.stderr.readline()
-        yield line.split("listening at ")[1].strip()
+        metrics = process.stderr.readline().split("metrics at ")[1].strip()
+        yield line.split("listening at ")[1].strip(), metrics
         process.send_signal(signal.SIGTERM)
         said = process.stderr.read()
         assert process.wait(30) == 0, said
+
+
+@pytest.fixture
+def proxy(running: tuple[str, str]) -> str:
+    return running[0]
 
 
 def client(proxy: str) -> Any:
@@ -100,16 +106,16 @@ def test_a_server_that_dies_is_no_whole_answer(server: Any, proxy: str) -> None:
         assert server.last()["sent"] == 30
 
 
-def alarms(proxy: str) -> int:
+def alarms(metrics: str) -> int:
     """How many the proxy has counted."""
-    with urllib.request.urlopen(proxy + "/metrics", timeout=30) as response:
+    with urllib.request.urlopen(metrics, timeout=30) as response:
         text = response.read().decode()
     counts = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
     return sum(int(n) for name, n in counts.items() if name.startswith("deadloop_alarms"))
 
 
-def test_the_counters_say_what_happened(proxy: str) -> None:
-    before = alarms(proxy)
+def test_the_counters_say_what_happened(proxy: str, running: tuple[str, str]) -> None:
+    before = alarms(running[1])
     for model in [*MODELS, "prose"]:
         list(client(proxy).chat.completions.create(model=model, **ASK))
-    assert alarms(proxy) == before + 2
+    assert alarms(running[1]) == before + 2

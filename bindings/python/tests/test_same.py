@@ -21,7 +21,7 @@ def told(guards: deadloop.Guards, item: dict[str, Any], size: int) -> Any:
     for channel, text in item["pieces"]:
         step = size or max(len(text), 1)
         for at in range(0, len(text), step):
-            if (alarm := guard.push(channel, text[at : at + step])) is not None:
+            if (alarm := guard.push(text[at : at + step], channel).alarm) is not None:
                 return json.loads(alarm.json())
     return None
 
@@ -55,3 +55,88 @@ def test_every_input() -> None:
             expected(item, alarms[0])
         found += alarms[0] is not None
     assert len(inputs) > 1200 and found > 500, (len(inputs), found)
+
+
+def pushed(guard: deadloop.Guard, event: dict[str, Any]) -> deadloop.Decision:
+    """An event, by the method that there is for it."""
+    match event["type"]:
+        case "text":
+            return guard.push(event["text"], event["channel"])
+        case "call":
+            return guard.call(event["name"], event["arguments"], event["id"])
+        case "result":
+            return guard.result(event["id"], event["content"], event["error"])
+        case "turn":
+            return guard.turn(event["agent"])
+        case "user":
+            return guard.user(event["text"])
+        case "handoff":
+            return guard.handoff(event["from"], event["to"])
+        case "silence":
+            return guard.silence(event["seconds"])
+        case "finish":
+            return guard.finish(event["reason"])
+        case "closed":
+            return guard.closed()
+    raise AssertionError(event)
+
+
+def decided(item: dict[str, Any]) -> list[Any]:
+    """What a guard decides, as Rust writes it."""
+    guard = deadloop.Guards(item["settings"]).guard()
+    told: list[Any] = []
+    for number, event in enumerate(item["events"]):
+        decision = pushed(guard, event)
+        alarm = None if decision.alarm is None else json.loads(decision.alarm.json())
+        warnings = [json.loads(warning.json()) for warning in decision.warnings]
+        if decision or warnings:
+            told.append([number, {"action": decision.action, "alarm": alarm, "warnings": warnings}])
+        if decision.action == "stop":
+            break
+    return told
+
+
+def recorded(event: dict[str, Any]) -> dict[str, Any] | None:
+    """An event as a line of a corpus has it; None of what it has in another form: silence as times, arguments with their call."""
+    kind = event["type"]
+    if kind in ("silence", "closed") or event.get("channel") == "arguments":
+        return None
+    fields = {name: value for name, value in event.items() if value is not None and name != "channel"}
+    return {**fields, "type": {"text": event.get("channel"), "call": "tool_call", "result": "tool_result"}.get(kind, kind)}
+
+
+def replayed(settings: str, events: list[Any]) -> Any:
+    """The kind of a replay's alarm, and where it is."""
+    plan = deadloop.Plan(settings)
+    (record,) = plan.records([json.dumps({"id": "x", "model": "m", "events": events})])
+    stops = json.loads(record)["decided"][0]["stops"]
+    return [(stop["kind"], stop["channel"], stop["exact"]["seen"][stop["channel"]]) for stop in stops]
+
+
+def test_what_fires_in_a_replay_fires_here() -> None:
+    """The random runs of every detector, and the same ones as a recording."""
+    lines = (FOLDER / "events.jsonl").read_text().splitlines()
+    found = 0
+    for item in map(json.loads, lines):
+        if " stop: random" not in item["name"]:
+            continue
+        pairs = [(event, recorded(event)) for event in item["events"]]
+        guard = deadloop.Guards(item["settings"]).guard("m")
+        alarms = [pushed(guard, event).alarm for event, line in pairs if line is not None]
+        alarm = next((alarm for alarm in alarms if alarm is not None), None)
+        live = [] if alarm is None else [(alarm.kind, alarm.channel, alarm.exact)]
+        assert replayed(item["settings"], [line for _, line in pairs if line is not None]) == live, item["name"]
+        found += bool(live)
+    assert found > 30, found
+
+
+def test_every_event_and_every_detector() -> None:
+    """Each detector of the registry, on its own examples and on random runs: the decisions of Rust."""
+    lines = (FOLDER / "events.jsonl").read_text().splitlines()
+    fired = set()
+    for item in map(json.loads, lines):
+        assert decided(item) == item["told"], item["name"]
+        if item["told"]:
+            fired.add(item["name"].split(" ")[0])
+    detectors = {json.loads(line)["name"].split(" ")[0] for line in lines}
+    assert len(detectors) > 20 and fired == detectors, detectors - fired

@@ -1,8 +1,9 @@
 //! The Rust half of the npm package `deadloop` as WebAssembly: the classes of `bindings/node/src/lib.rs`, for the same
-//! TypeScript, on node. `scripts/bindings --wasm` builds it and runs node's tests over it.
+//! TypeScript, on node. `scripts/bindings --wasm` builds it and runs node's tests over it. What it does is in
+//! `deadloop-bindings`; here stands how JavaScript calls it.
 
-use deadloop_bindings::{Lane, alarm_json};
-use deadloop_detect::Channel;
+use deadloop_bindings::{Decision, alarm_json, millis};
+use deadloop_detect::{Arguments, Event};
 use js_sys::JsString;
 use wasm_bindgen::prelude::{JsError, JsValue, wasm_bindgen};
 
@@ -20,23 +21,21 @@ pub struct Guards(deadloop_bindings::Guards);
 
 #[wasm_bindgen]
 impl Guards {
-    /// The guard that deadloop recommends, on every model.
-    ///
-    /// # Errors
-    /// Never; the settings are a constant that every test reads.
-    pub fn recommended() -> Result<Guards, JsError> {
-        Ok(Self(deadloop_bindings::Guards::recommended()?))
-    }
-
-    /// The guards of a settings file.
+    /// The guards of a settings file, or those that deadloop recommends under that name.
     ///
     /// # Errors
     /// It cannot be read, or is no settings file.
     pub fn load(path: &str) -> Result<Guards, JsError> {
-        let text = read_file(path, "utf8").map_err(|e| {
-            let why = js_sys::Error::from(e).message();
-            JsError::new(&format!("{path}: {}", String::from(why)))
-        })?;
+        let text = match (
+            read_file(path, "utf8"),
+            deadloop_bindings::Guards::shipped(path),
+        ) {
+            (Ok(text), _) | (Err(_), Some(text)) => text,
+            (Err(e), None) => {
+                let why = String::from(js_sys::Error::from(e).message());
+                return Err(JsError::new(&format!("{path}: {why}")));
+            }
+        };
         Self::parse(&text, path)
     }
 
@@ -56,78 +55,129 @@ impl Guards {
 
     /// A fresh guard for a request to this model.
     pub fn guard(&self, model: &str) -> Guard {
-        Guard::of(self.0.guard(model))
+        Guard(self.0.guard(model).counting_utf16())
     }
 
-    /// A fresh guard for the bytes of a streamed response; without a model the name that it gives.
+    /// A fresh guard for the bytes of a streamed response; without a model the first name that it gives.
     pub fn live(&self, model: Option<String>) -> Live {
         Live(self.0.live(model.as_deref()))
     }
+
+    /// A fresh guard for the chunks of a streamed response; without a model the first name that they give.
+    pub fn chunks(&self, model: Option<String>) -> Chunks {
+        Chunks(self.0.chunks(model.as_deref()))
+    }
+
+    /// Which guards never alarm where nothing but `feeds` comes, each with what it misses.
+    ///
+    /// # Errors
+    /// There is no such kind of events.
+    pub fn blind(&self, feeds: Vec<String>, model: &str) -> Result<Vec<String>, JsError> {
+        self.0.blind(&feeds, model).map_err(wrong)
+    }
+
+    /// Whether some guard never alarms without that.
+    ///
+    /// # Errors
+    /// There is no such kind of events.
+    pub fn reads(&self, feed: &str, model: &str) -> Result<bool, JsError> {
+        self.0.reads(feed, model).map_err(wrong)
+    }
+}
+
+#[allow(clippy::needless_pass_by_value)] // for map_err
+fn wrong(what: String) -> JsError {
+    JsError::new(&what)
 }
 
 /// The guard of one stream.
 #[wasm_bindgen]
 #[derive(Debug)]
-pub struct Guard {
-    guard: deadloop_detect::Guard,
-    lanes: [Lane; Channel::LANES.len()],
-}
+pub struct Guard(deadloop_bindings::Guard);
 
 impl Guard {
-    fn of(guard: deadloop_detect::Guard) -> Self {
-        Self {
-            guard,
-            lanes: Default::default(),
-        }
+    fn event(&mut self, event: &Event<'_>) -> JsValue {
+        let decision = self.0.event(event);
+        or_null(self.0.told(&decision))
     }
 }
 
+// Each method gives a decision as JSON, or null where all goes on.
 #[wasm_bindgen]
 impl Guard {
-    /// Takes the next chunk of a channel, by its place in reasoning, answer, arguments; at the alarm its JSON, else
-    /// null. The units of the string come one by one: as a string of Rust, halves of pairs would be lost.
+    /// Takes the next chunk of a channel, by its place in reasoning, answer, arguments. The units of the string come one by
+    /// one: as a string of Rust, halves of pairs would be lost.
+    pub fn push(&mut self, channel: u32, text: &JsString) -> JsValue {
+        let units: Vec<u16> = text.iter().collect();
+        let decision = self.0.push_utf16(channel as usize, &units);
+        or_null(self.0.told(&decision))
+    }
+
+    /// Takes a call of a tool, before it is run.
+    pub fn call(&mut self, name: &str, arguments: &str, id: Option<String>) -> JsValue {
+        let (id, arguments) = (id.as_deref(), Arguments::Raw(arguments));
+        self.event(&Event::Call {
+            id,
+            name,
+            arguments,
+        })
+    }
+
+    /// Takes the result of a call.
+    pub fn result(&mut self, id: Option<String>, content: &str, error: Option<bool>) -> JsValue {
+        let (id, cut) = (id.as_deref(), None);
+        self.event(&Event::Result {
+            id,
+            content,
+            error,
+            cut,
+        })
+    }
+
+    /// A turn begins.
+    pub fn turn(&mut self, agent: Option<String>) -> JsValue {
+        let agent = agent.as_deref();
+        self.event(&Event::Turn { agent })
+    }
+
+    /// A message of the user.
+    pub fn user(&mut self, text: &str) -> JsValue {
+        self.event(&Event::User(text))
+    }
+
+    /// An agent chose the next one.
+    pub fn handoff(&mut self, from: &str, to: &str) -> JsValue {
+        self.event(&Event::Handoff { from, to })
+    }
+
+    /// Nothing has come for so long.
     ///
     /// # Errors
-    /// There is no such channel.
-    pub fn push(&mut self, channel: u32, text: &JsString) -> Result<JsValue, JsError> {
-        let at = channel as usize;
-        let (Some(channel), Some(lane)) = (Channel::LANES.get(at), self.lanes.get_mut(at)) else {
-            return Err(JsError::new(&format!("there is no channel {at}")));
-        };
-        let units: Vec<u16> = text.iter().collect();
-        let alarm = self.guard.push_text(*channel, &lane.text(&units));
-        Ok(json(alarm.as_ref()))
+    /// The seconds are no number from 0 on.
+    pub fn silence(&mut self, seconds: f64) -> Result<JsValue, JsError> {
+        let millis = millis(seconds).map_err(wrong)?;
+        Ok(self.event(&Event::Silence(millis)))
     }
 
-    /// The position in UTF-16 units of a position in chars of a channel.
-    pub fn units(&self, channel: u32, chars: f64) -> f64 {
-        let lane = self.lanes.get(channel as usize);
-        // Positions are whole and far below 2^53.
-        #[allow(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            clippy::cast_precision_loss
-        )]
-        lane.map_or(chars, |lane| lane.units(chars as u64) as f64)
+    /// The response or the run has ended.
+    pub fn finish(&mut self, reason: Option<String>) -> JsValue {
+        self.event(&Event::Finish(reason.as_deref()))
     }
 
-    /// Takes what only warned or observed and was not asked for yet, each as JSON.
-    pub fn warnings(&mut self) -> Vec<String> {
-        self.guard
-            .warnings()
-            .map(|alarm| alarm_json(&alarm))
-            .collect()
+    /// The connection is gone.
+    pub fn closed(&mut self) -> JsValue {
+        self.event(&Event::Closed)
     }
 
-    /// Whether it has alarmed.
+    /// Why it has stopped the stream, as JSON, once it has; else null.
     #[wasm_bindgen(getter)]
-    pub fn fired(&self) -> bool {
-        self.guard.fired()
+    pub fn alarm(&self) -> JsValue {
+        or_null(self.0.alarm().map(|alarm| self.0.alarm_json(alarm)))
     }
 
     /// A guard for the next request, which knows nothing of what this one has read.
     pub fn fresh(&self) -> Guard {
-        Self::of(self.guard.fresh())
+        Self(self.0.fresh())
     }
 }
 
@@ -143,6 +193,15 @@ impl Live {
         u32::try_from(self.0.feed(chunk)).unwrap_or(u32::MAX)
     }
 
+    /// Nothing has come for so long.
+    ///
+    /// # Errors
+    /// The seconds are no number from 0 on.
+    pub fn silence(&mut self, seconds: f64) -> Result<(), JsError> {
+        self.0.silence(millis(seconds).map_err(wrong)?);
+        Ok(())
+    }
+
     /// The response is over: what was held back is judged too.
     pub fn end(&mut self) {
         self.0.end();
@@ -151,12 +210,17 @@ impl Live {
     /// Why the response has to be cut, as JSON, once it has; else null.
     #[wasm_bindgen(getter)]
     pub fn alarm(&self) -> JsValue {
-        json(self.0.alarm())
+        or_null(self.0.alarm().map(alarm_json))
     }
 
     /// Takes what only warned or observed and was not asked for yet, each as JSON.
     pub fn warnings(&mut self) -> Vec<String> {
         self.0.warnings().iter().map(alarm_json).collect()
+    }
+
+    /// Takes what refused a call and was not asked for yet, each as JSON.
+    pub fn refusals(&mut self) -> Vec<String> {
+        self.0.refusals().iter().map(alarm_json).collect()
     }
 
     /// What ends a response that is cut here, in the words of its API.
@@ -166,7 +230,44 @@ impl Live {
     }
 }
 
-/// An alarm as JSON, or null.
-fn json(alarm: Option<&deadloop_detect::Alarm>) -> JsValue {
-    alarm.map_or(JsValue::NULL, |alarm| alarm_json(alarm).into())
+/// The guard of the chunks of one streamed response.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct Chunks(deadloop_bindings::Chunks);
+
+// Each method gives decisions as JSON: what there is to do or to tell, mostly nothing.
+#[wasm_bindgen]
+impl Chunks {
+    /// Takes the next chunk.
+    pub fn feed(&mut self, chunk: &str) -> Vec<String> {
+        told(&self.0.feed(chunk))
+    }
+
+    /// Takes a piece of plain text.
+    pub fn text(&mut self, text: &JsString) -> Vec<String> {
+        let units: Vec<u16> = text.iter().collect();
+        told(&self.0.text_utf16(&units))
+    }
+
+    /// Nothing has come for so long.
+    ///
+    /// # Errors
+    /// The seconds are no number from 0 on.
+    pub fn silence(&mut self, seconds: f64) -> Result<Vec<String>, JsError> {
+        Ok(told(&self.0.silence(millis(seconds).map_err(wrong)?)))
+    }
+
+    /// The response is over.
+    pub fn end(&mut self) -> Vec<String> {
+        told(&self.0.end())
+    }
+}
+
+fn told(decisions: &[Decision]) -> Vec<String> {
+    decisions.iter().map(Decision::json).collect()
+}
+
+/// A text, or null.
+fn or_null(text: Option<String>) -> JsValue {
+    text.map_or(JsValue::NULL, JsValue::from)
 }

@@ -14,36 +14,41 @@
 //! [`Corpus::parse`] decodes one record and may run on any thread. What a label means is not known
 //! here: [`Entry::labels`] is carried, never read.
 
+#![deny(
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "they panic where nobody reads any more"
+)]
+
 mod files;
 pub mod find;
 mod import;
 mod make;
 mod near;
-mod think;
 mod transcript;
 
 pub use deadloop_detect as detect;
 pub use files::{
     Beside, COPIED_CHARS, Card, CardModel, CopyKeys, Corpus, CorpusError, CorpusHash, CorpusHasher,
-    CorpusWriter, CsvRow, Draw, Drawn, Effort, Entries, LONGEST_WORD, MAX_LINE, ModelGlob, Raw,
-    Raws, RecordDigest, RedactBy, Redactor, Sampling, Selection, Shard, Standstill,
-    UnfinishedFolder, WriteError, caught, csv_rows, field, fields, if_named, is_named, open_file,
-    parse_where, prove_writable, read_file, read_text, standstill, strays, sweep, text_hash,
-    unfinished_folder, unpack_zstd,
+    CorpusWriter, CsvRow, Draw, Drawn, Effort, Entries, LONGEST_WORD, Raw, Raws, RecordDigest,
+    RedactBy, Redactor, Sampling, Selection, Shard, Standstill, UnfinishedFolder, WriteError,
+    caught, csv_rows, field, fields, if_named, is_named, open_file, parse_where, prove_writable,
+    read_file, read_text, standstill, strays, sweep, text_hash, unfinished_folder, unpack_zstd,
 };
 pub use import::{
-    Arrival, Ending, Import, ImportCounts, ImportFormat, ImportOptions, ImportTally, Loss, Losses,
-    Quiet, StreamFormat, StreamReader, import_formats,
+    AgentStore, Fields as ImportFields, Import, ImportCounts, ImportFormat, ImportOptions,
+    ImportTally, Loss, Losses, agent_stores, import_formats,
 };
 pub use make::{plant, synth};
 pub use near::{Cluster, Pair, Shingles, Sketch, alike, clusters};
-pub use think::{
-    Blocks, ModelThink, TagSide, Tags, ThinkOptions, ThinkRules, ThinkSplitter, split_think,
+pub use transcript::{Class, Entry, Ids, Transcript};
+
+pub(crate) use deadloop_stream::think;
+pub use deadloop_stream::{
+    Arrival, Blocks, Body, Cost, EVENT_TYPES, Ending, MAX_LINE, MAX_T_MS, MAX_TOKENS, ModelGlob,
+    ModelThink, Place, Problem, Quiet, RecordedEvent, StreamFormat, StreamReader, TagSide, Tags,
+    ThinkOptions, ThinkRules, ThinkSplitter, UNTIL, is_of_machine, split_think, stream,
     strip_think_tags,
-};
-pub use transcript::{
-    Body, Class, Cost, EVENT_TYPES, Entry, Ids, MAX_T_MS, MAX_TOKENS, Place, Problem,
-    RecordedEvent, Transcript, is_of_machine, stream,
 };
 
 /// Compares the files of a folder of this crate, but for `mod.rs`, with the names in its registry.

@@ -25,6 +25,8 @@ struct Imported {
     formats: Vec<&'static str>,
     losses: BTreeMap<String, u64>,
     warned: u64,
+    /// Files of folders that were passed over, by kind.
+    passed: Vec<String>,
 }
 
 fn import(paths: &[PathBuf], from: Option<&str>) -> Imported {
@@ -49,6 +51,10 @@ fn import(paths: &[PathBuf], from: Option<&str>) -> Imported {
             .map(|loss| (loss.path.to_owned(), loss.count))
             .collect(),
         warned: import.warned(),
+        passed: import
+            .passed_over()
+            .map(|(kind, files, _)| format!("{kind} {files}"))
+            .collect(),
         entries,
         problems,
     };
@@ -144,24 +150,26 @@ fn damaged(path: &Path, bytes: &[u8]) -> (TempDir, PathBuf) {
     kit::file(path.file_name().unwrap().to_str().unwrap(), bytes)
 }
 
+/// What has to be said of a format so that its files are read: a text is never guessed.
+fn asked(format: &'static str) -> Option<&'static str> {
+    (format == "text").then_some(format)
+}
+
 #[test]
-fn every_file_here_is_registered_and_has_a_sample() {
+fn every_entry_is_registered_and_has_a_sample() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/import/formats");
-    let mut files: Vec<String> = std::fs::read_dir(here)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .map(|path| {
-            path.file_stem()
-                .unwrap()
-                .to_string_lossy()
-                .replace('_', "-")
-        })
-        .filter(|name| name != "mod")
-        .collect();
-    files.sort();
+    let entry = regex::Regex::new(r"(?m)^\s*pub\(crate\) const \w*ENTRY: Foreign|^\s+\w+_ENTRY = ")
+        .unwrap();
+    let files = std::fs::read_dir(here).unwrap();
+    let entries = files.map(|file| {
+        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        entry.find_iter(&text).count()
+    });
     let mut names: Vec<&str> = import_formats().map(|format| format.name).collect();
+    assert_eq!(entries.sum::<usize>(), names.len());
     names.sort_unstable();
-    assert_eq!(files, names);
+    names.dedup();
+    assert_eq!(names.len(), import_formats().count(), "names are unique");
     let sampled = samples();
     for name in names {
         assert!(
@@ -171,13 +179,35 @@ fn every_file_here_is_registered_and_has_a_sample() {
     }
 }
 
+/// The page of recordings names every format, in the order of the registry.
+#[test]
+fn the_table_of_formats_is_the_registry() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/recordings.md");
+    let text = std::fs::read_to_string(&page).unwrap();
+    let (begin, end) = (
+        "<!-- formats: this table is written by a test -->\n",
+        "<!-- formats end -->",
+    );
+    let (before, rest) = text.split_once(begin).unwrap();
+    let (table, after) = rest.split_once(end).unwrap();
+    let rows = import_formats().map(|format| format!("| `{}` | {} |\n", format.name, format.help));
+    let expected = format!(
+        "| `--from` | what it reads |\n|---|---|\n{}",
+        rows.collect::<String>()
+    );
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&page, [before, begin, &expected, end, after].concat()).unwrap();
+        return;
+    }
+    assert_eq!(table, expected, "BLESS=1 writes it anew");
+}
+
 #[test]
 fn every_sample_becomes_what_is_expected() {
+    let mut wrong = Vec::new();
     for (format, path) in samples() {
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        let imported = import(std::slice::from_ref(&path), None);
-        assert_eq!(imported.formats, [format], "{name}");
-        assert_eq!(imported.problem_lines(), [""; 0], "{name}");
+        let imported = import(std::slice::from_ref(&path), asked(format));
         let losses = imported
             .losses
             .iter()
@@ -188,17 +218,21 @@ fn every_sample_becomes_what_is_expected() {
             std::fs::write(&expected, &told).unwrap();
         }
         let expected = std::fs::read_to_string(&expected).unwrap_or_default();
-        assert_eq!(
-            told, expected,
-            "{name}: BLESS=1 writes it anew, then read it"
-        );
+        let problems = imported.problem_lines();
+        if imported.formats != [format] || !problems.is_empty() {
+            wrong.push(format!("{name}: as {:?}: {problems:?}", imported.formats));
+        }
+        if told != expected {
+            wrong.push(format!("{name}: {told}\nbut expected is {expected}"));
+        }
     }
+    assert_eq!(wrong, [""; 0], "BLESS=1 writes them anew, then read them");
 }
 
 #[test]
 fn what_is_asked_for_is_what_is_told() {
     for (format, path) in samples() {
-        let told = import(std::slice::from_ref(&path), None);
+        let told = import(std::slice::from_ref(&path), self::asked(format));
         let asked = import(std::slice::from_ref(&path), Some(format));
         assert_eq!(told.told(), asked.told(), "{}", path.display());
     }
@@ -208,8 +242,8 @@ fn what_is_asked_for_is_what_is_told() {
 fn what_is_written_is_read_again() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("x.jsonl.zst");
-    for (_, path) in samples() {
-        let imported = import(std::slice::from_ref(&path), None);
+    for (format, path) in samples() {
+        let imported = import(std::slice::from_ref(&path), asked(format));
         let mut writer = CorpusWriter::create(&out, true).unwrap();
         imported
             .entries
@@ -252,14 +286,14 @@ fn numbers_beyond_all_counts_do_no_harm() {
 
 #[test]
 fn packing_makes_no_difference() {
-    for (_, path, bytes) in texts() {
+    for (format, path, bytes) in texts() {
         if bytes.starts_with(b"PK") || bytes.starts_with(b"PAR1") {
             continue;
         }
-        let plain = import(std::slice::from_ref(&path), None);
+        let plain = import(std::slice::from_ref(&path), asked(format));
         for packed in [gzip(&bytes), zst(&bytes)] {
             let (_dir, there) = damaged(&path, &packed);
-            let there = import(&[there], None);
+            let there = import(&[there], asked(format));
             assert_eq!(there.told(), plain.told(), "{}", path.display());
         }
     }
@@ -284,6 +318,7 @@ fn begins(cut: &Entry, whole: &Entry) -> bool {
 /// the cut is there: with every byte the same or more.
 #[test]
 fn truncated_samples_give_what_came_before() {
+    let mut wrong = Vec::new();
     for (format, path, bytes) in texts() {
         let whole = import(std::slice::from_ref(&path), Some(format));
         let step = (bytes.len() / 400).max(1);
@@ -297,12 +332,17 @@ fn truncated_samples_give_what_came_before() {
                 let same = whole.entries.iter().find(|e| e.transcript.id == *id);
                 // A cut may fall between a text and the id that it would have had.
                 let Some(same) = same else { continue };
-                assert!(begins(entry, same), "{name} cut at {end}: {id}");
+                if !begins(entry, same) {
+                    wrong.push(format!("{name} cut at {end}: {id}"));
+                }
             }
-            assert!(cut.counts.records.seen >= before, "{name} cut at {end}");
+            if cut.counts.records.seen < before {
+                wrong.push(format!("{name} cut at {end}: fewer records"));
+            }
             before = cut.counts.records.used();
         }
     }
+    assert_eq!(wrong, [""; 0]);
 }
 
 /// Every damage is either told as a problem or does no harm; nothing panics, and counts hold (as
@@ -382,7 +422,7 @@ const FLIPS: [(&str, &str); 9] = [
 #[test]
 #[cfg(feature = "parquet")]
 fn no_spoilt_byte_of_a_table_ends_the_import() {
-    let path = folder().join("huggingface-messages.parquet");
+    let path = folder().join("table-messages.parquet");
     let bytes = std::fs::read(&path).unwrap();
     let (_dir, file) = damaged(&path, &bytes);
     for at in 4..bytes.len() {
@@ -390,7 +430,7 @@ fn no_spoilt_byte_of_a_table_ends_the_import() {
             let mut spoilt = bytes.clone();
             spoilt[at] = byte;
             std::fs::write(&file, spoilt).unwrap();
-            let there = import(std::slice::from_ref(&file), Some("huggingface"));
+            let there = import(std::slice::from_ref(&file), Some("table"));
             let said = !there.problems.is_empty() || there.counts.transcripts.seen > 0;
             assert!(said, "{byte} at {at}");
         }
@@ -423,9 +463,9 @@ fn a_bad_line_costs_no_other() {
 
 #[test]
 fn ids_are_unique_over_all_files() {
-    for (_, path) in samples() {
-        let twice = import(&[path.clone(), path.clone()], None);
-        let once = import(std::slice::from_ref(&path), None);
+    for (format, path) in samples() {
+        let twice = import(&[path.clone(), path.clone()], asked(format));
+        let once = import(std::slice::from_ref(&path), asked(format));
         assert_eq!(
             twice.entries.len(),
             once.entries.len(),
@@ -444,7 +484,8 @@ fn a_folder_is_walked() {
     let dir = tempfile::tempdir().unwrap();
     for n in [1, 2, 10] {
         std::fs::create_dir(dir.path().join(format!("run{n}"))).unwrap();
-        std::fs::write(dir.path().join(format!("run{n}/a.txt")), "one").unwrap();
+        let line = format!("{{\"id\":\"{n}\",\"text\":\"one\"}}\n");
+        std::fs::write(dir.path().join(format!("run{n}/a.jsonl")), line).unwrap();
     }
     std::fs::write(dir.path().join(".hidden"), [0]).unwrap();
     std::fs::write(dir.path().join("picture.png"), b"\x89PNG\r\n\x1a\n\0\0").unwrap();
@@ -455,16 +496,142 @@ fn a_folder_is_walked() {
         .iter()
         .map(|e| e.transcript.id.as_str())
         .collect();
-    assert_eq!(ids, ["run1/a", "run2/a", "run10/a"]);
-    let problems: Vec<&str> = there.problems.iter().map(|p| p.what.as_str()).collect();
+    assert_eq!(ids, ["1", "2", "10"]);
+    assert_eq!(there.problem_lines(), [""; 0]);
+    assert_eq!(there.passed, ["binary files 1", "empty files 1"]);
+    let files = there.counts.files;
+    assert_eq!((files.seen, files.used(), files.empty), (5, 3, 2));
+    // What is named itself has to be a recording.
+    let named = [dir.path().join("picture.png"), dir.path().join("empty.txt")];
+    let there = import(&named, None);
     assert_eq!(
-        problems,
-        ["the file is empty", "content of no known format"]
+        there.problem_lines(),
+        ["0: content of no known format", "0: the file is empty"]
     );
-    assert_eq!(
-        (there.counts.files.seen, there.counts.files.rejected),
-        (5, 2)
+}
+
+/// Of nobody but the model anything is an answer or a thought; what it said and thought is found.
+#[test]
+fn the_words_of_others_are_never_a_models() {
+    const WORDS: [&str; 2] = ["USERTEXT", "TOOLTEXT"];
+    let mut wrong = Vec::new();
+    for (format, path, bytes) in texts() {
+        let (text, name) = (String::from_utf8_lossy(&bytes), path.display());
+        let there = import(std::slice::from_ref(&path), asked(format));
+        let all = |of: fn(&deadloop_corpus::Transcript) -> String| -> String {
+            let entries = there.entries.iter();
+            entries.map(|entry| of(&entry.transcript)).collect()
+        };
+        let answers = all(deadloop_corpus::Transcript::answer);
+        let thoughts = all(deadloop_corpus::Transcript::reasoning);
+        let mut check = |what: &str, holds: bool| {
+            if !holds {
+                wrong.push(format!("{name}: {what}: {answers:?} after {thoughts:?}"));
+            }
+        };
+        for word in WORDS {
+            check(word, !answers.contains(word) && !thoughts.contains(word));
+        }
+        check("thinking said", !answers.contains("REASONING"));
+        check("answer thought", !thoughts.contains("ASSISTANT"));
+        let said = answers.contains("ASSISTANT The river rises");
+        check("answer", said == text.contains("ASSISTANT"));
+        let thought = thoughts.contains("REASONING First look");
+        check("thinking", thought == text.contains("REASONING"));
+        let length = ["length\"", "MAX_TOKENS", "length\\\""];
+        if text.contains("ASSISTANT") && length.iter().any(|word| text.contains(word)) {
+            let mut ends = there.entries.iter();
+            let ended = ends.any(|entry| {
+                let reason = entry.transcript.finish_reason();
+                matches!(reason, Some("length" | "max_tokens"))
+            });
+            check("finish", ended);
+        }
+    }
+    assert_eq!(wrong, [""; 0]);
+}
+
+/// A file in which nothing of a model is stops an import, and says what it held.
+#[test]
+fn a_file_without_anything_of_a_model_is_a_problem() {
+    let user =
+        r#"{"type":"user","sessionId":"s","uuid":"u","message":{"role":"user","content":"hi"}}"#;
+    let summary = r#"{"type":"summary","summary":"x","leafUuid":"u"}"#;
+    let cases = [
+        (
+            "a.jsonl",
+            user.to_owned(),
+            None,
+            "no text, call or result of a model in 1 record of claude-code",
+        ),
+        (
+            "a.jsonl",
+            format!("{user}\n{summary}\n"),
+            None,
+            "([] (summary) 1)",
+        ),
+        (
+            "a.md",
+            "# Title\n\nWhat the user wrote.\n".to_owned(),
+            None,
+            "Markdown",
+        ),
+        (
+            "a.html",
+            "<!DOCTYPE html><p>x</p>".to_owned(),
+            None,
+            "HTML or XML",
+        ),
+        ("a.log", "INFO 10:00 started\n".to_owned(), None, "a log"),
+        ("a.txt", "Just words.".to_owned(), None, "plain text"),
+        (
+            "a.csv",
+            "id,text\n1,\n2,\n".to_owned(),
+            None,
+            "no text, call or result of a model in 2 records of table",
+        ),
+        ("a.csv", "id,text\n".to_owned(), None, ""),
+        (
+            "a.json",
+            "[]".to_owned(),
+            Some("openai-chat"),
+            "no text, call or result of a model in 0 records",
+        ),
+    ];
+    for (name, text, from, what) in cases {
+        let (_dir, file) = kit::file(name, text.as_bytes());
+        let there = import(&[file], from);
+        let said: Vec<&str> = there.problems.iter().map(|p| p.what.as_str()).collect();
+        assert_eq!(said.len(), 1, "{text}: {said:?}");
+        assert!(said[0].contains(what), "{text}: {said:?}");
+        assert_eq!(there.entries.len(), 0, "{text}");
+        assert_eq!(there.counts.records.used(), 0, "{text}");
+    }
+}
+
+/// A session is told however late the first line stands that tells it.
+#[test]
+fn detection_reads_as_far_as_it_needs() {
+    let summary = "{\"type\":\"summary\",\"summary\":\"x\",\"leafUuid\":\"u\"}\n";
+    let queue = "{\"type\":\"queue-operation\",\"operation\":\"enqueue\",\"content\":\"hi\",\"sessionId\":\"s\"}\n";
+    let long = "x".repeat(200_000);
+    let image = format!(
+        "{{\"type\":\"user\",\"sessionId\":\"s\",\"uuid\":\"u\",\"message\":{{\"role\":\"user\",\"content\":\"{long}\"}}}}\n"
     );
+    let said = "{\"type\":\"assistant\",\"sessionId\":\"s\",\"uuid\":\"v\",\"message\":{\"id\":\"m\",\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"Hello.\"}]}}\n";
+    for head in [
+        summary.repeat(2),
+        summary.repeat(21),
+        summary.repeat(3000),
+        queue.to_owned() + &image,
+        summary.repeat(400) + &image + &image,
+    ] {
+        let (_dir, file) = kit::file("a.jsonl", (head + said).as_bytes());
+        let there = import(&[file], None);
+        assert_eq!(there.formats, ["claude-code"]);
+        assert_eq!(there.problem_lines(), [""; 0]);
+        assert_eq!(there.entries[0].transcript.answer(), "Hello.");
+    }
 }
 
 /// Arguments may be JSON in a string, however deep: they stay as the model wrote them.

@@ -5,7 +5,8 @@
 
 use std::path::Path;
 
-use deadloop_corpus::{Arrival, Body, RecordedEvent, StreamFormat, StreamReader, ThinkOptions};
+use deadloop_corpus::{Arrival, StreamFormat, StreamReader, ThinkOptions};
+use deadloop_detect::{OwnedEvent, TextChannel};
 use proptest::prelude::*;
 
 /// What a stream says.
@@ -45,8 +46,9 @@ fn joined(arrivals: Vec<Arrival>) -> Vec<Arrival> {
     let mut all: Vec<Arrival> = Vec::new();
     for next in arrivals {
         if let Some(last) = all.last_mut()
-            && let (Body::Reasoning(text), Body::Reasoning(more))
-            | (Body::Answer(text), Body::Answer(more)) = (&mut last.event.body, &next.event.body)
+            && let (OwnedEvent::Text(one, text), OwnedEvent::Text(other, more)) =
+                (&mut last.event, &next.event)
+            && one == other
         {
             text.push_str(more);
             last.end = next.end;
@@ -145,10 +147,10 @@ const SAMPLES: &[Sample] = &[
     ),
 ];
 
-fn concat(said: &Said, pick: impl Fn(&Body) -> Option<&str>) -> String {
+fn concat(said: &Said, pick: impl Fn(&OwnedEvent) -> Option<&str>) -> String {
     said.arrivals
         .iter()
-        .filter_map(|a| pick(&a.event.body))
+        .filter_map(|a| pick(&a.event))
         .collect()
 }
 
@@ -159,17 +161,17 @@ fn every_sample_says_what_it_should() {
         assert_eq!(said.format, Some(*format), "{name}");
         assert_eq!(said.problems, [""; 0], "{name}");
         let found = concat(&said, |b| match b {
-            Body::Reasoning(t) => Some(t),
+            OwnedEvent::Text(TextChannel::Reasoning, t) => Some(t),
             _ => None,
         });
         assert_eq!(&found, reasoning, "{name}");
         let found = concat(&said, |b| match b {
-            Body::Answer(t) => Some(t),
+            OwnedEvent::Text(TextChannel::Answer, t) => Some(t),
             _ => None,
         });
         assert_eq!(&found, answer, "{name}");
         let found = concat(&said, |b| match b {
-            Body::Finish { reason } => reason.as_deref(),
+            OwnedEvent::Finish(reason) => reason.as_deref(),
             _ => None,
         });
         assert_eq!(&found, finish, "{name}");
@@ -242,7 +244,7 @@ fn an_event_is_there_when_its_line_is() {
     reader.feed(b": hello\n\ndata: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}");
     assert_eq!(reader.next_event(), None);
     reader.feed(b"\n");
-    let event = RecordedEvent::of(Body::Answer("a".into()));
+    let event = OwnedEvent::Text(TextChannel::Answer, "a".into());
     assert_eq!(reader.next_event().map(|a| a.event), Some(event.clone()));
     let mut text = StreamReader::new("stream", None, ThinkOptions::default());
     text.feed(b"a");
@@ -261,7 +263,7 @@ fn bad_lines_are_counted_and_named_and_the_rest_is_read() {
     let said = read(stream, &[], None);
     assert_eq!(
         concat(&said, |b| match b {
-            Body::Answer(t) => Some(t),
+            OwnedEvent::Text(TextChannel::Answer, t) => Some(t),
             _ => None,
         }),
         "ab"
@@ -288,7 +290,7 @@ fn what_is_forced_is_read_so() {
     let text = String::from_utf8(events).expect("it is text");
     assert_eq!(
         concat(&said, |b| match b {
-            Body::Answer(t) => Some(t),
+            OwnedEvent::Text(TextChannel::Answer, t) => Some(t),
             _ => None,
         }),
         text
@@ -308,7 +310,7 @@ fn bytes_that_are_no_text_are_marked() {
     let said = read(b"a\xff\xe7\x8e\xe7\x8e\xaf\n\xf0\x9f", &[], None);
     assert_eq!(
         concat(&said, |b| match b {
-            Body::Answer(t) => Some(t),
+            OwnedEvent::Text(TextChannel::Answer, t) => Some(t),
             _ => None,
         }),
         "a\u{fffd}\u{fffd}环\n\u{fffd}"

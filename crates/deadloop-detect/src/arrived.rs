@@ -1,7 +1,7 @@
-//! [`Arrived`]: where in a stream an event is, for detectors that read all of it.
+//! [`Arrived`]: the position in a stream, for detectors that read every event.
 
 use crate::fact::{Beat, Bound, Clock, Fact};
-use crate::stream::{Calls, Channel, Chars, Event, Kind, Turns, Units};
+use crate::stream::{Calls, Chars, Event, Kind, TextChannel, Turns, Units};
 
 /// Counts what arrives.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,7 +17,7 @@ impl Arrived {
     pub(crate) fn see(&mut self, event: &Event<'_>) {
         self.events += 1;
         match event {
-            Event::Text(Channel::Answer, text) => self.chars = self.chars + Chars::of(text),
+            Event::Text(TextChannel::Answer, text) => self.chars = self.chars + Chars::of(text),
             Event::Call { .. } => self.calls = self.calls + Calls(1),
             Event::Turn { .. } => self.turns = self.turns + Turns(1),
             _ => {}

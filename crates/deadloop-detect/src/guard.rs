@@ -1,26 +1,28 @@
-//! [`Guard`]: the live detector. Push what arrives; it answers with an [`Alarm`], once. [`Guards`]: what
-//! a server keeps to hand out one for each request.
+//! [`Guard`]: the live detector. Push what arrives; it answers with a [`Decision`]. [`Guards`]: what a server
+//! keeps to hand out one for each request.
 
 use std::sync::Arc;
 
 use crate::alarm::Alarm;
+use crate::decision::{Decision, Pushed};
 use crate::fact::{Fact, Rule};
 use crate::meter::{Meter, Recipe};
 use crate::response::Response;
 use crate::setting::{Member, NotLive, Setting};
 use crate::settings::Settings;
-use crate::stream::{Channel, Chars, Event, Seen};
+use crate::stream::{Channel, Chars, Event, Seen, TextChannel};
 
 /// The guards of a settings file, compiled once. `Send` and `Sync`: one for the whole program.
 ///
 /// ```
-/// use deadloop_detect::{Channel, Guards, Settings};
+/// use deadloop_detect::{Decision, Guards, Settings, TextChannel};
 ///
 /// let guards = Guards::new(&Settings::default())?;
 /// // For each request:
 /// let mut guard = guards.guard("some-model");
 /// for chunk in ["Let me think.", " So"] {
-///     assert!(guard.push_text(Channel::Reasoning, chunk).is_none());
+///     let decision = guard.push_text(TextChannel::Reasoning, chunk).decision;
+///     assert_eq!(decision, Decision::Continue);
 /// }
 /// # Ok::<(), deadloop_detect::NotLive>(())
 /// ```
@@ -58,23 +60,24 @@ impl Guards {
     }
 }
 
-/// A guard on one stream, from its first chunk to its end or its alarm. Make a fresh one for each
-/// request: that is the reset.
+/// A guard on one stream, from its first chunk to its end or its [stop](Decision::Stop). Make a fresh one for
+/// each request: that is the reset.
 ///
 /// It costs some nanoseconds a char (`reports/bench.md` has each detector) and keeps a window of the
 /// stream, never all of it: less than 1 MB for every detector at its defaults, and for presets as much
 /// as [they say](crate::Preset::megabytes).
 ///
 /// ```
-/// use deadloop_detect::{Channel, Guard, Settings};
+/// use deadloop_detect::{Decision, Guard, Settings, TextChannel};
 ///
 /// let settings = Settings::default();
 /// let mut guard = Guard::new(settings.for_model("some-model"))?;
-/// let mut alarm = None;
-/// while alarm.is_none() {
-///     alarm = guard.push_text(Channel::Reasoning, "思考");
-/// }
-/// assert_eq!(alarm.map(|a| a.exact.count()), Some(180));
+/// let alarm = loop {
+///     if let Decision::Stop(alarm) = guard.push_text(TextChannel::Reasoning, "思考").decision {
+///         break alarm;
+///     }
+/// };
+/// assert_eq!(alarm.exact.count(), 180);
 /// # Ok::<(), deadloop_detect::NotLive>(())
 /// ```
 pub struct Guard {
@@ -85,13 +88,14 @@ pub struct Guard {
     seen: Seen,
     /// How many events have been pushed.
     events: u64,
-    /// Whether the last of them was text of a call's arguments: then the call brings nothing more of it.
+    /// Whether text of the next call's arguments has come: then the call brings nothing more of it.
     heard: bool,
-    fired: bool,
-    /// Warnings that have not been taken yet.
-    warnings: Vec<Alarm>,
-    /// The parts that have warned: each does once.
-    warned: Vec<bool>,
+    /// Why the stream was stopped, once it was.
+    stopped: Option<Alarm>,
+    /// Why the call is refused whose arguments are being written.
+    refused: Option<Alarm>,
+    /// The parts that have said all they say: each warns once, and refuses once until the next call or turn.
+    told: Vec<bool>,
     facts: Vec<Fact>,
 }
 
@@ -131,13 +135,13 @@ impl Guard {
         };
         Self {
             meters: parts.iter().map(meters).collect(),
-            warned: vec![false; parts.len()],
-            warnings: Vec::new(),
+            told: vec![false; parts.len()],
             parts,
             seen: Seen::default(),
             events: 0,
             heard: false,
-            fired: false,
+            stopped: None,
+            refused: None,
             facts: Vec::new(),
         }
     }
@@ -150,90 +154,127 @@ impl Guard {
     }
 
     /// Takes the next chunk of a channel that carries text: [`push`](Self::push) for who has nothing else.
-    pub fn push_text(&mut self, channel: Channel, chunk: &str) -> Option<Alarm> {
+    pub fn push_text(&mut self, channel: TextChannel, chunk: &str) -> Pushed {
         self.push(&Event::Text(channel, chunk))
     }
 
-    /// Takes the next event. `Some` at the first alarm that [stops](Response::Stop); from then on `None`: the
-    /// stream is over. `Some` too at each that [refuses](Response::Refuse): that call is not to be run, and the
-    /// guard goes on. What only warns or observes is for [`warnings`](Self::warnings).
+    /// Takes the next event, and says what is to be done: [`Decision`]. What only warns or observes comes with it.
+    ///
+    /// From the first [stop](Decision::Stop) on, the guard is stopped: it reads nothing more, and answers each
+    /// push with the same stop.
     ///
     /// The arguments of a call may come as text before it; where they did not, those of the call are read as such.
+    /// The pieces of one call come together, whole calls one after the other. Where text of arguments was refused,
+    /// so is the call that follows, with the same alarm.
     ///
     /// ```
-    /// use deadloop_detect::{Arguments, Event, Guard, Settings};
+    /// use deadloop_detect::{Arguments, Decision, Event, Guard, Settings};
     ///
-    /// let settings = Settings::parse("[[guard]]\ndetector = \"duplicate\"")?;
+    /// let settings = Settings::parse("[[guard]]\ndetector = \"duplicate\"\nresponse = \"refuse\"")?;
     /// let mut guard = Guard::new(settings.for_model("some-model"))?;
     /// let call = Event::Call { id: None, name: "ls", arguments: Arguments::Raw("{}") };
-    /// let alarm = (0..9).find_map(|_| guard.push(&call)); // before each call is run
-    /// assert_eq!(alarm.map(|a| a.calls.0), Some(3));
+    /// let mut refused = 0;
+    /// for _ in 0..4 {
+    ///     match guard.push(&call).decision {
+    ///         Decision::Continue => {} // the call is run
+    ///         Decision::Refuse(_) => refused += 1, // the model is told that it was not
+    ///         Decision::Stop(_) => break,
+    ///     }
+    /// }
+    /// assert_eq!(refused, 2, "the third and the fourth");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn push(&mut self, event: &Event<'_>) -> Option<Alarm> {
-        if self.fired {
-            return None;
+    pub fn push(&mut self, event: &Event<'_>) -> Pushed {
+        if let Some(alarm) = &self.stopped {
+            return Decision::Stop(alarm.clone()).into();
         }
         let number = self.events;
         self.events += 1;
-        let heard = std::mem::replace(
-            &mut self.heard,
-            matches!(event, Event::Text(Channel::Arguments, _)),
-        );
-        if let (Event::Call { arguments, .. }, false) = (event, heard) {
-            let text = arguments.text();
-            let text = Event::Text(Channel::Arguments, &text);
-            if let Some(alarm) = self.take(&text, number) {
-                return Some(alarm);
-            }
+        if let Event::Call { .. } | Event::Turn { .. } = event {
+            self.begin_telling();
         }
-        self.take(event, number)
+        let refused = match event {
+            Event::Call { .. } => self.refused.take(),
+            _ => None,
+        };
+        let mut found = self.take(event, number);
+        if refused.is_some() {
+            found.refusal = refused;
+        }
+        if let (Event::Text(TextChannel::Arguments, _), Some(alarm)) = (event, &found.refusal) {
+            self.refused.get_or_insert_with(|| alarm.clone());
+        }
+        self.stopped.clone_from(&found.stop);
+        found.pushed()
+    }
+
+    /// The parts that refuse may do so again.
+    fn begin_telling(&mut self) {
+        let refuses = |part: &Part| part.member.response == Response::Refuse;
+        for (told, part) in self.told.iter_mut().zip(self.parts.iter()) {
+            *told &= !refuses(part);
+        }
     }
 
     /// Takes what the event with this number is.
-    fn take(&mut self, event: &Event<'_>, number: u64) -> Option<Alarm> {
-        self.seen = after(self.seen, event);
-        // All of it is in this event: what is left of the order of moments is the offset, then the member.
+    fn take(&mut self, event: &Event<'_>, number: u64) -> Found {
+        let (written, seen) = self.after(event);
+        self.seen = seen;
+        // All of it is in this event: what is left of the order of moments is the text of a call before the call, the
+        // offset, then the member.
         let mut told: Vec<_> = (0..self.parts.len())
             .filter_map(|i| {
                 let (channel, fact) = self.read(i, event)?;
                 Some((offset(&fact), i, channel, fact))
             })
             .collect();
-        told.sort_by_key(|(offset, i, ..)| (*offset, *i));
+        let call = matches!(event, Event::Call { .. });
+        told.sort_by_key(|(offset, i, _, fact)| (call && fact.beat().is_some(), *offset, *i));
+        let mut found = Found::default();
         for (_, i, channel, fact) in told {
-            let member = (i, &self.parts[i].member);
-            let alarm = Alarm::new(member, channel, fact, (number, self.seen));
-            if alarm.response.level() == Response::Stop {
-                self.fired = alarm.response == Response::Stop;
-                return Some(alarm);
+            let seen = if fact.beat().is_some() { seen } else { written };
+            let alarm = Alarm::new((i, &self.parts[i].member), channel, fact, (number, seen));
+            let stops = alarm.response == Response::Stop;
+            if stops || !std::mem::replace(&mut self.told[i], true) {
+                found.take(alarm);
             }
-            if !std::mem::replace(&mut self.warned[i], true) {
-                self.warnings.push(alarm);
+            if stops {
+                break;
             }
         }
-        None
+        found
     }
 
-    /// Whether it has stopped the stream.
-    pub fn fired(&self) -> bool {
-        self.fired
+    /// What has arrived with the event: of a call once with its arguments alone, and once with the call.
+    fn after(&mut self, event: &Event<'_>) -> (Seen, Seen) {
+        let seen = self.seen;
+        match event {
+            Event::Text(channel, text) => {
+                self.heard |= *channel == Channel::Arguments && !text.is_empty();
+                let seen = seen.plus((*channel).into(), Chars::of(text).0);
+                (seen, seen)
+            }
+            Event::Call { arguments, .. } => {
+                let chars = match std::mem::take(&mut self.heard) {
+                    true => 0,
+                    false => Chars::of(&arguments.text()).0,
+                };
+                let written = seen.plus(Channel::Arguments, chars);
+                (written, written.plus(Channel::Tools, 1))
+            }
+            Event::Turn { .. } => (seen, seen.plus(Channel::Turns, 1)),
+            _ => (seen, seen),
+        }
     }
 
-    /// Takes the alarms that [warn](Response::Warn) or [observe](Response::Observe) and have not been asked for
-    /// yet, in their order: of each member the first, and none from after the stream was stopped.
-    ///
-    /// ```
-    /// use deadloop_detect::{Channel, Guard, Settings};
-    ///
-    /// let text = "[[guard]]\ndetector = \"periodic\"\nresponse = \"warn\"";
-    /// let mut guard = Guard::new(Settings::parse(text)?.guard())?;
-    /// assert!(guard.push_text(Channel::Answer, &"so ".repeat(9000)).is_none());
-    /// assert_eq!(guard.warnings().count(), 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn warnings(&mut self) -> impl Iterator<Item = Alarm> + '_ {
-        self.warnings.drain(..)
+    /// Why it has stopped the stream, once it has.
+    pub fn stopped(&self) -> Option<&Alarm> {
+        self.stopped.as_ref()
+    }
+
+    /// What has arrived so far.
+    pub fn seen(&self) -> Seen {
+        self.seen
     }
 
     /// Of the facts that a part sees in this event, the one that its rule accepts first, and its channel.
@@ -263,13 +304,37 @@ impl Guard {
     }
 }
 
-/// What has arrived once an event has.
-fn after(seen: Seen, event: &Event<'_>) -> Seen {
-    match event {
-        Event::Text(channel, text) => seen.plus(*channel, Chars::of(text).0),
-        Event::Call { .. } => seen.plus(Channel::Tools, 1),
-        Event::Turn { .. } => seen.plus(Channel::Turns, 1),
-        _ => seen,
+/// The alarms of one event.
+#[derive(Default)]
+struct Found {
+    stop: Option<Alarm>,
+    /// The first.
+    refusal: Option<Alarm>,
+    warnings: Vec<Alarm>,
+}
+
+impl Found {
+    fn take(&mut self, alarm: Alarm) {
+        match alarm.response {
+            Response::Stop => self.stop = Some(alarm),
+            Response::Refuse => {
+                self.refusal.get_or_insert(alarm);
+            }
+            Response::Warn | Response::Observe => self.warnings.push(alarm),
+        }
+    }
+
+    fn pushed(self) -> Pushed {
+        let mut warnings = self.warnings;
+        let decision = match (self.stop, self.refusal) {
+            (Some(stop), refusal) => {
+                warnings.extend(refusal);
+                Decision::Stop(stop)
+            }
+            (None, Some(refusal)) => Decision::Refuse(refusal),
+            (None, None) => Decision::Continue,
+        };
+        Pushed { decision, warnings }
     }
 }
 
@@ -286,7 +351,7 @@ impl std::fmt::Debug for Guard {
         f.debug_struct("Guard")
             .field("parts", &self.parts)
             .field("seen", &self.seen)
-            .field("fired", &self.fired)
+            .field("stopped", &self.stopped)
             .finish_non_exhaustive()
     }
 }
@@ -310,7 +375,8 @@ mod tests {
         let guards = Guards::new(&settings).unwrap();
         for (model, detector) in [("abc", "checkpoint"), ("b", "periodic")] {
             let mut guard = guards.guard(model);
-            let alarm = (0..2000).find_map(|_| guard.push_text(Channel::Answer, "so "));
+            let alarm =
+                (0..2000).find_map(|_| guard.push_text(TextChannel::Answer, "so ").into_alarm());
             assert_eq!(alarm.unwrap().detector, detector);
         }
     }

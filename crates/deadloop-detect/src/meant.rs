@@ -1,4 +1,4 @@
-//! Which of the words that there are somebody meant who wrote another one.
+//! Suggests the known word that a misspelt one probably stands for.
 
 /// How alike two words have to be, from 0 to 1: about one letter wrong in three.
 const ALIKE: f64 = 0.6;
@@ -6,8 +6,8 @@ const ALIKE: f64 = 0.6;
 /// Longer words are not compared: that takes their length times their length.
 const LONGEST: usize = 200;
 
-/// ` (did you mean "periodic"?)` for `periodc`, to be put after the word in an error; empty where no word that
-/// there is comes near, or where it is one of them.
+/// Returns ` (did you mean "periodic"?)` for `periodc`, for the end of an error. Empty if `word` is known, or if no known
+/// word is near it.
 pub fn meant<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     if word.len() > LONGEST {
         return String::new();

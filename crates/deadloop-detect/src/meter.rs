@@ -25,7 +25,7 @@ pub trait TextMeter: Send + Sync {
     /// accepts at the same char, the one that is listed first counts.
     ///
     /// How the text is cut into pieces does not change which setting accepts what where: a stretch
-    /// that goes on past the end of a piece is told in parts.
+    /// that continues past the end of a piece is reported in parts.
     fn push(&mut self, piece: &str, facts: &mut Vec<Fact>);
 }
 
@@ -118,7 +118,15 @@ impl Meter for Lane {
         let arguments = self.channel == Channel::Arguments;
         match event {
             Event::Text(channel, piece) if *channel == self.channel => self.read(piece, facts),
-            Event::Call { .. } if arguments => self.begin_anew(),
+            Event::Call {
+                arguments: written, ..
+            } if arguments => {
+                // Where they did not come as text before the call, they come with it.
+                if self.read == self.base {
+                    self.read(&written.text(), facts);
+                }
+                self.begin_anew();
+            }
             Event::Turn { .. } if self.by_turn && !arguments => self.begin_anew(),
             _ => {}
         }

@@ -1,4 +1,4 @@
-//! Which faults a detector names: on those it is right to alarm, and on every other fault it is not.
+//! The faults that each detector is meant to alarm on. An alarm on any other fault is wrong.
 
 use crate::detectors::Detector;
 use crate::repair::Fault;

@@ -37,8 +37,8 @@ impl Response {
         Self::ALL.into_iter().find(|r| r.name() == name)
     }
 
-    /// As what it is scored: a refusal as a stop, the others as themselves. Alarms of one level are
-    /// scored together, those of two never.
+    /// The level at which it is scored: a refusal counts as a stop, the others as themselves. Alarms of two levels are
+    /// never scored together.
     #[must_use]
     pub fn level(self) -> Self {
         match self {

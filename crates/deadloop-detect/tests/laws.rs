@@ -4,8 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "in the helpers of tests as in tests")]
 
 use deadloop_detect::{
-    Alarm, Channel, DETECTORS, Detector, Event, Fact, Guard, Measuring, Member, Params, Response,
-    Sample, Setting, UNIT_CHARS,
+    Alarm, DETECTORS, Detector, Event, Fact, Guard, Measuring, Member, Params, Response, Sample,
+    Setting, TextChannel, UNIT_CHARS,
 };
 
 /// The detectors that have a meter, with their defaults.
@@ -29,9 +29,15 @@ fn alarm(guard: &mut Guard, sample: Sample, size: usize) -> Option<Alarm> {
         Sample::Text(unit, times) => {
             let chars: Vec<char> = unit.repeat(times).chars().collect();
             let mut chunks = chars.chunks(size.max(1));
-            chunks.find_map(|c| guard.push_text(Channel::Answer, &String::from_iter(c)))
+            chunks.find_map(|c| {
+                guard
+                    .push_text(TextChannel::Answer, &String::from_iter(c))
+                    .into_alarm()
+            })
         }
-        Sample::Run(events) => events.iter().find_map(|event| guard.push(event)),
+        Sample::Run(events) => events
+            .iter()
+            .find_map(|event| guard.push(event).into_alarm()),
         Sample::None => None,
     }
 }
@@ -43,6 +49,7 @@ fn facts(setting: &Setting, sample: Sample) -> Vec<Fact> {
     let mut facts = Vec::new();
     match sample {
         Sample::Text(unit, times) => {
+            let channel = channel.text().unwrap();
             meter.push(&Event::Text(channel, &unit.repeat(times)), &mut facts)
         }
         Sample::Run(events) => events.iter().for_each(|e| meter.push(e, &mut facts)),

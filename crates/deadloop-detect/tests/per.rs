@@ -1,25 +1,25 @@
 //! Text detectors in a run: a turn is a text of its own, or the run is one.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use deadloop_detect::{Alarm, Channel, Event, Guard, Settings, Units};
+use deadloop_detect::{Alarm, Event, Guard, Settings, TextChannel, Units};
 use proptest::prelude::*;
 
 const SAID: &str = "Let me look at the file again. ";
 
-fn alarm(per: &str, channel: Channel, turns: &[String]) -> Option<Alarm> {
+fn alarm(per: &str, channel: TextChannel, turns: &[String]) -> Option<Alarm> {
     let text = format!("[[guard]]\ndetector = \"periodic\"\n{per}[guard.params]\nmin_chars = 60\n");
     let settings = Settings::parse(&text).unwrap();
     let mut guard = Guard::new(settings.guard()).unwrap();
     let mut events = turns
         .iter()
         .flat_map(|text| [Event::Turn { agent: None }, Event::Text(channel, text)]);
-    events.find_map(|event| guard.push(&event))
+    events.find_map(|event| guard.push(&event).into_alarm())
 }
 
 #[test]
 fn a_sentence_a_turn_is_no_loop_of_a_turn() {
     let turns = vec![SAID.to_owned(); 40];
-    for channel in Channel::TEXT {
+    for channel in [TextChannel::Reasoning, TextChannel::Answer] {
         assert!(alarm("", channel, &turns).is_none());
         assert!(alarm("per = \"turn\"\n", channel, &turns).is_none());
         assert!(alarm("per = \"run\"\n", channel, &turns).is_some());
@@ -39,7 +39,7 @@ fn settings_tell_one_per_from_another() {
     let refused = id("per = \"runs\"").unwrap_err().to_string();
     assert_eq!(
         refused,
-        "3:7: there is no per \"runs\" (did you mean \"run\"?); there is: turn, run"
+        "3:7: there is no per \"runs\" (did you mean \"run\"?); expected one of: turn, run"
     );
     let calls = Settings::parse("[[guard]]\ndetector = \"duplicate\"\nper = \"run\"");
     assert!(
@@ -58,7 +58,7 @@ proptest! {
         turns.push(format!("{}and on.", SAID.repeat(copies)));
         let alone: Vec<Option<u64>> = turns
             .iter()
-            .map(|turn| alarm("", Channel::Answer, std::slice::from_ref(turn)))
+            .map(|turn| alarm("", TextChannel::Answer, std::slice::from_ref(turn)))
             .map(|alarm| alarm.map(|a| a.exact.count()))
             .collect();
         let mut so_far = 0;
@@ -67,7 +67,7 @@ proptest! {
             wanted = wanted.or(at.map(|at| so_far + at));
             so_far += turn.chars().count() as u64;
         }
-        let found = alarm("", Channel::Answer, &turns);
+        let found = alarm("", TextChannel::Answer, &turns);
         prop_assert_eq!(found.map(|a| match a.exact { Units::Chars(chars) => chars.0, _ => 0 }), wanted);
     }
 }

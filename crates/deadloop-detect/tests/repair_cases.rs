@@ -276,7 +276,8 @@ fn row_5_of_seed_002() {
             .into_iter()
             .chain(calls)
             .chain(results);
-        run.into_iter().find_map(|event| guard.push(&event))
+        run.into_iter()
+            .find_map(|event| guard.push(&event).into_alarm())
     };
     assert_eq!(alarm(1).map(|alarm| alarm.onset.count()), None);
     assert_eq!(alarm(3).map(|alarm| alarm.onset.count()), Some(1));
@@ -300,7 +301,8 @@ fn one_call_that_fails_is_no_parallel_call() {
             cut: None,
         };
         let run = [Event::Turn { agent: None }, call, result, Event::Closed];
-        run.iter().any(|event| guard.push(event).is_some())
+        run.iter()
+            .any(|event| guard.push(event).into_alarm().is_some())
     };
     assert!(!alarms(""));
     assert!(alarms("[guard.params]\nmin_calls = 1\n"));
@@ -324,7 +326,7 @@ fn a_batch_whose_results_are_all_lost_is_told_and_not_carried_on() {
     let alarm = |run: &[Event<'_>]| {
         let text = "[[guard]]\ndetector = \"incomplete-results\"\n";
         let mut guard = Guard::new(Settings::parse(text).unwrap().guard()).unwrap();
-        let mut alarm = run.iter().find_map(|event| guard.push(event));
+        let mut alarm = run.iter().find_map(|event| guard.push(event).into_alarm());
         alarm.take().map(|alarm| (alarm.event, alarm.onset.count()))
     };
     assert_eq!(alarm(&[turn, call("a"), call("b"), turn]), Some((3, 0)));

@@ -5,7 +5,7 @@
 
 mod running;
 
-use deadloop_detect::{Alarm, Channel, Event, Guard, Setting};
+use deadloop_detect::{Alarm, Event, Guard, Setting, TextChannel};
 use running::{Vector, alarm, event, setting, vectors};
 use serde_json::{Value as Json, json};
 
@@ -109,11 +109,11 @@ fn pieces_of_text_change_nothing() {
         let mut found = None;
         for event in vector.events.iter().map(event) {
             let Event::Text(channel, text) = event else {
-                found = found.or_else(|| guard.push(&event));
+                found = found.or_else(|| guard.push(&event).into_alarm());
                 continue;
             };
             for c in text.chars().map(String::from) {
-                found = found.or_else(|| guard.push_text(channel, &c));
+                found = found.or_else(|| guard.push_text(channel, &c).into_alarm());
             }
         }
         assert_eq!(told(found), whole, "{}", vector.guard);
@@ -129,10 +129,11 @@ fn arguments_that_are_streamed_change_nothing() {
         let mut guard = Guard::new(&setting).unwrap();
         let found = vector.events.iter().map(event).find_map(|event| {
             if let Event::Call { arguments, .. } = &event {
-                let (text, channel) = (arguments.text(), Channel::Arguments);
-                guard.push_text(channel, &text);
+                let text = arguments.text();
+                let early = guard.push_text(TextChannel::Arguments, &text).into_alarm();
+                assert_eq!(early, None, "guards on calls");
             }
-            guard.push(&event)
+            guard.push(&event).into_alarm()
         });
         assert_eq!(told(found), whole, "{}", vector.guard);
     }
@@ -150,7 +151,10 @@ fn a_fresh_guard_remembers_nothing() {
             .iter()
             .for_each(|e| drop(used.push(&event(e))));
         let mut fresh = used.fresh();
-        let found = vector.events.iter().find_map(|e| fresh.push(&event(e)));
+        let found = vector
+            .events
+            .iter()
+            .find_map(|e| fresh.push(&event(e)).into_alarm());
         assert_eq!(found, alarm(&setting, vector.events.iter().map(event)));
     }
 }

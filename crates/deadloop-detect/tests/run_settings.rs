@@ -89,8 +89,8 @@ fn turns(detector: &str, params: &str, turns: usize) -> Option<Alarm> {
             name: if i.is_multiple_of(2) { "read" } else { "write" },
             arguments: Arguments::Raw(&arguments),
         };
-        let begun = guard.push(&Event::Turn { agent: None });
-        begun.or_else(|| guard.push(&call))
+        let begun = guard.push(&Event::Turn { agent: None }).into_alarm();
+        begun.or_else(|| guard.push(&call).into_alarm())
     })
 }
 
@@ -144,7 +144,10 @@ fn warnings_come_before_the_stop() {
     };
     let turn = Event::Turn { agent: None };
     let events = [turn, call, turn, call, turn, call, turn];
-    let told = events.iter().find_map(|event| guard.push(event)).unwrap();
+    let told = events
+        .iter()
+        .find_map(|event| guard.push(event).into_alarm())
+        .unwrap();
     assert_eq!((told.kind, told.turns.0), (Kind::IdenticalCall, 2));
 }
 
@@ -209,7 +212,9 @@ fn loom(params: &str, steps: &[(&str, &str, bool)]) -> Option<(Kind, u64)> {
         };
         [turn, call, result]
     });
-    let told = run.chain([turn]).find_map(|event| guard.push(&event));
+    let told = run
+        .chain([turn])
+        .find_map(|event| guard.push(&event).into_alarm());
     told.map(|alarm| (alarm.kind, alarm.turns.0))
 }
 

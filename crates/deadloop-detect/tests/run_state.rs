@@ -3,7 +3,9 @@
 
 #![allow(clippy::unwrap_used)]
 
-use deadloop_detect::{Arguments, Channel, DETECTORS, Event, Guard, Measuring, Settings, presets};
+use deadloop_detect::{
+    Arguments, DETECTORS, Event, Guard, Measuring, Settings, TextChannel, presets,
+};
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]
@@ -33,7 +35,7 @@ fn held(settings: &str) -> (usize, usize) {
             cut: None,
         };
         let agent = Event::Turn { agent: Some(&name) };
-        let text = Event::Text(Channel::Answer, &name);
+        let text = Event::Text(TextChannel::Answer, &name);
         let events = [agent, text, Event::User(&long), call, result];
         // Two of three calls stay open.
         let events = events.iter().take(4 + usize::from(i.is_multiple_of(3)));
@@ -51,7 +53,7 @@ fn held(settings: &str) -> (usize, usize) {
         let half = usize::from(i >= TURNS / 2);
         most[half] = most[half].max(now);
     }
-    assert!(!guard.fired(), "{settings:?} ends the run");
+    assert!(guard.stopped().is_none(), "{settings:?} ends the run");
     (most[0], most[1])
 }
 

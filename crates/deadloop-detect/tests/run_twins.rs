@@ -38,7 +38,7 @@ fn the_twins_alarm_where_the_reference_does() {
     assert!(held > 250, "{held}");
 }
 
-const GUARDS: [&str; 14] = [
+const GUARDS: [&str; 15] = [
     "iterations",
     "duplicate",
     "same-pair",
@@ -49,6 +49,7 @@ const GUARDS: [&str; 14] = [
     "error-rate",
     "error-run",
     "monologue",
+    "narration",
     "handoff",
     "loom",
     "openhands",
@@ -61,6 +62,13 @@ fn values(guard: &str) -> Vec<(&'static str, Vec<Json>)> {
     let words = |words: &[&str]| words.iter().map(|w| json!(w)).collect::<Vec<_>>();
     let flags = || vec![json!(true), json!(false)];
     let rates = || vec![json!(0.3), json!(0.5), json!(0.9)];
+    let compared = || {
+        vec![
+            ("volatile", words(&["off", "row"])),
+            ("stateless_n", of(&[0, 0, 2, 3])),
+            ("stateless_chars", of(&[1, 12])),
+        ]
+    };
     match guard {
         "iterations" => vec![
             ("limit", of(&[1, 3, 5, 9])),
@@ -70,31 +78,53 @@ fn values(guard: &str) -> Vec<(&'static str, Vec<Json>)> {
             ("n", of(&[2, 3, 4])),
             ("key", words(&["name", "call", "raw"])),
         ],
-        "same-pair" => vec![("n", of(&[2, 3])), ("failure_only", flags())],
+        "same-pair" => [
+            compared(),
+            vec![("n", of(&[2, 3])), ("failure_only", flags())],
+        ]
+        .concat(),
         "cycle" => vec![
             ("repeats", of(&[2, 3])),
             ("max_period", of(&[2, 3, 5])),
             ("min_period", of(&[1, 2])),
             ("key", words(&["name", "call", "raw"])),
         ],
-        "interleaved" => vec![
-            ("n", of(&[2, 3, 4])),
-            ("window", of(&[4, 6, 10])),
-            ("with_result", flags()),
-        ],
-        "novelty" => vec![
-            ("max_distinct", of(&[1, 2, 3])),
-            ("window", of(&[4, 6])),
-            ("with_result", flags()),
-        ],
-        "stagnation" => vec![("n", of(&[2, 3, 4]))],
+        "interleaved" => {
+            let own = vec![
+                ("n", of(&[2, 3, 4])),
+                ("window", of(&[4, 6, 10])),
+                ("with_result", flags()),
+                ("arguments", flags()),
+            ];
+            [compared(), own].concat()
+        }
+        "novelty" => {
+            let own = vec![
+                ("max_distinct", of(&[1, 2, 3])),
+                ("window", of(&[4, 6])),
+                ("with_result", flags()),
+                ("arguments", flags()),
+            ];
+            [compared(), own].concat()
+        }
+        "stagnation" => [compared(), vec![("n", of(&[2, 3, 4]))]].concat(),
         "error-rate" => vec![("rate", rates()), ("min_turns", of(&[1, 4]))],
         "error-run" => vec![
             ("n", of(&[2, 3])),
             ("same", words(&["any", "tool", "prefix"])),
             ("prefix", of(&[1, 3, 100])),
+            ("volatile", words(&["off", "row"])),
         ],
         "monologue" => vec![("n", of(&[2, 3])), ("equal", flags())],
+        "narration" => vec![
+            ("n", of(&[2, 3])),
+            ("window", of(&[3, 5, 12])),
+            ("min_chars", of(&[1, 5, 12])),
+            ("like", words(&["exact", "trigrams"])),
+            ("min_share", vec![json!(0.2), json!(0.5), json!(1.0)]),
+            ("with_calls", flags()),
+            ("reasoning", flags()),
+        ],
         "handoff" => vec![("min_unique", of(&[2, 3])), ("window", of(&[3, 5]))],
         "loom" => vec![
             ("max_iterations", of(&[6, 50])),
@@ -148,7 +178,21 @@ fn run() -> impl Strategy<Value = Vec<Json>> {
             json!("ls "),
             json!({"a": 1.0}),
         ]),
-        select(vec!["ok", "no file", "no fish", ""]),
+        select(vec![
+            "ok",
+            "no file",
+            "no fish",
+            "",
+            "<o>0</o>",
+            "job req-1a18bd at 04:33:17",
+            "job req-2b29ce at 04:33:18",
+            "job req-3c3adf at 04:33:19",
+            "2026-06-30 job req-3c3adf req-4d4be0",
+            "2026-07-01 job req-5e5cf1 req-6f6d02",
+            "2026-07-02 job req-3c3adf req-7a7e13",
+            "job step-12",
+            "job step-13",
+        ]),
         any::<bool>(),
         0..9_u8,
     );
@@ -157,6 +201,11 @@ fn run() -> impl Strategy<Value = Vec<Json>> {
         ("answer", " done "),
         ("reasoning", "hm"),
         ("answer", ""),
+        ("answer", "I read file 1 and then  file 2 again. "),
+        ("answer", "i read file 12 and then file 2 again"),
+        ("reasoning", "I read file 3 and write it"),
+        ("answer", "我读文件一"),
+        ("answer", "我读文件二 at 04:33:17"),
     ]);
     let turn = (
         select(vec![Json::Null, json!("x"), json!("y"), json!("z")]),

@@ -8,7 +8,7 @@
 
 mod running;
 
-use deadloop_detect::{Arguments, Channel, Event};
+use deadloop_detect::{Arguments, Channel, Event, TextChannel};
 use proptest::prelude::*;
 use running::{Expect, Vector, alarm, event, setting, vectors, vectors_of};
 
@@ -94,8 +94,8 @@ fn a_limit_says_what_remains_of_it() {
         let settings = deadloop_detect::Settings::parse(&text).unwrap();
         let mut guard = deadloop_detect::Guard::new(settings.guard()).unwrap();
         let told = turns.iter().find_map(|turn| {
-            let stopped = guard.push(turn);
-            stopped.or_else(|| guard.warnings().next())
+            let pushed = guard.push(turn);
+            pushed.first().or(pushed.warnings.first()).cloned()
         });
         told.unwrap()
     };
@@ -131,7 +131,7 @@ fn a_text_detector_reads_the_arguments_of_each_call_anew() {
         name: "write",
         arguments: Arguments::Raw(arguments),
     };
-    let text = |piece| Event::Text(Channel::Arguments, piece);
+    let text = |piece| Event::Text(TextChannel::Arguments, piece);
     // 30 chars in each of two calls are no 40 in a row.
     let apart = [text(&piece), call(&piece), text(&piece), call(&piece)];
     assert_eq!(alarm(settings.guard(), apart), None);
@@ -152,10 +152,10 @@ fn a_detector_is_asked_for_a_channel_that_it_reads() {
     let told = refused("periodic", "tools").unwrap_err();
     assert_eq!(
         told,
-        "3:11: periodic does not read channel \"tools\"; there is: reasoning, answer, arguments"
+        "3:11: periodic does not read channel \"tools\"; expected one of: reasoning, answer, arguments"
     );
     let told = refused("duplicate", "answer").unwrap_err();
-    assert!(told.contains("there is: tools"), "{told}");
+    assert!(told.contains("expected one of: tools"), "{told}");
     let told = refused("duplicate", "tool").unwrap_err();
     assert!(told.contains("has no channel \"tool\""), "{told}");
 }

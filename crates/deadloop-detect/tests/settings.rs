@@ -1,7 +1,7 @@
 //! What a settings file may say, what it may not, and what an alarm says of the settings that decided.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use deadloop_detect::{Alarm, Channel, DETECTORS, Guard, Settings, Value};
+use deadloop_detect::{Alarm, DETECTORS, Guard, Settings, TextChannel, Value};
 
 fn refused(text: &str) -> String {
     Settings::parse(text).unwrap_err().to_string()
@@ -14,7 +14,10 @@ fn guard(detector: &str, params: &str) -> String {
 fn alarm(settings: &str, text: &str) -> Alarm {
     let settings = Settings::parse(settings).unwrap();
     let mut guard = Guard::new(settings.guard()).unwrap();
-    guard.push_text(Channel::Answer, text).expect("it alarms")
+    guard
+        .push_text(TextChannel::Answer, text)
+        .into_alarm()
+        .expect("it alarms")
 }
 
 /// Name, value and measure of each threshold that an alarm tells of.
@@ -153,7 +156,10 @@ fn a_fence_that_is_skipped_leaves_no_line_behind() {
     };
     let fires = |code: &str, text: &str| {
         let mut guard = Guard::new(settings(code).guard()).unwrap();
-        guard.push_text(Channel::Answer, text).is_some()
+        guard
+            .push_text(TextChannel::Answer, text)
+            .into_alarm()
+            .is_some()
     };
     assert!(!fires("skip", &text));
     // Eight of them are enough, fences or none between them.
@@ -192,10 +198,10 @@ fn guards_are_told_apart_by_what_their_alarms_do() {
     );
 }
 
-/// What refuses is told again and again and ends nothing; what warns is told once, and only when asked for.
+/// What refuses is told again and again and ends nothing; what warns is told once.
 #[test]
 fn a_guard_refuses_warns_and_stops() {
-    use deadloop_detect::{Arguments, Event};
+    use deadloop_detect::{Arguments, Event, Pushed};
     let of = |n: u8, response: &str| {
         format!(
             "[[guard]]\ndetector = \"duplicate\"\nresponse = \"{response}\"\nparams = {{ n = {n} }}\n"
@@ -210,20 +216,22 @@ fn a_guard_refuses_warns_and_stops() {
     };
     let mut told = Vec::new();
     for n in 1..=9 {
-        let alarm = guard.push(&call).map(|a| a.response.name());
-        let warned = guard.warnings().count();
-        told.push((n, alarm, warned, guard.fired()));
+        let Pushed { decision, warnings } = guard.push(&call);
+        let alarm = decision.alarm().map(|a| a.response.name());
+        let also: Vec<_> = warnings.iter().map(|a| a.response.name()).collect();
+        told.push((n, alarm, also, decision.stops()));
     }
     let wanted = [
-        (1, None, 0, false),
-        (2, None, 1, false),
-        (3, None, 0, false),
-        (4, Some("refuse"), 0, false),
-        (5, Some("refuse"), 0, false),
-        (6, Some("stop"), 0, true),
-        (7, None, 0, true),
-        (8, None, 0, true),
-        (9, None, 0, true),
+        (1, None, vec![], false),
+        (2, None, vec!["warn"], false),
+        (3, None, vec![], false),
+        (4, Some("refuse"), vec![], false),
+        (5, Some("refuse"), vec![], false),
+        // A stop overtakes a refusal, which comes with it; and a guard that has stopped stays stopped.
+        (6, Some("stop"), vec!["refuse"], true),
+        (7, Some("stop"), vec![], true),
+        (8, Some("stop"), vec![], true),
+        (9, Some("stop"), vec![], true),
     ];
     assert_eq!(told, wanted);
 }

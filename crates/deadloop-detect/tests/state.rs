@@ -7,7 +7,7 @@
 //! ```
 #![allow(clippy::unwrap_used)]
 
-use deadloop_detect::{Channel, DETECTORS, Event, Preset, Settings, presets};
+use deadloop_detect::{DETECTORS, Event, Preset, Settings, TextChannel, presets};
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]
@@ -51,7 +51,7 @@ fn texts() -> Vec<String> {
 }
 
 /// The channel that is read.
-const LANE: Channel = Channel::Answer;
+const LANE: TextChannel = TextChannel::Answer;
 
 /// The most bytes that the meters of a guard hold after any chunk of a text.
 fn most(settings: &str, text: &str) -> usize {
@@ -63,12 +63,15 @@ fn most(settings: &str, text: &str) -> usize {
     let start = &text[..text.floor_char_boundary(20_000)];
     recipes.iter().for_each(|recipe| {
         recipe
-            .meter(LANE)
+            .meter(LANE.into())
             .push(&Event::Text(LANE, start), &mut facts)
     });
     drop(facts);
     let before = HEAP.current_usage();
-    let mut meters: Vec<_> = recipes.iter().map(|recipe| recipe.meter(LANE)).collect();
+    let mut meters: Vec<_> = recipes
+        .iter()
+        .map(|recipe| recipe.meter(LANE.into()))
+        .collect();
     let mut rest = text;
     let mut most = 0;
     while !rest.is_empty() {

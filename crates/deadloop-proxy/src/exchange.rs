@@ -8,9 +8,12 @@ use std::time::Duration;
 use deadloop_corpus::StreamFormat;
 
 use crate::Shared;
-use crate::http::{Body, Head, Wire};
+use crate::http::{Body, Framing, Head, Wire};
 use crate::judge::{Judge, Verdict};
 use crate::metrics::Counter;
+use crate::onward::{Onward, write_chunk};
+use crate::reply::{self, Reply};
+use crate::tunnel;
 
 /// How often a connection on which nothing comes is looked after.
 const TICK: Duration = Duration::from_millis(500);
@@ -25,21 +28,19 @@ enum Broken {
     Client,
     /// The server went in the middle of its response.
     Upstream,
+    /// The request is refused, for this reason: nothing more is read of it.
+    Request(String),
+    /// The server gave no answer, or none that can be read, for this reason.
+    Unanswered(&'static str),
 }
 
 /// Whether the client may send another request.
 type Served = Result<bool, Broken>;
 
-/// Answers a client that there are too many connections.
-pub(crate) fn refuse(client: TcpStream) {
+/// Answers a client that there are too many connections, and closes its own.
+pub(crate) fn refuse(client: &TcpStream) {
     let _ = client.set_write_timeout(Some(Duration::from_secs(1)));
-    let _ = answer(
-        &client,
-        "503 Service Unavailable",
-        "text/plain",
-        "too many streams\n",
-        true,
-    );
+    Reply::words("503 Service Unavailable", "too many streams\n").finish(client);
 }
 
 /// Serves a connection to its end.
@@ -48,26 +49,28 @@ pub(crate) fn serve(client: TcpStream, shared: &Shared) {
         .set_nodelay(true)
         .and_then(|()| client.set_read_timeout(Some(TICK)))
         .and_then(|()| client.set_write_timeout(Some(PATIENCE)));
-    let mut wire = Wire::new(&client);
-    if ready.is_ok() {
-        while let Ok(true) = exchange(&client, &mut wire, shared) {}
+    reply::probe(&client);
+    let mut wire = Wire::of_client(&client);
+    let mut end = ready.map(|()| true).map_err(|_| Broken::Client);
+    while let Ok(true) = end {
+        end = exchange(&client, &mut wire, shared);
     }
-    let _ = client.shutdown(Shutdown::Both);
+    match end {
+        Err(Broken::Request(what)) => {
+            shared.metrics.add(Counter::BadRequest, 1);
+            Reply::words("400 Bad Request", &(what + "\n")).finish(&client);
+        }
+        Err(Broken::Unanswered(what)) => {
+            shared.metrics.add(Counter::BadGateway, 1);
+            Reply::words("502 Bad Gateway", what).finish(&client);
+        }
+        Err(Broken::Client) => drop(client.shutdown(Shutdown::Both)),
+        Ok(_) | Err(Broken::Upstream) => reply::close(&client),
+    }
 }
 
 fn timed_out(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
-}
-
-/// A whole answer of the proxy's own.
-fn answer(mut client: &TcpStream, status: &str, kind: &str, text: &str, close: bool) -> Served {
-    let (n, keep) = (text.len(), if close { "close" } else { "keep-alive" });
-    let all = format!(
-        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {n}\r\nConnection: {keep}\r\n\r\n{text}"
-    );
-    let written = client.write_all(all.as_bytes());
-    written.map_err(|_| Broken::Client)?;
-    Ok(!close)
 }
 
 /// One request and its response.
@@ -75,63 +78,54 @@ fn exchange(client: &TcpStream, wire: &mut Wire<&TcpStream>, shared: &Shared) ->
     let Some(head) = next_head(wire, shared)? else {
         return Ok(false);
     };
-    let bad = |what: &str| {
-        shared.metrics.add(Counter::BadRequest, 1);
-        answer(client, "400 Bad Request", "text/plain", what, true)
-    };
-    let Some(request) = Head::of_request(&head) else {
-        return bad("no request of HTTP/1.1\n");
-    };
-    let (method, target) = (&request.start.0, &request.start.1);
-    if (method.as_str(), target.as_str()) == ("GET", "/metrics") {
-        let close = !request.is_1_1 || request.says("connection", "close");
-        let kind = "text/plain; version=0.0.4";
-        return answer(client, "200 OK", kind, &shared.metrics.text(), close);
-    }
-    let Some(body) = request.body(Body::Length(0)) else {
-        return bad("the length of the body is not clear\n");
-    };
-    if !target.starts_with('/') || method == "CONNECT" {
-        return bad("a path is wanted\n");
-    }
+    let refused = |what: &str| Broken::Request(what.to_owned());
+    let request = Head::of_request(&head).map_err(refused)?;
+    let framing = request.framing().map_err(refused)?;
     shared.metrics.add(Counter::Requests, 1);
-    let unanswered = |what: &str| {
-        shared.metrics.add(Counter::BadGateway, 1);
-        answer(client, "502 Bad Gateway", "text/plain", what, true)
-    };
     let Ok(upstream) = shared.options.upstream.connect() else {
-        return unanswered("the server cannot be reached\n");
+        return Err(Broken::Unanswered("the server cannot be reached\n"));
     };
+    reply::probe(&upstream);
     if request.says("expect", "100-continue") {
         let mut client = client;
         let go = client.write_all(b"HTTP/1.1 100 Continue\r\n\r\n");
         go.map_err(|_| Broken::Client)?;
     }
-    let sent = send((&request, body), wire, (&upstream, shared))?;
-    let mut answered = Wire::new(&upstream);
-    let Some(response) = response(&mut answered, client, shared)? else {
-        return unanswered("the server did not answer\n");
+    let onward = Onward {
+        head: &request,
+        framing,
+    };
+    let mut answered = Answered::new(&upstream, client, shared);
+    let sent = send(&onward, wire, &mut answered)?;
+    let Some(response) = answered.head()? else {
+        return Err(Broken::Unanswered("the server did not answer\n"));
     };
     let relay = Relay {
         client,
         request: &request,
         response: &response,
+        // What the server did not want is still on its way.
+        last: !sent,
         shared,
     };
-    let kept = relay.run(&mut answered)?;
-    // What the server did not want is still on its way.
-    Ok(kept && sent)
+    match response.start.0.as_str() {
+        "101" => relay.switch(wire, &answered.wire),
+        _ => relay.run(&mut answered.wire),
+    }
 }
 
-/// The head of the next request. `None` if the client is done or the proxy stops.
+/// The head of the next request. `None` if the client is done; where the proxy stops, it is as if it went.
 fn next_head(wire: &mut Wire<&TcpStream>, shared: &Shared) -> Result<Option<Vec<u8>>, Broken> {
     for _ in 0..IDLE {
         match wire.head() {
             Ok(head) => return Ok(head),
             Err(e) if timed_out(&e) => {
                 if shared.stopping() && !wire.has_begun() {
-                    return Ok(None);
+                    return Err(Broken::Client);
                 }
+            }
+            Err(e) if e.kind() == ErrorKind::InvalidData => {
+                return Err(Broken::Request(e.to_string()));
             }
             Err(_) => break,
         }
@@ -141,112 +135,135 @@ fn next_head(wire: &mut Wire<&TcpStream>, shared: &Shared) -> Result<Option<Vec<
 
 /// Sends the request on; false where the server would not take all of it.
 fn send(
-    (request, mut body): (&Head, Body),
+    onward: &Onward<'_>,
     wire: &mut Wire<&TcpStream>,
-    (mut upstream, shared): (&TcpStream, &Shared),
+    answered: &mut Answered<'_>,
 ) -> Result<bool, Broken> {
+    let mut upstream = answered.upstream;
     let _ = upstream.set_nodelay(true);
     let _ = upstream.set_read_timeout(Some(TICK));
     let _ = upstream.set_write_timeout(Some(PATIENCE));
-    let to = &shared.options.upstream;
-    let (method, target) = (&request.start.0, &request.start.1);
-    let chunked = body == Body::Size;
-    // A packed response cannot be watched.
-    let lead = format!(
-        "{method} {}{target} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nAccept-Encoding: identity\r\n",
-        to.prefix(),
-        to.authority()
-    );
-    let mut bytes = lead.into_bytes();
-    bytes.extend(request.passed(&["host", "accept-encoding", "expect"]));
-    if chunked {
-        bytes.extend_from_slice(b"Transfer-Encoding: chunked\r\n");
-    }
-    bytes.extend_from_slice(b"\r\n");
-    if upstream.write_all(&bytes).is_err() {
+    let lead = onward.lead(&answered.shared.options.upstream);
+    if upstream.write_all(&lead).is_err() {
         return Ok(false);
     }
+    let mut body = onward.framing.body(Body::Length(0));
     let (mut piece, mut idle) = (Vec::new(), 0);
     loop {
         piece.clear();
-        match body.read(wire, &mut piece) {
+        let read = body.read(wire, &mut piece);
+        if !matches!(read, Ok(0)) && answered.is_refusal() {
+            return Ok(false);
+        }
+        match read {
             Ok(n) => {
                 idle = 0;
-                let written = match chunked {
-                    true => write_chunk(upstream, &piece),
-                    false => upstream.write_all(&piece),
-                };
-                match (n, written) {
+                match (n, upstream.write_all(&onward.piece(&piece))) {
                     (_, Err(_)) => return Ok(false),
                     (0, Ok(())) => return Ok(true),
                     _ => {}
                 }
             }
             Err(e) if timed_out(&e) && idle < IDLE => idle += 1,
+            Err(e) if e.kind() == ErrorKind::InvalidData => {
+                return Err(Broken::Request(e.to_string()));
+            }
             Err(_) => return Err(Broken::Client),
         }
     }
 }
 
-/// A chunk; an empty one is the last.
-fn write_chunk(mut to: &TcpStream, bytes: &[u8]) -> io::Result<()> {
-    let mut all = format!("{:x}\r\n", bytes.len()).into_bytes();
-    all.extend_from_slice(bytes);
-    all.extend_from_slice(b"\r\n");
-    to.write_all(&all)
+/// What the server answers, as it comes.
+struct Answered<'a> {
+    upstream: &'a TcpStream,
+    wire: Wire<&'a TcpStream>,
+    /// The head of a response that came before all of the request was sent.
+    early: Option<Head>,
+    client: &'a TcpStream,
+    shared: &'a Shared,
 }
 
-/// The head of the response; heads with a 1xx status are skipped. `None` if the server sent no head, or none that can
-/// be read.
-fn response(
-    wire: &mut Wire<&TcpStream>,
-    client: &TcpStream,
-    shared: &Shared,
-) -> Result<Option<Head>, Broken> {
-    loop {
-        match waiting(wire, client, shared)? {
-            Ok(Some(head)) => match Head::of_response(&head) {
-                Some(head) if head.start.0.starts_with('1') => {}
-                known => return Ok(known),
-            },
-            _ => return Ok(None),
+impl<'a> Answered<'a> {
+    fn new(upstream: &'a TcpStream, client: &'a TcpStream, shared: &'a Shared) -> Self {
+        Self {
+            upstream,
+            wire: Wire::of_server(upstream),
+            early: None,
+            client,
+            shared,
+        }
+    }
+
+    /// Whether the server has refused the request before it had all of it, or broken off.
+    fn is_refusal(&mut self) -> bool {
+        while self.early.is_none() && self.has_begun() {
+            match self.wire.head() {
+                Ok(Some(head)) => match Head::of_response(&head) {
+                    Some(head) if is_interim(&head) => {}
+                    Some(head) => self.early = Some(head),
+                    None => return true,
+                },
+                // The rest of it comes later.
+                Err(e) if timed_out(&e) => break,
+                _ => return true,
+            }
+        }
+        let status = self.early.as_ref().map(|head| head.start.0.as_str());
+        status.is_some_and(|status| status >= "400")
+    }
+
+    /// Whether some of an answer is here.
+    fn has_begun(&self) -> bool {
+        self.wire.has_begun() || peeked(self.upstream).is_ok_and(|n| n > 0)
+    }
+
+    /// The head of the response, however long that takes, as long as the client is there; heads with a 1xx status are
+    /// skipped, but for a 101. `None` if the server sent no head, or none that can be read.
+    fn head(&mut self) -> Result<Option<Head>, Broken> {
+        if let Some(early) = self.early.take() {
+            return Ok(Some(early));
+        }
+        loop {
+            match self.wire.head() {
+                Ok(Some(head)) => match Head::of_response(&head) {
+                    Some(head) if is_interim(&head) => {}
+                    known => return Ok(known),
+                },
+                Err(e) if timed_out(&e) => still_there(self.client, self.shared)?,
+                _ => return Ok(None),
+            }
         }
     }
 }
 
-/// Reads a head from the server, however long that takes, as long as the client is there.
-fn waiting(
-    wire: &mut Wire<&TcpStream>,
-    client: &TcpStream,
-    shared: &Shared,
-) -> Result<io::Result<Option<Vec<u8>>>, Broken> {
-    loop {
-        match wire.head() {
-            Err(e) if timed_out(&e) => still_there(client, shared)?,
-            other => return Ok(other),
-        }
-    }
+/// Whether another head follows.
+fn is_interim(head: &Head) -> bool {
+    head.start.0.starts_with('1') && head.start.0 != "101"
 }
 
 /// A client that is gone ends the exchange.
 fn still_there(client: &TcpStream, shared: &Shared) -> Result<(), Broken> {
-    if is_gone(client) {
-        shared.metrics.add(Counter::ClientGone, 1);
-        return Err(Broken::Client);
+    // One that has only said that it sends no more may wait for its answer. If it has closed its side altogether, its
+    // system says so when it is asked, or when something is sent to it.
+    let lost = client.take_error();
+    if matches!(lost, Ok(None)) && peeked(client).is_ok() {
+        return Ok(());
     }
-    Ok(())
+    shared.metrics.add(Counter::ClientGone, 1);
+    Err(Broken::Client)
 }
 
-/// Whether the other side has closed the connection.
-fn is_gone(client: &TcpStream) -> bool {
-    if client.set_nonblocking(true).is_err() {
-        return true;
-    }
-    let peeked = client.peek(&mut [0]);
-    let back = client.set_nonblocking(false);
+/// How many bytes have come and were not read, at most one; 0 also where no more will come.
+///
+/// # Errors
+/// The connection is broken.
+fn peeked(stream: &TcpStream) -> io::Result<usize> {
+    stream.set_nonblocking(true)?;
+    let peeked = stream.peek(&mut [0]);
+    stream.set_nonblocking(false)?;
     match peeked {
-        Ok(n) => n == 0 || back.is_err(),
-        Err(e) => e.kind() != ErrorKind::WouldBlock || back.is_err(),
+        Err(e) if e.kind() == ErrorKind::WouldBlock => Ok(0),
+        peeked => peeked,
     }
 }
 
@@ -255,6 +272,8 @@ struct Relay<'a> {
     client: &'a TcpStream,
     request: &'a Head,
     response: &'a Head,
+    /// No further request is taken on this connection.
+    last: bool,
     shared: &'a Shared,
 }
 
@@ -263,31 +282,58 @@ impl Relay<'_> {
     fn run(&self, wire: &mut Wire<&TcpStream>) -> Served {
         let status = self.response.start.0.as_str();
         let bare = self.request.start.0 == "HEAD" || matches!(status, "204" | "304");
-        let framed = self.response.body(Body::Close);
-        let Some(body) = framed.map(|body| if bare { Body::Length(0) } else { body }) else {
-            self.shared.metrics.add(Counter::BadGateway, 1);
+        let Ok(framing) = self.response.framing() else {
             let what = "the length of the server's answer is not clear\n";
-            return answer(self.client, "502 Bad Gateway", "text/plain", what, true);
+            return Err(Broken::Unanswered(what));
+        };
+        let body = if bare {
+            Body::Length(0)
+        } else {
+            framing.body(Body::Close)
         };
         let watched = self.watched().filter(|_| !bare);
-        let measured = matches!(body, Body::Length(_)) && watched.is_none();
-        let chunked = !measured && self.request.is_1_1;
-        let close = !self.request.is_1_1
+        // A response that may be cut has no length.
+        let out = match framing {
+            Framing::Length(_) if watched.is_none() && status != "204" => framing,
+            _ if bare || !self.request.is_1_1 => Framing::None,
+            _ => Framing::Chunked,
+        };
+        let close = self.last
+            || !self.request.is_1_1
             || self.request.says("connection", "close")
             || self.shared.stopping();
-        let mut head = format!("HTTP/1.1 {status} {}\r\n", self.response.start.1).into_bytes();
-        let drop_length: &[&str] = if measured { &[] } else { &["content-length"] };
-        head.extend(self.response.passed(drop_length));
-        head.extend_from_slice(if close { b"Connection: close\r\n" } else { b"" });
-        head.extend_from_slice(if chunked {
-            b"Transfer-Encoding: chunked\r\n"
-        } else {
-            b""
-        });
+        let connection = if close { "Connection: close\r\n" } else { "" };
+        self.lead(&[connection, &out.header()])?;
+        self.body(wire, body, (watched, out == Framing::Chunked))?;
+        Ok(!close && (bare || out != Framing::None))
+    }
+
+    /// Passes on that the server now speaks something else, and all that is said then.
+    fn switch(&self, wire: &Wire<&TcpStream>, answered: &Wire<&TcpStream>) -> Served {
+        let asked = self.request.upgrade();
+        let Some(to) = self
+            .response
+            .value("upgrade")
+            .filter(|to| Some(to) == asked.as_ref())
+        else {
+            let what = "the server speaks something that it was not asked to\n";
+            return Err(Broken::Unanswered(what));
+        };
+        self.shared.metrics.add(Counter::Tunnels, 1);
+        self.lead(&["Connection: Upgrade\r\n", &format!("Upgrade: {to}\r\n")])?;
+        let ((client, sent), (server, begun)) = (wire.parts(), answered.parts());
+        tunnel::run((client, sent), (server, begun));
+        Ok(false)
+    }
+
+    /// Writes the head, with these headers of the proxy's own.
+    fn lead(&self, own: &[&str]) -> Result<(), Broken> {
+        let (status, reason) = &self.response.start;
+        let mut head = format!("HTTP/1.1 {status} {reason}\r\n").into_bytes();
+        head.extend(self.response.passed(&[]));
+        head.extend_from_slice(own.concat().as_bytes());
         head.extend_from_slice(b"\r\n");
-        self.write(&head)?;
-        self.body(wire, body, (watched, chunked))?;
-        Ok(!close && (measured || chunked))
+        self.write(&head)
     }
 
     /// How a response is written that a guard can watch.
@@ -315,10 +361,13 @@ impl Relay<'_> {
         let metrics = &self.shared.metrics;
         let mut judge = watched.map(|format| Judge::new(&self.shared.options, format));
         metrics.add(Counter::Watched, u64::from(judge.is_some()));
-        let mut piece = Vec::new();
+        let (mut piece, mut counted) = (Vec::new(), 0);
         loop {
             piece.clear();
             let (n, verdict) = self.next((wire, &mut body), &mut piece, judge.as_mut())?;
+            let unread = judge.as_ref().map_or(0, Judge::unread);
+            metrics.add(Counter::Unwatched, unread - counted);
+            counted = unread;
             for warning in judge.as_mut().map_or(Vec::new(), Judge::warnings) {
                 metrics.warning(warning.kind);
                 (self.shared.options.tell)(judge.as_ref().map_or("", Judge::model), &warning);
@@ -352,7 +401,7 @@ impl Relay<'_> {
         &self,
         (wire, body): (&mut Wire<&TcpStream>, &mut Body),
         piece: &mut Vec<u8>,
-        judge: Option<&mut Judge<'_>>,
+        judge: Option<&mut Judge>,
     ) -> Result<(Option<usize>, Verdict), Broken> {
         match body.read(wire, piece) {
             Ok(n) => {

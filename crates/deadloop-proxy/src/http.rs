@@ -1,26 +1,50 @@
 //! As much of HTTP/1.1 as a proxy needs: heads, and bodies by length, in chunks or to the end of the connection. A read
 //! that timed out loses nothing: it is tried again from where it stood.
+//!
+//! What a client sends is read strictly: anything in which two readers could see different requests is refused
+//! (`strict` has the rules of heads). What a server sends is read as servers write it: its connection carries one response.
 
 use std::io::{self, ErrorKind, Read};
 
-/// The longest head, and the longest line between two chunks, in bytes.
+use crate::strict;
+
+/// The longest head, the longest line between two chunks, and the longest trailer, in bytes.
 const LONGEST: usize = 64 << 10;
 /// Most headers of one head.
 const HEADERS: usize = 128;
 /// Bytes that are asked for at once.
 const PIECE: usize = 16 << 10;
+/// The longest body, in bytes: many readers count in 64 bits with a sign.
+const MOST: u64 = i64::MAX as u64;
+
+/// What was sent is not HTTP, and why.
+fn malformed(what: &'static str) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, what)
+}
 
 /// A connection that is read, and what was read ahead.
 pub(crate) struct Wire<R> {
     stream: R,
     ahead: Vec<u8>,
+    strict: bool,
 }
 
 impl<R: Read> Wire<R> {
-    pub(crate) fn new(stream: R) -> Self {
+    /// Of a client.
+    pub(crate) fn of_client(stream: R) -> Self {
         Self {
             stream,
             ahead: Vec::new(),
+            strict: true,
+        }
+    }
+
+    /// Of a server.
+    pub(crate) fn of_server(stream: R) -> Self {
+        Self {
+            stream,
+            ahead: Vec::new(),
+            strict: false,
         }
     }
 
@@ -38,13 +62,21 @@ impl<R: Read> Wire<R> {
     }
 
     /// The next head with the blank line that ends it. `None` if the connection ends before a head begins.
+    ///
+    /// # Errors
+    /// `InvalidData` with the reason, as soon as what has come of a client's head can be no head.
     pub(crate) fn head(&mut self) -> io::Result<Option<Vec<u8>>> {
         loop {
-            if let Some(end) = self.ahead.windows(4).position(|four| four == b"\r\n\r\n") {
-                return Ok(Some(self.ahead.drain(..end + 4).collect()));
+            let end = self.ahead.windows(4).position(|four| four == b"\r\n\r\n");
+            let come = end.map_or(self.ahead.len(), |end| end + 4);
+            if self.strict && strict::has_bare_end(&self.ahead[..come]) {
+                return Err(malformed("a line that does not end with CR LF"));
             }
-            if self.ahead.len() > LONGEST {
-                return Err(ErrorKind::InvalidData.into());
+            if come > LONGEST {
+                return Err(malformed("a head of more than 64 KiB"));
+            }
+            if end.is_some() {
+                return Ok(Some(self.ahead.drain(..come).collect()));
             }
             if self.fill()? == 0 {
                 return match self.ahead.is_empty() {
@@ -60,13 +92,24 @@ impl<R: Read> Wire<R> {
         !self.ahead.is_empty()
     }
 
+    /// The connection, and what was read ahead of it.
+    pub(crate) fn parts(&self) -> (&R, &[u8]) {
+        (&self.stream, &self.ahead)
+    }
+
+    /// The next line without its end.
     fn line(&mut self) -> io::Result<Vec<u8>> {
         loop {
             if let Some(end) = self.ahead.iter().position(|byte| *byte == b'\n') {
-                return Ok(self.ahead.drain(..=end).collect());
+                let line: Vec<u8> = self.ahead.drain(..=end).collect();
+                if self.strict && strict::has_bare_end(&line) {
+                    return Err(malformed("a line that does not end with CR LF"));
+                }
+                let line = line.strip_suffix(b"\n").unwrap_or(&line);
+                return Ok(line.strip_suffix(b"\r").unwrap_or(line).to_vec());
             }
             if self.ahead.len() > LONGEST {
-                return Err(ErrorKind::InvalidData.into());
+                return Err(malformed("a line of more than 64 KiB between chunks"));
             }
             if self.fill()? == 0 {
                 return Err(ErrorKind::UnexpectedEof.into());
@@ -86,6 +129,37 @@ impl<R: Read> Wire<R> {
     }
 }
 
+/// How a message says where its body ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Framing {
+    /// It says nothing: a request has no body, a response goes on to the end of the connection.
+    None,
+    /// By the number of its bytes.
+    Length(u64),
+    /// In chunks.
+    Chunked,
+}
+
+impl Framing {
+    /// The header that says it.
+    pub(crate) fn header(self) -> String {
+        match self {
+            Self::None => String::new(),
+            Self::Length(bytes) => format!("Content-Length: {bytes}\r\n"),
+            Self::Chunked => "Transfer-Encoding: chunked\r\n".to_owned(),
+        }
+    }
+
+    /// The body to read; `without`: what it is where nothing is said.
+    pub(crate) fn body(self, without: Body) -> Body {
+        match self {
+            Self::None => without,
+            Self::Length(bytes) => Body::Length(bytes),
+            Self::Chunked => Body::Size,
+        }
+    }
+}
+
 /// How much of a body is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Body {
@@ -99,8 +173,8 @@ pub(crate) enum Body {
     Chunk(u64),
     /// The line end after a chunk.
     After,
-    /// The lines after the last chunk.
-    Trailer,
+    /// The lines after the last chunk, of which this number of bytes has come.
+    Trailer(usize),
 }
 
 impl Body {
@@ -128,18 +202,35 @@ impl Body {
                 Self::Length(_) | Self::Chunk(_) => *self = Self::After,
                 Self::After => {
                     let line = wire.line()?;
-                    if !line.trim_ascii().is_empty() {
-                        return Err(ErrorKind::InvalidData.into());
+                    let blank = if wire.strict {
+                        line.is_empty()
+                    } else {
+                        line.trim_ascii().is_empty()
+                    };
+                    if !blank {
+                        return Err(malformed("a chunk that is longer than its size"));
                     }
                     *self = Self::Size;
                 }
-                Self::Size => match size(&wire.line()?)? {
-                    0 => *self = Self::Trailer,
-                    n => *self = Self::Chunk(n),
-                },
-                Self::Trailer => {
-                    if wire.line()?.trim_ascii().is_empty() {
-                        *self = Self::Length(0);
+                Self::Size => {
+                    let line = wire.line()?;
+                    *self = match size(&line, wire.strict)? {
+                        0 => Self::Trailer(0),
+                        n => Self::Chunk(n),
+                    };
+                }
+                Self::Trailer(come) => {
+                    let line = wire.line()?;
+                    let come = *come + line.len();
+                    *self = match line.is_empty() {
+                        true => Self::Length(0),
+                        false => Self::Trailer(come),
+                    };
+                    if wire.strict && !line.is_empty() {
+                        strict::header(&line).map_err(malformed)?;
+                    }
+                    if come > LONGEST {
+                        return Err(malformed("a trailer of more than 64 KiB"));
                     }
                 }
             }
@@ -147,12 +238,18 @@ impl Body {
     }
 }
 
-fn size(line: &[u8]) -> io::Result<u64> {
-    let digits = line.split(|byte| *byte == b';').next().unwrap_or_default();
-    let digits = std::str::from_utf8(digits.trim_ascii()).unwrap_or_default();
-    let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_hexdigit());
-    let size = u64::from_str_radix(digits, 16).ok().filter(|_| plain);
-    size.ok_or_else(|| ErrorKind::InvalidData.into())
+/// The size of a chunk: hexadecimal digits, and after a semicolon anything that can be read. Servers also put blanks there.
+fn size(line: &[u8], strict: bool) -> io::Result<u64> {
+    let bad = || malformed("a size of a chunk that is no hexadecimal number");
+    let end = line.iter().position(|byte| *byte == b';');
+    let (digits, rest) = line.split_at(end.unwrap_or(line.len()));
+    let digits = if strict { digits } else { digits.trim_ascii() };
+    if !digits.iter().all(u8::is_ascii_hexdigit) || (strict && !strict::is_text(rest)) {
+        return Err(bad());
+    }
+    let digits = std::str::from_utf8(digits).map_err(|_| bad())?;
+    let size = u64::from_str_radix(digits, 16).ok();
+    size.filter(|size| *size <= MOST).ok_or_else(bad)
 }
 
 /// The first line and the headers of a request or a response.
@@ -170,9 +267,10 @@ fn is_all(parsed: httparse::Result<usize>, bytes: &[u8]) -> bool {
     matches!(parsed, Ok(httparse::Status::Complete(n)) if n == bytes.len())
 }
 
-/// Headers that are of one connection alone.
-const HOP: [&str; 9] = [
+/// Headers that are of one connection alone, and those that say where a body ends: each connection has its own.
+const HOP: [&str; 10] = [
     "connection",
+    "content-length",
     "keep-alive",
     "proxy-authenticate",
     "proxy-authorization",
@@ -184,14 +282,37 @@ const HOP: [&str; 9] = [
 ];
 
 impl Head {
-    pub(crate) fn of_request(bytes: &[u8]) -> Option<Self> {
+    /// A request, read strictly.
+    ///
+    /// # Errors
+    /// Why it is refused.
+    pub(crate) fn of_request(bytes: &[u8]) -> Result<Self, &'static str> {
+        strict::lines(bytes)?;
         let mut headers = [httparse::EMPTY_HEADER; HEADERS];
         let mut request = httparse::Request::new(&mut headers);
         let whole = is_all(request.parse(bytes), bytes);
-        let start = (request.method?.to_owned(), request.path?.to_owned());
-        whole.then(|| Self::new(start, request.version, request.headers))
+        let (Some(method), Some(target), true) = (request.method, request.path, whole) else {
+            return Err("no request of HTTP/1.1, or one of more than 128 headers");
+        };
+        strict::target(method, target)?;
+        let start = (method.to_owned(), target.to_owned());
+        let head = Self::new(start, request.version, request.headers);
+        match head.all("host").count() {
+            1 => {}
+            0 if !head.is_1_1 => {}
+            0 => return Err("no Host"),
+            _ => return Err("more than one Host"),
+        }
+        if head.all("content-length").count() > 1 {
+            return Err("more than one Content-Length");
+        }
+        if head.framing()? == Framing::Chunked && !head.is_1_1 {
+            return Err("Transfer-Encoding in HTTP/1.0");
+        }
+        Ok(head)
     }
 
+    /// A response. `None`: it is none.
     pub(crate) fn of_response(bytes: &[u8]) -> Option<Self> {
         let mut headers = [httparse::EMPTY_HEADER; HEADERS];
         let mut response = httparse::Response::new(&mut headers);
@@ -210,10 +331,16 @@ impl Head {
         }
     }
 
+    /// The values of a header as they were sent, without the blanks around them.
+    fn all(&self, name: &str) -> impl Iterator<Item = &[u8]> {
+        let named = self.headers.iter().filter(move |(known, _)| known == name);
+        named.map(|(_, value)| value.trim_ascii())
+    }
+
     /// The values of a header, in lower case.
     fn values(&self, name: &str) -> impl Iterator<Item = String> {
-        let named = self.headers.iter().filter(move |(known, _)| known == name);
-        named.map(|(_, value)| String::from_utf8_lossy(value).trim().to_ascii_lowercase())
+        self.all(name)
+            .map(|value| String::from_utf8_lossy(value).to_ascii_lowercase())
     }
 
     /// The first value of a header, in lower case.
@@ -227,22 +354,34 @@ impl Head {
         lists.any(|list| list.split(',').any(|one| one.trim() == word))
     }
 
-    /// How its body is framed; none: that cannot be told for sure, which is how requests are smuggled.
-    pub(crate) fn body(&self, without: Body) -> Option<Body> {
-        let chunked = self.value("transfer-encoding");
-        let mut lengths: Vec<String> = self.values("content-length").collect();
+    /// What a client asks to speak instead of HTTP/1.1, such as `websocket`. HTTP/2 is not it: a client that offers that
+    /// is as well answered in HTTP/1.1.
+    pub(crate) fn upgrade(&self) -> Option<String> {
+        let asks = self.is_1_1 && self.start.0 == "GET" && self.says("connection", "upgrade");
+        let to = self.value("upgrade").filter(|to| !to.starts_with("h2"));
+        to.filter(|_| asks && self.framing() == Ok(Framing::None))
+    }
+
+    /// How its body is framed.
+    ///
+    /// # Errors
+    /// Why that cannot be told for sure, which is how requests are smuggled.
+    pub(crate) fn framing(&self) -> Result<Framing, &'static str> {
+        let codings: Vec<&[u8]> = self.all("transfer-encoding").collect();
+        let mut lengths: Vec<&[u8]> = self.all("content-length").collect();
+        // Servers say it twice; where a client does, it is refused.
         lengths.dedup();
-        match (chunked.as_deref(), lengths.as_slice()) {
-            (None, []) => Some(without),
-            (None, [one]) if one.bytes().all(|b| b.is_ascii_digit()) => {
-                one.parse().ok().map(Body::Length)
-            }
-            (Some("chunked"), []) => Some(Body::Size),
-            _ => None,
+        match (codings.as_slice(), lengths.as_slice()) {
+            ([], []) => Ok(Framing::None),
+            ([], [one]) => length(one),
+            ([one], []) if one.eq_ignore_ascii_case(b"chunked") => Ok(Framing::Chunked),
+            (_, []) => Err("a Transfer-Encoding that is not chunked alone"),
+            ([], _) => Err("more than one Content-Length"),
+            _ => Err("both Content-Length and Transfer-Encoding"),
         }
     }
 
-    /// The headers that go on, as they stand in a head; `but`: names that do not.
+    /// The headers that go on, as they stand in a head; `but`: names that do not. Where the body ends is not among them.
     pub(crate) fn passed(&self, but: &[&str]) -> Vec<u8> {
         let listed: Vec<String> = self.values("connection").collect();
         let own = |name: &str| {
@@ -260,42 +399,63 @@ impl Head {
     }
 }
 
+fn length(digits: &[u8]) -> Result<Framing, &'static str> {
+    let number = digits.iter().all(u8::is_ascii_digit);
+    let text = std::str::from_utf8(digits).unwrap_or_default();
+    let bytes = text.parse().ok().filter(|bytes| number && *bytes <= MOST);
+    let bytes = bytes.ok_or("a Content-Length that is no number, or beyond all lengths")?;
+    Ok(Framing::Length(bytes))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn framing_that_could_be_read_two_ways_is_refused() {
-        let body = |headers: &str| {
-            let head = format!("POST / HTTP/1.1\r\n{headers}\r\n");
-            Head::of_request(head.as_bytes())
-                .unwrap()
-                .body(Body::Length(0))
+        let framing = |headers: &str| {
+            let head = format!("POST / HTTP/1.1\r\nHost: a\r\n{headers}\r\n");
+            Head::of_request(head.as_bytes()).map(|head| head.framing().unwrap())
         };
-        assert_eq!(body(""), Some(Body::Length(0)));
-        assert_eq!(body("Content-Length: 5\r\n"), Some(Body::Length(5)));
-        assert_eq!(body("Transfer-Encoding: Chunked\r\n"), Some(Body::Size));
+        assert_eq!(framing(""), Ok(Framing::None));
+        assert_eq!(framing("Content-Length: 5\r\n"), Ok(Framing::Length(5)));
+        assert_eq!(framing("Content-Length: 0\r\n"), Ok(Framing::Length(0)));
+        assert_eq!(
+            framing("Transfer-Encoding: Chunked\r\n"),
+            Ok(Framing::Chunked)
+        );
         for bad in [
             "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
             "Content-Length: 5\r\nContent-Length: 6\r\n",
+            "Content-Length: 5\r\nContent-Length: 5\r\n",
+            "Content-Length: 5, 5\r\n",
             "Content-Length: +5\r\n",
+            "Content-Length: 0x5\r\n",
             "Content-Length: \r\n",
+            "Content-Length: 9223372036854775808\r\n",
             "Transfer-Encoding: gzip, chunked\r\n",
+            "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n",
+            "Transfer-Encoding: chunked\u{a0}\r\n",
         ] {
-            assert_eq!(body(bad), None, "{bad}");
+            assert!(framing(bad).is_err(), "{bad}");
         }
     }
 
     #[test]
-    fn a_head_that_ends_before_its_bytes_do_is_none() {
-        for bytes in [
-            "GET / HTTP/1.1\nHost: a\n\nGET /b HTTP/1.1\r\n\r\n",
-            "\nGET / HTTP/1.1\n\nx\r\n\r\n",
-        ] {
-            assert!(Head::of_request(bytes.as_bytes()).is_none(), "{bytes:?}");
-        }
+    fn a_response_that_ends_before_its_bytes_do_is_none() {
         let bytes = b"HTTP/1.1 200 OK\nContent-Length: 2\n\nhi\r\n\r\n";
         assert!(Head::of_response(bytes).is_none());
+    }
+
+    #[test]
+    fn a_server_may_say_a_length_twice_and_not_two_of_them() {
+        let framing = |second: &str| {
+            let head =
+                format!("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: {second}\r\n\r\n");
+            Head::of_response(head.as_bytes()).unwrap().framing()
+        };
+        assert_eq!(framing("2"), Ok(Framing::Length(2)));
+        assert!(framing("3").is_err());
     }
 
     #[test]
@@ -307,16 +467,81 @@ mod tests {
     }
 
     #[test]
+    fn only_what_is_no_http_is_an_upgrade() {
+        let upgrade = |method: &str, headers: &str| {
+            let head = format!("{method} / HTTP/1.1\r\nHost: a\r\n{headers}\r\n");
+            Head::of_request(head.as_bytes()).unwrap().upgrade()
+        };
+        let asks = "Connection: keep-alive, Upgrade\r\nUpgrade: WebSocket\r\n";
+        assert_eq!(upgrade("GET", asks), Some("websocket".into()));
+        assert_eq!(upgrade("POST", asks), None);
+        assert_eq!(upgrade("GET", "Upgrade: websocket\r\n"), None);
+        let h2 = asks.replace("WebSocket", "h2c");
+        assert_eq!(upgrade("GET", &h2), None);
+        let body = asks.to_owned() + "Content-Length: 3\r\n";
+        assert_eq!(upgrade("GET", &body), None);
+    }
+
+    #[test]
     fn sizes_of_chunks_are_hexadecimal_and_nothing_else() {
-        assert_eq!(size(b"1a;name=value\r\n").unwrap(), 26);
+        assert_eq!(size(b"1a;name=value", true).unwrap(), 26);
+        assert_eq!(size(b"00A", true).unwrap(), 10);
         for bad in [
-            &b"\r\n"[..],
-            b"-1\r\n",
-            b"+1\r\n",
-            b"g\r\n",
-            b"fffffffffffffffff\r\n",
+            &b""[..],
+            b"-1",
+            b"+1",
+            b"0x1",
+            b"g",
+            b"1 ",
+            b" 1",
+            b"1 ;x",
+            b"1;a\0b",
+            b"1;a\rb",
+            b"1_0",
+            b"8000000000000000",
+            b"fffffffffffffffff",
         ] {
-            assert!(size(bad).is_err());
+            assert!(size(bad, true).is_err(), "{}", String::from_utf8_lossy(bad));
         }
+    }
+
+    /// The end of a request with chunks is where every reader sees it.
+    #[test]
+    fn chunks_of_a_client_are_read_strictly_and_those_of_a_server_as_servers_write_them() {
+        let read = |bytes: &[u8], strict: bool| {
+            let mut wire = match strict {
+                true => Wire::of_client(bytes),
+                false => Wire::of_server(bytes),
+            };
+            let (mut body, mut all) = (Body::Size, Vec::new());
+            loop {
+                match body.read(&mut wire, &mut all) {
+                    Ok(0) => return Ok(all),
+                    Ok(_) => {}
+                    Err(e) => return Err(e.kind()),
+                }
+            }
+        };
+        let plain = b"2;x=y\r\nhi\r\n0\r\nx: y\r\n\r\n";
+        assert_eq!(read(plain, true), Ok(b"hi".to_vec()));
+        for sloppy in [
+            &b"2\nhi\r\n0\r\n\r\n"[..],
+            b"2\r\nhi\n0\r\n\r\n",
+            b"2 \r\nhi\r\n0\r\n\r\n",
+            b"2\r\nhi\r\n0\n\n",
+        ] {
+            assert_eq!(read(sloppy, false), Ok(b"hi".to_vec()));
+            assert_eq!(read(sloppy, true), Err(ErrorKind::InvalidData));
+        }
+        for bad in [
+            &b"2\r\nhix\r\n0\r\n\r\n"[..],
+            b"2\r\nhi\r\n0\r\nx : y\r\n\r\n",
+            b"2\r\nhi\r\n0\r\n GET / HTTP/1.1\r\n\r\n",
+        ] {
+            assert_eq!(read(bad, true), Err(ErrorKind::InvalidData));
+        }
+        let endless = [b"0\r\n".to_vec(), b"x: y\r\n".repeat(20_000)].concat();
+        assert_eq!(read(&endless, true), Err(ErrorKind::InvalidData));
+        assert_eq!(read(&endless, false), Err(ErrorKind::InvalidData));
     }
 }

@@ -1,25 +1,23 @@
-//! [`Judge`]: the bytes of one response through its guard, and the byte after which it is ended.
+//! [`Judge`]: one response under watch, and what of its bytes the client gets.
 
 use std::time::Instant;
 
-use deadloop_corpus::{Ending, Quiet, StreamFormat, StreamReader};
-use deadloop_detect::{Alarm, Event, Guard};
+use deadloop_stream::detect::{Alarm, Decision};
+use deadloop_stream::{Step, StreamFormat, StreamReader, Watched};
 
 use crate::ProxyOptions;
 
+/// The longest line that is watched, in bytes. A longer one is passed on and counted. Events of the APIs are far shorter,
+/// but for those that repeat a whole request or answer.
+const LINE: usize = 1 << 20;
+/// What stands for the model's name where none is known.
+const UNNAMED: &str = "unknown";
+
 /// One response under watch.
-pub(crate) struct Judge<'a> {
-    options: &'a ProxyOptions,
-    guard: Guard,
-    /// Those of guards of models that were named before.
+pub(crate) struct Judge {
+    watched: Watched,
+    /// Those that nobody has asked for.
     warnings: Vec<Alarm>,
-    reader: StreamReader,
-    model: String,
-    /// Bytes of the response so far.
-    bytes: u64,
-    ending: Ending,
-    /// How long nothing has come, since `began`.
-    quiet: Quiet,
     began: Instant,
 }
 
@@ -31,100 +29,65 @@ pub(crate) enum Verdict {
     Stop(usize, Vec<u8>, Box<Alarm>),
 }
 
-impl<'a> Judge<'a> {
+impl Judge {
     /// `format` as the response's content type says.
-    pub(crate) fn new(options: &'a ProxyOptions, format: StreamFormat) -> Self {
-        let model = "unknown".to_owned();
-        let think = options.think.options(&model);
+    pub(crate) fn new(options: &ProxyOptions, format: StreamFormat) -> Self {
         let rules = options.think.clone();
-        let reader = StreamReader::new("upstream", Some(format), think);
+        let reader = StreamReader::new("upstream", Some(format), rules.options(UNNAMED))
+            .with_lines_up_to(LINE);
+        let reader = reader.splitting_by(move |model| rules.options(model));
+        let guard = options.guards.guard(UNNAMED);
         Self {
-            guard: options.guards.guard(&model),
+            watched: Watched::with(guard, reader).by_model(options.guards.clone()),
             warnings: Vec::new(),
-            reader: reader.splitting_by(move |model| rules.options(model)),
-            options,
-            model,
-            bytes: 0,
-            ending: Ending::default(),
-            quiet: Quiet::default(),
             began: Instant::now(),
         }
     }
 
-    /// The model that the stream named last.
+    /// The model that the stream has named.
     pub(crate) fn model(&self) -> &str {
-        &self.model
+        self.watched.model().unwrap_or(UNNAMED)
+    }
+
+    /// How many lines no guard could read, so far.
+    pub(crate) fn unread(&self) -> u64 {
+        self.watched.bad_lines()
     }
 
     /// Takes the alarms that only warn or observe and have not been asked for yet, in their order.
     pub(crate) fn warnings(&mut self) -> Vec<Alarm> {
-        self.warnings.extend(self.guard.warnings());
         std::mem::take(&mut self.warnings)
     }
 
     /// Judges that nothing has come for a while.
     pub(crate) fn silence(&mut self) -> Verdict {
-        match self.silent() {
-            Some(alarm) => self.stop(0, &[], alarm),
-            None => Verdict::Pass,
-        }
+        let step = self.watched.silent(self.now());
+        self.verdict(step)
     }
 
-    fn silent(&mut self) -> Option<Alarm> {
-        let silent = self.quiet.since(self.now())?;
-        self.guard.push(&Event::Silence(silent))
+    /// Judges what has arrived; nothing: the response has ended.
+    pub(crate) fn judge(&mut self, arrived: &[u8]) -> Verdict {
+        let now = self.now();
+        let step = match arrived {
+            [] => self.watched.end(now),
+            _ => self.watched.feed(arrived, now),
+        };
+        self.verdict(step)
+    }
+
+    /// A call that was passed on cannot be taken back: a refusal ends the response, as a stop does.
+    fn verdict(&mut self, step: Step) -> Verdict {
+        self.warnings.extend(step.warnings);
+        match step.decision {
+            Decision::Continue => Verdict::Pass,
+            Decision::Refuse(alarm) | Decision::Stop(alarm) => {
+                Verdict::Stop(step.kept, self.watched.ending(), Box::new(alarm))
+            }
+        }
     }
 
     /// Milliseconds.
     fn now(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
-    }
-
-    /// Judges what has arrived; nothing: the response has ended.
-    pub(crate) fn judge(&mut self, arrived: &[u8]) -> Verdict {
-        if let Some(alarm) = self.silent() {
-            return self.stop(0, arrived, alarm);
-        }
-        let before = self.bytes;
-        self.bytes += arrived.len() as u64;
-        match arrived {
-            [] => self.reader.end(),
-            _ => self.reader.feed(arrived),
-        }
-        while let Some(arrival) = self.reader.next_event() {
-            self.follow();
-            let event = arrival.event.seen();
-            self.quiet.heard(&event, self.now());
-            let Some(alarm) = self.guard.push(&event) else {
-                continue;
-            };
-            // What was held back and is known only now went on before.
-            let kept = usize::try_from(arrival.end.saturating_sub(before)).unwrap_or(usize::MAX);
-            let kept = kept.min(arrived.len());
-            let blank = match &arrived[kept..] {
-                [b'\n', ..] => 1,
-                [b'\r', b'\n', ..] => 2,
-                _ => 0,
-            };
-            let sse = self.reader.format() == Some(StreamFormat::Sse);
-            return self.stop(kept + if sse { blank } else { 0 }, arrived, alarm);
-        }
-        self.ending.saw(arrived);
-        Verdict::Pass
-    }
-
-    /// Passes on the first `kept` bytes that arrived, then the ending.
-    fn stop(&mut self, kept: usize, arrived: &[u8], alarm: Alarm) -> Verdict {
-        self.ending.saw(&arrived[..kept]);
-        Verdict::Stop(kept, self.ending.bytes(), Box::new(alarm))
-    }
-
-    /// Takes a fresh guard if the stream names another model than before.
-    fn follow(&mut self) {
-        if let Some(named) = self.reader.model().filter(|named| *named != self.model) {
-            self.model = named.to_owned();
-            self.warnings.extend(self.guard.warnings());
-            self.guard = self.options.guards.guard(&self.model);
-        }
     }
 }

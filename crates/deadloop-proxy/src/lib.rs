@@ -4,22 +4,37 @@
 //! |---|---|
 //! | the listener, its limits, how it stops | [`Proxy`] |
 //! | one request and its response | `exchange` |
-//! | heads and bodies of HTTP | `http` |
+//! | heads and bodies of HTTP | `http`, and what of a request is refused: `strict` |
+//! | a request as the server gets it | `onward` |
+//! | what the proxy answers itself, and how it closes | `reply` |
+//! | what follows a 101 | `tunnel` |
 //! | where requests go | `upstream` |
 //! | bytes of a stream in, the byte at which it would be aborted out | `judge` |
-//! | what `/metrics` says | `metrics` |
+//! | what `/metrics` says, and its address | `metrics`, `scrape` |
 //! | heads, bodies and judging without a connection, for tests and fuzzing | `parts` |
 //!
 //! A thread a connection, with a stack of 256 KiB: a thread that waits costs some pages of it. Nothing is
 //! buffered beyond what one read gave, so a slow client slows its server down (backpressure of TCP). There is no
 //! TLS here: it is left to what stands before and behind.
 
+#![deny(
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "they panic where nobody reads any more"
+)]
+
 mod exchange;
+mod few;
 mod http;
 mod judge;
 mod metrics;
+mod onward;
 #[doc(hidden)]
 pub mod parts;
+mod reply;
+mod scrape;
+mod strict;
+mod tunnel;
 mod upstream;
 
 use std::io;
@@ -32,6 +47,7 @@ use std::time::{Duration, Instant};
 use deadloop_corpus::ThinkRules;
 use deadloop_detect::{Alarm, Guards};
 
+use few::Few;
 use metrics::Metrics;
 pub use upstream::{Upstream, UpstreamError};
 
@@ -54,10 +70,15 @@ pub struct ProxyOptions {
 
 /// The stack of a connection's thread, in bytes: what it works on is on the heap.
 const STACK: usize = 256 << 10;
+/// Most clients at once that are told that there are too many; further ones are just closed.
+const REFUSALS: usize = 64;
 
 /// A listening proxy.
 pub struct Proxy {
     listener: TcpListener,
+    /// Where `/metrics` is.
+    scraped: Option<TcpListener>,
+    refusals: Few,
     shared: Arc<Shared>,
 }
 
@@ -66,9 +87,15 @@ pub(crate) struct Shared {
     pub(crate) options: ProxyOptions,
     pub(crate) metrics: Metrics,
     stopping: AtomicBool,
+    ended: AtomicBool,
 }
 
 impl Shared {
+    /// Whether nothing is under way any more, or nothing is waited for.
+    pub(crate) fn ended(&self) -> bool {
+        self.ended.load(Ordering::SeqCst)
+    }
+
     /// Whether no further request is taken.
     pub(crate) fn stopping(&self) -> bool {
         self.stopping.load(Ordering::SeqCst)
@@ -86,9 +113,19 @@ impl Stopper {
     /// From now on no connection and no further request is taken; streams that are under way go on.
     pub fn stop(&self) {
         self.shared.stopping.store(true, Ordering::SeqCst);
-        // Wakes the listener; where that fails it is not waiting.
-        drop(TcpStream::connect_timeout(&self.at, Duration::from_secs(1)));
+        wake(self.at);
     }
+}
+
+/// Wakes a listener that waits; where that fails it does not wait.
+fn wake(mut at: SocketAddr) {
+    if at.ip().is_unspecified() {
+        at.set_ip(match at.is_ipv4() {
+            true => std::net::Ipv4Addr::LOCALHOST.into(),
+            false => std::net::Ipv6Addr::LOCALHOST.into(),
+        });
+    }
+    drop(TcpStream::connect_timeout(&at, Duration::from_secs(1)));
 }
 
 impl Proxy {
@@ -101,11 +138,26 @@ impl Proxy {
             options,
             metrics: Metrics::default(),
             stopping: AtomicBool::new(false),
+            ended: AtomicBool::new(false),
         };
         Ok(Self {
             listener: TcpListener::bind(listen)?,
+            scraped: None,
+            refusals: Few::new(REFUSALS),
             shared: Arc::new(shared),
         })
+    }
+
+    /// Also listens at an address for `GET /metrics`, and says which that is. Without one there are no metrics: a path of
+    /// the address that clients use is the server's.
+    ///
+    /// # Errors
+    /// The address cannot be listened at.
+    pub fn metrics_at(&mut self, address: &str) -> io::Result<SocketAddr> {
+        let listener = TcpListener::bind(address)?;
+        let at = listener.local_addr()?;
+        self.scraped = Some(listener);
+        Ok(at)
     }
 
     /// Where it listens.
@@ -121,22 +173,21 @@ impl Proxy {
     /// # Errors
     /// The system does not say where it listens.
     pub fn stopper(&self) -> io::Result<Stopper> {
-        let mut at = self.address()?;
-        if at.ip().is_unspecified() {
-            at.set_ip(match at.is_ipv4() {
-                true => std::net::Ipv4Addr::LOCALHOST.into(),
-                false => std::net::Ipv6Addr::LOCALHOST.into(),
-            });
-        }
         Ok(Stopper {
             shared: Arc::clone(&self.shared),
-            at,
+            at: self.address()?,
         })
     }
 
     /// Takes connections until it is stopped, then waits up to `grace` for those under way. Returns how many
     /// were still open then.
-    pub fn run(self, grace: Duration) -> usize {
+    pub fn run(mut self, grace: Duration) -> usize {
+        let scraped = self.scraped.take().and_then(|listener| {
+            let (at, shared) = (listener.local_addr().ok()?, Arc::clone(&self.shared));
+            let thread = thread::Builder::new().stack_size(STACK);
+            let serve = move || scrape::listen(&listener, &shared);
+            thread.spawn(serve).ok().map(|_| at)
+        });
         for client in self.listener.incoming() {
             if self.shared.stopping() {
                 break;
@@ -149,20 +200,25 @@ impl Proxy {
         }
         drop(self.listener);
         let began = Instant::now();
-        loop {
+        let open = loop {
             let open = self.shared.metrics.connections();
             if open == 0 || began.elapsed() >= grace {
-                return open;
+                break open;
             }
             thread::sleep(Duration::from_millis(20));
+        };
+        self.shared.ended.store(true, Ordering::SeqCst);
+        if let Some(at) = scraped {
+            wake(at);
         }
+        open
     }
 
     fn take(&self, client: TcpStream) {
         let shared = Arc::clone(&self.shared);
         if shared.metrics.connections() >= shared.options.most {
             shared.metrics.refused();
-            exchange::refuse(client);
+            self.refusals.thread(move || exchange::refuse(&client));
             return;
         }
         let open = metrics::Open::new(shared);

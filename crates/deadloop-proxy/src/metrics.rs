@@ -28,9 +28,13 @@ pub(crate) enum Counter {
     BadRequest,
     /// Connections that were refused because too many were open.
     Refused,
+    /// Lines of watched responses that no guard could read.
+    Unwatched,
+    /// Requests that became something other than HTTP.
+    Tunnels,
 }
 
-const COUNTERS: [(Counter, &str, &str); 8] = [
+const COUNTERS: [(Counter, &str, &str); 10] = [
     (Counter::Requests, "requests_total", "requests passed on"),
     (
         Counter::Watched,
@@ -66,6 +70,16 @@ const COUNTERS: [(Counter, &str, &str); 8] = [
         Counter::Refused,
         "refused_total",
         "connections above the limit",
+    ),
+    (
+        Counter::Unwatched,
+        "unwatched_lines_total",
+        "lines of watched responses that no guard could read",
+    ),
+    (
+        Counter::Tunnels,
+        "tunnels_total",
+        "requests that became something other than HTTP (101)",
     ),
 ];
 

@@ -5,9 +5,10 @@ use std::io::{ErrorKind, Read};
 use deadloop_corpus::StreamFormat;
 use deadloop_detect::Alarm;
 
-use crate::ProxyOptions;
 use crate::http::{Body, Head, Wire};
 use crate::judge::{Judge, Verdict};
+use crate::onward::Onward;
+use crate::{ProxyOptions, Upstream};
 
 /// A message as it was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,7 +26,11 @@ pub struct Message {
 /// The messages that stand in the bytes: requests, or the response to each, up to the first that cannot be read.
 /// A read that times out is tried again.
 pub fn messages(from: impl Read, requests: bool) -> Vec<Message> {
-    let (mut wire, mut all) = (Wire::new(from), Vec::new());
+    let mut wire = match requests {
+        true => Wire::of_client(from),
+        false => Wire::of_server(from),
+    };
+    let mut all = Vec::new();
     while let Some(message) = message(&mut wire, requests) {
         let ended = !message.whole;
         all.push(message);
@@ -44,10 +49,10 @@ fn message(wire: &mut Wire<impl Read>, request: bool) -> Option<Message> {
         }
     };
     let (head, without) = match request {
-        true => (Head::of_request(&head)?, Body::Length(0)),
+        true => (Head::of_request(&head).ok()?, Body::Length(0)),
         false => (Head::of_response(&head)?, Body::Close),
     };
-    let mut body = head.body(without)?;
+    let mut body = head.framing().ok()?.body(without);
     let mut message = Message {
         passed: head.passed(&[]),
         start: head.start,
@@ -63,6 +68,57 @@ fn message(wire: &mut Wire<impl Read>, request: bool) -> Option<Message> {
             _ => {}
         }
     }
+}
+
+/// A request that goes on to the server.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sent {
+    /// What the server gets of it.
+    pub bytes: Vec<u8>,
+    /// How many bytes of the client's it was.
+    pub taken: usize,
+    /// Its body came to its end. What follows one that did not is never read.
+    pub whole: bool,
+}
+
+/// The requests in what a client sends, as they go on to the server, up to the first that is refused or cut.
+pub fn sent(from: &[u8], to: &Upstream) -> Vec<Sent> {
+    let (mut wire, mut all) = (Wire::of_client(from), Vec::new());
+    while let Some(one) = onward(&mut wire, to) {
+        let ended = !one.whole;
+        all.push(one);
+        if ended {
+            break;
+        }
+    }
+    all
+}
+
+fn onward(wire: &mut Wire<&[u8]>, to: &Upstream) -> Option<Sent> {
+    let left = |wire: &Wire<&[u8]>| wire.parts().0.len() + wire.parts().1.len();
+    let before = left(wire);
+    let bytes = wire.head().ok().flatten()?;
+    let head = Head::of_request(&bytes).ok()?;
+    let framing = head.framing().ok()?;
+    let onward = Onward {
+        head: &head,
+        framing,
+    };
+    let (mut bytes, mut whole) = (onward.lead(to), false);
+    let (mut body, mut piece) = (framing.body(Body::Length(0)), Vec::new());
+    while let Ok(n) = body.read(wire, &mut piece) {
+        bytes.extend(onward.piece(&piece));
+        piece.clear();
+        whole = n == 0;
+        if whole {
+            break;
+        }
+    }
+    Some(Sent {
+        bytes,
+        taken: before - left(wire),
+        whole,
+    })
 }
 
 /// What a client gets of a response whose body comes in these pieces, and the alarm that ended it.
@@ -82,5 +138,8 @@ pub fn judged<'a>(
             }
         }
     }
-    (passed, None)
+    match judge.judge(&[]) {
+        Verdict::Pass => (passed, None),
+        Verdict::Stop(_, _, alarm) => (passed, Some(*alarm)),
+    }
 }

@@ -7,136 +7,16 @@
     reason = "a test that cannot go on says why"
 )]
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+mod kit;
+
+use std::io::{BufReader, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::thread;
+use std::time::Duration;
 
-use deadloop_corpus::ThinkRules;
-use deadloop_detect::{Guards, RECOMMENDED, Settings};
-use deadloop_proxy::{Proxy, ProxyOptions, Stopper};
-
-/// A server; what it does with a request is the test's.
-fn server(serve: impl Fn(String, Vec<u8>, TcpStream) + Send + Sync + 'static) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let at = listener.local_addr().unwrap();
-    let serve = Arc::new(serve);
-    thread::spawn(move || {
-        for stream in listener.incoming() {
-            let (stream, serve) = (stream.unwrap(), Arc::clone(&serve));
-            thread::spawn(move || {
-                let (head, body) = request(&stream);
-                serve(head, body, stream);
-            });
-        }
-    });
-    at
-}
-
-/// The head and the body of a request, which has a length or chunks.
-fn request(stream: &TcpStream) -> (String, Vec<u8>) {
-    let mut reader = BufReader::new(stream);
-    let head = head_of(&mut reader);
-    let length = head.lines().find_map(|line| {
-        line.to_lowercase()
-            .strip_prefix("content-length: ")?
-            .parse()
-            .ok()
-    });
-    let mut body = vec![0; length.unwrap_or(0)];
-    reader.read_exact(&mut body).unwrap_or_default();
-    if head.to_lowercase().contains("transfer-encoding: chunked") {
-        body = chunks(&mut reader).0;
-    }
-    (head, body)
-}
-
-fn head_of(reader: &mut impl BufRead) -> String {
-    let mut head = String::new();
-    while reader.read_line(&mut head).unwrap_or(0) > 2 {}
-    head
-}
-
-/// What stands in chunks, and whether the last one came.
-fn chunks(reader: &mut impl BufRead) -> (Vec<u8>, bool) {
-    let mut all = Vec::new();
-    loop {
-        let mut line = String::new();
-        if reader.read_line(&mut line).unwrap_or(0) == 0 {
-            return (all, false);
-        }
-        let Ok(size) = usize::from_str_radix(line.trim(), 16) else {
-            return (all, false);
-        };
-        let mut piece = vec![0; size + 2];
-        if reader.read_exact(&mut piece).is_err() {
-            return (all, false);
-        }
-        piece.truncate(size);
-        all.extend(piece);
-        if size == 0 {
-            return (all, true);
-        }
-    }
-}
-
-struct Running {
-    at: SocketAddr,
-    stopper: Stopper,
-    thread: JoinHandle<usize>,
-}
-
-fn proxy(upstream: SocketAddr) -> Running {
-    proxy_with(upstream, 1000, Duration::from_secs(60))
-}
-
-fn proxy_with(upstream: SocketAddr, most: usize, grace: Duration) -> Running {
-    guarded(upstream, RECOMMENDED, (most, grace))
-}
-
-fn guarded(upstream: SocketAddr, settings: &str, (most, grace): (usize, Duration)) -> Running {
-    let settings = Settings::parse(settings).unwrap();
-    let options = ProxyOptions {
-        upstream: format!("http://{upstream}").parse().unwrap(),
-        guards: Guards::new(&settings).unwrap(),
-        think: ThinkRules::default(),
-        most,
-        tell: Box::new(|_, _| ()),
-    };
-    let proxy = Proxy::bind("127.0.0.1:0", options).unwrap();
-    Running {
-        at: proxy.address().unwrap(),
-        stopper: proxy.stopper().unwrap(),
-        thread: thread::spawn(move || proxy.run(grace)),
-    }
-}
-
-/// Head, body and whether the body is whole.
-fn get(at: SocketAddr, request: &str) -> (String, Vec<u8>, bool) {
-    let mut stream = TcpStream::connect(at).unwrap();
-    stream.write_all(request.as_bytes()).unwrap();
-    let mut reader = BufReader::new(stream);
-    answer(&mut reader)
-}
-
-fn answer(reader: &mut impl BufRead) -> (String, Vec<u8>, bool) {
-    let head = head_of(reader);
-    if head.to_lowercase().contains("transfer-encoding: chunked") {
-        let (body, whole) = chunks(reader);
-        return (head, body, whole);
-    }
-    let length = head.lines().find_map(|line| {
-        line.to_lowercase()
-            .strip_prefix("content-length: ")?
-            .parse()
-            .ok()
-    });
-    let mut body = vec![0; length.unwrap_or(0)];
-    let whole = reader.read_exact(&mut body).is_ok();
-    (head, body, whole)
-}
+use kit::{Running, answer, chunks, get, guarded, head_of, proxy, proxy_with, server, until};
 
 const GET: &str = "GET /v1/x HTTP/1.1\r\nHost: me\r\n\r\n";
 const SSE: &str =
@@ -155,17 +35,6 @@ fn prose(chunks: usize) -> String {
     (0..chunks)
         .map(|n| chunk(&(word(n * 3) + &word(n * 3 + 1))))
         .collect()
-}
-
-fn until(what: &str, mut so: impl FnMut() -> bool) {
-    let began = Instant::now();
-    while !so() {
-        assert!(
-            began.elapsed() < Duration::from_secs(60),
-            "it never is so: {what}"
-        );
-        thread::sleep(Duration::from_millis(5));
-    }
 }
 
 #[test]
@@ -209,8 +78,7 @@ fn looped(kind: &str, lead: &str, event: &str, times: usize) -> (String, usize) 
     let running = proxy(upstream);
     let (_, got, whole) = get(running.at, GET);
     assert!(whole, "the stream ends as a stream ends");
-    let (_, metrics, _) = get(running.at, "GET /metrics HTTP/1.1\r\n\r\n");
-    let metrics = String::from_utf8(metrics).unwrap();
+    let metrics = running.metrics();
     assert!(
         metrics.contains("deadloop_alarms_total{kind=\"short-sequence\"} 1"),
         "{metrics}"
@@ -281,8 +149,7 @@ fn a_server_that_falls_silent_is_ended_by_the_guard() {
             body.ends_with("\"finish_reason\":\"length\"}]}\n\ndata: [DONE]\n\n"),
             "{body}"
         );
-        let (_, metrics, _) = get(running.at, "GET /metrics HTTP/1.1\r\n\r\n");
-        let metrics = String::from_utf8(metrics).unwrap();
+        let metrics = running.metrics();
         assert!(
             metrics.contains("deadloop_alarms_total{kind=\"stall\"} 1\n"),
             "{metrics}"
@@ -299,8 +166,7 @@ fn what_only_warns_is_counted_and_ends_nothing() {
     let running = guarded(upstream, warns, (10, Duration::from_secs(60)));
     let (_, body, whole) = get(running.at, GET);
     assert!(whole && sent.ends_with(std::str::from_utf8(&body).unwrap()));
-    let (_, metrics, _) = get(running.at, "GET /metrics HTTP/1.1\r\n\r\n");
-    let metrics = String::from_utf8(metrics).unwrap();
+    let metrics = running.metrics();
     let counted = |name: &str| metrics.contains(&format!("{name}{{kind=\"short-sequence\"}} 1\n"));
     assert!(counted("deadloop_warnings_total"), "{metrics}");
     assert!(!counted("deadloop_alarms_total"), "{metrics}");
@@ -335,8 +201,7 @@ fn a_client_that_goes_cancels_the_server_also_while_nothing_comes() {
             ended.load(Ordering::SeqCst) == 1
         });
         until("it is counted", || {
-            let (_, metrics, _) = get(running.at, "GET /metrics HTTP/1.1\r\n\r\n");
-            String::from_utf8_lossy(&metrics).contains("deadloop_client_gone_total 1\n")
+            running.metrics().contains("deadloop_client_gone_total 1\n")
         });
     }
 }
@@ -411,28 +276,13 @@ fn requests_go_on_as_they_came_and_one_connection_serves_many() {
     assert!(head.starts_with("HTTP/1.1 201 Made"), "{head}");
     assert_eq!(body, b"POST /a?b=c HTTP/1.1 hello");
     stream
-        .write_all(b"PUT /d HTTP/1.1\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n")
+        .write_all(b"PUT /d HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n")
         .unwrap();
     assert!(head_of(&mut reader).starts_with("HTTP/1.1 100"));
     stream
         .write_all(b"2\r\nhe\r\n3;x=y\r\nllo\r\n0\r\nTrailer: 1\r\n\r\n")
         .unwrap();
     assert_eq!(answer(&mut reader).1, b"PUT /d HTTP/1.1 hello");
-    for (bad, status) in [
-        ("nonsense\r\n\r\n", "400"),
-        (
-            "POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
-            "400",
-        ),
-        ("GET http://elsewhere/ HTTP/1.1\r\n\r\n", "400"),
-        ("CONNECT x:443 HTTP/1.1\r\n\r\n", "400"),
-    ] {
-        let (head, ..) = get(running.at, bad);
-        assert!(
-            head.starts_with(&format!("HTTP/1.1 {status}")),
-            "{bad}: {head}"
-        );
-    }
 }
 
 #[test]
@@ -468,6 +318,7 @@ fn a_stop_lets_streams_end_and_takes_no_new_ones() {
         at,
         stopper,
         thread: running,
+        ..
     } = proxy(upstream);
     let mut client = TcpStream::connect(at).unwrap();
     client.write_all(GET.as_bytes()).unwrap();
@@ -546,7 +397,7 @@ fn three_hundred_streams_at_once_are_each_whole() {
     let at = proxy(upstream).at;
     let one = |n: usize| {
         thread::spawn(move || {
-            let (_, got, whole) = get(at, &format!("GET /{n} HTTP/1.1\r\n\r\n"));
+            let (_, got, whole) = get(at, &format!("GET /{n} HTTP/1.1\r\nHost: x\r\n\r\n"));
             whole && got == prose(20 + n % 13).as_bytes()
         })
     };
@@ -556,4 +407,171 @@ fn three_hundred_streams_at_once_are_each_whole() {
         .filter_map(|one| one.join().ok())
         .filter(|good| *good);
     assert_eq!(good.count(), 300);
+}
+
+/// A client that says that it sends no more, as some do after their request, waits for its answer.
+#[test]
+fn a_client_that_sends_no_more_gets_its_whole_answer() {
+    let sent = prose(3) + &prose(40);
+    let upstream = server(|_, _, mut stream| {
+        stream
+            .write_all((SSE.to_owned() + &prose(3)).as_bytes())
+            .unwrap();
+        thread::sleep(Duration::from_millis(1600));
+        stream.write_all(prose(40).as_bytes()).unwrap();
+    });
+    let running = proxy(upstream);
+    let mut client = TcpStream::connect(running.at).unwrap();
+    client.write_all(GET.as_bytes()).unwrap();
+    client.shutdown(Shutdown::Write).unwrap();
+    let (_, got, whole) = answer(&mut BufReader::new(client));
+    assert!(whole && got == sent.as_bytes());
+    assert!(running.metrics().contains("deadloop_client_gone_total 0\n"));
+}
+
+/// A server that refuses a request before it has all of it closes at once, and its client still gets the refusal.
+#[test]
+fn an_early_refusal_reaches_a_client_that_is_still_sending() {
+    for refusal in ["401 Unauthorized", "413 Content Too Large"] {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let upstream = listener.local_addr().unwrap();
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                head_of(&mut BufReader::with_capacity(1, &stream));
+                let answer = format!("HTTP/1.1 {refusal}\r\nContent-Length: 5\r\n\r\nnever");
+                stream.write_all(answer.as_bytes()).unwrap();
+            }
+        });
+        let running = proxy(upstream);
+        let mut client = TcpStream::connect(running.at).unwrap();
+        let length = 24 << 20;
+        let head = format!("POST /x HTTP/1.1\r\nHost: me\r\nContent-Length: {length}\r\n\r\n");
+        client.write_all(head.as_bytes()).unwrap();
+        // It reads nothing before it has sent everything, as most clients do.
+        for _ in 0..length >> 14 {
+            client.write_all(&[b'x'; 1 << 14]).unwrap();
+        }
+        let (head, body, _) = answer(&mut BufReader::new(client));
+        assert!(
+            head.starts_with(&format!("HTTP/1.1 {refusal}\r\n")),
+            "{head}"
+        );
+        assert!(head.to_lowercase().contains("connection: close"), "{head}");
+        assert_eq!(body, b"never");
+    }
+}
+
+/// The same of what the proxy refuses itself.
+#[test]
+fn a_refusal_of_the_proxy_is_not_lost_in_a_reset() {
+    let nowhere = TcpListener::bind("127.0.0.1:0").unwrap();
+    let running = proxy(nowhere.local_addr().unwrap());
+    let mut client = TcpStream::connect(running.at).unwrap();
+    let lead = "POST /x HTTP/1.1\r\nHost: me\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n";
+    client.write_all(lead.as_bytes()).unwrap();
+    for _ in 0..512 {
+        client.write_all(&[b'x'; 1 << 14]).unwrap();
+    }
+    let (head, body, _) = answer(&mut BufReader::new(client));
+    assert!(head.starts_with("HTTP/1.1 400 "), "{head}");
+    assert_eq!(body, b"more than one Content-Length\n");
+    assert!(running.metrics().contains("deadloop_bad_request_total 1\n"));
+}
+
+#[test]
+fn what_is_no_http_after_a_101_passes_both_ways_until_both_are_done() {
+    let upstream = server(|head, _, mut stream| {
+        assert!(
+            head.contains("Connection: Upgrade\r\nUpgrade: websocket\r\n"),
+            "{head}"
+        );
+        let answer = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: x\r\n\r\nhello";
+        stream.write_all(answer.as_bytes()).unwrap();
+        let mut got = Vec::new();
+        stream.read_to_end(&mut got).unwrap();
+        got.reverse();
+        stream.write_all(&got).unwrap();
+    });
+    let running = proxy(upstream);
+    let mut client = TcpStream::connect(running.at).unwrap();
+    let asked =
+        "GET /ws HTTP/1.1\r\nHost: me\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nab";
+    client.write_all(asked.as_bytes()).unwrap();
+    let mut reader = BufReader::new(client.try_clone().unwrap());
+    let head = head_of(&mut reader);
+    assert!(head.starts_with("HTTP/1.1 101 "), "{head}");
+    assert!(
+        head.contains("Upgrade: websocket\r\n") && head.contains("sec-websocket-accept: x\r\n"),
+        "{head}"
+    );
+    reader.read_exact(&mut [0; 5]).unwrap();
+    client.write_all(&[b'c'; 100_000]).unwrap();
+    client.shutdown(Shutdown::Write).unwrap();
+    let mut got = Vec::new();
+    reader.read_to_end(&mut got).unwrap();
+    assert_eq!(got.len(), 100_002);
+    assert!(got.ends_with(b"cba"));
+    assert!(running.metrics().contains("deadloop_tunnels_total 1\n"));
+}
+
+#[test]
+fn a_101_that_nobody_asked_for_is_no_answer() {
+    let upstream = server(|_, _, mut stream| {
+        let answer = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n";
+        stream.write_all(answer.as_bytes()).unwrap();
+    });
+    let (head, ..) = get(proxy(upstream).at, GET);
+    assert!(head.starts_with("HTTP/1.1 502 "), "{head}");
+}
+
+#[test]
+fn lines_that_no_guard_could_read_are_counted() {
+    let lines = [
+        "data: {\"choices\":[{\"delta\":{\"content\":NaN}}]}\n\n".to_owned(),
+        "data: {\"choices\":[{\"delta\":{\"content\":\"\\ud83d\"}}]}\n\n".to_owned(),
+        chunk("a").replace("\n\n", "\r") + &chunk("b"),
+        format!("data: {{\"x\":\"{}\"}}\n\n", "x".repeat(3 << 19)),
+    ];
+    let sent = prose(2) + &lines.concat() + &prose(3);
+    let body = SSE.to_owned() + &sent;
+    let upstream = server(move |_, _, mut stream| stream.write_all(body.as_bytes()).unwrap());
+    let running = proxy(upstream);
+    let (_, got, whole) = get(running.at, GET);
+    assert!(whole && got == sent.as_bytes());
+    let metrics = running.metrics();
+    assert!(
+        metrics.contains("deadloop_unwatched_lines_total 4\n"),
+        "{metrics}"
+    );
+}
+
+/// The path is the server's where clients connect, and nothing else is where the metrics are.
+#[test]
+fn metrics_have_an_address_of_their_own() {
+    let upstream = server(|_, _, mut stream| {
+        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nmine";
+        stream.write_all(answer.as_bytes()).unwrap();
+    });
+    let running = proxy(upstream);
+    let (_, body, _) = get(running.at, "GET /metrics HTTP/1.1\r\nHost: me\r\n\r\n");
+    assert_eq!(body, b"mine");
+    assert!(running.metrics().contains("deadloop_requests_total 1\n"));
+    for (request, status) in [
+        ("GET / HTTP/1.1\r\nHost: me\r\n\r\n", "404"),
+        (
+            "POST /metrics HTTP/1.1\r\nHost: me\r\nContent-Length: 2\r\n\r\nhi",
+            "404",
+        ),
+        ("GET /metrics HTTP/1.1\nHost: me\n\n", "400"),
+        ("nonsense\r\n\r\n", "400"),
+    ] {
+        let mut client = TcpStream::connect(running.metrics).unwrap();
+        client.write_all(request.as_bytes()).unwrap();
+        client.write_all(GET.as_bytes()).unwrap();
+        let mut got = String::new();
+        client.read_to_string(&mut got).unwrap();
+        assert!(got.starts_with(&format!("HTTP/1.1 {status} ")), "{got}");
+        assert_eq!(got.matches("\r\nConnection: close\r\n").count(), 1, "{got}");
+    }
 }

@@ -6,7 +6,7 @@
 use std::num::NonZeroU64;
 
 use deadloop_corpus::Transcript;
-use deadloop_detect::{Bound, Channel, Chars, Cursor, Event, Fact, Unit};
+use deadloop_detect::{Bound, Chars, Cursor, Event, Fact, TextChannel, Unit};
 
 use crate::arrivals::Arrivals;
 use crate::block::{Axis, Block};
@@ -59,24 +59,20 @@ struct Measured<'a> {
 
 /// The facts of each meter.
 fn measure(plan: &Plan, transcript: &Transcript, arrivals: &Arrivals<'_>) -> Vec<Vec<Fact>> {
-    let texts = Channel::TEXT.map(|channel| (channel, arrivals.text(channel)));
+    let texts = [TextChannel::Reasoning, TextChannel::Answer];
+    let texts = texts.map(|lane| (lane, arrivals.text(lane.into())));
     let turns = has_turns(transcript);
     let run = |reading: &Reading| {
         let channel = reading.channel;
-        if let Some((_, text)) = texts.iter().find(|(c, _)| *c == channel)
+        if let Some((lane, text)) = texts.iter().find(|(lane, _)| *lane == channel)
             && !reading.recipe.reads_run()
             && !(turns && reading.recipe.begins_anew())
         {
-            return reading.facts(text);
+            return reading.facts(*lane, text);
         }
         let mut facts = Vec::new();
         let mut meter = reading.recipe.meter(channel);
-        // The arguments of each call are a text of their own, which the call ends.
-        let arguments = channel == Channel::Arguments && !reading.recipe.reads_run();
         for (_, event) in transcript.stream() {
-            if let (Event::Call { arguments, .. }, true) = (&event, arguments) {
-                meter.push(&Event::Text(channel, &arguments.text()), &mut facts);
-            }
             meter.push(&event, &mut facts);
         }
         facts

@@ -14,6 +14,12 @@
 //!
 //! This crate cannot name a label: what is true about a transcript is known to `deadloop-score`.
 
+#![deny(
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "they panic where nobody reads any more"
+)]
+
 mod arrivals;
 mod block;
 pub mod budget;

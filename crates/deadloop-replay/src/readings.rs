@@ -3,7 +3,9 @@
 
 use std::collections::HashMap;
 
-use deadloop_detect::{Channel, Chars, Event, Fact, Member, Program, Recipe, Rule, Setting};
+use deadloop_detect::{
+    Channel, Chars, Event, Fact, Member, Program, Recipe, Rule, Setting, TextChannel,
+};
 
 /// The distinct meters and programs of a plan.
 #[derive(Clone, Debug, Default)]
@@ -56,20 +58,20 @@ pub(crate) struct Source {
 const PIECE: usize = 4096;
 
 impl Reading {
-    /// The facts of a text, up to where every setting has stopped.
+    /// The facts of a text of `lane`, up to where every setting has stopped.
     ///
     /// A fact that the loosest and the strictest accept, all accept: also one whose bound must be met exactly, since
     /// then both have one value. What comes after the step at which the strictest accepts it is of no
     /// use to anybody, and is not read.
-    pub(crate) fn facts(&self, text: &str) -> Vec<Fact> {
-        let mut meter = self.recipe.meter(self.channel);
+    pub(crate) fn facts(&self, lane: TextChannel, text: &str) -> Vec<Fact> {
+        let mut meter = self.recipe.meter(lane.into());
         let loosest = self.loosest.rule();
         let mut facts: Vec<Fact> = Vec::new();
         let (mut read, mut asked, mut stopped) = (0, 0, None);
         let mut rest = text;
         while !rest.is_empty() && stopped.is_none_or(|at| read < at) {
             let (piece, later) = rest.split_at(boundary(rest));
-            meter.push(&Event::Text(self.channel, piece), &mut facts);
+            meter.push(&Event::Text(lane, piece), &mut facts);
             read += Chars::of(piece).0;
             rest = later;
             for fact in &facts[asked..] {
@@ -172,10 +174,11 @@ mod tests {
         plan.add_grid(&Grid::parse(grid).unwrap()).unwrap();
         let reading = &plan.readings().meters()[0];
         let mut all = Vec::new();
-        let event = Event::Text(reading.channel, text);
+        let lane = reading.channel.text().unwrap();
+        let event = Event::Text(lane, text);
         reading.recipe.meter(reading.channel).push(&event, &mut all);
         let rules = [reading.loosest.rule(), reading.strictest.clone()];
-        [reading.facts(text), all].map(|facts| {
+        [reading.facts(lane, text), all].map(|facts| {
             let first = rules.each_ref().map(|rule| {
                 let alarms = facts
                     .iter()

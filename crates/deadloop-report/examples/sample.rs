@@ -17,6 +17,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "big" => fixture::big(),
         other => return Err(format!("no sample is called {other}").into()),
     };
-    deadloop_report::write(&data, std::path::Path::new(dir), false)?;
+    deadloop_report::write(&data, std::path::Path::new(dir))?;
     Ok(())
 }

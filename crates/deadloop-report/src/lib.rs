@@ -22,6 +22,12 @@
 //! | `numbers` | how a number is written |
 //! | `write` | the files |
 
+#![deny(
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "they panic where nobody reads any more"
+)]
+
 mod board;
 pub mod budget;
 mod charts;
@@ -48,7 +54,7 @@ pub use data::{
     FlipRow, GateRow, Objective, OutcomeRow, Outcomes, PackedColumn, ReportData, Role, RunInfo,
     Score, SettingRow, SideRow, SupportedRow, Verdict, embedded_counts,
 };
-pub use draw::{DrawError, NoFont};
+pub use draw::DrawError;
 pub use load::{LoadError, load};
 pub use numbers::Estimate;
 pub use page::{PageError, Pages, pages};

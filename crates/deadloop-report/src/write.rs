@@ -2,12 +2,11 @@
 
 use crate::charts::{Chart, draw_all};
 use crate::data::{ComparedResults, ReportData};
-use crate::draw::{DrawError, Fonts, NoFont};
+use crate::draw::DrawError;
 use crate::drill::redact;
 use crate::load::{LoadError, load};
 use crate::page::{PageError, pages};
 use deadloop_score::{FileError, read_text_if_named, write_bytes, write_excerpts};
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Why a report could not be made.
@@ -25,9 +24,6 @@ pub enum ReportError {
     /// The pages could not be made.
     #[error(transparent)]
     Page(#[from] PageError),
-    /// A PNG was asked for and there is nothing to write on it with.
-    #[error(transparent)]
-    Font(#[from] NoFont),
 }
 
 /// What was written.
@@ -35,8 +31,6 @@ pub enum ReportError {
 pub struct Report {
     /// Every file, in the order of writing.
     pub files: Vec<PathBuf>,
-    /// Chars of labels that no font of this system has: they are left out of the PNG files.
-    pub unwritable: BTreeSet<char>,
     /// Whether letters and digits of the transcripts are hidden, now or since an earlier report.
     pub redacted: bool,
 }
@@ -48,8 +42,6 @@ pub struct Options {
     pub comparison: Option<PathBuf>,
     /// Whether letters and digits of the transcripts are hidden, for good: in the excerpts that the folder keeps too.
     pub redact: bool,
-    /// Whether each chart is drawn as PNG too, with the fonts of this system.
-    pub png: bool,
 }
 
 /// Reads a result folder and writes its report into it. Nothing is replayed.
@@ -68,7 +60,7 @@ pub fn render(dir: &Path, options: &Options) -> Result<Report, ReportError> {
     let redacted = data.redacted;
     Ok(Report {
         redacted,
-        ..write(&data, dir, options.png)?
+        ..write(&data, dir)?
     })
 }
 
@@ -82,21 +74,19 @@ fn comparison(path: &Path) -> Result<ComparedResults, LoadError> {
     Ok(serde_json::from_str(&text).map_err(wrong)?)
 }
 
-/// Writes `report.html`, `report.md`, `charts/*.svg`, `charts/*.csv` and, where `png` asks for them, `charts/*.png`
-/// into `dir`; files of an earlier report that this one has no data for, or was not asked for, are removed.
-pub fn write(data: &ReportData, dir: &Path, png: bool) -> Result<Report, ReportError> {
+/// Writes `report.html`, `report.md`, `charts/*.svg` and `charts/*.csv` into `dir`; files of an earlier report that this
+/// one has no data for are removed.
+pub fn write(data: &ReportData, dir: &Path) -> Result<Report, ReportError> {
     let charts = draw_all(data)?;
     let pages = pages(data, &charts)?;
-    let fonts = png.then(Fonts::of_the_system).transpose()?;
     let folder = dir.join("charts");
     std::fs::create_dir_all(&folder).map_err(|e| FileError::at(&folder, e))?;
     let mut report = Report {
         files: Vec::new(),
-        unwritable: BTreeSet::new(),
         redacted: data.redacted,
     };
     for chart in &charts {
-        report.chart(chart, &folder, fonts.as_ref())?;
+        report.chart(chart, &folder)?;
     }
     report.put(dir.join("report.md"), pages.markdown.as_bytes())?;
     report.put(dir.join("report.html"), pages.html.as_bytes())?;
@@ -105,27 +95,15 @@ pub fn write(data: &ReportData, dir: &Path, png: bool) -> Result<Report, ReportE
 
 impl Report {
     /// The files of one chart; those that it does not have now go.
-    fn chart(
-        &mut self,
-        chart: &Chart,
-        folder: &Path,
-        fonts: Option<&Fonts>,
-    ) -> Result<(), FileError> {
+    fn chart(&mut self, chart: &Chart, folder: &Path) -> Result<(), FileError> {
         let name = chart.entry.name;
-        let [svg, csv, png] =
-            ["svg", "csv", "png"].map(|ending| folder.join(format!("{name}.{ending}")));
+        let [svg, csv] = ["svg", "csv"].map(|ending| folder.join(format!("{name}.{ending}")));
         let Some(layouts) = &chart.drawn else {
-            return [svg, csv, png].iter().try_for_each(|path| remove(path));
+            return [svg, csv].iter().try_for_each(|path| remove(path));
         };
         self.put(svg, layouts.file().as_bytes())?;
         let numbers = chart.csv().map_err(|e| FileError::at(&csv, e))?;
-        self.put(csv, &numbers.unwrap_or_default())?;
-        let Some(fonts) = fonts else {
-            return remove(&png);
-        };
-        self.unwritable.extend(layouts.unwritable(fonts));
-        let pixels = layouts.png(fonts).map_err(|e| FileError::at(&png, e))?;
-        self.put(png, &pixels)
+        self.put(csv, &numbers.unwrap_or_default())
     }
 
     fn put(&mut self, path: PathBuf, bytes: &[u8]) -> Result<(), FileError> {

@@ -9,9 +9,11 @@ class PlaneView {
       onPick: (cells) => board.pick(this.sorted(cells)),
       onLimit: (limit) => this.setLimit(limit),
     });
-    const share = this.objective.unit === "share" && this.objective.name !== "recall";
-    byId("plane-up-label").hidden = !share;
-    if (share) byId("plane-up").append(element("option", { value: "recalls" }, "recall: loops found"), element("option", { value: "objective" }, `${this.objective.title}: ${this.objective.about}`));
+    // What may be the height: first what decides, where that is a share.
+    const names = [...(this.objective.unit === "share" ? [this.objective.name] : []), "saved", "ended", "recall"];
+    this.ups = [...new Set(names)].map((name) => data.named.get(name)).filter(Boolean);
+    byId("plane-up-label").hidden = this.ups.length < 2;
+    byId("plane-up").append(...this.ups.map((up) => element("option", { value: up.name }, `${up.title}: ${up.about}`)));
     byId("plane-up").addEventListener("change", () => this.draw());
     byId("under-take").addEventListener("click", () => { if (this.best >= 0) board.pick([this.best]); });
     byId("under-reset").addEventListener("click", () => this.setLimit(data.limit));
@@ -26,7 +28,8 @@ class PlaneView {
       const of = (measure) => everyValue(measure, counts[whose], data.cells, data.worth);
       const rate = data.named.get(data.rate[0]), objective = of(this.objective);
       const merits = this.objective.more_is_better ? objective : objective.map((value) => -value);
-      board.every.set(whose, { rates: of(rate), recalls: of(data.named.get("recall")), wrong: everyCount(rate, counts[whose], data.cells), objective, merits });
+      const ups = new Map(this.ups.map((up) => [up.name, of(up)]));
+      board.every.set(whose, { rates: of(rate), recalls: of(data.named.get("recall")), ups, wrong: everyCount(rate, counts[whose], data.cells), objective, merits });
     }
     return board.every.get(whose);
   }
@@ -42,15 +45,15 @@ class PlaneView {
   }
   draw() {
     const { board, board: { data, cell, base } } = this;
-    const { rates, objective, recalls: found } = this.columns();
-    const isObjective = byId("plane-up").value === "objective", recalls = isObjective ? objective : found;
+    const { rates, ups } = this.columns();
+    const up = this.ups.find(({ name }) => name === byId("plane-up").value) ?? this.ups[0], recalls = ups.get(up.name);
     const empty = !rates.some((rate, n) => !Number.isNaN(rate + recalls[n]));
-    // Without loops there is no recall, and nothing to draw.
+    // Without loops no share of them is known, and there is nothing to draw.
     byId("plane-box").toggleAttribute("hidden", empty);
     if (!empty) {
       this.plane.draw({
         rates, recalls, marks: data.bases.map((one) => one.cell), now: { cell, base }, limit: this.limit, middle: data.limit || 1,
-        axis: data.rate[1], up: isObjective ? this.objective.title : "recall: loops found", describe: (cells) => this.describe(this.sorted(cells)),
+        axis: data.rate[1], up: up.title, describe: (cells) => this.describe(this.sorted(cells)),
       });
       this.setLimit(this.limit);
     }

@@ -161,7 +161,7 @@ class Board {
     this.plane.follow();
     this.models();
     this.setting();
-    byId("told").textContent = `${only.model ?? "all models"}: recall ${percent(now.value("recall"))}, ${decimal(now.value(data.rate[0]))} ${data.rate[1]}`;
+    byId("told").textContent = `${only.model ?? "all models"}: ended ${percent(now.value("ended"))}, ${decimal(now.value(data.rate[0]))} ${data.rate[1]}`;
     this.flip();
   }
   // A figure for each measure of the table, with its interval, the difference, and of how much it is a ratio.
@@ -234,7 +234,7 @@ class Board {
     const { cell, whose, data } = this, now = this.scores(whose, cell);
     // A model without counts here has a name all the same: it is said under which figures it was picked.
     const model = only.model === null ? "*" : whose ? data.models[whose].name : only.model;
-    this.collection.use(model, this.toml(cell), `recall ${percent(now.value("recall"))}, ${decimal(now.value(data.rate[0]))} ${data.rate[1]}${model !== "*" && !whose ? " over all models" : ""}`);
+    this.collection.use(model, this.toml(cell), `ended ${percent(now.value("ended"))}, ${decimal(now.value(data.rate[0]))} ${data.rate[1]}${model !== "*" && !whose ? " over all models" : ""}`);
   }
   models() {
     const measures = this.data.measures.slice(0, COLUMNS);

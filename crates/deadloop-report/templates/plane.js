@@ -1,4 +1,4 @@
-// The plane of recall and wrong alarms: a dot for each setting, that can be pointed at and clicked, and the limit, a line that can be dragged.
+// The plane of what a setting ends or saves and its wrong alarms: a dot for each setting, that can be pointed at and clicked, and the limit, a line that can be dragged.
 const REACH = 14;
 // A scale that shows 0 and spreads what is around `middle`.
 const bent = (middle) => (rate) => Math.log10(1 + rate / (middle * 0.3));
@@ -15,7 +15,7 @@ class Plane {
     });
     svg.addEventListener("keydown", (event) => this.key(event));
   }
-  // Every cell's rate and recall (or the share that `up` names); `marks` are cells with a name; `limit` may be null.
+  // Every cell's rate and, as `recalls`, the share that `up` names; `marks` are cells with a name; `limit` may be null.
   draw({ rates, recalls, marks, now, limit, middle, axis, up, describe }) {
     Object.assign(this, { rates, recalls, limit, describe, now });
     const { svg } = this;

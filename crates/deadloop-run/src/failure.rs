@@ -83,11 +83,6 @@ impl Failure {
         chain.join(": ")
     }
 
-    /// The error of an operating system that it began with, where there is one.
-    pub fn io(&self) -> Option<&std::io::Error> {
-        self.error.downcast_ref()
-    }
-
     /// Returns whether it has no exit code of its own.
     pub fn is_unexpected(&self) -> bool {
         self.code == Code::Unexpected as u8

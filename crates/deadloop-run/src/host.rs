@@ -11,8 +11,8 @@ pub trait Host: Sync {
     /// stays in the folder's journal.
     fn cancel(&self) -> &AtomicBool;
 
-    /// Work begins that ends soon after the flag is raised. What this returns is dropped when the work is over; where the work
-    /// is a pass over a corpus, it has a name, and what was returned hears how far it is.
+    /// Called when cancellable work begins. The returned guard is dropped when it ends. If the work is a pass over a
+    /// corpus, `what` names it and the guard receives its progress.
     fn begin(&self, what: Option<&'static str>) -> Box<dyn Progress + '_>;
 
     /// A line for a person: what was left out, and why.

@@ -1,4 +1,4 @@
-//! [`Kept`]: how the cases of a corpus that is looked through are held.
+//! [`Kept`]: a growable store of cases, plain or packed.
 
 use deadloop_score::{Case, Cases, PackedCases};
 

@@ -30,6 +30,12 @@
 //! # Ok::<(), deadloop_run::Failure>(())
 //! ```
 
+#![deny(
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "they panic where nobody reads any more"
+)]
+
 mod failure;
 mod findings;
 mod folder;

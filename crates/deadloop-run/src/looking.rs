@@ -12,7 +12,8 @@ use crate::programs::Errors;
 use crate::request::Request;
 use crate::survey::{Surveyed, Wanted, drop_sealed, open, survey_into};
 
-/// The transcripts that are meant, priced, with the limit on turns that each had; of parts also their records.
+/// Surveys the selected transcripts, applies the prices, and returns each run's own limit on turns; for parts, their
+/// records too.
 pub(crate) fn find(request: &Request<'_>, plan: &Plan) -> RunResult<Found> {
     let (mut surveyed, limits, known) = match request.parts.as_deref() {
         None => look_further(request).map(|(s, limits)| (s, limits, None))?,

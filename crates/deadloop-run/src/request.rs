@@ -131,6 +131,8 @@ pub struct Judging {
     pub options: JudgeOptions,
     /// What a wrong alarm costs besides the text that is generated again, in units; none: one mean clean transcript.
     pub annoyance: Option<u64>,
+    /// The share of production's responses that loop; none: as the settings say.
+    pub loop_rate: Option<f64>,
     /// What a million generated tokens cost.
     pub price: Option<f64>,
     /// What the tokens of a run's turns cost.
@@ -143,7 +145,7 @@ impl Judging {
     /// What errors cost, and how often production loops, in `unit`.
     pub fn worth(&self, settings: &Settings, cases: &(impl Cases + ?Sized), unit: Unit) -> Worth {
         Worth {
-            pi: settings.deployment_loop_rate,
+            pi: self.loop_rate.unwrap_or(settings.deployment_loop_rate),
             annoyance: self
                 .annoyance
                 .map_or_else(|| mean_clean(cases, unit), |n| n as f64),

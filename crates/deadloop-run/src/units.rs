@@ -28,8 +28,8 @@ pub fn first_unit(path: &Path) -> RunResult<Unit> {
     Ok(found.map_or(Unit::Chars, Channel::unit))
 }
 
-/// The unit in which the guards count that are meant where scores are in `unit`: itself, or where it is measured beside
-/// the channels, that of the labels.
+/// The unit in which guards count when scores are in `unit`: `unit` itself, or for tokens, time and money the unit of
+/// the labels.
 pub fn unit_of_guards(unit: Unit, path: &Path) -> RunResult<Unit> {
     match unit.is_measured() {
         true => first_unit(path),

@@ -22,6 +22,12 @@
 //!
 //! Single-threaded: what is slow here was made to cost little instead.
 
+#![deny(
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "they panic where nobody reads any more"
+)]
+
 pub mod budget;
 pub mod choose;
 mod compare;
@@ -38,16 +44,16 @@ mod scores;
 mod tally;
 mod truth;
 
-pub use choose::advice::{Advice, Changed, Level, Price, Ruling, RunFigures, Ship};
+pub use choose::advice::{Advice, Changed, Lack, Level, Price, Ruling, RunFigures, Ship};
 pub use choose::calibrate::{Calibration, Supported, calibrate};
 pub use choose::choices::{Choice, Choices, Why};
 pub use choose::duel::Figures;
 pub use choose::folds::folds;
-pub use choose::options::ChooseOptions;
+pub use choose::options::{ChooseOptions, Ready};
 pub use choose::pooling::{BetaBinomial, Borrowing, GammaPoisson, GroupSizes};
 pub use choose::structures::{Drawing, DrawnStructures, draw_structures, race};
 pub use choose::words::told;
-pub use choose::{NoCandidates, changes, choose};
+pub use choose::{NoCandidates, changes, choose, explained};
 pub use compare::{
     Bearing, Change, CompareOptions, Comparison, Direction, Fails, Flip, Gate, GateName, Noise,
     NotComparable, Row, Said, Side, SideError, Spot, Test, compare, holm, mcnemar, p_shown,

@@ -11,8 +11,8 @@ use deadloop_score::replay::detect::{Channel, Kind};
 use deadloop_score::replay::{Decided, Grid, Plan, Record, Region};
 use deadloop_score::{
     Assurance, Case, Choices, ChooseOptions, Evidence, Floor, InUse, JudgeOptions, Measure, Method,
-    Outcome, ReadChannels, Resampling, Ruling, Ship, Tally, Why, Worth, bootstrap, calibrate,
-    choose, judge, settings_toml,
+    Outcome, ReadChannels, Ready, Resampling, Ruling, Ship, Tally, Why, Worth, bootstrap,
+    calibrate, choose, judge, settings_toml,
 };
 use kit::{case, stop};
 use serde_json::json;
@@ -335,6 +335,107 @@ fn a_limit_that_costs_too_much_is_for_people_to_decide() {
     );
 }
 
+/// The recommended guard is `cell`; of the grid, `cells` are searched.
+fn with_ready(
+    (cases, records): &(Vec<Case>, Vec<Record>),
+    (cells, in_use): (Range<usize>, usize),
+    ready: &[usize],
+) -> Choices {
+    let ready = ready.iter().map(|cell| Ready {
+        cell: *cell,
+        name: format!("guard {cell}"),
+    });
+    let options = ChooseOptions {
+        ready: ready.collect(),
+        ..ChooseOptions::default()
+    };
+    let (plan, _) = plan();
+    let evidence = Evidence::new(&plan, cases, records).unwrap();
+    choose(&evidence, cells, in_use, &options).unwrap()
+}
+
+#[test]
+fn a_ready_guard_that_beats_what_is_in_use_is_taken_without_folds() {
+    // Settings 0 to 4 find every loop, 0 and 1 have false alarms, 5 finds nothing and is in use; nothing else is searched.
+    let world = world(&[("m", 100, 5, 2)]);
+    let choices = with_ready(&world, (5..6, 5), &[0, 4, 3]);
+    let Choices { advice, pooled, .. } = &choices;
+    assert_eq!(advice.verdict, Ruling::Ship, "{}", advice.reason);
+    assert_eq!(
+        (pooled.cell, pooled.why),
+        (4, Why::Ready),
+        "of equals the first"
+    );
+    let taken = "Take guard 4: it is better than the setting in use (over 99.9 % sure)";
+    assert!(advice.reason.starts_with(taken), "{}", advice.reason);
+    assert_eq!(advice.ready.as_deref(), Some("guard 4"));
+    assert_eq!(
+        pooled.held_out_tally, pooled.tally,
+        "it is the same in every fold"
+    );
+    let without = with_ready(&world, (5..6, 5), &[]);
+    assert_eq!(without.advice.verdict, Ruling::Keep);
+    let worse = with_ready(&world, (4..5, 4), &[5, 0, 1]);
+    assert_eq!(
+        (worse.advice.verdict, worse.advice.ready),
+        (Ruling::Keep, None)
+    );
+}
+
+#[test]
+fn the_candidate_of_the_folds_has_to_beat_the_better_of_both() {
+    // Settings 0 to 2 find every loop, 3 a half of them, 4 and 5 none.
+    let world = world_where(&[("m", 100, 0, 0)], |_, i| 3 + u16::from(i % 2 == 0));
+    let better = with_ready(&world, (0..6, 5), &[3]);
+    assert_eq!((better.pooled.cell, better.pooled.why), (2, Why::Pooled));
+    assert!(better.advice.reason.starts_with("Ship settings.toml: "));
+    assert_eq!(better.advice.ready, None);
+    let same = with_ready(&world, (3..6, 5), &[2]);
+    assert_eq!((same.pooled.cell, same.pooled.why), (2, Why::Ready));
+}
+
+#[test]
+fn what_would_cost_more_than_it_spares_is_for_people_to_decide() {
+    // Setting 0 finds every loop and cuts a clean transcript in ten; the others find a half and cut none.
+    let world = world_where(&[("m", 100, 0, 1)], |_, i| if i % 2 == 0 { 6 } else { 1 });
+    let at = |pi: f64| ChooseOptions {
+        worth: Worth { pi, annoyance: 0.0 },
+        rate_given: true,
+        ..given(&["fa_per_mchar<=100"])
+    };
+    let rare = chosen(&world, 5, &at(0.002));
+    let advice = &rare.advice;
+    assert_eq!((advice.verdict, rare.pooled.cell), (Ruling::Decide, 5));
+    assert!(
+        advice.reason.contains("costs more than it spares"),
+        "{}",
+        advice.reason
+    );
+    let says = "; you said 1 in 500.";
+    assert!(
+        advice
+            .pays
+            .starts_with("The candidate pays where more than 1 in ")
+    );
+    assert!(advice.pays.ends_with(says), "{}", advice.pays);
+    assert!(
+        advice
+            .pays
+            .contains("the setting in use pays wherever one of the responses loops")
+    );
+    let [new, old] = advice.figures.as_ref().unwrap().net;
+    assert!(new.unwrap() < 0.0 && old.unwrap() > 0.0);
+    let frequent = chosen(&world, 5, &at(0.5));
+    assert_eq!(
+        frequent.advice.verdict,
+        Ruling::Ship,
+        "{}",
+        frequent.advice.reason
+    );
+    let of_setting = &frequent.advice.pays;
+    assert!(of_setting.ends_with("; you said 1 in 2."), "{of_setting}");
+}
+
 #[test]
 fn other_objectives_and_no_limit_at_all() {
     let options = ChooseOptions {
@@ -617,4 +718,61 @@ fn the_bootstrap_is_seeded_and_holds_the_estimate() {
             assert!(interval.lo < interval.hi, "{name}");
         }
     }
+}
+
+/// Groups of five whose transcripts fare alike: so many groups with an alarm are expected, of 40. In how many of the
+/// simulated corpora the intervals of the rate and of the share hold the truth.
+fn covered(expected: f64, trials: u64) -> [usize; 2] {
+    let (groups, size) = (40, 5);
+    let cases: Vec<Case> = (0..groups * size)
+        .map(|i| {
+            let (id, group) = (format!("t{i}"), format!("g{}", i / size));
+            case(&id, "m", &group, LENGTHS, json!([{"class": "clean"}]))
+        })
+        .collect();
+    let place = stop(Channel::Answer, LENGTHS.1, Kind::Paragraph, LENGTHS);
+    let options = JudgeOptions::default();
+    let share = expected / groups as f64;
+    let mut state = 9_u64;
+    let mut uniform = move || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    let mut held = [0; 2];
+    for trial in 0..trials {
+        let alarms: Vec<bool> = (0..groups).map(|_| uniform() < share).collect();
+        let outcome = |(i, case): (usize, &Case)| {
+            let stop = alarms[i / size].then_some(&place);
+            judge(case, Floor::watch(), stop, &options)
+        };
+        let outcomes: Vec<Outcome> = cases.iter().enumerate().map(outcome).collect();
+        let resampling = Resampling {
+            replicates: 200,
+            seed: trial,
+        };
+        let found = bootstrap(&cases, &outcomes, &Worth::default(), resampling);
+        // A false alarm at the end leaves the whole exposure.
+        let truth = [1e6 * share / LENGTHS.1 as f64, share];
+        for (nth, (name, truth)) in ["fa_per_mchar", "fpr"].into_iter().zip(truth).enumerate() {
+            let interval = found.of(name).unwrap();
+            held[nth] += usize::from(interval.lo <= truth && truth <= interval.hi);
+        }
+    }
+    held
+}
+
+/// Where all replicates are alike the bootstrap has no width. Without the interval by groups a corpus without an alarm
+/// would claim five times as much as its 40 groups can.
+#[test]
+fn intervals_of_grouped_draws_hold_the_truth_as_often_as_they_say() {
+    for expected in [0.05, 0.5, 1.0, 3.0, 5.0] {
+        for held in covered(expected, 300) {
+            assert!(held >= 279, "{expected} groups expected: {held} of 300");
+        }
+    }
+    // All that is seen is an alarm: as many as there are groups.
+    let [rate, share] = covered(40.0, 3);
+    assert_eq!((rate, share), (3, 3));
 }

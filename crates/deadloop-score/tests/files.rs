@@ -200,7 +200,7 @@ fn the_columns_are_those_of_the_contract_in_its_order() {
     let (params, rest): (Vec<&str>, Vec<&str>) =
         scores.split(',').partition(|c| c.starts_with("p."));
     assert!(params.contains(&"p.checkpoint.min_matches"), "{params:?}");
-    let contract = "setting,model,unit,response,transcripts,loops,clean,transient,unlabelled,hit,late,premature,stale,miss,earlier,false_alarm,quiet,errors,precision,precision_lo,precision_hi,recall,recall_lo,recall_hi,fpr,fpr_lo,fpr_hi,f1,fa_per_mchar,fa_per_kcall,fa_per_kturn,fa_lo,fa_hi,exposure,transient_stop,transient_pass,transient_per_mchar,ppv,delay,latency_p50,latency_p90,latency_p95,hit_latency_p50,hit_latency_p90,hit_latency_p95,within_100,within_200,within_500,within_1000,within_2000,within_5000,saved,lost,kind_accuracy,net_per_1000,break_even,";
+    let contract = "setting,model,unit,response,transcripts,loops,clean,transient,unlabelled,hit,late,premature,stale,miss,earlier,false_alarm,quiet,errors,ended,ended_lo,ended_hi,precision,precision_lo,precision_hi,recall,recall_lo,recall_hi,fpr,fpr_lo,fpr_hi,f1,fa_per_mchar,fa_per_kcall,fa_per_kturn,fa_lo,fa_hi,exposure,transient_stop,transient_pass,transient_per_mchar,ppv,delay,latency_p50,latency_p90,latency_p95,hit_latency_p50,hit_latency_p90,hit_latency_p95,within_100,within_200,within_500,within_1000,within_2000,within_5000,saved,lost,kind_accuracy,net_per_1000,break_even,";
     assert!(rest.join(",").starts_with(contract), "{rest:?}");
 }
 

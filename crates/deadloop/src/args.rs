@@ -55,7 +55,7 @@ pub(crate) struct Select {
     #[arg(long, value_name = "NAME")]
     pub(crate) split: Option<String>,
     /// Only this language
-    #[arg(long, value_name = "TAG")]
+    #[arg(long, hide_short_help = true, value_name = "TAG")]
     pub(crate) lang: Option<String>,
     /// Only transcripts whose field has this value, as lang=en or meta.source=mine; may be repeated
     #[arg(long = "where", value_name = "KEY=VALUE")]
@@ -64,13 +64,13 @@ pub(crate) struct Select {
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
     /// Only N of these, drawn at random
-    #[arg(long, value_name = "N")]
+    #[arg(long, hide_short_help = true, value_name = "N")]
     pub(crate) sample: Option<usize>,
     /// The seed of all random draws
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    #[arg(long, hide_short_help = true, value_name = "S", default_value_t = 1)]
     pub(crate) seed: u64,
     /// What to do with a bad line: stop, or leave it out, count it, and list it in rejected.jsonl of the results
-    #[arg(long, value_enum, default_value_t = OnBad::Fail)]
+    #[arg(long, hide_short_help = true, value_enum, default_value_t = OnBad::Fail)]
     pub(crate) on_bad: OnBad,
 }
 
@@ -90,39 +90,53 @@ pub(crate) struct Judge {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Replay all text in chunks of N chars, instead of as it was recorded
-    #[arg(long, value_name = "N")]
+    #[arg(long, hide_short_help = true, value_name = "N")]
     pub(crate) chunks: Option<NonZeroU64>,
     /// The unit in which loops and healthy output are counted and settings are chosen [default: that of the labels]
     #[arg(long, value_enum, value_name = "UNIT")]
     pub(crate) unit: Option<Unit>,
     /// What counts as one text for detectors of text in a run of an agent, whatever their settings say
     /// [default: as the settings say, else a turn]
-    #[arg(long, value_enum, value_name = "WHAT")]
+    #[arg(long, hide_short_help = true, value_enum, value_name = "WHAT")]
     pub(crate) per: Option<Per>,
     /// Which position of an alarm counts
-    #[arg(long, value_enum, default_value_t = At::Delivered)]
+    #[arg(long, hide_short_help = true, value_enum, default_value_t = At::Delivered)]
     pub(crate) at: At,
     /// How many units before the onset an alarm is already right
-    #[arg(long, value_name = "UNITS", default_value_t = 0)]
+    #[arg(
+        long,
+        hide_short_help = true,
+        value_name = "UNITS",
+        default_value_t = 0
+    )]
     pub(crate) early: u64,
     /// How many units after the onset an alarm is still in time [default: none]
-    #[arg(long, value_name = "UNITS")]
+    #[arg(long, hide_short_help = true, value_name = "UNITS")]
     pub(crate) deadline: Option<u64>,
     /// How many units after the end of a loop an alarm is still right
-    #[arg(long, value_name = "UNITS", default_value_t = 0)]
+    #[arg(
+        long,
+        hide_short_help = true,
+        value_name = "UNITS",
+        default_value_t = 0
+    )]
     pub(crate) grace: u64,
     /// How repetitions that end by themselves count
-    #[arg(long, value_enum, default_value_t = Transient::Ignore)]
+    #[arg(long, hide_short_help = true, value_enum, default_value_t = Transient::Ignore)]
     pub(crate) transient: Transient,
     /// The most units that a miss costs in `delay` [default: the whole loop]
-    #[arg(long, value_name = "UNITS")]
+    #[arg(long, hide_short_help = true, value_name = "UNITS")]
     pub(crate) horizon: Option<u64>,
     /// What a wrong alarm costs in addition to the text that is generated again, for `net_per_1000` and `break_even`
     /// [default: one mean clean transcript]
-    #[arg(long, value_name = "UNITS")]
+    #[arg(long, hide_short_help = true, value_name = "UNITS")]
     pub(crate) annoyance: Option<u64>,
+    /// The share of responses that loop in production, as 0.003 or 1/333: what `net_per_1000` and a price before `ship` go by
+    /// [default: that of the settings, else 0.003]
+    #[arg(long, value_name = "SHARE", value_parser = loop_rate)]
+    pub(crate) loop_rate: Option<f64>,
     /// The price of a million generated tokens: adds `net_per_1000` in money, if recordings count tokens
-    #[arg(long, value_name = "PER_MILLION_TOKENS", value_parser = price)]
+    #[arg(long, hide_short_help = true, value_name = "PER_MILLION_TOKENS", value_parser = price)]
     pub(crate) price: Option<f64>,
     #[command(flatten)]
     pub(crate) prices: TurnPrices,
@@ -132,13 +146,13 @@ pub(crate) struct Judge {
 #[derive(Clone, Copy, Debug, Args, Serialize, Deserialize)]
 pub(crate) struct TurnPrices {
     /// The price of a million tokens that turns read: adds scores in money, if turns count their tokens
-    #[arg(long, value_name = "PER_MILLION_TOKENS", value_parser = price, requires = "price_out")]
+    #[arg(long, hide_short_help = true, value_name = "PER_MILLION_TOKENS", value_parser = price, requires = "price_out")]
     pub(crate) price_in: Option<f64>,
     /// The price of a million tokens that turns write
-    #[arg(long, value_name = "PER_MILLION_TOKENS", value_parser = price, requires = "price_in")]
+    #[arg(long, hide_short_help = true, value_name = "PER_MILLION_TOKENS", value_parser = price, requires = "price_in")]
     pub(crate) price_out: Option<f64>,
     /// The price of a million tokens that turns read from a cache [default: --price-in]
-    #[arg(long, value_name = "PER_MILLION_TOKENS", value_parser = price, requires = "price_in")]
+    #[arg(long, hide_short_help = true, value_name = "PER_MILLION_TOKENS", value_parser = price, requires = "price_in")]
     pub(crate) price_cached: Option<f64>,
 }
 
@@ -152,6 +166,17 @@ impl TurnPrices {
             cached,
         })
     }
+}
+
+/// A share above 0 and below 1, as a number or as `1/333`.
+pub(crate) fn loop_rate(text: &str) -> Result<f64, String> {
+    let number = |text: &str| text.trim().parse::<f64>().ok();
+    let share = match text.split_once('/') {
+        Some((part, of)) => number(part).zip(number(of)).map(|(part, of)| part / of),
+        None => number(text),
+    };
+    let share = share.filter(|share| *share > 0.0 && *share < 1.0);
+    share.ok_or_else(|| "expected a share above 0 and below 1, as 0.003 or 1/333".into())
 }
 
 pub(crate) fn price(text: &str) -> Result<f64, String> {
@@ -337,6 +362,7 @@ impl Judge {
                 horizon: self.horizon,
             },
             annoyance: self.annoyance,
+            loop_rate: self.loop_rate,
             price: self.price,
             prices: self.prices.prices(),
             chunks: self.chunks,

@@ -10,6 +10,7 @@ use indicatif::ProgressBar;
 use crate::args::Global;
 use crate::interrupt::{self, Passing};
 use crate::progress::bar;
+use crate::show;
 
 /// The terminal that a command was typed at.
 pub(crate) struct Terminal {
@@ -45,7 +46,7 @@ impl Host for Terminal {
 
     fn tell(&self, line: &str) {
         if !self.quiet {
-            eprintln!("{line}");
+            show::remark(line);
         }
     }
 

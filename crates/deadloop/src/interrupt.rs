@@ -14,6 +14,7 @@ use std::time::Duration;
 use deadloop_corpus::{standstill, sweep};
 
 use crate::exit::{Code, Failure, Outcome};
+use crate::show;
 
 /// Raised to end a pass over a corpus.
 static CANCEL: AtomicBool = AtomicBool::new(false);
@@ -42,7 +43,9 @@ pub(crate) fn heed() -> Outcome {
         if let Some(folder) = FOLDER.get() {
             sweep_up(folder, true);
         }
-        eprintln!("deadloop: interrupted; what was finished stays");
+        show::remark(format_args!(
+            "deadloop: interrupted; what was finished stays"
+        ));
         std::process::exit(i32::from(Code::Interrupted as u8));
     };
     Ok(ctrlc::set_handler(stop)?)

@@ -1,6 +1,12 @@
 //! deadloop: replay recorded LLM output through loop detectors at every setting at once, and choose
 //! one per model. Each command is a file in `commands/`.
 
+#![deny(
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "they panic where nobody reads any more"
+)]
+
 mod args;
 mod commands;
 mod evidence;
@@ -16,9 +22,10 @@ mod settings;
 mod show;
 mod visible;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 
 fn main() -> std::process::ExitCode {
-    let cli = args::Cli::parse();
+    let asked = commands::families::grouped(args::Cli::command()).get_matches();
+    let cli = args::Cli::from_arg_matches(&asked).unwrap_or_else(|error| error.exit());
     exit::report(interrupt::outlasted(commands::run(&cli)))
 }

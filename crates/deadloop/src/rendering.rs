@@ -6,9 +6,7 @@ use deadloop_report::{Options, Report, ReportError};
 
 use crate::args::Global;
 use crate::exit::{Code, Outcome};
-
-/// How many chars without a font are named.
-const UNWRITABLE: usize = 20;
+use crate::show;
 
 /// Writes the report of a folder from its files.
 pub(crate) fn render(dir: &Path, options: &Options, global: Global) -> Outcome<Report> {
@@ -17,19 +15,10 @@ pub(crate) fn render(dir: &Path, options: &Options, global: Global) -> Outcome<R
         _ => Code::Unexpected.because(e),
     })?;
     if !global.quiet {
-        eprintln!("report: {}", dir.join("report.html").display());
-        if !report.unwritable.is_empty() {
-            let chars: String = report.unwritable.iter().take(UNWRITABLE).collect();
-            eprintln!(
-                "no font of this system has {chars}{}: left out of charts/*.png (Debian: fonts-noto-cjk has \
-                 Chinese, Japanese and Korean)",
-                if report.unwritable.len() > UNWRITABLE {
-                    " …"
-                } else {
-                    ""
-                }
-            );
-        }
+        show::remark(format_args!(
+            "report: {}",
+            dir.join("report.html").display()
+        ));
     }
     Ok(report)
 }

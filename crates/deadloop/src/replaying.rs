@@ -97,7 +97,9 @@ pub(crate) fn already_done(folder: &Folder, manifest: &Manifest, global: Global)
     let dir = folder.path();
     if !global.quiet {
         let dir = dir.display();
-        eprintln!("{dir}: already holds these results; nothing to do (--force makes them anew)");
+        show::remark(format_args!(
+            "{dir}: already holds these results; nothing to do (--force makes them anew)"
+        ));
     }
     if !dir.join("report.html").is_file() {
         render(dir, &deadloop_report::Options::default(), global)?;

@@ -12,6 +12,7 @@ use deadloop_replay::shipped::{self, recommended};
 use serde::Deserialize;
 
 use crate::exit::{Code, Failure, Outcome};
+use crate::show;
 
 /// A file of settings, `recommended` or the name of a preset; nothing named: the recommended guard.
 pub(crate) fn settings(path: Option<&Path>, set: &[String]) -> Outcome<Settings> {
@@ -56,7 +57,7 @@ fn note_dead(name: &str, settings: &Settings) {
     for member in others.chain([settings.guard()]).flat_map(|g| &g.members) {
         for dead in member.dead_checks() {
             let (detector, param) = (member.detector.name, dead.param);
-            eprintln!("{name}: {detector}: {param}: {}", dead.reason);
+            show::remark(format_args!("{name}: {detector}: {param}: {}", dead.reason));
         }
     }
 }

@@ -3,9 +3,10 @@
 use deadloop_detect::Unit;
 use deadloop_score::measure::Metric;
 use deadloop_score::{Count, Tally, Transient, Worth};
-use std::io::Write;
+use std::fmt::Display;
+use std::io::{self, Write};
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
 
 pub(crate) use deadloop_run::{count, several, typed};
 
@@ -13,8 +14,18 @@ use crate::args::Global;
 use crate::exit::Outcome;
 use crate::visible::visible_lines;
 
+/// How many columns the terminal has that reads stdout: what `COLUMNS` says, else what the terminal says. `None` where
+/// stdout is no terminal and `COLUMNS` is not set: then nothing is wrapped.
+pub(crate) fn width() -> Option<u16> {
+    let said = std::env::var("COLUMNS").ok();
+    let said = said
+        .and_then(|columns| columns.parse().ok())
+        .filter(|columns| *columns > 0);
+    said.or_else(|| Some(console::Term::stdout().size_checked()?.1))
+}
+
 /// A table that reads at a glance: no rules, numbers to the right. `numbers`: the
-/// columns from this one on hold numbers.
+/// columns from this one on hold numbers. Its words are wrapped where it would be wider than the terminal.
 pub(crate) fn table(header: &[&str], rows: &[Vec<String>], numbers: usize) -> String {
     table_of(header, rows, numbers..header.len())
 }
@@ -33,12 +44,18 @@ pub(crate) fn table_of(
         // Names in it are a stranger's.
         table.add_row(row.iter().map(|cell| visible_lines(cell)));
     }
+    if let Some(width) = width() {
+        table
+            .set_content_arrangement(ContentArrangement::Dynamic)
+            .set_width(width);
+    }
     for column in table
         .column_iter_mut()
         .skip(numbers.start)
         .take(numbers.len())
     {
         column.set_cell_alignment(CellAlignment::Right);
+        column.set_constraint(ColumnConstraint::ContentWidth);
     }
     table.trim_fmt()
 }
@@ -62,22 +79,42 @@ pub(crate) fn next(commands: &[&str], global: Global) -> Outcome {
     if global.quiet || global.json {
         return Ok(());
     }
-    let mut err = std::io::stderr();
     for (i, command) in commands.iter().enumerate() {
         let lead = if i == 0 { "next:" } else { "or:  " };
-        writeln!(err, "{lead} {}", visible_lines(command))?;
+        remark(format_args!("{lead} {}", visible_lines(command)));
     }
     Ok(())
 }
 
-/// Prints on stdout. It is no error if the reader stops reading.
+/// Writes a line to stderr, for whoever looks on. Nothing that goes wrong with it changes anything: a log whose reader has
+/// ended, or a full disk, costs the line and neither a stream nor the exit code. `eprintln!` would panic there.
+pub(crate) fn remark(line: impl Display) {
+    // In one piece, so that lines of several threads stay whole.
+    let line = format!("{line}\n");
+    let _ = io::stderr().write_all(line.as_bytes());
+}
+
+/// Prints on stdout. Where its reader has stopped reading, the command goes on and ends with its own exit code.
+///
+/// # Errors
+/// Anything else that stands in the way of the answer, such as a full disk.
 pub(crate) fn print(text: &str) -> Outcome {
-    Ok(writeln!(std::io::stdout(), "{text}")?)
+    heard(writeln!(io::stdout(), "{text}"))
 }
 
 /// The same with colours in it, which are left out where nobody would see them.
+///
+/// # Errors
+/// As [`print`].
 pub(crate) fn print_styled(text: &str) -> Outcome {
-    Ok(writeln!(anstream::stdout(), "{text}")?)
+    heard(writeln!(anstream::stdout(), "{text}"))
+}
+
+fn heard(written: io::Result<()>) -> Outcome {
+    match written {
+        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => Ok(written?),
+    }
 }
 
 /// A measure that does not depend on what errors cost; `None` where it is n/a.

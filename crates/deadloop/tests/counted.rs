@@ -247,7 +247,7 @@ fn all_alike(dir: &Path, label: &Value) -> String {
 /// What a ratio has nothing to divide by is empty: never 0, never 1.
 #[test]
 fn no_loop_or_no_clean_transcript_is_not_zero() {
-    let found = "recall recall_lo recall_hi delay saved latency_p50 latency_p90 latency_p95 \
+    let found = "ended ended_lo ended_hi recall recall_lo recall_hi delay saved latency_p50 latency_p90 latency_p95 \
                  within_100 within_200 within_500 within_1000 within_2000 within_5000";
     let of_loops = format!("{found} hit_latency_p50 hit_latency_p90 hit_latency_p95 kind_accuracy");
     let (rate, of_chars) = ("fpr fpr_lo fpr_hi", "fa_per_mchar fa_lo fa_hi");

@@ -25,7 +25,8 @@ fn recordings() -> tempfile::TempDir {
 #[test]
 fn bad_recordings_stop_it_and_nothing_is_left() {
     let dir = recordings();
-    let run = deadloop_in(dir.path(), &["import", "in", "--out", "corpus"]);
+    let args = ["import", "in", "--out", "corpus", "--on-bad", "fail"];
+    let run = deadloop_in(dir.path(), &args);
     assert_eq!(run.status.code(), Some(2));
     let said = stderr(&run);
     let names = [
@@ -268,17 +269,22 @@ fn the_text_may_be_in_any_column_of_json_lines() {
     assert_eq!(
         problems,
         [
-            (Some(4), "no `data`"),
-            (Some(5), "`output` is a number"),
+            (Some(5), "`data.output` is a number"),
             (Some(6), "`data` is a list of 2"),
-            (Some(7), "`output` is null"),
         ]
     );
+    // Without the column, or with nothing in it, there is nothing of a model.
+    assert_eq!(told["records"]["empty"], 2);
+    // Elements of a list are named by brackets.
+    let line = r#"{"data":[{"output":"x"},{"output":"y"}]}"#;
+    std::fs::write(&file, line).expect("it is writable");
+    assert_eq!(by_column(&file, "data[1].output").1, ["y"]);
+    assert_eq!(by_column(&file, "data[].output").1, ["xy"]);
 }
 
 #[test]
 fn the_text_may_be_in_any_column_of_parquet() {
-    let sample = Path::new(SAMPLES).join("huggingface-messages.parquet");
+    let sample = Path::new(SAMPLES).join("table-messages.parquet");
     let (told, answers) = by_column(&sample, "source");
     assert_eq!(answers, ["hand", "hand"]);
     assert_eq!(told["transcripts"]["used"], 2);
@@ -304,13 +310,14 @@ fn a_text_field_is_for_formats_with_columns() {
     let (code, said) = from("ollama");
     assert_eq!(code, Some(2), "{said}");
     assert!(
-        said.contains("expected none, or the format huggingface"),
+        said.contains("expected none, or the format table"),
         "{said}"
     );
+    // The name that it had when it read data sets alone.
     let (code, said) = from("huggingface");
     assert_eq!(code, Some(2), "{said}");
     assert!(
-        said.contains("in/ollama.jsonl:1: no `x`; expected the column that --text-field names"),
+        said.contains("in/ollama.jsonl: no column `x`; the columns: model, created_at, "),
         "{said}"
     );
 }
@@ -379,7 +386,14 @@ fn the_columns_of_a_csv_have_names() {
     assert_eq!(import(&[]).status.code(), Some(0));
     let wrong = import(&["--text-field", "sad"]);
     assert!(
-        stderr(&wrong).contains("no `sad`; expected the column that --text-field names"),
+        stderr(&wrong)
+            .contains("no column `sad`; the columns: prompt, response; expected the column"),
+        "{}",
+        stderr(&wrong)
+    );
+    let wrong = import(&["--text-field", "Respons"]);
+    assert!(
+        stderr(&wrong).contains("did you mean response?"),
         "{}",
         stderr(&wrong)
     );
@@ -395,17 +409,155 @@ fn a_pipe_in_a_folder_is_told_and_not_waited_for() {
         .status();
     assert!(made.expect("mkfifo is there").success());
     let run = deadloop_in(dir.path(), &["import", "in", "--out", "c"]);
-    assert_eq!(run.status.code(), Some(2));
-    let said = stderr(&run);
-    assert!(
-        said.contains("in/pipe: cannot be read on: a pipe or a device, not a file"),
-        "{said}"
-    );
-    let run = deadloop_in(
-        dir.path(),
-        &["import", "in", "--out", "c", "--on-bad", "skip"],
-    );
     assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+    let said = stdout(&run);
+    let passed = "passed over  1 pipes, devices and links to nothing (in/pipe)";
+    assert!(said.contains(passed), "{said}");
+}
+
+/// One bad file of many, an empty one and what is no session do not stop a folder, and are told.
+#[test]
+fn a_folder_of_sessions_is_read_past_what_is_none() {
+    let dir = recordings();
+    let write = |name: &str, text: &str| {
+        std::fs::write(dir.path().join("in").join(name), text).expect("it is writable");
+    };
+    write("empty.jsonl", "");
+    write("notes.md", "# Notes\n\nWhat the user wrote.\n");
+    write("history.jsonl", "{\"display\":\"hi\",\"project\":\"/w\"}\n");
+    let user =
+        r#"{"type":"user","sessionId":"s","uuid":"u","message":{"role":"user","content":"hi"}}"#;
+    write("asked.jsonl", user);
+    let args = ["import", "in", "--out", "corpus", "--json"];
+    let run = deadloop_in(dir.path(), &args);
+    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+    let told: serde_json::Value = serde_json::from_slice(&run.stdout).expect("it is JSON");
+    let files = serde_json::json!({"in": 7, "used": 3, "empty": 4, "rejected": 0});
+    assert_eq!(told["files"], files);
+    let kinds = told["passed_over"].as_array().expect("a list").iter();
+    let kinds: Vec<_> = kinds.filter_map(|kind| kind["kind"].as_str()).collect();
+    assert_eq!(
+        kinds,
+        [
+            "JSON of no known format",
+            "Markdown",
+            "claude-code: nothing of a model in them",
+            "empty files"
+        ]
+    );
+    assert_eq!(told["records"]["rejected"], 2);
+    let left = dir.path().join("corpus/rejected.jsonl");
+    assert!(left.exists(), "bad records are listed");
+    let args = ["import", "in", "--out", "other", "--on-bad", "fail"];
+    assert_eq!(deadloop_in(dir.path(), &args).status.code(), Some(2));
+}
+
+#[test]
+fn a_dry_run_shows_a_transcript_and_writes_nothing() {
+    let dir = recordings();
+    let run = deadloop_in(dir.path(), &["import", "in", "--dry-run"]);
+    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+    let said = stdout(&run);
+    for words in [
+        "nothing was written",
+        "told as       ollama: it has what only this format has",
+        "none of them",
+        "one of them:",
+        "transcript",
+        "model ",
+    ] {
+        assert_eq!(
+            said.contains(words),
+            words != "none of them",
+            "{words}: {said}"
+        );
+    }
+    let left = std::fs::read_dir(dir.path()).expect("it is there").count();
+    assert_eq!(left, 1, "only what was there");
+}
+
+/// What a developer's own agents have kept, below a home folder.
+#[test]
+fn the_stores_of_agents_are_found_and_imported() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let copy = |name: &str, to: &str| {
+        let to = home.path().join(to);
+        std::fs::create_dir_all(to.parent().expect("a folder")).expect("it is writable");
+        std::fs::copy(Path::new(SAMPLES).join(name), to).expect("a sample");
+    };
+    copy("claude-code.jsonl", ".claude/projects/-w/a.jsonl");
+    copy("codex.jsonl", ".codex/sessions/2026/01/01/rollout-a.jsonl");
+    copy("pi.jsonl", ".pi/agent/sessions/w/a.jsonl");
+    std::fs::write(home.path().join(".claude/projects/-w/empty.jsonl"), "").expect("writable");
+    let run = std::process::Command::new(env!("CARGO_BIN_EXE_deadloop"))
+        .args([
+            "import",
+            "--from",
+            "auto-agents",
+            "--out",
+            "corpus",
+            "--json",
+        ])
+        .current_dir(home.path())
+        .env("HOME", home.path())
+        .env_remove("CLAUDE_CONFIG_DIR")
+        .env_remove("CODEX_HOME")
+        .output()
+        .expect("it runs");
+    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+    let told: serde_json::Value = serde_json::from_slice(&run.stdout).expect("it is JSON");
+    let formats = serde_json::json!({"claude-code": 1, "codex": 1, "pi": 1});
+    assert_eq!(told["formats"], formats);
+    assert!(stderr(&run).contains("Claude Code: "), "{}", stderr(&run));
+}
+
+/// A frame written by pandas: one empty cell, columns of any names.
+#[test]
+fn an_empty_cell_is_an_empty_output_and_columns_are_named() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let text = "uid,engine,asked,said,thought,stopped,when\n7,m,Why?,So.,Hm.,stop,2026-01-01\n8,m,What?,,,length,2026-01-02\n";
+    std::fs::write(dir.path().join("f.csv"), text).expect("it is writable");
+    let options = "--text-field said --reasoning-field thought --finish-field stopped --id-field uid --group-field asked --model-field engine --time-field when";
+    let words = ["import", "f.csv", "--out", "c", "--json"];
+    let args: Vec<&str> = words.into_iter().chain(options.split(' ')).collect();
+    let run = deadloop_in(dir.path(), &args);
+    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+    let told: serde_json::Value = serde_json::from_slice(&run.stdout).expect("it is JSON");
+    let counts = serde_json::json!({"in": 2, "used": 1, "empty": 1, "rejected": 0});
+    assert_eq!(told["records"], counts);
+    let corpus = deadloop_corpus::Corpus::open(&dir.path().join("c")).expect("a corpus");
+    let entry = corpus.entries().next().expect("one").expect("whole");
+    let t = entry.transcript;
+    assert_eq!((t.id.as_str(), t.model.as_str()), ("7", "m"));
+    assert_eq!(
+        (t.reasoning().as_str(), t.answer().as_str()),
+        ("Hm.", "So.")
+    );
+    assert_eq!(t.finish_reason(), Some("stop"));
+    assert_eq!(t.group.as_deref(), Some("Why?"));
+    assert_eq!(t.meta["time"], "2026-01-01");
+    // Usual names are guessed, and the guess is said as what would repeat it.
+    let usual = "id,model,reasoning,answer,finish_reason\n1,m,Hm.,So.,stop\n";
+    std::fs::write(dir.path().join("u.csv"), usual).expect("it is writable");
+    let run = deadloop_in(dir.path(), &["import", "u.csv", "--out", "u"]);
+    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+    let said = "columns      --finish-field finish_reason --id-field id --model-field model --reasoning-field reasoning --text-field answer (by their names)";
+    assert!(stdout(&run).contains(said), "{}", stdout(&run));
+}
+
+/// Many problems are summed up.
+#[test]
+fn more_than_five_problems_are_summed_up() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let lines = "{\"choices\": 7, \"id\": 1}\n".repeat(12);
+    std::fs::write(dir.path().join("bad.jsonl"), lines).expect("it is writable");
+    let args = ["import", "bad.jsonl", "--from", "openai-chat", "--out", "c"];
+    let run = deadloop_in(dir.path(), &args);
+    let said = stderr(&run);
+    assert_eq!(run.status.code(), Some(2), "{said}");
+    assert_eq!(said.matches("bad.jsonl:").count(), 5, "{said}");
+    assert!(said.contains("12 problems"), "{said}");
+    assert!(said.contains("… and 7 more"), "{said}");
 }
 
 /// A recording of each agent of the field becomes a run that is replayed, explained and shown.

@@ -211,7 +211,7 @@ fn a_damaged_table_prints_no_panic() {
     );
     let sample = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../../tests/formats/import/huggingface-messages.parquet"
+        "/../../tests/formats/import/table-messages.parquet"
     );
     let recording = std::fs::read(sample).unwrap();
     let table = Path::new(&out).join("outcomes.parquet");

@@ -9,19 +9,19 @@ use std::io::{Read, Write};
 use std::process::{Child, Output, Stdio};
 use std::time::Duration;
 
-use deadloop_detect::{Alarm, Channel, Guard, Settings};
+use deadloop_detect::{Alarm, Guard, Settings, TextChannel};
 #[cfg(unix)]
 use nix::sys::signal::Signal;
 use program::{command, ended, stderr};
 use serde_json::{Value, json};
 
-type Chunk = (Channel, String);
+type Chunk = (TextChannel, String);
 /// How a chunk stands in a stream.
 type Writer = fn(&Chunk) -> String;
 
 const SSE: Writer = |(channel, text)| {
     let field = match channel {
-        Channel::Reasoning => "reasoning_content",
+        TextChannel::Reasoning => "reasoning_content",
         _ => "content",
     };
     format!(
@@ -37,14 +37,14 @@ const FORMATS: [(&str, Writer); 5] = [
     }),
     ("jsonl", |(channel, text)| {
         let field = match channel {
-            Channel::Reasoning => "thinking",
+            TextChannel::Reasoning => "thinking",
             _ => "content",
         };
         json!({"model": "m", "message": {field: text}, "done": false}).to_string() + "\n"
     }),
     ("sse", |(channel, text)| {
         let (kind, field) = match channel {
-            Channel::Reasoning => ("thinking_delta", "thinking"),
+            TextChannel::Reasoning => ("thinking_delta", "thinking"),
             _ => ("text_delta", "text"),
         };
         let data = json!({"type": "content_block_delta", "index": 0, "delta": {"type": kind, field: text}});
@@ -52,7 +52,7 @@ const FORMATS: [(&str, Writer); 5] = [
     }),
     ("sse", |(channel, text)| {
         let kind = match channel {
-            Channel::Reasoning => "response.reasoning_text.delta",
+            TextChannel::Reasoning => "response.reasoning_text.delta",
             _ => "response.output_text.delta",
         };
         format!("data: {}\n\n", json!({"type": kind, "delta": text}))
@@ -76,13 +76,13 @@ fn healthy() -> Vec<Chunk> {
         .map(|n| format!("{} leads to {}. ", word(n * n), word(n * 7919 % 1013)))
         .collect();
     let mut all = chunks(&thought, "", 0);
-    all.push((Channel::Answer, "Forty-two.".into()));
+    all.push((TextChannel::Answer, "Forty-two.".into()));
     all
 }
 
 fn chunks(start: &str, unit: &str, copies: usize) -> Vec<Chunk> {
     let chars: Vec<char> = (start.to_owned() + &unit.repeat(copies)).chars().collect();
-    let chunk = |chars: &[char]| (Channel::Reasoning, chars.iter().collect());
+    let chunk = |chars: &[char]| (TextChannel::Reasoning, chars.iter().collect());
     chars.chunks(7).map(chunk).collect()
 }
 
@@ -94,7 +94,9 @@ fn write(chunks: &[Chunk], writer: Writer) -> String {
 fn expected(settings: &Settings, model: &str, chunks: &[Chunk]) -> Option<(Alarm, usize)> {
     let mut guard = Guard::new(settings.for_model(model)).expect("it reads text");
     let mut all = chunks.iter().enumerate();
-    all.find_map(|(i, (channel, text))| Some((guard.push_text(*channel, text)?, i + 1)))
+    all.find_map(|(i, (channel, text))| {
+        Some((guard.push_text(*channel, text).into_alarm()?, i + 1))
+    })
 }
 
 fn start(args: &[&str]) -> Child {

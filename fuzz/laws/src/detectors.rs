@@ -3,7 +3,7 @@
 
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use deadloop_detect::{
-    Alarm, Channel, Chars, DETECTORS, Detector, Guard, Measuring, Member, Setting, UNIT_CHARS,
+    Alarm, Chars, DETECTORS, Detector, Guard, Measuring, Member, Setting, TextChannel, UNIT_CHARS,
     Units,
 };
 use deadloop_replay::{Plan, decide};
@@ -56,7 +56,7 @@ fn live(member: &Member, chunks: &[&str]) -> Option<Alarm> {
     let mut before = Chars(0);
     for (i, chunk) in chunks.iter().enumerate() {
         let after = before + Chars::of(chunk);
-        if let Some(alarm) = guard.push_text(Channel::Answer, chunk) {
+        if let Some(alarm) = guard.push_text(TextChannel::Answer, chunk).into_alarm() {
             let (first, last) = (Units::from(before), Units::from(after));
             assert!(
                 first < alarm.exact && alarm.exact <= last,
@@ -67,7 +67,8 @@ fn live(member: &Member, chunks: &[&str]) -> Option<Alarm> {
             assert!(alarm.unit.chars().count() <= UNIT_CHARS, "{alarm:?}");
             let mut later = chunks[i..].iter().take(3);
             assert!(
-                later.all(|more| guard.push_text(Channel::Answer, more).is_none()),
+                later
+                    .all(|more| guard.push_text(TextChannel::Answer, more).alarm() == Some(&alarm)),
                 "one alarm"
             );
             return Some(Alarm {

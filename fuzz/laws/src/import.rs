@@ -4,7 +4,8 @@
 use std::path::Path;
 
 use deadloop_corpus::{
-    Corpus, CorpusWriter, Entry, Import, ImportCounts, ImportOptions, Problem, import_formats,
+    Corpus, CorpusWriter, Entry, Import, ImportCounts, ImportFields, ImportOptions, Problem,
+    import_formats,
 };
 
 /// Stands between the files of a folder.
@@ -27,7 +28,10 @@ pub fn import(data: &[u8]) {
         from: from.checked_sub(1).map(|from| names[from].to_owned()),
         model: (flags & 1 == 1).then(|| "m".to_owned()),
         // With a format it is refused, but for the one format that has columns of any name.
-        text_field: (flags & 2 == 2 && from == 0).then(|| "a.b".to_owned()),
+        fields: ImportFields {
+            text: (flags & 2 == 2 && from == 0).then(|| "a.b".to_owned()),
+            ..ImportFields::default()
+        },
         ..ImportOptions::default()
     };
     let told = read(&folder, &options);

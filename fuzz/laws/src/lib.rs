@@ -12,6 +12,7 @@
 //! | what production loads | `settings` |
 //! | grids of context budgets and of repairers | `grids` |
 //! | messages of HTTP, and streams that are judged on their way | `proxy` |
+//! | requests that two readers could see differently | `http` |
 //! | every registered detector that reads text | `detectors`, its parameters in `drawn` |
 //! | every registered detector that reads runs | `runs` |
 //! | texts that repeat themselves, and chunks | `text` |
@@ -25,6 +26,7 @@
 mod detectors;
 mod drawn;
 mod grids;
+mod http;
 mod import;
 mod proxy;
 mod repair;
@@ -35,6 +37,7 @@ mod text;
 
 pub use detectors::{detector, detectors, text_detectors};
 pub use grids::grids;
+pub use http::http;
 pub use import::{import, parquet};
 pub use proxy::proxy;
 pub use repair::repair;
@@ -46,7 +49,7 @@ pub use splitter::splitter;
 pub type Target = fn(&[u8]);
 
 /// Every target, by the name of its folders of seeds and finds.
-pub const TARGETS: [(&str, Target); 9] = [
+pub const TARGETS: [(&str, Target); 10] = [
     ("import", import),
     ("parquet", parquet),
     ("splitter", splitter),
@@ -54,6 +57,7 @@ pub const TARGETS: [(&str, Target); 9] = [
     ("settings", settings),
     ("grids", grids),
     ("proxy", proxy),
+    ("http", http),
     ("detectors", detectors),
     ("runs", runs),
 ];

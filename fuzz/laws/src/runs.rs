@@ -79,7 +79,7 @@ fn live(member: &Member, run: &Transcript) -> Option<Alarm> {
     let members = vec![member.clone()];
     let mut guard = Guard::new(&Setting { members }).expect("it reads runs");
     let mut events = run.stream();
-    events.find_map(|(_, event)| guard.push(&event))
+    events.find_map(|(_, event)| guard.push(&event).into_alarm())
 }
 
 /// What a live alarm and a replay's stop have in common.

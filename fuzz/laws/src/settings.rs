@@ -1,7 +1,7 @@
 //! Settings: TOML in; what is accepted is written and read again the same, and guards.
 
 use deadloop_corpus::{ThinkRules, split_think};
-use deadloop_detect::{Channel, Guard, Member, Setting, Settings, SettingsError};
+use deadloop_detect::{Guard, Member, Setting, Settings, SettingsError, TextChannel};
 use serde::Deserialize;
 
 /// The rules of the splitter that stand in settings, as the program reads them.
@@ -60,9 +60,16 @@ fn watch(setting: &Setting) {
         );
         return;
     };
-    let alarms = [Channel::Reasoning, Channel::Answer, Channel::Answer]
-        .map(|channel| guard.push_text(channel, &text));
-    assert!(alarms.iter().flatten().count() <= 1);
+    let alarms = [
+        TextChannel::Reasoning,
+        TextChannel::Answer,
+        TextChannel::Answer,
+    ]
+    .map(|channel| guard.push_text(channel, &text).decision);
+    // What has stopped stays stopped, for the same reason.
+    let mut stops = alarms.iter().skip_while(|decision| !decision.stops());
+    let first = stops.next();
+    assert!(stops.all(|decision| Some(decision) == first));
 }
 
 fn same_again(settings: &Settings) {

@@ -70,6 +70,11 @@ fn proxy() {
 }
 
 #[test]
+fn http() {
+    all("http", 106);
+}
+
+#[test]
 fn settings() {
     all("settings", 21);
 }

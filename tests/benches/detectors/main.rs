@@ -19,7 +19,9 @@ use std::path::Path;
 
 use cpu_time::ThreadTime;
 use deadloop_corpus::{Corpus, Transcript};
-use deadloop_detect::{Channel, DETECTORS, Event, Measuring, Recipe, Setting, Settings, presets};
+use deadloop_detect::{
+    Channel, DETECTORS, Event, Measuring, Recipe, Setting, Settings, TextChannel, presets,
+};
 use deadloop_replay::{Grid, Plan, decide};
 
 const ROUNDS: usize = 9;
@@ -183,7 +185,7 @@ fn push(setting: &Setting, texts: &[String]) {
             facts.clear();
             recipe
                 .meter(Channel::Answer)
-                .push(&Event::Text(Channel::Answer, text), &mut facts);
+                .push(&Event::Text(TextChannel::Answer, text), &mut facts);
             black_box(&facts);
         }
     }

@@ -73,7 +73,7 @@ fn live(guards: &Guards, runs: &[Transcript]) {
     for run in runs {
         let mut guard = guards.guard(&run.model);
         for (_, event) in run.stream() {
-            black_box(guard.push(&event));
+            let _ = black_box(guard.push(&event));
         }
     }
 }

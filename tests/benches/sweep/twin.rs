@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use deadloop_corpus::{Body, Transcript};
-use deadloop_detect::{Alarm, Channel, Guard, Setting};
+use deadloop_detect::{Alarm, Guard, Setting, TextChannel};
 use deadloop_replay::{Cursor, Moment, Plan, Record, Seen, Stop};
 use deadloop_score::{Case, JudgeOptions, ReadChannels, Tally, judge};
 
@@ -68,14 +68,14 @@ fn live(mut guard: Guard, transcript: &Transcript) -> Option<Stop> {
     let mut seen = Seen::default();
     for event in &transcript.events {
         let (channel, text) = match &event.body {
-            Body::Reasoning(text) => (Channel::Reasoning, text),
-            Body::Answer(text) => (Channel::Answer, text),
+            Body::Reasoning(text) => (TextChannel::Reasoning, text),
+            Body::Answer(text) => (TextChannel::Answer, text),
             _ => continue,
         };
-        if let Some(alarm) = guard.push_text(channel, text) {
+        if let Some(alarm) = guard.push_text(channel, text).into_alarm() {
             return Some(stop(&alarm, seen));
         }
-        seen = seen.plus(channel, deadloop_detect::Chars::of(text).0);
+        seen = seen.plus(channel.into(), deadloop_detect::Chars::of(text).0);
     }
     None
 }

@@ -6,23 +6,29 @@
 
 | to find | look in |
 |---|---|
-| a guard, fed by hand | `Guards`, `Guard` |
+| a guard, fed by hand, and what it decides | `Guards`, `Guard`, `Decision` |
 | a stream of a client through a guard | `watch`, `awatch` |
 | every stream of a client, without a change of its calls | `deadloop.http` |
+| the loop of an agent: its turns, calls and results | `deadloop.agents` |
+| texts that are there already: a frame, a table, a list | `scan` |
 | LiteLLM, LangChain, transformers | `deadloop.integrations` |
 | a sweep in shards, and what came of it | `sweep`, `merge`, `read_scores` |
 | a sweep of rows in tables, on any engine | `Plan`, `deadloop.cluster`, `deadloop.spark`, `deadloop.ray` |
 """
 
-from deadloop import cluster, http, ray, spark
-from deadloop._alarm import Alarm, LoopError, Met
+from deadloop import agents, cluster, http, ray, spark
+from deadloop._alarm import Alarm, Decision, LoopError, Met
 from deadloop._deadloop import Guard, Guards, Live, Plan, __version__
+from deadloop._options import BlindGuardWarning
+from deadloop._scan import scan
 from deadloop._sweep import merge, read_scores, sweep
 from deadloop._watch import AsyncWatch, Watch, awatch, watch
 
 __all__ = [
     "Alarm",
     "AsyncWatch",
+    "BlindGuardWarning",
+    "Decision",
     "Guard",
     "Guards",
     "Live",
@@ -31,12 +37,14 @@ __all__ = [
     "Plan",
     "Watch",
     "__version__",
+    "agents",
     "awatch",
     "cluster",
     "http",
     "merge",
     "ray",
     "read_scores",
+    "scan",
     "spark",
     "sweep",
     "watch",

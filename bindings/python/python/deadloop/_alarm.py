@@ -1,10 +1,12 @@
-"""`Alarm`: why a stream was stopped."""
+"""`Alarm`: why a stream was stopped. `Decision`: what a guard wants done about an event."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
+
+Action = Literal["continue", "refuse", "stop"]
 
 
 @dataclass(frozen=True)
@@ -18,7 +20,7 @@ class Met:
 
 @dataclass(frozen=True)
 class Alarm:
-    """A dead loop, found in a live stream. Positions count the units of its channel, chars for text."""
+    """A dead loop, found in a live stream or a run. Positions count the units of its channel, chars for text."""
 
     detector: str
     """The detector that fired."""
@@ -58,6 +60,8 @@ class Alarm:
     """All of it in one line, for a log."""
     user_message: str
     """A sentence for the person who waits, in English."""
+    refusal: str
+    """A sentence for the model, as the result of a call that was not run, in English."""
 
     @classmethod
     def of_json(cls, text: str) -> Alarm:
@@ -69,6 +73,32 @@ class Alarm:
     def json(self) -> str:
         """The alarm as JSON, as every part of deadloop writes it."""
         return json.dumps(asdict(self), ensure_ascii=False)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What a guard wants done about an event: the answer of `Guard.push`, `call`, `result` and the others.
+
+    It is true where something has to be done, so that `if decision := guard.call(...)` reads as it runs:
+
+        decision = guard.call("search", arguments)
+        if decision.action == "refuse": ...  # do not run this call; tell the model decision.alarm.refusal
+        if decision.action == "stop": ...    # the run is over
+    """
+
+    action: Action = "continue"
+    """`continue`; `refuse`: that call is not to be run, the run goes on; `stop`: nothing more is to be read or run."""
+    alarm: Alarm | None = None
+    """Why, where it refuses or stops."""
+    warnings: tuple[Alarm, ...] = ()
+    """Alarms of guards whose `response` is `warn` or `observe`: of each guard the first. They decide nothing."""
+
+    def __bool__(self) -> bool:
+        """Whether it refuses or stops."""
+        return self.action != "continue"
+
+
+CONTINUE = Decision()
 
 
 class LoopError(Exception):

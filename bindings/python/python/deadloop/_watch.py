@@ -2,60 +2,89 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import inspect
+import time
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, TypeVar
 
-from deadloop import _chunks
-from deadloop._alarm import Alarm, LoopError
+from deadloop import _json, _options
+from deadloop._alarm import Alarm, Decision
 from deadloop._deadloop import Guard, Guards
+from deadloop._options import OnAlarm, OnWarning, Told
 
 T = TypeVar("T")
-OnAlarm = Literal["raise", "stop"] | Callable[[Alarm], object]
-OnWarning = Callable[[Alarm], object]
-Texts = Callable[[Any], Iterable[_chunks.Text]]
+# Which of several answers, the channel, the text.
+Text = tuple[object, str, str]
+Texts = Callable[[Any], Iterable[Text]]
+
+# Seconds from which on nothing is silence.
+SILENT = 1.0
 
 
 class _Judge:
-    """The guards of a stream, one for each of its answers."""
+    """What watches a stream: for each of its answers a guard, and a clock."""
 
-    def __init__(
-        self, guards: Guards | None, model: str, on_alarm: OnAlarm, on_warning: OnWarning | None, texts: Texts
-    ) -> None:
-        if not (callable(on_alarm) or on_alarm in ("raise", "stop")):
-            raise ValueError(f"on_alarm is {on_alarm!r}; expected 'raise', 'stop' or something to call")
-        self.first = (guards or Guards.recommended()).guard(model)
-        self.guards: dict[object, Guard] = {}
-        self.on_alarm = on_alarm
-        self.on_warning = on_warning
+    def __init__(self, guards: Guards | None, model: str, told: Told, texts: Texts | None, strict: bool) -> None:
+        guards = guards or Guards.recommended()
+        feeds = _options.RESPONSE if texts is None else (*_options.TEXT, "silence")
+        _options.see(guards, feeds, "a stream that is watched", model=model, strict=strict)
+        self.listens = guards.reads("silence", model)
+        self.told = told
         self.texts = texts
         self.alarm: Alarm | None = None
+        self._chunks = guards.chunks(model or None)
+        self._first = guards.guard(model)
+        self._guards: dict[object, Guard] = {}
+        self._heard = time.monotonic()
+        self._raised = False
 
     def sees(self, chunk: Any) -> bool:
         """Whether the stream ends with this chunk."""
-        for key, channel, text in self.texts(chunk):
-            guard = self.guards.get(key)
-            if guard is None:
-                guard = self.guards[key] = self.first.fresh()
-            alarm = guard.push(channel, text)
-            if self.on_warning is not None:
-                for warning in guard.warnings():
-                    self.on_warning(warning)
-            if alarm is not None:
-                self.alarm = alarm
-                return True
-        return False
+        self._heard = time.monotonic()
+        if self.texts is not None:
+            pushes = (self._guard(key).push(text, channel) for key, channel, text in self.texts(chunk))
+            self._raised = any(map(self._hears, pushes))
+        elif isinstance(chunk, str):
+            self._raised = any(map(self._hears, self._chunks.text(chunk)))
+        else:
+            self._raised = any(map(self._hears, self._chunks.feed(_json.of_chunk(chunk))))
+        return self._raised
+
+    def silence(self) -> bool:
+        """Whether the stream ends because nothing has come for so long."""
+        seconds = time.monotonic() - self._heard
+        if not self.listens or seconds < SILENT:
+            return False
+        if self.texts is not None:
+            return any(self._hears(guard.silence(seconds)) for guard in self._guards.values())
+        return any(map(self._hears, self._chunks.silence(seconds)))
+
+    def _guard(self, key: object) -> Guard:
+        guard = self._guards.get(key)
+        if guard is None:
+            guard = self._guards[key] = self._first.fresh()
+        return guard
+
+    def _hears(self, decision: Decision) -> bool:
+        self.alarm = self.told.hears(decision)
+        return self.alarm is not None
+
+    def over(self) -> None:
+        """The stream has ended: what was held back until then is judged, unless it ended in silence."""
+        if self.alarm is None and self.texts is None:
+            any(map(self._hears, self._chunks.end()))
 
     def end(self, chunk: Any) -> list[Any]:
-        """The chunks that come in place of the one that raised the alarm. Raises where it should."""
+        """The chunks that come instead of more: the one that raised the alarm, and one that ends the stream like `chunk`.
+
+        Raises where it should.
+        """
         assert self.alarm is not None
-        if self.on_alarm == "raise":
-            raise LoopError(self.alarm)
-        if callable(self.on_alarm):
-            self.on_alarm(self.alarm)
-        last = _chunks.last(chunk)
-        return [chunk] if last is None else [chunk, last]
+        self.told.ends(self.alarm)
+        last = _json.last(chunk)
+        return [end for end, there in ((chunk, self._raised), (last, last is not None)) if there]
 
 
 class Watch(Generic[T]):
@@ -72,13 +101,17 @@ class Watch(Generic[T]):
         return self._judge.alarm
 
     def _run(self) -> Iterator[T]:
+        judge, chunk = self._judge, None
         try:
             for chunk in self._stream:
-                if self._judge.sees(chunk):
-                    self._close()
-                    yield from self._judge.end(chunk)
-                    return
+                if judge.silence() or judge.sees(chunk):
+                    break
                 yield chunk
+            else:
+                judge.over()
+            if judge.alarm is not None:
+                self._close()
+                yield from judge.end(chunk)
         finally:
             self._close()
 
@@ -108,6 +141,40 @@ class Watch(Generic[T]):
         self.close()
 
 
+async def ticking(waited: AsyncIterator[T], tick: Callable[[], bool]) -> AsyncIterator[T]:
+    """What comes of an iterator, while each second in which nothing comes is told; it ends where that says so.
+
+    Outside of asyncio nothing can be told while it waits.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        async for item in waited:
+            yield item
+        return
+
+    async def step() -> list[T]:
+        try:
+            return [await anext(waited)]
+        except StopAsyncIteration:
+            return []
+
+    while True:
+        task = asyncio.ensure_future(step())
+        try:
+            while not (await asyncio.wait({task}, timeout=SILENT))[0]:
+                if tick():
+                    return
+            items = task.result()
+        finally:
+            if not task.done():
+                task.cancel()
+                await asyncio.wait({task})
+        if not items:
+            return
+        yield items[0]
+
+
 class AsyncWatch(Generic[T]):
     """The same for a stream of `async for`."""
 
@@ -122,14 +189,20 @@ class AsyncWatch(Generic[T]):
         return self._judge.alarm
 
     async def _run(self) -> AsyncIterator[T]:
+        judge, chunk = self._judge, None
+        stream = aiter(self._stream)
+        chunks = ticking(stream, judge.silence) if judge.listens else stream
         try:
-            async for chunk in self._stream:
-                if self._judge.sees(chunk):
-                    await self._close()
-                    for end in self._judge.end(chunk):
-                        yield end
-                    return
+            async for chunk in chunks:
+                if judge.silence() or judge.sees(chunk):
+                    break
                 yield chunk
+            else:
+                judge.over()
+            if judge.alarm is not None:
+                await self._close()
+                for end in judge.end(chunk):
+                    yield end
         finally:
             await self._close()
 
@@ -166,20 +239,31 @@ def watch(
     *,
     model: str = "",
     on_alarm: OnAlarm = "raise",
+    on_refuse: OnWarning | None = None,
     on_warning: OnWarning | None = None,
-    texts: Texts = _chunks.texts,
+    texts: Texts | None = None,
+    strict: bool = False,
 ) -> Watch[T]:
     """The stream of a client, chunk by chunk, as it comes, until the model goes in circles.
 
-    Then the connection is closed, and `on_alarm` decides: `"raise"` raises LoopError; `"stop"` gives the
-    chunk, and after it one whose finish reason is `length` where the API has such; something to call is
-    called with the alarm, and the stream ends as with `"stop"`. `on_warning` is called with each alarm of a
-    guard whose `response` is `"warn"` or `"observe"`; the stream goes on.
+    At an alarm that stops, the connection is closed, and `on_alarm` decides what comes. A refusal ends nothing: who runs the
+    call has to leave it.
 
-    `guards`: the recommended ones where none are given. `texts`: what is new in a chunk, for chunks that
-    deadloop does not know: pairs of a channel and a text, behind which of several answers.
+    Args:
+        stream: Chunks of OpenAI (chat, completions, responses), Anthropic, LiteLLM, LangChain, Mistral, Ollama, or plain texts.
+        guards: The recommended ones where none are given.
+        model: Whose guard watches; else that of the first name that the chunks give.
+        on_alarm: `"raise"` raises LoopError; `"stop"` gives the chunk, and after it one whose finish reason is `length` where the
+            API has such; something to call is called with the alarm, and the stream ends as with `"stop"`.
+        on_refuse: Called with each alarm that refuses a call; without it `on_warning` is.
+        on_warning: Called with each alarm of a guard whose `response` is `"warn"` or `"observe"`; the stream goes on.
+        texts: What is new in a chunk, for chunks that deadloop does not know: which of several answers, the channel, the text.
+        strict: Whether settings with a guard that sees nothing here raise ValueError; else a warning names it, once.
+
+    Returns:
+        The stream. Its `alarm` says why it was ended.
     """
-    return Watch(stream, _Judge(guards, model, on_alarm, on_warning, texts))
+    return Watch(stream, _Judge(guards, model, Told(on_alarm, on_refuse, on_warning), texts, strict))
 
 
 def awatch(
@@ -188,8 +272,10 @@ def awatch(
     *,
     model: str = "",
     on_alarm: OnAlarm = "raise",
+    on_refuse: OnWarning | None = None,
     on_warning: OnWarning | None = None,
-    texts: Texts = _chunks.texts,
+    texts: Texts | None = None,
+    strict: bool = False,
 ) -> AsyncWatch[T]:
-    """The same as `watch` for a stream of `async for`."""
-    return AsyncWatch(stream, _Judge(guards, model, on_alarm, on_warning, texts))
+    """The same as `watch` for a stream of `async for`. A silence is noticed while it lasts."""
+    return AsyncWatch(stream, _Judge(guards, model, Told(on_alarm, on_refuse, on_warning), texts, strict))

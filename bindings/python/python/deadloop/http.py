@@ -11,14 +11,14 @@ from __future__ import annotations
 import functools
 import importlib
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
-from typing import Any, Literal
+import time
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
 
-from deadloop._alarm import Alarm, LoopError
+from deadloop import _options
 from deadloop._deadloop import Guards, Live
-
-OnAlarm = Literal["raise", "stop"] | Callable[[Alarm], object]
-OnWarning = Callable[[Alarm], object]
+from deadloop._options import OnAlarm, OnWarning, Told
+from deadloop._watch import SILENT, ticking
 
 # Content types of responses that come event by event.
 STREAMS = ("text/event-stream", "application/x-ndjson", "application/ndjson", "application/jsonl")
@@ -32,34 +32,43 @@ class _Base:
         inner: Any = None,
         model: str | None = None,
         on_alarm: OnAlarm = "raise",
+        on_refuse: OnWarning | None = None,
         on_warning: OnWarning | None = None,
+        strict: bool = False,
     ) -> None:
         """A transport around `inner`, or around the library's own with its defaults.
 
-        `guards`: the recommended ones where none are given. `model`: whose guard watches; else the one that
-        the request names. `on_alarm`: `"raise"` raises LoopError from the stream; `"stop"` ends the response
-        as its API ends one that was too long; something to call is called with the alarm, then as `"stop"`.
-        `on_warning` is called with each alarm of a guard that only warns or observes.
+        Args:
+            guards: The recommended ones where none are given.
+            inner: The transport underneath.
+            model: Whose guard watches; else the one that the request names.
+            on_alarm: `"raise"` raises LoopError from the stream; `"stop"` ends the response as its API ends one that was too
+                long; something to call is called with the alarm, then as `"stop"`.
+            on_refuse: Called with each alarm that refuses a call, which ends nothing; without it `on_warning` is.
+            on_warning: Called with each alarm of a guard that only warns or observes.
+            strict: Whether settings with a guard that sees nothing here raise ValueError; else a warning names it, once.
         """
-        if not (callable(on_alarm) or on_alarm in ("raise", "stop")):
-            raise ValueError(f"on_alarm is {on_alarm!r}; expected 'raise', 'stop' or something to call")
+        self.told = Told(on_alarm, on_refuse, on_warning)
         self.guards = guards or Guards.recommended()
         self.inner = inner
         self.model = model
-        self.on_alarm = on_alarm
-        self.on_warning = on_warning
+        _options.see(self.guards, _options.RESPONSE, "a response over HTTP", model=model or "", strict=strict)
 
     def _library(self, request: Any) -> Any:
         """httpx or httpx2: the one that made the request."""
         return importlib.import_module(type(request).__module__.partition(".")[0])
 
-    def _live(self, request: Any, response: Any) -> Live | None:
-        """A guard for a response that is a stream."""
+    def _guard(self, request: Any, response: Any, body: type, stream: type) -> None:
+        """Puts a guard around the body of a response that is a stream."""
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         packed = response.headers.get("content-encoding", "identity").lower() != "identity"
         if kind not in STREAMS or packed or not 200 <= response.status_code < 300:
-            return None
-        return self.guards.live(self.model or _model(request))
+            return
+        if "content-length" in response.headers:
+            del response.headers["content-length"]  # a response that is cut is shorter, and its ending is new
+        model = self.model or _model(request)
+        listens = self.guards.reads("silence", model or "")
+        response.stream = _body(body, stream)(response.stream, self.guards.live(model), self.told, listens)
 
 
 def _model(request: Any) -> str | None:
@@ -80,26 +89,42 @@ def _unpacked(request: Any) -> None:
 class _Body:
     """The body of a response through its guard."""
 
-    def __init__(self, inner: Any, live: Live, on_alarm: OnAlarm, on_warning: OnWarning | None) -> None:
+    def __init__(self, inner: Any, live: Live, told: Told, listens: bool) -> None:
         self.inner = inner
         self.live = live
-        self.on_alarm = on_alarm
-        self.on_warning = on_warning
+        self.told = told
+        self.listens = listens
+        self.heard = time.monotonic()
 
     def _feed(self, chunk: bytes) -> bytes:
-        """What of the chunk is passed on. Tells what it warns of."""
+        """What of the chunk is passed on. Tells what it warns of and refuses."""
+        if self._silence():
+            return b""
+        self.heard = time.monotonic()
         passed = self.live.feed(chunk)
-        if self.on_warning is not None:
-            for warning in self.live.warnings():
-                self.on_warning(warning)
+        self._tell()
         return passed
 
-    def _tail(self, alarm: Alarm) -> bytes:
+    def _silence(self) -> bool:
+        """Whether the response ends because nothing has come for so long."""
+        seconds = time.monotonic() - self.heard
+        if self.listens and seconds >= SILENT:
+            self.live.silence(seconds)
+            self._tell()
+        return self.live.alarm is not None
+
+    def _tell(self) -> None:
+        for warning in self.live.warnings():
+            self.told.warns(warning)
+        for alarm in self.live.refusals():
+            self.told.refuses(alarm)
+
+    def _tail(self) -> bytes:
         """What comes after what was passed on. Raises where it should."""
-        if self.on_alarm == "raise":
-            raise LoopError(alarm)
-        if callable(self.on_alarm):
-            self.on_alarm(alarm)
+        alarm = self.live.alarm
+        if alarm is None:
+            return b""
+        self.told.ends(alarm)
         return self.live.ending
 
 
@@ -107,14 +132,13 @@ class _Sync(_Body):
     def __iter__(self) -> Iterator[bytes]:
         for chunk in self.inner:
             passed = self._feed(chunk)
-            alarm = self.live.alarm
-            if alarm is None:
+            if self.live.alarm is not None:
+                self.close()
                 yield passed
-                continue
-            self.inner.close()
+                break
             yield passed
-            yield self._tail(alarm)
-            return
+        if tail := self._tail():
+            yield tail
 
     def close(self) -> None:
         self.inner.close()
@@ -122,16 +146,19 @@ class _Sync(_Body):
 
 class _Async(_Body):
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for chunk in self.inner:
+        chunks = aiter(self.inner)
+        async for chunk in ticking(chunks, self._silence) if self.listens else chunks:
             passed = self._feed(chunk)
-            alarm = self.live.alarm
-            if alarm is None:
+            if self.live.alarm is not None:
+                await self.aclose()
                 yield passed
-                continue
-            await self.inner.aclose()
+                break
             yield passed
-            yield self._tail(alarm)
-            return
+        else:
+            if self.live.alarm is not None:  # it ended in silence
+                await self.aclose()
+        if tail := self._tail():
+            yield tail
 
     async def aclose(self) -> None:
         await self.inner.aclose()
@@ -153,9 +180,7 @@ class Transport(_Base):
             self.inner = library.HTTPTransport()
         _unpacked(request)
         response = self.inner.handle_request(request)
-        if (live := self._live(request, response)) is not None:
-            body = _body(_Sync, library.SyncByteStream)
-            response.stream = body(response.stream, live, self.on_alarm, self.on_warning)
+        self._guard(request, response, _Sync, library.SyncByteStream)
         return response
 
     def close(self) -> None:
@@ -180,9 +205,7 @@ class AsyncTransport(_Base):
             self.inner = library.AsyncHTTPTransport()
         _unpacked(request)
         response = await self.inner.handle_async_request(request)
-        if (live := self._live(request, response)) is not None:
-            body = _body(_Async, library.AsyncByteStream)
-            response.stream = body(response.stream, live, self.on_alarm, self.on_warning)
+        self._guard(request, response, _Async, library.AsyncByteStream)
         return response
 
     async def aclose(self) -> None:

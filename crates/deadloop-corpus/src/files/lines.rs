@@ -4,17 +4,11 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use flate2::read::MultiGzDecoder;
 
-use crate::Place;
+use crate::files::BOM;
 use crate::files::unpacked::Unpacked;
-use crate::transcript::Cost;
 use crate::transcript::wire::Fault;
+use crate::{Cost, Place};
 
-/// The longest line that is read, in bytes. A longer one is a problem and is skipped without being
-/// held in memory: 64 MiB of text is far beyond any model's context.
-pub const MAX_LINE: usize = 64 << 20;
-
-/// The mark that some tools write before UTF-8 text.
-pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
 const GZIP: &[u8] = b"\x1f\x8b";
 const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 const BUFFER: usize = 1 << 16;

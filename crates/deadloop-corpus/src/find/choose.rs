@@ -6,9 +6,11 @@ use std::collections::BTreeMap;
 use deadloop_detect::Kind;
 
 use super::begins::trimmed;
-use super::evidence::{Ends, confidence, confidence_near};
+use super::blanks::{before_blanks, floods};
+use super::evidence::{Ends, confidence, confidence_drawn, confidence_near, is_long};
 use super::gone::gone_since;
 use super::recycled::recycled;
+use super::soup::soup;
 use super::stale::stale_since;
 use super::views::{EXACT, Stretch, View, list_number, stretches};
 use super::windows::{WINDOW, windows};
@@ -96,7 +98,7 @@ pub(super) fn look(chars: &[char], last: bool) -> Found {
         .map_or(body.len(), |t| t.earliest.unwrap_or(t.onset));
     let mut spans = escaped(body, &candidates, until);
     if tail.is_none() && last {
-        tail = never_back(body, &mut spans);
+        tail = never_back(body, &mut spans).or_else(|| drawn(body, &mut spans));
     }
     let likeliest = |a: &&Candidate, b: &&Candidate| a.confidence.total_cmp(&b.confidence);
     let doubt = candidates.iter().max_by(likeliest);
@@ -133,8 +135,9 @@ struct Candidate {
 fn candidates(text: &[char]) -> Vec<Candidate> {
     let exact = EXACT
         .iter()
-        .flat_map(|view| stretches(*view, text, MIN_COPIES, MIN_CHARS));
-    let exact = exact.map(|stretch| {
+        .flat_map(|view| stretches(*view, text, 2.0, MIN_CHARS))
+        .filter(|stretch| stretch.copies >= MIN_COPIES || is_long(stretch));
+    let exact = exact.chain(floods(text)).map(|stretch| {
         let stretch = trimmed(text, stretch);
         let ends = ends(text, &stretch);
         let confidence = confidence(text, &stretch, ends);
@@ -165,8 +168,7 @@ fn candidates(text: &[char]) -> Vec<Candidate> {
 fn body(text: &[char]) -> usize {
     let mut end = text.len();
     for left in (0..=MARKS).rev() {
-        let blank = |c: &&char| c.is_whitespace() || **c == '\u{fffd}';
-        end -= text[..end].iter().rev().take_while(blank).count();
+        end = before_blanks(&text[..end]);
         let mark = END_MARKS.iter().find(|mark| {
             let mut chars = mark.chars().rev();
             let mut text = text[..end].iter().rev();
@@ -232,6 +234,27 @@ fn never_back(text: &[char], spans: &mut Vec<FoundSpan>) -> Option<FoundSpan> {
     let mut tail = spans.drain(first..).next()?;
     tail.end = None;
     Some(tail)
+}
+
+/// For a text that ends in a few words in any order: those. Spans that begin in them are a part of them.
+fn drawn(text: &[char], spans: &mut Vec<FoundSpan>) -> Option<FoundSpan> {
+    let found = soup(text)?;
+    let length = text.len() - found.start;
+    let period = ((length as f64 / found.times) as usize).clamp(1, length - 1);
+    spans.retain(|span| span.start < found.start);
+    for span in spans.iter_mut() {
+        span.end = span.end.map(|end| end.min(found.start.max(span.onset + 1)));
+    }
+    Some(FoundSpan {
+        start: found.start,
+        onset: found.start + period,
+        earliest: None,
+        end: None,
+        period,
+        copies: found.times,
+        kind: Kind::NearRepeat,
+        confidence: confidence_drawn(length, found.times),
+    })
 }
 
 /// Whether equal copies at the end are only a part of a repetition whose copies differ. A few copies may be

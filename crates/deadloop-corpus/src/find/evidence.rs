@@ -2,6 +2,7 @@
 //! recordings that were read; they order what a reviewer should look at, and are no probabilities: how often
 //! a proposal of each confidence agreed with other labels stands in `reports/labels.md`.
 
+use super::grids::{closes, is_grid};
 use super::recycled::Recycled;
 use super::views::{Numbers, Stretch, View};
 
@@ -9,6 +10,8 @@ use super::views::{Numbers, Stretch, View};
 const CHARS: f64 = 200.0;
 /// Likewise, copies.
 const COPIES: f64 = 3.0;
+/// Copies that are too many to be asked for.
+const MANY: f64 = 300.0;
 
 /// Where a stretch ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +26,8 @@ pub(super) enum Ends {
 
 /// The confidence in a stretch, from 0 to 1; 0.5: it may be either.
 pub(super) fn confidence(text: &[char], stretch: &Stretch, ends: Ends) -> f64 {
-    certain(amount(stretch) + how(stretch, ends) + what(text, stretch, ends) + ending(ends))
+    let seen = how(stretch, ends) + what(text, stretch, ends) + shape(text, stretch, ends);
+    certain(amount(stretch) + seen + ending(ends))
 }
 
 /// The confidence in a stretch of copies that differ.
@@ -32,7 +36,13 @@ pub(super) fn confidence_near(text: &[char], near: &Recycled, ends: Ends) -> f64
     // What is asked for item by item differs in more than that.
     let alike = 15.0 * (near.alike - 0.92);
     let amount = amount(stretch).min(4.0) - 2.9;
-    certain(amount + alike + form(text, stretch) + what(text, stretch, ends) + ending(ends))
+    let seen = form(text, stretch) + what(text, stretch, ends) + shape(text, stretch, ends);
+    certain(amount + alike + seen + ending(ends))
+}
+
+/// The confidence in so many chars of few words in any order, each of which came so often.
+pub(super) fn confidence_drawn(chars: usize, times: f64) -> f64 {
+    certain(0.8 * (chars as f64 / 1000.0).ln() + (times - 20.0) / 10.0)
 }
 
 /// What stands in text that fills a form: markup, JSON.
@@ -51,10 +61,19 @@ fn certain(weight: f64) -> f64 {
     1.0 / (1.0 + (-weight).exp())
 }
 
+/// Chars of a unit that nobody writes twice by chance: two exact copies of it are a repetition.
+const LONG: usize = 500;
+
+/// Whether two copies of a unit are enough.
+pub(super) fn is_long(stretch: &Stretch) -> bool {
+    stretch.view == View::Chars && stretch.period() >= LONG
+}
+
 fn amount(stretch: &Stretch) -> f64 {
     let long = 0.8 * (stretch.length() as f64 / CHARS).ln();
     let many = (1.2 * (stretch.copies / COPIES).ln()).min(3.0);
-    long + many + 4.0 * (stretch.copies - COPIES).min(0.0)
+    let few = if is_long(stretch) { 1.5 } else { 4.0 };
+    long + many + few * (stretch.copies - COPIES).min(0.0)
 }
 
 /// What counts on and then ends was often asked for: a list, a table, cases one by one.
@@ -82,10 +101,19 @@ fn what(text: &[char], stretch: &Stretch, ends: Ends) -> f64 {
         (View::Chars, 0) if ends == Ends::Before => -3.5,
         (View::Chars, 0) => -0.7,
         (View::Chars, _) => 0.0,
+        // Nobody asks for numbers by the hundred and is cut in the middle of them.
+        (_, 0) if stretch.copies >= MANY && ends != Ends::Before => -1.0,
         (_, 0) => -4.0,
         (_, 1..3) => -1.5,
         _ => 0.0,
     }
+}
+
+/// The rows of a grid are meant, and so is what closes at the end of a text.
+fn shape(text: &[char], stretch: &Stretch, ends: Ends) -> f64 {
+    let grid = if is_grid(text, stretch) { -6.0 } else { 0.0 };
+    let closed = ends != Ends::Before && closes(&text[stretch.end..]);
+    grid - if closed { 4.0 } else { 0.0 }
 }
 
 fn ending(ends: Ends) -> f64 {

@@ -2,12 +2,15 @@
 //! all of the text, and so the future. It shares no code with the detectors, which is its worth.
 mod aligned;
 mod begins;
+mod blanks;
 mod choose;
 mod evidence;
 mod gone;
+mod grids;
 mod places;
 mod recycled;
 mod runs;
+mod soup;
 mod stale;
 mod steps;
 mod views;

@@ -1,4 +1,4 @@
-//! Where the copies of a unit stand, for who shows them.
+//! Finds the copies of a repeated unit, for display.
 
 use std::ops::Range;
 

@@ -248,8 +248,12 @@ fn numbers_of(text: &[char], part: Range<usize>) -> Vec<f64> {
 }
 
 /// Chars of the list number that a line begins with, the blanks around it included: `12. `, `(3) `,
-/// `**4)** `, `5、`, `iv. `, `b) `, `七、`.
+/// `**4)** `, `5、`, `iv. `, `b) `, `七、`; or of its time: `[00:01.5 --> 00:02.0] `.
 pub(super) fn list_number(line: &[char]) -> usize {
+    let stamp = stamp(line);
+    if stamp > 0 {
+        return stamp;
+    }
     let count =
         |from: usize, is: fn(&char) -> bool| line[from..].iter().take_while(|c| is(c)).count();
     let blank = |c: &char| matches!(c, ' ' | '\t' | '\u{3000}');
@@ -265,6 +269,29 @@ pub(super) fn list_number(line: &[char]) -> usize {
         return 0;
     }
     at + marks + count(at + marks, blank)
+}
+
+/// The most chars of a time in brackets.
+const STAMP: usize = 48;
+
+/// Chars of the time in brackets that a line begins with, as speech is written down, and the blanks after it.
+fn stamp(line: &[char]) -> usize {
+    let blank = |c: &&char| matches!(c, ' ' | '\t' | '\u{3000}');
+    let opened = line.iter().take_while(blank).count();
+    if !matches!(line.get(opened), Some('[' | '(')) {
+        return 0;
+    }
+    let inside = &line[opened + 1..line.len().min(opened + STAMP)];
+    let time = |c: &&char| c.is_numeric() || ":.,->–s ".contains(**c);
+    let length = inside.iter().take_while(time).count();
+    let clock = inside[..length]
+        .windows(3)
+        .any(|w| w[1] == ':' && w[0].is_numeric() && w[2].is_numeric());
+    if !clock || !matches!(inside.get(length), Some(']' | ')')) {
+        return 0;
+    }
+    let at = opened + length + 2;
+    at + line[at..].iter().take_while(blank).count()
 }
 
 /// Chars of the number at the start of a text, as lists are numbered: digits, letters, Roman or

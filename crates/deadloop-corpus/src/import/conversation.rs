@@ -41,7 +41,7 @@ enum Role {
     Tool,
 }
 
-const ROLES: [(&str, Role); 17] = [
+const ROLES: [(&str, Role); 22] = [
     ("system", Role::System),
     ("developer", Role::System),
     ("user", Role::User),
@@ -59,6 +59,11 @@ const ROLES: [(&str, Role); 17] = [
     ("function", Role::Tool),
     ("observation", Role::Tool),
     ("tool_response", Role::Tool),
+    ("toolResult", Role::Tool),
+    ("tool_result", Role::Tool),
+    ("ai", Role::Model),
+    ("agent", Role::Model),
+    ("thinking", Role::Model),
 ];
 
 impl Conversation {
@@ -75,11 +80,25 @@ impl Conversation {
         think: ThinkOptions,
         losses: &mut Losses,
     ) -> Result<(), Fault> {
-        let role = role(&mut message)?;
-        let content = ["content", "value", "text", "parts"];
-        let content = content
+        let (role, named) = role(&mut message)?;
+        let content = CONTENT
             .into_iter()
             .find_map(|name| take::any(&mut message, name));
+        let content = match (content, named.as_str()) {
+            // Some recorders write what was thought as a message of its own.
+            (Some(thought), "thinking") => {
+                message.insert("thinking".to_owned(), thought);
+                None
+            }
+            (None, _)
+                if message
+                    .get("message")
+                    .is_some_and(|said| said.is_string() || said.is_array()) =>
+            {
+                take::any(&mut message, "message")
+            }
+            (content, _) => content,
+        };
         let mut said = Message {
             events: Vec::new(),
             think,
@@ -93,7 +112,7 @@ impl Conversation {
                 said.model(&mut message, content)?;
                 turn = Some(said.turn(&mut message, t_ms)?);
             }
-            Role::Tool => said.tool_result(&mut message, content, "tool_call_id")?,
+            Role::Tool => said.tool_result(&mut message, content)?,
             Role::User | Role::System => told = Some(said.told(content)?),
         }
         said.losses.rest(path, &message);
@@ -146,19 +165,80 @@ pub(crate) fn group_of(prompt: &str) -> String {
     format!("prompt-{}", short.collect::<String>())
 }
 
-fn role(message: &mut Object) -> Result<Role, Fault> {
+/// Names of what was said.
+const CONTENT: [&str; 5] = ["content", "value", "text", "parts", "mes"];
+/// Names of who said it.
+const SPEAKER: [&str; 4] = ["role", "from", "sender", "source"];
+
+/// Who speaks, and what the recording calls it.
+fn role(message: &mut Object) -> Result<(Role, String), Fault> {
     const EXPECTED: &str = "`role` or `from` (system, user, assistant, tool, human, gpt, …)";
-    let named = match take::string(message, "role")? {
-        Some(role) => Some(role),
-        None => take::string(message, "from")?,
-    };
+    let mut named = None;
+    for name in SPEAKER {
+        if named.is_none() {
+            named = take::string(message, name)?;
+        }
+    }
     let named = named.ok_or_else(|| take::missing("role", EXPECTED))?;
     let known = ROLES
         .iter()
         .find(|(name, _)| named.eq_ignore_ascii_case(name));
+    let known = known.map(|(_, role)| *role);
     known
-        .map(|(_, role)| *role)
+        .map(|role| (role, named.clone()))
         .ok_or_else(|| Fault::new(format!("a message of the unknown role {named:?}"), EXPECTED))
+}
+
+/// What is in a block that is named by a field of its own, as Gemini's, Bedrock's and Goose's are:
+/// `{"functionCall": {…}}`.
+fn named_block(block: &mut Object) -> Option<(&'static str, Object)> {
+    const NAMED: [(&str, &str); 7] = [
+        ("functionCall", "tool_use"),
+        ("functionResponse", "tool_result"),
+        ("toolUse", "tool_use"),
+        ("toolResult", "tool_result"),
+        ("toolCall", "tool_use"),
+        ("reasoningContent", "reasoning"),
+        ("tool_call", "tool_use"),
+    ];
+    let (name, kind) = NAMED
+        .into_iter()
+        .find(|(name, _)| block.get(*name).is_some_and(Value::is_object))?;
+    let Some(Value::Object(mut inner)) = block.remove(name) else {
+        return None;
+    };
+    // Goose says first whether it could be read; Bedrock has the text and its signature in one.
+    for wrapped in ["value", "reasoningText"] {
+        if let Some(Value::Object(value)) = inner.get_mut(wrapped) {
+            inner = std::mem::take(value);
+        }
+    }
+    if let Some(id) = block.remove("id") {
+        inner.entry("id").or_insert(id);
+    }
+    for (theirs, ours) in [
+        ("toolUseId", "id"),
+        ("value", "content"),
+        ("response", "content"),
+    ] {
+        if let Some(value) = inner.remove(theirs) {
+            inner.entry(ours).or_insert(value);
+        }
+    }
+    if kind == "tool_result"
+        && let Some(id) = inner.remove("id")
+    {
+        inner.insert("tool_use_id".to_owned(), id);
+    }
+    block.remove("type");
+    Some((kind, inner))
+}
+
+/// Whether a block is what a tool gave back.
+fn is_result(block: &Value) -> bool {
+    let typed = block.get("type").and_then(Value::as_str);
+    let named = ["functionResponse", "toolResult"];
+    typed == Some("tool_result") || named.iter().any(|name| block.get(*name).is_some())
 }
 
 /// One message on its way.
@@ -189,7 +269,11 @@ impl Message<'_> {
             Some(Value::Object(block)) => self.block(Value::Object(block))?,
             Some(other) => return Err(take::wrong("content", &other, "a string or blocks")),
         }
-        for call in take::list(message, "tool_calls")?.unwrap_or_default() {
+        let calls = match take::list(message, "tool_calls")? {
+            Some(calls) => Some(calls),
+            None => take::list(message, "toolCalls")?,
+        };
+        for call in calls.unwrap_or_default() {
             let mut call = take::as_object("tool_calls[]", call)?;
             let body = tool_call(&mut call)?;
             self.push(Some(body));
@@ -243,19 +327,28 @@ impl Message<'_> {
             }
             other => take::as_object("content[]", other)?,
         };
-        let kind = take::string(&mut block, "type")?.unwrap_or_default();
+        let named = named_block(&mut block);
+        let kind = match named {
+            Some((kind, inner)) => {
+                self.losses
+                    .rest(&format!("{}.content[]", self.path), &block);
+                block = inner;
+                kind.to_owned()
+            }
+            None => take::string(&mut block, "type")?.unwrap_or_default(),
+        };
         match kind.as_str() {
             "thinking" | "reasoning" => {
                 let text = first_text(&mut block, &["thinking", "reasoning", "text"])?;
                 self.push(text.map(Body::Reasoning));
             }
-            "tool_use" | "server_tool_use" => {
+            "tool_use" | "server_tool_use" | "toolCall" => {
                 let body = tool_call(&mut block)?;
                 self.push(Some(body));
             }
             "tool_result" => {
                 let content = take::any(&mut block, "content");
-                self.tool_result(&mut block, content, "tool_use_id")?;
+                self.tool_result(&mut block, content)?;
             }
             // Gemini marks thoughts by a flag.
             _ if take::any(&mut block, "thought") == Some(Value::Bool(true)) => {
@@ -277,20 +370,28 @@ impl Message<'_> {
         Ok(())
     }
 
-    fn tool_result(
-        &mut self,
-        message: &mut Object,
-        content: Option<Value>,
-        id: &str,
-    ) -> Result<(), Fault> {
+    fn tool_result(&mut self, message: &mut Object, content: Option<Value>) -> Result<(), Fault> {
         let content = match content {
             None => String::new(),
             Some(Value::String(text)) => text,
             Some(Value::Array(blocks)) => self.texts(blocks),
+            Some(Value::Object(mut fields)) => match take::any(&mut fields, "output") {
+                Some(Value::String(text)) if fields.is_empty() => text,
+                Some(output) => {
+                    fields.insert("output".to_owned(), output);
+                    Value::Object(fields).to_string()
+                }
+                None => Value::Object(fields).to_string(),
+            },
             Some(other) => other.to_string(),
         };
         let error = failed(message);
-        let id = take::string(message, id)?;
+        let mut id = None;
+        for name in RESULT_IDS {
+            if id.is_none() {
+                id = take::string(message, name)?;
+            }
+        }
         self.push(Some(Body::ToolResult { id, content, error }));
         Ok(())
     }
@@ -305,7 +406,7 @@ impl Message<'_> {
         };
         let mut texts = Vec::new();
         for block in blocks {
-            if block.get("type").and_then(Value::as_str) == Some("tool_result") {
+            if is_result(&block) {
                 self.block(block)?;
             } else {
                 texts.push(block);
@@ -332,10 +433,20 @@ impl Message<'_> {
     }
 }
 
+/// Names of the call that a result is of.
+const RESULT_IDS: [&str; 4] = [
+    "tool_call_id",
+    "tool_use_id",
+    "toolCallId",
+    "source_call_id",
+];
+
 /// Whether a result says that the tool failed: a flag, or a status as LangChain and the AI SDK write it.
 fn failed(message: &mut Object) -> Option<bool> {
-    if let Some(Value::Bool(error)) = take::any(message, "is_error") {
-        return Some(error);
+    for name in ["is_error", "isError"] {
+        if let Some(Value::Bool(error)) = take::any(message, name) {
+            return Some(error);
+        }
     }
     let error = match message.get("status").and_then(Value::as_str)? {
         "error" => true,
@@ -364,7 +475,12 @@ fn first_text(block: &mut Object, names: &[&str]) -> Result<Option<String>, Faul
 
 /// A call, as OpenAI (`function`), Anthropic (`input`) or others (`args`) write it.
 pub(crate) fn tool_call(call: &mut Object) -> Result<Body, Fault> {
-    let id = take::string(call, "id")?;
+    let mut id = None;
+    for name in ["id", "tool_call_id", "toolCallId", "call_id"] {
+        if id.is_none() {
+            id = take::string(call, name)?;
+        }
+    }
     take::any(call, "type");
     // Inspect writes the name alone there.
     let mut function = match call.get("function") {
@@ -372,13 +488,14 @@ pub(crate) fn tool_call(call: &mut Object) -> Result<Body, Fault> {
         _ => take::object(call, "function")?,
     };
     let part = function.as_mut().unwrap_or(call);
-    let name = take::string(part, "name")?;
-    let name = match name {
-        Some(name) => name,
-        None => take::string(part, "function")?
-            .ok_or_else(|| take::missing("name", "the name of the tool"))?,
-    };
-    let arguments = ["arguments", "input", "args"];
+    let mut name = None;
+    for field in ["name", "function_name", "toolName", "tool_name", "function"] {
+        if name.is_none() {
+            name = take::string(part, field)?;
+        }
+    }
+    let name = name.ok_or_else(|| take::missing("name", "the name of the tool"))?;
+    let arguments = ["arguments", "input", "args", "parameters"];
     let arguments = arguments
         .into_iter()
         .find_map(|field| take::any(part, field));

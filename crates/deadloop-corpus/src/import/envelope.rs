@@ -6,6 +6,11 @@
 //! | Anthropic's batches | `{"custom_id", "result": {"type": "succeeded", "message": {…}}}` |
 //! | proxies | `{"request": {…}, "response": {…}}` |
 //! | recorders of streams | `{"timestamp", "data": {…}}`, the data also as a string |
+//! | LiteLLM's spend logs | `{"request_id", "model", "messages", "response": {…}}`, both also as strings |
+//! | Helicone | `{"request_id", "request_body": {…}, "response_body": {…}}` |
+//! | batches of Bedrock | `{"recordId", "modelInput": {…}, "modelOutput": {…}}` |
+//! | invocation logs of Bedrock | `{"modelId", "input": {"inputBodyJson"}, "output": {"outputBodyJson"}}` |
+//! | batches of Vertex AI | `{"request": {"contents"}, "response": {…}, "processed_time"}` |
 
 use serde_json::Value;
 
@@ -34,12 +39,38 @@ pub(crate) struct Opened {
 }
 
 /// Where the object may be, outermost first.
-const INNER: [&str; 10] = [
-    "response", "body", "result", "message", "data", "chunk", "event", "raw", "payload", "line",
+const INNER: [&str; 14] = [
+    "response",
+    "body",
+    "result",
+    "message",
+    "data",
+    "chunk",
+    "event",
+    "raw",
+    "payload",
+    "line",
+    "response_body",
+    "modelOutput",
+    "output",
+    "outputBodyJson",
 ];
+/// Where the request may be.
+const REQUEST: [&str; 5] = [
+    "request",
+    "request_body",
+    "modelInput",
+    "inputBodyJson",
+    "input",
+];
+/// Names of the request's id.
+const IDS: [&str; 4] = ["custom_id", "request_id", "requestId", "recordId"];
 /// Names of times on a clock.
-const CLOCK: [&str; 8] = [
+const CLOCK: [&str; 11] = [
     "timestamp",
+    "startTime",
+    "request_created_at",
+    "processed_time",
     "time",
     "ts",
     "received_at",
@@ -53,24 +84,28 @@ const MILLIS: [&str; 3] = ["t_ms", "elapsed_ms", "ms"];
 const SECONDS: [&str; 3] = ["elapsed", "elapsed_s", "offset"];
 const DEPTH: usize = 3;
 
-/// The object that `known` knows: this one, or one that it wraps. A string that holds JSON is not
-/// looked into here but where it is read.
-pub(crate) fn inner<'a>(object: &'a Object, known: &dyn Fn(&Object) -> bool) -> Option<&'a Object> {
-    fn look<'a>(
-        object: &'a Object,
-        known: &dyn Fn(&Object) -> bool,
-        depth: usize,
-    ) -> Option<&'a Object> {
-        if known(object) {
-            return Some(object);
-        }
-        let parts = INNER
-            .iter()
-            .filter_map(|name| object.get(*name)?.as_object());
-        let deeper = |part: &'a Object| look(part, known, depth - 1);
-        (depth > 0).then(|| parts.into_iter().find_map(deeper))?
+/// Whether `known` knows this object or one that it wraps, be it as a string.
+pub(crate) fn holds(object: &Object, known: &dyn Fn(&Object) -> bool) -> bool {
+    fn look(object: &Object, known: &dyn Fn(&Object) -> bool, depth: usize) -> bool {
+        let deeper = |name: &&str| match object.get(*name) {
+            Some(Value::Object(part)) => look(part, known, depth - 1),
+            Some(Value::String(text)) => match parsed(text) {
+                Some(part) => look(&part, known, depth - 1),
+                None => false,
+            },
+            _ => false,
+        };
+        known(object) || (depth > 0 && INNER.iter().any(|name| deeper(&name)))
     }
     look(object, known, DEPTH)
+}
+
+/// The object that a text is.
+fn parsed(text: &str) -> Option<Object> {
+    if !text.trim_ascii_start().starts_with('{') {
+        return None;
+    }
+    serde_json::from_str(text).ok()
 }
 
 /// Takes an object that `known` knows out of what is wrapped around it.
@@ -102,10 +137,9 @@ pub(crate) fn open(
 fn unwrap(object: &mut Object, known: &dyn Fn(&Object) -> bool) -> Option<(&'static str, Object)> {
     for name in INNER {
         if let Some(Value::String(text)) = object.get(name)
-            && text.trim_ascii_start().starts_with('{')
-            && let Ok(Value::Object(parsed)) = serde_json::from_str(text)
+            && let Some(inside) = parsed(text)
         {
-            object.insert(name.to_owned(), Value::Object(parsed));
+            object.insert(name.to_owned(), Value::Object(inside));
         }
     }
     let parts = || {
@@ -115,7 +149,7 @@ fn unwrap(object: &mut Object, known: &dyn Fn(&Object) -> bool) -> Option<(&'sta
     };
     let holds = |name: &&str| {
         let part = object.get(*name).and_then(Value::as_object);
-        part.is_some_and(|part| inner(part, known).is_some())
+        part.is_some_and(|part| holds(part, known))
     };
     let name = parts().find(holds).or_else(|| parts().next())?;
     match object.remove(name) {
@@ -162,13 +196,18 @@ impl Opened {
         think: ThinkOptions,
         losses: &mut Losses,
     ) -> Result<(), Fault> {
-        let named = take::label(envelope, "custom_id");
-        self.id = self.id.take().or(named);
+        if self.id.is_none() {
+            self.id = IDS.iter().find_map(|name| take::label(envelope, name));
+        }
+        if self.model.is_none() {
+            let names = ["model", "modelId"];
+            self.model = names.iter().find_map(|name| take::label(envelope, name));
+        }
         let since = time(envelope, &MILLIS, Value::as_f64);
         let since = since.or_else(|| time(envelope, &SECONDS, |s| Some(s.as_f64()? * 1e3)));
         self.since = self.since.or(since);
         self.at = self.at.or_else(|| time(envelope, &CLOCK, millis));
-        if let Some(Value::Object(mut request)) = envelope.remove("request") {
+        if let Some(mut request) = request(envelope) {
             let model = take::label(&mut request, "model");
             self.model = self.model.take().or(model);
             self.group = prompt(&mut request, think, losses)?;
@@ -176,6 +215,32 @@ impl Opened {
         }
         Ok(())
     }
+}
+
+/// The request, as far as the envelope holds it: in a field, in one of that, as a string, or its
+/// messages alone.
+fn request(envelope: &mut Object) -> Option<Object> {
+    for name in REQUEST {
+        let inside = match envelope.get(name) {
+            Some(Value::Object(_)) => take::any(envelope, name),
+            Some(Value::String(text)) => parsed(text).map(Value::Object),
+            _ => None,
+        };
+        if let Some(Value::Object(mut inside)) = inside {
+            envelope.remove(name);
+            return match inside.get("inputBodyJson") {
+                Some(Value::Object(_)) => request(&mut inside),
+                _ => Some(inside),
+            };
+        }
+    }
+    let messages = match envelope.get("messages")? {
+        Value::String(text) => serde_json::from_str(text).ok()?,
+        list => list.clone(),
+    };
+    envelope.remove("messages");
+    let messages = Some(messages).filter(Value::is_array)?;
+    Some(Object::from_iter([("messages".to_owned(), messages)]))
 }
 
 /// Takes the first of these fields that is a time.
@@ -203,8 +268,15 @@ fn prompt(
         return Ok(text.as_str().map(group_of));
     }
     let mut conversation = Conversation::default();
-    for message in take::list(request, "messages")?.unwrap_or_default() {
-        let message = take::as_object("request.messages[]", message)?;
+    let messages = match take::list(request, "messages")? {
+        Some(messages) => Some(messages),
+        None => take::list(request, "contents")?,
+    };
+    for message in messages.unwrap_or_default() {
+        let mut message = take::as_object("request.messages[]", message)?;
+        if message.contains_key("parts") {
+            message.entry("role").or_insert_with(|| "user".into());
+        }
         // The transcript is of the response: what was said before it is not kept.
         if conversation.prompt.is_some() {
             losses.add("request.messages[]");

@@ -52,6 +52,11 @@ impl File {
         Place::new(Arc::clone(&self.path), line)
     }
 
+    /// Whether it was named itself, or is a part of a corpus: then it has to be a recording.
+    pub(super) fn is_meant(&self) -> bool {
+        self.named || self.corpus.is_some()
+    }
+
     /// Opens it. In a folder nothing but a file is: a pipe would be waited for, maybe for ever.
     pub(super) fn open(&self) -> io::Result<Disk> {
         match self.named {

@@ -8,16 +8,11 @@ use super::cut::{Content, Records, Shape, csv, members, records, rows};
 use super::files::File;
 use super::reader::Foreign;
 use super::take::Object;
-use crate::Problem;
 use crate::files::{BOM, Counted, broken, unpack};
 use crate::import::formats::FOREIGN;
 use crate::import::stream::{Framed, Frames, object};
 use crate::transcript::wire::Fault;
 
-/// Bytes of a file that are looked at.
-const HEAD: usize = 1 << 16;
-/// Most records that are looked at.
-const RECORDS: usize = 20;
 const ZIP: &[u8] = b"PK\x03\x04";
 const PARQUET: &[u8] = b"PAR1";
 
@@ -41,6 +36,17 @@ impl Certainty {
     pub(crate) fn when(self, so: bool) -> Self {
         if so { self } else { Self::No }
     }
+
+    /// What makes it so, for messages.
+    pub(crate) fn why(self) -> &'static str {
+        match self {
+            Self::No => "nothing in it tells",
+            Self::Fallback => "a column of a usual name, and nothing else",
+            Self::Likely => "its fields are there, but others have such fields too",
+            Self::Enclosed => "a response of the API stands inside of its records",
+            Self::Certain => "it has what only this format has",
+        }
+    }
 }
 
 /// The beginning of a file.
@@ -51,16 +57,23 @@ pub(crate) struct Head {
     /// Whether it is one document that is a list; `values` are then its elements.
     pub(crate) list: bool,
     /// The first records, as far as they are JSON. Of a long one only the beginning is there, cut
-    /// after a whole field or element.
+    /// after a whole field or element. Of a text its beginning is the only one.
     pub(crate) values: Vec<Value>,
     /// The names of an archive's members.
     pub(crate) members: Vec<String>,
+    /// Whether there are more records than were looked at.
+    pub(crate) more: bool,
 }
 
 impl Head {
     /// Those of the first records that are objects.
     pub(crate) fn objects(&self) -> impl Iterator<Item = &Object> {
         self.values.iter().filter_map(Value::as_object)
+    }
+
+    /// The beginning of a text.
+    pub(crate) fn text(&self) -> Option<&str> {
+        (self.shape == Shape::Text).then(|| self.values.first()?.as_str())?
     }
 
     /// Whether some of the first records is an object of which this is so.
@@ -72,22 +85,72 @@ impl Head {
 /// A file whose format is known.
 pub(super) struct Opened {
     pub(super) format: &'static Foreign,
+    /// How certain the format is; none: it was asked for.
+    pub(super) sure: Option<Certainty>,
     pub(super) records: Records,
     /// Whether it begins with more than one record.
     pub(super) several: bool,
 }
 
-/// Opens a file, finds out its format (or takes the one that was asked for) and begins to read.
-pub(super) fn open(file: &File, from: Option<&str>) -> Result<Opened, Problem> {
-    let here = |fault: Fault| fault.at(file.place(0));
-    let (head, bytes) = look(file).map_err(|e| here(broken(&e)))?;
-    if head.is_empty() {
-        return Err(here(Fault::new("the file is empty", "a recording")));
+/// A file that cannot be read, and what it is where it is no recording at all.
+pub(super) struct Refused {
+    pub(super) fault: Fault,
+    /// What such files are called where a folder has many of them.
+    pub(super) kind: Option<&'static str>,
+}
+
+impl From<Fault> for Refused {
+    fn from(fault: Fault) -> Self {
+        Self { fault, kind: None }
     }
-    let mut told = tell(&head, file).map_err(here)?;
-    let format = match from {
-        None => choose(&told).map_err(here)?,
-        Some(name) => named(name).ok_or_else(|| here(unknown(&told)))?,
+}
+
+/// A file of a kind that is no recording.
+fn no_recording(kind: &'static str, what: impl Into<String>, expected: &str) -> Refused {
+    Refused {
+        fault: Fault::new(what, expected),
+        kind: Some(kind),
+    }
+}
+
+/// Opens a file, finds out its format (or takes the one that was asked for) and begins to read.
+pub(super) fn open(file: &File, from: Option<&str>) -> Result<Opened, Refused> {
+    let mut look = Look::at(file).map_err(|e| match e.kind() {
+        io::ErrorKind::Other => Refused {
+            fault: broken(&e),
+            kind: Some("pipes, devices and links to nothing"),
+        },
+        _ => broken(&e).into(),
+    })?;
+    if look.head.is_empty() && look.whole {
+        return Err(no_recording(
+            "empty files",
+            "the file is empty",
+            "a recording",
+        ));
+    }
+    let asked = from.map(|name| named(name).ok_or(name)).transpose();
+    let (mut told, format, sure) = loop {
+        let told = tell(&look, file)?;
+        if let Ok(Some(format)) = asked {
+            break (told, format, None);
+        }
+        if from.is_some() {
+            return Err(unknown(&told).into());
+        }
+        let (sure, best) = best(&told);
+        let more = sure < Certainty::Likely && (!look.whole || told.more);
+        if more && look.further(sure) {
+            continue;
+        }
+        match best[..] {
+            [] => return Err(foreign(&told, &look)),
+            [only] => break (told, only, Some(sure)),
+            [one, other, ..] => {
+                let what = format!("may be {} or {}: {}", one.name, other.name, sure.why());
+                return Err(Fault::new(what, "--from to say which").into());
+            }
+        }
     };
     if let Some(shape) = format.shape {
         told.shape = shape;
@@ -96,7 +159,8 @@ pub(super) fn open(file: &File, from: Option<&str>) -> Result<Opened, Problem> {
     }
     Ok(Opened {
         format,
-        records: records(told.shape, bytes, file.place(0)),
+        sure,
+        records: records(told.shape, look.all(), file.place(0)),
         several: told.list || told.values.len() > 1,
     })
 }
@@ -105,21 +169,76 @@ fn named(name: &str) -> Option<&'static Foreign> {
     FOREIGN.iter().copied().find(|format| format.name == name)
 }
 
-/// The head of a file, and all of its text from the beginning.
-fn look(file: &File) -> io::Result<(Vec<u8>, Box<dyn BufRead + Send>)> {
-    let disk = file.open()?;
-    let mut bytes = unpack(Counted::new(disk, file.progress.clone()))?;
-    let mut head = Vec::new();
-    let read = bytes.by_ref().take(HEAD as u64).read_to_end(&mut head);
-    if head.starts_with(BOM) {
-        head.drain(..BOM.len());
+/// The head of a file, which grows until its format is known.
+struct Look {
+    head: Vec<u8>,
+    /// Whether the head is all of the file.
+    whole: bool,
+    /// How much is looked at: the place in [`STEPS`].
+    step: usize,
+    rest: Box<dyn BufRead + Send>,
+    failed: Option<io::Error>,
+}
+
+/// Bytes and records that are looked at, and then more where they tell nothing: a session may begin
+/// with many summaries, and one of its lines may be a picture.
+const STEPS: [(usize, usize); 3] = [(1 << 16, 20), (1 << 20, 500), (1 << 24, 5000)];
+
+impl Look {
+    fn at(file: &File) -> io::Result<Self> {
+        let disk = file.open()?;
+        let mut look = Self {
+            head: Vec::new(),
+            whole: false,
+            step: 0,
+            rest: unpack(Counted::new(disk, file.progress.clone()))?,
+            failed: None,
+        };
+        look.read();
+        if look.head.starts_with(BOM) {
+            look.head.drain(..BOM.len());
+        }
+        Ok(look)
     }
-    let begin = io::Cursor::new(head.clone());
-    let all: Box<dyn BufRead + Send> = match read {
-        Ok(_) => Box::new(begin.chain(bytes)),
-        Err(e) => Box::new(begin.chain(BufReader::new(Failed(Some(e))))),
-    };
-    Ok((head, all))
+
+    fn read(&mut self) {
+        let wanted = STEPS[self.step].0.saturating_sub(self.head.len());
+        let mut more = self.rest.by_ref().take(wanted as u64);
+        match more.read_to_end(&mut self.head) {
+            Ok(read) => self.whole = read < wanted,
+            Err(e) => (self.failed, self.whole) = (Some(e), true),
+        }
+    }
+
+    /// Looks at more, where that may help. A column of a usual name is looked past once.
+    fn further(&mut self, sure: Certainty) -> bool {
+        let last = match sure {
+            Certainty::No => STEPS.len() - 1,
+            _ => 1,
+        };
+        let packed = self.head.starts_with(ZIP) || self.head.starts_with(PARQUET);
+        if self.step >= last || packed {
+            return false;
+        }
+        self.step += 1;
+        if !self.whole {
+            self.read();
+        }
+        true
+    }
+
+    fn records(&self) -> usize {
+        STEPS[self.step].1
+    }
+
+    /// All of the file from the beginning.
+    fn all(self) -> Box<dyn BufRead + Send> {
+        let begin = io::Cursor::new(self.head);
+        match self.failed {
+            None => Box::new(begin.chain(self.rest)),
+            Some(e) => Box::new(begin.chain(BufReader::new(Failed(Some(e))))),
+        }
+    }
 }
 
 /// What failed while the head was read, told once more where the reader comes to it.
@@ -131,19 +250,54 @@ impl Read for Failed {
     }
 }
 
-/// The format that is most certain.
-fn choose(head: &Head) -> Result<&'static Foreign, Fault> {
-    let certain = |format: &&Foreign| (format.knows)(head);
-    let best = FOREIGN.iter().map(certain).max().unwrap_or(Certainty::No);
-    let mut best_of = FOREIGN.iter().filter(|format| certain(format) == best);
-    match (best, best_of.next(), best_of.next()) {
-        (Certainty::No, ..) | (_, None, _) => Err(unknown(head)),
-        (_, Some(format), None) => Ok(format),
-        (_, Some(one), Some(other)) => {
-            let what = format!("may be {} or {}", one.name, other.name);
-            Err(Fault::new(what, "--from to say which"))
-        }
+/// The formats that are most certain, and how certain.
+fn best(head: &Head) -> (Certainty, Vec<&'static Foreign>) {
+    let certain: Vec<Certainty> = FOREIGN.iter().map(|format| (format.knows)(head)).collect();
+    let best = certain.iter().copied().max().unwrap_or(Certainty::No);
+    let of = FOREIGN.iter().zip(certain);
+    let best_of = of.filter(|(_, sure)| *sure == best && best > Certainty::No);
+    (best, best_of.map(|(format, _)| *format).collect())
+}
+
+/// What a file of no format is.
+fn foreign(head: &Head, look: &Look) -> Refused {
+    let kind = match head.shape {
+        Shape::Text => prose(&look.head),
+        Shape::Csv | Shape::Table => "tables without a column of text",
+        _ => "JSON of no known format",
+    };
+    if head.shape == Shape::Text {
+        let expected = "a recording of a known format, or --from text where all of it is one answer of a model";
+        return no_recording(kind, kind, expected);
     }
+    Refused {
+        fault: unknown(head),
+        kind: Some(kind),
+    }
+}
+
+/// What a text that is no JSON looks like.
+fn prose(head: &[u8]) -> &'static str {
+    let begin = head.trim_ascii_start();
+    let starts = |with: &str| {
+        let same = begin.get(..with.len());
+        same.is_some_and(|same| same.eq_ignore_ascii_case(with.as_bytes()))
+    };
+    if ["<!doctype", "<html", "<?xml", "<svg"]
+        .iter()
+        .any(|tag| starts(tag))
+    {
+        return "HTML or XML";
+    }
+    let mut lines = begin.split(|byte| *byte == b'\n');
+    if lines.any(|line| line.starts_with(b"# ") || line.starts_with(b"## ")) {
+        return "Markdown";
+    }
+    let levels: [&[u8]; 5] = [b"INFO", b"WARN", b"DEBUG", b"ERROR", b"["];
+    if levels.iter().any(|level| begin.starts_with(level)) {
+        return "a log";
+    }
+    "plain text"
 }
 
 fn unknown(head: &Head) -> Fault {
@@ -165,13 +319,15 @@ fn unknown(head: &Head) -> Fault {
     )
 }
 
-/// How a file that begins with `head` is written.
-fn tell(head: &[u8], file: &File) -> Result<Head, Fault> {
+/// How a file that begins so is written.
+fn tell(look: &Look, file: &File) -> Result<Head, Refused> {
+    let head = &look.head[..];
     let mut told = Head {
         shape: Shape::Archive,
         list: false,
         values: Vec::new(),
         members: Vec::new(),
+        more: false,
     };
     if head.starts_with(ZIP) {
         told.members = members(&file.path);
@@ -179,11 +335,11 @@ fn tell(head: &[u8], file: &File) -> Result<Head, Fault> {
     }
     if head.starts_with(PARQUET) {
         told.shape = Shape::Table;
-        for row in rows(file.place(0)).take(RECORDS) {
+        for row in rows(file.place(0)).take(look.records()) {
             match row.map(|row| row.content) {
                 Ok(Content::Json(row)) => told.values.push(row),
                 Err(problem) if told.values.is_empty() => {
-                    return Err(Fault::new(problem.what, problem.expected));
+                    return Err(Fault::new(problem.what, problem.expected).into());
                 }
                 _ => break,
             }
@@ -191,42 +347,64 @@ fn tell(head: &[u8], file: &File) -> Result<Head, Fault> {
         return Ok(told);
     }
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
-        return Err(Fault::new("UTF-16 text", "UTF-8 text"));
+        return Err(no_recording("UTF-16 texts", "UTF-16 text", "UTF-8 text"));
+    }
+    if head.starts_with(b"SQLite format 3\0") {
+        let expected = "what the program that made it exports (opencode export, goose session export, llm logs --json)";
+        return Err(no_recording(
+            "SQLite databases",
+            "a SQLite database",
+            expected,
+        ));
     }
     if file.is_csv() {
         told.shape = Shape::Csv;
-        told.values = csv::head(head, RECORDS, head.len() < HEAD);
+        told.values = csv::head(head, look.records(), look.whole);
         return Ok(told);
     }
     let begin = head.trim_ascii_start();
-    let values = lines(head);
+    let (values, more) = lines(look);
     if !values.is_empty() && !begin.starts_with(b"[") {
-        (told.shape, told.values) = (Shape::Lines, values);
+        (told.shape, told.values, told.more) = (Shape::Lines, values, more);
     } else if begin.starts_with(b"{") || begin.starts_with(b"[") {
-        document(begin, &mut told);
+        document(begin, look.records(), &mut told);
     } else if fields(begin) {
         told.shape = Shape::Lines;
     } else {
         told.shape = Shape::Text;
+        told.values = vec![Value::String(text_of(head))];
         // Only a text without the zero byte, which no text of a model has, is one.
         if head.contains(&0) {
-            return Err(unknown(&told));
+            return Err(no_recording(
+                "binary files",
+                "content of no known format",
+                "a recording",
+            ));
         }
     }
     Ok(told)
 }
 
-/// The objects of whole lines, bare or the data of events. A bare one begins its line: those that
-/// do not are parts of a document.
-fn lines(head: &[u8]) -> Vec<Value> {
-    let mut frames = Frames::new(true, HEAD);
-    let whole = head.len() < HEAD;
-    let mut lines = head.split_inclusive(|byte| *byte == b'\n');
+/// The beginning of a text, as far as it is UTF-8.
+fn text_of(head: &[u8]) -> String {
+    let head = &head[..head.len().min(STEPS[0].0)];
+    let valid = match std::str::from_utf8(head) {
+        Ok(text) => text,
+        Err(e) => std::str::from_utf8(&head[..e.valid_up_to()]).unwrap_or_default(),
+    };
+    valid.to_owned()
+}
+
+/// The objects of whole lines, bare or the data of events, and whether there are more. A bare one
+/// begins its line: those that do not are parts of a document.
+fn lines(look: &Look) -> (Vec<Value>, bool) {
+    let mut frames = Frames::new(true, STEPS[look.step].0);
+    let mut lines = look.head.split_inclusive(|byte| *byte == b'\n');
     let mut values = Vec::new();
-    while values.len() < RECORDS
+    while values.len() < look.records()
         && let Some(line) = lines.next()
     {
-        if !whole && !line.ends_with(b"\n") {
+        if !look.whole && !line.ends_with(b"\n") {
             break;
         }
         let part = line.first().is_some_and(|byte| byte.is_ascii_whitespace());
@@ -239,7 +417,8 @@ fn lines(head: &[u8]) -> Vec<Value> {
             values.push(Value::Object(object));
         }
     }
-    values
+    let more = lines.next().is_some();
+    (values, more)
 }
 
 /// Whether a text of which no object could be read begins as server-sent events do.
@@ -249,7 +428,7 @@ fn fields(begin: &[u8]) -> bool {
 }
 
 /// A document, or a line that is longer than the head.
-fn document(begin: &[u8], told: &mut Head) {
+fn document(begin: &[u8], most: usize, told: &mut Head) {
     told.list = begin.starts_with(b"[");
     let one_line = !begin.trim_ascii_end().contains(&b'\n');
     told.shape = match one_line && !told.list {
@@ -257,7 +436,10 @@ fn document(begin: &[u8], told: &mut Head) {
         false => Shape::Document,
     };
     told.values = match completed(begin) {
-        Some(Value::Array(items)) => items.into_iter().take(RECORDS).collect(),
+        Some(Value::Array(items)) => {
+            told.more = items.len() > most;
+            items.into_iter().take(most).collect()
+        }
         Some(value) => vec![value],
         None => Vec::new(),
     };

@@ -41,6 +41,11 @@ impl Losses {
         self.format = format;
     }
 
+    /// Whether fields are counted as those of this format.
+    pub(super) fn is_of(&self, format: &str) -> bool {
+        self.format == format
+    }
+
     /// One field, or one of what `path` says.
     pub(crate) fn add(&mut self, path: &str) {
         let full = self.counts.len() >= PATHS;

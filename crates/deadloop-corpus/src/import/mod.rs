@@ -10,18 +10,23 @@
 //! | responses put together from the chunks of a stream | `streams`, `response`, `choice` |
 //! | what recorders wrap around an API's objects | `envelope` |
 //! | messages of a conversation as events | `conversation` |
+//! | logs of chats and agents as tables of paths | `log`, `paths`, `formats/logs.rs` |
+//! | the columns of tables | `formats/table.rs` |
+//! | why a model stopped, in the usual words | `deadloop_stream::reasons` |
+//! | where agents keep their sessions | `stores` |
 //! | turns, tokens, users, prompts of an agent's run | `run` |
 //! | spans of a trace as a run | `spans` |
 //! | what was left out, counted by name | `losses` |
 //!
-//! What comes in is conserved: every record is used or rejected, every transcript that was found is
-//! given out or rejected, and every rejection is one [`Problem`] with its place.
+//! What comes in is conserved: every record is used, passed over or rejected, every transcript that was
+//! found is given out, without text or rejected, and every rejection is one [`Problem`] with its place.
+//! A file in which nothing of a model was found is a problem; of a folder it is passed over by its kind.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::{Corpus, Entry, Ids, Problem, ThinkOptions};
+use crate::{Corpus, Entry, Ids, Place, Problem, ThinkOptions};
 
 mod choice;
 pub(crate) mod conversation;
@@ -31,22 +36,24 @@ mod files;
 mod fitting;
 pub(crate) mod formats;
 pub(crate) mod head;
+pub(crate) mod log;
 pub(crate) mod losses;
+pub(crate) mod paths;
 pub(crate) mod reader;
 mod response;
 pub(crate) mod run;
 pub(crate) mod spans;
-pub(crate) mod stream;
+mod stores;
 pub(crate) mod streams;
-pub(crate) mod take;
-pub(crate) mod time;
 
+use crate::transcript::wire::Fault;
 use cut::Records;
+pub(crate) use deadloop_stream::{reader as stream, reasons, take, time};
 use files::{File, Files};
-use formats::{FOREIGN, huggingface};
+use formats::{FOREIGN, deadloop, table};
 pub use losses::{Loss, Losses};
 use reader::{Foreign, Out, Reader};
-pub use stream::{Arrival, Ending, Quiet, StreamFormat, StreamReader};
+pub use stores::{AgentStore, agent_stores};
 
 /// What the caller asks for.
 #[derive(Clone, Debug, Default)]
@@ -55,14 +62,65 @@ pub struct ImportOptions {
     pub from: Option<String>,
     /// The model of recordings that do not name theirs.
     pub model: Option<String>,
-    /// The path of the field that holds the text (`a.b.c`), for formats with free columns.
-    pub text_field: Option<String>,
-    /// The path of the field that names the model, likewise.
-    pub model_field: Option<String>,
+    /// The columns of tables.
+    pub fields: Fields,
     /// How answers that may hold `<think>` are split.
     pub think: ThinkOptions,
     /// The name of its file goes before each id, but in a corpus, whose labels go by the ids.
     pub prefix_ids: bool,
+}
+
+/// Which columns of a table hold what: paths of fields (`a.b`, `a[].b`, `a[0].b`); what is not named is
+/// guessed from the names that people use.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fields {
+    /// What the model said.
+    pub text: Option<String>,
+    /// What it thought.
+    pub reasoning: Option<String>,
+    /// Why it stopped.
+    pub finish: Option<String>,
+    /// The id of the transcript.
+    pub id: Option<String>,
+    /// What belongs together, or the prompt.
+    pub group: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+    /// When it was recorded.
+    pub time: Option<String>,
+}
+
+impl Fields {
+    /// The column that an option names.
+    pub(crate) fn named(&self, option: &str) -> Option<&String> {
+        let all = [
+            ("--text-field", &self.text),
+            ("--reasoning-field", &self.reasoning),
+            ("--finish-field", &self.finish),
+            ("--id-field", &self.id),
+            ("--group-field", &self.group),
+            ("--model-field", &self.model),
+            ("--time-field", &self.time),
+        ];
+        let named = all.into_iter().find(|(name, _)| *name == option);
+        named.and_then(|(_, field)| field.as_ref())
+    }
+
+    /// The first option that names a column.
+    fn first(&self) -> Option<(&'static str, &String)> {
+        const OPTIONS: [&str; 7] = [
+            "--text-field",
+            "--reasoning-field",
+            "--finish-field",
+            "--id-field",
+            "--group-field",
+            "--model-field",
+            "--time-field",
+        ];
+        OPTIONS
+            .into_iter()
+            .find_map(|option| Some((option, self.named(option)?)))
+    }
 }
 
 /// A format that recordings may be in.
@@ -83,11 +141,14 @@ pub fn import_formats() -> impl Iterator<Item = ImportFormat> {
     })
 }
 
-/// Things of one kind that came in: each is used or rejected.
+/// Things of one kind that came in: each is used, empty or rejected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ImportTally {
     /// All that came in.
     pub seen: u64,
+    /// Those that hold nothing of a model (no text, call or result): files of a folder that are no
+    /// recordings, records that are passed over, transcripts without text. They are not given out.
+    pub empty: u64,
     /// Those that a [`Problem`] was given for.
     pub rejected: u64,
 }
@@ -95,7 +156,7 @@ pub struct ImportTally {
 impl ImportTally {
     /// Those that were used.
     pub fn used(self) -> u64 {
-        self.seen - self.rejected
+        self.seen - self.empty - self.rejected
     }
 }
 
@@ -121,6 +182,12 @@ pub struct Import {
     ids: Ids,
     repeated: u64,
     counts: ImportCounts,
+    /// Files of folders that were passed over, by their kind: how many, and one of them.
+    passed: BTreeMap<String, (u64, PathBuf)>,
+    /// What was guessed of tables, as the options that would say it, and of how many files.
+    guessed: BTreeMap<String, u64>,
+    /// What makes the formats that were met certain.
+    sure: BTreeMap<&'static str, &'static str>,
 }
 
 /// A file that is being read, and who reads it.
@@ -131,6 +198,13 @@ struct Open {
     records: Option<Records>,
     /// Reader and names go on while files are of this folder; none: for one file.
     folder: Option<(u64, PathBuf)>,
+    /// Where it begins, and whether it was named itself or is a part of a corpus.
+    place: Place,
+    strict: bool,
+    /// Records so far, those of them that are not used, and transcripts with text.
+    records_seen: u64,
+    not_used: u64,
+    found: u64,
 }
 
 impl Import {
@@ -141,19 +215,16 @@ impl Import {
     /// where nothing is.
     pub fn new(paths: &[PathBuf], mut options: ImportOptions) -> Result<Self, String> {
         // The one format that has columns of any name.
-        let columns = huggingface::ENTRY.name;
-        let named = [
-            ("the text field", &options.text_field),
-            ("the model field", &options.model_field),
-        ];
-        for (what, field) in named
-            .into_iter()
-            .filter_map(|(what, f)| Some((what, f.as_ref()?)))
-        {
+        let columns = table::ENTRY.name;
+        if options.from.as_deref() == Some("huggingface") {
+            // What it was called when it read little else.
+            options.from = Some(columns.to_owned());
+        }
+        if let Some((option, field)) = options.fields.first() {
             let from = options.from.get_or_insert_with(|| columns.to_owned());
             if from != columns {
                 return Err(format!(
-                    "{what} {field:?} for the format {from}, whose texts have their places; \
+                    "{option} {field} for the format {from}, whose texts have their places; \
                      expected none, or the format {columns}"
                 ));
             }
@@ -176,7 +247,27 @@ impl Import {
             ids: Ids::default(),
             repeated: 0,
             counts: ImportCounts::default(),
+            passed: BTreeMap::new(),
+            guessed: BTreeMap::new(),
+            sure: BTreeMap::new(),
         })
+    }
+
+    /// Files of folders that are no recordings: what kind they are of, how many, and one of them.
+    pub fn passed_over(&self) -> impl Iterator<Item = (&str, u64, &Path)> {
+        let passed = self.passed.iter();
+        passed.map(|(kind, (files, one))| (kind.as_str(), *files, one.as_path()))
+    }
+
+    /// The options that say what was guessed of the columns of tables, and of how many files.
+    pub fn guessed(&self) -> impl Iterator<Item = (&str, u64)> {
+        let guessed = self.guessed.iter();
+        guessed.map(|(options, files)| (options.as_str(), *files))
+    }
+
+    /// What makes it certain that a format that was met is the one; none: it was asked for.
+    pub fn why(&self, format: &str) -> Option<&'static str> {
+        self.sure.get(format).copied()
     }
 
     /// What came in so far; all of it once there is no further transcript.
@@ -242,10 +333,9 @@ impl Import {
         let goes_on = |open: &Open| open.folder.is_some() && open.folder == folder;
         if let Some(mut open) = self.open.take() {
             open.records = None;
-            if goes_on(&open) {
-                self.open = Some(open);
-            } else {
-                open.reader.end(&mut self.out);
+            match goes_on(&open) {
+                true => self.open = Some(open),
+                false => self.close(open),
             }
         }
         self.emit();
@@ -253,28 +343,34 @@ impl Import {
             return false;
         };
         self.counts.files.seen += 1;
-        if let Err(problem) = self.begin(file) {
-            self.counts.files.rejected += 1;
-            self.ready.push_back(Err(problem));
-        }
+        self.begin(file);
         true
     }
 
-    fn begin(&mut self, file: File) -> Result<(), Problem> {
+    /// Opens a file: its reader is made, or it is refused or passed over.
+    fn begin(&mut self, file: File) {
+        let strict = file.is_meant();
+        let opened = match head::open(&file, self.options.from.as_deref()) {
+            Ok(opened) => opened,
+            Err(refused) => return self.refuse(refused, &file.path, strict),
+        };
         let head::Opened {
             format,
+            sure,
             records,
             several,
-        } = head::open(&file, self.options.from.as_deref())?;
+        } = opened;
         *self.out.formats.entry(format.name).or_default() += 1;
+        if let Some(sure) = sure {
+            self.sure.insert(format.name, sure.why());
+        }
         if let Some(mut open) = self.open.take() {
             if open.format.name == format.name && !several {
                 open.records = Some(records);
                 self.open = Some(open);
-                return Ok(());
+                return;
             }
-            open.reader.end(&mut self.out);
-            self.emit();
+            self.close(open);
         }
         let whole = format.whole_folder && !several;
         self.out
@@ -284,16 +380,95 @@ impl Import {
             reader: (format.reader)(),
             records: Some(records),
             folder: whole.then(|| file.folder()),
+            place: file.place(0),
+            strict,
+            records_seen: 0,
+            not_used: 0,
+            found: 0,
         });
-        Ok(())
+    }
+
+    /// A file that cannot be read: what is no recording is passed over in a folder.
+    fn refuse(&mut self, refused: head::Refused, path: &Arc<PathBuf>, strict: bool) {
+        match refused.kind {
+            Some(kind) if !strict => self.pass_over(kind.to_owned(), path),
+            _ => {
+                self.counts.files.rejected += 1;
+                let place = Place::new(Arc::clone(path), 0);
+                self.ready.push_back(Err(refused.fault.at(place)));
+            }
+        }
+    }
+
+    fn pass_over(&mut self, kind: String, path: &Path) {
+        self.counts.files.empty += 1;
+        let (files, _) = self
+            .passed
+            .entry(kind)
+            .or_insert_with(|| (0, path.to_owned()));
+        *files += 1;
+    }
+
+    /// The end of a file. One in which nothing of a model was found was not used.
+    fn close(&mut self, mut open: Open) {
+        open.reader.end(&mut self.out);
+        open.found += self.emit();
+        let guessed = std::mem::take(&mut self.out.guessed);
+        let nothing = self.out.nothing.take();
+        if !guessed.is_empty() && open.found > 0 {
+            let options = guessed.iter();
+            let options = options.map(|(option, column)| format!("{option} {column}"));
+            let options = options.collect::<Vec<_>>().join(" ");
+            *self.guessed.entry(options).or_default() += 1;
+        }
+        // Of deadloop's own every transcript is whole, be it empty; what was told already is.
+        let own = open.format.name == deadloop::ENTRY.name;
+        if open.found > 0 || own || self.told_of(&open) {
+            return;
+        }
+        self.counts.records.empty += open.records_seen - open.not_used;
+        if !open.strict {
+            let kind = format!("{}: nothing of a model in them", open.format.name);
+            return self.pass_over(kind, &open.place.file);
+        }
+        self.counts.files.rejected += 1;
+        let fault = nothing.unwrap_or_else(|| self.held(&open));
+        self.ready.push_back(Err(fault.at(open.place)));
+    }
+
+    /// Whether some record of a file was refused: then that is the problem.
+    fn told_of(&self, open: &Open) -> bool {
+        open.not_used > self.out.passed_records
+    }
+
+    /// What a file holds in which nothing of a model is.
+    fn held(&self, open: &Open) -> Fault {
+        let passed = self.out.passed.iter().take(8);
+        let passed: Vec<String> = passed.map(|(what, n)| format!("{what} {n}")).collect();
+        let kinds = match passed.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", passed.join(", ")),
+        };
+        let what = format!(
+            "no text, call or result of a model in {} record{} of {}{kinds}",
+            open.records_seen,
+            if open.records_seen == 1 { "" } else { "s" },
+            open.format.name
+        );
+        Fault::new(
+            what,
+            "a recording of what a model said; --from for another format",
+        )
     }
 
     /// Hands a record to the reader.
     fn record(&mut self, record: Result<cut::Record, Problem>) {
-        let Some(open) = &mut self.open else {
+        let Some(mut open) = self.open.take() else {
             return;
         };
         self.counts.records.seen += 1;
+        open.records_seen += 1;
+        self.out.passes = false;
         let taken = record.and_then(|record| {
             let place = record.place.clone();
             if matches!(record.content, cut::Content::Torn) {
@@ -305,16 +480,31 @@ impl Import {
             let taken = open.reader.take(record, &mut self.out);
             taken.map_err(|fault| fault.at(place))
         });
+        let failed = taken.is_err();
         if let Err(problem) = taken {
             self.counts.records.rejected += 1;
+            open.not_used += 1;
             open.reader.gap();
             self.ready.push_back(Err(problem));
         }
-        self.emit();
+        let empty = self.out.empty;
+        let found = self.emit();
+        open.found += found;
+        // A record of which nothing was kept, or an answer without text.
+        if !failed && found == 0 && (self.out.passes || empty > 0) {
+            self.counts.records.empty += 1;
+            self.out.passed_records += 1;
+            open.not_used += 1;
+        }
+        self.open = Some(open);
     }
 
-    /// Moves on the transcripts that are whole.
-    fn emit(&mut self) {
+    /// Moves on the transcripts that are whole; how many have text.
+    fn emit(&mut self) -> u64 {
+        let empty = std::mem::take(&mut self.out.empty);
+        self.counts.transcripts.seen += empty;
+        self.counts.transcripts.empty += empty;
+        let found = self.out.found.len() as u64;
         for entry in std::mem::take(&mut self.out.found) {
             self.counts.transcripts.seen += 1;
             let unique = self.ids.insert(&entry.transcript.id, &entry.place);
@@ -323,6 +513,7 @@ impl Import {
             self.counts.transcripts.rejected += u64::from(fits.is_err());
             self.ready.push_back(fits);
         }
+        found
     }
 }
 

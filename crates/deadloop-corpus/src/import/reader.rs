@@ -1,4 +1,4 @@
-//! What a format has to say about itself, and what it gives its transcripts to.
+//! The registry entry of a format, the trait of its reader, and the collector of transcripts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::{
 pub(crate) struct Foreign {
     /// What `--from` calls it.
     pub(crate) name: &'static str,
-    /// One line of help.
+    /// One line of help: who writes it, and what.
     pub(crate) help: &'static str,
     /// How certain it is that a file that begins so is its own.
     pub(crate) knows: fn(&Head) -> Certainty,
@@ -63,7 +63,22 @@ pub(crate) struct Out {
     corpus: Option<Arc<Corpus>>,
     stem: String,
     number: u64,
+    /// Records of the file that were passed over, by what they are.
+    pub(super) passed: BTreeMap<String, u64>,
+    /// Whether the record that is being read was.
+    pub(super) passes: bool,
+    /// Records of the file that were passed over or had no text.
+    pub(super) passed_records: u64,
+    /// Transcripts without text that were found since the last were moved on.
+    pub(super) empty: u64,
+    /// What a reader has to say of a file in which it found nothing.
+    pub(crate) nothing: Option<Fault>,
+    /// What was guessed of the columns of the file.
+    pub(super) guessed: Guess,
 }
+
+/// Options that would say what was guessed of the columns of a table.
+pub(crate) type Guess = BTreeMap<&'static str, String>;
 
 impl Out {
     pub(super) fn new(options: ImportOptions) -> Self {
@@ -77,6 +92,12 @@ impl Out {
             corpus: None,
             stem: String::new(),
             number: 0,
+            passed: BTreeMap::new(),
+            passes: false,
+            passed_records: 0,
+            empty: 0,
+            nothing: None,
+            guessed: Guess::new(),
         }
     }
 
@@ -91,6 +112,27 @@ impl Out {
         self.corpus = corpus;
         self.stem = stem;
         self.number = 0;
+        self.passed.clear();
+        self.passed_records = 0;
+        self.nothing = None;
+        self.guessed.clear();
+    }
+
+    /// The record holds nothing of a model, and nothing of a run that another record has: it is
+    /// counted apart, and as left out under this name.
+    pub(crate) fn pass(&mut self, what: &str) {
+        self.losses.add(what);
+        self.passes = true;
+        if self.passed.len() < NAMED || self.passed.contains_key(what) {
+            *self.passed.entry(what.to_owned()).or_default() += 1;
+        }
+    }
+
+    /// An option says what was guessed of the columns.
+    pub(crate) fn guess(&mut self, option: &'static str, column: &str) {
+        if !self.guessed.contains_key(option) {
+            self.guessed.insert(option, column.to_owned());
+        }
     }
 
     /// The name of the file, without folders that all have in common and without its ending.
@@ -110,6 +152,13 @@ impl Out {
     /// is that of its corpus.
     pub(crate) fn emit(&mut self, mut entry: Entry) {
         self.number += 1;
+        // What a corpus holds is taken as it is.
+        let kept = self.corpus.is_some() || self.losses.is_of("deadloop");
+        if !kept && !says(&entry.transcript) {
+            self.losses.add("(an output without text)");
+            self.empty += 1;
+            return;
+        }
         entry.values().for_each(flatten);
         let transcript = &mut entry.transcript;
         for event in &mut transcript.events {
@@ -146,6 +195,15 @@ impl Out {
             self.warnings.push(problem);
         }
     }
+}
+
+/// Whether a model said, thought or called something in it, or a tool gave something back.
+fn says(transcript: &Transcript) -> bool {
+    transcript.events.iter().any(|event| match &event.body {
+        Body::Reasoning(text) | Body::Answer(text) => !text.is_empty(),
+        Body::ToolCall { .. } | Body::ToolResult { .. } => true,
+        _ => false,
+    })
 }
 
 impl Entry {

@@ -76,6 +76,7 @@ impl Response {
             let text = match part {
                 Part::Event(event) => !matches!(event.body, Body::Finish { .. }),
                 Part::Call(_) => true,
+                Part::Over(_) => false,
             };
             finished && text
         };
@@ -106,10 +107,15 @@ impl Response {
             self.about(name, value);
         }
         for (index, part) in said.parts {
+            if matches!(part, Part::Over(_)) {
+                // All pieces of a call are joined, whenever they come.
+                continue;
+            }
             let choice = self.choice(index, out, tags);
             match part {
                 Part::Event(event) => choice.event(event, t_ms, out),
                 Part::Call(call) => choice.call(call, t_ms, out),
+                Part::Over(_) => {}
             }
         }
     }

@@ -47,18 +47,36 @@ impl Usage {
                 .find(|name| usage.get(**name).is_some_and(Value::is_u64));
             usage.remove(*found?)?.as_u64()
         };
-        let whole = take(&["prompt_tokens"]);
+        let whole = take(&["prompt_tokens", "promptTokenCount"]);
         let apart = take(&["input_tokens", "inputTokens", "input"]);
         let wrote = take(&[
             "completion_tokens",
             "output_tokens",
             "outputTokens",
             "output",
+            "completion",
         ]);
-        let made = take(&["cache_creation_input_tokens"]);
-        let read = take(&["cache_read_input_tokens"]);
-        let flat = take(&["cached_input_tokens", "cached_tokens", "cached"]);
-        take(&["total_tokens", "totalTokens", "total"]);
+        // Gemini counts what was thought apart.
+        let said = take(&["candidatesTokenCount"]);
+        let thought = said.and_then(|_| take(&["thoughtsTokenCount"]));
+        let wrote = wrote.or(said.map(|said| more(said, thought)));
+        let made = take(&[
+            "cache_creation_input_tokens",
+            "cacheWriteInputTokens",
+            "cacheWrite",
+        ]);
+        let read = take(&[
+            "cache_read_input_tokens",
+            "cacheReadInputTokens",
+            "cacheRead",
+        ]);
+        let flat = take(&[
+            "cached_input_tokens",
+            "cached_tokens",
+            "cached",
+            "cachedContentTokenCount",
+        ]);
+        take(&["total_tokens", "totalTokens", "total", "totalTokenCount"]);
         let with_cache = apart.map(|apart| more(more(apart, made), read));
         Self {
             sent: whole.or(with_cache),
@@ -117,14 +135,21 @@ impl Session {
 
     /// The file is over: its run goes out, where it had a record.
     pub(crate) fn end(&mut self, out: &mut Out) {
-        let session = std::mem::take(self);
+        let mut session = std::mem::take(self);
+        session.id.get_or_insert_with(|| out.stem().to_owned());
+        session.whole(out);
+    }
+
+    /// The run goes out, as one of several of a file: one without an id gets a number.
+    pub(crate) fn whole(self, out: &mut Out) {
+        let session = self;
         let Some(place) = session.place else {
             return;
         };
         let mut run = session.run;
         run.finish(session.reason);
         let mut entry = run.entry(place);
-        entry.transcript.id = session.id.unwrap_or_else(|| out.stem().to_owned());
+        entry.transcript.id = session.id.unwrap_or_default();
         entry.transcript.model = session.model.unwrap_or_default();
         entry.transcript.meta.extend(session.about);
         out.emit(entry);
@@ -132,7 +157,7 @@ impl Session {
 }
 
 impl Conversation {
-    /// A turn begins; or goes on, where it is of the response that the last one was of.
+    /// Begins a turn, or continues the last one if both belong to one response.
     pub(crate) fn turn(&mut self, turn: Turn) {
         self.begun = true;
         let same = turn.response.is_some() && turn.response == self.response;

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::conversation::{Conversation, written};
-use super::reader::Out;
+use super::reader::{Out, keep};
 use super::run::{Turn, Usage};
 use super::take::{self, Object};
 use super::time::Clock;
@@ -59,11 +59,7 @@ pub(crate) struct Span {
 
 /// The run of a trace, and its model. A message that cannot be read is told with the place of its trace and
 /// left out: it costs no other.
-pub(crate) fn run(
-    mut spans: Vec<Span>,
-    place: &Place,
-    out: &mut Out,
-) -> (Conversation, Option<String>) {
+fn run(mut spans: Vec<Span>, place: &Place, out: &mut Out) -> (Conversation, Option<String>) {
     spans.sort_by(|a, b| {
         let began = |span: &Span| span.began.unwrap_or(0.0);
         began(a)
@@ -89,6 +85,123 @@ pub(crate) fn run(
     let reason = trace.reason.take();
     trace.run.finish(reason);
     (trace.run, trace.model)
+}
+
+/// What a span says in a field of its own: messages, in the shapes of the APIs that clients dump.
+#[derive(Debug, Default)]
+pub(crate) struct SpanSaid {
+    pub(crate) messages: Vec<Object>,
+    pub(crate) reason: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) usage: Usage,
+}
+
+/// Reads what was sent or what came back: a request or a response of an API, messages, a message, or a
+/// text of `role`.
+pub(crate) fn said(value: Value, role: &str) -> SpanSaid {
+    let mut said = SpanSaid::default();
+    match value {
+        Value::String(text) => said.messages.push(spoken(&text, role)),
+        Value::Array(items) => {
+            for item in items {
+                let inner = self::said(item, role);
+                said.messages.extend(inner.messages);
+                said.reason = said.reason.take().or(inner.reason);
+            }
+        }
+        Value::Object(mut object) => {
+            said.model = take::label(&mut object, "model");
+            if let Some(Value::Object(mut usage)) = object.remove("usage") {
+                said.usage = Usage::taken(&mut usage);
+            }
+            for name in ["finish_reason", "stop_reason"] {
+                let reason = take::label(&mut object, name);
+                said.reason = said.reason.take().or(reason);
+            }
+            for list in ["choices", "messages", "message", "output"] {
+                if let Some(inner) = object.remove(list).filter(|inner| !inner.is_null()) {
+                    let inside = match inner {
+                        // Events of spans have a message as text.
+                        Value::String(text) => {
+                            serde_json::from_str(&text).unwrap_or(Value::String(text))
+                        }
+                        other => other,
+                    };
+                    let inner = self::said(inside, role);
+                    said.messages = inner.messages;
+                    said.reason = said.reason.take().or(inner.reason);
+                    return said;
+                }
+            }
+            if object.contains_key("content") || object.contains_key("tool_calls") {
+                object.entry("role").or_insert_with(|| role.into());
+            }
+            said.messages.extend(message(Value::Object(object)));
+        }
+        _ => {}
+    }
+    said
+}
+
+/// A message that is one text.
+pub(crate) fn spoken(text: &str, role: &str) -> Object {
+    let said = [("role", role), ("content", text)];
+    let said = said.map(|(name, value)| (name.to_owned(), value.into()));
+    said.into_iter().collect()
+}
+
+/// The spans of a file by trace, in the order in which the traces begin.
+#[derive(Default)]
+pub(crate) struct Traces {
+    traces: Vec<Held>,
+    numbers: HashMap<String, usize>,
+}
+
+/// The spans of one trace.
+pub(crate) struct Held {
+    pub(crate) id: String,
+    place: Place,
+    /// What is kept of it, for `meta`.
+    pub(crate) name: Option<Value>,
+    /// Whether it failed as a whole.
+    pub(crate) failed: bool,
+    spans: Vec<Span>,
+}
+
+impl Traces {
+    /// The trace of this id, which begins here where it is new.
+    pub(crate) fn of(&mut self, id: &str, place: &Place) -> &mut Held {
+        let next = self.traces.len();
+        let at = *self.numbers.entry(id.to_owned()).or_insert(next);
+        if at == next {
+            self.traces.push(Held {
+                id: id.to_owned(),
+                place: place.clone(),
+                name: None,
+                failed: false,
+                spans: Vec::new(),
+            });
+        }
+        &mut self.traces[at]
+    }
+
+    /// The next span of a trace.
+    pub(crate) fn push(&mut self, id: String, place: &Place, span: Span) {
+        self.of(&id, place).spans.push(span);
+    }
+
+    /// Every trace is a run.
+    pub(crate) fn end(self, out: &mut Out) {
+        for trace in self.traces {
+            let (mut run, model) = run(trace.spans, &trace.place, out);
+            run.finish(trace.failed.then(|| "error".to_owned()));
+            let mut entry = run.entry(trace.place);
+            entry.transcript.id = trace.id;
+            entry.transcript.model = model.unwrap_or_default();
+            keep(&mut entry.transcript.meta, "name", trace.name);
+            out.emit(entry);
+        }
+    }
 }
 
 struct Trace {

@@ -4,6 +4,7 @@
 //! A chunk belongs to the open response that it names, else to the one that was spoken of last. A
 //! response ends where it says so, at `[DONE]`, or where the file ends.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -29,10 +30,17 @@ const OPEN: usize = 1024;
 
 /// Whether the first known object of a file is one of this family.
 pub(crate) fn knows(head: &Head, family: &'static Family) -> Certainty {
-    let known = |object: &_| families::of(object).is_some();
     let first = head.objects().find_map(|object| {
-        let inner = envelope::inner(object, &known)?;
-        Some((families::of(inner)?, std::ptr::eq(inner, object)))
+        if let Some(of) = families::of(object) {
+            return Some((of, true));
+        }
+        let inner = Cell::new(None);
+        let known = |object: &Object| {
+            inner.set(inner.get().or(families::of(object)));
+            inner.get().is_some()
+        };
+        envelope::holds(object, &known);
+        Some((inner.get()?, false))
     });
     match first {
         Some((of, true)) if of.name == family.name => Certainty::Certain,

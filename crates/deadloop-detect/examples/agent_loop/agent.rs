@@ -2,8 +2,8 @@
 //! what comes of an alarm, a warning, and a prompt that no longer fits.
 
 use deadloop_detect::{
-    Alarm, Arguments, Channel, Context, ContextBudget, Event, Guard, Guards, Kind, Response, Room,
-    estimated_tokens,
+    Alarm, Arguments, Context, ContextBudget, Decision, Event, Guard, Guards, Kind, Pushed,
+    Response, Room, TextChannel, estimated_tokens,
 };
 
 /// What the model makes of the conversation.
@@ -66,7 +66,7 @@ impl Agent {
         for message in messages {
             run.keep(format!("user: {message}"));
             // Guards with `reset = "user"` forget here what they have seen.
-            run.tell(&Event::User(message));
+            let _no_call_yet = run.tell(&Event::User(message));
             if let Some(why) = run.answer(model, tools) {
                 run.end.stopped = true;
                 run.end.said = why;
@@ -91,7 +91,7 @@ impl Run {
     fn answer(&mut self, model: &mut dyn Model, tools: &mut dyn Toolbox) -> Option<String> {
         loop {
             // Before the model is asked: limits and what is told of ended turns.
-            if let Some(alarm) = self.tell(&Event::Turn { agent: None }) {
+            if let Decision::Stop(alarm) = self.tell(&Event::Turn { agent: None }) {
                 return Some(alarm.user_message());
             }
             if !self.fits(model) {
@@ -99,10 +99,10 @@ impl Run {
             }
             match model.reply(&self.conversation) {
                 Reply::Message(text) => {
-                    let alarm = self.tell(&Event::Text(Channel::Answer, &text));
+                    let decision = self.tell(&Event::Text(TextChannel::Answer, &text));
                     self.keep(format!("assistant: {text}"));
                     self.end.said = text;
-                    return alarm.map(|alarm| alarm.user_message());
+                    return stopped(decision).map(|alarm| alarm.user_message());
                 }
                 Reply::Call { name, arguments } => {
                     if let Some(alarm) = self.call(tools, &name, &arguments) {
@@ -158,13 +158,12 @@ impl Run {
             arguments: Arguments::Raw(arguments),
         };
         self.keep(format!("call: {name} {arguments}"));
-        let alarm = self.tell(&call);
-        let result = match &alarm {
-            Some(alarm) if alarm.response == Response::Refuse => {
+        let result = match self.tell(&call) {
+            Decision::Refuse(_) => {
                 Err("This call was refused: you made it before. Do something else.".into())
             }
-            Some(_) => return alarm,
-            None => {
+            Decision::Stop(alarm) => return Some(alarm),
+            Decision::Continue => {
                 self.end.ran += 1;
                 tools.run(name, arguments)
             }
@@ -172,37 +171,39 @@ impl Run {
         let error = result.is_err();
         let content = result.unwrap_or_else(|failure| failure);
         self.keep(format!("result: {content}"));
-        self.tell(&Event::Result {
+        stopped(self.tell(&Event::Result {
             id: Some(&id),
             content: &content,
             error: Some(error),
             cut: None,
-        })
-        .filter(|alarm| alarm.response == Response::Stop)
+        }))
     }
 
     /// Tells the guard of an event: warnings go to the model as a remark, every alarm into the log.
-    fn tell(&mut self, event: &Event<'_>) -> Option<Alarm> {
-        let alarm = self.guard.push(event);
-        let warnings: Vec<Alarm> = self.guard.warnings().collect();
+    fn tell(&mut self, event: &Event<'_>) -> Decision {
+        let Pushed { decision, warnings } = self.guard.push(event);
         for warning in &warnings {
             self.log("warned", warning);
             self.keep(format!("system: {}", remark(warning)));
         }
-        if let Some(alarm) = &alarm {
-            let what = if alarm.response == Response::Refuse {
-                "refused"
-            } else {
-                "stopped"
-            };
-            self.log(what, alarm);
+        match &decision {
+            Decision::Continue => {}
+            Decision::Refuse(alarm) => self.log("refused", alarm),
+            Decision::Stop(alarm) => self.log("stopped", alarm),
         }
-        alarm
+        decision
     }
 
     fn log(&mut self, what: &str, alarm: &Alarm) {
         self.end.log.push(format!("{what}: {}", alarm.log_line()));
     }
+}
+
+/// The alarm that ends the run, if one does.
+fn stopped(decision: Decision) -> Option<Alarm> {
+    decision
+        .into_alarm()
+        .filter(|alarm| alarm.response == Response::Stop)
 }
 
 /// What the model is told of a warning.

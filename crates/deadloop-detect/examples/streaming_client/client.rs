@@ -10,7 +10,7 @@
 
 use std::fmt;
 
-use deadloop_detect::{Alarm, Channel, Guards};
+use deadloop_detect::{Alarm, Decision, Guards, TextChannel};
 
 /// Why a stream is cut: what the document's `abortStream` calls it.
 pub(crate) const STREAMING_FAILED: &str = "streaming_failed";
@@ -112,11 +112,14 @@ impl Client {
         let mut guard = self.guards.guard(model);
         let mut answer = String::new();
         while let Some(event) = stream.next() {
-            let alarm = match &event {
-                Event::Reasoning(chunk) => guard.push_text(Channel::Reasoning, chunk),
-                Event::Answer(chunk) => guard.push_text(Channel::Answer, chunk),
+            let pushed = match &event {
+                Event::Reasoning(chunk) => guard.push_text(TextChannel::Reasoning, chunk),
+                Event::Answer(chunk) => guard.push_text(TextChannel::Answer, chunk),
             };
-            if let Some(alarm) = alarm {
+            for warning in &pushed.warnings {
+                desk.error(&format!("{model}: {}", warning.log_line()));
+            }
+            if let Decision::Stop(alarm) = pushed.decision {
                 desk.error(&format!("{model}: {}", alarm.log_line()));
                 stream.abort(STREAMING_FAILED);
                 desk.say(&alarm.user_message());

@@ -10,7 +10,7 @@ use crate::meter::{Meter, Recipe};
 use crate::param::{Domain, Mark, Param};
 use crate::params::Params;
 use crate::repair::Fault;
-use crate::stream::{Channel, Chars, Event, Kind};
+use crate::stream::{Channel, Chars, Event, Kind, TextChannel};
 use crate::value::Literal;
 
 /// The registry entry.
@@ -37,9 +37,9 @@ pub(super) static ENTRY: Detector = Detector {
     quiet: Sample::Run(&QUIET),
 };
 
-static FIRES: [Event<'static>; 2] = [Event::Text(Channel::Answer, "It is fo"), Event::Closed];
+static FIRES: [Event<'static>; 2] = [Event::Text(TextChannel::Answer, "It is fo"), Event::Closed];
 static QUIET: [Event<'static>; 3] = [
-    Event::Text(Channel::Answer, "It is four."),
+    Event::Text(TextChannel::Answer, "It is four."),
     Event::Finish(Some("stop")),
     Event::Closed,
 ];
@@ -67,6 +67,12 @@ static PARAMS: [Param; 2] = [
             "stop_sequence",
             "completed",
             "eos",
+            "content_filter",
+            "refusal",
+            "repetition",
+            "pause_turn",
+            "max_output_tokens",
+            "model_context_window_exceeded",
         ]),
         domain: Domain::Texts,
         unit: "",
@@ -146,7 +152,7 @@ impl Meter for Ending {
     fn push(&mut self, event: &Event<'_>, facts: &mut Vec<Fact>) {
         self.arrived.see(event);
         match event {
-            Event::Text(Channel::Answer, text) => {
+            Event::Text(TextChannel::Answer, text) => {
                 text.chars().for_each(|c| self.json.char(c));
                 self.last = text.trim_end().chars().next_back().or(self.last);
                 self.begin();

@@ -27,6 +27,7 @@ mod iterations;
 mod loom;
 mod malformed;
 mod monologue;
+mod narration;
 mod novelty;
 mod openhands;
 mod periodic;
@@ -53,6 +54,7 @@ pub static DETECTORS: &[&Detector] = &[
     &error_rate::ENTRY,
     &error_run::ENTRY,
     &monologue::ENTRY,
+    &narration::ENTRY,
     &handoff::ENTRY,
     &iterations::ENTRY,
     &loom::ENTRY,

@@ -7,7 +7,7 @@ use crate::meter::{Meter, Recipe};
 use crate::param::{Domain, Mark, Param, Threshold};
 use crate::params::Params;
 use crate::repair::{Fault, PHRASE_LISTS, phrases};
-use crate::stream::{Channel, Chars, Event, Kind};
+use crate::stream::{Channel, Chars, Event, Kind, TextChannel};
 use crate::value::Literal;
 
 /// The registry entry.
@@ -33,11 +33,11 @@ pub(super) static ENTRY: Detector = Detector {
 };
 
 static FIRES: [Event<'static>; 2] = [
-    Event::Text(Channel::Answer, "好的，收到您的指令。"),
+    Event::Text(TextChannel::Answer, "好的，收到您的指令。"),
     Event::Finish(Some("stop")),
 ];
 static QUIET: [Event<'static>; 2] = [
-    Event::Text(Channel::Answer, "露营适合在春天。"),
+    Event::Text(TextChannel::Answer, "露营适合在春天。"),
     Event::Finish(Some("stop")),
 ];
 
@@ -137,7 +137,7 @@ impl Meter for Pseudo {
     fn push(&mut self, event: &Event<'_>, facts: &mut Vec<Fact>) {
         self.arrived.see(event);
         match event {
-            Event::Text(Channel::Answer, text) => {
+            Event::Text(TextChannel::Answer, text) => {
                 let room = LOOKED_AT.saturating_sub(self.chars.min(LOOKED_AT));
                 self.answer.extend(text.chars().take(room));
                 self.chars += text.chars().count();

@@ -9,7 +9,7 @@ use crate::fact::{Bound, Fact};
 use crate::meter::{Meter, Recipe};
 use crate::param::{Domain, Mark, Param, Threshold};
 use crate::repair::Fault;
-use crate::stream::{Channel, Chars, Event, Kind};
+use crate::stream::{Channel, Chars, Event, Kind, TextChannel};
 use crate::value::Literal;
 
 /// The registry entry.
@@ -37,14 +37,14 @@ pub(super) static ENTRY: Detector = Detector {
 };
 
 static FIRES: [Event<'static>; 2] = [
-    Event::Text(Channel::Answer, "It is"),
+    Event::Text(TextChannel::Answer, "It is"),
     Event::Silence(45_000),
 ];
 static QUIET: [Event<'static>; 4] = [
     Event::Silence(20_000),
-    Event::Text(Channel::Answer, "It is"),
+    Event::Text(TextChannel::Answer, "It is"),
     Event::Silence(9_000),
-    Event::Text(Channel::Answer, " four."),
+    Event::Text(TextChannel::Answer, " four."),
 ];
 
 static PARAMS: [Param; 2] = [

@@ -7,6 +7,8 @@ use std::sync::LazyLock;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use regex::Regex;
 
+use super::known::HOLE;
+use super::{Answer, STATELESS_CHARS, STATELESS_N, VOLATILE, ids};
 use crate::detectors::Refusal;
 use crate::param::{DECIMAL, Domain, Mark, Param};
 use crate::params::Params;
@@ -45,6 +47,10 @@ pub(crate) const NORMALISE: Param = Param {
         "ids",
         "temp-paths",
         "numbers",
+        "dates",
+        "tokens",
+        "pids",
+        "ports",
     ]),
     unit: "",
     doc: "what is taken as equal in results, whatever it is",
@@ -69,16 +75,44 @@ static PATTERNS: LazyLock<Vec<(&'static str, Regex)>> = LazyLock::new(|| {
         ),
         ("temp-paths", r"/tmp/[\w.-]+"),
         ("numbers", r"\d+"),
+        ("dates", DATES),
+        (
+            "pids",
+            r"(?i)\bp?pid\b\W{0,4}\d+|\bprocess \d+|\b[a-z]\w*\[\d+\]:",
+        ),
+        (
+            "ports",
+            r"(?i)\bport\b\W{0,4}\d{2,5}\b|\blocalhost:\d{2,5}\b|\b\d{1,3}(?:\.\d{1,3}){3}:\d{2,5}\b",
+        ),
     ];
     let compiled = of.map(|(word, pattern)| Some((word, Regex::new(pattern).ok()?)));
     compiled.into_iter().flatten().collect()
 });
+
+/// Dates as mail, HTTP, ISO 8601 and ctime write them, times of day, and epochs in seconds, thousandths and millionths
+/// (2017 to 2033, so that a number of bytes is rarely one).
+const DATES: &str = concat!(
+    r"(?:(?-u:\b)(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? )?(?-u:\b)(?:",
+    r"[0-9]{1,2}[ -](?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*[ -][0-9]{2,4}(?:,? [0-9][0-9]:[0-9][0-9](?::[0-9][0-9])?)?",
+    r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* {1,2}[0-9]{1,2},? (?:[0-9][0-9]:[0-9][0-9](?::[0-9][0-9])? )?(?:[A-Z]{3,4} )?[0-9]{4}",
+    r")(?: (?:GMT|UTC|[+-][0-9]{4}))?",
+    r"|(?-u:\b)[0-9]{4}-[0-9][0-9]-[0-9][0-9](?:[T ][0-9][0-9]:[0-9][0-9](?::[0-9][0-9])?(?:[.,][0-9]+)?)?(?:Z|[+-][0-9][0-9]:?[0-9][0-9])?",
+    r"|(?-u:\b)[0-9][0-9]:[0-9][0-9]:[0-9][0-9](?:[.,][0-9]+)?(?-u:\b)",
+    r"|(?-u:\b)1[5-9][0-9]{8}(?:[0-9]{3}|[0-9]{6})?(?:\.[0-9]+)?(?-u:\b)",
+);
+
+static DATE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(DATES).ok());
 
 /// What the meters of one recipe share.
 pub(crate) struct Look {
     pub(super) allow: GlobSet,
     pub(super) forgets: bool,
     normalise: Vec<(&'static str, Regex)>,
+    /// `normalise` has the word `tokens`.
+    tokens: bool,
+    pub(super) volatile: bool,
+    pub(super) stateless_n: u64,
+    stateless_chars: usize,
 }
 
 impl Look {
@@ -97,6 +131,11 @@ impl Look {
             allow: allow.build().unwrap_or_default(),
             forgets: params.text(RESET.name) == "user",
             normalise: patterns.cloned().collect(),
+            tokens: wanted("tokens"),
+            volatile: params.text(VOLATILE.name) == "row",
+            stateless_n: params.count(STATELESS_N.name),
+            stateless_chars: usize::try_from(params.count(STATELESS_CHARS.name))
+                .unwrap_or(usize::MAX),
         }
     }
 
@@ -110,12 +149,84 @@ impl Look {
                 text = Cow::Owned(replaced);
             }
         }
+        if self.tokens
+            && let Cow::Owned(replaced) = ids::replaced(&text, |_| "<tokens>".into())
+        {
+            text = Cow::Owned(replaced);
+        }
         if let Some(cut) = cut {
             let text = text.to_mut();
             text.push('\0');
             text.push_str(cut.sha256);
         }
         text
+    }
+}
+
+impl Look {
+    /// Whether results that were seen before matter.
+    pub(super) fn remembers(&self) -> bool {
+        self.volatile || self.stateless_n > 0
+    }
+
+    /// A text without dates and times of day.
+    pub(super) fn without_dates<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match &*DATE {
+            Some(date) => date.replace_all(text, "<dates>"),
+            None => Cow::Borrowed(text),
+        }
+    }
+
+    /// A text without what changes every time, where `volatile` asks for that: dates and ids.
+    pub(super) fn still<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match self.volatile {
+            true => {
+                Cow::Owned(ids::replaced(&self.without_dates(text), |_| HOLE.into()).into_owned())
+            }
+            false => Cow::Borrowed(text),
+        }
+    }
+
+    /// A text of an agent as it is compared: dates, ids and numbers are one sign each, white space is one blank, letters
+    /// are small.
+    pub(crate) fn folded(&self, text: &str) -> String {
+        let text = self.without_dates(text);
+        let text = ids::replaced(&text, |_| "#".into()).to_lowercase();
+        let mut folded = String::with_capacity(text.len());
+        for word in text.split_whitespace() {
+            if !folded.is_empty() {
+                folded.push(' ');
+            }
+            for c in word.chars() {
+                match c.is_numeric() {
+                    true if folded.ends_with('#') => {}
+                    true => folded.push('#'),
+                    false => folded.push(c),
+                }
+            }
+        }
+        folded
+    }
+
+    /// Whether a result says nothing: it is no error and was not cut; without its tags (`<output>`) it is at most
+    /// `stateless_chars` long and has no digit but 0. Never where `stateless_n` is 0.
+    pub(super) fn says_nothing(&self, answer: &Answer<'_>) -> bool {
+        if self.stateless_n == 0 || answer.error || answer.cut.is_some() {
+            return false;
+        }
+        let text = without_tags(answer.content);
+        let text = text.trim();
+        text.chars().nth(self.stateless_chars).is_none()
+            && text.chars().all(|c| c == '0' || !c.is_numeric())
+    }
+}
+
+/// A text without what stands between angle brackets.
+fn without_tags(text: &str) -> Cow<'_, str> {
+    static TAG: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("<[^<>]*>").ok());
+    match &*TAG {
+        Some(tag) => tag.replace_all(text, ""),
+        None => Cow::Borrowed(text),
     }
 }
 

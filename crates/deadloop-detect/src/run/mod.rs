@@ -4,6 +4,7 @@
 //! |---|---|
 //! | where in a run an event is, and what it is to a meter | here: [`Run`], [`Saw`] |
 //! | tools that are left out, and what of results is taken as equal | `look` |
+//! | which results are the same although ids in them differ | `known`; what an id is: `ids` |
 //! | a call kept until its result comes | `pairs`; the meter of detectors that look then: `answers` |
 //! | what makes two calls the same | `key` |
 //! | how often something is among the last ones | `window` |
@@ -19,11 +20,13 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::fact::{Beat, Bound, Clock, Fact};
-use crate::stream::{Arguments, Calls, Channel, Chars, Cut, Event, Kind, Turns, Units};
+use crate::stream::{Arguments, Calls, Chars, Cut, Event, Kind, TextChannel, Turns, Units};
 
 mod answers;
 mod errors;
+mod ids;
 mod key;
+mod known;
 mod look;
 mod pairs;
 mod said;
@@ -32,9 +35,10 @@ mod stretch;
 mod told;
 mod window;
 
-pub(crate) use answers::{Answers, AtResults};
+pub(crate) use answers::{Answers, AtResults, Seen};
 pub(crate) use errors::Errors;
 pub(crate) use key::{Key, key};
+pub(crate) use known::{ARGUMENTS, Known, STATELESS_CHARS, STATELESS_N, Same, VOLATILE};
 pub(crate) use look::{
     ALLOW, Look, NORMALISE, RESET, TELLS, TELLS_WARNING, WARN_AT, prefix, sees_calls, start_of,
     warned,
@@ -75,7 +79,7 @@ pub(crate) struct Answer<'a> {
     pub(crate) cut: Option<Cut<'a>>,
 }
 
-/// What an event of a run is to a meter.
+/// An event of a run, as a meter sees it.
 pub(crate) enum Saw<'a> {
     /// A call that is not left out.
     Call(Call<'a>),
@@ -85,7 +89,7 @@ pub(crate) enum Saw<'a> {
     /// [`Run::now`].
     Turn(Option<&'a str>),
     /// The model thinks or answers; the text of arguments is in their call.
-    Text(Channel, &'a str),
+    Text(TextChannel, &'a str),
     /// A message of a user, before which nothing is forgotten.
     User,
     /// One before which everything that was seen is to be forgotten.
@@ -156,9 +160,8 @@ impl Run {
                 self.turns = self.turns + Turns(1);
                 Saw::Turn(agent)
             }
-            Event::Text(channel, text) if Channel::TEXT.contains(&channel) => {
-                Saw::Text(channel, text)
-            }
+            Event::Text(TextChannel::Arguments, _) => Saw::Nothing,
+            Event::Text(channel, text) => Saw::Text(channel, text),
             Event::User(_) if self.look.forgets && self.turns > Turns(0) => Saw::Forget,
             Event::User(_) => Saw::User,
             _ => Saw::Nothing,

@@ -55,9 +55,4 @@ impl Asked {
             unit: unit(call.name, call.arguments),
         }
     }
-
-    /// The call and its result, as what is compared.
-    pub(crate) fn with(&self, result: &str) -> u128 {
-        hash(&[&self.key.to_string(), result])
-    }
 }

@@ -1,6 +1,6 @@
 //! What the examples of the guards on runs are made of.
 
-use crate::stream::{Arguments, Channel, Event};
+use crate::stream::{Arguments, Event, TextChannel};
 
 /// A turn of an unnamed agent begins.
 pub(crate) const TURN: Event<'static> = Event::Turn { agent: None };
@@ -40,5 +40,5 @@ const fn told(content: &'static str, error: Option<bool>) -> Event<'static> {
 
 /// An answer.
 pub(crate) const fn say(text: &'static str) -> Event<'static> {
-    Event::Text(Channel::Answer, text)
+    Event::Text(TextChannel::Answer, text)
 }

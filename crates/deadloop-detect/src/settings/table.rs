@@ -219,6 +219,6 @@ fn unknown<'a>(
 ) -> SettingsError {
     let known: Vec<&str> = known.into_iter().collect();
     let hint = meant(word.get_ref(), known.iter().copied());
-    let what = format!("{what}{hint}; there is: {}", known.join(", "));
+    let what = format!("{what}{hint}; expected one of: {}", known.join(", "));
     SettingsError::at(text, word.span(), what)
 }

@@ -1,4 +1,4 @@
-//! [`Channel`]: what positions are counted on.
+//! [`Channel`]: what positions are counted on; [`TextChannel`]: those of them that carry text.
 
 use std::fmt;
 
@@ -59,6 +59,11 @@ impl Channel {
         }
     }
 
+    /// The channel as one that carries text; `None` of tools and turns.
+    pub fn text(self) -> Option<TextChannel> {
+        TextChannel::named(self.name())
+    }
+
     /// `count` of the units of this channel.
     pub fn units(self, count: u64) -> Units {
         match self {
@@ -66,6 +71,64 @@ impl Channel {
             Self::Tools => Calls(count).into(),
             Self::Turns => Turns(count).into(),
         }
+    }
+}
+
+/// A channel that carries text: only in such a one text can arrive. Positions are counted in chars.
+///
+/// ```compile_fail
+/// use deadloop_detect::{Channel, Event};
+/// let text = Event::Text(Channel::Tools, "ls"); // tools are called, they are no text
+/// ```
+/// ```
+/// use deadloop_detect::{Channel, Event, TextChannel};
+/// let text = Event::Text(TextChannel::Answer, "ls");
+/// assert_eq!(Channel::from(TextChannel::Answer), Channel::Answer);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TextChannel {
+    /// Text of the model's thinking.
+    Reasoning,
+    /// Text of the model's answer.
+    Answer,
+    /// The argument texts of tool calls, one after the other.
+    Arguments,
+}
+
+impl TextChannel {
+    /// Every channel that carries text.
+    pub const ALL: [Self; 3] = [Self::Reasoning, Self::Answer, Self::Arguments];
+
+    /// The channel that carries text and has this name in files.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|channel| channel.name() == name)
+    }
+
+    /// The name used in files and commands.
+    pub fn name(self) -> &'static str {
+        Channel::from(self).name()
+    }
+}
+
+impl From<TextChannel> for Channel {
+    fn from(channel: TextChannel) -> Self {
+        match channel {
+            TextChannel::Reasoning => Self::Reasoning,
+            TextChannel::Answer => Self::Answer,
+            TextChannel::Arguments => Self::Arguments,
+        }
+    }
+}
+
+impl PartialEq<Channel> for TextChannel {
+    fn eq(&self, other: &Channel) -> bool {
+        Channel::from(*self) == *other
+    }
+}
+
+impl fmt::Display for TextChannel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
     }
 }
 

@@ -1,59 +1,67 @@
-//! [`Event`]: one thing that arrives, borrowed from whoever has it.
+//! [`EventOf`]: one thing that arrives. There is one definition, in two forms: an [`Event`] borrows its texts
+//! from whoever has them, an [`OwnedEvent`] keeps them.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::channel::Channel;
+use super::channel::TextChannel;
 
-/// One thing that arrives in a stream, or is in a recording.
+/// An event whose texts are borrowed: what a guard is pushed.
+pub type Event<'a> = EventOf<&'a str, &'a Value>;
+
+/// An event that holds its texts: what a reader of bytes hands out.
+pub type OwnedEvent = EventOf<String, Value>;
+
+/// One thing that arrives in a stream, or is in a recording. `S` is a text, `V` a JSON value: borrowed in an
+/// [`Event`], held in an [`OwnedEvent`].
 ///
 /// There is no clock in here: who has one says how long nothing came (`Silence`).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Event<'a> {
+pub enum EventOf<S, V> {
     /// A piece of a channel that carries text. Live, the arguments of a call come as text before the
     /// call itself.
-    Text(Channel, &'a str),
+    Text(TextChannel, S),
     /// A tool is called: what is known before it runs.
     Call {
         /// Joins the call to its result.
-        id: Option<&'a str>,
+        id: Option<S>,
         /// The tool.
-        name: &'a str,
+        name: S,
         /// Its arguments.
-        arguments: Arguments<'a>,
+        arguments: ArgumentsOf<S, V>,
     },
     /// The result of a call.
     Result {
         /// The id of the call.
-        id: Option<&'a str>,
+        id: Option<S>,
         /// The text of the result.
-        content: &'a str,
+        content: S,
         /// Whether the call failed; `None`: unknown, which counts as not failed.
         error: Option<bool>,
         /// What is known about the whole text if `content` is cut.
-        cut: Option<Cut<'a>>,
+        cut: Option<CutOf<S>>,
     },
     /// A message from outside. The first is the task.
-    User(&'a str),
+    User(S),
     /// A prompt or a tool's definition.
     System,
     /// A turn begins.
     Turn {
         /// Whose turn, where there are several agents.
-        agent: Option<&'a str>,
+        agent: Option<S>,
     },
     /// One agent chose the next.
     Handoff {
         /// Who chose.
-        from: &'a str,
+        from: S,
         /// Who is next.
-        to: &'a str,
+        to: S,
     },
     /// Nothing has come for this number of milliseconds.
     Silence(u64),
     /// The stream ended. The reason, if the stream says it.
-    Finish(Option<&'a str>),
+    Finish(Option<S>),
     /// The connection is gone.
     Closed,
 }
@@ -61,11 +69,104 @@ pub enum Event<'a> {
 /// The arguments of a call: the raw text where there is one (it may be broken JSON), or the value that was
 /// made of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Arguments<'a> {
+pub enum ArgumentsOf<S, V> {
     /// As the model wrote them.
-    Raw(&'a str),
+    Raw(S),
     /// As some program has read them.
-    Json(&'a Value),
+    Json(V),
+}
+
+/// The arguments of an [`Event`].
+pub type Arguments<'a> = ArgumentsOf<&'a str, &'a Value>;
+
+impl OwnedEvent {
+    /// The event as a guard takes it.
+    pub fn borrowed(&self) -> Event<'_> {
+        match self {
+            Self::Text(channel, text) => Event::Text(*channel, text),
+            Self::Call {
+                id,
+                name,
+                arguments,
+            } => Event::Call {
+                id: id.as_deref(),
+                name,
+                arguments: match arguments {
+                    ArgumentsOf::Raw(text) => Arguments::Raw(text),
+                    ArgumentsOf::Json(value) => Arguments::Json(value),
+                },
+            },
+            Self::Result {
+                id,
+                content,
+                error,
+                cut,
+            } => Event::Result {
+                id: id.as_deref(),
+                content,
+                error: *error,
+                cut: cut.as_ref().map(|cut| Cut {
+                    length: cut.length,
+                    sha256: &cut.sha256,
+                }),
+            },
+            Self::User(text) => Event::User(text),
+            Self::System => Event::System,
+            Self::Turn { agent } => Event::Turn {
+                agent: agent.as_deref(),
+            },
+            Self::Handoff { from, to } => Event::Handoff { from, to },
+            Self::Silence(millis) => Event::Silence(*millis),
+            Self::Finish(reason) => Event::Finish(reason.as_deref()),
+            Self::Closed => Event::Closed,
+        }
+    }
+}
+
+impl Event<'_> {
+    /// The event with copies of its texts.
+    pub fn owned(&self) -> OwnedEvent {
+        let text = |text: Option<&str>| text.map(str::to_owned);
+        match *self {
+            Self::Text(channel, piece) => OwnedEvent::Text(channel, piece.to_owned()),
+            Self::Call {
+                id,
+                name,
+                arguments,
+            } => OwnedEvent::Call {
+                id: text(id),
+                name: name.to_owned(),
+                arguments: match arguments {
+                    Arguments::Raw(raw) => ArgumentsOf::Raw(raw.to_owned()),
+                    Arguments::Json(value) => ArgumentsOf::Json(value.clone()),
+                },
+            },
+            Self::Result {
+                id,
+                content,
+                error,
+                cut,
+            } => OwnedEvent::Result {
+                id: text(id),
+                content: content.to_owned(),
+                error,
+                cut: cut.map(|cut| CutOf {
+                    length: cut.length,
+                    sha256: cut.sha256.to_owned(),
+                }),
+            },
+            Self::User(said) => OwnedEvent::User(said.to_owned()),
+            Self::System => OwnedEvent::System,
+            Self::Turn { agent } => OwnedEvent::Turn { agent: text(agent) },
+            Self::Handoff { from, to } => OwnedEvent::Handoff {
+                from: from.to_owned(),
+                to: to.to_owned(),
+            },
+            Self::Silence(millis) => OwnedEvent::Silence(millis),
+            Self::Finish(reason) => OwnedEvent::Finish(text(reason)),
+            Self::Closed => OwnedEvent::Closed,
+        }
+    }
 }
 
 impl<'a> Arguments<'a> {
@@ -114,12 +215,15 @@ fn sorted(value: Value) -> Value {
 
 /// What is known of a text that was cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cut<'a> {
+pub struct CutOf<S> {
     /// Chars of the whole text, where recorded.
     pub length: Option<u64>,
     /// The first hexadecimal digits of its SHA-256.
-    pub sha256: &'a str,
+    pub sha256: S,
 }
+
+/// What is known of a text of an [`Event`] that was cut.
+pub type Cut<'a> = CutOf<&'a str>;
 
 #[cfg(test)]
 mod tests {
@@ -156,5 +260,40 @@ mod tests {
         let raw = Arguments::Raw(r#"{"a":2,"b":1}"#);
         assert_eq!(Arguments::Json(&value).canonical(), raw.canonical());
         assert_eq!(Arguments::Json(&value).text(), r#"{"b":1,"a":2}"#);
+    }
+
+    #[test]
+    fn both_forms_say_the_same() {
+        let value = serde_json::json!({"a": [1]});
+        let call = |arguments| Event::Call {
+            id: Some("1"),
+            name: "ls",
+            arguments,
+        };
+        let cut = Some(Cut {
+            length: Some(9),
+            sha256: "ab",
+        });
+        let texts = TextChannel::ALL.map(|channel| Event::Text(channel, "x"));
+        let others = [
+            call(Arguments::Raw("{")),
+            call(Arguments::Json(&value)),
+            Event::Result {
+                id: None,
+                content: "y",
+                error: Some(true),
+                cut,
+            },
+            Event::User("u"),
+            Event::System,
+            Event::Turn { agent: Some("a") },
+            Event::Handoff { from: "a", to: "b" },
+            Event::Silence(5),
+            Event::Finish(Some("stop")),
+            Event::Closed,
+        ];
+        for event in texts.into_iter().chain(others) {
+            assert_eq!(event.owned().borrowed(), event);
+        }
     }
 }

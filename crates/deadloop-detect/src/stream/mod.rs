@@ -2,8 +2,9 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | what arrives: text, calls, results, turns | [`Event`] |
+//! | what arrives: text, calls, results, turns | [`EventOf`]: borrowed an [`Event`], held an [`OwnedEvent`] |
 //! | what positions are counted on, and in what | [`Channel`], [`Unit`], [`Units`] |
+//! | the channels in which text arrives | [`TextChannel`] |
 //! | how much of each channel had arrived | [`Seen`] |
 //! | a place in a transcript, which can be ordered | [`Cursor`] |
 //! | what kind of loop it is | [`Kind`] |
@@ -32,8 +33,8 @@ mod kind;
 mod seen;
 mod units;
 
-pub use channel::Channel;
-pub use event::{Arguments, Cut, Event};
+pub use channel::{Channel, TextChannel};
+pub use event::{Arguments, ArgumentsOf, Cut, CutOf, Event, EventOf, OwnedEvent};
 pub use kind::Kind;
 pub use seen::{Cursor, Seen};
 pub use units::{Calls, Chars, Turns, Unit, Units};

@@ -73,7 +73,7 @@ impl Chars {
     }
 }
 
-/// In what something is counted.
+/// The unit of a count.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]

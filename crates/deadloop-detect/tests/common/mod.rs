@@ -4,7 +4,8 @@
 #![allow(dead_code, reason = "no test uses all of them")]
 
 use deadloop_detect::{
-    Alarm, Channel, Detector, Event, Fact, Guard, Member, Params, Response, Setting, Value, presets,
+    Alarm, Channel, Detector, Event, Fact, Guard, Member, Params, Response, Setting, TextChannel,
+    Value, presets,
 };
 
 use proptest::strategy::{Strategy, ValueTree};
@@ -48,7 +49,11 @@ pub(crate) fn alarm(member: &Member, text: &str, chunk: usize) -> Option<Alarm> 
     let mut guard = Guard::new(&setting).expect("it reads text");
     let chars: Vec<char> = text.chars().collect();
     let mut chunks = chars.chunks(chunk.clamp(1, chars.len().max(1)));
-    chunks.find_map(|c| guard.push_text(Channel::Answer, &c.iter().collect::<String>()))
+    chunks.find_map(|c| {
+        guard
+            .push_text(TextChannel::Answer, &c.iter().collect::<String>())
+            .into_alarm()
+    })
 }
 
 pub(crate) fn fires(member: &Member, text: &str) -> Option<u64> {
@@ -76,7 +81,7 @@ pub(crate) fn facts(member: &Member, text: &str) -> Vec<Fact> {
     let recipe = member.recipe().expect("it reads text");
     recipe
         .meter(Channel::Answer)
-        .push(&Event::Text(Channel::Answer, text), &mut facts);
+        .push(&Event::Text(TextChannel::Answer, text), &mut facts);
     facts
 }
 

@@ -12,7 +12,7 @@ pub(crate) mod stuck;
 pub(crate) mod twin;
 
 use deadloop_detect::{
-    Alarm, Arguments, Channel, Cut, Detector, Event, Guard, Member, Params, Response, Setting,
+    Alarm, Arguments, Cut, Detector, Event, Guard, Member, Params, Response, Setting, TextChannel,
     Value,
 };
 use serde::Deserialize;
@@ -67,8 +67,8 @@ pub(crate) fn event(json: &Json) -> Event<'_> {
             }),
         },
         "user" => Event::User(text("text").unwrap()),
-        "answer" => Event::Text(Channel::Answer, text("text").unwrap()),
-        "reasoning" => Event::Text(Channel::Reasoning, text("text").unwrap()),
+        "answer" => Event::Text(TextChannel::Answer, text("text").unwrap()),
+        "reasoning" => Event::Text(TextChannel::Reasoning, text("text").unwrap()),
         "finish" => Event::Finish(text("reason")),
         other => panic!("no event is {other}"),
     }
@@ -115,7 +115,9 @@ pub(crate) fn alarm<'e>(
     events: impl IntoIterator<Item = Event<'e>>,
 ) -> Option<Alarm> {
     let mut guard = Guard::new(setting).unwrap();
-    events.into_iter().find_map(|event| guard.push(&event))
+    events
+        .into_iter()
+        .find_map(|event| guard.push(&event).into_alarm())
 }
 
 pub(crate) fn vectors_of(text: &str) -> Vec<Vector> {

@@ -75,6 +75,7 @@ fn kind(guard: &str, past: &Past<'_>) -> Option<&'static str> {
             (enough && share > past.float("rate", 0.5)).then_some("error-retry")
         }
         "monologue" if before_turn => monologue(past),
+        "narration" if before_turn => narration(past),
         "handoff" if before_turn => {
             let agents: Vec<&str> = past.kept.iter().map(|e| text(e, "agent")).collect();
             let agents: Vec<&str> = agents
@@ -115,58 +116,174 @@ fn calls(guard: &str, past: &Past<'_>) -> Option<&'static str> {
     found.map(|k| if k == 1 { "identical-call" } else { "cycle" })
 }
 
-fn pairs(guard: &str, past: &Past<'_>) -> Option<&'static str> {
-    let with_result = past.flag("with_result", guard == "interleaved");
-    let key = |(call, body, _): &(Called, String, bool)| {
-        (
-            call.name.clone(),
-            call.value.clone(),
-            if with_result {
-                body.clone()
-            } else {
-                String::new()
-            },
-        )
+/// A call and its result as a guard compares them.
+#[derive(Clone, PartialEq)]
+struct Compared {
+    /// The tool, and its arguments where they count.
+    asked: (String, Json),
+    /// The same, as it is compared together with the result.
+    call: (String, Json),
+    /// What the first of the results that are the same said.
+    class: String,
+    error: bool,
+    /// It says nothing, and how often it was met so far.
+    nothing: bool,
+    times: usize,
+}
+
+/// The words of a result: whether each is an id, and what it says. What the drawn results hold of ids begins with
+/// `req-`, and what they hold of dates is written as `2026-…` and `04:…`.
+fn words(body: &str, volatile: bool) -> Vec<(bool, &str)> {
+    let date = (false, "<dates>");
+    let of = |text| match text {
+        id if volatile && str::starts_with(id, "req-") => (true, id),
+        day if volatile && day.starts_with("2026-") => date,
+        time if volatile && time.starts_with("04:") => date,
+        other => (false, other),
     };
-    let keys: Vec<_> = past.pairs.iter().map(key).collect();
-    let default = if guard == "stagnation" { 6 } else { 3 };
-    let row = last(&past.pairs, past.number("n", default)).unwrap_or_default();
-    let (fires, kind) = match guard {
+    body.split(' ').map(of).collect()
+}
+
+/// Each pair as it is compared, its result held against all results of its key before it, the newest first. With
+/// `or_nothing` the arguments count where the result says nothing.
+fn compared(past: &Past<'_>, arguments: bool, or_nothing: bool) -> Vec<Compared> {
+    struct Met<'a> {
+        call: (String, Json),
+        words: Vec<(bool, &'a str)>,
+        moving: Option<Vec<usize>>,
+        class: String,
+        times: usize,
+    }
+    let volatile = past.word("volatile", "off") == "row";
+    let from = past.number("stateless_n", 0);
+    let mut met: Vec<Met<'_>> = Vec::new();
+    let mut all = Vec::new();
+    for (called, body, error) in &past.pairs {
+        let short = body.replace("<o>", "").replace("</o>", "");
+        let short = short.trim();
+        let nothing = from > 0
+            && !error
+            && short.chars().count() <= past.number("stateless_chars", 12)
+            && !short.contains(|c: char| ('1'..='9').contains(&c));
+        let of = |counts: bool| match counts {
+            true => (called.name.clone(), called.value.clone()),
+            false => (called.name.clone(), Json::Null),
+        };
+        let (asked, call) = (of(arguments), of(arguments || or_nothing && nothing));
+        let new = words(body, volatile);
+        let differ = |old: &Met<'_>| -> Option<Vec<usize>> {
+            let alike = old.call == call && old.words.len() == new.len();
+            let both = || old.words.iter().zip(&new);
+            let alike = alike && both().all(|(a, b)| a == b || a.0 && b.0);
+            let differ: Vec<usize> = (0..new.len())
+                .filter(|i| alike && old.words[*i] != new[*i])
+                .collect();
+            let same = alike && old.moving.as_ref().is_none_or(|moving| *moving == differ);
+            same.then_some(differ)
+        };
+        let found = met
+            .iter()
+            .enumerate()
+            .rev()
+            .find_map(|(at, old)| Some((at, differ(old)?)));
+        let mut result = match found {
+            Some((at, differ)) => Met {
+                moving: Some(differ),
+                ..met.remove(at)
+            },
+            None => Met {
+                call: call.clone(),
+                words: new.clone(),
+                moving: None,
+                class: body.clone(),
+                times: 0,
+            },
+        };
+        (result.words, result.times) = (new, result.times + 1);
+        all.push(Compared {
+            asked,
+            call,
+            class: result.class.clone(),
+            error: *error,
+            nothing,
+            times: result.times,
+        });
+        met.push(result);
+    }
+    all
+}
+
+/// A text without its ids and dates.
+fn still(body: &str, volatile: bool) -> String {
+    let words = words(body, volatile).into_iter();
+    words
+        .map(|(id, word)| if id { "\0" } else { word })
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+fn pairs(guard: &str, past: &Past<'_>) -> Option<&'static str> {
+    let n = past.number("n", if guard == "stagnation" { 6 } else { 3 });
+    let from = past.number("stateless_n", 0);
+    let window = past.number("window", 10);
+    let with_result = past.flag("with_result", guard == "interleaved");
+    let all = compared(
+        past,
+        past.flag("arguments", guard != "stagnation"),
+        guard != "stagnation",
+    );
+    let newest = all.last()?;
+    let counts = |count: usize| !newest.nothing || count >= from;
+    let same = |c: &Compared| match with_result {
+        true => (&c.call, &c.class) == (&newest.call, &newest.class),
+        false => c.asked == newest.asked,
+    };
+    let row = |same: &dyn Fn(&Compared) -> bool| all.iter().rev().take_while(|c| same(c)).count();
+    match guard {
         "same-pair" => {
-            let same = |p: &(Called, String, bool)| {
-                (p.0.name.clone(), p.0.value.clone(), p.1.clone(), p.2)
-            };
-            let same: Vec<_> = row.iter().map(same).collect();
-            let fails = !past.flag("failure_only", false) || row.iter().all(|p| p.2);
-            (equal(&same) && fails, "same-call-same-result")
-        }
-        "interleaved" => {
-            let from = keys.len().saturating_sub(past.number("window", 10));
-            let count = keys[from..]
-                .iter()
-                .filter(|key| Some(*key) == keys.last())
-                .count();
-            return (count >= past.number("n", 3)).then_some("interleaved");
-        }
-        "novelty" => {
-            let window = last(&keys, past.number("window", 10))?;
-            return (distinct(window) <= past.number("max_distinct", 6))
-                .then_some("aperiodic-stagnation");
+            let length = row(&|c| {
+                (&c.call, &c.class, c.error) == (&newest.call, &newest.class, newest.error)
+            });
+            let fails = !past.flag("failure_only", false) || newest.error;
+            (length >= n && counts(length) && fails).then_some("same-call-same-result")
         }
         "stagnation" => {
-            let same: Vec<_> = row.iter().map(|p| (&p.0.name, &p.1)).collect();
-            (equal(&same), "aperiodic-stagnation")
+            let length = row(&|c| (&c.call, &c.class) == (&newest.call, &newest.class));
+            (length >= n && counts(length)).then_some("aperiodic-stagnation")
+        }
+        "interleaved" => {
+            let last = &all[all.len().saturating_sub(window)..];
+            let count = last.iter().filter(|c| same(c)).count();
+            (count >= n && counts(count)).then_some("interleaved")
+        }
+        "novelty" => {
+            let keys: Vec<_> = all
+                .iter()
+                .enumerate()
+                .map(|(i, c)| {
+                    let apart = (c.nothing && c.times < from).then_some(i);
+                    match with_result {
+                        true => (apart, &c.call, c.class.as_str()),
+                        false => (apart, &c.asked, ""),
+                    }
+                })
+                .collect();
+            let distinct = distinct(last(&keys, window)?);
+            (distinct <= past.number("max_distinct", 6)).then_some("aperiodic-stagnation")
         }
         _ => {
+            let row = last(&past.pairs, n)?;
+            let volatile = past.word("volatile", "off") == "row";
             let same = if guard == "goose" {
                 "prefix"
             } else {
                 past.word("same", "any")
             };
             let start = |body: &str| {
-                body.chars()
+                still(body, volatile)
+                    .chars()
                     .take(past.number("prefix", 100))
-                    .collect::<String>()
+                    .collect()
             };
             let key = |p: &(Called, String, bool)| match same {
                 "any" => (String::new(), String::new()),
@@ -174,10 +291,9 @@ fn pairs(guard: &str, past: &Past<'_>) -> Option<&'static str> {
                 _ => (p.0.name.clone(), start(&p.1)),
             };
             let keys: Vec<_> = row.iter().map(key).collect();
-            (row.iter().all(|p| p.2) && equal(&keys), "error-retry")
+            (row.iter().all(|p| p.2) && equal(&keys)).then_some("error-retry")
         }
-    };
-    (!row.is_empty() && fires).then_some(kind)
+    }
 }
 
 fn iterations(past: &Past<'_>) -> Option<&'static str> {
@@ -217,6 +333,73 @@ fn monologue(past: &Past<'_>) -> Option<&'static str> {
         .collect();
     let silent = row.iter().all(|turn| !has(turn, "tool_call"));
     (silent && (!past.flag("equal", true) || equal(&texts))).then_some("monologue")
+}
+
+/// What a turn says as `narration` compares it. The drawn texts hold no ids, and one time of day.
+fn folded(text: &str) -> String {
+    let text = text.replace("04:33:17", "<dates>").to_lowercase();
+    let mut folded = String::new();
+    for c in text.chars() {
+        match c {
+            c if c.is_ascii_digit() && folded.ends_with('#') => {}
+            c if c.is_ascii_digit() => folded.push('#'),
+            c if c.is_whitespace() && folded.ends_with(' ') => {}
+            c if c.is_whitespace() => folded.push(' '),
+            c => folded.push(c),
+        }
+    }
+    folded.trim().into()
+}
+
+/// The trigrams of words and ideographs, each once.
+fn trigrams(text: &str) -> Vec<Vec<String>> {
+    let mut spaced = String::new();
+    for c in text.chars() {
+        match c {
+            '一'..='鿿' | '#' => spaced.push_str(&format!(" {c} ")),
+            c if c.is_alphanumeric() => spaced.push(c),
+            _ => spaced.push(' '),
+        }
+    }
+    let words: Vec<String> = spaced.split_whitespace().map(str::to_owned).collect();
+    let mut grams: Vec<Vec<String>> = words.windows(3).map(<[String]>::to_vec).collect();
+    if grams.is_empty() && !words.is_empty() {
+        grams.push(words);
+    }
+    grams.sort();
+    grams.dedup();
+    grams
+}
+
+fn narration(past: &Past<'_>) -> Option<&'static str> {
+    let pieces = past.pieces();
+    let turns: Vec<(String, Vec<(String, Json)>)> = pieces[1..]
+        .iter()
+        .map(|turn| {
+            let calls = turn.iter().filter(|e| is(e, "tool_call"));
+            let calls = calls
+                .map(|call| super::past::called(call))
+                .map(|c| (c.name, c.value));
+            (
+                folded(&said(turn, past.flag("reasoning", true))),
+                calls.collect(),
+            )
+        })
+        .collect();
+    let newest = turns.last()?;
+    let alike = |turn: &&(String, Vec<(String, Json)>)| {
+        let (a, b) = (trigrams(&turn.0), trigrams(&newest.0));
+        let both = a.iter().filter(|gram| b.contains(gram)).count();
+        let all = a.len() + b.len() - both;
+        let near = match past.word("like", "exact") {
+            "exact" => turn.0 == newest.0,
+            _ => all > 0 && both as f64 / all as f64 >= past.float("min_share", 0.55),
+        };
+        near && (!past.flag("with_calls", false) || turn.1 == newest.1)
+    };
+    let last = &turns[turns.len().saturating_sub(past.number("window", 12))..];
+    let enough = newest.0.chars().count() >= past.number("min_chars", 40);
+    (enough && last.iter().filter(alike).count() >= past.number("n", 3)).then_some("monologue")
 }
 
 fn loom(past: &Past<'_>) -> Option<&'static str> {

@@ -73,7 +73,7 @@ impl<'a> Arrivals<'a> {
         match *arriving {
             Arriving::Text(channel, text) => {
                 let counted = adding.count(event);
-                let text = (channel, Cow::Borrowed(text));
+                let text = (channel.into(), Cow::Borrowed(text));
                 self.add(adding, (number, event), text, counted);
             }
             Arriving::Call { arguments, .. } => {

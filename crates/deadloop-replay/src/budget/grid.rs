@@ -160,7 +160,7 @@ impl Table {
 fn unknown(name: &str) -> String {
     let known: Vec<&str> = PARAMS.iter().map(|param| param.name).collect();
     format!(
-        "unknown parameter \"{name}\" of a budget{}; there is: {}",
+        "unknown parameter \"{name}\" of a budget{}; expected one of: {}",
         meant(name, known.iter().copied()),
         known.join(", ")
     )

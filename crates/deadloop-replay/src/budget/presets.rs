@@ -68,7 +68,7 @@ pub fn preset(name: &str) -> Result<&'static BudgetPreset, String> {
     let known: Vec<&str> = presets().iter().map(|preset| preset.name).collect();
     presets().iter().find(|p| p.name == name).ok_or_else(|| {
         format!(
-            "unknown preset \"{name}\"{}; there is: {}",
+            "unknown preset \"{name}\"{}; expected one of: {}",
             meant(name, known.iter().copied()),
             known.join(", ")
         )

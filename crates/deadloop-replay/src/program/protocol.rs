@@ -78,7 +78,7 @@ pub(super) struct Cry {
 const DETAIL: usize = 300;
 
 impl Cry {
-    /// What is told of it: a text as it is, anything else as its JSON.
+    /// As printed: text as it is, anything else as JSON.
     pub(super) fn detail(&self) -> Option<String> {
         let text = match self.detail.as_ref()? {
             serde_json::Value::Null => return None,

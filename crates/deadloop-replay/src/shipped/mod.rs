@@ -196,7 +196,7 @@ mod tests {
                 searched.insert((nth, param.name));
             }
         }
-        assert_eq!(searched.len(), 9, "{searched:?}");
+        assert_eq!(searched.len(), 11, "{searched:?}");
     }
 
     /// The grids around the recommended guard, its detector, and then the others as they are registered.

@@ -1,4 +1,4 @@
-//! A row per model: recall and false alarms of the current, the pooled and the model's own setting.
+//! A row per model: what is ended and false alarms of the current, the pooled and the model's own setting.
 
 use super::{ChartEntry, Drawing, LEFT_OUT, Sheet, left_out};
 use crate::data::{ALL_MODELS, ChoiceRow, ReportData};
@@ -8,12 +8,12 @@ use crate::draw::{
 use crate::look::Look;
 use crate::numbers::{Estimate, count, decimal, percent, range};
 use crate::points::{Rows as Data, ends, setting};
-use deadloop_score::measure::RECALL;
+use deadloop_score::measure::ENDED;
 use deadloop_score::{TableCell, Why};
 
 pub(super) static ENTRY: ChartEntry = ChartEntry {
     name: "forest",
-    title: "Recall and false alarms of each model",
+    title: "Loops ended and false alarms of each model",
     reading: "A row per model, those with the most loops first: a dot with its 95 % interval for the setting in use, \
               the candidate of all models, and the model's own where it ships one (own: held out). An arrow: \
               the interval goes on. The dashed line is the limit of the run. n: labelled loops.",
@@ -22,9 +22,12 @@ pub(super) static ENTRY: ChartEntry = ChartEntry {
         ("loops", "its labelled loops"),
         ("setting", "its id, as in scores.csv"),
         ("name", "what it is called; a model's own is held out"),
-        ("recall", "share of the loops that are found"),
-        ("recall_lo", "lower end of its 95 % interval"),
-        ("recall_hi", "upper end of it"),
+        (
+            "ended",
+            "share of the loops that are stopped, in them or in an earlier repetition",
+        ),
+        ("ended_lo", "lower end of its 95 % interval"),
+        ("ended_hi", "upper end of it"),
         ("fa_per_mchar", "false alarms per million clean chars"),
         ("fa_lo", "lower end of its 95 % interval"),
         ("fa_hi", "upper end of it"),
@@ -44,18 +47,18 @@ const COUNT: f64 = 62.0;
 struct Row<'d> {
     model: &'d str,
     loops: u64,
-    recall: Vec<Dot>,
+    ended: Vec<Dot>,
     fa: Vec<Dot>,
     /// Of each pair of dots: whose they are, and their numbers.
     shown: Vec<Shown>,
 }
 
-/// A setting in a row: its name, the loops that count for it, recall and false alarms.
+/// A setting in a row: its name, the loops that count for it, what is ended and false alarms.
 struct Shown {
     setting: usize,
     name: String,
     loops: u64,
-    recall: Estimate,
+    ended: Estimate,
     fa: Estimate,
 }
 
@@ -80,12 +83,12 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     legend.draw(&canvas, 4.0, 4.0)?;
     let (left, right) = places(&sheet, top, bottom);
     let lead = if sheet.narrow() { 20.0 } else { 0.0 };
-    let recall = Rows::new(
+    let ended = Rows::new(
         &canvas,
         left,
         Axis::share(if sheet.narrow() { 2 } else { 5 }),
         rows.len(),
-        "recall",
+        "ended",
     )?;
     let fa_name = data.run.wrong_name(sheet.narrow());
     let fa = Rows::new(&canvas, right, fa_axis(data, rows), rows.len(), fa_name)?;
@@ -94,12 +97,12 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let (from, to) = name_ends(&canvas, sheet.narrow());
     let names = elide_apart(&models, to - from - COUNT, 13.0);
     for (n, (row, shown)) in rows.iter().zip(&names).enumerate() {
-        recall.dots(n, &row.recall, lead)?;
+        ended.dots(n, &row.ended, lead)?;
         fa.dots(n, &row.fa, lead)?;
         let y = if sheet.narrow() {
-            recall.middle(n) - per_row / 2.0 + 11.0
+            ended.middle(n) - per_row / 2.0 + 11.0
         } else {
-            recall.middle(n)
+            ended.middle(n)
         };
         name(&canvas, (row, shown), y, (from, to))?;
     }
@@ -107,7 +110,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     Ok(Drawing::Shown(canvas.finish()?, numbers.collect()))
 }
 
-/// Where the recall stands, and the false alarms.
+/// Where what is ended stands, and the false alarms.
 fn places(sheet: &Sheet<'_>, top: f64, bottom: f64) -> (Place, Place) {
     let (start, split, gap) = match sheet.narrow() {
         true => (16.0, 0.58, 17.0),
@@ -133,7 +136,7 @@ fn numbers(data: &ReportData, row: &Row<'_>) -> Data {
             id,
             TableCell::text(shown.name.as_str()),
         ];
-        let names = names.into_iter().chain(ends(shown.recall));
+        let names = names.into_iter().chain(ends(shown.ended));
         names.chain(ends(shown.fa)).collect()
     };
     row.shown.iter().map(line).collect()
@@ -209,7 +212,7 @@ fn row<'d>(data: &ReportData, list: &[Contestant], (model, loops): (&'d str, u64
     let mut row = Row {
         model,
         loops,
-        recall: Vec::new(),
+        ended: Vec::new(),
         fa: Vec::new(),
         shown: Vec::new(),
     };
@@ -219,7 +222,7 @@ fn row<'d>(data: &ReportData, list: &[Contestant], (model, loops): (&'d str, u64
                 setting: one.setting,
                 name: one.name.clone(),
                 loops: score.loops(),
-                recall: score.of(&RECALL),
+                ended: score.of(&ENDED),
                 fa: score.of(data.run.wrong()),
             };
             row.add(shown, one.look);
@@ -232,7 +235,7 @@ fn row<'d>(data: &ReportData, list: &[Contestant], (model, loops): (&'d str, u64
             setting,
             name: OWN.0.to_owned(),
             loops: own.loops,
-            recall: own.of(&RECALL),
+            ended: own.of(&ENDED),
             fa: own.of(data.run.wrong()),
         };
         row.add(shown, OWN.1);
@@ -242,8 +245,8 @@ fn row<'d>(data: &ReportData, list: &[Contestant], (model, loops): (&'d str, u64
 
 impl Row<'_> {
     fn add(&mut self, shown: Shown, look: (Mark, Ink)) {
-        self.recall
-            .push(dot(&shown.name, look, shown.recall, percent));
+        self.ended
+            .push(dot(&shown.name, look, shown.ended, percent));
         self.fa.push(dot(&shown.name, look, shown.fa, decimal));
         self.shown.push(shown);
     }

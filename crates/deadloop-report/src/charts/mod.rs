@@ -16,7 +16,7 @@ mod operating;
 mod pareto;
 
 use crate::data::ReportData;
-use crate::draw::{DrawError, Fonts, Picture};
+use crate::draw::{DrawError, Picture};
 use crate::grid::Grid;
 use crate::points::{Column, Rows, Told, csv};
 use std::cell::OnceCell;
@@ -38,7 +38,7 @@ pub static CHARTS: &[&ChartEntry] = &[
 /// A chart of the registry.
 #[derive(Debug)]
 pub struct ChartEntry {
-    /// The name of its files, without `.svg`, `.csv`, `.png`.
+    /// The name of its files, without `.svg` or `.csv`.
     pub name: &'static str,
     /// Its title on the page.
     pub title: &'static str,
@@ -155,16 +155,6 @@ impl Layouts {
     /// The wide chart as a file of its own, light or dark by itself.
     pub fn file(&self) -> String {
         self.wide.stand_alone()
-    }
-
-    /// The wide chart as PNG.
-    pub(crate) fn png(&self, fonts: &Fonts) -> std::io::Result<Vec<u8>> {
-        self.wide.png(fonts)
-    }
-
-    /// Chars of the chart that are not in the PNG.
-    pub(crate) fn unwritable(&self, fonts: &Fonts) -> Vec<char> {
-        self.wide.unwritable(fonts)
     }
 }
 

@@ -53,8 +53,7 @@ pub struct ReportData {
     pub budget: Vec<SupportedRow>,
     /// A row for each transcript and setting that was written out, but for those that are [`idle`](Self::idle).
     pub outcomes: Outcomes,
-    /// How many rows of a setting are not there because nothing happened in them: where no other setting is held against
-    /// it, nothing more is shown of them.
+    /// The number of idle rows per setting that were dropped. Rows are dropped only if there is a single setting.
     pub idle: BTreeMap<usize, u64>,
     /// Scores of the named and chosen settings by a field of the transcripts.
     pub by: Vec<By>,

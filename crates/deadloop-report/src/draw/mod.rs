@@ -5,8 +5,6 @@
 //! | `backend.rs` | a plotters backend that gathers shapes with inks, hover titles and dashes |
 //! | `picture.rs` | those shapes: what a chart consists of |
 //! | `svg.rs` | a picture as SVG with theme classes |
-//! | `pixels.rs` | a picture as PNG |
-//! | `fonts.rs` | the system's fonts, for PNG: which one has a char, and its outline |
 //! | `theme.rs` | the inks (a light and a dark colour each) and the CSS made from them |
 //! | `text.rs` | how wide a text is, and how long ones are cut and stay apart |
 //! | `axis.rs` | scales and their ticks |
@@ -20,11 +18,9 @@ mod axis;
 mod backend;
 mod beside;
 mod canvas;
-mod fonts;
 mod legend;
 mod panel;
 mod picture;
-mod pixels;
 mod rows;
 mod svg;
 mod text;
@@ -33,8 +29,6 @@ mod theme;
 pub(crate) use axis::Axis;
 pub(crate) use beside::names_beside;
 pub(crate) use canvas::{Anchor, Canvas, Label, Mark, Pen};
-pub(crate) use fonts::Fonts;
-pub use fonts::NoFont;
 pub(crate) use legend::{Key, Legend};
 pub(crate) use panel::{Panel, Place};
 pub(crate) use picture::Picture;

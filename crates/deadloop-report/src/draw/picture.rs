@@ -1,4 +1,4 @@
-//! What a chart consists of, before it is written as SVG or as pixels.
+//! What a chart consists of, before it is written as SVG.
 
 use super::theme::{Dash, Ink};
 

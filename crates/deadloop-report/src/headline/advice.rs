@@ -12,6 +12,10 @@ pub(crate) struct Told {
     pub(crate) badge: &'static str,
     /// The sentence, word for word as everywhere else.
     pub(crate) sentence: String,
+    /// Where the guard pays for itself, and which share of looping responses was said; may be empty.
+    pub(crate) pays: String,
+    /// What decided, and what it means.
+    pub(crate) decided_by: String,
     /// What the setting in use is called.
     pub(crate) in_use_is: &'static str,
     /// The heading above the changes.
@@ -33,6 +37,8 @@ pub(crate) struct Line {
     param: String,
     from: String,
     to: String,
+    /// What the new value means, where it does not say so itself; or nothing.
+    words: String,
 }
 
 /// How many changes are listed; `settings.toml` has them all.
@@ -45,6 +51,15 @@ pub(super) fn told(data: &ReportData) -> Option<Told> {
     Some(Told {
         badge: advice.verdict.name(),
         sentence: visible(&advice.reason).into_owned(),
+        pays: visible(&advice.pays).into_owned(),
+        decided_by: {
+            let objective = data.run.objective.0;
+            format!(
+                "{}, which decides: {}.",
+                objective.title_in(data.run.unit),
+                objective.meaning
+            )
+        },
         in_use_is: data.in_use_is(),
         changes_are,
         more: changes.len().saturating_sub(CHANGES),
@@ -89,6 +104,10 @@ fn line(changed: &Changed) -> Line {
         param: visible(&changed.param).into_owned(),
         from: shown(&changed.from),
         to: shown(&changed.to),
+        words: changed
+            .words
+            .as_deref()
+            .map_or_else(String::new, |w| visible(w).into_owned()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is said first: what was measured, the verdict in a sentence, three figures.
+//! What is said first: what was measured, the verdict in a sentence, four figures.
 
 mod advice;
 mod budget;
@@ -7,7 +7,7 @@ mod next;
 use crate::data::{ALL_MODELS, ReportData, Role, Score, Verdict};
 use crate::numbers::{Estimate, UNDEFINED, chars, count, decimal, percent, range};
 use crate::tables::told;
-use deadloop_score::measure::{DELAY, RECALL};
+use deadloop_score::measure::{DELAY, ENDED, SAVED};
 use deadloop_score::replay::detect::Unit;
 use deadloop_score::{Advice, Count, Metric, RunFigures as Figures};
 use next::{next, subject};
@@ -61,11 +61,12 @@ pub(crate) struct Value {
     pub(crate) range: String,
 }
 
-/// A setting's three figures, and where they come from.
+/// A setting's figures, and where they come from.
 struct Line {
     of: String,
     role: &'static str,
-    recall: Estimate,
+    ended: Estimate,
+    saved: Estimate,
     fa: Estimate,
     delay: Estimate,
 }
@@ -170,7 +171,8 @@ fn lines(data: &ReportData) -> Vec<Line> {
     let of_score = |score: &Score, of: String, role| Line {
         of,
         role,
-        recall: score.of(&RECALL),
+        ended: score.of(&ENDED),
+        saved: score.of(&SAVED),
         fa: score.of(data.run.wrong()),
         delay: score.of(&DELAY),
     };
@@ -206,7 +208,8 @@ fn advised(data: &ReportData, advice: &Advice) -> Vec<Line> {
         Line {
             of,
             role,
-            recall: with_ends(&RECALL, run.recall),
+            ended: with_ends(&ENDED, run.ended),
+            saved: with_ends(&SAVED, run.saved),
             fa: with_ends(data.run.wrong(), run.rate),
             delay: with_ends(&DELAY, run.delay),
         }
@@ -236,7 +239,7 @@ fn verdict(data: &ReportData, lines: &[Line]) -> Option<String> {
         return Some(told);
     }
     if !data.has_loops() {
-        return Some("No transcript is labelled as a loop, so recall and delay are n/a; only false alarms could be counted.".into());
+        return Some("No transcript is labelled as a loop, so what is ended, saved and the delay are n/a; only false alarms could be counted.".into());
     }
     let sentences: Vec<String> = lines.iter().map(|line| sentence(data, line)).collect();
     (!sentences.is_empty()).then(|| sentences.join(" "))
@@ -257,9 +260,9 @@ fn sentence(data: &ReportData, line: &Line) -> String {
         _ => line.of.clone(),
     };
     format!(
-        "{of} finds {} of the loops{} at {} {}{}; a loop runs on for {} {} on average.",
-        percent(line.recall.value),
-        bracket(line.recall, percent),
+        "{of} ends {} of the loops{} at {} {}{}; a loop runs on for {} {} on average.",
+        percent(line.ended.value),
+        bracket(line.ended, percent),
         decimal(line.fa.value),
         data.run.wrong_name(false),
         bracket(line.fa, decimal),
@@ -334,16 +337,23 @@ fn figures(data: &ReportData, lines: &[Line]) -> Vec<Figure> {
     };
     if lines
         .iter()
-        .all(|line| line.recall.value.is_none() && line.fa.value.is_none())
+        .all(|line| line.ended.value.is_none() && line.fa.value.is_none())
     {
         return Vec::new();
     }
     let all = vec![
         Figure {
-            name: "recall: loops found",
+            name: "ended: loops stopped, in them or before",
             values: lines
                 .iter()
-                .map(|line| ranged(line, line.recall, percent))
+                .map(|line| ranged(line, line.ended, percent))
+                .collect(),
+        },
+        Figure {
+            name: "saved: of what loops generate",
+            values: lines
+                .iter()
+                .map(|line| ranged(line, line.saved, percent))
                 .collect(),
         },
         Figure {

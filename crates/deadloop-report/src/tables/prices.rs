@@ -13,8 +13,9 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
     let (unit, rate) = (data.run.unit, data.run.wrong());
     let columns = vec![
         words("at most"),
-        number("recall"),
+        number("ended"),
         number(objective.title_in(unit)),
+        number("recall"),
         number(DELAY.title_in(unit)),
         number(rate.title.replace("false", "wrong")),
         words("within the limits"),
@@ -54,12 +55,13 @@ fn row(data: &ReportData, price: &Price) -> Row {
     Row {
         cells: vec![
             most.with(format!("in-sample {}", count(price.wrong))),
-            beside(price.recall, price.recall_in_sample, percent),
+            beside(price.ended, price.ended_in_sample, percent),
             beside(
                 price.objective,
                 price.objective_in_sample,
                 writer(objective),
             ),
+            beside(price.recall, price.recall_in_sample, percent),
             Cell::figure(price.delay, chars),
             Cell::interval(rate, decimal),
             Cell::text(level),

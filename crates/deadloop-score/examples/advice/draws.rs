@@ -97,6 +97,8 @@ impl Draw {
         };
         let options = ChooseOptions {
             seed: self.seed,
+            ready: world.ready.clone(),
+            worth: world.worth,
             ..ChooseOptions::default()
         };
         let advised = |(name, cell): (&&'static str, &usize)| {
@@ -132,12 +134,15 @@ impl Draw {
             .iter()
             .map(|(cell, pick)| world.on(*cell, pick))
             .sum();
+        let recommended = world.ready.first().map_or(in_use, |ready| ready.cell);
+        let taken = world.on(recommended, &self.others);
         Trial {
             size: self.size,
             spoilt,
             in_use: name,
             verdict: choices.advice.verdict,
             saved: [saved(&now), saved(&then)],
+            recommended: saved(&taken),
             rate: [rate(&now), rate(&then)],
             hindsight: self.hindsight.max(saved(&now)),
             seed: self.seed,

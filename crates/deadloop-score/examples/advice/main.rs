@@ -21,7 +21,7 @@ use world::World;
 /// Transcripts of a draw, about.
 const SIZES: [usize; 3] = [300, 1000, 3000];
 
-/// Draws of each size.
+/// Draws of each size, where `DRAWS` says nothing else.
 const DRAWS: u64 = 20;
 
 fn main() -> ExitCode {
@@ -48,10 +48,12 @@ fn main() -> ExitCode {
 fn report(path: &Path) -> Result<Report, Box<dyn std::error::Error>> {
     use rayon::prelude::*;
     let world = World::load(path)?;
+    let said = std::env::var("DRAWS").ok();
+    let draws = said.and_then(|n| n.parse().ok()).unwrap_or(DRAWS);
     let draws: Vec<(usize, u64)> = SIZES
         .into_iter()
         .rev()
-        .flat_map(|size| (0..DRAWS).map(move |seed| (size, seed)))
+        .flat_map(|size| (0..draws).map(move |seed| (size, seed)))
         .collect();
     let trials = draws.into_par_iter().map(|(size, seed)| {
         let draw = Draw::of(&world, size, seed);

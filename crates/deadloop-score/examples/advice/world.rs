@@ -10,7 +10,9 @@ use deadloop_score::replay::corpus::Corpus;
 use deadloop_score::replay::detect::{RECOMMENDED, Settings, Unit};
 use deadloop_score::replay::shipped::{default_grids, presets_in};
 use deadloop_score::replay::{Job, Plan, Programs, Record, Watch, each, run};
-use deadloop_score::{Case, Count, Evidence, JudgeOptions, Tally, tallies};
+use deadloop_score::{
+    Case, Count, Evidence, JudgeOptions, Ready, Tally, Worth, mean_clean, tallies,
+};
 
 /// The guards in use that advice is asked for.
 pub(crate) const IN_USE: [&str; 3] = ["recommended", "llama-cpp", "document"];
@@ -22,6 +24,10 @@ pub(crate) struct World {
     pub(crate) records: Vec<Record>,
     /// The cells of [`IN_USE`].
     pub(crate) in_use: Vec<usize>,
+    /// The guards that may be taken as they are, as `tune` lists them: the recommended one first.
+    pub(crate) ready: Vec<Ready>,
+    /// What errors cost, as by default: the text that is generated again, and a mean clean transcript.
+    pub(crate) worth: Worth,
     /// The tally of every cell on all transcripts.
     pub(crate) totals: Vec<Tally>,
 }
@@ -31,7 +37,7 @@ type Error = Box<dyn std::error::Error>;
 impl World {
     pub(crate) fn load(path: &Path) -> Result<Self, Error> {
         let corpus = Corpus::open(path)?;
-        let (plan, in_use) = plan()?;
+        let (plan, in_use, ready) = plan()?;
         let cancel = AtomicBool::new(false);
         let watch = Watch {
             cancel: &cancel,
@@ -67,9 +73,12 @@ impl World {
             cases,
             records,
             in_use,
+            ready,
+            worth: Worth::default(),
         };
         let every: Vec<usize> = (0..world.cases.len()).collect();
         world.totals = world.tallies(&every)?;
+        world.worth.annoyance = mean_clean(&world.cases[..], Unit::Chars);
         Ok(world)
     }
 
@@ -92,7 +101,7 @@ impl World {
 }
 
 /// What `deadloop tune` searches without `--grid`: the default grids, the recommended guard and every preset.
-fn plan() -> Result<(Plan, Vec<usize>), Error> {
+fn plan() -> Result<(Plan, Vec<usize>, Vec<Ready>), Error> {
     let mut plan = Plan::default();
     for grid in default_grids(Unit::Chars)?.0 {
         plan.add_grid(&grid)?;
@@ -109,5 +118,9 @@ fn plan() -> Result<(Plan, Vec<usize>), Error> {
             .ok_or_else(|| format!("there is no preset {name}"))
     };
     let in_use = IN_USE.iter().map(cell).collect::<Result<_, _>>()?;
-    Ok((plan, in_use))
+    let ready = named.iter().map(|(name, cell)| Ready {
+        cell: *cell,
+        name: name.clone(),
+    });
+    Ok((plan, in_use, ready.collect()))
 }

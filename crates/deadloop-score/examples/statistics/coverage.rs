@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use deadloop_score::replay::corpus::CopyKeys;
 use deadloop_score::{Case, Outcome, Resampling, Timeline, Verdict, Worth, bootstrap};
 use serde_json::{Value, json};
 

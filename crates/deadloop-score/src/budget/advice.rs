@@ -302,6 +302,7 @@ fn duel(new: &[&Played], old: &[Played], groups: &[Arc<str>], options: &BudgetOp
         no_more_wrong: over(|new, old| new <= old),
         within: options.within(once[4], runs),
         incumbent_within: vec![options.within(once[5], runs)],
+        ..Figures::default()
     }
 }
 

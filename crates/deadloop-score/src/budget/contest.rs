@@ -88,8 +88,8 @@ impl<'a> Contest<'a> {
         })
     }
 
-    /// The candidate on the runs that are meant: the cheapest of those that `allowed` lets in by their overflows;
-    /// among those within one standard error of it the setting in use, else the nearest to it.
+    /// The candidate on the given runs: the cheapest contender that `allowed` admits. Within one standard error of it, the
+    /// setting in use or the nearest to it wins.
     pub(super) fn pick(&self, meant: &[bool], allowed: impl Fn(u64, u64) -> bool) -> Option<usize> {
         let lets_in = |at: &usize| {
             let (overflow, runs) = self.overflows(*at, meant);

@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::duel::Figures;
+use super::options::ChooseOptions;
 use crate::constraint::Assurance;
+use crate::measure::{DELAY, ENDED, Metric, RECALL, SAVED, wrong_rate};
+use crate::tally::Tally;
 
 /// What to do with the settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +38,20 @@ impl Ruling {
     }
 }
 
+/// What there is too little of to choose by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Lack {
+    /// Labels: there is none.
+    Labels,
+    /// Loops, or groups that they stand in.
+    Loops,
+    /// Clean text, or groups that it stands in.
+    Clean,
+    /// Certainty: the difference may be large either way.
+    Certainty,
+}
+
 /// By which rule something ships.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -60,6 +77,9 @@ pub struct Changed {
     pub from: Option<String>,
     /// Its value as advised; `None`: the guard goes.
     pub to: Option<String>,
+    /// What the new value means, where it does not say so itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words: Option<String>,
 }
 
 /// A row of the price list: the best setting with at most `at_most` wrong alarms on this corpus.
@@ -74,6 +94,9 @@ pub struct Price {
     pub setting: String,
     /// Its file in the folder of results.
     pub file: String,
+    /// Loops that end, in them or in an earlier repetition, held out.
+    #[serde(default)]
+    pub ended: Option<f64>,
     /// Recall, held out.
     pub recall: Option<f64>,
     /// The objective, held out.
@@ -92,6 +115,9 @@ pub struct Price {
     pub is: Vec<String>,
     /// Wrong alarms on all transcripts that it was chosen on.
     pub wrong: u64,
+    /// Loops that end on those.
+    #[serde(default)]
+    pub ended_in_sample: Option<f64>,
     /// Recall on those.
     pub recall_in_sample: Option<f64>,
     /// The objective on those.
@@ -105,6 +131,12 @@ pub struct RunFigures {
     pub setting: String,
     /// The objective.
     pub objective: Option<f64>,
+    /// `saved`, whatever the objective is.
+    #[serde(default)]
+    pub saved: Option<f64>,
+    /// Loops that end, in them or in an earlier repetition.
+    #[serde(default)]
+    pub ended: Option<f64>,
     /// Recall.
     pub recall: Option<f64>,
     /// Wrong alarms per million healthy chars.
@@ -113,6 +145,23 @@ pub struct RunFigures {
     pub wrong: u64,
     /// The delay.
     pub delay: Option<f64>,
+}
+
+impl RunFigures {
+    /// Those of a tally.
+    pub fn of(setting: String, tally: &Tally, options: &ChooseOptions) -> Self {
+        let value = |measure: Metric| measure.value(tally, &options.worth);
+        Self {
+            setting,
+            objective: value(options.objective),
+            saved: value(&SAVED),
+            ended: value(&ENDED),
+            recall: value(&RECALL),
+            rate: value(wrong_rate(options.judge.unit)),
+            wrong: tally.wrong(),
+            delay: value(&DELAY),
+        }
+    }
 }
 
 /// The candidate of a level of assurance.
@@ -137,8 +186,17 @@ pub struct Advice {
     pub verdict: Ruling,
     /// The same in one sentence, with the figures that decided.
     pub reason: String,
+    /// What there is too little of, where the verdict is to collect more.
+    #[serde(default)]
+    pub lacks: Option<Lack>,
     /// By which rule the setting of all models ships.
     pub rule: Option<Ship>,
+    /// Where the guard pays for itself, and which share of looping responses was said: one sentence.
+    #[serde(default)]
+    pub pays: String,
+    /// The ready guard that ships, as sentences call it: `the recommended guard`. `None`: none does.
+    #[serde(default)]
+    pub ready: Option<String>,
     /// What the setting in use is called: `the setting in use`, or `the recommended guard` where none was given.
     pub in_use_is: String,
     /// The setting in use, on the transcripts that are held out.

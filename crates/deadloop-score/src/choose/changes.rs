@@ -7,6 +7,7 @@ use deadloop_replay::detect::{Member, Setting, Value};
 
 use super::advice::Changed;
 use super::choices::Choices;
+use super::plain::where_rules_end;
 
 /// What `settings.toml` changes against what is in use: for all models, then for each that the file names.
 pub(crate) fn of_choices(plan: &Plan, choices: &Choices) -> Vec<Changed> {
@@ -50,6 +51,7 @@ pub fn changes(model: &str, from: &Setting, to: &Setting) -> Vec<Changed> {
             param: param.to_owned(),
             from,
             to,
+            words: new.get(name).and_then(|to| where_rules_end(param, to)),
         };
         let detector = Some(name.0.to_owned());
         match (old.get(name), new.get(name)) {

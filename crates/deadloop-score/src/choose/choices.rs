@@ -15,6 +15,8 @@ pub enum Why {
     Own,
     /// Chosen on all transcripts.
     Pooled,
+    /// A guard that was there before, chosen on none of them.
+    Ready,
     /// What is in use, since nothing else was shown to be better.
     InUse,
     /// That of all models, since its own labels are too few to try another.
@@ -29,6 +31,7 @@ impl Why {
         match self {
             Self::Own => "own",
             Self::Pooled => "pooled",
+            Self::Ready => "ready",
             Self::InUse => "in use",
             Self::FewLabels => "few labels",
             Self::Shipped => "shipped",

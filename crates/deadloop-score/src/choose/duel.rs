@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::options::ChooseOptions;
 use crate::constraint::Constraint;
 use crate::intervals::{POISSON_1, POISSON_HALF, Replicates, Weights, quantile};
+use crate::measure::NET_PER_1000;
 use crate::tally::{Count, Tally};
 use crate::truth::Case;
 
@@ -53,9 +54,25 @@ pub struct Figures {
     pub within: f64,
     /// P(the incumbent is within), limit by limit.
     pub incumbent_within: Vec<f64>,
+    /// What the newcomer and the incumbent spare in 1,000 responses of production, in the unit of choice
+    /// (`net_per_1000`); `None` where it is n/a.
+    #[serde(default)]
+    pub net: [Option<f64>; 2],
+    /// P(what the newcomer spares is below 0).
+    #[serde(default)]
+    pub net_below_0: f64,
 }
 
 impl Figures {
+    /// Whether the incumbent spares more than it costs at the rate of loops that was said, and the newcomer does not, as
+    /// likely as not. Then the break-even share of loops of the newcomer lies above that rate, and that of the incumbent
+    /// below it.
+    pub fn turns_net(&self) -> bool {
+        let [new, old] = self.net;
+        let below = new.is_some_and(|net| net < 0.0) || self.net_below_0 >= 0.5;
+        old.is_some_and(|net| net > 0.0) && below
+    }
+
     /// The difference in points.
     pub fn points(&self) -> f64 {
         self.in_points(self.difference.unwrap_or(0.0))
@@ -82,6 +99,8 @@ struct Counted {
     differences: Vec<f64>,
     fewer: usize,
     no_more: usize,
+    /// Replicates in which the newcomer costs more than it spares.
+    net_below_0: usize,
     /// Limits without a closed form that are met: the newcomer's, the incumbent's.
     met: [Vec<usize>; 2],
 }
@@ -132,6 +151,8 @@ impl<'a> Duel<'a> {
             no_more_wrong: counted.no_more as f64 / n,
             within: within(0).into_iter().product(),
             incumbent_within: within(1),
+            net: [&new, &old].map(|tally| NET_PER_1000.value(tally, &options.worth)),
+            net_below_0: counted.net_below_0 as f64 / n,
             interval: quantile(&mut counted.differences, 0.1)
                 .zip(quantile(&mut counted.differences, 0.9)),
         }
@@ -157,6 +178,8 @@ impl<'a> Duel<'a> {
             let [new, old] = &sums;
             counted.fewer += usize::from(new.wrong() < old.wrong());
             counted.no_more += usize::from(new.wrong() <= old.wrong());
+            let net = NET_PER_1000.value(new, worth);
+            counted.net_below_0 += usize::from(net.is_some_and(|net| net < 0.0));
             let [a, b] = [new, old].map(|tally| objective.value(tally, worth));
             // Where the objective is n/a nothing is better.
             let difference = a.zip(b).map_or(0.0, |(a, b)| objective.sign() * (a - b));
@@ -328,6 +351,7 @@ mod tests {
             let (some, best) = (figures(|made| made.new), figures(|made| at_onset(&made.quiet)));
             let asked = |f: &Figures| [
                 f.better, f.no_point_worse, f.not_five_worse, f.fewer_wrong, f.no_more_wrong, f.within, f.points(),
+                1.0 - f.net_below_0, f.net[0].unwrap_or(f64::NEG_INFINITY),
             ];
             for (some, best) in asked(&some).into_iter().zip(asked(&best)) {
                 prop_assert!(some <= best + 1e-12, "{some} is more than {best}");

@@ -10,6 +10,7 @@ use crate::constraint::Assurance;
 use crate::tally::Tally;
 
 /// The candidate of a level, and what it is on the folds left out.
+#[derive(Clone)]
 pub(super) struct Tried {
     pub(super) assurance: Assurance,
     pub(super) cross: Cross,
@@ -68,7 +69,7 @@ impl Chooser<'_> {
             .cross
             .cell
             .map(|cell| self.field.evidence.plan.id(cell));
-        self.figures_of(id.unwrap_or_default(), &tried.held_out[0])
+        RunFigures::of(id.unwrap_or_default(), &tried.held_out[0], self.options)
     }
 
     pub(super) fn level(&self, tried: &Tried) -> Level {

@@ -10,16 +10,16 @@
 //! | the best setting within the limits, and of those as good the one with the fewest wrong alarms | `select/` |
 //! | the candidate of each level of assurance | `levels.rs` |
 //! | how sure a difference is | `duel.rs` |
+//! | the guards that need no folds | `ready.rs` |
 //! | when something ships, and the verdict | `rule.rs`, of what `situation.rs` finds |
 //! | settings of models by themselves | `models.rs`, `pooling.rs`, `spread.rs` |
 //! | the price list | `prices.rs` |
-//! | the sentences | `words.rs`, `changes.rs` |
+//! | the sentences | `words.rs`, `pays.rs`, `changes.rs`, `plain.rs` |
 
 use std::ops::Range;
 
-use crate::measure::wrong_rate;
 use crate::tally::{Evidence, Tally};
-use crate::truth::firsts;
+use crate::truth::{firsts, mean_clean};
 
 pub mod advice;
 pub(crate) mod blend;
@@ -37,8 +37,11 @@ mod models;
 pub mod options;
 pub(crate) mod paired;
 mod pairing;
+mod pays;
+mod plain;
 pub mod pooling;
 mod prices;
+mod ready;
 pub(crate) mod rule;
 mod select;
 mod situation;
@@ -54,9 +57,10 @@ use cross::Cross;
 use duel::{Duel, Pair};
 use folds::folds;
 use ledger::Ledger;
-use levels::Tried;
 use options::ChooseOptions;
-use rule::{SURE, Situation, missing, ruling, ships};
+pub use plain::explained;
+use ready::Lead;
+use rule::{Situation, missing, ruling};
 use select::{Boards, Selection, Voice};
 
 /// Nothing can be chosen from.
@@ -126,15 +130,22 @@ impl Chooser<'_> {
         };
         let stands = self.stands(&selection);
         let levels = self.levels(&stands);
-        let used = self.used(&levels);
-        let feasible = levels.iter().any(|tried| tried.cross.cell.is_some());
+        let lead = self.lead(self.used(&levels));
+        let used = lead.as_ref().map(|lead| &lead.tried);
+        let of_folds = levels.iter().any(|tried| tried.cross.cell.is_some());
+        let feasible = of_folds || self.ready_is_within();
         let mut situation = self.situation(used, feasible);
         let decided = missing(&situation).is_none() && feasible;
-        let pooled = self.pooled(used, decided);
+        let pooled = self.pooled(lead.as_ref(), decided);
         let models = self.models(used, &pooled, decided);
         situation.ships = pooled.ships.is_some() || models.iter().any(|m| m.ships.is_some());
+        situation.costs = lead.as_ref().is_some_and(|lead| lead.costs);
+        let ready = lead.as_ref().and_then(|lead| lead.ready);
+        let ready = ready.filter(|_| pooled.ships.is_some());
         let advice = Advice {
             verdict: ruling(&situation),
+            lacks: missing(&situation).map(rule::Missing::lack),
+            ready: ready.map(|ready| ready.name.clone()),
             in_use_is: self.options.in_use_is.into(),
             rule: pooled.ships,
             in_use: self.run(self.in_use, &self.held(&self.every)),
@@ -195,12 +206,15 @@ impl Chooser<'_> {
     }
 
     /// The choice for all models together. Nothing ships where too little is known (`decided`).
-    fn pooled(&self, used: Option<&Tried>, decided: bool) -> Choice {
-        let ships = used
-            .filter(|_| decided)
-            .and_then(|tried| ships(&tried.figures, &self.bar(SURE, &self.every)));
+    fn pooled(&self, lead: Option<&Lead<'_>>, decided: bool) -> Choice {
+        let used = lead.map(|lead| &lead.tried);
+        let ships = lead.filter(|_| decided).and_then(|lead| lead.ships);
+        let chosen = match lead.and_then(|lead| lead.ready) {
+            Some(_) => Why::Ready,
+            None => Why::Pooled,
+        };
         let (why, cell) = match (ships, used.and_then(|tried| tried.cross.cell)) {
-            (Some(_), Some(cell)) => (Why::Pooled, cell),
+            (Some(_), Some(cell)) => (chosen, cell),
             _ => (Why::InUse, self.in_use),
         };
         let none = Cross::default();
@@ -285,19 +299,8 @@ impl Chooser<'_> {
     }
 
     fn run(&self, cell: usize, pick: &[usize]) -> RunFigures {
-        self.figures_of(self.field.evidence.plan.id(cell), &self.tally(cell, pick))
-    }
-
-    fn figures_of(&self, setting: String, tally: &Tally) -> RunFigures {
-        let value = |m: &crate::measure::Measure| m.value(tally, &self.options.worth);
-        RunFigures {
-            setting,
-            objective: value(self.options.objective),
-            recall: value(&crate::measure::RECALL),
-            rate: value(wrong_rate(self.options.judge.unit)),
-            wrong: tally.wrong(),
-            delay: value(&crate::measure::DELAY),
-        }
+        let setting = self.field.evidence.plan.id(cell);
+        RunFigures::of(setting, &self.tally(cell, pick), self.options)
     }
 
     /// Puts the sentences and what changes into the choices.
@@ -310,7 +313,9 @@ impl Chooser<'_> {
             .filter(|_| choices.pooled.ships.is_none());
         let would = would.map(|cell| changes("*", &plan.setting(self.in_use), &plan.setting(cell)));
         let reason = words::reason(choices, situation, self.options);
+        let mean_clean = mean_clean(self.field.evidence.cases, self.options.judge.unit);
         choices.pooled.reason = words::pooled(choices, self.options);
+        choices.advice.pays = pays::pays(choices, mean_clean, self.options);
         choices.advice.changes = shipped;
         choices.advice.would_change = would.unwrap_or_default();
         choices.advice.reason = reason;

@@ -7,6 +7,16 @@ use crate::intervals::Resampling;
 use crate::judge::JudgeOptions;
 use crate::measure::{Metric, SAVED, Worth, wrong_rate};
 
+/// A guard that was there before anybody looked at this text: the recommended one, a preset, or what `--also` names. It
+/// was not chosen on the text, so it needs no folds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ready {
+    /// Its number in the plan.
+    pub cell: usize,
+    /// What sentences call it: `the recommended guard`.
+    pub name: String,
+}
+
 /// How a setting is chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChooseOptions {
@@ -16,6 +26,10 @@ pub struct ChooseOptions {
     pub given: bool,
     /// What the setting in use is called in sentences.
     pub in_use_is: &'static str,
+    /// The guards that need no folds, in the order in which one is taken where several are as good.
+    pub ready: Vec<Ready>,
+    /// Whether the user said how many responses loop ([`Worth::pi`]), rather than the default.
+    pub rate_given: bool,
     /// What it is best in.
     pub objective: Metric,
     /// Folds of the cross-validation, at least 2.
@@ -63,6 +77,8 @@ impl Default for ChooseOptions {
             constraints: Self::default_limit(Unit::Chars).into_iter().collect(),
             given: false,
             in_use_is: "the setting in use",
+            ready: Vec::new(),
+            rate_given: false,
             objective: &SAVED,
             folds: 5,
             raced: 0,

@@ -9,7 +9,7 @@ use super::levels::{Tried, cross};
 use super::select::{Stand, at_most};
 use crate::constraint::Assurance;
 use crate::intervals::poisson;
-use crate::measure::{DELAY, RECALL, wrong_rate};
+use crate::measure::{DELAY, ENDED, RECALL, wrong_rate};
 use crate::tally::{Count, Tally};
 
 /// 0, 1, 2, 3, 5, 8, 13 … up to a number.
@@ -86,6 +86,7 @@ impl Chooser<'_> {
             cell,
             setting: self.field.evidence.plan.id(cell),
             file: format!("alternatives/at-most-{at_most}.toml"),
+            ended: ENDED.value(&all, worth),
             recall: RECALL.value(&all, worth),
             objective: self.options.objective.value(&all, worth),
             delay: DELAY.value(&all, worth),
@@ -95,6 +96,7 @@ impl Chooser<'_> {
             assurance: Assurance::of(within.product()),
             is: named.map(|(name, _)| name.to_owned()).collect(),
             wrong: tally.wrong(),
+            ended_in_sample: ENDED.value(&tally, worth),
             recall_in_sample: RECALL.value(&tally, worth),
             objective_in_sample: self.options.objective.value(&tally, worth),
         }

@@ -1,7 +1,7 @@
 //! The rules of scoring.md, "Choosing a setting", 4: when a candidate ships ([`ships`]), and the verdict
 //! ([`ruling`]). They know probabilities and counts alone, so that each bound can be tested by a hair.
 
-use super::advice::{Ruling, Ship};
+use super::advice::{Lack, Ruling, Ship};
 use super::duel::Figures;
 
 /// Fewer loops than this, or in fewer groups, or clean text in fewer, say nothing about a choice.
@@ -32,8 +32,19 @@ pub(crate) struct Bar {
     pub(crate) expected: Option<f64>,
 }
 
-/// By which rule a candidate ships, if it does; the first that holds.
+/// By which rule a candidate ships, if it does. What turns a guard that pays at the rate of loops that was said into one
+/// that does not is for people to decide: see [`costs`].
 pub(crate) fn ships(f: &Figures, bar: &Bar) -> Option<Ship> {
+    but_for_the_price(f, bar).filter(|_| !f.turns_net())
+}
+
+/// Whether a candidate would ship, but costs more than it spares where what it replaces does not.
+pub(crate) fn costs(f: &Figures, bar: &Bar) -> bool {
+    f.turns_net() && but_for_the_price(f, bar).is_some()
+}
+
+/// The first rule that holds.
+fn but_for_the_price(f: &Figures, bar: &Bar) -> Option<Ship> {
     let enough = bar.expected.is_none_or(|n| n >= ENOUGH_EXPECTED);
     let within = f.within >= WITHIN;
     // Points are quotients: 1 must not be missed by the last bit.
@@ -72,6 +83,8 @@ pub(crate) struct Situation {
     pub(crate) ships: bool,
     /// Whether the setting in use is over a limit by estimate.
     pub(crate) over: bool,
+    /// Whether something would ship, but for what its wrong alarms cost.
+    pub(crate) costs: bool,
 }
 
 /// Why too little is known.
@@ -83,6 +96,18 @@ pub(crate) enum Missing {
     CleanGroups(u64),
     Exposure(f64),
     Certainty(f64, f64),
+}
+
+impl Missing {
+    /// The same without its numbers.
+    pub(crate) fn lack(self) -> Lack {
+        match self {
+            Self::Labels => Lack::Labels,
+            Self::Loops(_) | Self::LoopGroups(_) => Lack::Loops,
+            Self::CleanGroups(_) | Self::Exposure(_) => Lack::Clean,
+            Self::Certainty(..) => Lack::Certainty,
+        }
+    }
 }
 
 /// What is missing, if something is; the first.
@@ -115,7 +140,7 @@ pub(crate) fn ruling(s: &Situation) -> Ruling {
         Ruling::None
     } else if s.ships {
         Ruling::Ship
-    } else if s.over {
+    } else if s.over || s.costs {
         Ruling::Decide
     } else {
         Ruling::Keep
@@ -230,6 +255,7 @@ mod tests {
             feasible: true,
             ships: false,
             over: false,
+            costs: false,
         };
         change(&mut enough);
         enough
@@ -272,6 +298,34 @@ mod tests {
         assert_eq!(of(|s| s.feasible = false), Ruling::None);
         assert_eq!(of(|s| s.ships = true), Ruling::Ship);
         assert_eq!(of(|s| s.over = true), Ruling::Decide);
+        assert_eq!(of(|s| s.costs = true), Ruling::Decide);
+    }
+
+    /// 1,000 responses: what is in use spares a char, the candidate costs one.
+    #[test]
+    fn what_turns_the_net_negative_is_for_people_to_decide() {
+        let of = |net: [Option<f64>; 2], below: f64| {
+            let (mut f, bar) = (better(), BAR);
+            (f.net, f.net_below_0) = (net, below);
+            (ships(&f, &bar), costs(&f, &bar))
+        };
+        let (ship, decide) = ((Some(Ship::Better), false), (None, true));
+        assert_eq!(
+            of([Some(-1.0), Some(1.0)], 0.4),
+            decide,
+            "its break-even crosses"
+        );
+        assert_eq!(of([Some(1.0), Some(1.0)], 0.5), decide, "as likely as not");
+        assert_eq!(of([Some(1.0), Some(1.0)], 0.4999), ship);
+        assert_eq!(
+            of([Some(-1.0), Some(0.0)], 1.0),
+            ship,
+            "it did not pay before"
+        );
+        assert_eq!(of([Some(-1.0), None], 1.0), ship, "nobody knows");
+        let mut poor = better();
+        (poor.better, poor.net, poor.net_below_0) = (0.5, [Some(-1.0), Some(1.0)], 1.0);
+        assert_eq!((ships(&poor, &BAR), costs(&poor, &BAR)), (None, false));
     }
 
     #[test]

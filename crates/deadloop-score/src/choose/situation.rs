@@ -36,6 +36,7 @@ impl Chooser<'_> {
             interval: used.and_then(|tried| tried.figures.interval_points()),
             feasible,
             ships: false,
+            costs: false,
             over: self.options.constraints.iter().any(over),
         }
     }

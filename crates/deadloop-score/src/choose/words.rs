@@ -5,6 +5,7 @@ use super::advice::{Ruling, RunFigures, Ship};
 use super::choices::{Choices, Why};
 use super::duel::Figures;
 use super::options::ChooseOptions;
+use super::pays::dear;
 use super::pooling::Borrowing;
 use super::rule::{LEAST, Missing, SURE, Situation, missing};
 use crate::measure::{Measure, MeasureUnit};
@@ -29,7 +30,7 @@ fn named(measure: &Measure, value: Option<f64>) -> String {
 }
 
 /// A whole number with commas.
-fn grouped(value: f64) -> String {
+pub(super) fn grouped(value: f64) -> String {
     let digits = format!("{:.0}", value.abs());
     let sign = if value < -0.5 { "-" } else { "" };
     let groups: Vec<&str> = digits
@@ -55,7 +56,12 @@ fn several(n: u64, what: &str) -> String {
 }
 
 /// What two ways to run a guard do, beside each other.
-fn beside(new: &RunFigures, old: &RunFigures, in_use: &str, options: &ChooseOptions) -> String {
+pub(super) fn beside(
+    new: &RunFigures,
+    old: &RunFigures,
+    in_use: &str,
+    options: &ChooseOptions,
+) -> String {
     let of = |run: &RunFigures| {
         let alarms = several(run.wrong, "wrong alarm");
         format!("{}, {alarms}", named(options.objective, run.objective))
@@ -77,6 +83,9 @@ pub(super) fn reason(choices: &Choices, s: &Situation, options: &ChooseOptions) 
             limits(options)
         ),
         Ruling::Ship => shipped_reason(choices, now, options),
+        Ruling::Decide if !s.over || s.costs && choices.advice.figures.is_some() => {
+            dear(choices, options)
+        }
         Ruling::Decide => {
             let over = over(&choices.pooled.in_use_tally, options);
             match (&advice.candidate, &advice.figures) {
@@ -126,9 +135,23 @@ fn shipped_reason(choices: &Choices, now: &str, options: &ChooseOptions) -> Stri
         n => format!("{} with a setting of its own", several(n, "model")),
     };
     let (Some(rule), Some(new), Some(f)) = (advice.rule, &advice.candidate, &advice.figures) else {
+        let dear = match &advice.figures {
+            Some(f) if f.turns_net() => {
+                "; a setting for all that saves more costs more than it spares"
+            }
+            _ => "",
+        };
         return format!(
-            "Ship settings.toml: {models} that is better there; all other models keep {now}."
+            "Ship settings.toml: {models} that is better there; all other models keep {now}{dear}."
         );
+    };
+    let lead = match &advice.ready {
+        Some(ready) => format!("Take {ready}"),
+        None => "Ship settings.toml".into(),
+    };
+    let unseen = match &advice.ready {
+        Some(_) => ". It was not chosen on this text, so nothing had to be left out",
+        None => "",
     };
     let why = match rule {
         Ship::Better => format!("it is better than {now} ({} sure)", percent(f.better)),
@@ -143,14 +166,14 @@ fn shipped_reason(choices: &Choices, now: &str, options: &ChooseOptions) -> Stri
         _ => format!("; {models}"),
     };
     format!(
-        "Ship settings.toml: {why}: {}, {}{models}.",
+        "{lead}: {why}: {}, {}{models}{unseen}.",
         beside(new, &advice.in_use, now, options),
         difference(f)
     )
 }
 
 /// `+23.1 points (80 %: 21.0 to 25.3)`.
-fn difference(f: &Figures) -> String {
+pub(super) fn difference(f: &Figures) -> String {
     let range = f.interval_points().map_or_else(String::new, |(lo, hi)| {
         format!(" (80 %: {lo:+.1} to {hi:+.1})")
     });
@@ -162,6 +185,10 @@ fn points(n: f64) -> String {
     format!("{n} point{}", if n == 1.0 { "" } else { "s" })
 }
 
+/// What a group is.
+const GROUP: &str =
+    "a group is what belongs together, as the answers to one prompt: `group` of a transcript";
+
 fn lacking(what: &Missing, options: &ChooseOptions) -> String {
     match what {
         Missing::Labels => "no transcript has a label".into(),
@@ -171,11 +198,11 @@ fn lacking(what: &Missing, options: &ChooseOptions) -> String {
             several(*n, "loop")
         ),
         Missing::LoopGroups(n) => format!(
-            "the loops stand in {}, and {LEAST} are the least",
+            "the loops stand in {}, and {LEAST} are the least ({GROUP})",
             several(*n, "group")
         ),
         Missing::CleanGroups(n) => format!(
-            "the clean transcripts stand in {}, and {LEAST} are the least",
+            "the clean transcripts stand in {}, and {LEAST} are the least ({GROUP})",
             several(*n, "group")
         ),
         Missing::Exposure(n) => format!(
@@ -220,6 +247,14 @@ fn over(tally: &Tally, options: &ChooseOptions) -> String {
 /// Why all models together have what they have.
 pub(super) fn pooled(choices: &Choices, options: &ChooseOptions) -> String {
     let advice = &choices.advice;
+    if let (Some(ready), Some(f)) = (&advice.ready, &advice.figures) {
+        return format!(
+            "{ready}, which was not chosen on this text: within {} with {}; {} against what is in use",
+            limits(options),
+            percent(f.within),
+            difference(f)
+        );
+    }
     match (&advice.candidate, advice.assurance, &advice.figures) {
         (Some(_), Some(level), Some(f)) => format!(
             "chosen at the level {}: within {} with {} held out; {} against what is in use",
@@ -265,6 +300,10 @@ pub(super) fn own(
     let kept = loses(kept);
     let told = match ships {
         Some(_) => format!("its own is better than {rival}: {}", difference(f)),
+        None if f.turns_net() => format!(
+            "its own costs more than it spares, and {rival} does not: {}",
+            difference(f)
+        ),
         None => format!(
             "its own is not surely better than {rival}: {}, {} sure where {} is asked for",
             difference(f),

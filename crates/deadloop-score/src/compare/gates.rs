@@ -5,8 +5,9 @@ use serde::Serialize;
 
 use super::flips::{Change, Flip};
 use super::rows::Row;
+use super::significance::FEWEST;
 use super::{Bearing, CompareOptions};
-use crate::measure::{FPR, MeasureUnit, Metric, RECALL};
+use crate::measure::{ENDED, FPR, MeasureUnit, Metric, RECALL};
 
 /// One condition on NEW.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -74,9 +75,11 @@ impl Fails {
 
 /// The verdict on NEW as a whole. A row of any model that regressed decides; an improvement counts
 /// where it holds for all models together and no guard metric, false alarms, is worse by more than
-/// noise.
+/// noise. `recall` stands in the table and decides nothing: a loop that NEW stops in an earlier repetition is no hit,
+/// and `ended` counts it.
 pub(crate) fn verdict(rows: &[Row], flips: &[Flip]) -> (Bearing, Vec<String>) {
-    let of = |standing| rows.iter().filter(move |row| row.verdict == Some(standing));
+    let rows = || rows.iter().filter(|row| row.of != &RECALL);
+    let of = |standing| rows().filter(move |row| row.verdict == Some(standing));
     let told = |rows: &mut dyn Iterator<Item = &Row>| rows.map(Row::told).collect::<Vec<_>>();
     let regressed = told(&mut of(Bearing::Regressed));
     if !regressed.is_empty() {
@@ -84,14 +87,14 @@ pub(crate) fn verdict(rows: &[Row], flips: &[Flip]) -> (Bearing, Vec<String>) {
     }
     let all = |row: &&Row| row.model == "*";
     let improved = told(&mut of(Bearing::Improved).filter(all));
-    let worse = told(&mut rows.iter().filter(all).filter(|row| row.is_worse_guard()));
+    let worse = told(&mut rows().filter(all).filter(|row| row.is_worse_guard()));
     match (improved.is_empty(), worse.is_empty()) {
         (false, true) => return (Bearing::Improved, improved),
         (false, false) => return (Bearing::Inconclusive, [improved, worse].concat()),
         _ => {}
     }
     let open = told(&mut of(Bearing::Inconclusive).filter(all));
-    if open.is_empty() && rows.iter().filter(all).any(|row| row.verdict.is_some()) {
+    if open.is_empty() && rows().filter(all).any(|row| row.verdict.is_some()) {
         let flipped = flips.iter().filter(|f| f.change == Change::Flip).count();
         let same = format!("{flipped} verdicts changed, and no metric by more than noise");
         return (Bearing::Equivalent, vec![same]);
@@ -108,7 +111,7 @@ pub(crate) fn gates(
 ) -> Vec<Gate> {
     let mut gates = vec![corpus(verdict, rows, flips, options)];
     if options.fail_on.contains(&Fails::Inferior) {
-        gates.push(false_alarms(rows, options.margin));
+        gates.push(false_alarms(verdict, rows, options.margin));
     }
     gates
 }
@@ -123,7 +126,7 @@ fn corpus(verdict: Bearing, rows: &[Row], flips: &[Flip], options: &CompareOptio
         rows.iter()
             .any(|r| r.of == metric && r.difference.is_some())
     };
-    if !scored(&RECALL) && !scored(&FPR) {
+    if !scored(&ENDED) && !scored(&FPR) {
         let why = "no transcript is labelled a loop or clean, so nothing can be said";
         return gate(None, why.into());
     }
@@ -139,8 +142,10 @@ fn corpus(verdict: Bearing, rows: &[Row], flips: &[Flip], options: &CompareOptio
     gate(Some(!fails), why.into())
 }
 
-/// Non-inferiority: the upper bound of the difference is below the margin.
-fn false_alarms(rows: &[Row], margin: f64) -> Gate {
+/// Non-inferiority: the upper bound of the difference is below the margin. Where NEW has no more wrong alarms than BASE,
+/// the bound is asked for only where enough groups differ to tell, and NEW is not improved by the verdict: a handful of
+/// alarms that went away leaves a bound that any change would fail.
+fn false_alarms(verdict: Bearing, rows: &[Row], margin: f64) -> Gate {
     let gate = |passed, why: String| Gate {
         gate: GateName::FalseAlarms,
         passed,
@@ -164,8 +169,28 @@ fn false_alarms(rows: &[Row], margin: f64) -> Gate {
         Some("fa_per_kturn") => "thousand turns",
         _ => "million chars",
     };
-    let why = format!("{d:+.2} per {per}, at most {hi:+.2} (95 %), allowed {margin:+.2}");
-    gate(Some(hi <= margin), why)
+    let [hi_told, margin_told] = apart(hi, margin);
+    let why = format!("{d:+.2} per {per}, at most {hi_told} (95 %), allowed {margin_told}");
+    let few = row.is_some_and(|r| r.differ < FEWEST);
+    match () {
+        () if hi <= margin => gate(Some(true), why),
+        () if d <= 0.0 && verdict == Bearing::Improved => gate(
+            Some(true),
+            format!("{why}; NEW has no more of them, and improved"),
+        ),
+        () if d <= 0.0 && few => gate(
+            Some(true),
+            format!("{why}; NEW has no more of them, and too few groups differ for a bound"),
+        ),
+        () => gate(Some(false), why),
+    }
+}
+
+/// Two numbers with their signs, with as many digits as show that they differ: two at least.
+fn apart(a: f64, b: f64) -> [String; 2] {
+    let with = |digits: usize| [a, b].map(|x| format!("{x:+.digits$}"));
+    let differ = |told: &[String; 2]| a == b || told[0] != told[1];
+    (2..=9).map(with).find(differ).unwrap_or_else(|| with(9))
 }
 
 impl Row {

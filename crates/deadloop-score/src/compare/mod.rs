@@ -99,6 +99,8 @@ impl Default for CompareOptions {
 /// transcripts; a tenth of the false alarms that `tune` allows by default; 20 chars.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Noise {
+    /// Of `ended`.
+    pub ended: f64,
     /// Of `recall`.
     pub recall: f64,
     /// Of `fpr`.
@@ -114,6 +116,7 @@ pub struct Noise {
 impl Default for Noise {
     fn default() -> Self {
         Self {
+            ended: 0.01,
             recall: 0.01,
             fpr: 0.005,
             fa_per_mchar: 0.1,
@@ -131,6 +134,7 @@ impl Noise {
     /// The floor of a metric, by its name; `None` for one that is not compared.
     pub fn named(&mut self, metric: &str) -> Option<&mut f64> {
         match metric {
+            "ended" => Some(&mut self.ended),
             "recall" => Some(&mut self.recall),
             "fpr" => Some(&mut self.fpr),
             "fa_per_mchar" | "fa_per_kcall" | "fa_per_kturn" => Some(&mut self.fa_per_mchar),

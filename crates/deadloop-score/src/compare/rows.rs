@@ -8,15 +8,16 @@ use serde::Serialize;
 
 use super::pairs::Pair;
 use super::resample::{Cluster, Spread, clusters, difference, resample};
+use super::side::Judged;
 use super::significance::{FEWEST, holm, mcnemar, sign_flips, student};
 use super::{Bearing, CompareOptions};
 use crate::judge::Verdict;
-use crate::measure::{DELAY, FPR, Metric, RECALL, SAVED, Worth, wrong_rate};
-use crate::tally::Tally;
+use crate::measure::{DELAY, ENDED, FPR, Metric, RECALL, SAVED, Worth, wrong_rate};
+use crate::tally::{Count, Tally};
 
 /// The metrics that are compared, where things are counted in `unit`: what a detector is for, and what it must not cost.
-pub(crate) fn metrics(unit: Unit) -> [Metric; 5] {
-    [&RECALL, &FPR, wrong_rate(unit), &DELAY, &SAVED]
+pub(crate) fn metrics(unit: Unit) -> [Metric; 6] {
+    [&ENDED, &RECALL, &FPR, wrong_rate(unit), &DELAY, &SAVED]
 }
 
 /// Which test a p comes from.
@@ -141,7 +142,7 @@ fn of_metric(
     let Discordant { n, b, c, nets } = discordant(metric, pairs);
     let flipped = nets.len();
     let single = nets.iter().all(|(flips, _)| *flips == 1);
-    let test = match metric == &RECALL || metric == &FPR {
+    let test = match [&ENDED, &RECALL, &FPR].contains(&metric) {
         true if single => Test::Mcnemar,
         true => Test::SignFlip,
         false => Test::Bootstrap,
@@ -201,9 +202,9 @@ fn discordant(metric: Metric, pairs: &[Pair<'_>]) -> Discordant {
     let (fpr, wrong) = (metric == &FPR, metric == &FPR || metric.is_wrong_rate());
     let clean = |v: Verdict| matches!(v, Verdict::Quiet | Verdict::FalseAlarm);
     let counts = |tally: &Tally, v: Verdict| (wrong && clean(v)) || (!fpr && tally.loops() > 0);
-    let right = |v: Verdict| match wrong {
+    let right = |tally: &Tally, v: Verdict| match wrong {
         true => !v.is_false(),
-        false => v == Verdict::Hit,
+        false => v == Verdict::Hit || (metric == &ENDED && tally.get(Count::Earlier) > 0),
     };
     let (mut n, mut b, mut c) = (0, 0, 0);
     let mut groups: BTreeMap<&str, (u64, i64)> = BTreeMap::new();
@@ -214,7 +215,8 @@ fn discordant(metric: Metric, pairs: &[Pair<'_>]) -> Discordant {
             continue;
         }
         n += 1;
-        let net = i64::from(right(new.seen.verdict)) - i64::from(right(base.seen.verdict));
+        let right = |side: &Judged| i64::from(right(&side.tally, side.seen.verdict));
+        let net = right(new) - right(base);
         b += u64::from(net < 0);
         c += u64::from(net > 0);
         if net != 0 {

@@ -95,8 +95,8 @@ pub enum SideError {
     /// It was made before there was a `cases.jsonl`.
     #[error("{0}: holds no cases.jsonl, so labels cannot be compared; replay it again")]
     NoCases(String),
-    /// No setting of that name, or no one that is meant.
-    #[error("{source}: {what}; there is: {there}", source = .from)]
+    /// No setting has that name, or several do.
+    #[error("{source}: {what}; expected one of: {there}", source = .from)]
     Setting {
         /// The folder.
         from: String,

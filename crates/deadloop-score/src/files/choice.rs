@@ -9,11 +9,13 @@ use crate::choose::choices::{Choice, Choices};
 use crate::choose::options::ChooseOptions;
 use crate::constraint::Constraint;
 use crate::intervals::{Interval, PoissonCache};
-use crate::measure::{Metric, RECALL, measures, wrong_rate};
+use crate::measure::{ENDED, Metric, RECALL, measures, wrong_rate};
 use crate::tally::{Count, Tally};
 use deadloop_replay::detect::Unit;
 
-const HELD_OUT_BOUNDS: [&str; 4] = [
+const HELD_OUT_BOUNDS: [&str; 6] = [
+    "held_out_ended_lo",
+    "held_out_ended_hi",
     "held_out_recall_lo",
     "held_out_recall_hi",
     "held_out_fa_lo",
@@ -146,14 +148,15 @@ fn row(choice: &Choice, verdict: &str, options: &ChooseOptions) -> Vec<TableCell
 }
 
 /// In the order of [`HELD_OUT_BOUNDS`].
-fn held_out_bounds(tally: &Tally, unit: Unit) -> [Option<f64>; 4] {
+fn held_out_bounds(tally: &Tally, unit: Unit) -> [Option<f64>; 6] {
     let mut cache = PoissonCache::default();
     let mut ends = |metric: Metric| {
         let interval: Option<Interval> = metric.interval(tally, &mut cache);
         [interval.map(|i| i.lo), interval.map(|i| i.hi)]
     };
-    let ([a, b], [c, d]) = (ends(&RECALL), ends(wrong_rate(unit)));
-    [a, b, c, d]
+    let [a, b] = ends(&ENDED);
+    let ([c, d], [e, f]) = (ends(&RECALL), ends(wrong_rate(unit)));
+    [a, b, c, d, e, f]
 }
 
 /// `fa_per_mchar<=1: 0.1235 (P 0.88)`, negative where the limit is broken.

@@ -309,7 +309,7 @@ pub(crate) fn cells(scores: &Scores, unit: Unit) -> Vec<TableCell> {
     cells
 }
 
-/// What a rate per million units is multiplied with to be told as [`wrong_rate`] tells it.
+/// The factor from a rate per million units to the unit of [`wrong_rate`].
 pub(crate) fn per(unit: Unit) -> f64 {
     wrong_rate(unit).scale() / WRONG.scale()
 }

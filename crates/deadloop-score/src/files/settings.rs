@@ -11,7 +11,7 @@ use super::store::{FileError, write_text};
 use crate::choose::choices::{Choice, Choices};
 use crate::choose::options::ChooseOptions;
 use crate::choose::words::told;
-use crate::measure::{DELAY, Metric, RECALL, wrong_rate};
+use crate::measure::{DELAY, ENDED, Metric, RECALL, wrong_rate};
 
 /// The settings file in use: its text, and what of it is no guard.
 #[derive(Clone, Debug, Default)]
@@ -56,10 +56,11 @@ pub fn write_settings(
         let wrong = wrong_rate(unit);
         let head = format!(
             "# the best {} with at most {n} wrong alarm{s} on this corpus, chosen by deadloop tune\n\
-             # held out: {} {}, recall {}, {} {}, delay {}\n",
+             # held out: {} {}, ended {}, recall {}, {} {}, delay {}\n",
             title,
             title,
             told(options.objective, price.objective),
+            told(&ENDED, price.ended),
             told(&RECALL, price.recall),
             told(wrong, price.rate),
             wrong.title,
@@ -101,6 +102,9 @@ pub fn settings_toml(
         advice.verdict.name(),
         one_line(&advice.reason)
     );
+    if !advice.pays.is_empty() {
+        let _ = writeln!(text, "# {}", one_line(&advice.pays));
+    }
     // Writing into a String cannot fail.
     let _ = writeln!(text, "# held out: {}", figures(&choices.pooled, options));
     for c in &advice.changes {
@@ -135,7 +139,12 @@ pub fn settings_toml(
                 rate(options)
             );
             let kept = kept(in_use.kept.guard(), "guard");
-            text + &pooled.to_toml("guard") + &kept + &models + &in_use.rest
+            let own = choices.models.iter().filter(own);
+            let own: BTreeSet<&str> = own.map(|m| m.model.as_str()).collect();
+            let others = choices.models.iter().map(|m| m.model.as_str());
+            let others: BTreeSet<&str> = others.filter(|m| !own.contains(m)).collect();
+            let overrides = overrides(plan, choices.pooled.cell, &others);
+            text + &pooled.to_toml("guard") + &kept + &models + &overrides + &in_use.rest
         }
         None if models.is_empty() => format!("{text}\n{}", in_use.text),
         None => before_models(&format!("{text}\n"), &in_use.text, &models),
@@ -170,8 +179,13 @@ fn shown(value: Option<&String>) -> &str {
 /// A setting of a plan as a settings file. Guards for particular models are written for those of
 /// `models`, by their names: that is all that a run over them can tell.
 pub(crate) fn setting_toml(plan: &Plan, cell: usize, models: &BTreeSet<&str>) -> String {
+    plan.setting(cell).to_toml("guard") + &overrides(plan, cell, models)
+}
+
+/// The guards that a setting from a file has for particular models, those of `models`, as TOML; empty for a cell of a grid.
+fn overrides(plan: &Plan, cell: usize, models: &BTreeSet<&str>) -> String {
     let general = plan.setting(cell);
-    let mut text = general.to_toml("guard");
+    let mut text = String::new();
     let block = plan.blocks().get(plan.cell(cell).block);
     let Some(file) = block.filter(|block| block.axes().is_empty()) else {
         return text;
@@ -207,7 +221,7 @@ fn figures(choice: &Choice, options: &ChooseOptions) -> String {
         format!("{} {}", metric.name, told(metric, value))
     };
     let mut metrics = vec![options.objective];
-    let more: [Metric; 3] = [&RECALL, wrong_rate(options.judge.unit), &DELAY];
+    let more: [Metric; 4] = [&ENDED, &RECALL, wrong_rate(options.judge.unit), &DELAY];
     metrics.extend(more.into_iter().filter(|m| *m != options.objective));
     metrics
         .into_iter()

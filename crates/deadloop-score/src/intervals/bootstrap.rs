@@ -3,12 +3,13 @@
 //!
 //! Where every group has one transcript, shares and rates keep their closed intervals. Where groups are larger,
 //! transcripts of one are not independent: there the percentile bootstrap over groups decides, and is never
-//! narrower than the closed interval.
+//! narrower than the closed interval, nor than that of as many independent observations as there are groups.
 
 use std::collections::BTreeSet;
 
 use crate::intervals::{
     Draws, Groups, Interval, PoissonCache, Random, Replicates, Resampling, Weights, percentile,
+    poisson, wilson_of,
 };
 use crate::judge::{Outcome, Verdict};
 use crate::measure::{Certainty, MEASURES, Measure, Metric, Worth};
@@ -243,10 +244,55 @@ impl Sample {
         let mut ends = values.iter_mut().map(|values| percentile(values));
         let measured = all.iter().map(|m| {
             let resampled = measures.contains(m).then(|| ends.next().flatten());
-            row(m, &self.whole, resampled, &mut known.poisson)
+            let by_groups = clustered.then(|| self.as_groups(m)).flatten();
+            let (name, ends, method) = row(m, &self.whole, resampled, &mut known.poisson);
+            let ends = ends.map(|ends| by_groups.map_or(ends, |groups| wider(ends, groups)));
+            (name, ends, method)
         });
         let rows = measured.collect();
         (rows, ends.collect())
+    }
+
+    /// The interval of as many independent observations as there are groups. At no event, or at nothing but events, all
+    /// replicates are alike and the bootstrap has no width; at a few it is too narrow. What happens in a group is taken to
+    /// happen to its transcripts together: of the events, or of what is rarer, each group with one has some on average, and
+    /// counts once (`G` in `g` groups: the interval of `g`, times `G / g`). Without one the groups' sizes say how many that
+    /// would be (the design effect, Kish 1965: the mean size of the group that a transcript is in). `None` of what is
+    /// neither a share nor a rate.
+    fn as_groups(&self, measure: Metric) -> Option<Interval> {
+        let (k, n) = measure.counts(&self.whole)?;
+        if n == 0 {
+            return None;
+        }
+        let is_share = measure.certainty == Certainty::Share;
+        let rarer = |k: u64, n: u64, of_all: bool| if of_all { n.saturating_sub(k) } else { k };
+        let misses = is_share && 2 * k > n;
+        let (mut groups, mut with, mut members, mut squares) = (0_u64, 0_u64, 0.0, 0.0);
+        self.groups.each(|_, [tally]| {
+            if let Some((own, all)) = measure.counts(tally).filter(|(_, all)| *all > 0) {
+                let size = tally.get(Count::Transcripts) as f64;
+                (groups, members, squares) = (groups + 1, members + size, squares + size * size);
+                with += u64::from(rarer(own, all, misses) > 0);
+            }
+        });
+        let some = rarer(k, n, misses) as f64;
+        let each = match (with, is_share) {
+            (0, true) => n as f64 / groups.max(1) as f64,
+            (0, false) => squares / f64::max(members, 1.0),
+            (with, _) => some / with as f64,
+        };
+        match measure.certainty {
+            Certainty::Share => wilson_of(k as f64 / each, n as f64 / each),
+            Certainty::Rate => {
+                let Interval { lo, hi } = poisson(with);
+                let per = |events: f64| measure.scale() * each * events / n as f64;
+                Some(Interval {
+                    lo: per(lo),
+                    hi: per(hi),
+                })
+            }
+            Certainty::Resampled => None,
+        }
     }
 
     /// Draws the counts that are asked for: those of each replicate.

@@ -24,10 +24,14 @@ pub struct Interval {
 ///
 /// 5 of 10: 0.2366 .. 0.7634. 0 of 10: 0 .. 0.2775.
 pub fn wilson(k: u64, n: u64) -> Option<Interval> {
-    if n == 0 {
+    wilson_of(k as f64, n as f64)
+}
+
+/// The same of smoothed counts.
+pub(crate) fn wilson_of(k: f64, n: f64) -> Option<Interval> {
+    if n <= 0.0 {
         return None;
     }
-    let (k, n) = (k as f64, n as f64);
     let p = k / n;
     let z2 = Z95 * Z95;
     let centre = (p + z2 / (2.0 * n)) / (1.0 + z2 / n);

@@ -8,6 +8,7 @@ mod resample;
 
 pub use bootstrap::{Intervals, Method, bootstrap};
 pub(crate) use bootstrap::{Known, Sample, bootstrap_difference, bounds, intervals};
+pub(crate) use closed::wilson_of;
 pub use closed::{
     Interval, PoissonCache, clopper_pearson, poisson, poisson_lower, poisson_upper,
     proportion_lower, proportion_upper, wilson,

@@ -21,6 +21,8 @@ pub struct Measure {
     pub unit: MeasureUnit,
     /// Whether more of it is better.
     pub more_is_better: bool,
+    /// What it means, as a reader who has not met it is told: a noun phrase.
+    pub meaning: &'static str,
     /// Its formula, in words and counts.
     pub about: &'static str,
     /// The formula itself.

@@ -72,6 +72,7 @@ mod tests {
         title: "made up",
         unit: MeasureUnit::PerThousand,
         more_is_better: false,
+        meaning: "something made up",
         about: "for the test",
         formula: Formula {
             ratios: &[Ratio {

@@ -121,8 +121,8 @@ impl Case {
     /// The case of a transcript. `labels` is the corpus's labels.csv, whose rows replace the labels
     /// inside the transcripts that it names; `by` names fields such as `meta.source` or `lang`.
     ///
-    /// Every problem with its labels is given back, but for those that the reading of labels.csv has
-    /// told. A transcript with one has no truth: it must not be scored by half of its labels.
+    /// Returns every problem with its labels, except those that reading labels.csv has already reported. A transcript
+    /// with a problem has no truth: it must not be scored by half of its labels.
     pub fn of(entry: &Entry, labels: Option<&LabelsFile>, by: &[String]) -> (Self, Vec<Problem>) {
         let t = &entry.transcript;
         let mut problems = Vec::new();

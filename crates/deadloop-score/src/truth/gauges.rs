@@ -14,11 +14,11 @@ use crate::truth::{Bytes, Span, Timeline, clock, put_list, put_number, put_place
 /// What a million tokens cost, in the user's currency.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Prices {
-    /// Of those that a model reads and has not in its cache.
+    /// Price of a million tokens read that were not in the cache.
     pub read: f64,
-    /// Of those that it writes.
+    /// Price of a million tokens written.
     pub written: f64,
-    /// Of those that it reads from its cache.
+    /// Price of a million tokens read from the cache.
     pub cached: f64,
 }
 

@@ -29,7 +29,7 @@ impl Timeline {
         let mut add = |channel, units| add(&mut stretches, channel, units);
         for (_, event) in stream(events) {
             match event {
-                Arriving::Text(channel, text) => add(channel, Chars::of(text).0),
+                Arriving::Text(channel, text) => add(channel.into(), Chars::of(text).0),
                 Arriving::Call { arguments, .. } => {
                     add(Channel::Arguments, Chars::of(&arguments.text()).0);
                     add(Channel::Tools, 1);

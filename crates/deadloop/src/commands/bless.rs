@@ -189,12 +189,13 @@ fn agree(args: &Bless) -> Outcome {
         return Err(refuse("nobody to ask; --yes agrees"));
     }
     let mut stderr = std::io::stderr();
-    write!(
+    let asked = write!(
         stderr,
         "make this the baseline {}? [y/N] ",
         args.baseline.display()
-    )?;
-    stderr.flush()?;
+    );
+    // Where nobody can be asked nobody agrees.
+    asked.map_err(|_| refuse("nobody to ask; --yes agrees"))?;
     let mut answer = String::new();
     stdin.lock().read_line(&mut answer)?;
     match answer.trim() {

@@ -1,15 +1,19 @@
 //! `deadloop detectors`: the registry, as a user reads it: all on one screen, one in full, or the grid to
 //! start from.
 
+use std::path::{Path, PathBuf};
+
 use clap::Args;
 use deadloop_detect::{DETECTORS, Detector, Mark, Measuring, Param, Preset, Value, meant, presets};
+use deadloop_score::explained;
 use serde_json::{Value as Json, json};
 
 use crate::args::Global;
 use crate::exit::{Code, Outcome};
-use crate::show;
+use crate::visible::visible_lines;
+use crate::{settings, show};
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop detectors\n  deadloop detectors periodic\n  deadloop detectors periodic --grid > grid.toml\n  deadloop tune CORPUS --grid grid.toml";
+pub(crate) const HELP: &str = "Examples:\n  deadloop detectors\n  deadloop detectors periodic\n  deadloop detectors --explain tuned/settings.toml\n  deadloop detectors periodic --grid > grid.toml\n  deadloop tune CORPUS --grid grid.toml";
 
 #[derive(Debug, Args)]
 pub(crate) struct Detectors {
@@ -18,12 +22,18 @@ pub(crate) struct Detectors {
     /// Print its default grid, as TOML for `tune --grid`
     #[arg(long, requires = "name")]
     grid: bool,
+    /// Say in plain sentences what a settings file, `recommended` or a preset asks for
+    #[arg(long, value_name = "SETTINGS", conflicts_with_all = ["name", "grid"])]
+    explain: Option<PathBuf>,
 }
 
 /// How wide the one screen is, in columns.
 const WIDTH: u16 = 100;
 
 pub(super) fn run(args: &Detectors, global: Global) -> Outcome {
+    if let Some(path) = &args.explain {
+        return explain(path, global);
+    }
     match &args.name {
         Some(name) if args.grid => grid(find(name)?, global),
         Some(name) => one(find(name)?, global),
@@ -31,11 +41,35 @@ pub(super) fn run(args: &Detectors, global: Global) -> Outcome {
     }
 }
 
+/// A settings file in sentences: the guard of all models, then those of particular ones.
+fn explain(path: &Path, global: Global) -> Outcome {
+    let settings = settings::settings(Some(path), &[])?;
+    let own = settings.overrides().map(|(glob, guard)| {
+        let who = format!("Models that match {}:", glob.glob().glob());
+        (who, explained(guard))
+    });
+    let who = "Every model that has no guard of its own:".to_owned();
+    let parts: Vec<(String, Vec<String>)> = std::iter::once((who, explained(settings.guard())))
+        .chain(own)
+        .collect();
+    if global.json {
+        let parts = parts
+            .iter()
+            .map(|(who, lines)| json!({"models": who, "says": lines}));
+        return show::print(&Json::from_iter(parts).to_string());
+    }
+    let told: Vec<String> = parts
+        .into_iter()
+        .map(|(who, lines)| format!("{who}\n{}", lines.join("\n")))
+        .collect();
+    show::print(&visible_lines(&told.join("\n\n")))
+}
+
 fn find(name: &str) -> Outcome<&'static Detector> {
     Detector::find(name).ok_or_else(|| {
         let names: Vec<&str> = DETECTORS.iter().map(|d| d.name).collect();
         Code::Usage.error(format!(
-            "unknown detector \"{name}\"{}; there is: {}",
+            "unknown detector \"{name}\"{}; expected one of: {}",
             meant(name, names.iter().copied()),
             names.join(", ")
         ))

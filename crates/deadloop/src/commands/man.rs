@@ -50,7 +50,7 @@ fn named<'a>(program: &'a Command, name: Option<&str>) -> Outcome<&'a Command> {
     program.find_subcommand(name).ok_or_else(|| {
         let names: Vec<&str> = program.get_subcommands().map(Command::get_name).collect();
         Code::Usage.error(format!(
-            "unknown command \"{name}\"{}; there is: {}",
+            "unknown command \"{name}\"{}; expected one of: {}",
             meant(name, names.iter().copied()),
             names.join(", ")
         ))

@@ -71,6 +71,9 @@ struct Anew {
     /// What a wrong alarm costs in addition to the text that is generated again
     #[arg(long, value_name = "UNITS")]
     annoyance: Option<u64>,
+    /// The share of responses that loop in production, as 0.003 or 1/333
+    #[arg(long, value_name = "SHARE", value_parser = crate::args::loop_rate)]
+    loop_rate: Option<f64>,
     /// The price of a million generated tokens
     #[arg(long, value_name = "PER_MILLION_TOKENS", value_parser = crate::args::price)]
     price: Option<f64>,
@@ -86,6 +89,7 @@ impl Anew {
         judge.transient = self.transient.unwrap_or(judge.transient);
         judge.horizon = self.horizon.or(judge.horizon);
         judge.annoyance = self.annoyance.or(judge.annoyance);
+        judge.loop_rate = self.loop_rate.or(judge.loop_rate);
         judge.price = self.price.or(judge.price);
     }
 }

@@ -1,5 +1,5 @@
 //! The registry of commands. To add one: a file or folder beside this one with its arguments, its `HELP` and its `run`, its
-//! `mod` line, a variant of [`Command`], and a line in [`run`].
+//! `mod` line, a variant of [`Command`], a line in [`run`], and its name in a family of `families`.
 
 use clap::Subcommand;
 
@@ -17,6 +17,7 @@ mod completions;
 mod detectors;
 pub(crate) mod explain;
 mod export;
+pub(crate) mod families;
 mod import;
 mod init;
 pub(crate) mod label;
@@ -38,76 +39,76 @@ mod watch;
 /// The commands, in the order of the help.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// The main job: sweep a grid, cross-validate, choose a setting per model, write the evidence
+    /// The main job: choose a setting for each model, with the evidence
     #[command(after_help = tune::HELP)]
     Tune(tune::Tune),
-    /// Score every cell of a grid, without choosing one; resumes where it stopped
+    /// Score every cell of a grid, and choose none
     #[command(after_help = sweep::HELP)]
     Sweep(sweep::Sweep),
-    /// Replay one or several settings: what fires where, and how good that is
+    /// Replay settings: what fires where, and how good that is
     #[command(after_help = replay::HELP)]
     Replay(replay::Replay),
-    /// Run the guard between any client and any server of LLM streams
+    /// Put the guard between any client and any server of LLM streams
     #[command(after_help = proxy::HELP)]
     Proxy(proxy::Proxy),
-    /// Merge the parts that shards wrote into the result of a single run
+    /// Merge the parts that --shard wrote into one result
     #[command(after_help = merge::HELP)]
     Merge(merge::Merge),
-    /// Write a setting as the configuration of another guard, and measure what that loses
+    /// Write a setting as the configuration of another guard
     #[command(after_help = export::HELP)]
     Export(export::Export),
-    /// Explain one transcript: what each check saw, where, and which threshold decided
+    /// Explain one transcript: which threshold decided, and where
     #[command(after_help = explain::HELP)]
     Explain(explain::Explain),
-    /// Watch a live stream on stdin and say when the guard would abort it: exit code 10 on an alarm
+    /// Watch a stream on stdin: exit code 10 when the guard stops it
     #[command(after_help = watch::HELP)]
     Watch(watch::Watch),
     /// Make a corpus from recordings in other formats
     #[command(after_help = import::HELP)]
     Import(import::Import),
-    /// Measure repairers of faulty streams: how many they recover, how often wrongly, which to take
+    /// Measure repairers of faulty streams, and choose among them
     #[command(after_help = repair::HELP)]
     Repair(repair::Repair),
-    /// Compute how many loops and how much clean text a claim or a difference needs
+    /// Compute how much data a claim or a difference takes
     #[command(after_help = power::HELP)]
     Power(power::Power),
     /// Render the report of a result folder again; runs nothing
     #[command(after_help = report::HELP)]
     Report(report::Report),
-    /// Propose labels with the offline loop finder, review them on a terminal, compare them
+    /// Propose labels, review them, compare them
     #[command(after_help = label::HELP)]
     Label(label::Label),
-    /// Check whether a corpus is whole, and what in it would make numbers misleading
+    /// Check a corpus for what would make numbers misleading
     #[command(after_help = check::HELP)]
     Check(check::Check),
-    /// Show what is in a corpus: models, loops, lengths, and what its labels can prove
+    /// Show what is in a corpus, and what its labels can prove
     #[command(after_help = stats::HELP)]
     Stats(stats::Stats),
-    /// Make a labelled corpus from a spec and a seed: loops planted into clean text, hard negatives
+    /// Make a labelled corpus from a spec and a seed
     #[command(after_help = synth::HELP)]
     Synth(synth::Synth),
-    /// Compare two settings on the same transcripts: what moved, which verdicts changed, and a gate
+    /// Compare two settings: what moved, which verdicts changed; a gate
     #[command(after_help = compare::HELP)]
     Compare(compare::Compare),
-    /// Compute how often, when and how much a context budget would have summarised recorded agent runs
+    /// Measure context budgets on recorded runs of agents
     #[command(after_help = budget::HELP)]
     Budget(budget::Budget),
-    /// Make a result the baseline, after showing what that changes
+    /// Make a result the baseline, after showing what changes
     #[command(after_help = bless::HELP)]
     Bless(bless::Bless),
     /// Write a recording as a pinned case, on stdout
     #[command(after_help = case::HELP)]
     Case(case::WriteCase),
-    /// Check settings against pinned cases: texts with the expected answer
+    /// Check settings against pinned cases
     #[command(after_help = check_cases::HELP)]
     CheckCases(check_cases::CheckCases),
-    /// List the detectors, or describe one: its parameters (S structural, T threshold), bounds and presets
+    /// List the detectors, or describe one of them
     #[command(after_help = detectors::HELP)]
     Detectors(detectors::Detectors),
-    /// Write a folder to start from: settings, a grid, a small corpus and a job for CI
+    /// Write a folder to start from: settings, a grid, a small corpus
     #[command(after_help = init::HELP)]
     Init(init::Init),
-    /// Show a corpus for people: a list of transcripts, or one of them
+    /// Show transcripts as a person reads them
     #[command(after_help = show::HELP)]
     Show(show::Show),
     /// Print completions for a shell, on stdout
@@ -116,7 +117,7 @@ pub(crate) enum Command {
     /// Print a man page, or write all of them to a folder
     #[command(after_help = man::HELP)]
     Man(man::Man),
-    /// Print the JSON Schema of a file that people write, for editors
+    /// Print the JSON Schema of a file that people write
     #[command(after_help = schema::HELP)]
     Schema(schema::Schema),
 }

@@ -1,6 +1,9 @@
 //! `deadloop proxy`: the guard between any client and any server.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Sender, SyncSender, channel, sync_channel};
 use std::time::Duration;
 
 use clap::Args;
@@ -10,10 +13,10 @@ use deadloop_proxy::{Proxy as Listening, ProxyOptions, Upstream};
 use crate::args::Global;
 use crate::exit::{Code, Outcome};
 use crate::visible::visible;
-use crate::{interrupt, settings};
+use crate::{interrupt, settings, show};
 
 /// What its help ends with.
-pub(crate) const HELP: &str = "Example:\n  deadloop proxy --listen 127.0.0.1:8080 --upstream http://127.0.0.1:8000 --settings tuned/settings.toml\n\nEvery request goes to the server, and every response comes back as it arrives. Each response that is a stream (text/event-stream of the OpenAI and Anthropic APIs, JSON lines of Ollama) has a guard. At an alarm the client's stream ends like an output that was too long (finish reason length or max_tokens, then its last event), and the connection to the server is closed, so that it stops generating. A stream without an alarm passes byte for byte. GET /metrics has counters for Prometheus. At Ctrl-C or SIGTERM the proxy takes no new requests and gives open streams --grace seconds. TLS is not included: put a program that has it before or behind the proxy.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop proxy --listen 127.0.0.1:8080 --upstream http://127.0.0.1:8000 --settings tuned/settings.toml\n  deadloop proxy --upstream http://127.0.0.1:8000 --metrics 127.0.0.1:9090    # curl http://127.0.0.1:9090/metrics\n\nEvery request goes to the server, and every response comes back as it arrives. Each response that is a stream (text/event-stream of the OpenAI and Anthropic APIs, JSON lines of Ollama) has a guard. At an alarm the client's stream ends like an output that was too long (finish reason length or max_tokens, then its last event), and the connection to the server is closed, so that it stops generating. A stream without an alarm passes byte for byte. With --metrics, GET /metrics at that address has counters for Prometheus; /metrics at --listen is the server's own. A request that two servers could read differently is refused with 400. At Ctrl-C or SIGTERM the proxy takes no new requests and gives open streams --grace seconds. TLS is not included: put a program that has it before or behind the proxy.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Proxy {
@@ -23,6 +26,9 @@ pub(crate) struct Proxy {
     /// The server, as http://HOST:PORT; a path in it is put before the path of each request
     #[arg(long, value_name = "URL")]
     upstream: Upstream,
+    /// Where GET /metrics has counters for Prometheus [default: nowhere]
+    #[arg(long, value_name = "HOST:PORT")]
+    metrics: Option<String>,
     /// The settings [default: the recommended guard]
     #[arg(long, value_name = "FILE")]
     settings: Option<PathBuf>,
@@ -41,16 +47,9 @@ pub(super) fn run(args: &Proxy, global: Global) -> Outcome {
     let path = args.settings.as_deref();
     let settings = settings::settings(path, &args.set)?;
     let quiet = global.quiet;
-    let tell = move |model: &str, alarm: &Alarm| {
-        if !quiet {
-            let (model, said) = (visible(model), alarm.log_line());
-            let lead = match alarm.response {
-                Response::Stop => String::new(),
-                response => format!("{}: ", response.name()),
-            };
-            eprintln!("deadloop: {model}: {lead}{}", visible(&said));
-        }
-    };
+    let log = Arc::new(Log::begin(quiet));
+    let told = Arc::clone(&log);
+    let tell = move |model: &str, alarm: &Alarm| told.line(line_of(model, alarm));
     let options = ProxyOptions {
         upstream: args.upstream.clone(),
         guards: Guards::new(&settings).map_err(|e| Code::Usage.because(e))?,
@@ -60,7 +59,12 @@ pub(super) fn run(args: &Proxy, global: Global) -> Outcome {
     };
     let at = &args.listen;
     let proxy = Listening::bind(at, options);
-    let proxy = proxy.map_err(|e| Code::Usage.error(format!("--listen {at}: {e}")))?;
+    let mut proxy = proxy.map_err(|e| Code::Usage.error(format!("--listen {at}: {e}")))?;
+    let metrics = args.metrics.as_deref().map(|at| {
+        let scraped = proxy.metrics_at(at);
+        scraped.map_err(|e| Code::Usage.error(format!("--metrics {at}: {e}")))
+    });
+    let metrics = metrics.transpose()?;
     let (stopper, grace) = (
         proxy.stopper()?,
         Duration::from_secs(args.grace.min(86_400)),
@@ -70,11 +74,100 @@ pub(super) fn run(args: &Proxy, global: Global) -> Outcome {
         // The command ends by itself, at the latest then.
         std::thread::sleep(grace + Duration::from_secs(5));
     });
-    if !quiet {
-        eprintln!("listening at http://{}", proxy.address()?);
+    log.line(format!("listening at http://{}", proxy.address()?));
+    if let Some(at) = metrics {
+        log.line(format!("metrics at http://{at}/metrics"));
     }
-    match proxy.run(grace) {
+    let open = proxy.run(grace);
+    log.written();
+    match open {
         0 => Ok(()),
         n => Err(Code::Interrupted.error(format!("{n} connections were still open after --grace"))),
+    }
+}
+
+/// Most chars of a line of the log, and of the name of a model in it: both come from the server.
+const LONGEST: usize = 1000;
+const NAME: usize = 100;
+
+/// What the log says of an alarm.
+fn line_of(model: &str, alarm: &Alarm) -> String {
+    let lead = match alarm.response {
+        Response::Stop => String::new(),
+        response => format!("{}: ", response.name()),
+    };
+    let said = format!("{}: {lead}{}", cut(model, NAME), alarm.log_line());
+    format!("deadloop: {}", visible(&cut(&said, LONGEST)))
+}
+
+/// The first chars of a text.
+fn cut(text: &str, most: usize) -> String {
+    let mut start: String = text.chars().take(most).collect();
+    if start.len() < text.len() {
+        start.push('…');
+    }
+    start
+}
+
+/// Lines that wait for whoever reads the log; further ones are lost, and counted.
+const WAITING: usize = 1000;
+/// How long the end of the program waits for a reader.
+const LAST: Duration = Duration::from_secs(1);
+
+/// The log on stderr, written by a thread of its own: no stream waits for whoever reads it.
+struct Log {
+    /// None where nothing is said.
+    lines: Option<SyncSender<Entry>>,
+    lost: Arc<AtomicU64>,
+}
+
+/// What the thread of the log gets.
+enum Entry {
+    /// A line to write.
+    Line(String),
+    /// Whoever wants to know that all before it was written.
+    Asked(Sender<()>),
+}
+
+impl Log {
+    fn begin(quiet: bool) -> Self {
+        let (lines, entries) = sync_channel(WAITING);
+        let lost = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&lost);
+        let write = move || {
+            for entry in entries {
+                match entry {
+                    Entry::Line(line) => show::remark(line),
+                    Entry::Asked(whoever) => drop(whoever.send(())),
+                }
+                match counted.swap(0, Ordering::Relaxed) {
+                    0 => {}
+                    n => show::remark(format_args!("deadloop: {n} lines of this log were lost")),
+                }
+            }
+        };
+        let begun = !quiet && std::thread::Builder::new().spawn(write).is_ok();
+        Self {
+            lines: begun.then_some(lines),
+            lost,
+        }
+    }
+
+    fn line(&self, line: String) {
+        let Some(lines) = &self.lines else {
+            return;
+        };
+        if lines.try_send(Entry::Line(line)).is_err() {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Waits a moment until all is written.
+    fn written(&self) {
+        let (send, done) = channel();
+        let asked = |lines: &SyncSender<Entry>| lines.try_send(Entry::Asked(send)).is_ok();
+        if self.lines.as_ref().is_some_and(asked) {
+            let _ = done.recv_timeout(LAST);
+        }
     }
 }

@@ -13,7 +13,15 @@ use crate::interrupt;
 use crate::rendering::render;
 use crate::show;
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop report tuned --open\n  deadloop report tuned --redact\n  deadloop report tuned --comparison compared\n  deadloop report tuned --png\n\nWrites report.html, report.md and, for each chart, charts/NAME.svg and charts/NAME.csv with its numbers. --png adds charts/NAME.png, drawn with the fonts in this system's font folders (/usr/share/fonts, /usr/local/share/fonts, ~/.fonts, ~/.local/share/fonts; those of macOS and Windows). Each char is drawn with the first font that has it. Chinese, Japanese and Korean names need such a font (Debian: fonts-noto-cjk). Chars that no font has are left out and named. SVG files and the page use the viewer's fonts instead. The charts of an earlier report are replaced; its PNG files are removed unless you ask for them again.";
+pub(crate) const HELP: &str = "\
+Examples:
+  deadloop report tuned --open
+  deadloop report tuned --redact
+  deadloop report tuned --comparison compared
+
+Writes report.html, report.md and, for each chart, charts/NAME.svg and charts/NAME.csv with its numbers. The charts of an \
+earlier report are replaced. Open an SVG in a browser to print it.";
+
 #[derive(Debug, Args)]
 pub(crate) struct Report {
     /// A folder that tune, sweep or replay wrote
@@ -24,9 +32,6 @@ pub(crate) struct Report {
     /// Show what changed: a folder that deadloop compare --out wrote
     #[arg(long, value_name = "DIR")]
     pub(crate) comparison: Option<PathBuf>,
-    /// Also draw each chart as PNG (charts/*.png), with the fonts of this system
-    #[arg(long)]
-    pub(crate) png: bool,
     /// Open the page afterwards
     #[arg(long)]
     pub(crate) open: bool,
@@ -44,7 +49,6 @@ pub(super) fn run(args: &Report, global: Global) -> Outcome {
     let options = Options {
         redact: args.redact,
         comparison: args.comparison.clone(),
-        png: args.png,
     };
     let report = render(&args.dir, &options, global)?;
     if args.redact {
@@ -77,7 +81,7 @@ pub(super) fn run(args: &Report, global: Global) -> Outcome {
 fn budget(args: &Report, global: Global) -> Outcome {
     let page = deadloop_report::budget::render(&args.dir).map_err(|e| Code::Usage.because(e))?;
     if !global.quiet {
-        eprintln!("report: {}", page.display());
+        show::remark(format_args!("report: {}", page.display()));
     }
     match args.open {
         true => open(&page),

@@ -110,23 +110,26 @@ pub(super) fn tell_refused(plan: &Plan, global: Global) {
         return;
     }
     let all: usize = refused.iter().map(|r| r.cells).sum();
-    eprintln!("{all} cells left out, {} remain:", plan.cells());
+    show::remark(format_args!(
+        "{all} cells left out, {} remain:",
+        plan.cells()
+    ));
     for refused in refused.iter().take(10) {
-        eprintln!(
+        show::remark(format_args!(
             "  {} cells: {}: {}",
             refused.cells, refused.param, refused.reason
-        );
+        ));
     }
 }
 
 /// Says so where scores.csv was asked for and would have too many rows.
 pub(super) fn tell_no_csv(asked: bool, scored: &Scored, global: Global) {
     if asked && scored.rows > CSV_ROWS && !global.quiet {
-        eprintln!(
+        show::remark(format_args!(
             "no scores.csv: {} rows are more than {}; scores.parquet has them all",
             show::count(scored.rows as u64),
             show::count(CSV_ROWS as u64)
-        );
+        ));
     }
 }
 

@@ -12,10 +12,10 @@ from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
 
-from deadloop import _chunks
+from deadloop import _json, _options
 from deadloop._alarm import LoopError
-from deadloop._deadloop import Guard, Guards
-from deadloop._watch import OnWarning
+from deadloop._deadloop import Guards
+from deadloop._options import OnWarning, Told
 
 
 class LoopCallback(BaseCallbackHandler):  # type: ignore[misc]
@@ -25,30 +25,35 @@ class LoopCallback(BaseCallbackHandler):  # type: ignore[misc]
     run_inline = True
 
     def __init__(
-        self, guards: Guards | None = None, *, model: str = "", on_warning: OnWarning | None = None
+        self,
+        guards: Guards | None = None,
+        *,
+        model: str = "",
+        on_refuse: OnWarning | None = None,
+        on_warning: OnWarning | None = None,
+        strict: bool = False,
     ) -> None:
         """`guards`: the recommended ones where none are given. `model`: whose guard watches.
 
-        `on_warning` is called with each alarm of a guard that only warns or observes; the run goes on.
+        `on_warning` is called with each alarm of a guard that only warns or observes; the run goes on. So it does where a call
+        is refused, of which `on_refuse` is told (without it `on_warning`).
         """
         super().__init__()
-        self._first = (guards or Guards.recommended()).guard(model)
-        self._guards: dict[UUID, Guard] = {}
-        self._on_warning = on_warning
+        self._all = guards or Guards.recommended()
+        _options.see(self._all, _options.TEXT, "a callback of LangChain", model=model, strict=strict)
+        self._model = model or None
+        self._told = Told("raise", on_refuse, on_warning)
+        self._guards: dict[UUID, Any] = {}
 
     def on_llm_new_token(self, token: Any, *, chunk: Any = None, run_id: UUID, **_: Any) -> None:
         """A chunk of a run."""
         guard = self._guards.get(run_id)
         if guard is None:
-            guard = self._guards[run_id] = self._first.fresh()
+            guard = self._guards[run_id] = self._all.chunks(self._model)
         message = getattr(chunk, "message", None)
-        texts = _chunks.texts(token if message is None else message)
-        for _key, channel, text in texts:
-            alarm = guard.push(channel, text)
-            if self._on_warning is not None:
-                for warning in guard.warnings():
-                    self._on_warning(warning)
-            if alarm is not None:
+        decisions = guard.feed(_json.of_chunk(message)) if message is not None else guard.text(str(token))
+        for decision in decisions:
+            if (alarm := self._told.hears(decision)) is not None:
                 raise LoopError(alarm)
 
     def on_llm_end(self, *_: Any, run_id: UUID, **__: Any) -> None:

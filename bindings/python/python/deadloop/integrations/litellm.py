@@ -48,7 +48,7 @@ class Guardrail(CustomGuardrail):  # type: ignore[misc]
         def tell(alarm: Alarm) -> None:
             log.warning("%s: %s: %s", model, alarm.response, alarm.log_line)
 
-        watched = awatch(response, self.guards, model=model, on_alarm=tell, on_warning=tell)
+        watched = awatch(response, self.guards, model=model, on_alarm=tell, on_refuse=tell, on_warning=tell)
         async with watched as chunks:
             async for chunk in chunks:
                 yield chunk

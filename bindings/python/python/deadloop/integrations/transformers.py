@@ -7,9 +7,10 @@ from typing import Any
 import torch
 from transformers import StoppingCriteria
 
+from deadloop import _options
 from deadloop._alarm import Alarm
 from deadloop._deadloop import Guard, Guards
-from deadloop._watch import OnWarning
+from deadloop._options import OnWarning, Told
 
 # Tokens that are decoded before the new ones: what a token means can depend on the one before it.
 CONTEXT = 4
@@ -23,7 +24,7 @@ class _Row:
         self.start = start
         self.read = start
 
-    def push(self, tokenizer: Any, ids: list[int], channel: str) -> bool:
+    def push(self, tokenizer: Any, ids: list[int], channel: str, told: Told) -> bool:
         """Reads what is new, as far as it is whole chars. Whether the row is over."""
         if self.guard.fired:
             return True
@@ -36,7 +37,7 @@ class _Row:
             before = ""
             now = tokenizer.decode(ids[self.read :], skip_special_tokens=True)
         self.read = len(ids)
-        return self.guard.push(channel, now[len(before) :]) is not None
+        return told.hears(self.guard.push(now[len(before) :], channel)) is not None
 
 
 class LoopCriteria(StoppingCriteria):  # type: ignore[misc]
@@ -54,17 +55,20 @@ class LoopCriteria(StoppingCriteria):  # type: ignore[misc]
         model: str = "",
         channel: str = "answer",
         on_warning: OnWarning | None = None,
+        strict: bool = False,
     ) -> None:
         """`prompt_length`: tokens of the prompt, which are not judged. One criterion for each generation.
 
         `on_warning` is called with each alarm of a guard that only warns or observes; the row goes on.
         """
-        self._first = (guards or Guards.recommended()).guard(model)
+        guards = guards or Guards.recommended()
+        _options.see(guards, [channel], "a row of transformers", model=model, strict=strict)
+        self._first = guards.guard(model)
         self._rows: list[_Row] = []
         self._tokenizer = tokenizer
         self._prompt = prompt_length
         self._channel = channel
-        self._on_warning = on_warning
+        self._told = Told("stop", None, on_warning)
 
     @property
     def alarms(self) -> list[Alarm | None]:
@@ -76,9 +80,5 @@ class LoopCriteria(StoppingCriteria):  # type: ignore[misc]
         while len(self._rows) < len(input_ids):
             self._rows.append(_Row(self._first.fresh(), self._prompt))
         rows = zip(self._rows, input_ids.tolist(), strict=True)
-        over = [row.push(self._tokenizer, ids, self._channel) for row, ids in rows]
-        if self._on_warning is not None:
-            for row in self._rows:
-                for warning in row.guard.warnings():
-                    self._on_warning(warning)
+        over = [row.push(self._tokenizer, ids, self._channel, self._told) for row, ids in rows]
         return torch.tensor(over, dtype=torch.bool, device=input_ids.device)

@@ -21,7 +21,7 @@ pub(crate) mod parquet;
 /// Every format that is read.
 pub(crate) const FORMATS: &[&Format] = &[&jsonl::ENTRY, &parquet::ENTRY];
 
-/// What a format has to say about itself.
+/// The registry entry of a format.
 pub(crate) struct Format {
     /// What it is called in messages.
     pub(crate) name: &'static str,
@@ -59,7 +59,7 @@ pub enum Effort {
 }
 
 /// A file being written.
-pub(crate) trait Sink {
+pub(crate) trait Sink: Send {
     /// One more transcript.
     fn write(&mut self, entry: &Entry) -> io::Result<()>;
     /// Writes what is left and gives the file back.

@@ -1,5 +1,6 @@
 //! A run as its calls, each with what came of it, in forms that can be compared: what differs with the
-//! clock or the machine alone (dates, durations, addresses, ids, temporary paths) is taken out of results.
+//! clock or the machine alone (dates, durations, addresses, ids, temporary paths) is taken out of results, and so are
+//! dates and ids out of arguments: a response that is read again under its new id is the old one.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -81,7 +82,7 @@ fn step(name: &str, arguments: &Value) -> Step {
     let shell = SHELLS.contains(&tool.as_str());
     let text = arguments.text();
     Step {
-        call: hash(&(name, arguments.canonical())),
+        call: hash(&(name, without_ids(&arguments.canonical()))),
         tool: hash(&name),
         result: None,
         empty: false,
@@ -153,6 +154,11 @@ fn matches(regex: &Option<Regex>, text: &str) -> bool {
 static UNSTEADY: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let parts = [
         r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)?",
+        // Mail and HTTP: Tue, 30 Jun 2026 04:33:17 GMT. The C library: Tue Jun 30 04:33:17 2026.
+        r"\b(?:[A-Z][a-z]{2}, )?\d{1,2}[ -](?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[ -]\d{4} \d\d:\d\d:\d\d(?: GMT| UTC| [+-]\d{4})?",
+        r"\b[A-Z][a-z]{2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d(?: [A-Z]{3,4})? \d{4}",
+        // Seconds, thousandths and millionths since 1970.
+        r"\b1[5-9]\d{8}(?:\d{3}|\d{6})?\b",
         r"\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b",
         r"\b\d+(?:\.\d+)?\s?(?:ms|µs|us|s|secs?|seconds?|min)\b",
         r"\b0x[0-9a-fA-F]{4,}",
@@ -168,9 +174,48 @@ fn steady(text: &str) -> String {
         Some(regex) => regex.replace_all(text.trim(), "#"),
         None => text.trim().into(),
     };
+    let text = without_ids(&text);
     let mut lines: Vec<&str> = text.split('\n').collect();
     lines.sort_unstable();
     lines.join("\n")
+}
+
+/// A text in which each id is a sign: letters and digits mixed in a stretch of six or more, or six digits and more
+/// that hang on a word by a hyphen or an underscore.
+fn without_ids(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while !rest.is_empty() {
+        let joins = |c: char| c == '-' || c == '_';
+        let length = rest
+            .find(|c: char| !c.is_ascii_alphanumeric() && !joins(c))
+            .unwrap_or(rest.len());
+        let (token, after) = rest.split_at(length);
+        let worded = token.bytes().any(|b| b.is_ascii_alphabetic());
+        let random = token.split(joins).any(|part| is_random(part, worded));
+        kept.push_str(if random { "#" } else { token });
+        let mut after = after.chars();
+        kept.extend(after.next());
+        rest = after.as_str();
+    }
+    kept
+}
+
+/// Whether a part of a token was drawn by a machine: it is no word, no word with a number of up to four digits, no
+/// number with a unit.
+fn is_random(part: &str, worded: bool) -> bool {
+    let letters = part.bytes().filter(u8::is_ascii_alphabetic).count();
+    let digits = part.len() - letters;
+    let tail = part.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = part.trim_start_matches(|c: char| c.is_ascii_digit());
+    let hexadecimal = part.bytes().all(|b| b.is_ascii_hexdigit());
+    let numbered = tail.len() == digits && digits <= 4 || unit.len() == letters && letters <= 3;
+    match (letters, digits) {
+        _ if part.len() < 6 => false,
+        (0, _) => worded,
+        (_, 0) => false,
+        _ => hexadecimal || !numbered,
+    }
 }
 
 /// The same for the same value in every run of the program.
@@ -178,4 +223,48 @@ pub(super) fn hash(value: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_clock_or_a_machine_drew_is_no_difference() {
+        let of = |id: &str, date: &str| {
+            steady(&format!(
+                "{{\"ref\": \"request:{id}\", \"date\": \"{date}\", \"status\": \"checking\"}}"
+            ))
+        };
+        let first = of(
+            "req-1a18bd/response:resp-78304142",
+            "Tue, 30 Jun 2026 04:33:17 GMT",
+        );
+        for (id, date) in [
+            (
+                "req-2b29ce/response:resp-78c8d7b9",
+                "Tue, 30 Jun 2026 04:33:18 GMT",
+            ),
+            ("req_3c3adf/response:resp-11111111", "2026-07-01T00:00:00Z"),
+            (
+                "toolu_01QZk3FzE6NJ/response:6ba7b810-9dad-11d1-80b4-00c04fd430c8",
+                "1782793997",
+            ),
+        ] {
+            assert_eq!(of(id, date), first, "{id} {date}");
+        }
+    }
+
+    #[test]
+    fn words_counters_and_sizes_are_a_difference() {
+        for (a, b) in [
+            ("step 12 of 20", "step 13 of 20"),
+            ("file10 file11", "file10 file12"),
+            ("1024px", "1025px"),
+            ("plan-7c2e-2201", "plan-7c2e-2202"),
+            ("130000 bytes", "140000 bytes"),
+        ] {
+            assert_ne!(steady(a), steady(b));
+        }
+    }
 }

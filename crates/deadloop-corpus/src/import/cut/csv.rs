@@ -150,7 +150,7 @@ fn names(row: &CsvRow) -> Vec<String> {
     names
 }
 
-/// A row as an object; an empty cell says nothing.
+/// A row as an object; an empty cell is null: it says nothing, but its column is there.
 fn object(header: &[String], row: &CsvRow) -> Result<Content, Fault> {
     if row.cells.len() != header.len() {
         return Err(Fault::new(
@@ -159,9 +159,12 @@ fn object(header: &[String], row: &CsvRow) -> Result<Content, Fault> {
         ));
     }
     let cells = header.iter().zip(row.cells.iter());
-    let cells = cells.filter(|(_, cell)| !cell.is_empty());
+    let value = |cell: &str| match cell.is_empty() {
+        true => Value::Null,
+        false => cell.into(),
+    };
     let object: Map<String, Value> = cells
-        .map(|(name, cell)| (name.clone(), cell.into()))
+        .map(|(name, cell)| (name.clone(), value(cell)))
         .collect();
     Ok(Content::Json(Value::Object(object)))
 }
@@ -189,7 +192,7 @@ mod tests {
         assert_eq!(
             told("\u{feff}id,said,,id\n1,\"a, \"\"b\"\"\nc\",,x\n\n2,d,e\n3,d,e,f\n"),
             [
-                "2: {\"id\":\"1\",\"said\":\"a, \\\"b\\\"\\nc\",\"id (4)\":\"x\"}",
+                "2: {\"id\":\"1\",\"said\":\"a, \\\"b\\\"\\nc\",\"column 3\":null,\"id (4)\":\"x\"}",
                 "5: a row of 3 cells",
                 "6: {\"id\":\"3\",\"said\":\"d\",\"column 3\":\"e\",\"id (4)\":\"f\"}",
             ]

@@ -1,4 +1,5 @@
-//! JSON lines and server-sent events, which may stand in one file.
+//! JSON lines and server-sent events, which may stand in one file; also as `curl -i` and `curl -v` print
+//! them, between the lines of HTTP.
 
 use std::collections::VecDeque;
 use std::io::BufRead;
@@ -20,7 +21,43 @@ struct Cut<R> {
     doubtful: Option<Result<Content, Fault>>,
     /// Whether a line had a field of server-sent events.
     stream: bool,
+    http: Http,
     ended: bool,
+}
+
+/// Lines of HTTP around a body.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Http {
+    /// No line was read that says whether there are any.
+    Unknown,
+    /// There are none.
+    No,
+    /// What curl says stands among the lines of the body (`curl -v`).
+    Told,
+    /// In the headers of a response, which end with an empty line.
+    Headers,
+}
+
+impl Http {
+    /// Whether a line is no part of a body.
+    fn skips(&mut self, line: &[u8]) -> bool {
+        if *self == Self::No {
+            return false;
+        }
+        let blank = line.trim_ascii().is_empty();
+        let said = [b"* ".as_slice(), b"> ", b"< ", b"} [", b"{ ["];
+        let told = said.iter().any(|begin| line.starts_with(begin)) || matches!(line, b">" | b"<");
+        let begins = line.starts_with(b"HTTP/");
+        *self = match *self {
+            Self::Headers if blank => Self::Told,
+            Self::Headers => Self::Headers,
+            _ if begins => Self::Headers,
+            Self::Unknown if told => Self::Told,
+            Self::Unknown if !blank => Self::No,
+            other => other,
+        };
+        begins || (told && *self != Self::No) || *self == Self::Headers
+    }
 }
 
 pub(super) fn records(
@@ -33,6 +70,7 @@ pub(super) fn records(
         ready: VecDeque::new(),
         doubtful: None,
         stream: false,
+        http: Http::Unknown,
         ended: false,
     }
 }
@@ -64,6 +102,7 @@ impl<R: BufRead> Cut<R> {
                 return None;
             }
             match self.lines.next_line() {
+                Some(Ok(line)) if self.http.skips(line) => {}
                 Some(Ok(line)) => {
                     self.ready.extend(self.doubtful.take());
                     // JSON has no bare carriage return: each is an end of a line.

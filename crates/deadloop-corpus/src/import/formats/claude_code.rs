@@ -6,7 +6,6 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::Place;
 use crate::import::conversation::Conversation;
 use crate::import::cut::Record;
 use crate::import::head::Certainty;
@@ -14,7 +13,9 @@ use crate::import::reader::{Foreign, Out, Reader, keep};
 use crate::import::run::{Turn, Usage};
 use crate::import::take::{self, Object};
 use crate::import::time::{Clock, millis};
+use crate::think::split_think;
 use crate::transcript::wire::Fault;
+use crate::{Body, Place};
 
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "claude-code",
@@ -30,9 +31,21 @@ fn known(object: &Object) -> bool {
     let session = ["sessionId", "session_id"]
         .iter()
         .any(|name| object.contains_key(*name));
-    let message = object.get("message").is_some_and(Value::is_object);
+    let message = object.get("message").and_then(Value::as_object);
+    // Qwen Code writes such lines with parts, Cursor without any id.
+    let own = ["uuid", "parent_tool_use_id", "parentUuid"];
+    let own = own.iter().any(|name| object.contains_key(*name));
+    let said = message.is_some_and(|message| {
+        !message.contains_key("parts") && (own || message.contains_key("id"))
+    });
     let begins = object.get("subtype").and_then(Value::as_str) == Some("init");
-    session && (matches!(kind, Some("user" | "assistant")) && message || begins)
+    let begins = begins && (own || object.contains_key("tools"));
+    let ended = kind == Some("result") && object.get("result").is_some_and(Value::is_string);
+    let ended = ended
+        && ["num_turns", "total_cost_usd"]
+            .iter()
+            .any(|name| object.contains_key(*name));
+    session && (matches!(kind, Some("user" | "assistant")) && said || begins || ended)
 }
 
 /// The sessions of a file, in the order in which they begin.
@@ -67,9 +80,9 @@ impl Reader for ClaudeCode {
         match kind.as_str() {
             "user" | "assistant" => session.message(&mut line, out)?,
             "system" => session.system(&mut line, out)?,
-            "result" => session.ended(&mut line)?,
+            "result" => session.ended(&mut line, out)?,
             other => {
-                out.losses.add(&format!("[] ({other})"));
+                out.pass(&format!("[] ({other})"));
                 return Ok(());
             }
         }
@@ -203,7 +216,7 @@ impl Session {
     }
 
     /// The last line of stream-json.
-    fn ended(&mut self, line: &mut Object) -> Result<(), Fault> {
+    fn ended(&mut self, line: &mut Object, out: &Out) -> Result<(), Fault> {
         let subtype = take::string(line, "subtype")?.unwrap_or_default();
         self.result = Some(match subtype.as_str() {
             "success" => "stop".to_owned(),
@@ -215,8 +228,14 @@ impl Session {
             "cost_usd",
             take::any(line, "total_cost_usd"),
         );
-        // The last message once more.
-        take::any(line, "result");
+        // The last message once more; with `--output-format json` it is all that there is.
+        let last = take::string(line, "result")?.unwrap_or_default();
+        let mut events = self.run.events.iter();
+        if !events.any(|event| matches!(event.body, Body::Answer(_))) {
+            for (side, text) in split_think(&last, out.options.think.clone()) {
+                self.run.act(side.body(text), None);
+            }
+        }
         Ok(())
     }
 }

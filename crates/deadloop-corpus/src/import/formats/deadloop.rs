@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::huggingface::has_more;
+use super::table::has_more;
 use crate::import::cut::{Content, Record};
 use crate::import::head::Certainty;
 use crate::import::reader::{Foreign, Out, Reader};
@@ -34,7 +34,10 @@ fn is_transcript(object: &Object) -> bool {
     let events = object.get("events").is_some_and(Value::is_array);
     let parts = ["reasoning", "answer"].iter().any(string);
     let text = string(&"text") && marked;
-    string(&"id") && (events || text || (parts && (marked || !has_more(object))))
+    let id = object
+        .get("id")
+        .is_some_and(|id| id.is_string() || id.is_u64());
+    id && (events || text || (parts && (marked || !has_more(object))))
 }
 
 struct Own(Streams);
@@ -48,6 +51,12 @@ impl Reader for Own {
         let object = record.object()?;
         if (FAMILY.knows)(&object) {
             return self.0.object(object, &place, out);
+        }
+        let mut object = object;
+        // Tables number their rows.
+        if let Some(id @ Value::Number(_)) = object.get("id") {
+            let id = id.to_string();
+            object.insert("id".to_owned(), id.into());
         }
         let entry = Wire::of(object)?.entry(&place, |model| out.think(model))?;
         out.emit(entry);

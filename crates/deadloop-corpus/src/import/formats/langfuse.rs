@@ -1,16 +1,14 @@
 //! Traces of Langfuse: a trace with its `observations`, as the API gives it, or observations, a line each
 //! or a list of them, as its exports write them.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
 use crate::Place;
 use crate::import::cut::Record;
 use crate::import::head::Certainty;
-use crate::import::reader::{Foreign, Out, Reader, keep};
+use crate::import::reader::{Foreign, Out, Reader};
 use crate::import::run::Usage;
-use crate::import::spans::{self, Kind, Span, message, words};
+use crate::import::spans::{Kind, Span, Traces, message, spoken, words};
 use crate::import::take::{self, Object};
 use crate::import::time::millis;
 use crate::transcript::wire::Fault;
@@ -37,15 +35,7 @@ fn known(object: &Object) -> bool {
 /// The observations of a file, by trace, in the order of the file.
 #[derive(Default)]
 struct Langfuse {
-    traces: BTreeMap<u64, Trace>,
-    numbers: BTreeMap<String, u64>,
-}
-
-struct Trace {
-    id: String,
-    place: Place,
-    name: Option<Value>,
-    spans: Vec<Span>,
+    traces: Traces,
 }
 
 impl Reader for Langfuse {
@@ -63,32 +53,17 @@ impl Reader for Langfuse {
             let one = take::as_object("observations[]", one)?;
             self.observation(one, &place, Some(&trace), out)?;
         }
-        let number = self.number(&trace);
-        if let Some(trace) = self.traces.get_mut(&number) {
-            trace.name = take::any(&mut object, "name");
-        }
+        self.traces.of(&trace, &place).name = take::any(&mut object, "name");
         out.losses.rest("", &object);
         Ok(())
     }
 
     fn end(&mut self, out: &mut Out) {
-        for trace in std::mem::take(&mut self.traces).into_values() {
-            let (run, model) = spans::run(trace.spans, &trace.place, out);
-            let mut entry = run.entry(trace.place);
-            entry.transcript.id = trace.id;
-            entry.transcript.model = model.unwrap_or_default();
-            keep(&mut entry.transcript.meta, "name", trace.name);
-            out.emit(entry);
-        }
+        std::mem::take(&mut self.traces).end(out);
     }
 }
 
 impl Langfuse {
-    fn number(&mut self, trace: &str) -> u64 {
-        let next = self.numbers.len() as u64;
-        *self.numbers.entry(trace.to_owned()).or_insert(next)
-    }
-
     fn observation(
         &mut self,
         mut one: Object,
@@ -109,14 +84,7 @@ impl Langfuse {
             take::any(&mut one, other);
         }
         out.losses.rest("observations[]", &one);
-        let number = self.number(&trace);
-        let held = self.traces.entry(number).or_insert_with(|| Trace {
-            id: trace,
-            place: place.clone(),
-            name: None,
-            spans: Vec::new(),
-        });
-        held.spans.push(span);
+        self.traces.push(trace, place, span);
         Ok(())
     }
 }
@@ -165,14 +133,8 @@ fn span(one: &mut Object) -> Result<Span, Fault> {
 
 /// Messages, in the shapes that integrations write; a text is one of `role`.
 fn messages(value: Option<Value>, role: &str) -> Vec<Object> {
-    let said = |text: &str| {
-        let said = [("role", role), ("content", text)];
-        let said = said.map(|(name, value)| (name.to_owned(), value.into()));
-        said.into_iter().collect::<Object>()
-    };
     match value {
         None => Vec::new(),
-        Some(Value::String(text)) => vec![said(&text)],
         Some(Value::Array(items)) => items.into_iter().filter_map(message).collect(),
         Some(Value::Object(mut object)) => match object.remove("messages") {
             Some(inner) => messages(Some(inner), role),
@@ -184,6 +146,7 @@ fn messages(value: Option<Value>, role: &str) -> Vec<Object> {
                 vec![object]
             }
         },
-        Some(other) => vec![said(&other.to_string())],
+        Some(Value::String(text)) => vec![spoken(&text, role)],
+        Some(other) => vec![spoken(&other.to_string(), role)],
     }
 }

@@ -2,16 +2,14 @@
 //! root with `child_runs`. All runs of a trace are one transcript: its `llm` runs are turns, its `tool`
 //! runs results.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
 use crate::Place;
 use crate::import::cut::Record;
 use crate::import::head::Certainty;
-use crate::import::reader::{Foreign, Out, Reader, keep};
+use crate::import::reader::{Foreign, Out, Reader};
 use crate::import::run::Usage;
-use crate::import::spans::{self, Kind, Span, message, words};
+use crate::import::spans::{Kind, Span, Traces, message, spoken, words};
 use crate::import::take::{self, Object};
 use crate::import::time::millis;
 use crate::transcript::wire::Fault;
@@ -33,17 +31,7 @@ fn known(object: &Object) -> bool {
 /// The runs of a file, by trace.
 #[derive(Default)]
 struct LangSmith {
-    /// In the order of their first run: where that stands, and the spans.
-    traces: BTreeMap<u64, Trace>,
-    numbers: BTreeMap<String, u64>,
-}
-
-struct Trace {
-    id: String,
-    place: Place,
-    name: Option<String>,
-    error: bool,
-    spans: Vec<Span>,
+    traces: Traces,
 }
 
 impl Reader for LangSmith {
@@ -63,19 +51,7 @@ impl Reader for LangSmith {
     }
 
     fn end(&mut self, out: &mut Out) {
-        for trace in std::mem::take(&mut self.traces).into_values() {
-            let (mut run, model) = spans::run(trace.spans, &trace.place, out);
-            run.finish(trace.error.then(|| "error".to_owned()));
-            let mut entry = run.entry(trace.place);
-            entry.transcript.id = trace.id;
-            entry.transcript.model = model.unwrap_or_default();
-            keep(
-                &mut entry.transcript.meta,
-                "name",
-                trace.name.map(Value::from),
-            );
-            out.emit(entry);
-        }
+        std::mem::take(&mut self.traces).end(out);
     }
 }
 
@@ -113,20 +89,12 @@ impl LangSmith {
             take::any(&mut run, other);
         }
         out.losses.rest("[]", &run);
-        let next = self.numbers.len() as u64;
-        let number = *self.numbers.entry(trace.clone()).or_insert(next);
-        let trace = self.traces.entry(number).or_insert_with(|| Trace {
-            id: trace,
-            place: place.clone(),
-            name: None,
-            error: false,
-            spans: Vec::new(),
-        });
+        let held = self.traces.of(&trace, place);
         if parent.is_none() {
-            trace.name = Some(name).filter(|name| !name.is_empty());
-            trace.error = failed.is_some();
+            held.name = Some(name).filter(|name| !name.is_empty()).map(Value::from);
+            held.failed = failed.is_some();
         }
-        trace.spans.push(span);
+        self.traces.push(trace, place, span);
         Ok(())
     }
 }
@@ -174,9 +142,7 @@ fn model(span: &mut Span, run: &mut Object, inputs: Option<Value>, outputs: Opti
     if let Some(said) = generation.get("message").cloned().and_then(message) {
         span.output.push(said);
     } else if let Some(text) = generation.get("text").and_then(Value::as_str) {
-        let said = [("role", "assistant"), ("content", text)];
-        let said = said.map(|(name, value)| (name.to_owned(), value.into()));
-        span.output.push(said.into_iter().collect());
+        span.output.push(spoken(text, "assistant"));
     } else {
         span.output = messages(Some(Value::Object(outputs)));
     }
@@ -202,11 +168,7 @@ fn messages(value: Option<Value>) -> Vec<Object> {
             messages(Some(items.swap_remove(0)))
         }
         Value::Array(items) => items.into_iter().filter_map(message).collect(),
-        Value::String(text) => {
-            let said = [("role", "user"), ("content", text.as_str())];
-            let said = said.map(|(name, value)| (name.to_owned(), value.into()));
-            vec![said.into_iter().collect()]
-        }
+        Value::String(text) => vec![spoken(&text, "user")],
         other => message(other).into_iter().collect(),
     }
 }

@@ -1,34 +1,35 @@
-//! The formats that recordings are imported from: one file each, all of them in [`FOREIGN`].
+//! The formats that recordings are imported from, all of them in [`FOREIGN`]: rows of tables where a
+//! table can say it (`apis` of APIs, `logs` of chats and agents, `table` of columns), files where not.
 //!
-//! To add one: a file beside this one with an `ENTRY`, `mod x;` and `&x::ENTRY` here, and a sample
-//! in `tests/formats` whose name begins with the format's name.
+//! To add one: a row in a table, or a file beside this one with an `ENTRY`; its entry here; and a sample
+//! in `tests/formats/import` whose name begins with the format's name.
 
 use crate::import::reader::Foreign;
 
-mod agent;
-mod anthropic;
+mod apis;
 mod autogen;
 mod claude_code;
 mod cline;
 mod codex;
 mod copilot_cli;
-mod deadloop;
+pub(crate) mod deadloop;
 mod gemini_cli;
-pub(crate) mod huggingface;
+mod har;
 mod inspect;
 mod intercode;
 mod langfuse;
 mod langsmith;
 mod lm_eval;
-mod ollama;
-mod openai_chat;
-mod openai_responses;
+mod logs;
+mod markdown;
 mod opencode;
 mod openhands;
 mod opentelemetry;
+mod plain;
 mod sglang;
 mod sharegpt;
 mod swe_agent;
+pub(crate) mod table;
 mod tau2;
 mod tau_bench;
 mod text;
@@ -36,23 +37,57 @@ mod turn_log;
 
 /// Every format that is imported.
 pub(crate) const FOREIGN: &[&Foreign] = &[
-    &openai_chat::ENTRY,
-    &openai_responses::ENTRY,
-    &anthropic::ENTRY,
-    &ollama::ENTRY,
+    &apis::OPENAI_CHAT_ENTRY,
+    &apis::OPENAI_RESPONSES_ENTRY,
+    &apis::ANTHROPIC_ENTRY,
+    &apis::GEMINI_ENTRY,
+    &apis::BEDROCK_ENTRY,
+    &apis::OLLAMA_ENTRY,
     &sglang::ENTRY,
+    &apis::TGI_ENTRY,
+    &apis::LLAMA_CPP_ENTRY,
+    &apis::AI_SDK_ENTRY,
+    &har::ENTRY,
+    &table::ENTRY,
     &sharegpt::ENTRY,
-    &huggingface::ENTRY,
+    &logs::MESSAGES_ENTRY,
+    &table::KOBOLD_ENTRY,
+    &table::LLM_ENTRY,
+    &table::LANGCHAIN_ENTRY,
+    &logs::LANGGRAPH_ENTRY,
+    &table::WHISPER_ENTRY,
+    &plain::CAPTIONS_ENTRY,
+    &plain::VLLM_LOG_ENTRY,
     &lm_eval::ENTRY,
     &inspect::ENTRY,
+    &table::PROMPTFOO_ENTRY,
+    &table::BFCL_ENTRY,
+    &table::MT_BENCH_ENTRY,
+    &table::OPENAI_EVALS_ENTRY,
     &swe_agent::ENTRY,
     &openhands::ENTRY,
+    &logs::ATIF_ENTRY,
     &cline::ENTRY,
     &gemini_cli::ENTRY,
+    &logs::GEMINI_STREAM_ENTRY,
+    &logs::QWEN_CODE_ENTRY,
     &claude_code::ENTRY,
     &codex::ENTRY,
+    &logs::CODEX_EXEC_ENTRY,
     &copilot_cli::ENTRY,
+    &logs::CURSOR_AGENT_ENTRY,
     &opencode::ENTRY,
+    &logs::OPENCODE_RUN_ENTRY,
+    &logs::PI_ENTRY,
+    &logs::GOOSE_ENTRY,
+    &logs::CONTINUE_ENTRY,
+    &markdown::SPECSTORY_ENTRY,
+    &markdown::AIDER_ENTRY,
+    &logs::CHATGPT_ENTRY,
+    &logs::CLAUDE_AI_ENTRY,
+    &logs::LM_STUDIO_ENTRY,
+    &logs::OPEN_WEBUI_ENTRY,
+    &logs::SILLYTAVERN_ENTRY,
     &langsmith::ENTRY,
     &langfuse::ENTRY,
     &opentelemetry::ENTRY,
@@ -61,7 +96,7 @@ pub(crate) const FOREIGN: &[&Foreign] = &[
     &intercode::ENTRY,
     &autogen::ENTRY,
     &turn_log::ENTRY,
-    &agent::ENTRY,
+    &apis::AGENT_ENTRY,
     &deadloop::ENTRY,
     &text::ENTRY,
 ];

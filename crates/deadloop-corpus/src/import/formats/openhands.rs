@@ -3,7 +3,7 @@
 //!
 //! Files of a folder with one event each are one run; a file with more is a run of its own.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::Body;
 use crate::import::conversation::written;
@@ -201,6 +201,12 @@ impl OpenHands {
                 let text = take::string(&mut args, "content")?.unwrap_or_default();
                 bodies.extend(split(&text, out));
             }
+            // A thought that was written down by a call of a tool has a result.
+            "think" if id.is_some() => bodies.push(Body::ToolCall {
+                id,
+                name: function.unwrap_or_else(|| action.to_owned()),
+                arguments: thought.map_or(Value::Null, |thought| json!({"thought": thought})),
+            }),
             "think" => {
                 bodies.extend(thought.map(Body::Reasoning));
             }

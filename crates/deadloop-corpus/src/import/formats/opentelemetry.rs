@@ -1,60 +1,112 @@
-//! Spans of OpenTelemetry's GenAI conventions in OTLP JSON (`resourceSpans`), a document or an export a
-//! line: `chat` spans are turns, `execute_tool` spans results. All spans of a trace are one transcript.
+//! Spans of model calls as tracers write them: the run of each trace.
 //!
-//! Messages stand in `gen_ai.input.messages` and `gen_ai.output.messages` (conventions 1.37 and later),
-//! as JSON text or as OTLP values; where an instrumentation does not record them, the calls alone are there.
-
-use std::collections::BTreeMap;
+//! | shape of the file | written by |
+//! |---|---|
+//! | `resourceSpans[].scopeSpans[].spans[]` | OTLP JSON: collectors, file exporters |
+//! | a span a line with `context.trace_id` | the console exporter of OpenTelemetry's SDKs; Phoenix, flat or nested |
+//! | `{info, data: {spans}}` | MLflow 3, `Trace.to_json` |
+//! | rows with `span_attributes`, `root_span_id` | Braintrust, exported logs |
+//!
+//! | what was said stands in | conventions |
+//! |---|---|
+//! | `gen_ai.input.messages`, `gen_ai.output.messages` | GenAI 1.37 and later |
+//! | events `gen_ai.user.message`, `gen_ai.choice` | GenAI 1.28 to 1.36 |
+//! | `gen_ai.prompt.0.content`, `gen_ai.completion.0.content` | OpenLLMetry (Traceloop) |
+//! | `llm.input_messages.0.message.content` | OpenInference (Phoenix, Arize) |
+//! | `mlflow.spanInputs`, `mlflow.spanOutputs`; `input`, `output` | MLflow, Braintrust |
+//!
+//! Messages are there as JSON text or as OTLP values; where an instrumentation does not record them, the
+//! calls alone are there.
 
 use serde_json::{Map, Value};
 
 use crate::Place;
 use crate::import::cut::Record;
 use crate::import::head::Certainty;
+use crate::import::paths;
 use crate::import::reader::{Foreign, Out, Reader};
+use crate::import::reasons::usual;
 use crate::import::run::Usage;
-use crate::import::spans::{self, Kind, Span, message, words};
+use crate::import::spans::{Kind, Span, Traces, message, said, words};
 use crate::import::take::{self, Object};
 use crate::import::time::millis;
 use crate::transcript::wire::Fault;
 
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "opentelemetry",
-    help: "OpenTelemetry GenAI spans in OTLP JSON (resourceSpans)",
+    help: "spans of OpenTelemetry: OTLP JSON, console; GenAI, OpenInference, OpenLLMetry; Phoenix, MLflow, Braintrust",
     knows: |head| Certainty::Certain.when(head.any(known)),
     shape: None,
     whole_folder: false,
     reader: || Box::<OpenTelemetry>::default(),
 };
 
+/// Where a file has its spans; the first is a record itself.
+const SPANS: [&str; 3] = ["", "resourceSpans[].scopeSpans[].spans[]", "data.spans[]"];
+const TRACE: [&str; 5] = [
+    "traceId",
+    "context.trace_id",
+    "context.traceId",
+    "trace_id",
+    "root_span_id",
+];
+const ID: [&str; 5] = [
+    "spanId",
+    "context.span_id",
+    "context.spanId",
+    "span_id",
+    "id",
+];
+const BEGAN: [&str; 5] = [
+    "startTimeUnixNano",
+    "start_time_unix_nano",
+    "start_time",
+    "metrics.start",
+    "created",
+];
+
 fn known(object: &Object) -> bool {
-    object.get("resourceSpans").is_some_and(Value::is_array)
+    let spans = object.get("resourceSpans").is_some_and(Value::is_array);
+    let context = object.get("context").and_then(Value::as_object);
+    let context = context.is_some_and(|context| context.contains_key("trace_id"));
+    let attributes = object.keys().any(|key| key.starts_with("attributes"));
+    let flat = object.contains_key("context.trace_id");
+    let data = object.get("data").and_then(|data| data.get("spans"));
+    let mlflow = object.contains_key("info") && data.is_some_and(Value::is_array);
+    let braintrust = object.contains_key("span_attributes") && object.contains_key("root_span_id");
+    spans || (attributes && (context || flat)) || mlflow || braintrust
 }
 
 /// The spans of a file by trace, in the order of the file.
 #[derive(Default)]
 struct OpenTelemetry {
-    traces: BTreeMap<u64, (String, Place, Vec<Span>)>,
-    numbers: BTreeMap<String, u64>,
+    traces: Traces,
 }
 
 impl Reader for OpenTelemetry {
     fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
         let place = record.place.clone();
         let mut object = record.object()?;
-        let resources = take::list(&mut object, "resourceSpans")?;
-        let resources =
-            resources.ok_or_else(|| take::missing("resourceSpans", "an export of spans"))?;
+        let whole = ["resourceSpans", "data"].iter();
+        let whole = whole.filter(|name| object.contains_key(**name)).count() > 0;
+        if !whole {
+            if !known(&object) {
+                let expected = "an export of spans (resourceSpans), or a span with its context";
+                return Err(take::missing("resourceSpans", expected));
+            }
+            self.span(object, &place, out);
+            return Ok(());
+        }
+        for list in ["resourceSpans", "data"] {
+            if let Some(value) = object.get(list).filter(|v| !v.is_array() && !v.is_object()) {
+                return Err(take::wrong(list, value, "an export of spans"));
+            }
+        }
         let mut found = 0;
-        for resource in resources {
-            let mut resource = take::as_object("resourceSpans[]", resource)?;
-            for scope in take::list(&mut resource, "scopeSpans")?.unwrap_or_default() {
-                let mut scope = take::as_object("scopeSpans[]", scope)?;
-                for span in take::list(&mut scope, "spans")?.unwrap_or_default() {
-                    let span = take::as_object("spans[]", span)?;
-                    self.span(span, &place, out)?;
-                    found += 1;
-                }
+        for list in &SPANS[1..] {
+            for span in paths::all(&mut object, list) {
+                self.span(take::as_object("spans[]", span)?, &place, out);
+                found += 1;
             }
         }
         out.losses.rest("", &object);
@@ -68,61 +120,229 @@ impl Reader for OpenTelemetry {
     }
 
     fn end(&mut self, out: &mut Out) {
-        for (id, place, spans) in std::mem::take(&mut self.traces).into_values() {
-            let (run, model) = spans::run(spans, &place, out);
-            let mut entry = run.entry(place);
-            entry.transcript.id = id;
-            entry.transcript.model = model.unwrap_or_default();
-            out.emit(entry);
-        }
+        std::mem::take(&mut self.traces).end(out);
     }
 }
 
 impl OpenTelemetry {
-    fn span(&mut self, mut span: Object, place: &Place, out: &mut Out) -> Result<(), Fault> {
-        let trace = take::label(&mut span, "traceId").unwrap_or_default();
-        let mut about = attributes(take::list(&mut span, "attributes")?.unwrap_or_default());
-        let status = take::object(&mut span, "status")?.unwrap_or_default();
-        let code = status.get("code").cloned().unwrap_or_default();
-        let failed = code == 2 || code.as_str() == Some("STATUS_CODE_ERROR");
+    fn span(&mut self, mut span: Object, place: &Place, out: &mut Out) {
+        let trace = label(&mut span, &TRACE);
+        let mut about = about(&mut span);
+        let status = take::any(&mut span, "status").unwrap_or_default();
+        let codes = [status.get("code"), status.get("status_code")];
+        let code = codes.into_iter().flatten().next().cloned();
+        let code = code.or_else(|| take::any(&mut span, "status_code"));
+        let error = |code: &Value| {
+            let word = code.as_str().unwrap_or_default();
+            *code == 2 || matches!(word, "STATUS_CODE_ERROR" | "ERROR")
+        };
+        let failed = code.as_ref().is_some_and(error) || about.remove("error.type").is_some();
         let mut made = Span {
-            began: take::any(&mut span, "startTimeUnixNano")
-                .as_ref()
-                .and_then(millis),
-            order: take::label(&mut span, "spanId").unwrap_or_default(),
+            name: text(&mut span, "name").unwrap_or_default(),
+            began: paths::first(&mut span, &BEGAN).as_ref().and_then(millis),
+            order: label(&mut span, &ID),
             agent: text(&mut about, "gen_ai.agent.name"),
             ..Span::default()
         };
-        let failed = failed || about.remove("error.type").is_some();
-        let operation = text(&mut about, "gen_ai.operation.name").unwrap_or_default();
-        match operation.as_str() {
-            "chat" | "generate_content" | "text_completion" => model(&mut made, &mut about, failed),
-            "execute_tool" => tool(&mut made, &mut about, failed, &status),
-            _ => {}
+        events(&mut span, &mut about);
+        match kind(&mut about) {
+            Kind::Model => model(&mut made, &mut about, failed),
+            Kind::Tool => tool(&mut made, &mut about, failed, &status),
+            Kind::Other => {}
         }
         if made.kind != Kind::Other {
             out.losses.rest("spans[].attributes", &about);
         }
-        let next = self.numbers.len() as u64;
-        let number = *self.numbers.entry(trace.clone()).or_insert(next);
-        let held = self.traces.entry(number);
-        let (_, _, spans) = held.or_insert_with(|| (trace, place.clone(), Vec::new()));
-        spans.push(made);
-        Ok(())
+        self.traces.push(trace, place, made);
+    }
+}
+
+fn label(span: &mut Object, places: &[&str]) -> String {
+    match paths::first(span, places) {
+        Some(Value::String(text)) => text,
+        Some(Value::Number(number)) => number.to_string(),
+        _ => String::new(),
+    }
+}
+
+/// The attributes by their whole names, whichever way they are written, and what Braintrust has instead.
+fn about(span: &mut Object) -> Object {
+    let mut about = match take::any(span, "attributes") {
+        Some(Value::Array(list)) => attributes(list),
+        Some(Value::Object(named)) => named,
+        _ => Object::new(),
+    };
+    let names: Vec<String> = span.keys().cloned().collect();
+    for name in names {
+        if let Some(short) = name.strip_prefix("attributes.")
+            && let Some(value) = span.remove(&name)
+        {
+            about.insert(short.to_owned(), value);
+        }
+    }
+    for (theirs, ours) in [
+        ("span_attributes.type", "kind"),
+        ("span_kind", "kind"),
+        ("input", "input.value"),
+        ("output", "output.value"),
+        ("metadata.model", "llm.model_name"),
+        ("metrics.prompt_tokens", "llm.token_count.prompt"),
+        ("metrics.completion_tokens", "llm.token_count.completion"),
+    ] {
+        if let Some(value) = paths::take(span, theirs) {
+            about.entry(ours).or_insert(value);
+        }
+    }
+    // Nested groups of names are flat names.
+    let mut flat = Object::new();
+    let mut open: Vec<(String, Value)> = about.into_iter().rev().collect();
+    while let Some((name, value)) = open.pop() {
+        match value {
+            Value::Object(inner)
+                if matches!(
+                    name.as_str(),
+                    "llm"
+                        | "gen_ai"
+                        | "openinference"
+                        | "tool"
+                        | "llm.token_count"
+                        | "openinference.span"
+                        | "tool_call"
+                        | "input"
+                        | "output"
+                        | "mlflow"
+                ) =>
+            {
+                let inner = inner.into_iter().rev();
+                open.extend(inner.map(|(inner, value)| (format!("{name}.{inner}"), value)));
+            }
+            value => drop(flat.insert(name, value)),
+        }
+    }
+    flat
+}
+
+/// What a span is of, by the names of all conventions.
+fn kind(about: &mut Object) -> Kind {
+    const NAMES: [&str; 6] = [
+        "gen_ai.operation.name",
+        "openinference.span.kind",
+        "traceloop.span.kind",
+        "llm.request.type",
+        "mlflow.spanType",
+        "kind",
+    ];
+    let mut found = Kind::Other;
+    for name in NAMES {
+        let word = about.remove(name).map(inside);
+        let word = word.as_ref().and_then(Value::as_str).unwrap_or_default();
+        let word = word.to_lowercase();
+        let of = match word.as_str() {
+            "chat" | "generate_content" | "text_completion" | "completion" | "llm"
+            | "chat_model" => Kind::Model,
+            "execute_tool" | "tool" => Kind::Tool,
+            _ => Kind::Other,
+        };
+        if found == Kind::Other {
+            found = of;
+        }
+    }
+    let said = [
+        "gen_ai.completion.",
+        "llm.output_messages",
+        "gen_ai.output.messages",
+    ];
+    let says = about
+        .keys()
+        .any(|key| said.iter().any(|name| key.starts_with(name)));
+    match found {
+        Kind::Other if says => Kind::Model,
+        found => found,
+    }
+}
+
+/// The messages of events as attributes of the span: newer conventions have them there.
+fn events(span: &mut Object, about: &mut Object) {
+    let Some(Value::Array(events)) = take::any(span, "events") else {
+        return;
+    };
+    let (mut input, mut output) = (Vec::new(), Vec::new());
+    for event in events {
+        let Value::Object(mut event) = event else {
+            continue;
+        };
+        let name = text(&mut event, "name").unwrap_or_default();
+        let mut fields = match take::any(&mut event, "attributes") {
+            Some(Value::Array(list)) => attributes(list),
+            Some(Value::Object(named)) => named,
+            _ => Object::new(),
+        };
+        fields.remove("gen_ai.system");
+        if let Some(Value::Object(body)) = fields
+            .remove("event_body")
+            .or(event.remove("body"))
+            .map(inside)
+        {
+            fields.extend(body);
+        }
+        let role = name
+            .strip_prefix("gen_ai.")
+            .and_then(|n| n.strip_suffix(".message"));
+        if let Some(role) = role {
+            fields.entry("role").or_insert_with(|| role.into());
+            if let Some(id) = fields.remove("id") {
+                fields.insert("tool_call_id".to_owned(), id);
+            }
+            input.push(Value::Object(fields));
+        } else if name == "gen_ai.choice" {
+            output.push(Value::Object(fields));
+        } else {
+            // One event with all of them, or with the two texts of older instrumentations.
+            for (theirs, ours) in [
+                ("gen_ai.prompt", "input.value"),
+                ("gen_ai.completion", "output.value"),
+            ] {
+                if let Some(value) = fields.remove(theirs) {
+                    fields.insert(ours.to_owned(), value);
+                }
+            }
+            about.extend(fields);
+        }
+    }
+    if !input.is_empty() {
+        about.insert("gen_ai.input.messages".to_owned(), input.into());
+    }
+    if !output.is_empty() {
+        about.insert("output.value".to_owned(), output.into());
     }
 }
 
 fn model(span: &mut Span, about: &mut Object, failed: bool) {
     span.kind = Kind::Model;
-    let named = ["gen_ai.response.model", "gen_ai.request.model"];
-    let named = named.map(|name| text(about, name));
-    span.model = named.into_iter().flatten().next();
-    let mut count = |name: &str| about.remove(name).as_ref().and_then(number);
+    let mut first = |names: &[&str]| names.iter().find_map(|name| about.remove(*name));
+    let named = first(&[
+        "gen_ai.response.model",
+        "gen_ai.request.model",
+        "llm.model_name",
+        "llm.request.model",
+        "model",
+    ]);
+    span.model = named.and_then(|named| Some(named.as_str()?.to_owned()));
+    let mut count = |names: &[&str]| first(names).as_ref().and_then(number);
     span.usage = Usage {
-        sent: count("gen_ai.usage.input_tokens"),
-        wrote: count("gen_ai.usage.output_tokens"),
-        cached: count("gen_ai.usage.cache_read.input_tokens"),
+        sent: count(&[
+            "gen_ai.usage.input_tokens",
+            "gen_ai.usage.prompt_tokens",
+            "llm.token_count.prompt",
+        ]),
+        wrote: count(&[
+            "gen_ai.usage.output_tokens",
+            "gen_ai.usage.completion_tokens",
+            "llm.token_count.completion",
+        ]),
+        cached: count(&["gen_ai.usage.cache_read.input_tokens"]),
     };
+    about.remove("gen_ai.request.model");
     let system = about.remove("gen_ai.system_instructions").map(inside);
     if let Some(Value::Array(parts)) = system {
         let fields = [
@@ -135,29 +355,190 @@ fn model(span: &mut Span, about: &mut Object, failed: bool) {
             .collect();
         span.input.extend(message(Value::Object(prompt)));
     }
-    let mut messages = |name: &str| match about.remove(name).map(inside) {
-        Some(Value::Array(items)) => items.into_iter().filter_map(message).collect(),
-        _ => Vec::new(),
+    let mut reasons = Vec::new();
+    let input = [
+        "gen_ai.input.messages",
+        "gen_ai.prompt",
+        "llm.input_messages",
+    ];
+    for name in input {
+        let messages = listed(about, name, &mut Vec::new());
+        if span.input.is_empty() || name == "gen_ai.input.messages" {
+            span.input.extend(messages);
+        }
+    }
+    for name in [
+        "gen_ai.output.messages",
+        "gen_ai.completion",
+        "llm.output_messages",
+    ] {
+        let messages = listed(about, name, &mut reasons);
+        if span.output.is_empty() {
+            span.output = messages;
+        }
+    }
+    let values = |about: &mut Object, names: [&str; 2]| {
+        let found = names.map(|name| about.remove(name));
+        found.into_iter().flatten().next().map(inside)
     };
-    span.input.extend(messages("gen_ai.input.messages"));
-    span.output = messages("gen_ai.output.messages");
-    let reasons = about.remove("gen_ai.response.finish_reasons").map(inside);
-    let reason = reasons.and_then(|reasons| Some(reasons.get(0)?.as_str()?.to_owned()));
+    let sent = values(about, ["mlflow.spanInputs", "input.value"]);
+    let came = values(about, ["mlflow.spanOutputs", "output.value"]);
+    if span.input.is_empty() {
+        let asked = sent.map(|sent| said(sent, "user")).unwrap_or_default();
+        span.input = asked.messages;
+        span.model = span.model.take().or(asked.model);
+    }
+    if span.output.is_empty()
+        && let Some(came) = came
+    {
+        let answered = said(came, "assistant");
+        span.output = answered.messages;
+        reasons.extend(answered.reason);
+        span.model = answered.model.or(span.model.take());
+        if span.usage == Usage::default() {
+            span.usage = answered.usage;
+        }
+    }
+    let told = about.remove("gen_ai.response.finish_reasons").map(inside);
+    let told = told.and_then(|told| Some(told.get(0)?.as_str()?.to_owned()));
+    let reason = told.or(reasons.into_iter().next());
     span.reason = match failed {
         true => Some("error".to_owned()),
-        false => reason,
+        false => reason.map(|reason| usual(&reason)),
     };
 }
 
-fn tool(span: &mut Span, about: &mut Object, failed: bool, status: &Object) {
+/// Messages under a name: a list, as JSON text or not, or a name with a number for each field.
+fn listed(about: &mut Object, name: &str, reasons: &mut Vec<String>) -> Vec<Object> {
+    let list = match about.get(name) {
+        // A text is the prompt or the answer itself.
+        Some(Value::String(text)) if !text.trim_ascii_start().starts_with(['[', '{']) => None,
+        Some(_) => about.remove(name).map(inside),
+        None => None,
+    };
+    let list = match list {
+        Some(Value::Array(items)) => items,
+        Some(_) => Vec::new(),
+        None => numbered(about, name),
+    };
+    let one = |value: Value| {
+        let Value::Object(mut fields) = value else {
+            return None;
+        };
+        // OpenInference puts each in a `message`, nested or as part of the names.
+        if let Some(Value::Object(inner)) = fields.remove("message") {
+            fields.extend(inner);
+        }
+        let names: Vec<String> = fields.keys().cloned().collect();
+        for name in names {
+            if let Some(short) = name.strip_prefix("message.")
+                && let Some(value) = fields.remove(&name)
+            {
+                fields.insert(short.to_owned(), value);
+            }
+        }
+        let reason = fields.remove("finish_reason");
+        reasons.extend(reason.and_then(|reason| Some(reason.as_str()?.to_owned())));
+        calls(&mut fields);
+        message(Value::Object(fields))
+    };
+    list.into_iter().filter_map(one).collect()
+}
+
+/// Fields of names with numbers (`gen_ai.prompt.0.role`), by their number.
+fn numbered(about: &mut Object, name: &str) -> Vec<Value> {
+    let begin = format!("{name}.");
+    let names: Vec<String> = about
+        .keys()
+        .filter(|key| key.starts_with(&begin))
+        .cloned()
+        .collect();
+    let mut found: std::collections::BTreeMap<u64, Object> = std::collections::BTreeMap::new();
+    for name in names {
+        let rest = name
+            .strip_prefix(&begin)
+            .and_then(|rest| rest.split_once('.'));
+        let Some((Ok(at), field)) = rest.map(|(at, field)| (at.parse(), field)) else {
+            continue;
+        };
+        if let Some(value) = about.remove(&name) {
+            found.entry(at).or_default().insert(field.to_owned(), value);
+        }
+    }
+    found.into_values().map(Value::Object).collect()
+}
+
+/// The calls of a message whose fields have numbers: `tool_calls.0.function.name`.
+fn calls(fields: &mut Object) {
+    let mut found = numbered(fields, "tool_calls");
+    if found.is_empty()
+        && let Some(Value::Array(listed)) = fields.get_mut("tool_calls").map(Value::take)
+    {
+        found = listed;
+    }
+    let calls = found.into_iter().filter_map(|call| {
+        let Value::Object(mut call) = call else {
+            return None;
+        };
+        let mut made = Object::new();
+        for (ours, theirs) in [
+            ("id", ["id", "tool_call.id", "id"]),
+            ("name", ["name", "tool_call.function.name", "function.name"]),
+            (
+                "arguments",
+                [
+                    "arguments",
+                    "tool_call.function.arguments",
+                    "function.arguments",
+                ],
+            ),
+        ] {
+            let value = paths::first(&mut call, &theirs);
+            made.extend(value.map(|value| (ours.to_owned(), value)));
+        }
+        Some(Value::Object(made))
+    });
+    let calls: Vec<Value> = calls.collect();
+    if calls.is_empty() {
+        fields.remove("tool_calls");
+    } else {
+        fields.insert("tool_calls".to_owned(), calls.into());
+    }
+    let mut texts = Vec::new();
+    for part in numbered(fields, "contents") {
+        if let Value::Object(mut part) = part {
+            texts.extend(paths::first(&mut part, &["message_content.text", "text"]));
+        }
+    }
+    if !texts.is_empty() {
+        fields.insert("content".to_owned(), texts.into());
+    }
+}
+
+fn tool(span: &mut Span, about: &mut Object, failed: bool, status: &Value) {
     span.kind = Kind::Tool;
-    span.name = text(about, "gen_ai.tool.name").unwrap_or_default();
-    span.call = text(about, "gen_ai.tool.call.id");
-    span.arguments = about.remove("gen_ai.tool.call.arguments");
+    let mut first = |names: &[&str]| names.iter().find_map(|name| about.remove(*name));
+    let name = first(&["gen_ai.tool.name", "tool.name", "traceloop.entity.name"]);
+    if let Some(Value::String(name)) = name {
+        span.name = name;
+    }
+    let call = first(&["gen_ai.tool.call.id", "tool_call.id"]);
+    span.call = call.and_then(|call| Some(call.as_str()?.to_owned()));
+    span.arguments = first(&[
+        "gen_ai.tool.call.arguments",
+        "traceloop.entity.input",
+        "mlflow.spanInputs",
+        "input.value",
+    ]);
     span.error = Some(failed);
-    let result = about.remove("gen_ai.tool.call.result");
-    let said = status.get("message").cloned().filter(|_| failed);
-    span.result = Some(words(result.or(said)));
+    let result = first(&[
+        "gen_ai.tool.call.result",
+        "traceloop.entity.output",
+        "mlflow.spanOutputs",
+        "output.value",
+    ]);
+    let told = status.get("message").cloned().filter(|_| failed);
+    span.result = Some(words(result.or(told)));
 }
 
 fn text(about: &mut Object, name: &str) -> Option<String> {

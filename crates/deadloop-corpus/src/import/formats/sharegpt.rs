@@ -11,7 +11,7 @@ use crate::import::reader::{Foreign, Out, Reader};
 use crate::import::take::{self, Object};
 use crate::transcript::wire::Fault;
 
-use super::huggingface::{columns, name};
+use super::table::{columns, name};
 
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "sharegpt",

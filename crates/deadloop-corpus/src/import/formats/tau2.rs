@@ -37,7 +37,8 @@ impl Reader for Tau2 {
         let runs = take::list(&mut object, "simulations")?;
         let runs = runs.ok_or_else(|| take::missing("simulations", "a list of runs"))?;
         if runs.is_empty() {
-            return Err(Fault::new("no simulations", "at least one run"));
+            out.pass("simulations (none)");
+            return Ok(());
         }
         let mut found = Vec::new();
         for run in runs {
@@ -60,7 +61,8 @@ fn simulation(
     place: &Place,
     out: &mut Out,
 ) -> Result<Entry, Fault> {
-    let task = take::label(&mut run, "task_id").unwrap_or_default();
+    let task = take::label(&mut run, "task_id");
+    let own = take::label(&mut run, "id");
     let trial = take::count(&mut run, "trial")?.unwrap_or(0);
     let (mut conversation, mut clock) = (Conversation::default(), Clock::default());
     for message in take::list(&mut run, "messages")?.unwrap_or_default() {
@@ -79,8 +81,15 @@ fn simulation(
     conversation.finish(reason.as_deref().map(ended).map(str::to_owned));
     let mut entry = conversation.entry(place.clone());
     let transcript = &mut entry.transcript;
-    transcript.id = format!("{}/{task}-{trial}", out.stem());
-    transcript.group = Some(format!("task-{task}"));
+    // Results without tasks have an id of their own for each run, or none.
+    match (task, own) {
+        (Some(task), _) => {
+            transcript.id = format!("{}/{task}-{trial}", out.stem());
+            transcript.group = Some(format!("task-{task}"));
+        }
+        (None, Some(own)) => transcript.id = format!("{}/{own}", out.stem()),
+        (None, None) => {}
+    }
     let at = |path: &str| Value::Object(info.clone()).pointer(path).cloned();
     let model = at("/agent_info/llm");
     transcript.model = model
@@ -101,14 +110,7 @@ fn simulation(
     if !reward.is_empty() {
         out.losses.add("simulations[].reward_info");
     }
-    for other in [
-        "id",
-        "timestamp",
-        "start_time",
-        "end_time",
-        "duration",
-        "seed",
-    ] {
+    for other in ["timestamp", "start_time", "end_time", "duration", "seed"] {
         take::any(&mut run, other);
     }
     out.losses.rest("simulations[]", &run);

@@ -10,8 +10,9 @@ use crate::transcript::wire::Fault;
 
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "text",
-    help: "plain text, one answer a file, thinking in <think>…</think>",
-    knows: |head| Certainty::Fallback.when(head.shape == Shape::Text),
+    help: "plain text, one answer a file, thinking in <think>…</think>; never guessed",
+    // A text may be anything: a log, a page, what the user wrote.
+    knows: |_| Certainty::No,
     shape: Some(Shape::Text),
     whole_folder: false,
     reader: || Box::new(Text),

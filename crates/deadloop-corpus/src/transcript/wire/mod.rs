@@ -12,20 +12,13 @@ use serde_json::{Map, Value};
 use crate::think::{ThinkOptions, split_think};
 use crate::{Body, Entry, Place, RecordedEvent, Transcript};
 
-mod events;
-mod fields;
-mod value;
 mod write;
 
-pub use events::EVENT_TYPES;
-use events::EventList;
-pub(crate) use events::event_of;
-pub(crate) use fields::{Fault, kind, utf8};
-use fields::{Fields, TWICE};
-pub(crate) use value::parse;
+pub(crate) use deadloop_stream::wire::parse;
 #[cfg(feature = "parquet")]
-pub(crate) use value::read as value;
-use value::{Budget, Counted};
+pub(crate) use deadloop_stream::wire::value;
+use deadloop_stream::wire::{Budget, Counted, EventList, Fields, TWICE};
+pub(crate) use deadloop_stream::wire::{Fault, event_of, kind, utf8};
 #[cfg(feature = "parquet")]
 pub(crate) use write::events_json;
 pub(crate) use write::line;
@@ -91,7 +84,8 @@ impl Wire {
     /// Sets the events from their JSON text.
     #[cfg(feature = "parquet")]
     pub(crate) fn put_events(&mut self, json: &str) -> Result<(), Fault> {
-        self.events = events::read(json).map_err(|e| Fault::json(&e, json))?;
+        self.events =
+            deadloop_stream::wire::read_events(json).map_err(|e| Fault::json(&e, json))?;
         Ok(())
     }
 

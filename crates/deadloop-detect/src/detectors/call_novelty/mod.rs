@@ -9,8 +9,9 @@ use crate::param::{Domain, Mark, Param, Threshold};
 use crate::params::Params;
 use crate::run::sample::{call, result};
 use crate::run::{
-    ALLOW, Answer, Answers, Asked, AtResults, Look, NORMALISE, RESET, Repeat, Run, Told,
-    WINDOW as LONGEST, Window, sees_calls, window, with_result,
+    ALLOW, ARGUMENTS, Answer, Answers, Asked, AtResults, NORMALISE, RESET, Repeat, STATELESS_CHARS,
+    STATELESS_N, Same, Seen, Told, VOLATILE, WINDOW as LONGEST, Window, hash, sees_calls, window,
+    with_result,
 };
 use crate::stream::{Calls, Channel, Event, Kind};
 use crate::value::Literal;
@@ -21,7 +22,18 @@ pub(super) static ENTRY: Detector = Detector {
     version: 1,
     about: "few different calls among the last ones",
     exactly: include_str!("exactly.md"),
-    params: &[MAX_DISTINCT, WINDOW, WITH_RESULT, ALLOW, RESET, NORMALISE],
+    params: &[
+        MAX_DISTINCT,
+        WINDOW,
+        WITH_RESULT,
+        ARGUMENTS,
+        ALLOW,
+        RESET,
+        NORMALISE,
+        VOLATILE,
+        STATELESS_N,
+        STATELESS_CHARS,
+    ],
     presets: include_str!("presets.toml"),
     check,
     dead: |_| Vec::new(),
@@ -81,21 +93,38 @@ fn recipe(params: &Params) -> Recipe {
     let most = params.int(MAX_DISTINCT.name);
     let window = params.count(WINDOW.name);
     let with_result = params.flag(WITH_RESULT.name);
+    let arguments = params.flag(ARGUMENTS.name);
     AtResults::recipe(params, move || Novelty {
         with_result,
+        arguments,
         most,
         window: Window::new(window),
         told: Told::default(),
+        apart: 0,
     })
 }
 
 /// The last calls.
 struct Novelty {
     with_result: bool,
+    arguments: bool,
     /// The most different ones that the loosest setting accepts.
     most: i64,
     window: Window,
     told: Told,
+    /// Calls that were told apart from all others.
+    apart: u64,
+}
+
+impl Novelty {
+    /// The key of a call in the window. As long as too few results that say nothing came, each is another one.
+    fn told_apart(&mut self, key: u128, same: &Same, seen: &Seen<'_>) -> u128 {
+        if seen.counts(same, same.times) {
+            return key;
+        }
+        self.apart += 1;
+        hash(&[&key.to_string(), &self.apart.to_string()])
+    }
 }
 
 impl Answers for Novelty {
@@ -104,29 +133,27 @@ impl Answers for Novelty {
         self.told = Told::default();
     }
 
-    fn answered(
-        &mut self,
-        asked: Asked,
-        answer: &Answer<'_>,
-        (look, run): (&Look, &Run),
-    ) -> Option<Fact> {
-        let key = match self.with_result {
-            true => asked.with(&look.result(answer.content, answer.cut)),
-            false => asked.key,
+    fn answered(&mut self, asked: Asked, answer: &Answer<'_>, mut seen: Seen<'_>) -> Option<Fact> {
+        let same = seen.pair(&asked, self.arguments, answer);
+        let key = match (self.with_result, self.arguments) {
+            (true, _) => same.pair,
+            (false, true) => asked.key,
+            (false, false) => asked.tool,
         };
+        let key = self.told_apart(key, &same, &seen);
         self.window.push(key, answer.call.into());
         let distinct = self.window.distinct();
         let value = distinct.unwrap_or(i64::MAX);
         if !self.told.is_news(value, value <= self.most) {
             return None;
         }
-        let seen = Repeat {
+        let repeat = Repeat {
             onset: self.window.first_again().unwrap_or(answer.call.into()),
             period: Calls(0).into(),
             copies: 0,
             unit: asked.unit,
         };
         let kind = (Kind::AperiodicStagnation, "distinct");
-        Some(run.fact(kind, vec![value], seen))
+        Some(seen.run.fact(kind, vec![value], repeat))
     }
 }

@@ -10,8 +10,7 @@ use crate::params::Params;
 use crate::row::{Row, n};
 use crate::run::sample::{call, error, result};
 use crate::run::{
-    ALLOW, Answer, Answers, Asked, AtResults, Look, NORMALISE, RESET, Run, hash, prefix,
-    sees_calls, start_of,
+    ALLOW, Answer, Answers, Asked, AtResults, NORMALISE, RESET, Seen, VOLATILE, prefix, sees_calls,
 };
 use crate::stream::{Channel, Event, Kind};
 use crate::value::Literal;
@@ -22,7 +21,7 @@ pub(super) static ENTRY: Detector = Detector {
     version: 1,
     about: "one error after the other",
     exactly: include_str!("exactly.md"),
-    params: &[N, SAME, PREFIX, ALLOW, RESET, NORMALISE],
+    params: &[N, SAME, PREFIX, ALLOW, RESET, NORMALISE, VOLATILE],
     presets: include_str!("presets.toml"),
     check: sees_calls,
     dead: |_| Vec::new(),
@@ -96,12 +95,7 @@ struct Errors {
 }
 
 impl Answers for Errors {
-    fn answered(
-        &mut self,
-        asked: Asked,
-        answer: &Answer<'_>,
-        (look, run): (&Look, &Run),
-    ) -> Option<Fact> {
+    fn answered(&mut self, asked: Asked, answer: &Answer<'_>, seen: Seen<'_>) -> Option<Fact> {
         if !answer.error {
             self.row = Row::default();
             return None;
@@ -109,14 +103,11 @@ impl Answers for Errors {
         let same = match self.same {
             Same::Any => 0,
             Same::Tool => asked.tool,
-            Same::Prefix(chars) => {
-                let result = look.result(answer.content, answer.cut);
-                hash(&[&asked.tool.to_string(), start_of(&result, chars)])
-            }
+            Same::Prefix(chars) => seen.start(&asked, answer, chars),
         };
         self.row.push(same, answer.call);
         let what = (Kind::ErrorRetry, || asked.unit);
-        self.row.fact(self.least, run.now(), what)
+        self.row.fact(self.least, seen.run.now(), what)
     }
 
     fn forget(&mut self) {

@@ -11,8 +11,8 @@ use crate::params::Params;
 use crate::row::n;
 use crate::run::sample::{call, result};
 use crate::run::{
-    ALLOW, Answer, Answers, Asked, AtResults, Look, NORMALISE, RESET, Repeat, Run, Told, Window,
-    number, sees_calls, window, with_result,
+    ALLOW, ARGUMENTS, Answer, Answers, Asked, AtResults, NORMALISE, RESET, Repeat, STATELESS_CHARS,
+    STATELESS_N, Seen, Told, VOLATILE, Window, number, sees_calls, window, with_result,
 };
 use crate::stream::{Calls, Channel, Event, Kind};
 
@@ -22,7 +22,18 @@ pub(super) static ENTRY: Detector = Detector {
     version: 1,
     about: "a call and result that keep coming back",
     exactly: include_str!("exactly.md"),
-    params: &[N, WINDOW, WITH_RESULT, ALLOW, RESET, NORMALISE],
+    params: &[
+        N,
+        WINDOW,
+        WITH_RESULT,
+        ARGUMENTS,
+        ALLOW,
+        RESET,
+        NORMALISE,
+        VOLATILE,
+        STATELESS_N,
+        STATELESS_CHARS,
+    ],
     presets: include_str!("presets.toml"),
     check,
     dead: |_| Vec::new(),
@@ -90,8 +101,10 @@ fn recipe(params: &Params) -> Recipe {
     let least = params.int(N.name);
     let window = params.count(WINDOW.name);
     let with_result = params.flag(WITH_RESULT.name);
+    let arguments = params.flag(ARGUMENTS.name);
     AtResults::recipe(params, move || Interleaved {
         with_result,
+        arguments,
         least,
         window: Window::new(window),
         told: Told::default(),
@@ -101,6 +114,7 @@ fn recipe(params: &Params) -> Recipe {
 /// The last calls.
 struct Interleaved {
     with_result: bool,
+    arguments: bool,
     /// The lowest count that the loosest setting accepts.
     least: i64,
     window: Window,
@@ -113,27 +127,28 @@ impl Answers for Interleaved {
         self.told = Told::default();
     }
 
-    fn answered(
-        &mut self,
-        asked: Asked,
-        answer: &Answer<'_>,
-        (look, run): (&Look, &Run),
-    ) -> Option<Fact> {
-        let key = match self.with_result {
-            true => asked.with(&look.result(answer.content, answer.cut)),
-            false => asked.key,
+    fn answered(&mut self, asked: Asked, answer: &Answer<'_>, mut seen: Seen<'_>) -> Option<Fact> {
+        let same = seen.pair(&asked, self.arguments, answer);
+        let key = match (self.with_result, self.arguments) {
+            (true, _) => same.pair,
+            (false, true) => asked.key,
+            (false, false) => asked.tool,
         };
         let count = self.window.push(key, answer.call.into());
         let bound = number(count);
-        if !self.told.is_news(bound, bound >= self.least) {
+        let wanted = bound >= self.least && seen.counts(&same, count);
+        if !self.told.is_news(bound, wanted) {
             return None;
         }
-        let seen = Repeat {
+        let repeat = Repeat {
             onset: self.window.second().unwrap_or(answer.call.into()),
             period: Calls(0).into(),
             copies: count,
             unit: asked.unit,
         };
-        Some(run.fact((Kind::Interleaved, "count"), vec![bound], seen))
+        Some(
+            seen.run
+                .fact((Kind::Interleaved, "count"), vec![bound], repeat),
+        )
     }
 }

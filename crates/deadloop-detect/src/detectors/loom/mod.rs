@@ -15,7 +15,7 @@ use crate::run::{
     ALLOW, Errors, Look, NORMALISE, RESET, Repeat, Run, Saw, TELLS, TELLS_WARNING, Told, WARN_AT,
     hash, number, warned,
 };
-use crate::stream::{Calls, Channel, Event, Kind};
+use crate::stream::{Calls, Channel, Event, Kind, TextChannel};
 use crate::value::{Literal, Value};
 
 mod outputs;
@@ -254,7 +254,7 @@ impl Meter for LoomMeter {
                     self.errors.result(answer.error);
                 }
             }
-            Saw::Text(Channel::Answer, text) => {
+            Saw::Text(TextChannel::Answer, text) => {
                 if let Some(output) = &mut self.turn {
                     output.answer(text);
                 }

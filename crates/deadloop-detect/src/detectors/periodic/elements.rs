@@ -79,10 +79,10 @@ impl Elements {
         self.add(c.encode_utf8(&mut [0; 4]).as_bytes());
     }
 
-    /// Adds a number that is folded.
+    /// Adds a number that is folded. `names`: it tells what the element is; a number that is compared by its value does not.
     #[inline]
-    pub(super) fn number(&mut self) {
-        self.named = true;
+    pub(super) fn number(&mut self, names: bool) {
+        self.named |= names;
         self.add(&[NUMBER]);
     }
 

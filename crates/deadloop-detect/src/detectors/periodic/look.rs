@@ -35,6 +35,19 @@ pub(super) struct Look {
     min_counters: u64,
     /// `min_chars` for tails whose numbers differ and do not count on; 0 where that is not tested.
     min_numbers: u64,
+    /// `min_chars` for units with a number and no letter; 0: as for others.
+    pub(super) min_bare: u64,
+}
+
+/// What stands in a unit, as far as thresholds of their own ask for it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Holds {
+    /// A letter, or what no threshold asks for.
+    Named,
+    /// No letter and no number, or one char: `min_single`.
+    Single,
+    /// A number and no letter: `min_bare`.
+    Bare,
 }
 
 /// What chars of a tail are counted.
@@ -54,6 +67,16 @@ pub(super) struct Row {
     max_period: u32,
     min_copies: u64,
     min_chars: u64,
+}
+
+impl Ask {
+    /// Whether it is a way for units with a number and no letter alone.
+    pub(super) fn is_bare(self) -> bool {
+        matches!(
+            self,
+            Self::Bare | Self::Counters(Holds::Bare) | Self::Numbers(Holds::Bare)
+        )
+    }
 }
 
 impl Look {
@@ -96,6 +119,7 @@ impl Look {
             rows: params.items("rules").iter().enumerate().map(row).collect(),
             min_counters: params.count("min_counters"),
             min_numbers: params.count("min_numbers"),
+            min_bare: params.count("min_bare"),
         };
         let max_period = small(params.count("max_period"));
         Self {
@@ -112,23 +136,42 @@ impl Look {
 
     /// How a tail of this lag can be accepted: as its row or the plain thresholds say, and, for a
     /// single, as `min_single` says. A sweep may want both, so both are reported.
-    pub(super) fn asks(&self, lag: u32, single: bool) -> impl Iterator<Item = Ask> {
+    pub(super) fn asks(&self, lag: u32, holds: Holds) -> impl Iterator<Item = Ask> {
         let row = self.rows.iter().find(|row| lag <= row.max_period);
         let others = row.map_or(Ask::Plain, |row| Ask::Row(*row));
-        let own = (single && self.min_single > 0).then_some(Ask::Single);
+        let ask = match holds {
+            Holds::Bare => Ask::Bare,
+            _ => Ask::Single,
+        };
+        let own = self.own(holds).then_some(ask);
         std::iter::once(others).chain(own)
     }
 
+    /// Whether what such a unit holds is asked for by a threshold of its own.
+    fn own(&self, holds: Holds) -> bool {
+        match holds {
+            Holds::Named => false,
+            Holds::Single => self.min_single > 0,
+            Holds::Bare => self.min_bare > 0,
+        }
+    }
+
     /// How the rest of a tail can be accepted under this condition on its numbers.
-    pub(super) fn asks_of(&self, part: Part, lag: u32, single: bool) -> Vec<Ask> {
-        let counters = (self.min_counters > 0).then_some(Ask::Counters);
-        let numbers = (self.min_numbers > 0).then_some(Ask::Numbers);
+    pub(super) fn asks_of(&self, part: Part, lag: u32, holds: Holds) -> Vec<Ask> {
+        // Of units without a letter their own threshold is asked too.
+        let own = self.own(holds).then_some(holds);
+        let both = |on: bool, ask: fn(Holds) -> Ask| {
+            let ways = std::iter::once(Holds::Named).chain(own).map(ask);
+            ways.filter(move |_| on)
+        };
+        let counters = both(self.min_counters > 0, Ask::Counters);
+        let numbers = both(self.min_numbers > 0, Ask::Numbers);
         match part {
-            Part::Any if self.symbols.count() => numbers.into_iter().collect(),
+            Part::Any if self.symbols.count() => numbers.collect(),
             // Without a threshold of their own, those that count on are asked as others.
             Part::Equal if self.min_counters == 0 => Vec::new(),
-            Part::Even => self.asks(lag, single).chain(counters).collect(),
-            _ => self.asks(lag, single).collect(),
+            Part::Even => self.asks(lag, holds).chain(counters).collect(),
+            _ => self.asks(lag, holds).collect(),
         }
     }
 
@@ -137,9 +180,19 @@ impl Look {
         match ask {
             Ask::Row(row) => row.min_chars,
             Ask::Single => self.min_single,
-            Ask::Counters => self.min_counters,
-            Ask::Numbers => self.min_numbers,
+            Ask::Bare => self.min_bare,
+            Ask::Counters(with) => self.min_counters.max(self.own_chars(with)),
+            Ask::Numbers(with) => self.min_numbers.max(self.own_chars(with)),
             Ask::Plain => self.min_chars,
+        }
+    }
+
+    /// The chars that a threshold of its own asks of such a unit.
+    fn own_chars(&self, holds: Holds) -> u64 {
+        match holds {
+            Holds::Named => 0,
+            Holds::Single => self.min_single,
+            Holds::Bare => self.min_bare,
         }
     }
 
@@ -174,14 +227,15 @@ impl Look {
     #[inline]
     pub(super) fn least(&self, lag: u32) -> u64 {
         let parts = [Part::Any, Part::Even].into_iter();
-        let asks = parts.flat_map(|part| self.asks_of(part, lag, true));
+        let of = |part| [Holds::Single, Holds::Bare].map(|holds| self.asks_of(part, lag, holds));
+        let asks = parts.flat_map(of).flatten();
         asks.map(|ask| self.need(lag, ask))
             .min()
             .unwrap_or(u64::MAX)
     }
 
     /// What a tail that is accepted in this way asks of each threshold.
-    pub(super) fn bounds(&self, run: Run, at: Origin, (ask, single): (Ask, bool)) -> Vec<Bound> {
+    pub(super) fn bounds(&self, run: Run, at: Origin, (ask, holds): (Ask, Holds)) -> Vec<Bound> {
         let always = Bound::Fixed(Threshold::AT_MOST.always());
         let grows = self.chars_since(run, at.start);
         let after = match self.symbols.are_elements() {
@@ -192,15 +246,19 @@ impl Look {
         };
         let copies = steps(run.start, run.lag);
         // A single is held to what others need only where `min_single` is 0.
-        let zero = match single {
-            true => Bound::Exactly(Threshold::AT_MOST.elsewhere()),
-            false => always,
+        let zero = match holds {
+            Holds::Single => Bound::Exactly(Threshold::AT_MOST.elsewhere()),
+            _ => always,
         };
         let (copies, chars, after, single) = match ask {
             Ask::Row(_) => (always, always, always, zero),
             Ask::Plain => (copies, grows, after, zero),
             Ask::Single => (copies, always, after, grows),
-            Ask::Counters | Ask::Numbers => (copies, always, after, always),
+            Ask::Bare => (copies, always, after, always),
+            Ask::Counters(Holds::Single) | Ask::Numbers(Holds::Single) => {
+                (copies, always, after, grows)
+            }
+            Ask::Counters(_) | Ask::Numbers(_) => (copies, always, after, zero),
         };
         let period = Bound::Fixed(i64::from(run.lag));
         vec![
@@ -221,23 +279,34 @@ impl Look {
         &self,
         part: Part,
         (run, at): (Run, Origin),
-        (ask, single): (Ask, bool),
+        (ask, holds): (Ask, Holds),
     ) -> Vec<Bound> {
         let always = Bound::Fixed(Threshold::AT_MOST.always());
         let grows = self.chars_since(run, at.start);
-        let mut bounds = self.bounds(run, at, (ask, single));
+        let mut bounds = self.bounds(run, at, (ask, holds));
         bounds.extend(match (ask, part) {
-            (Ask::Numbers, _) => [always, grows],
-            (Ask::Counters, _) => [grows, always],
+            (Ask::Numbers(_), _) => [always, grows],
+            (Ask::Counters(_), _) => [grows, always],
             (_, Part::Even) => [Bound::Exactly(Threshold::AT_MOST.elsewhere()), always],
             _ => [always, always],
+        });
+        bounds.push(match (ask, holds) {
+            (ask, _) if ask.is_bare() => grows,
+            // What others need is asked of it only where `min_bare` is 0.
+            (_, Holds::Bare) => Bound::Exactly(Threshold::AT_MOST.elsewhere()),
+            _ => always,
         });
         bounds
     }
 
     /// What structural parameters ask of a tail that is accepted in this way; `fenced`: the copies wanted in
-    /// a code fence, 0 outside.
-    pub(super) fn asked(&self, run: Run, start: Chars, (ask, fenced): (Ask, u64)) -> Vec<Asked> {
+    /// a code fence, 0 outside; `tall`: those after which rows are no grid, 0 where there are none.
+    pub(super) fn asked(
+        &self,
+        run: Run,
+        start: Chars,
+        (ask, fenced, tall): (Ask, u64, u64),
+    ) -> Vec<Asked> {
         let copies = steps(run.start, run.lag);
         let of = |param: String, least: u64, bound| Asked {
             param,
@@ -256,6 +325,9 @@ impl Look {
         }
         if fenced > 0 {
             asked.push(of("code".into(), fenced, copies));
+        }
+        if tall > 0 {
+            asked.push(of("min_bare, of rows".into(), tall, copies));
         }
         asked
     }
@@ -278,7 +350,7 @@ impl Look {
         };
         let grows = Bound::Units { from: start.into() };
         vec![
-            always, always, always, always, always, read, grows, always, always,
+            always, always, always, always, always, read, grows, always, always, always,
         ]
     }
 }
@@ -297,10 +369,12 @@ pub(super) enum Ask {
     Row(Row),
     /// By `min_copies` and `min_single`.
     Single,
-    /// By `min_copies` and `min_counters`.
-    Counters,
-    /// By `min_copies` and `min_numbers`.
-    Numbers,
+    /// By `min_copies` and `min_bare`.
+    Bare,
+    /// By `min_copies` and `min_counters`; and by what is asked of a unit that holds this.
+    Counters(Holds),
+    /// By `min_copies` and `min_numbers`; likewise.
+    Numbers(Holds),
 }
 
 fn row((index, row): (usize, &Value)) -> Row {

@@ -234,6 +234,17 @@ static PARAMS: &[Param] = &[
         unit: "chars",
         doc: "with fold = counters, also fires after this many chars of min_copies whose numbers differ in any way; 0: never",
     },
+    Param {
+        name: "min_bare",
+        mark: OR_NOT,
+        default: Literal::Int(0),
+        domain: Domain::Int {
+            min: 0,
+            max: MAX_COUNT,
+        },
+        unit: "chars",
+        doc: "min_chars for units with a number and no letter; it asks for min_copies, whatever rules say, and of rows of cells for a tail that is much taller than wide; 0: as for others",
+    },
 ];
 
 /// Refuses empty ranges of periods, and rows that follow a longer one. A row for

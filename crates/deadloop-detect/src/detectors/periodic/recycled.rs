@@ -2,8 +2,8 @@
 //! time: no copy follows another, and yet nothing is said that was not said before.
 //!
 //! An element is recycled if equal ones occurred at least [`BEFORE`] times among the `max_period` before
-//! it. A stretch is recycled if all its elements are, and begins with one that has a letter or number:
-//! rulers and braces come back in any text. So a tail that repeats with a period is recycled from its third copy
+//! it. A stretch is recycled if all its elements are, and begins with one that has a letter, or a number
+//! that is not compared: rulers, braces and the rows of a grid come back in any text. So a tail that repeats with a period is recycled from its third copy
 //! on, and a recycled one need not have a period. Once before is not enough: a draft that is
 //! written again, or code that is given whole after a change, says everything twice.
 

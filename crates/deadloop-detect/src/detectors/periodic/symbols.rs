@@ -198,7 +198,7 @@ impl Symbols {
             return twice(read.count());
         }
         if !self.in_number {
-            elements.number();
+            elements.number(!self.count());
         }
         if !self.count() {
             return twice(digits.count());
@@ -287,7 +287,7 @@ impl Symbols {
             // Its value is known once it has ended.
             (true, On::Chars) if self.count() => {}
             (true, On::Chars) => out.symbol(NUMBER, 0, self.seen),
-            (true, _) => out.elements().number(),
+            (true, _) => out.elements().number(!self.count()),
             (false, _) => self.gather(c, out),
         }
     }

@@ -11,7 +11,8 @@ use crate::params::Params;
 use crate::row::{N, Row};
 use crate::run::sample::{call, result};
 use crate::run::{
-    ALLOW, Answer, Answers, Asked, AtResults, Look, NORMALISE, RESET, Run, hash, sees_calls,
+    ALLOW, Answer, Answers, Asked, AtResults, NORMALISE, RESET, STATELESS_CHARS, STATELESS_N, Seen,
+    VOLATILE, hash, sees_calls,
 };
 use crate::stream::{Channel, Event, Kind};
 use crate::value::Literal;
@@ -22,7 +23,16 @@ pub(super) static ENTRY: Detector = Detector {
     version: 1,
     about: "equal calls with equal results in a row",
     exactly: include_str!("exactly.md"),
-    params: &[N, FAILURE_ONLY, ALLOW, RESET, NORMALISE],
+    params: &[
+        N,
+        FAILURE_ONLY,
+        ALLOW,
+        RESET,
+        NORMALISE,
+        VOLATILE,
+        STATELESS_N,
+        STATELESS_CHARS,
+    ],
     presets: include_str!("presets.toml"),
     check: sees_calls,
     dead: |_| Vec::new(),
@@ -82,19 +92,14 @@ struct Pair {
 }
 
 impl Answers for Pair {
-    fn answered(
-        &mut self,
-        asked: Asked,
-        answer: &Answer<'_>,
-        (look, run): (&Look, &Run),
-    ) -> Option<Fact> {
-        let result = look.result(answer.content, answer.cut);
+    fn answered(&mut self, asked: Asked, answer: &Answer<'_>, mut seen: Seen<'_>) -> Option<Fact> {
+        let same = seen.pair(&asked, true, answer);
         let error = if answer.error { "error" } else { "" };
-        let pair = hash(&[&asked.key.to_string(), error, &result]);
-        self.row.push(pair, answer.call);
+        let pair = hash(&[&same.pair.to_string(), error]);
+        let length = self.row.push(pair, answer.call);
         let what = (Kind::SameCallSameResult, || asked.unit);
-        let fact = self.row.fact(self.least, run.now(), what);
-        fact.filter(|_| answer.error || !self.failures)
+        let fact = self.row.fact(self.least, seen.run.now(), what);
+        fact.filter(|_| seen.counts(&same, length) && (answer.error || !self.failures))
     }
 
     fn forget(&mut self) {

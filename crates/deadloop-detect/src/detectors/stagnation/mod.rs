@@ -10,7 +10,8 @@ use crate::params::Params;
 use crate::row::{Row, n};
 use crate::run::sample::{call, result};
 use crate::run::{
-    ALLOW, Answer, Answers, Asked, AtResults, Look, NORMALISE, RESET, Run, hash, sees_calls,
+    ALLOW, Answer, Answers, Asked, AtResults, NORMALISE, RESET, STATELESS_CHARS, STATELESS_N, Seen,
+    VOLATILE, sees_calls,
 };
 use crate::stream::{Channel, Event, Kind};
 
@@ -20,7 +21,15 @@ pub(super) static ENTRY: Detector = Detector {
     version: 1,
     about: "a tool's same result: whatever it is asked",
     exactly: include_str!("exactly.md"),
-    params: &[N, ALLOW, RESET, NORMALISE],
+    params: &[
+        N,
+        ALLOW,
+        RESET,
+        NORMALISE,
+        VOLATILE,
+        STATELESS_N,
+        STATELESS_CHARS,
+    ],
     presets: include_str!("presets.toml"),
     check: sees_calls,
     dead: |_| Vec::new(),
@@ -82,17 +91,12 @@ struct Same {
 }
 
 impl Answers for Same {
-    fn answered(
-        &mut self,
-        asked: Asked,
-        answer: &Answer<'_>,
-        (look, run): (&Look, &Run),
-    ) -> Option<Fact> {
-        let result = look.result(answer.content, answer.cut);
-        let same = hash(&[&asked.tool.to_string(), &result]);
-        self.row.push(same, answer.call);
+    fn answered(&mut self, asked: Asked, answer: &Answer<'_>, mut seen: Seen<'_>) -> Option<Fact> {
+        let same = seen.tool(&asked, answer);
+        let length = self.row.push(same.pair, answer.call);
         let what = (Kind::AperiodicStagnation, || asked.unit);
-        self.row.fact(self.least, run.now(), what)
+        let fact = self.row.fact(self.least, seen.run.now(), what);
+        fact.filter(|_| seen.counts(&same, length))
     }
 
     fn forget(&mut self) {

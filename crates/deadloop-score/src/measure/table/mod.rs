@@ -14,7 +14,8 @@ use super::entry::{Measure, Metric};
 use deadloop_replay::detect::Unit as Counted;
 
 /// All measures, in the order of their columns in scores.parquet.
-pub static MEASURES: [Metric; 19] = [
+pub static MEASURES: [Metric; 20] = [
+    &ENDED,
     &PRECISION,
     &RECALL,
     &FPR,

@@ -6,12 +6,28 @@ use crate::measure::formula::{
 };
 use crate::tally::Count;
 
+/// (hit + earlier) / loops: a loop that was stopped in an earlier repetition never came. 6 hits and 1 such stop of 10:
+/// 0.7.
+pub static ENDED: Measure = Measure {
+    name: "ended",
+    title: "ended",
+    unit: MeasureUnit::Share,
+    more_is_better: true,
+    meaning: "the share of the loops that are stopped, in the loop or in an earlier repetition",
+    about: "(hit + earlier) / loops",
+    formula: alone(&[of_loops(&[one(Count::Hit), one(Count::Earlier)])]),
+    certainty: Certainty::Share,
+    bounds: Some("ended"),
+    shown: Shown::EVERYWHERE,
+};
+
 /// hit / loops. 6 of 10: 0.6.
 pub static RECALL: Measure = Measure {
     name: "recall",
     title: "recall",
     unit: MeasureUnit::Share,
     more_is_better: true,
+    meaning: "the share of the loops that are stopped while they loop",
     about: "hit / loops",
     formula: alone(&[of_loops(&[one(Count::Hit)])]),
     certainty: Certainty::Share,
@@ -25,6 +41,7 @@ pub static PRECISION: Measure = Measure {
     title: "precision",
     unit: MeasureUnit::Share,
     more_is_better: true,
+    meaning: "the share of the alarms that are right",
     about: "hit / (hit + false_alarm + premature + stale)",
     formula: alone(&[Ratio {
         scale: 1.0,
@@ -49,6 +66,7 @@ pub static F1: Measure = Measure {
     title: "F1",
     unit: MeasureUnit::Share,
     more_is_better: true,
+    meaning: "the harmonic mean of precision and recall",
     about: "2 hit / (hit + loops + wrong alarms)",
     formula: alone(&[Ratio {
         scale: 1.0,
@@ -75,6 +93,7 @@ pub static FPR: Measure = Measure {
     title: "clean transcripts cut",
     unit: MeasureUnit::Share,
     more_is_better: false,
+    meaning: "the share of the clean transcripts that are cut",
     about: "false_alarm / clean",
     formula: alone(&[of_clean(&[one(Count::FalseAlarm)])]),
     certainty: Certainty::Share,
@@ -89,6 +108,7 @@ pub static PPV: Measure = Measure {
     title: "precision in production",
     unit: MeasureUnit::Share,
     more_is_better: true,
+    meaning: "the share of the alarms that would be right in production, where loops are rare",
     about: "pi h / (pi h + pi q + (1-pi) f): h = (hit + late) / loops, q = (premature + stale) / loops, f = fpr",
     formula: Formula {
         ratios: &[
@@ -109,6 +129,7 @@ pub static KIND_ACCURACY: Measure = Measure {
     title: "right kind",
     unit: MeasureUnit::Share,
     more_is_better: true,
+    meaning: "the share of the right alarms that name the right kind of loop",
     about: "kind_right / kind_known",
     formula: alone(&[Ratio {
         scale: 1.0,

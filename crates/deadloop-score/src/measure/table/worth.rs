@@ -12,6 +12,7 @@ pub static SAVED: Measure = Measure {
     title: "saved",
     unit: MeasureUnit::Share,
     more_is_better: true,
+    meaning: "the share of what all loops generate that is not generated any more",
     about: "saved_chars / loop_chars",
     formula: alone(&[Ratio {
         scale: 1.0,
@@ -30,6 +31,7 @@ pub static LOST: Measure = Measure {
     title: "healthy chars lost/Mchar",
     unit: MeasureUnit::PerMillion,
     more_is_better: false,
+    meaning: "the healthy output that is thrown away",
     about: "1e6 lost_chars / (lost_chars + exposure)",
     formula: alone(&[Ratio {
         scale: 1e6,
@@ -63,6 +65,7 @@ pub static NET_PER_1000: Measure = Measure {
     title: "net chars spared per 1,000 responses",
     unit: MeasureUnit::PerThousand,
     more_is_better: true,
+    meaning: "what the guard spares in 1,000 responses of production, less what its wrong alarms make generated again",
     about: "1000 (pi S - (1-pi) W): S = mean over loops of chars spared, less (alarm + A) for premature and stale; W = mean over clean transcripts of (alarm + A) for false alarms; A = --annoyance",
     formula: Formula {
         ratios: &[SPARED, WASTED],
@@ -79,6 +82,7 @@ pub static BREAK_EVEN: Measure = Measure {
     title: "break-even share of loops",
     unit: MeasureUnit::Share,
     more_is_better: false,
+    meaning: "the share of looping responses from which on the guard pays for itself",
     about: "W / (S + W), S and W as in net_per_1000; n/a where S <= 0",
     formula: Formula {
         ratios: &[SPARED, WASTED],

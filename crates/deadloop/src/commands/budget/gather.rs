@@ -151,7 +151,7 @@ impl Gathered {
     pub(crate) fn has_turns(&self) -> Outcome {
         match self.ids.is_empty() {
             true => Err(Code::NothingSelected.error(format!(
-                "none of {} has a turn: budgets are of runs of agents (events `turn`, `tool_call`, `tool_result`, `user`)",
+                "none of {} has a turn; a budget applies to runs of agents (events `turn`, `tool_call`, `tool_result`, `user`)",
                 show::several(self.turnless, "transcript")
             ))),
             false => Ok(()),

@@ -145,10 +145,13 @@ fn tell_remarks(grid: &BudgetGrid, named: &[&'static BudgetPreset]) {
             .for_each(|remark| count(format!("preset {}: {remark}", preset.name)));
     }
     for (remark, n) in said {
-        eprintln!("{remark} ({})", show::several(n, "setting"));
+        show::remark(format_args!("{remark} ({})", show::several(n, "setting")));
     }
     for (reason, n) in &grid.refused {
-        eprintln!("left out: {reason} ({})", show::several(*n, "setting"));
+        show::remark(format_args!(
+            "left out: {reason} ({})",
+            show::several(*n, "setting")
+        ));
     }
 }
 
@@ -173,7 +176,7 @@ fn finish(
         show::print(&made.told)?;
     }
     if !global.quiet {
-        eprintln!("report: {}", report.display());
+        show::remark(format_args!("report: {}", report.display()));
     }
     show::next(
         &[&format!(

@@ -118,8 +118,8 @@ fn pattern(unit: &str) -> Option<Regex> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadloop_detect::Channel;
     use deadloop_detect::Settings;
+    use deadloop_detect::TextChannel;
 
     use crate::commands::explain::near::sights;
 
@@ -127,7 +127,7 @@ mod tests {
     fn marked(text: &str, params: &str) -> Vec<String> {
         let toml = format!("[[guard]]\ndetector = \"periodic\"\n[guard.params]\n{params}");
         let settings = Settings::parse(&toml).unwrap();
-        let sights = sights(&settings.guard().members[0], Channel::Answer, text);
+        let sights = sights(&settings.guard().members[0], TextChannel::Answer, text);
         let sight = sights.iter().find(|s| s.accepted).unwrap();
         let chars: Vec<char> = text.chars().collect();
         let copies = copies(&chars, sight, chars.len() as u64).into_iter();
@@ -169,7 +169,7 @@ mod tests {
         let toml =
             "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nfold = \"lists\"\nmin_chars = 60";
         let settings = Settings::parse(toml).unwrap();
-        let mut sights = sights(&settings.guard().members[0], Channel::Answer, &text);
+        let mut sights = sights(&settings.guard().members[0], TextChannel::Answer, &text);
         let sight = sights.iter_mut().find(|s| s.accepted).unwrap();
         sight.unit = "a unit that is written otherwise".into();
         let chars: Vec<char> = text.chars().collect();

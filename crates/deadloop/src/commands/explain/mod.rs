@@ -8,7 +8,6 @@
 //! | which text is shown | `excerpt` |
 //! | tables, and text in colours | `words`, `paint` |
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anstream::{AutoStream, ColorChoice};
@@ -28,7 +27,7 @@ mod words;
 
 pub(crate) use excerpt::{Excerpt, Mark, Source};
 pub(crate) use explained::Fired;
-pub(crate) use paint::painted;
+pub(crate) use paint::{Paint, painted};
 pub(crate) use question::Question;
 
 use super::replay::named;
@@ -109,7 +108,8 @@ pub(super) fn run(args: &Explain, global: Global) -> Outcome {
         return Ok(());
     }
     let tinted = AutoStream::choice(&std::io::stdout()) != ColorChoice::Never;
-    writeln!(anstream::stdout(), "{}", explained.words(tinted).trim_end())?;
+    let paint = Paint::new(tinted, show::width());
+    show::print_styled(explained.words(paint).trim_end())?;
     let corpus = made.map_or(&args.corpus, |made| &made.corpus);
     let (corpus, id) = (show::typed(corpus), show::typed(&args.transcript));
     let next = [
@@ -201,7 +201,7 @@ pub(super) fn the_one<'a>(
         return Err(Code::Usage.error(found.listing()));
     }
     if !quiet && !found.problems.is_empty() {
-        eprintln!("{} problems skipped", found.problems.len());
+        show::remark(format_args!("{} problems skipped", found.problems.len()));
     }
     let case = found.cases.iter().find(|case| *case.id == *id);
     match (found.entry.as_deref(), case) {

@@ -13,8 +13,8 @@ use std::ops::Range;
 use super::loose::loosened;
 use deadloop_corpus::Transcript;
 use deadloop_detect::{
-    Bound, Channel, Domain, Event, Fact, Kind, Member, Meter, Param, Threshold, ThresholdSide,
-    Units, Value, Zero,
+    Bound, Channel, Domain, Event, Fact, Kind, Member, Meter, Param, TextChannel, Threshold,
+    ThresholdSide, Units, Value, Zero,
 };
 use serde::Serialize;
 
@@ -107,8 +107,8 @@ impl Term<'_> {
 }
 
 /// Everything that a member saw in the text of a channel, in order.
-pub(crate) fn sights(member: &Member, channel: Channel, text: &str) -> Vec<Sight> {
-    sights_of(member, channel, |meter, facts| {
+pub(crate) fn sights(member: &Member, channel: TextChannel, text: &str) -> Vec<Sight> {
+    sights_of(member, channel.into(), |meter, facts| {
         meter.push(&Event::Text(channel, text), facts);
     })
 }
@@ -120,11 +120,7 @@ pub(crate) fn sights_in_run(
     transcript: &Transcript,
 ) -> Vec<Sight> {
     sights_of(member, channel, |meter, facts| {
-        let texts = channel == Channel::Arguments;
         for (_, event) in transcript.stream() {
-            if let (true, Event::Call { arguments, .. }) = (texts, event) {
-                meter.push(&Event::Text(channel, &arguments.text()), facts);
-            }
             meter.push(&event, facts);
         }
     })
@@ -293,7 +289,7 @@ mod tests {
     use crate::commands::explain::loose::tests::member;
     use deadloop_detect::Chars;
 
-    const LANE: Channel = Channel::Answer;
+    const LANE: TextChannel = TextChannel::Answer;
 
     #[test]
     fn an_alarm_is_decided_by_the_threshold_that_was_met_last() {

@@ -11,8 +11,10 @@ use super::excerpt::{Excerpt, Mark};
 use crate::show;
 use crate::visible::escaped;
 
-/// How many columns of text a row has.
+/// How many columns of text a row has where the width of the output is not known.
 const COLUMNS: usize = 76;
+/// The fewest columns of text that a row has, however narrow a terminal is.
+const NARROW: usize = 20;
 /// How many columns the position before it takes.
 const GUTTER: usize = 10;
 /// Units shorter than this are not bracketed one by one: there would be more brackets than text.
@@ -58,14 +60,35 @@ impl Cell {
     }
 }
 
-/// The rows of an excerpt. `tinted`: with colours.
-pub(crate) fn painted(excerpt: &Excerpt, tinted: bool) -> String {
+/// How excerpts are painted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Paint {
+    /// With colours; else copies are in brackets.
+    pub(crate) tinted: bool,
+    /// How many columns of text a row has.
+    columns: usize,
+}
+
+impl Paint {
+    /// For an output of `width` columns; `None`: one whose width nobody knows.
+    pub(crate) fn new(tinted: bool, width: Option<u16>) -> Self {
+        // After the position come a blank, a rule and a blank; the last column stays free for a bracket.
+        let room = |width: u16| usize::from(width).saturating_sub(GUTTER + 4).max(NARROW);
+        Self {
+            tinted,
+            columns: width.map_or(COLUMNS, room).min(COLUMNS),
+        }
+    }
+}
+
+/// The rows of an excerpt.
+pub(crate) fn painted(excerpt: &Excerpt, Paint { tinted, columns }: Paint) -> String {
     let copies = match tinted {
         true => excerpt.copies.clone(),
         false => bracketed(excerpt),
     };
     let mut text = String::new();
-    for row in rows(cells(excerpt, &copies, tinted)) {
+    for row in rows(cells(excerpt, &copies, tinted), columns) {
         let Some(first) = row.first() else { continue };
         let dim = if tinted {
             Style::new().dimmed()
@@ -150,8 +173,8 @@ fn cells(excerpt: &Excerpt, copies: &[Range<u64>], tinted: bool) -> Vec<Cell> {
         .collect()
 }
 
-/// Cuts chars into rows. A row ends when it is full, and after a line break of the text.
-fn rows(cells: Vec<Cell>) -> Vec<Vec<Cell>> {
+/// Cuts chars into rows of at most `most` columns. A row ends when it is full, and after a line break of the text.
+fn rows(cells: Vec<Cell>, most: usize) -> Vec<Vec<Cell>> {
     let mut rows: Vec<Vec<Cell>> = vec![Vec::new()];
     let mut columns = 0;
     for cell in cells {
@@ -159,7 +182,7 @@ fn rows(cells: Vec<Cell>) -> Vec<Vec<Cell>> {
             .last()
             .and_then(|row| row.last())
             .is_some_and(|c| c.line_end);
-        if columns + cell.columns() > COLUMNS || after_line && !cell.line_end {
+        if columns + cell.columns() > most || after_line && !cell.line_end {
             rows.push(Vec::new());
             columns = 0;
         }
@@ -199,6 +222,7 @@ fn pointer(marks: &[&Mark], row: &[Cell]) -> String {
 mod tests {
     use super::*;
     use deadloop_detect::Channel;
+    use unicode_width::UnicodeWidthStr;
 
     fn excerpt(text: &str, copies: &[Range<u64>], marks: Vec<Mark>) -> Excerpt {
         Excerpt {
@@ -220,7 +244,10 @@ mod tests {
             mark(109, 110, "alarm"),
         ];
         let text = "想一想。\n想一想。\n\u{1b}[0m";
-        let shown = painted(&excerpt(text, &[100..105, 105..110], marks), false);
+        let shown = painted(
+            &excerpt(text, &[100..105, 105..110], marks),
+            Paint::new(false, None),
+        );
         let rows = [
             "       100 │ ⟦想一想。⏎⟧",
             "       105 │ ⟦想一想。⏎⟧",
@@ -234,8 +261,11 @@ mod tests {
     #[test]
     fn tints_alternate_and_tiny_copies_share_a_bracket() {
         let short = excerpt("ababab", &[100..102, 102..104, 104..106], Vec::new());
-        assert_eq!(painted(&short, false), "       100 │ ⟦ababab⟧\n");
-        let tinted = painted(&short, true);
+        assert_eq!(
+            painted(&short, Paint::new(false, None)),
+            "       100 │ ⟦ababab⟧\n"
+        );
+        let tinted = painted(&short, Paint::new(true, None));
         assert!(!tinted.contains('⟦'), "{tinted:?}");
         let tints = ["\u{1b}[46m", "\u{1b}[43m"].map(|tint| tinted.contains(tint));
         assert_eq!(tints, [true, true], "{tinted:?}");
@@ -243,8 +273,25 @@ mod tests {
 
     #[test]
     fn wide_text_fills_a_row_by_columns() {
-        let shown = painted(&excerpt(&"想".repeat(50), &[], Vec::new()), false);
+        let shown = painted(
+            &excerpt(&"想".repeat(50), &[], Vec::new()),
+            Paint::new(false, None),
+        );
         let rows: Vec<usize> = shown.lines().map(|row| row.matches('想').count()).collect();
         assert_eq!(rows, [38, 12]);
+    }
+
+    #[test]
+    fn a_row_is_as_wide_as_the_terminal_allows() {
+        for width in [0, 34, 60, 80, 200] {
+            let text = excerpt(&"so 想".repeat(60), &[], Vec::new());
+            let shown = painted(&text, Paint::new(false, Some(width)));
+            let widest = shown.lines().map(UnicodeWidthStr::width).max();
+            let most = usize::from(width.clamp(34, 90));
+            assert!(
+                widest.is_some_and(|widest| widest < most),
+                "{width}: {shown}"
+            );
+        }
     }
 }

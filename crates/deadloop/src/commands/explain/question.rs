@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use deadloop_corpus::Transcript;
 use deadloop_detect::{
-    Channel, Chars, Domain, Event, Mark, Member, Param, Per, Setting, Unit, Units, Value,
+    Channel, Chars, Domain, Event, Mark, Member, Param, Per, Setting, TextChannel, Unit, Units,
+    Value,
 };
 use deadloop_replay::{Interrupted, Plan, Stop, has_turns};
 use deadloop_score::{Case, Evidence, JudgeOptions, Span};
@@ -128,9 +129,10 @@ impl Question<'_> {
         let span = self.span().filter(|span| span.channel == channel);
         let span: Option<Range<u64>> = span.map(|span| span.onset.count()..span.end.count());
         let anew = member.per == Per::Turn && has_turns(self.transcript);
-        let sights = match Channel::TEXT.contains(&channel) && !anew {
-            true => sights(member, channel, text),
-            false => sights_in_run(member, channel, self.transcript),
+        let alone = |lane: &TextChannel| *lane != TextChannel::Arguments && !anew;
+        let sights = match channel.text().filter(alone) {
+            Some(lane) => sights(member, lane, text),
+            None => sights_in_run(member, channel, self.transcript),
         };
         let facts = telling(&sights, NEAREST, span.as_ref());
         Reading {

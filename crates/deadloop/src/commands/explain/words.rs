@@ -6,7 +6,7 @@ use deadloop_detect::{Chars, ThresholdSide, Value};
 
 use super::explained::{Explained, Head, Label, Reading, Seat, Told};
 use super::near::{Asked, Sight};
-use super::paint::painted;
+use super::paint::{Paint, painted};
 use crate::show::{count, table};
 use crate::visible::{quoted, visible};
 
@@ -17,7 +17,7 @@ const NO_GUARD: &str = "no guard is switched on for this model";
 
 impl Explained {
     /// The whole explanation. `tinted`: with colours.
-    pub(crate) fn words(&self, tinted: bool) -> String {
+    pub(crate) fn words(&self, paint: Paint) -> String {
         let mut parts = vec![self.head()];
         if let Some(first) = self.settings.first() {
             parts.extend(first.members.iter().map(|seat| first.seat(seat)));
@@ -30,7 +30,7 @@ impl Explained {
             let (from, of) = (excerpt.from, count(excerpt.of));
             let to = count(from + Chars::of(&excerpt.text).0);
             let what = format!("{}, chars {} to {to} of {of}", excerpt.channel, count(from));
-            parts.push(format!("{what}\n{}", painted(excerpt, tinted).trim_end()));
+            parts.push(format!("{what}\n{}", painted(excerpt, paint).trim_end()));
         }
         parts.join("\n\n")
     }

@@ -2,8 +2,9 @@
 //!
 //! An export has four parts: the configuration, a *twin* (a setting of deadloop that behaves like that configuration),
 //! what the setting says and the configuration cannot, and what a user of it has to know. For an engine that counts
-//! tokens, chars are divided by the mean length of a token. Numbers are rounded so that the export never asks for less
-//! text than the setting does.
+//! tokens, chars are divided by the mean length of a token. An export never asks for less than the setting does: it asks
+//! for the most that the setting asks of any unit which the engine looks for, or it is refused with the reason. A test
+//! replays every twin on the starter corpus: it stops nothing that the setting does not stop, and nothing earlier.
 
 use deadloop_detect::{Member, Setting, Settings, Value};
 
@@ -13,7 +14,9 @@ pub(crate) struct Engine {
     pub(crate) name: &'static str,
     /// What is written, and where it goes.
     pub(crate) about: &'static str,
-    write: fn(&Copies, f64) -> Written,
+    /// Why nobody can read what is written, where that is so.
+    pub(crate) unread: Option<&'static str>,
+    write: fn(&Copies, f64) -> Result<Written, String>,
 }
 
 /// A setting, exported.
@@ -34,18 +37,26 @@ struct Written {
     said: &'static [&'static str],
 }
 
-/// What a member asks of exact copies: what every engine has a word for.
+/// What a member asks of exact copies: the rows of its `rules`, each for the periods that it holds, and the plain numbers
+/// for the longer ones.
 struct Copies {
+    bands: Vec<Band>,
     /// Longest unit, in chars.
     max_period: u64,
-    /// Copies at the end of the text.
-    min_copies: u64,
-    /// The largest number of chars that copies must have together, over all lengths of the unit.
-    min_chars: u64,
-    /// The same for a unit of a few chars: one token over and over.
-    short_chars: u64,
+    /// Copies of a unit without a letter or number, and the chars that they must have together.
+    single: Band,
+    /// The chars that must follow the first copy, above the last row of the rules.
+    min_after: u64,
     /// The chars before which there is no alarm.
     start_after: u64,
+}
+
+/// What is asked of units of up to `to` chars.
+#[derive(Clone, Copy)]
+struct Band {
+    to: u64,
+    copies: u64,
+    chars: u64,
 }
 
 /// Every engine.
@@ -53,26 +64,31 @@ pub(crate) const ENGINES: [Engine; 5] = [
     Engine {
         name: "vllm",
         about: "a field of the request (extra_body of the OpenAI clients), or SamplingParams(repetition_detection=…): vLLM 0.17 and later",
+        unread: None,
         write: vllm,
     },
     Engine {
         name: "llama-cpp",
-        about: "a field of the request to a server started with --repetition-detection: PR 26039 of llama.cpp, which was closed; no release has it",
+        about: "a field of the request to a server started with --repetition-detection",
+        unread: Some("PR 26039 of llama.cpp was closed: no release reads it"),
         write: vllm,
     },
     Engine {
         name: "sglang",
-        about: "custom_params of RepetitionTruncationLogitProcessor: PR 27778 of SGLang, which was closed; the class has to come with the request",
+        about: "custom_params of RepetitionTruncationLogitProcessor; the class has to come with the request",
+        unread: Some("PR 27778 of SGLang was closed: no release has the class"),
         write: sglang,
     },
     Engine {
         name: "typescript",
         about: "the parameters of the design document's detector (section 4.1), by which its TypeScript ports go",
+        unread: None,
         write: typescript,
     },
     Engine {
         name: "litellm",
         about: "config.yaml of the LiteLLM proxy; with the library litellm.REPEATED_STREAMING_CHUNK_LIMIT = the number",
+        unread: None,
         write: litellm,
     },
 ];
@@ -81,7 +97,8 @@ impl Engine {
     /// Writes a setting for the engine. `token` is the length of a token, in chars.
     ///
     /// # Errors
-    /// Returns an error if no member of the setting looks for exact copies of chars: the engine cannot express other members.
+    /// Returns an error if no member of the setting looks for exact copies of chars, or if the engine cannot express one
+    /// without asking for less than it does.
     pub(crate) fn export(&self, setting: &Setting, token: f64) -> Result<Exported, String> {
         let exact = setting.members.iter().position(is_exact).ok_or_else(|| {
             let names = setting.member_names().join(", ");
@@ -91,20 +108,19 @@ impl Engine {
             )
         })?;
         let member = &setting.members[exact];
-        let Written { config, twin, said } = (self.write)(&Copies::of(member), token);
+        let written = Copies::of(member).and_then(|copies| (self.write)(&copies, token));
+        let refused = |why| format!("{}: {why}; run deadloop itself (deadloop proxy)", self.name);
+        let Written { config, twin, said } = written.map_err(refused)?;
         let names = setting.member_names();
         let others = names.iter().enumerate().filter(|(i, _)| *i != exact);
         let others = others.map(|(_, name)| format!("the guard {name}: left out"));
         let changed = changed(member).filter(|(name, _)| !said.contains(&name.as_str()));
         let changed = changed.map(|(name, value)| format!("{}: {name} = {value}", names[exact]));
-        let channel = member
-            .channel
-            .map(|channel| format!("{}: on {channel} alone", names[exact]));
         let twin = Settings::parse(&twin).map_err(|e| format!("the twin of the export: {e}"))?;
         Ok(Exported {
             config,
             twin,
-            lost: others.chain(changed).chain(channel).collect(),
+            lost: others.chain(changed).collect(),
         })
     }
 }
@@ -128,27 +144,117 @@ fn changed(member: &Member) -> impl Iterator<Item = (String, String)> {
 }
 
 impl Copies {
-    fn of(member: &Member) -> Self {
+    /// # Errors
+    /// The member asks for something that no engine has a word for: without it an engine would stop earlier.
+    fn of(member: &Member) -> Result<Self, String> {
         let params = &member.params;
+        let worded = ["min_period", "unit_holds", "code"];
+        let at_default = |name: &str| {
+            let param = member.detector.params.iter().find(|p| p.name == name);
+            param.is_none_or(|p| params.get(name) == Some(&Value::from(p.default)))
+        };
+        if let Some(name) = worded.iter().find(|name| !at_default(name)) {
+            let value = params.get(name).map(ToString::to_string);
+            return Err(format!(
+                "no engine has a word for {name} = {}, and without it one would stop earlier than the setting does",
+                value.unwrap_or_default()
+            ));
+        }
+        if let Some(channel) = member.channel {
+            return Err(format!(
+                "the guard watches {channel} alone, and an engine would stop in other text too"
+            ));
+        }
         let number = |row: &Value, name| {
             let field = row.field(name).and_then(Value::as_int);
             field.and_then(|n| u64::try_from(n).ok()).unwrap_or(0)
         };
+        let (max_period, copies) = (params.count("max_period"), params.count("min_copies"));
+        let copies = copies.max(2);
+        let row = |row: &Value| Band {
+            to: number(row, "max_period").min(max_period),
+            copies: number(row, "min_copies").max(2),
+            chars: number(row, "min_chars"),
+        };
+        let plain = Band {
+            to: max_period,
+            copies,
+            chars: params.count("min_chars"),
+        };
         let rows = params.items("rules");
-        let min_chars = params.count("min_chars");
-        let most = rows
-            .iter()
-            .map(|row| number(row, "min_chars"))
-            .fold(min_chars, u64::max);
-        let short = rows.iter().find(|row| number(row, "max_period") >= 4);
-        Self {
-            max_period: params.count("max_period"),
-            min_copies: params.count("min_copies").max(2),
-            min_chars: most,
-            short_chars: short.map_or(min_chars, |row| number(row, "min_chars")),
-            start_after: params.count("start_after"),
+        let mut bands: Vec<Band> = rows.iter().map(row).collect();
+        if bands.last().is_none_or(|last| last.to < max_period) {
+            bands.push(plain);
         }
+        Ok(Self {
+            single: match params.count("min_single") {
+                0 => Band {
+                    copies: 2,
+                    chars: 0,
+                    ..plain
+                },
+                chars => Band { chars, ..plain },
+            },
+            min_after: params.count("min_after"),
+            bands,
+            max_period,
+            start_after: params.count("start_after"),
+        })
     }
+
+    /// The most chars that are asked for, of any unit of up to `max` chars.
+    fn chars(&self, max: u64) -> u64 {
+        let asked = self.up_to(max).map(|band| band.chars);
+        asked.fold(self.single.chars, u64::max)
+    }
+
+    /// The most copies that are asked for, of any unit of up to `max` chars.
+    fn copies(&self, max: u64) -> u64 {
+        let asked = self.up_to(max).map(|band| band.copies);
+        asked.fold(self.single.copies, u64::max)
+    }
+
+    /// What is asked of units of up to `max` chars: band by band.
+    fn up_to(&self, max: u64) -> impl Iterator<Item = &Band> {
+        let mut from = 1;
+        self.bands.iter().filter(move |band| {
+            let begins = std::mem::replace(&mut from, band.to + 1);
+            begins <= max && band.to >= begins
+        })
+    }
+
+    /// Whether `copies` of a unit of at least `unit` chars, or as much text of a shorter one, are never less than what
+    /// is asked.
+    fn holds(&self, copies: u64, unit: u64) -> bool {
+        let all = copies * unit;
+        let single = Band {
+            to: self.max_period,
+            ..self.single
+        };
+        let bands = self.up_to(self.max_period).chain([&single]);
+        bands.into_iter().all(|band| {
+            let short = band.to.min(unit.saturating_sub(1));
+            let longer = band.to < unit || copies >= band.copies;
+            longer && all >= band.chars && all >= band.copies * short
+        }) && (copies - 1) * unit >= self.min_after
+    }
+
+    /// The fewest copies, and the shortest unit for them in tokens, that never ask for less than the setting does.
+    fn fewest(&self, token: f64) -> (u64, u64) {
+        let most = self.copies(self.max_period);
+        let of = |copies: u64| {
+            let all = self.chars(self.max_period);
+            let after = self.min_after.div_ceil(copies - 1);
+            (copies, tokens(all.div_ceil(copies).max(after), token))
+        };
+        let fits = |(copies, unit): &(u64, u64)| self.holds(*copies, chars(*unit, token));
+        (2..most).map(of).find(fits).unwrap_or_else(|| of(most))
+    }
+}
+
+/// The most tokens, of `token` chars each, that hold no more than `chars` chars.
+fn tokens_within(chars: u64, token: f64) -> u64 {
+    (chars as f64 / token).floor() as u64
 }
 
 /// The smallest number of tokens, of `token` chars each, that hold at least `chars` chars.
@@ -163,10 +269,17 @@ fn chars(tokens: u64, token: f64) -> u64 {
 
 /// The last `min_count` × p tokens are copies of one p-gram. A shorter unit counts as a multiple of it, so the shortest
 /// pattern is what asks for a length.
-fn vllm(copies: &Copies, token: f64) -> Written {
-    let count = copies.min_copies;
-    let min = tokens(copies.min_chars.div_ceil(count), token);
-    let max = tokens(copies.max_period, token).max(min);
+fn vllm(copies: &Copies, token: f64) -> Result<Written, String> {
+    no_start(copies)?;
+    let (count, min) = copies.fewest(token);
+    let max = tokens_within(copies.max_period, token);
+    if max < min {
+        return Err(format!(
+            "it asks for {} chars of {count} copies, and its longest unit has {}: nothing shorter may be stopped, and nothing longer is looked for",
+            chars(min * count, token),
+            copies.max_period
+        ));
+    }
     let config = serde_json::json!({"repetition_detection": {
         "max_pattern_size": max, "min_pattern_size": min, "min_count": count,
     }});
@@ -178,67 +291,115 @@ fn vllm(copies: &Copies, token: f64) -> Written {
             unit - 1
         ),
     };
-    Written {
+    Ok(Written {
         config: format!("{config:#}\n"),
         twin: format!(
             "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmax_period = {}\nmin_copies = {count}\nmin_chars = {all}\n{shorter}",
             chars(max, token)
         ),
         said: &["max_period", "min_copies", "min_chars"],
+    })
+}
+
+/// What alarms from the first char on cannot be told to wait.
+fn no_start(copies: &Copies) -> Result<(), String> {
+    match copies.start_after {
+        0 => Ok(()),
+        chars => Err(format!(
+            "the engine cannot wait for {chars} chars (start_after), and would stop before them"
+        )),
     }
 }
 
-/// Some n-gram occurs `min_repeat` times in the window: of a loop of period p after p × (`min_repeat` - 1) + n tokens.
-fn sglang(copies: &Copies, token: f64) -> Written {
-    let repeat = copies.min_copies.min(100);
-    let size = tokens(copies.min_chars, token)
-        .saturating_sub(repeat - 1)
-        .max(1);
-    let window = tokens(copies.max_period, token) * (repeat - 1) + size;
+/// Some n-gram occurs `min_repeat` times in the window, with any text between. Two occurrences that overlap or touch are
+/// copies in a row: so two are asked for, of n-grams that are one copy less than the setting asks for, in a window that
+/// lets no more between them than one unit.
+fn sglang(copies: &Copies, token: f64) -> Result<Written, String> {
+    let asked = copies.chars(copies.max_period).max(copies.min_after);
+    let size = tokens(asked, token);
+    // A unit of p has the n-gram twice after n + p: 1 + n / p copies. The longest unit that has copies enough, and so has
+    // each shorter one.
+    let mut unit = size / (copies.single.copies - 1);
+    for band in copies.up_to(copies.max_period) {
+        let enough = size / (band.copies - 1);
+        let all = tokens_within(band.to, token);
+        if enough < all || band.to == copies.max_period {
+            unit = unit.min(enough.min(all));
+            break;
+        }
+    }
+    if unit == 0 {
+        return Err(format!(
+            "it asks for so many copies of {asked} chars that each is less than a token"
+        ));
+    }
+    let start = (copies.start_after as f64 / token).ceil() as u64;
     let config = serde_json::json!({"custom_params": {
-        "ngram_size": size, "window_size": window, "min_repeat": repeat,
-        "min_content_length": (copies.start_after as f64 / token).ceil() as u64,
+        "ngram_size": size, "window_size": size + unit, "min_repeat": 2,
+        "min_content_length": start,
     }});
-    let words = |tokens: u64| (tokens * 3).div_ceil(4).max(1);
-    Written {
+    Ok(Written {
         config: format!("{config:#}\n"),
         twin: format!(
-            "[[guard]]\ndetector = \"recurrence\"\n[guard.params]\nby = \"words\"\nn = {}\nwindow = {}\nmin_count = {repeat}\nmax_gap = 0\nmax_distinct = 0\n",
-            words(size),
-            words(window)
+            "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmax_period = {}\nmin_copies = 2\nmin_chars = 1\nmin_after = {}\nstart_after = {}\n",
+            chars(unit, token),
+            chars(size, token),
+            chars(start, token) - u64::from(start == 0),
         ),
         said: &["max_period", "min_copies", "min_chars", "start_after"],
-    }
+    })
 }
 
-/// The document's detector has checkpoints and elements where a guard by copies is wanted: it can only say how often a short unit
-/// occurs in a row.
-fn typescript(copies: &Copies, _: f64) -> Written {
-    let repeats = copies.min_copies;
+/// The window of the document's check of short units, at most.
+const WINDOW: u64 = 10_000;
+
+/// The document's detector looks at checkpoints alone, at the first of them for units that stand in a row. Its checks of
+/// elements, which need not be copies, are switched off: no number of matches is as much as an exact guard asks for.
+fn typescript(copies: &Copies, _: f64) -> Result<Written, String> {
+    no_start(copies)?;
+    let (repeats, min_unit) = copies.fewest(1.0);
+    let window = (copies.max_period * repeats).min(WINDOW);
+    if min_unit * repeats > window {
+        return Err(format!(
+            "it asks for {} chars, and the class looks at {window} at most",
+            min_unit * repeats
+        ));
+    }
+    let (unit, off) = (min_unit.max(2), 1_000_000);
     let config = format!(
-        "export const deadLoopDetector = {{\n  checkpoints: [2000, 3000, 5000],\n  window: 200,\n  minUnit: 2,\n  minRepeats: {repeats},\n  minMatches: 6,\n  maxPeriod: 50,\n}} as const;\n"
+        "export const deadLoopDetector = {{\n  checkpoints: [2000, 3000, 5000],\n  window: {window},\n  minUnit: {unit},\n  minRepeats: {repeats},\n  minMatches: {off},\n  maxPeriod: 50,\n}} as const;\n"
     );
-    Written {
+    Ok(Written {
         config,
         twin: format!(
-            "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nmin_repeats = {repeats}\n"
+            "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nwindow = {window}\nmin_unit = {unit}\nmin_repeats = {repeats}\nmin_matches = {off}\n"
         ),
         said: &["min_copies"],
-    }
+    })
 }
 
-/// LiteLLM stops after a number of equal chunks in a row, each of more than two chars. A chunk is taken for a token.
-fn litellm(copies: &Copies, token: f64) -> Written {
-    let limit = tokens(copies.short_chars, token).max(copies.min_copies);
-    let unit = chars(1, token);
-    Written {
+/// LiteLLM compares chunks of more than this many chars.
+const LITELLM_CHUNK: u64 = 3;
+
+/// LiteLLM stops after a number of equal chunks in a row, of [`LITELLM_CHUNK`] chars or more. The number is enough for the
+/// shortest of them; in the twin a chunk is a token.
+fn litellm(copies: &Copies, token: f64) -> Result<Written, String> {
+    no_start(copies)?;
+    let max = copies.max_period;
+    let limit = copies
+        .chars(max)
+        .max(copies.min_after)
+        .div_ceil(LITELLM_CHUNK);
+    let limit = limit.max(copies.copies(max)) + u64::from(copies.min_after > 0);
+    let unit = chars(1, token).max(LITELLM_CHUNK);
+    Ok(Written {
         config: format!("litellm_settings:\n  REPEATED_STREAMING_CHUNK_LIMIT: {limit}\n"),
         twin: format!(
             "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmax_period = {unit}\nmin_copies = 2\nmin_chars = {}\n",
-            chars(limit, token)
+            limit * unit
         ),
         said: &["min_copies"],
-    }
+    })
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ use deadloop_run::programs;
 use deadloop_run::{Wanted, survey};
 
 /// What its help ends with.
-pub(crate) const HELP: &str = "Examples:\n  deadloop export tuned/settings.toml --to vllm > body.json\n  deadloop export tuned/settings.toml --to litellm --corpus recordings/ --split test\n\nThe configuration goes to stdout, everything else to stderr. The command lists what the configuration cannot say. With --corpus it measures what that costs: it replays the setting and its twin, a setting that behaves like the exported configuration. Engines count tokens, and a token is taken for --chars-per-token chars.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop export tuned/settings.toml --to vllm > body.json\n  deadloop export tuned/settings.toml --to litellm --corpus recordings/ --split test\n\nThe configuration goes to stdout, everything else to stderr. The command lists what the configuration cannot say; it never asks for less than the setting does. With --corpus it measures what that costs: it replays the setting and its twin, a setting that behaves like the exported configuration. Engines count tokens, and a token is taken for --chars-per-token chars.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Export {
@@ -187,15 +187,20 @@ fn tell(
     if global.quiet {
         return Ok(());
     }
-    eprintln!("{}: {}", engine.name, engine.about);
+    show::remark(format_args!("{}: {}", engine.name, engine.about));
+    if let Some(why) = engine.unread {
+        show::remark(format_args!(
+            "NOTE        nothing that you can install reads this: {why}"
+        ));
+    }
     if matches!(args.chars_per_token, Token::Recorded) {
-        eprintln!("a token is {token:.2} chars, as recorded");
+        show::remark(format_args!("a token is {token:.2} chars, as recorded"));
     }
     for lost in &exported.lost {
-        eprintln!("cannot say  {lost}");
+        show::remark(format_args!("cannot say  {lost}"));
     }
     if let Some((unit, _)) = rows.first() {
-        eprintln!("{}", table(engine, *unit, rows));
+        show::remark(table(engine, *unit, rows));
         return Ok(());
     }
     let [to, settings] = [args.to.clone(), show::typed(&args.settings)];
@@ -217,7 +222,7 @@ fn json((engine, exported, token): (&Engine, &Exported, f64), rows: &[Measured])
     let both = ["setting", engine.name].into_iter().zip(rows);
     let measured: Vec<Value> = both.map(row).collect();
     json!({
-        "to": engine.name, "config": exported.config, "lost": exported.lost,
+        "to": engine.name, "unread": engine.unread, "config": exported.config, "lost": exported.lost,
         "twin": exported.twin.guard().to_toml("guard"), "chars_per_token": token,
         "measured": measured,
     })

@@ -2,17 +2,19 @@
 //! what is said of it: `told`.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use deadloop_corpus::{
-    CorpusWriter, Entry, ImportCounts, ImportOptions, Loss, Problem, ThinkOptions, import_formats,
+    CorpusWriter, Entry, ImportCounts, ImportFields, ImportOptions, Loss, Problem, ThinkOptions,
+    agent_stores, import_formats,
 };
 use deadloop_score::Case;
 
 use super::label::label_all;
+use super::show::{Sight, transcript};
 use crate::args::{Global, OnBad};
 use crate::exit::{Code, Outcome};
 use crate::progress::watched;
@@ -25,30 +27,54 @@ mod told;
 use carried::Carried;
 use target::{Rejected, Target};
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop import recorded/ --out corpus\n  deadloop import batch_output.jsonl chat.sse --from openai-chat --out corpus --on-bad skip\n  deadloop import answers.csv --text-field output --model-field engine --out corpus\n  deadloop import chats.jsonl --label --out corpus && deadloop tune corpus\n\nThe format of each file is detected from its content. Files may be compressed with gzip or zstd. A .csv file has a header, and its columns are fields. Fields that have no place in a transcript are left out, and counted at the end.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop import recorded/ --out corpus\n  deadloop import ~/.claude/projects --dry-run\n  deadloop import --from auto-agents --out corpus\n  deadloop import batch_output.jsonl chat.sse --from openai-chat --out corpus --on-bad skip\n  deadloop import answers.csv --text-field output --model-field engine --out corpus\n  deadloop import chats.jsonl --label --out corpus && deadloop tune corpus\n\nThe format of each file is detected from its content; plain text, Markdown and logs are an answer only with --from text. Files may be compressed with gzip or zstd. A .csv file has a header, and its columns are fields. In a folder, files that are no recordings are passed over and counted. Fields that have no place in a transcript are left out, and counted at the end.";
 
 /// What `deadloop import` takes.
 #[derive(Debug, Args)]
 pub(crate) struct Import {
     /// Recordings: files, or folders with everything in them. From a corpus its transcripts, labels and splits are taken,
     /// and its card if it is the only corpus
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "from", value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The format of all files [default: detected from the content of each]
+    /// The format of all files [default: detected from the content of each]; or auto-agents, which imports the sessions
+    /// of the agents that are used on this machine
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
     from: Option<String>,
     /// The folder of the new corpus
-    #[arg(long, value_name = "CORPUS")]
-    out: PathBuf,
+    #[arg(long, value_name = "CORPUS", required_unless_present = "dry_run")]
+    out: Option<PathBuf>,
+    /// Write nothing: say what would be imported, and show one transcript
+    #[arg(long, conflicts_with_all = ["label", "force"])]
+    dry_run: bool,
     /// The model of recordings that do not name theirs [default: unknown]
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
-    /// The field or column with the text, as data.output
-    #[arg(long, value_name = "PATH")]
+    /// The column or field with the text, as data.output, choices[0].text or turns[] [default: by its usual names]
+    #[arg(long, value_name = "PATH", help_heading = "Columns of tables")]
     text_field: Option<String>,
-    /// The field or column with the name of the model
-    #[arg(long, value_name = "PATH", conflicts_with = "model")]
+    /// The column with the thinking
+    #[arg(long, value_name = "PATH", help_heading = "Columns of tables")]
+    reasoning_field: Option<String>,
+    /// The column that says why the model stopped
+    #[arg(long, value_name = "PATH", help_heading = "Columns of tables")]
+    finish_field: Option<String>,
+    /// The column with the id
+    #[arg(long, value_name = "PATH", help_heading = "Columns of tables")]
+    id_field: Option<String>,
+    /// The column with what belongs together in a fold, usually the prompt
+    #[arg(long, value_name = "PATH", help_heading = "Columns of tables")]
+    group_field: Option<String>,
+    /// The column with the name of the model
+    #[arg(
+        long,
+        value_name = "PATH",
+        conflicts_with = "model",
+        help_heading = "Columns of tables"
+    )]
     model_field: Option<String>,
+    /// The column that says when it was recorded
+    #[arg(long, value_name = "PATH", help_heading = "Columns of tables")]
+    time_field: Option<String>,
     /// How thinking is separated from the answer in texts that hold both: words as in `watch --think`
     #[arg(long, value_name = "WORD", value_delimiter = ',')]
     think: Vec<String>,
@@ -59,9 +85,10 @@ pub(crate) struct Import {
     /// Propose labels too, as `deadloop label` does, unless labels come along; `deadloop tune` can follow at once
     #[arg(long)]
     label: bool,
-    /// What to do with a bad record: stop, or leave it out and list it in rejected.jsonl
-    #[arg(long, value_enum, default_value_t = OnBad::Fail)]
-    on_bad: OnBad,
+    /// What to do with a bad record: stop, or leave it out and list it in rejected.jsonl [default: stop; in folders that
+    /// are no corpora, leave it out]
+    #[arg(long, value_enum)]
+    on_bad: Option<OnBad>,
     /// Replace the transcripts and the card of an existing corpus; its labels and splits stay unless others are
     /// imported
     #[arg(long)]
@@ -69,9 +96,19 @@ pub(crate) struct Import {
 }
 
 fn formats() -> PossibleValuesParser {
-    let values = import_formats().map(|format| PossibleValue::new(format.name).help(format.help));
-    PossibleValuesParser::new(values)
+    let values = import_formats().map(|format| match format.name {
+        // What the table of any columns was called when it read little else.
+        "table" => PossibleValue::new(format.name)
+            .help(format.help)
+            .alias("huggingface"),
+        name => PossibleValue::new(name).help(format.help),
+    });
+    let agents = PossibleValue::new(AUTO).help("the sessions of the agents on this machine");
+    PossibleValuesParser::new(values.chain([agents]))
 }
+
+/// The format that is all stores of agents.
+const AUTO: &str = "auto-agents";
 
 /// Most problems that are kept in memory; rejected.jsonl has all of them.
 const LISTED: usize = 10_000;
@@ -80,6 +117,14 @@ const LISTED: usize = 10_000;
 struct Imported {
     counts: ImportCounts,
     formats: BTreeMap<&'static str, u64>,
+    /// What makes each format certain, where it was not asked for.
+    why: BTreeMap<&'static str, &'static str>,
+    /// Files of folders that are no recordings: kind, how many, one of them.
+    passed: Vec<(String, u64, PathBuf)>,
+    /// Options that would say what was guessed of tables, and of how many files.
+    guessed: Vec<(String, u64)>,
+    /// The first transcript, for a look at it.
+    example: Option<Entry>,
     models: BTreeMap<String, u64>,
     problems: Vec<Problem>,
     warnings: Vec<Problem>,
@@ -93,21 +138,47 @@ struct Imported {
 }
 
 pub(super) fn run(args: &Import, global: Global) -> Outcome {
-    let target = Target::prepare(&args.out, args.force)?;
+    let auto = args.from.as_deref() == Some(AUTO);
+    let files = match auto {
+        true => stores(args, global)?,
+        false if args.files.is_empty() => {
+            return Err(
+                Code::Usage.error("no file is named; expected recordings, or --from auto-agents")
+            );
+        }
+        false => args.files.clone(),
+    };
+    let target = args.out.as_deref().filter(|_| !args.dry_run);
+    let target = target
+        .map(|out| Target::prepare(out, args.force))
+        .transpose()?;
     let words = args.think.iter().map(String::as_str);
     let think = ThinkOptions::default().with_words(words);
     let options = ImportOptions {
         think: think.map_err(|e| Code::Usage.error(format!("--think: {e}")))?,
-        from: args.from.clone(),
+        from: args.from.clone().filter(|_| !auto),
         model: args.model.clone(),
-        text_field: args.text_field.clone(),
-        model_field: args.model_field.clone(),
+        fields: ImportFields {
+            text: args.text_field.clone(),
+            reasoning: args.reasoning_field.clone(),
+            finish: args.finish_field.clone(),
+            id: args.id_field.clone(),
+            group: args.group_field.clone(),
+            model: args.model_field.clone(),
+            time: args.time_field.clone(),
+        },
         prefix_ids: args.prefix_ids,
     };
-    let import = deadloop_corpus::Import::new(&args.files, options);
+    let import = deadloop_corpus::Import::new(&files, options);
     let import = import.map_err(|e| Code::Usage.error(e))?;
-    let imported = read(import, &target, args.on_bad, global.quiet)?;
-    if args.on_bad == OnBad::Fail && !imported.problems.is_empty() {
+    // One bad file of many must not stop a folder; what is named itself, and a corpus, should be whole.
+    let folders = files.iter().all(|path| path.is_dir()) && import.corpora().next().is_none();
+    let on_bad = args.on_bad.unwrap_or(match auto || folders {
+        true => OnBad::Skip,
+        false => OnBad::Fail,
+    });
+    let imported = read(import, target.as_ref(), on_bad, global.quiet)?;
+    if on_bad == OnBad::Fail && !imported.problems.is_empty() {
         let mut what = imported.listing();
         if imported.repeated > 0 && !args.prefix_ids {
             let words: Vec<String> = std::env::args_os().skip(1).map(typed).collect();
@@ -120,36 +191,91 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
         let what = "no transcript was found in what was to be imported";
         return Err(Code::NothingSelected.error(format!("{what}\n{}", imported.summary())));
     }
-    match imported.carried.card(&args.files) {
+    let Some(target) = target else {
+        return dry(&imported, global);
+    };
+    match imported.carried.card(&files) {
         Some(card) => target.copy_card(&card)?,
         None => target.card(&imported)?,
     }
     target.beside(&imported.carried)?;
-    target.finish()?;
-    conclude(args, &imported, global)
+    let out = target.finish()?;
+    conclude(args, &out, &imported, global)
 }
 
+/// The sessions of the agents on this machine; what cannot be read is said.
+fn stores(args: &Import, global: Global) -> Outcome<Vec<PathBuf>> {
+    let home = std::env::home_dir().unwrap_or_default();
+    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let (stores, others): (Vec<_>, Vec<_>) = agent_stores(&home, variable)
+        .into_iter()
+        .partition(|store| store.readable);
+    if !global.quiet {
+        for store in &stores {
+            eprintln!("{}: {}", store.agent, store.path.display());
+        }
+        for store in &others {
+            let path = store.path.display();
+            eprintln!(
+                "{}: {path} is a database, which is not read; export its sessions",
+                store.agent
+            );
+        }
+    }
+    if stores.is_empty() && args.files.is_empty() {
+        let what = format!("no sessions of an agent below {}", home.display());
+        return Err(Code::NothingSelected.error(what));
+    }
+    let found = stores.into_iter().map(|store| store.path);
+    Ok(args.files.iter().cloned().chain(found).collect())
+}
+
+/// Says what would be imported, and shows one transcript as a person reads it.
+fn dry(imported: &Imported, global: Global) -> Outcome {
+    if global.json {
+        return show::print(&imported.json(None).to_string());
+    }
+    show::print(&format!(
+        "nothing was written; it would be {}",
+        imported.summary()
+    ))?;
+    if let Some(example) = &imported.example {
+        let sight = Sight {
+            context: Some(EXAMPLE),
+            find: None,
+        };
+        show::print(&format!(
+            "\none of them:\n{}",
+            transcript(example, &[], &sight)
+        ))?;
+    }
+    Ok(())
+}
+
+/// Chars of each long text of the example that are shown at both of its ends.
+const EXAMPLE: usize = 200;
+
 /// Proposes labels if that was asked for, and prints what was imported and proposed.
-fn conclude(args: &Import, imported: &Imported, global: Global) -> Outcome {
-    let came_along = args.out.join("labels.csv").is_file();
+fn conclude(args: &Import, to: &Path, imported: &Imported, global: Global) -> Outcome {
+    let came_along = to.join("labels.csv").is_file();
     let proposed = match args.label && !came_along {
-        true => Some(label_all(&args.out, global.quiet)?),
+        true => Some(label_all(to, global.quiet)?),
         false => None,
     };
     if global.json {
-        let mut told = imported.json(&args.out);
+        let mut told = imported.json(Some(to));
         if let Some((_, json)) = proposed {
             told["proposed"] = json;
         }
         return show::print(&told.to_string());
     }
     if !global.quiet {
-        show::print(&format!("{}: {}", args.out.display(), imported.summary()))?;
+        show::print(&format!("{}: {}", to.display(), imported.summary()))?;
         if let Some((table, _)) = &proposed {
             show::print(&format!("\n{table}"))?;
         }
     }
-    let out = typed(&args.out);
+    let out = typed(to);
     let next = match (&proposed, came_along) {
         (Some(_), _) => [
             format!("deadloop tune {out}"),
@@ -170,8 +296,10 @@ fn conclude(args: &Import, imported: &Imported, global: Global) -> Outcome {
 /// What is written while all is read.
 struct Writing {
     on_bad: OnBad,
-    writer: CorpusWriter,
-    rejected: Rejected,
+    /// None: nothing is written.
+    writer: Option<CorpusWriter>,
+    rejected: Option<Rejected>,
+    example: Option<Entry>,
     models: BTreeMap<String, u64>,
     problems: Vec<Problem>,
     carried: Carried,
@@ -181,7 +309,9 @@ struct Writing {
 
 impl Writing {
     fn refuse(&mut self, problem: Problem) -> Outcome {
-        self.rejected.add(&problem)?;
+        if let Some(rejected) = &mut self.rejected {
+            rejected.add(&problem)?;
+        }
         if self.problems.len() < LISTED {
             self.problems.push(problem);
         }
@@ -210,9 +340,17 @@ impl Writing {
             }
         }
         // What is not whole is not written, only looked through.
-        if self.on_bad == OnBad::Skip || self.problems.is_empty() {
-            self.writer.write(&entry)?;
-            *self.models.entry(entry.transcript.model).or_default() += 1;
+        if (self.on_bad == OnBad::Skip || self.problems.is_empty())
+            && let Some(writer) = &mut self.writer
+        {
+            writer.write(&entry)?;
+        }
+        *self
+            .models
+            .entry(entry.transcript.model.clone())
+            .or_default() += 1;
+        if self.writer.is_none() {
+            self.example.get_or_insert(entry);
         }
         Ok(())
     }
@@ -221,15 +359,16 @@ impl Writing {
 /// Reads all, writing transcripts and what was rejected.
 fn read(
     mut import: deadloop_corpus::Import,
-    target: &Target,
+    target: Option<&Target>,
     on_bad: OnBad,
     quiet: bool,
 ) -> Outcome<Imported> {
     let (carried, of_labels) = Carried::read(&import);
     let mut writing = Writing {
         on_bad,
-        writer: target.writer()?,
-        rejected: target.rejected(),
+        writer: target.map(Target::writer).transpose()?,
+        rejected: target.map(Target::rejected),
+        example: None,
         models: BTreeMap::new(),
         problems: Vec::new(),
         carried,
@@ -251,14 +390,32 @@ fn read(
         Ok(())
     })?;
     beside += writing.refuse_all(writing.carried.problems())?;
-    writing.writer.finish()?;
-    writing.rejected.finish()?;
+    if let Some(writer) = writing.writer {
+        writer.finish()?;
+    }
+    if let Some(rejected) = writing.rejected {
+        rejected.finish()?;
+    }
+    let formats: BTreeMap<&'static str, u64> = import.formats().collect();
+    let passed = import.passed_over();
+    let guessed = import.guessed();
     let losses = import.losses().iter();
     let mut counts = import.counts();
     counts.transcripts.rejected += writing.carried.left_out + writing.unlabelled;
     Ok(Imported {
         counts,
-        formats: import.formats().collect(),
+        why: formats
+            .keys()
+            .filter_map(|format| Some((*format, import.why(format)?)))
+            .collect(),
+        formats,
+        passed: passed
+            .map(|(kind, files, one)| (kind.to_owned(), files, one.to_owned()))
+            .collect(),
+        guessed: guessed
+            .map(|(options, files)| (options.to_owned(), files))
+            .collect(),
+        example: writing.example,
         models: writing.models,
         problems: writing.problems,
         warnings: import.warnings().to_vec(),

@@ -121,11 +121,12 @@ impl Target {
         Ok(())
     }
 
-    /// Gives the folder its name; of a corpus that is there the parts that were made anew.
-    pub(super) fn finish(self) -> Outcome {
+    /// Gives the folder its name, which is returned; of a corpus that is there the parts that were made anew.
+    pub(super) fn finish(self) -> Outcome<PathBuf> {
         if !self.out.exists() {
             // From here on it is no temporary folder.
-            return Ok(std::fs::rename(self.new.keep(), &self.out)?);
+            std::fs::rename(self.new.keep(), &self.out)?;
+            return Ok(self.out);
         }
         let old = self.new.path().join("old");
         std::fs::create_dir(&old)?;
@@ -144,7 +145,7 @@ impl Target {
                 std::fs::rename(new, self.out.join(part))?;
             }
         }
-        Ok(())
+        Ok(self.out)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What `deadloop import` prints, for people and for programs.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use deadloop_corpus::{ImportTally, Problem};
 use serde_json::{Value, json};
@@ -10,11 +10,14 @@ use crate::show;
 
 /// Most losses and most warnings that are listed for people.
 const SHOWN: usize = 20;
+/// Most problems that are listed one by one.
+const PROBLEMS: usize = 5;
 
 impl Imported {
     /// Every problem, a line each.
     pub(super) fn listing(&self) -> String {
-        let lines: Vec<String> = self.problems.iter().map(ToString::to_string).collect();
+        let lines = self.problems.iter().take(PROBLEMS);
+        let lines: Vec<String> = lines.map(ToString::to_string).collect();
         let counts = [
             self.counts.files,
             self.counts.records,
@@ -25,7 +28,10 @@ impl Imported {
         let all = all + self.beside - self.carried.left_out;
         let more = all.saturating_sub(lines.len() as u64);
         let more = if more > 0 {
-            format!("\nand {more} more")
+            format!(
+                "\n… and {} more (--on-bad skip lists all in rejected.jsonl)",
+                show::count(more)
+            )
         } else {
             String::new()
         };
@@ -40,7 +46,12 @@ impl Imported {
 
     /// What came in and what became of it, for people.
     pub(super) fn summary(&self) -> String {
-        self.sums() + &self.came_along() + &self.worth_knowing() + &self.left_out()
+        self.sums()
+            + &self.passed_over()
+            + &self.guesses()
+            + &self.came_along()
+            + &self.worth_knowing()
+            + &self.left_out()
     }
 
     pub(super) fn sums(&self) -> String {
@@ -59,6 +70,35 @@ impl Imported {
             sum(counts.records),
             sum(counts.transcripts),
         )
+    }
+
+    /// Files of folders that are no recordings, by kind.
+    fn passed_over(&self) -> String {
+        let lines = self.passed.iter().map(|(kind, files, one)| {
+            format!(
+                "\n passed over  {} {kind} ({})",
+                show::count(*files),
+                one.display()
+            )
+        });
+        lines.collect()
+    }
+
+    /// What was guessed, as what would say it.
+    fn guesses(&self) -> String {
+        let lines = self.guessed.iter().map(|(options, files)| {
+            let of = match files {
+                1 => String::new(),
+                files => format!("; {} files", show::count(*files)),
+            };
+            format!("\n columns      {options} (by their names{of})")
+        });
+        let why = self.why.iter().filter(|(format, _)| **format != "deadloop");
+        let why = why.map(|(format, why)| format!("\n told as       {format}: {why}"));
+        match self.example.is_some() {
+            true => lines.chain(why).collect(),
+            false => lines.collect(),
+        }
     }
 
     fn came_along(&self) -> String {
@@ -108,16 +148,28 @@ impl Imported {
         format!("\nleft out, for want of a place in a transcript:\n{table}{more}")
     }
 
-    pub(super) fn json(&self, out: &Path) -> Value {
-        let tally =
-            |t: ImportTally| json!({"in": t.seen, "used": t.used(), "rejected": t.rejected});
+    /// All of it for programs; `out`: the corpus, where one was written.
+    pub(super) fn json(&self, out: Option<&Path>) -> Value {
+        let tally = |t: ImportTally| {
+            let mut told = json!({"in": t.seen, "used": t.used(), "rejected": t.rejected});
+            if t.empty > 0 {
+                told["empty"] = t.empty.into();
+            }
+            told
+        };
+        let passed = |(kind, files, one): &(String, u64, PathBuf)| json!({"kind": kind, "files": files, "as": one.display().to_string()});
+        let guessed =
+            |(options, files): &(String, u64)| json!({"options": options, "files": files});
         let loss = |(format, path, count): &(_, String, u64)| json!({"format": format, "field": path, "count": count});
         json!({
-            "out": out.display().to_string(),
+            "out": out.map(|out| out.display().to_string()),
             "files": tally(self.counts.files),
             "records": tally(self.counts.records),
             "transcripts": tally(self.counts.transcripts),
             "formats": self.formats,
+            "told_by": self.why,
+            "passed_over": self.passed.iter().map(passed).collect::<Vec<_>>(),
+            "columns": self.guessed.iter().map(guessed).collect::<Vec<_>>(),
             "models": self.models,
             "left_out": self.losses.iter().map(loss).collect::<Vec<_>>(),
             "warned": self.warned,
@@ -128,8 +180,12 @@ impl Imported {
 }
 
 fn sum(tally: ImportTally) -> String {
+    let empty = match tally.empty {
+        0 => String::new(),
+        empty => format!(" + {} with nothing of a model", show::count(empty)),
+    };
     format!(
-        "{} in = {} used + {} rejected",
+        "{} in = {} used{empty} + {} rejected",
         show::count(tally.seen),
         show::count(tally.used()),
         show::count(tally.rejected)

@@ -1,10 +1,10 @@
 //! `deadloop init`: a folder to start from. What it writes is in `files/`.
 
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use deadloop_corpus::is_named;
-use deadloop_score::write_text;
+use deadloop_corpus::{Beside, is_named};
 use serde_json::json;
 
 use crate::args::Global;
@@ -17,7 +17,7 @@ Examples:
   deadloop init
   deadloop init guard && cd guard && deadloop tune corpus --grid grid.toml
 
-Writes settings.toml (the recommended guard, each line explained), grid.toml (what to search), corpus/ (40 short \
+Writes settings.toml (the recommended guard, each line explained), grid.toml (what to search), corpus/ (144 \
 transcripts with labels, made for this purpose) and deadloop.yml (a job for CI). If one of these files exists, \
 nothing is written.";
 
@@ -29,36 +29,36 @@ pub(crate) struct Init {
 }
 
 /// Every file, with what it is for.
-const FILES: [(&str, &str, &str); 6] = [
+const FILES: [(&str, &str, &[u8]); 6] = [
     (
         "settings.toml",
         "what production loads: the recommended guard",
-        include_str!("files/settings.toml"),
+        include_bytes!("files/settings.toml"),
     ),
     (
         "grid.toml",
         "what tune searches",
-        include_str!("files/grid.toml"),
+        include_bytes!("files/grid.toml"),
     ),
     (
         "corpus/dataset.toml",
         "the card of the corpus",
-        include_str!("files/corpus/dataset.toml"),
+        include_bytes!("files/corpus/dataset.toml"),
     ),
     (
         "corpus/labels.csv",
         "what is true about it",
-        include_str!("files/corpus/labels.csv"),
+        include_bytes!("files/corpus/labels.csv"),
     ),
     (
-        "corpus/transcripts/examples.jsonl",
-        "40 transcripts, one a line",
-        include_str!("files/corpus/transcripts/examples.jsonl"),
+        "corpus/transcripts/examples.jsonl.zst",
+        "144 transcripts, one a line",
+        include_bytes!("files/corpus/transcripts/examples.jsonl.zst"),
     ),
     (
         "deadloop.yml",
         "a job for CI: settings.toml is no worse than the recommended guard",
-        include_str!("files/deadloop.yml"),
+        include_bytes!("files/deadloop.yml"),
     ),
 ];
 
@@ -76,13 +76,15 @@ pub(super) fn run(args: &Init, global: Global) -> Outcome {
             there.join(", ")
         )));
     }
-    for (name, _, text) in FILES {
+    for (name, _, bytes) in FILES {
         let file = path(name);
         if let Some(dir) = file.parent() {
             std::fs::create_dir_all(dir)
                 .map_err(|e| Code::Usage.error(format!("{}: {e}", dir.display())))?;
         }
-        write_text(&file, text)?;
+        let mut beside = Beside::create(&file, false)?;
+        beside.write_all(bytes)?;
+        beside.finish()?;
     }
     tell(args, global)
 }

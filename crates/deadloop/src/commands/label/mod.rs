@@ -47,7 +47,7 @@ use crate::progress::watched;
 use crate::show::{self, typed};
 use deadloop_run::{apart, open};
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop label recordings/                         proposes labels, writes recordings/labels.csv\n  deadloop label recordings/ --review                asks about them, the most uncertain first\n  deadloop label recordings/ --review --id t1       asks about this one, reviewed or not (--again: about all)\n  deadloop label --agreement ann.csv bob.csv recordings/\n\nA proposed row has by = auto, a reviewed one by = review:NAME. A review saves after every answer and continues where it stopped. If stdin is not a terminal, it reads the keys from lines: l c t u (loop, clean, transient, unsure), < > (move the onset by a char), [ ] (by a copy), z (undo), s (skip), q (quit).";
+pub(crate) const HELP: &str = "Examples:\n  deadloop label recordings/                         proposes labels, writes recordings/labels.csv\n  deadloop label recordings/ --review                asks about them, the most uncertain first\n  deadloop label recordings/ --review --id t1       asks about this one, reviewed or not (--again: about all)\n  deadloop label --agreement ann.csv bob.csv recordings/\n\nA proposed row has by = auto, a reviewed one by = review:NAME. A review saves after every answer and continues where it stopped. If stdin is not a terminal, it reads the keys from lines: enter (as proposed), l c t u (loop, clean, transient, unsure), < > (move the onset by a char), [ ] (by a copy), v (the whole text), z (undo), s (skip), ? (help), q (quit).";
 
 #[derive(Debug, Args)]
 pub(crate) struct Label {

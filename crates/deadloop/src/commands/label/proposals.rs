@@ -70,7 +70,7 @@ fn refuse(problems: &[Problem], all: bool, on_bad: OnBad, quiet: bool) -> Outcom
             let what = format!("the corpus is not whole\n{}\n{hint}", lines.join("\n"));
             return Err(Code::Usage.error(what));
         }
-        OnBad::Skip if !quiet => eprintln!("left out:\n{}", lines.join("\n")),
+        OnBad::Skip if !quiet => show::remark(format_args!("left out:\n{}", lines.join("\n"))),
         OnBad::Skip => {}
     }
     Ok(())

@@ -10,6 +10,8 @@ use super::rows::{REVIEW, main_of, sure, was};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Key {
     Answer(Class),
+    /// Answers what was proposed, with the onset as it was moved.
+    Accept,
     /// Moves the onset by this number of chars.
     Chars(i64),
     /// Moves the onset by this number of copies.
@@ -152,6 +154,10 @@ impl Session {
         }
         match key {
             Key::Answer(class) => self.answer(class),
+            Key::Accept => match self.class() {
+                Some(class) => self.answer(class),
+                None => Effect::Nothing("nothing is proposed here"),
+            },
             Key::Chars(by) => self.shift(by),
             Key::Copies(by) => {
                 let period = self.draft.as_ref().and_then(|row| row.period).unwrap_or(0);
@@ -354,6 +360,27 @@ mod tests {
         );
         let again = Session::new(first.rows(), "bob", (None, true));
         assert_eq!(again.next(9).count(), 3);
+    }
+
+    #[test]
+    fn a_proposal_is_accepted_with_the_onset_as_it_was_moved() {
+        let mut session = session();
+        assert_eq!(session.press(Key::Accept), Effect::Save);
+        session.press(Key::Chars(7));
+        assert_eq!(session.press(Key::Accept), Effect::Save);
+        let rows = session.rows();
+        let doubt = of(&rows, "doubt")[0];
+        assert_eq!(
+            (doubt.class, doubt.by.as_str()),
+            (Class::Clean, "review:ann")
+        );
+        let half = of(&rows, "half");
+        assert_eq!((half[0].class, half[0].onset), (Class::Loop, Some(507)));
+        assert_eq!(
+            half[1].class,
+            Class::Transient,
+            "the other span stays what it was"
+        );
     }
 
     #[test]

@@ -9,44 +9,98 @@ use deadloop_detect::{Channel, Chars, Kind};
 use deadloop_score::{Class, LabelRow};
 
 use super::session::Session;
-use crate::commands::explain::{Excerpt, Mark, Source, painted};
+use crate::commands::explain::{Excerpt, Mark, Paint, Source, painted};
 use crate::show;
 use crate::visible::visible;
 
-/// What is pressed for what.
-pub(super) const KEYS: &str = "l loop  c clean  t transient  u unsure    < > onset by a char  [ ] by a copy    z undo  s skip  q quit";
+/// What is pressed for what, in the order in which it is needed. `desk` reads the same keys.
+pub(super) const KEYS: [(&str, &str); 13] = [
+    ("Enter", "as proposed"),
+    ("l", "loop"),
+    ("c", "clean"),
+    ("t", "transient"),
+    ("u", "unsure"),
+    ("< >", "onset by a char"),
+    ("[ ]", "onset by a copy"),
+    ("v", "the whole text"),
+    ("space b", "page down, up"),
+    ("z", "undo"),
+    ("s", "skip"),
+    ("?", "help"),
+    ("q", "quit"),
+];
 
-/// The page about the current transcript. `context`: chars around each mark.
+/// What a reviewer has to know to answer.
+pub(super) const HELP: &str = "\
+A loop repeats until the text ends, or until something stops it. A transient repeats and then goes on by itself. Clean text
+does neither; a table, a list or code that has to repeat is clean. Unsure is not scored.
+The onset is the first char of the second copy: the earliest place where a repetition exists. Move it with < > and [ ].
+The copies stand in turns in two tints (in brackets without colours). Each answer is saved at once; z takes it back.
+\"not believed\" before a proposal: the finder saw this repetition and thinks that it is none.";
+
+/// The keys as lines of at most `width` columns.
+pub(super) fn keys(width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for (key, what) in KEYS {
+        let one = format!("{key} {what}");
+        let line = lines.last().map_or(0, String::len);
+        match lines
+            .last_mut()
+            .filter(|_| line == 0 || line + 3 + one.len() <= width)
+        {
+            Some(last) if line == 0 => last.push_str(&one),
+            Some(last) => last.push_str(&format!("   {one}")),
+            None => lines.push(one),
+        }
+    }
+    lines
+}
+
+/// The page about a transcript: its head is always in sight, of its text as much as there is room for.
+pub(super) struct Page {
+    /// Which transcript, and what is proposed for it.
+    pub(super) head: Vec<String>,
+    /// The text around the marks, or all of it.
+    pub(super) text: String,
+}
+
+/// The page about the current transcript. `context`: chars around each mark; `None`: the whole text.
 pub(super) fn page(
     transcript: &Transcript,
     session: &Session,
-    context: u64,
-    tinted: bool,
-) -> String {
+    context: Option<u64>,
+    paint: Paint,
+) -> Page {
     let (sure, at, of) = session.progress();
     let rows = session.shown();
     let class = session.class().map_or("", Class::name);
-    let mut page = format!(
-        "{} of {of}   {}   {}   {class}, confidence {sure:.3}\n",
+    // What is proposed stands first: names may be longer than a line.
+    let mut head = vec![format!(
+        "{} of {of}   proposed: {class}, confidence {sure:.3}   {}   {}",
         at + 1,
         visible(&transcript.id),
         visible(&transcript.model)
-    );
+    )];
     for row in &rows {
         let doubted = class == Class::Clean.name() && row.class != Class::Clean;
         let lead = if doubted { "not believed: " } else { "" };
-        page.push_str(&format!("  {lead}{}\n", said(row)));
+        head.push(format!("  {lead}{}", said(row)));
     }
-    for excerpt in excerpts(transcript, rows.first().copied(), context) {
-        page.push_str(&format!(
+    let mut text = String::new();
+    for excerpt in excerpts(
+        transcript,
+        rows.first().copied(),
+        context.unwrap_or(u64::MAX),
+    ) {
+        text.push_str(&format!(
             "\n{}, {} of {} chars\n{}",
             excerpt.channel.name(),
             show::count(excerpt.text.chars().count() as u64),
             show::count(excerpt.of),
-            painted(&excerpt, tinted)
+            painted(&excerpt, paint)
         ));
     }
-    page
+    Page { head, text }
 }
 
 /// A row in words.
@@ -168,7 +222,29 @@ mod tests {
 
     fn shown(text: &str, row: LabelRow, context: u64) -> String {
         let session = Session::new(vec![row], "ann", (None, false));
-        page(&transcript(text), &session, context, false)
+        let page = page(
+            &transcript(text),
+            &session,
+            Some(context),
+            Paint::new(false, None),
+        );
+        page.head.join("\n") + &page.text
+    }
+
+    #[test]
+    fn keys_fit_the_width_and_none_is_left_out() {
+        for width in [20, 60, 80, 120] {
+            let lines = keys(width);
+            assert!(
+                lines.iter().all(|line| line.len() <= width.max(24)),
+                "{lines:?}"
+            );
+            let all = lines.join("   ");
+            assert!(
+                KEYS.iter()
+                    .all(|(key, what)| all.contains(&format!("{key} {what}")))
+            );
+        }
     }
 
     #[test]

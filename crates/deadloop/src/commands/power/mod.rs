@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use deadloop_detect::Unit as Counted;
-use deadloop_score::measure::{FPR, PRECISION, RECALL};
+use deadloop_score::measure::{ENDED, FPR, PRECISION, RECALL};
 use deadloop_score::power::{ALPHA, Claim, MOST_ERRORS, Need};
 use deadloop_score::{Constraint, Metric, WITHINS, metric, wrong_rate};
 use serde_json::{Value, json};
@@ -271,7 +271,8 @@ fn claim(constraint: &Constraint) -> Option<(Unit, Claim)> {
         bound,
     } = *constraint;
     let share = bound > 0.0 && bound < 1.0;
-    let found = metric == &RECALL || metric == &PRECISION || WITHINS.contains(&metric);
+    let found =
+        metric == &ENDED || metric == &RECALL || metric == &PRECISION || WITHINS.contains(&metric);
     match at_most {
         true if metric.is_wrong_rate() && bound > 0.0 => {
             let (unit, scale) = rate_of(metric)?;

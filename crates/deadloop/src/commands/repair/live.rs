@@ -4,7 +4,7 @@
 //! passes through `names` and its arguments through `json`. The output is JSON lines, each as soon as it is certain.
 
 use deadloop_detect::repair::{Piece, Pieces, Repairer, TextRepair};
-use deadloop_detect::{Channel, Event, Params};
+use deadloop_detect::{Event, Params, TextChannel};
 use serde_json::{Value as Json, json};
 
 use deadloop_replay::repairers::{Mending, Variant, variants};
@@ -77,11 +77,11 @@ impl Live {
     /// Takes the next event.
     pub(crate) fn push(&mut self, event: &Event<'_>) {
         match event {
-            Event::Text(Channel::Answer, text) => {
+            Event::Text(TextChannel::Answer, text) => {
                 let given = self.through(0, vec![Piece::Text((*text).to_owned())]);
                 self.tell(given);
             }
-            Event::Text(Channel::Reasoning, text) => {
+            Event::Text(TextChannel::Reasoning, text) => {
                 self.line(&json!({"type": "reasoning", "text": text}));
             }
             Event::Call {
@@ -177,7 +177,7 @@ mod tests {
         let mut live = Live::parse(FILE).unwrap();
         for piece in chars.chunks(chunk) {
             let piece: String = piece.iter().collect();
-            live.push(&Event::Text(Channel::Answer, &piece));
+            live.push(&Event::Text(TextChannel::Answer, &piece));
         }
         live.finish();
         let lines = String::from_utf8(live.take()).unwrap();
@@ -210,7 +210,7 @@ mod tests {
     fn what_repair_writes_is_taken_and_what_it_has_for_events_is_passed_over() {
         let file = format!("{FILE}[[repairer]]\nname = \"replay\"\npreset = \"seed-002\"\n");
         let mut live = Live::parse(&file).unwrap();
-        live.push(&Event::Text(Channel::Answer, "x</think>y"));
+        live.push(&Event::Text(TextChannel::Answer, "x</think>y"));
         live.finish();
         assert!(
             String::from_utf8(live.take())

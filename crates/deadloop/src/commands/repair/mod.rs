@@ -102,10 +102,10 @@ pub(super) fn run(args: &Repair, global: Global) -> Outcome {
     let inputs = inputs(args, &text, &work, &surveyed);
     if let State::Done(_) = folder.state(&inputs)? {
         if !global.quiet {
-            eprintln!(
+            show::remark(format_args!(
                 "{}: already holds these results; nothing to do (--force makes them anew)",
                 args.out.display()
-            );
+            ));
         }
         return Ok(());
     }
@@ -352,7 +352,10 @@ fn tell(
         }
     }
     show::print(&lines.join("\n"))?;
-    eprintln!("report: {}", args.out.join("report.html").display());
+    show::remark(format_args!(
+        "report: {}",
+        args.out.join("report.html").display()
+    ));
     let next = format!(
         "deadloop explain {} TRANSCRIPT --repair {}",
         show::typed(&args.corpus),

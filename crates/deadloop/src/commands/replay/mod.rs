@@ -154,9 +154,9 @@ fn count_openings(args: &Replay, done: &Replayed, global: Global) -> Outcome {
         let dir = file.parent().unwrap_or(Path::new(""));
         if let (Some(times), false) = (count_opening(dir)?, global.quiet) {
             let file = file.display();
-            eprintln!(
+            show::remark(format_args!(
                 "{file}: scored on the split {SEALED}, time {times}: see choice.csv beside it"
-            );
+            ));
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use deadloop_detect::Unit;
 use deadloop_run::Replayed;
-use deadloop_score::measure::{DELAY, RECALL, SAVED};
+use deadloop_score::measure::{DELAY, ENDED, RECALL, SAVED};
 use deadloop_score::{AnyEvidence, Cases, ChooseOptions, Count, Tally, wrong_rate};
 use serde_json::json;
 
@@ -55,6 +55,7 @@ fn table(
         "loops",
         "hit",
         "earlier",
+        "ended",
         "recall",
         "false alarms",
         show::per(unit),
@@ -69,6 +70,7 @@ fn table(
             show::count(tally.loops()),
             show::count(tally.get(Count::Hit)),
             show::count(tally.get(Count::Earlier)),
+            show::percent(show::value(&ENDED, tally)),
             show::percent(show::value(&RECALL, tally)),
             show::count(tally.wrong()),
             show::number(show::value(rate, tally), 2),
@@ -98,7 +100,7 @@ fn json(
             "transcripts": tally.get(Count::Transcripts), "loops": tally.loops(),
             "unlabelled": tally.get(Count::Unlabelled), "errors": tally.get(Count::Errors),
             "hit": tally.get(Count::Hit), "earlier": tally.get(Count::Earlier), "wrong": tally.wrong(),
-            "exposure": tally.get(Count::Exposure), "recall": show::value(&RECALL, tally),
+            "exposure": tally.get(Count::Exposure), "ended": show::value(&ENDED, tally), "recall": show::value(&RECALL, tally),
             rate.name: show::value(rate, tally),
             "would_cut": would_cut, "would_cut_per_mchar": would_cut_per_mchar,
         })

@@ -14,7 +14,7 @@ mod pager;
 mod run;
 
 use found::{Size, lengths, size, start};
-use page::{Sight, transcript};
+pub(super) use page::{Sight, transcript};
 use pager::page;
 
 use super::explain::the_one;

@@ -13,10 +13,11 @@ use serde_json::json;
 
 use super::SEALED;
 use super::search::Search;
-use crate::args::{Judge, Output, Select};
+use crate::args::{Judge, Output, Per, Select};
 use crate::exit::{Code, Failure, Outcome};
 use crate::host::Terminal;
 use crate::replaying::request;
+use crate::settings;
 use deadloop_run::Request;
 
 #[derive(Debug, Args, Serialize, Deserialize)]
@@ -31,6 +32,11 @@ pub(crate) struct Tune {
     /// [default: the recommended guard]
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
+    /// A guard that may be taken as it is, as the recommended one and the presets: a settings file or the name of a preset;
+    /// may be repeated
+    #[arg(long, value_name = "FILE")]
+    #[serde(default)]
+    pub(crate) also: Vec<PathBuf>,
     /// A limit that a setting has to keep: metric<=number or metric>=number; may be repeated
     /// [default: fa_per_mchar<=1; in calls fa_per_kcall<=0.2, in turns fa_per_kturn<=0.2]
     #[arg(long = "constraint", value_name = "EXPR")]
@@ -188,12 +194,25 @@ impl Tune {
         }
     }
 
+    /// The guards of `--also`, each with what sentences call it.
+    pub(super) fn also(&self, unit: Unit) -> Outcome<Vec<(String, Settings)>> {
+        let per = self.judge.per.map(Per::per);
+        let read = |path: &PathBuf| {
+            let read = settings::settings_in(Some(path), &[], unit)?;
+            let (settings, _) = settings::read_per(read, per)?;
+            // Of a path the name alone: sentences are the same on every machine.
+            let name = path.file_name().unwrap_or(path.as_os_str());
+            Ok((name.to_string_lossy().into_owned(), settings))
+        };
+        self.also.iter().map(read).collect()
+    }
+
     /// What is replayed, and what a folder that is there has to be of.
     pub(super) fn request<'a>(
         &'a self,
         host: &'a Terminal,
         grid: String,
-        (current, unit): (&Settings, Unit),
+        (current, also, unit): (&Settings, &[(String, Settings)], Unit),
     ) -> Outcome<Request<'a>> {
         let mut inputs = vec![
             current.id(),
@@ -209,6 +228,7 @@ impl Tune {
                 self.settings.is_some()
             ),
         ];
+        inputs.extend(also.iter().map(|(_, settings)| settings.id()));
         inputs.extend(
             self.search
                 .map(|how| format!("{how:?} {}", self.structures)),
@@ -220,6 +240,7 @@ impl Tune {
                 .settings
                 .iter()
                 .filter(|path| path.exists())
+                .chain(self.also.iter().filter(|path| path.exists()))
                 .chain(&self.grid)
                 .map(PathBuf::as_path)
                 .collect(),

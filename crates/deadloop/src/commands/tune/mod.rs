@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use deadloop_detect::{Settings, Unit};
+use deadloop_detect::{DEPLOYMENT_LOOP_RATE, Settings, Unit};
 use deadloop_replay::Grid;
 use deadloop_score::{
     Choices, ChooseOptions, Evidence, ExcerptsHead, Marked, Ruling, Scored, Why, choose,
@@ -34,7 +34,7 @@ mod told;
 pub(crate) use asked::Tune;
 use planned::Planned;
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop tune datasets/starter\n  deadloop tune recordings.jsonl.zst --grid grid.toml --out tuned --constraint 'fa_per_mchar<=0.5'\n  deadloop tune clean.jsonl --budget 1/Mchar\n  deadloop tune recordings.jsonl.zst --grid huge.toml --search lhs --structures 40\n\nThe folder holds report.html, settings.toml (for production), choice.csv and every table. If the command was interrupted, the same command continues where it stopped.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop tune datasets/starter\n  deadloop tune recordings.jsonl.zst --grid grid.toml --out tuned --constraint 'fa_per_mchar<=0.5'\n  deadloop tune clean.jsonl --budget 1/Mchar\n  deadloop tune recordings.jsonl.zst --settings mine.toml --also theirs.toml --loop-rate 1/2000\n  deadloop tune recordings.jsonl.zst --grid huge.toml --search lhs --structures 40\n\nThe folder holds report.html, settings.toml (for production), choice.csv and every table. If the command was interrupted, the same command continues where it stopped.";
 
 /// The transcripts that a choice is scored on afterwards, and never chosen on.
 pub(super) const SEALED: &str = "test";
@@ -46,15 +46,16 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     let in_use = settings::settings_in(args.settings.as_deref(), &args.judge.set, counted)?;
     let in_use = settings::read_per(in_use, per)?;
     let current = in_use.0.clone();
+    let also = args.also(counted)?;
     let mut options = args.options(unit)?;
     let (grids, text) = grids(args, counted)?;
     let host = Terminal::of(global);
-    let request = args.request(&host, text, (&current, unit))?;
+    let request = args.request(&host, text, (&current, &also, unit))?;
     let planned = Planned::new(
         args,
         (&request, global),
         (&grids, counted),
-        in_use,
+        (in_use, &also),
         &mut options,
     )?;
     if args.dry_run {
@@ -64,6 +65,8 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
         return Ok(());
     };
     options.worth = done.worth;
+    options.rate_given =
+        args.judge.loop_rate.is_some() || current.deployment_loop_rate != DEPLOYMENT_LOOP_RATE;
     planned.describe(&mut done.manifest, args, &options);
     let (cases, records) = done.unpacked(&planned.plan);
     let evidence = Evidence::new(&planned.plan, &cases, &records)?;
@@ -77,7 +80,7 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     let mut choices = work.choose()?;
     if let Some(choices) = &mut choices {
         planned.name(&mut done.manifest, choices);
-        told::lead_on(choices, args);
+        told::lead_on(choices, args, &options);
         done.manifest.advice = Some(choices.advice.clone());
     }
     let worth = choices.as_ref().map(Choices::worth_reporting);

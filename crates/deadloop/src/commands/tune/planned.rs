@@ -7,7 +7,7 @@ use std::ops::Range;
 use deadloop_detect::{Response, Setting, Settings, Unit};
 use deadloop_replay::shipped::{Scope, presets_in};
 use deadloop_replay::{Grid, Plan};
-use deadloop_score::{Choices, ChooseOptions, InUse, Manifest};
+use deadloop_score::{Choices, ChooseOptions, InUse, Manifest, Ready};
 
 use super::asked::Tune;
 use super::search::{Found, Wanted, search, tell_size};
@@ -23,7 +23,7 @@ pub(super) struct Planned {
     /// The cells that are chosen from: those of the grids, which come first, and what is in use; with the default
     /// grids the recommended guard and the presets too.
     pub(super) candidates: Range<usize>,
-    /// The cells of the recommended guard and of the presets, by name.
+    /// The cells of the recommended guard, of the presets and of what `--also` names, by name.
     pub(super) presets: Vec<(String, usize)>,
     /// The cell of the settings in use now.
     pub(super) in_use: usize,
@@ -51,7 +51,7 @@ impl Planned {
         args: &Tune,
         (request, global): (&Request<'_>, Global),
         (grids, unit): (&[Grid], Unit),
-        (settings, text): (Settings, String),
+        ((settings, text), also): ((Settings, String), &[(String, Settings)]),
         options: &mut ChooseOptions,
     ) -> Outcome<Self> {
         all_stop(grids)?;
@@ -88,6 +88,15 @@ impl Planned {
         for (name, setting) in known {
             presets.push((name, plan.add_setting(&read(setting))));
         }
+        for (name, setting) in also {
+            let part = chosen(setting);
+            if part.guard().members.is_empty() {
+                let what = format!("--also {name}: no guard of it stops and is counted in {unit}");
+                return Err(Code::Usage.error(what));
+            }
+            presets.push((name.clone(), plan.add_settings(&part)));
+        }
+        options.ready = ready(&presets, also, args.grid.is_some());
         tell_refused(&plan, global);
         tell_size(&plan, request.host);
         Ok(Self {
@@ -166,6 +175,33 @@ impl Planned {
             args.out.display(),
         ))
     }
+}
+
+/// The guards that may be taken as they are: the recommended one, those of `--also`, the presets, in this order. With a grid
+/// of the user's the first and the last are rows of the tables, and no candidates.
+fn ready(presets: &[(String, usize)], also: &[(String, Settings)], with_grid: bool) -> Vec<Ready> {
+    let (shipped, named) = presets.split_at(presets.len() - also.len());
+    let ready = |(name, cell): &(String, usize), is: &str| Ready {
+        cell: *cell,
+        name: format!("{is}{name}"),
+    };
+    let named = named.iter().map(|one| {
+        let shipped = settings::SHIPPED.contains(&one.0.as_str());
+        match shipped {
+            true => ready(&("recommended guard".into(), one.1), "the "),
+            false => ready(one, ""),
+        }
+    });
+    if with_grid {
+        return named.collect();
+    }
+    let recommended = shipped.first().map(|(_, cell)| Ready {
+        cell: *cell,
+        name: "the recommended guard".into(),
+    });
+    let others = shipped.iter().skip(1);
+    let others = others.map(|one| ready(one, "the preset "));
+    recommended.into_iter().chain(named).chain(others).collect()
 }
 
 /// A plan of every cell of the grids.

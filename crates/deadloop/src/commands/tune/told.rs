@@ -1,11 +1,11 @@
 //! What `tune` says on stdout once it has chosen: the verdict first, then what it rests on.
 
 use anstyle::{AnsiColor, Style};
-use deadloop_score::measure::{DELAY, RECALL};
+use deadloop_score::measure::{DELAY, ENDED, Measure, Metric, RECALL, SAVED};
 use deadloop_score::wrong_rate;
 use deadloop_score::{
-    Advice, AnyEvidence, Choice, Choices, ChooseOptions, ExcerptsHead, Price, Ruling, RunFigures,
-    Tally, Why, told,
+    Advice, AnyEvidence, Choice, Choices, ChooseOptions, ExcerptsHead, Lack, Price, Ruling,
+    RunFigures, Tally, Why, told,
 };
 use serde_json::{Value, json};
 
@@ -24,19 +24,26 @@ const PRICES: usize = 7;
 
 /// The commands to type next, with CORPUS and DIR for the corpus and the folder of results: of all files only
 /// the manifest's request holds a path. A replay has what was selected, and the unit; `power` what was selected.
-pub(super) fn lead_on(choices: &mut Choices, args: &Tune) {
+pub(super) fn lead_on(choices: &mut Choices, args: &Tune, options: &ChooseOptions) {
     let selected = args.select.typed();
     let replayed = selected.clone() + &args.judge.typed_unit();
+    // The limit on wrong alarms, as a claim: `power` says how much clean text shows it, and how much there is.
+    let limit = options.constraints.iter().find(|c| c.limits_wrong());
+    let limit = limit.map_or_else(|| "fa_per_mchar<=1".to_owned(), ToString::to_string);
+    let claim = format!("deadloop power CORPUS --claim '{limit}'");
     let next: &[&str] = match choices.advice.verdict {
         Ruling::Ship => &[
             "deadloop replay CORPUS --settings DIR/settings.toml --out DIR-check",
             "deadloop watch --settings DIR/settings.toml < stream.jsonl",
         ],
-        Ruling::Collect if unlabelled(&choices.pooled.in_use_tally) => &["deadloop label CORPUS"],
-        Ruling::Collect => &[
-            "deadloop power CORPUS --claim 'recall>=0.9'",
-            "deadloop label CORPUS --review",
-        ],
+        Ruling::Collect => match choices.advice.lacks {
+            Some(Lack::Labels) => &["deadloop label CORPUS"],
+            Some(Lack::Clean) => &[claim.as_str(), "deadloop import MORE-LOGS --out MORE"],
+            _ => &[
+                "deadloop power CORPUS --claim 'ended>=0.9'",
+                "deadloop label CORPUS --review",
+            ],
+        },
         Ruling::Decide => &[
             "deadloop report DIR --open",
             "deadloop explain DIR TRANSCRIPT",
@@ -49,11 +56,6 @@ pub(super) fn lead_on(choices: &mut Choices, args: &Tune) {
         _ => (*line).to_owned(),
     };
     choices.advice.next = next.iter().map(line).collect();
-}
-
-/// Whether no label says what a transcript is: there is nothing to review yet.
-fn unlabelled(tally: &Tally) -> bool {
-    tally.loops() + tally.clean() == 0
 }
 
 /// A command with the paths as they were given.
@@ -76,6 +78,8 @@ pub(super) fn summary(
     let summary = json!({
         "verdict": advice.verdict,
         "reason": advice.reason,
+        "pays": advice.pays,
+        "ready": advice.ready,
         "settings": file.display().to_string(),
         "changes": advice.changes,
         "would_change": advice.would_change,
@@ -91,6 +95,9 @@ pub(super) fn summary(
         return Ok(summary);
     }
     show::print_styled(&verdict(advice))?;
+    if !advice.pays.is_empty() {
+        show::print(&format!("  {}", visible_lines(&advice.pays)))?;
+    }
     for line in changed(advice) {
         show::print(&visible_lines(&line))?;
     }
@@ -98,6 +105,8 @@ pub(super) fn summary(
         "\n{}",
         table(done, planned, choices, args, options)
     ))?;
+    let Measure { title, meaning, .. } = options.objective;
+    show::print(&format!("{title}, which decides: {meaning}"))?;
     if !advice.prices.is_empty() {
         show::print(&format!("\n{}", prices(advice, planned, options)))?;
     }
@@ -159,8 +168,12 @@ fn changed(advice: &Advice) -> Vec<String> {
             "*" => String::new(),
             model => format!("{model}: "),
         };
+        let words = c
+            .words
+            .as_ref()
+            .map_or_else(String::new, |words| format!("  ({words})"));
         format!(
-            "  {lead} {model}{} {}: {} -> {}",
+            "  {lead} {model}{} {}: {} -> {}{words}",
             c.guard,
             c.param,
             of(&c.from),
@@ -178,67 +191,92 @@ fn table(
     args: &Tune,
     options: &ChooseOptions,
 ) -> String {
-    let mut rows: Vec<(String, [String; 5])> = Vec::new();
+    let mut rows: Vec<(String, RunFigures)> = Vec::new();
     let advice = &choices.advice;
-    rows.push((
-        options.in_use_is.to_owned(),
-        of_run(&advice.in_use, options),
-    ));
+    rows.push((options.in_use_is.to_owned(), advice.in_use.clone()));
     if let Some(candidate) = &advice.candidate {
         let level = advice.assurance.map_or("", |a| a.name());
-        rows.push((
-            format!("candidate ({level}), held out"),
-            of_run(candidate, options),
-        ));
+        let name = match &advice.ready {
+            Some(ready) => ready.clone(),
+            None => format!("candidate ({level}), held out"),
+        };
+        rows.push((name, candidate.clone()));
     }
+    let of = |tally: &Tally| RunFigures::of(String::new(), tally, options);
     for choice in choices.models.iter().filter(|c| c.why == Why::Own) {
         let name = format!("{} (its own), held out", choice.model);
-        rows.push((name, of_tally(&choice.held_out_tally, options)));
+        rows.push((name, of(&choice.held_out_tally)));
     }
-    let shown = planned.presets.iter().filter(|(name, cell)| {
-        *cell != planned.in_use && (args.presets || settings::SHIPPED.contains(&name.as_str()))
-    });
-    for (name, cell) in shown {
+    let also = planned.presets.len() - args.also.len();
+    let taken = choices.pooled.candidate.filter(|_| advice.ready.is_some());
+    let shown = planned
+        .presets
+        .iter()
+        .enumerate()
+        .filter(|(nth, (name, cell))| {
+            let named = *nth >= also || settings::SHIPPED.contains(&name.as_str());
+            *cell != planned.in_use && Some(*cell) != taken && (args.presets || named)
+        });
+    for (_, (name, cell)) in shown {
         if let Ok(evidence) = done.evidence(&planned.plan) {
             let tally = evidence.tally_of(*cell, &evidence.every(), &done.judge);
-            rows.push((name.clone(), of_tally(&tally, options)));
+            rows.push((name.clone(), of(&tally)));
         }
     }
-    let rows: Vec<Vec<String>> = rows
-        .into_iter()
-        .map(|(name, cells)| std::iter::once(name).chain(cells).collect())
-        .collect();
+    figures(&rows, options)
+}
+
+/// A row for each way to run a guard.
+fn figures(rows: &[(String, RunFigures)], options: &ChooseOptions) -> String {
+    let columns = Columns::of(options, true);
+    let row = |(name, run): &(String, RunFigures)| {
+        let figure = |metric: &Metric| match () {
+            () if *metric == options.objective => told(metric, run.objective),
+            () if *metric == &ENDED => told(metric, run.ended),
+            () if *metric == &SAVED => told(metric, run.saved),
+            () if *metric == &RECALL => told(metric, run.recall),
+            () => told(metric, run.delay),
+        };
+        let mut cells = vec![name.clone()];
+        cells.extend(columns.first.iter().map(figure));
+        cells.push(show::count(run.wrong));
+        cells.push(told(wrong_rate(options.judge.unit), run.rate));
+        cells.extend(columns.last.iter().map(figure));
+        cells
+    };
+    let rows: Vec<Vec<String>> = rows.iter().map(row).collect();
     let unit = options.judge.unit;
-    let header = [
-        "",
-        &options.objective.title_in(unit),
-        "recall",
-        "wrong alarms",
-        show::per(unit),
-        &DELAY.title_in(unit),
-    ];
+    let mut header = vec![String::new()];
+    header.extend(columns.first.iter().map(|m| m.title_in(unit).into_owned()));
+    header.extend(["wrong alarms".to_owned(), show::per(unit).to_owned()]);
+    header.extend(columns.last.iter().map(|m| m.title_in(unit).into_owned()));
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
     show::table(&header, &rows, 1)
 }
 
-fn of_run(run: &RunFigures, options: &ChooseOptions) -> [String; 5] {
-    [
-        told(options.objective, run.objective),
-        told(&RECALL, run.recall),
-        show::count(run.wrong),
-        told(wrong_rate(options.judge.unit), run.rate),
-        told(&DELAY, run.delay),
-    ]
+/// The measures of a table of settings, none of them twice: before the wrong alarms, and behind them.
+struct Columns {
+    first: Vec<Metric>,
+    last: Vec<Metric>,
 }
 
-fn of_tally(tally: &Tally, options: &ChooseOptions) -> [String; 5] {
-    let (worth, rate) = (&options.worth, wrong_rate(options.judge.unit));
-    [
-        told(options.objective, options.objective.value(tally, worth)),
-        told(&RECALL, RECALL.value(tally, worth)),
-        show::count(tally.wrong()),
-        told(rate, rate.value(tally, worth)),
-        told(&DELAY, DELAY.value(tally, worth)),
-    ]
+impl Columns {
+    /// What ends loops first, then the objective, then what stands behind them; `saved` where there is room for it.
+    fn of(options: &ChooseOptions, saved: bool) -> Self {
+        let objective = options.objective;
+        let mut first: Vec<Metric> = vec![&ENDED];
+        let more: [Metric; 3] = [objective, if saved { &SAVED } else { objective }, &RECALL];
+        for metric in more {
+            if !first.contains(&metric) && !metric.is_wrong_rate() {
+                first.push(metric);
+            }
+        }
+        let last: Vec<Metric> = match objective == &DELAY {
+            true => Vec::new(),
+            false => vec![&DELAY],
+        };
+        Self { first, last }
+    }
 }
 
 /// The price list: at most seven rows, those about the candidate and what is in use among them.
@@ -255,31 +293,29 @@ fn prices(advice: &Advice, planned: &Planned, options: &ChooseOptions) -> String
     let settings: Vec<_> = shown.iter().map(|p| planned.plan.setting(p.cell)).collect();
     let differ = differing(&settings.iter().collect::<Vec<_>>());
     let unit = options.judge.unit;
+    let columns = Columns::of(options, false).first;
     let row = |(p, differ): (&&Price, String)| {
-        vec![
-            p.at_most.to_string(),
-            told(options.objective, p.objective),
-            told(&RECALL, p.recall),
-            told(wrong_rate(unit), p.rate),
-            p.is.join(", "),
-            differ,
-        ]
+        let figure = |metric: &Metric| match () {
+            () if *metric == options.objective => told(metric, p.objective),
+            () if *metric == &ENDED => told(metric, p.ended),
+            () => told(metric, p.recall),
+        };
+        let mut cells = vec![p.at_most.to_string()];
+        cells.extend(columns.iter().map(figure));
+        cells.extend([told(wrong_rate(unit), p.rate), p.is.join(", "), differ]);
+        cells
     };
     let rows: Vec<Vec<String>> = shown.iter().zip(differ).map(row).collect();
-    let header = [
-        "at most",
-        &options.objective.title_in(unit),
-        "recall",
-        show::per(unit),
-        "is",
-        "setting",
-    ];
+    let mut header = vec!["at most".to_owned()];
+    header.extend(columns.iter().map(|m| m.title_in(unit).into_owned()));
+    header.extend([show::per(unit), "is", "setting"].map(str::to_owned));
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
     let left = match all.len() - shown.len() {
         0 => String::new(),
         n => format!("\n{} on the page", show::several(n as u64, "more row")),
     };
     format!(
         "What wrong alarms on this corpus buy, held out; each row is alternatives/at-most-N.toml\n{}{left}",
-        show::table_of(&header, &rows, 0..4)
+        show::table_of(&header, &rows, 0..columns.len() + 2)
     )
 }

@@ -10,15 +10,18 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
 use clap::{Args, ValueEnum};
-use deadloop_corpus::{Problem, StreamFormat, StreamReader, ThinkOptions, ThinkRules};
-use deadloop_detect::{Alarm, Guards, Kind, Setting, Settings, Units};
+use deadloop_corpus::{StreamFormat, StreamReader, ThinkOptions, ThinkRules};
+use deadloop_detect::{Alarm, Blind, Guards, Kind, Setting, Settings, Units};
+use deadloop_stream::Watched;
 use serde_json::json;
 
 mod input;
+mod record;
 mod watching;
 
 use input::Piped;
-use watching::{Seen, Shared, Watching};
+use record::Record;
+use watching::{BlindOf, News, Seen, Shared, Watching};
 
 use crate::args::Global;
 use crate::commands::repair::Live;
@@ -27,7 +30,7 @@ use crate::interrupt;
 use crate::visible::visible;
 use crate::{settings, show};
 
-pub(crate) const HELP: &str = "Examples:\n  curl -N … | deadloop watch --settings settings.toml --model qwen3-8b\n  curl -N … | deadloop watch --settings settings.toml --passthrough | ./client\n  ollama run qwen3 'Plan my trip.' | deadloop watch --json\n  curl -N … | deadloop watch --think open    # the prompt ends with <think>\n\nThe stream is plain text (with <think>…</think> before the answer), JSON lines (events of a transcript, Ollama) or server-sent events (OpenAI chat completions and responses, Anthropic messages). The format is detected from the content. The guard is that of the model that the stream names, or of --model. At an alarm the program ends at once, so that the writer of the stream finds the pipe closed. With --passthrough the copy ends with the event that raised the alarm: at its char in plain text, else at its line.\n\nExit codes: 0 the stream ended without an alarm, 2 nothing came, or nothing that could be read, 10 alarm, 130 interrupted.";
+pub(crate) const HELP: &str = "Examples:\n  curl -N … | deadloop watch --settings settings.toml --model qwen3-8b\n  curl -N … | deadloop watch --settings settings.toml --passthrough | ./client\n  ollama run qwen3 'Plan my trip.' | deadloop watch --json\n  curl -N … | deadloop watch --think open    # the prompt ends with <think>\n\nThe stream is plain text (with <think>…</think> before the answer), JSON lines (events of a transcript, Ollama) or server-sent events (OpenAI chat completions and responses, Anthropic messages). The format is detected from the content. The guard is that of the first model that the stream names, or of --model. A guard that refuses (response = \"refuse\") is told, and the stream goes on. At an alarm the program ends at once, so that the writer of the stream finds the pipe closed. With --passthrough the copy ends with the event that raised the alarm: at its char in plain text, else at its line.\n\nExit codes: 0 the stream ended and no guard stopped it, 2 nothing came, or nothing that could be read, or with --strict a guard that the stream cannot feed, 10 alarm, 130 interrupted.";
 
 /// Why the watch is over.
 enum End {
@@ -67,6 +70,13 @@ pub(crate) struct Watch {
     /// to stderr
     #[arg(long, value_name = "FILE", conflicts_with = "passthrough")]
     pub(crate) repair: Option<PathBuf>,
+    /// Write the stream with its times as a transcript that deadloop replay reads, to a new file whose name ends as that
+    /// of a corpus, such as .jsonl
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+    /// Refuse settings with a guard that this stream can never feed, as one on results of tools
+    #[arg(long)]
+    pub(crate) strict: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -99,7 +109,16 @@ pub(super) fn run(args: &Watch, global: Global) -> Outcome {
     let (send, ends) = channel();
     let interrupted = send.clone();
     interrupt::also(move || drop(interrupted.send(End::Interrupted)));
-    start(args, global, (guards, think, mender), &shared, send);
+    let record = args.record.as_deref().map(Record::create).transpose();
+    let record = record.map_err(|e| Code::Usage.because(e))?;
+    let parts = Parts {
+        guards,
+        think,
+        mender,
+        record,
+        settings: settings.clone(),
+    };
+    start(args, global, parts, &shared, send);
     let end = ends.recv()?;
     let told = Told {
         seen: shared.seen(),
@@ -110,6 +129,12 @@ pub(super) fn run(args: &Watch, global: Global) -> Outcome {
     told.warn();
     match (end, &told.seen.alarm) {
         (_, Some(alarm)) => told.alarm(alarm),
+        // The client of the copy went away, as clients do.
+        (End::Stream(Err(e)), None) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        _ if args.strict && !told.seen.blind.is_empty() => {
+            let what = format!("--strict: {}", blind_words(&told.seen.blind));
+            Err(Code::Usage.error(what))
+        }
         (End::Stream(Err(e)), None) => Err(e.into()),
         (End::Stream(Ok(())), None) => told.end(),
         (End::Broken, None) => Err(Code::Unexpected.error("the watch itself broke off")),
@@ -143,39 +168,59 @@ impl Think {
     }
 }
 
+/// What a watch is made of.
+struct Parts {
+    guards: Guards,
+    think: Think,
+    mender: Option<Live>,
+    record: Option<Record>,
+    settings: Settings,
+}
+
+impl Parts {
+    /// The watch itself.
+    fn watching<'a>(
+        self,
+        model: Option<String>,
+        from: Option<StreamFormat>,
+        (strict, shared): (bool, &'a Shared),
+    ) -> Watching<'a> {
+        let (guards, think, settings) = (self.guards, self.think, self.settings);
+        let said = model.clone().unwrap_or_else(|| UNNAMED.to_owned());
+        // The words were checked before.
+        let options = think.of(&said).unwrap_or_default();
+        let reader = StreamReader::new("stdin", from, options);
+        let guard = guards.guard(&said);
+        let watched = match model {
+            Some(_) => Watched::with(guard, reader),
+            None => {
+                let by_model = move |model: &str| think.of(model).unwrap_or_default();
+                Watched::with(guard, reader.splitting_by(by_model)).by_model(guards)
+            }
+        };
+        let blind: BlindOf = Box::new(move |named, feeds| {
+            let model = model.as_deref().or(named).unwrap_or(UNNAMED);
+            settings.for_model(model).blind(feeds)
+        });
+        Watching::new(watched, shared)
+            .mending(self.mender)
+            .recording(self.record)
+            .looking_for_blind(blind, strict)
+    }
+}
+
 /// Starts the watch on a thread of its own. Nobody waits for that thread.
-fn start(
-    args: &Watch,
-    global: Global,
-    (guards, think, mender): (Guards, Think, Option<Live>),
-    shared: &Arc<Shared>,
-    send: Sender<End>,
-) {
-    let shared = Arc::clone(shared);
-    let (from, copies) = (args.from.map(format), args.passthrough || mender.is_some());
+fn start(args: &Watch, global: Global, parts: Parts, shared: &Arc<Shared>, send: Sender<End>) {
+    let (shared, strict) = (Arc::clone(shared), args.strict);
+    let from = args.from.map(format);
+    let copies = args.passthrough || parts.mender.is_some();
     let model = args.model.clone();
     std::thread::spawn(move || {
         let watch = || {
-            let said = model.as_deref().unwrap_or(UNNAMED);
-            // The words were checked before.
-            let options = think.of(said).unwrap_or_default();
-            let reader = StreamReader::new("stdin", from, options);
-            let guard = guards.guard(said);
-            let watching = match model {
-                Some(_) => Watching::new(guard, reader, &shared),
-                None => {
-                    let by_model = move |model: &str| think.of(model).unwrap_or_default();
-                    Watching::new(guard, reader.splitting_by(by_model), &shared).by_model(guards)
-                }
-            };
-            let watching = watching.mending(mender);
-            let told = |problems: &[Problem], warnings: &[Alarm]| {
-                if global.quiet {
-                    return;
-                }
-                problems.iter().for_each(|p| eprintln!("deadloop: {p}"));
-                for alarm in warnings {
-                    eprintln!("deadloop: {}: {}", alarm.response.name(), alarm.log_line());
+            let watching = parts.watching(model, from, (strict, &shared));
+            let told = |news: News<'_>| {
+                if !global.quiet {
+                    tell(news);
                 }
             };
             let stdin = Piped::new(|| io::stdin().lock());
@@ -188,6 +233,46 @@ fn start(
         // If Ctrl-C came first, nobody listens any more.
         drop(send.send(end));
     });
+}
+
+/// Tells what is new on stderr.
+fn tell(news: News<'_>) {
+    match news {
+        News::Problem(problem) => show::remark(format_args!("deadloop: {problem}")),
+        News::Warning(alarm) => {
+            show::remark(format_args!(
+                "deadloop: {}: {}",
+                alarm.response.name(),
+                alarm.log_line()
+            ));
+        }
+        News::Refused(refused) => {
+            let call = refused
+                .name
+                .as_deref()
+                .map(|name| format!("call of {:?}: ", visible(name)));
+            show::remark(format_args!(
+                "deadloop: refuse: {}{}",
+                call.unwrap_or_default(),
+                refused.alarm.log_line()
+            ));
+        }
+        News::Blind(blind) => show::remark(format_args!("deadloop: {}", blind_words(blind))),
+    }
+}
+
+/// Which guards are blind, why, and what can be done.
+fn blind_words(blind: &[Blind]) -> String {
+    let names: Vec<String> = blind.iter().map(ToString::to_string).collect();
+    format!(
+        "this stream can never feed {}: {}; expected events as in a transcript (JSON lines with the calls, results and \
+         turns of the run), a guard in the program that runs the tools, or settings without them",
+        match blind {
+            [_] => "a guard",
+            _ => "some guards",
+        },
+        names.join("; ")
+    )
 }
 
 fn format(from: From) -> StreamFormat {
@@ -223,13 +308,16 @@ impl Told<'_> {
             return;
         }
         for error in &self.seen.errors {
-            eprintln!("deadloop: the server reports an error: {}", visible(error));
+            show::remark(format_args!(
+                "deadloop: the server reports an error: {}",
+                visible(error)
+            ));
         }
         if self.setting().members.is_empty() {
-            eprintln!(
+            show::remark(format_args!(
                 "deadloop: no guard is switched on for the model {:?}: nothing could alarm",
                 self.model()
-            );
+            ));
         }
     }
 
@@ -239,7 +327,7 @@ impl Told<'_> {
             show::table(&["would abort", &title(alarm)], &self.rows(alarm), 2)
         });
         if !self.global.quiet {
-            eprintln!("{}", alarm.user_message());
+            show::remark(alarm.user_message());
         }
         Err(Code::Alarm.error(alarm.log_line()))
     }
@@ -252,7 +340,12 @@ impl Told<'_> {
             let what = "nothing came: stdin was empty; expected a stream";
             return Err(Code::Usage.error(what));
         }
-        if seen.reasoning.0 + seen.answer.0 + seen.calls.0 > 0 {
+        if seen.heard.reasoning.0
+            + seen.heard.answer.0
+            + seen.heard.calls.0
+            + seen.heard.arguments.0
+            > 0
+        {
             return Ok(());
         }
         if let Some(error) = seen.errors.first() {
@@ -291,7 +384,7 @@ impl Told<'_> {
     /// Prints a text on stdout, or on stderr if stdout is the copy of the stream.
     fn print(&self, text: &str) -> Outcome {
         if self.args.passthrough || self.args.repair.is_some() {
-            eprintln!("{text}");
+            show::remark(text);
             return Ok(());
         }
         show::print(text)
@@ -299,11 +392,22 @@ impl Told<'_> {
 
     fn json(&self, ended: &str) -> String {
         let seen = &self.seen;
+        let refused: Vec<_> = seen
+            .refused
+            .iter()
+            .map(|one| json!({"alarm": one.alarm, "id": one.id, "name": one.name}))
+            .collect();
         json!({
             "ended": ended,
             "alarm": seen.alarm,
             "warnings": seen.warnings,
-            "seen": {"reasoning": seen.reasoning, "answer": seen.answer},
+            "seen": {
+                "reasoning": seen.heard.reasoning,
+                "answer": seen.heard.answer,
+                "arguments": seen.heard.arguments,
+                "calls": seen.heard.calls,
+            },
+            "refused": refused,
             "bytes": seen.bytes,
             "format": seen.format.map(StreamFormat::name),
             "bad_lines": seen.bad_lines,
@@ -322,7 +426,7 @@ impl Told<'_> {
             0 => String::new(),
             n => format!(", {} that could not be read", show::several(n, "line")),
         };
-        let calls = match seen.calls.0 {
+        let calls = match seen.heard.calls.0 {
             0 => String::new(),
             n => format!(", {}", show::several(n, "tool call")),
         };
@@ -332,8 +436,8 @@ impl Told<'_> {
         };
         format!(
             "{} chars of reasoning and {} of answer{calls} ({format}{bad}{model})",
-            show::count(seen.reasoning.0),
-            show::count(seen.answer.0),
+            show::count(seen.heard.reasoning.0),
+            show::count(seen.heard.answer.0),
         )
     }
 

@@ -5,22 +5,22 @@ use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use deadloop_corpus::{Problem, StreamFormat};
+use deadloop_detect::{Alarm, Blind, Feeds};
+use deadloop_stream::{Heard, Refused, Step, Told, Watched};
+
+use super::UNNAMED;
 use super::input::Input;
+use super::record::Record;
 use crate::commands::repair::Live;
-use deadloop_corpus::{Arrival, Problem, Quiet, StreamFormat, StreamReader};
-use deadloop_detect::{Alarm, Calls, Channel, Chars, Event, Guard, Guards};
 
 /// What is known about a stream so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
     /// Bytes read.
     pub(crate) bytes: u64,
-    /// Chars of thinking that were judged.
-    pub(crate) reasoning: Chars,
-    /// Chars of the answer that were judged.
-    pub(crate) answer: Chars,
-    /// Tool calls that were judged.
-    pub(crate) calls: Calls,
+    /// What was judged.
+    pub(crate) heard: Heard,
     /// The format of the stream; `None` until it is recognised.
     pub(crate) format: Option<StreamFormat>,
     /// Lines that could not be read.
@@ -29,12 +29,16 @@ pub(crate) struct Seen {
     pub(crate) problems: Vec<Problem>,
     /// The errors that the server reported in the stream.
     pub(crate) errors: Vec<String>,
-    /// The model that the stream named last.
+    /// The model that the stream named first.
     pub(crate) model: Option<String>,
     /// The alarms of guards that only warn or observe.
     pub(crate) warnings: Vec<Alarm>,
+    /// The calls that are not to be run.
+    pub(crate) refused: Vec<Refused>,
     /// Why the stream would be aborted.
     pub(crate) alarm: Option<Alarm>,
+    /// The guards that this stream can never feed, with `--strict`.
+    pub(crate) blind: Vec<Blind>,
 }
 
 /// [`Seen`], for the thread that reads and the one that waits for Ctrl-C.
@@ -53,29 +57,44 @@ impl Shared {
     }
 }
 
+/// What is new, to be told while the stream goes on.
+pub(crate) enum News<'a> {
+    /// A line that could not be read.
+    Problem(&'a Problem),
+    /// An alarm that only warns or observes.
+    Warning(&'a Alarm),
+    /// A call that is not to be run.
+    Refused(&'a Refused),
+    /// Guards that this stream can never feed.
+    Blind(&'a [Blind]),
+}
+
+/// Finds the guards of a model, by its name, that a stream can never feed which brings nothing else.
+pub(crate) type BlindOf = Box<dyn Fn(Option<&str>, Feeds) -> Vec<Blind> + Send>;
+
 /// A stream, its guard and what is known so far.
 pub(crate) struct Watching<'a> {
-    guard: Guard,
-    /// The guards of all models, if the stream may name its model.
-    guards: Option<Guards>,
-    reader: StreamReader,
+    watched: Watched,
     /// The repairers of the stream; their output is then the copy.
     mender: Option<Live>,
-    /// How long nothing has come, since `began`.
-    quiet: Quiet,
+    record: Option<Record>,
+    /// Finds the blind guards, until they were looked for.
+    blind: Option<BlindOf>,
+    /// A blind guard ends the watch.
+    strict: bool,
     began: Instant,
     shared: &'a Shared,
 }
 
 impl<'a> Watching<'a> {
     /// `shared` is updated before anything is copied.
-    pub(crate) fn new(guard: Guard, reader: StreamReader, shared: &'a Shared) -> Self {
+    pub(crate) fn new(watched: Watched, shared: &'a Shared) -> Self {
         Self {
-            guard,
-            guards: None,
-            reader,
+            watched,
             mender: None,
-            quiet: Quiet::default(),
+            record: None,
+            blind: None,
+            strict: false,
             began: Instant::now(),
             shared,
         }
@@ -87,160 +106,120 @@ impl<'a> Watching<'a> {
         self
     }
 
-    /// The same, but from the place where the stream names a model on, with the guard of that model.
-    pub(crate) fn by_model(mut self, guards: Guards) -> Self {
-        self.guards = Some(guards);
+    /// The same, with the events kept as a transcript.
+    pub(crate) fn recording(mut self, record: Option<Record>) -> Self {
+        self.record = record;
         self
     }
 
-    /// Watches `input` until it ends or the guard alarms. Its bytes are written to `copy` as they arrive,
-    /// up to the alarm. `told` is called with new problems and warnings.
+    /// The same, telling of guards that the stream can never feed; with `strict` they end the watch.
+    pub(crate) fn looking_for_blind(mut self, blind: BlindOf, strict: bool) -> Self {
+        self.blind = Some(blind);
+        self.strict = strict;
+        self
+    }
+
+    /// Watches `input` until it ends or the guard stops it. Its bytes are written to `copy` as they arrive,
+    /// up to the alarm. `told` is called with what is new.
     ///
     /// # Errors
-    /// Returns an error if `input` cannot be read or `copy` cannot be written.
+    /// Returns an error if `input` cannot be read, or `copy` or the record cannot be written.
     pub(crate) fn run(
         mut self,
         mut input: impl Input,
         mut copy: impl Write,
-        told: impl Fn(&[Problem], &[Alarm]),
+        told: impl Fn(News<'_>),
     ) -> io::Result<()> {
-        let (mut named, mut warned) = (0, 0);
+        let mut named = 0;
         loop {
             let came = input.next()?;
             let ended = came.as_ref().is_some_and(Vec::is_empty);
-            let arrived = came.as_deref().unwrap_or_default();
-            let mut stop = self.silence();
-            if stop.is_none() && came.is_some() {
-                match arrived {
-                    [] => self.reader.end(),
-                    _ => self.reader.feed(arrived),
-                }
-                stop = self.judge(arrived.len() as u64);
+            let step = self.step(came.as_deref());
+            let problems = self.watched.problems();
+            problems[named..]
+                .iter()
+                .for_each(|problem| told(News::Problem(problem)));
+            named = problems.len();
+            step.warnings
+                .iter()
+                .for_each(|alarm| told(News::Warning(alarm)));
+            step.refused
+                .iter()
+                .for_each(|refused| told(News::Refused(refused)));
+            let (stop, kept) = (step.decision.stops(), step.kept);
+            self.note(step);
+            if self.is_blind(&told) {
+                return Ok(());
             }
-            let warnings = self.shared.lock().warnings[warned..].to_vec();
-            told(&self.reader.problems()[named..], &warnings);
-            named = self.reader.problems().len();
-            warned += warnings.len();
-            let kept = self.keep(stop, arrived);
             match &mut self.mender {
-                None => copy.write_all(&arrived[..kept])?,
+                None => copy.write_all(&came.unwrap_or_default()[..kept])?,
                 Some(mender) => {
-                    if stop.is_none() && ended {
+                    if !stop && ended {
                         mender.finish();
                     }
                     copy.write_all(&mender.take())?;
                 }
             }
             copy.flush()?;
-            if stop.is_some() || ended {
-                return Ok(());
+            if stop || ended {
+                let (model, now) = (self.watched.model().unwrap_or(UNNAMED), since(self.began));
+                let record = self.record;
+                return record.map_or(Ok(()), |record| record.finish(model, now));
             }
         }
     }
 
-    /// Tells the guard how long nothing has come. Returns the byte after which the stream would be aborted.
-    fn silence(&mut self) -> Option<u64> {
-        let silent = self.quiet.since(since(self.began))?;
-        self.tell(&Event::Silence(silent), &mut self.shared.lock())
-    }
-
-    /// Passes the guard an event that is not part of the stream.
-    fn tell(&mut self, event: &Event<'_>, seen: &mut Seen) -> Option<u64> {
-        let alarm = self.guard.push(event);
-        seen.warnings.extend(self.guard.warnings());
-        seen.alarm = Some(alarm?);
-        Some(seen.bytes)
-    }
-
-    /// Passes the guard the events that have arrived. Returns the byte after which the stream would be
-    /// aborted.
-    fn judge(&mut self, read: u64) -> Option<u64> {
-        let mut stop = None;
-        let mut seen = self.shared.lock();
-        seen.bytes += read;
-        while stop.is_none()
-            && let Some(arrival) = self.reader.next_event()
-        {
-            follow(
-                &self.reader,
-                &mut seen.model,
-                (&self.guards, &mut self.guard),
-            );
-            let event = arrival.event.seen();
-            self.quiet.heard(&event, since(self.began));
-            let mut before = Chars(0);
-            let chars = match event {
-                Event::Text(Channel::Reasoning, _) => Some(&mut seen.reasoning),
-                Event::Text(..) => Some(&mut seen.answer),
-                _ => None,
-            };
-            if let (Some(chars), Event::Text(_, text)) = (chars, event) {
-                before = std::mem::replace(chars, *chars + Chars::of(text));
+    /// Takes what came: bytes, none at the end, or nothing for a while.
+    fn step(&mut self, came: Option<&[u8]>) -> Step {
+        let now = since(self.began);
+        let (mender, record) = (&mut self.mender, &mut self.record);
+        let each = |told: &Told<'_>| {
+            if let (Some(record), false) = (&mut *record, told.derived) {
+                record.push(&told.event, now);
             }
-            if let Some(alarm) = self.guard.push(&event) {
-                stop = Some(match event {
-                    Event::Text(_, text) => {
-                        let known = alarm.exact.since(before.into());
-                        self.end(&arrival, text, Chars(known))
-                    }
-                    _ => arrival.end,
-                });
-                seen.alarm = Some(alarm);
+            if let (Some(mender), true) = (&mut *mender, told.goes_on) {
+                mender.push(&told.event);
             }
-            if let (Some(mender), None) = (&mut self.mender, stop) {
-                mender.push(&event);
-            }
-            seen.warnings.extend(self.guard.warnings());
-            seen.calls = seen.calls + Calls(u64::from(matches!(event, Event::Call { .. })));
-        }
-        // The stream is over; a detector of endings has to know.
-        if read == 0 && stop.is_none() {
-            stop = self.tell(&Event::Closed, &mut seen);
-        }
-        follow(
-            &self.reader,
-            &mut seen.model,
-            (&self.guards, &mut self.guard),
-        );
-        let told = seen.errors.len();
-        seen.errors.extend_from_slice(&self.reader.errors()[told..]);
-        seen.format = self.reader.format();
-        seen.bad_lines = self.reader.bad_lines();
-        let named = seen.problems.len();
-        seen.problems
-            .extend_from_slice(&self.reader.problems()[named..]);
-        stop
-    }
-
-    /// The byte at which the copy ends for an alarm at char `known` of an event. It is the end of the event.
-    /// But plain text comes in pieces of any length, so there it is that very char.
-    fn end(&self, arrival: &Arrival, text: &str, known: Chars) -> u64 {
-        if self.reader.format() != Some(StreamFormat::Text) {
-            return arrival.end;
-        }
-        let chars = usize::try_from(known.0).unwrap_or(usize::MAX);
-        let after = text.char_indices().nth(chars);
-        arrival.end - after.map_or(0, |(at, _)| (text.len() - at) as u64)
-    }
-
-    /// How many of the bytes that have just arrived are copied. A server-sent event is copied with the blank
-    /// line that ends it, if that has arrived.
-    fn keep(&self, stop: Option<u64>, arrived: &[u8]) -> usize {
-        let Some(stop) = stop else {
-            return arrived.len();
         };
-        let start = self.shared.lock().bytes - arrived.len() as u64;
-        // The alarm may be about text that was held back, and that was copied before.
-        let kept = usize::try_from(stop.saturating_sub(start)).unwrap_or(arrived.len());
-        let blank = match &arrived[kept..] {
-            [b'\n', ..] => 1,
-            [b'\r', b'\n', ..] => 2,
-            _ => 0,
-        };
-        match self.reader.format() {
-            Some(StreamFormat::Sse) => kept + blank,
-            _ => kept,
+        match came {
+            None => self.watched.silent_each(now, each),
+            Some([]) => self.watched.end_each(now, each),
+            Some(bytes) => self.watched.feed_each(bytes, now, each),
         }
+    }
+
+    /// Writes down what is known now.
+    fn note(&self, step: Step) {
+        let (watched, mut seen) = (&self.watched, self.shared.lock());
+        seen.bytes = watched.bytes();
+        seen.heard = watched.heard();
+        seen.format = watched.format();
+        seen.bad_lines = watched.bad_lines();
+        seen.problems = watched.problems().to_vec();
+        seen.errors = watched.errors().to_vec();
+        seen.model = watched.model().map(str::to_owned);
+        seen.alarm = watched.alarm().cloned();
+        seen.warnings.extend(step.warnings);
+        seen.refused.extend(step.refused);
+    }
+
+    /// Looks once for guards that the stream can never feed, as soon as it is known what it is. Whether they end the
+    /// watch.
+    fn is_blind(&mut self, told: &impl Fn(News<'_>)) -> bool {
+        let heard = self.watched.heard() != Heard::default();
+        let (Some(feeds), true) = (self.watched.feeds(), heard) else {
+            return false;
+        };
+        let Some(blind) = self.blind.take() else {
+            return false;
+        };
+        let blind = blind(self.watched.model(), feeds);
+        if blind.is_empty() {
+            return false;
+        }
+        told(News::Blind(&blind));
+        self.shared.lock().blind = blind;
+        self.strict
     }
 }
 
@@ -249,28 +228,12 @@ fn since(began: Instant) -> u64 {
     u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Takes a fresh guard if the stream names another model than before.
-fn follow(
-    reader: &StreamReader,
-    known: &mut Option<String>,
-    (guards, guard): (&Option<Guards>, &mut Guard),
-) {
-    let named = reader.model();
-    if named.is_none() || named == known.as_deref() {
-        return;
-    }
-    *known = named.map(str::to_owned);
-    if let (Some(guards), Some(model)) = (guards, named) {
-        *guard = guards.guard(model);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::input::read;
     use super::*;
-    use deadloop_corpus::ThinkOptions;
-    use deadloop_detect::Settings;
+    use deadloop_corpus::{StreamReader, ThinkOptions};
+    use deadloop_detect::{Chars, Guard, Settings};
     use std::io::{ErrorKind, Read};
 
     /// Gives `size` bytes a read, and an interruption before each.
@@ -304,14 +267,15 @@ mod tests {
         let shared = Shared::default();
         let reader = StreamReader::new("x", None, ThinkOptions::default());
         let guard = Guard::new(Settings::default().guard()).unwrap();
+        let watched = Watched::with(guard, reader);
         let mut copy = Vec::new();
         let pipe = Pipe {
             bytes,
             size,
             interrupt: false,
         };
-        Watching::new(guard, reader, &shared)
-            .run(pipe, &mut copy, |_, _| ())
+        Watching::new(watched, &shared)
+            .run(pipe, &mut copy, |_| ())
             .unwrap();
         (shared.seen(), copy)
     }
@@ -346,7 +310,7 @@ mod tests {
         for size in [1, 2, 5, 700, stream.len()] {
             let (seen, copy) = watch(stream.as_bytes(), size);
             assert_eq!(
-                (seen.answer, seen.alarm.map(|a| a.delivered)),
+                (seen.heard.answer, seen.alarm.map(|a| a.delivered)),
                 (Chars(180), Some(Chars(180).into()))
             );
             // The blank line goes with it where it has come.

@@ -13,6 +13,9 @@ use super::unit::LETTER_OR_EMOJI;
 use crate::fact::{Bound, Clock, Fact, UNIT_CHARS};
 use crate::stream::{Chars, Kind};
 
+/// Tails without a letter that are remembered: more than can go on at once.
+const LEFT: usize = 32;
+
 impl PeriodicMeter {
     pub(super) fn tell_ended(&mut self, fenced: bool) {
         let until = self.runs.seen() - 1;
@@ -98,18 +101,26 @@ impl PeriodicMeter {
         if run.lag < look.min_period || run.start + look.least(run.lag) > until {
             return;
         }
-        let unit = self.unit(run, until);
-        if look.holds_letter && !LETTER_OR_EMOJI.is_match(&unit) {
+        if self.without_letter.contains(&(run.lag, run.start)) {
             return;
         }
-        let chars = !look.symbols.are_elements();
-        // Where numbers are compared, they are no names: dumps and grids are often meant.
-        let bare = look.symbols.count() && !unit.contains(char::is_alphabetic);
-        let single = chars && run.lag == 1 || bare || !self.is_named(run, until, &unit);
+        let unit = self.unit(run, until);
+        if look.holds_letter && !LETTER_OR_EMOJI.is_match(&unit) {
+            self.leave(run);
+            return;
+        }
+        let holds = self.holds(run, until, &unit);
         let origin = self.origin(run);
         let fenced = look.fenced_copies.filter(|_| fenced).unwrap_or(0);
-        for ask in look.asks_of(part, run.lag, single) {
-            let need = look.need(run.lag, ask).max(fenced * u64::from(run.lag));
+        for ask in look.asks_of(part, run.lag, holds) {
+            let tall = if ask.is_bare() {
+                self.tall(run, &unit)
+            } else {
+                0
+            };
+            let need = look
+                .need(run.lag, ask)
+                .max(fenced.max(tall) * u64::from(run.lag));
             let first = (run.start + need).max(self.told + 1);
             let Some((at, clock)) = self.clock(run, (first, until), look.chars(ask)) else {
                 continue;
@@ -119,8 +130,8 @@ impl PeriodicMeter {
                 until,
                 clock,
                 kind: self.kind(run, &unit, origin),
-                bounds: look.bounds_of(part, (run, origin), (ask, single)),
-                asked: look.asked(run, origin.start, (ask, fenced)),
+                bounds: look.bounds_of(part, (run, origin), (ask, holds)),
+                asked: look.asked(run, origin.start, (ask, fenced, tall)),
                 check: "periodic",
                 onset: origin.onset.into(),
                 period: (origin.onset - origin.start).into(),
@@ -129,6 +140,14 @@ impl PeriodicMeter {
             };
             self.found.push((run.lag, fact));
         }
+    }
+
+    /// Remembers that no letter stands in the unit of a tail: all its copies are alike, and a long one takes long to read.
+    fn leave(&mut self, run: Run) {
+        if self.without_letter.len() == LEFT {
+            self.without_letter.remove(0);
+        }
+        self.without_letter.push((run.lag, run.start));
     }
 
     /// The steps from `first` to `until` that the loosest setting accepts, and where they lie.

@@ -39,6 +39,8 @@ struct PeriodicMeter {
     recycled: Option<Recycled>,
     /// The first element of the recycled stretch that goes on, once it is not kept, and its number.
     first: (u64, String),
+    /// Tails whose units were found to hold no letter where one is wanted: lag and first symbol.
+    without_letter: Vec<(u32, u64)>,
     /// The steps whose facts have been emitted.
     told: u64,
     /// Facts of the piece that is read, with their lags.
@@ -55,6 +57,7 @@ impl PeriodicMeter {
             counters: look.symbols.count().then(Counters::default),
             recycled: (look.min_recycled > 0).then(|| Recycled::new(look.want.max_lag)),
             first: (0, String::new()),
+            without_letter: Vec::new(),
             told: 0,
             found: Vec::new(),
             look,

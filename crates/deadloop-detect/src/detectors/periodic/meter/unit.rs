@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::super::elements::NAMED;
+use super::super::look::Holds;
 use super::super::places::Origin;
 use super::super::runs::Run;
 use super::super::symbols::NUMBER;
@@ -38,6 +39,41 @@ impl PeriodicMeter {
         &self.runs.kept()[from..to]
     }
 
+    /// What the unit holds, for the thresholds that ask for it. Where numbers are compared, they are no names: dumps
+    /// and grids are often meant.
+    pub(super) fn holds(&self, run: Run, until: u64, unit: &str) -> Holds {
+        let symbols = &self.look.symbols;
+        let one = !symbols.are_elements() && run.lag == 1;
+        let bare = !unit.contains(char::is_alphabetic);
+        let number = |c: char| c.is_numeric() || c == '#' && symbols.fold();
+        if self.look.min_bare > 0 && !one && bare && unit.contains(number) {
+            return Holds::Bare;
+        }
+        match one || symbols.count() && bare || !self.is_named(run, until, unit) {
+            true => Holds::Single,
+            false => Holds::Named,
+        }
+    }
+
+    /// The copies of a unit after which its rows are no grid: those are not much taller than they are wide. 0: it is
+    /// not made of rows.
+    pub(super) fn tall(&self, run: Run, unit: &str) -> u64 {
+        if self.look.symbols.are_elements() {
+            // Where points cut rows into cells, the unit is one row.
+            let rows = run.lag as usize;
+            let cut = unit
+                .split(is_between)
+                .filter(|cell| !cell.is_empty())
+                .count()
+                <= 2 * rows;
+            return tall(unit, if cut { 1 } else { rows });
+        }
+        let lines = unit.matches('\n').count();
+        // Where all stands on one line, a bracket ends a row.
+        let ends = || unit.matches([']', '}']).count();
+        tall(unit, if lines > 0 { lines } else { ends() })
+    }
+
     /// Whether the unit has a letter or a number.
     pub(super) fn is_named(&self, run: Run, until: u64, unit: &str) -> bool {
         let mut symbols = self.symbols_of(self.copy(run, until)).iter();
@@ -62,6 +98,32 @@ impl PeriodicMeter {
         let elements = self.look.symbols.are_elements();
         kind(text, !elements && u64::from(run.lag) < SHORT)
     }
+}
+
+/// Rows that a grid may have more than it is wide.
+const MORE: usize = 5;
+/// Copies of several rows together that are more than a grid that is drawn again for each step.
+const DRAWN: u64 = 5;
+
+/// Whether a char stands between cells.
+fn is_between(c: char) -> bool {
+    c.is_whitespace() || ",;|[](){}&".contains(c)
+}
+
+/// The copies of a unit of so many rows after which they are no grid; 0 where there are none.
+fn tall(unit: &str, rows: usize) -> u64 {
+    if rows == 0 {
+        return 0;
+    }
+    let (mut count, mut longest) = (0, 0);
+    for cell in unit.split(is_between).filter(|cell| !cell.is_empty()) {
+        count += 1;
+        longest = cell.chars().count().max(longest);
+    }
+    // Of a row in one piece each char is a cell.
+    let wide = if count <= rows { longest } else { count / rows };
+    let copies = (wide + MORE).div_ceil(rows) as u64;
+    copies.max(if rows > 2 { DRAWN } else { 0 })
 }
 
 /// A char of the Unicode categories L and N.

@@ -1,0 +1,405 @@
+//! [`Guard`]: the live guard as the packages hand it out, and [`Decision`], what it says.
+
+use deadloop_detect::{Alarm, Channel, Decision as Decided, Event, Pushed, TextChannel};
+use serde::Serialize;
+
+use crate::{Lane, Pairs};
+
+/// The guard of one stream or run.
+///
+/// Text may come as UTF-16 that is cut inside a char ([`Lane`]). Where positions are asked for in units of UTF-16
+/// ([`counting_utf16`](Self::counting_utf16)) alarms have them too.
+#[derive(Debug)]
+pub struct Guard {
+    guard: deadloop_detect::Guard,
+    lanes: [Lane; LANES],
+    /// Where UTF-16 is counted.
+    pairs: Option<Box<[Pairs; LANES]>>,
+}
+
+/// How many channels carry text.
+const LANES: usize = TextChannel::ALL.len();
+
+impl Guard {
+    pub(crate) fn of(guard: deadloop_detect::Guard) -> Self {
+        Self {
+            guard,
+            lanes: Default::default(),
+            pairs: None,
+        }
+    }
+
+    /// The same guard, whose alarms have positions in UTF-16 too.
+    #[must_use]
+    pub fn counting_utf16(mut self) -> Self {
+        self.pairs = Some(Box::default());
+        self
+    }
+
+    /// A guard for the next request, which knows nothing of what this one has read.
+    #[must_use]
+    pub fn fresh(&self) -> Self {
+        let guard = Self::of(self.guard.fresh());
+        match self.pairs {
+            Some(_) => guard.counting_utf16(),
+            None => guard,
+        }
+    }
+
+    /// Takes the next chunk of a channel of text, by its place in [`TextChannel::ALL`].
+    pub fn push(&mut self, lane: usize, text: &str) -> Decision {
+        let Some(channel) = TextChannel::ALL.get(lane) else {
+            return Decision::default();
+        };
+        if self.lanes[lane].holds() {
+            let held = self.lanes[lane].end().unwrap_or("");
+            return self.take(lane, *channel, &format!("{held}{text}"));
+        }
+        self.take(lane, *channel, text)
+    }
+
+    /// The same for a chunk of UTF-16, which may end inside a char.
+    pub fn push_utf16(&mut self, lane: usize, units: &[u16]) -> Decision {
+        let (Some(channel), Some(own)) = (TextChannel::ALL.get(lane), self.lanes.get_mut(lane))
+        else {
+            return Decision::default();
+        };
+        let text = own.text(units);
+        self.take(lane, *channel, &text)
+    }
+
+    /// Whether the next chunk of a channel has to come as UTF-16, because half of a char was held back.
+    pub fn holds(&self, lane: usize) -> bool {
+        self.lanes.get(lane).is_some_and(Lane::holds)
+    }
+
+    fn take(&mut self, lane: usize, channel: TextChannel, text: &str) -> Decision {
+        if let Some(pairs) = &mut self.pairs {
+            pairs[lane].count(text);
+        }
+        self.decide(&Event::Text(channel, text))
+    }
+
+    /// Takes an event that is no text. A half of a char that was held back has no second one then, unless nothing but
+    /// time has passed.
+    pub fn event(&mut self, event: &Event<'_>) -> Decision {
+        if !matches!(event, Event::Silence(_)) {
+            for (lane, channel) in TextChannel::ALL.into_iter().enumerate() {
+                let Some(rest) = self.lanes[lane].end() else {
+                    continue;
+                };
+                let mut decision = self.take(lane, channel, rest);
+                if decision.action == Action::Stop {
+                    return decision;
+                }
+                let then = self.event(event);
+                decision.warnings.extend(then.warnings);
+                return Decision {
+                    warnings: decision.warnings,
+                    ..then
+                };
+            }
+        }
+        self.decide(event)
+    }
+
+    fn decide(&mut self, event: &Event<'_>) -> Decision {
+        self.guard.push(event).into()
+    }
+
+    /// Why it has stopped the stream, once it has.
+    pub fn alarm(&self) -> Option<&Alarm> {
+        self.guard.stopped()
+    }
+
+    /// An alarm as JSON, with its positions in UTF-16 where they are counted, are of text, and are known.
+    pub fn alarm_json(&self, alarm: &Alarm) -> String {
+        json(&self.read(alarm))
+    }
+
+    /// A decision as JSON (`action`, `alarm` or null, `warnings`), where there is something to do or to tell.
+    pub fn told(&self, decision: &Decision) -> Option<String> {
+        (!decision.is_quiet()).then(|| self.decision_json(decision))
+    }
+
+    fn decision_json(&self, decision: &Decision) -> String {
+        decision.written(|alarm| self.read(alarm))
+    }
+
+    fn read<'a>(&self, alarm: &'a Alarm) -> Told<'a> {
+        let lane = TextChannel::ALL
+            .iter()
+            .position(|lane| *lane == alarm.channel);
+        let pairs = self.pairs.as_ref().zip(lane).map(|(all, lane)| &all[lane]);
+        let units = |chars: deadloop_detect::Units| pairs.and_then(|p| p.units(chars.count()));
+        Told {
+            exact_utf16: units(alarm.exact),
+            delivered_utf16: units(alarm.delivered),
+            onset_utf16: units(alarm.onset),
+            ..Told::of(alarm)
+        }
+    }
+}
+
+/// What the caller has to do after an event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Action {
+    /// Nothing: the stream goes on.
+    #[default]
+    Continue,
+    /// The call that was pushed is not to be run; the stream goes on.
+    Refuse,
+    /// The stream is over.
+    Stop,
+}
+
+/// What a guard says of an event.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[must_use]
+pub struct Decision {
+    /// What to do.
+    pub action: Action,
+    /// Why, where it is to refuse or to stop.
+    pub alarm: Option<Box<Alarm>>,
+    /// Alarms that only warn or observe, new ones.
+    pub warnings: Vec<Alarm>,
+}
+
+impl From<Pushed> for Decision {
+    fn from(Pushed { decision, warnings }: Pushed) -> Self {
+        let (action, alarm) = match decision {
+            Decided::Continue => (Action::Continue, None),
+            Decided::Refuse(alarm) => (Action::Refuse, Some(Box::new(alarm))),
+            Decided::Stop(alarm) => (Action::Stop, Some(Box::new(alarm))),
+        };
+        Self {
+            action,
+            alarm,
+            warnings,
+        }
+    }
+}
+
+impl Action {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Continue => "continue",
+            Self::Refuse => "refuse",
+            Self::Stop => "stop",
+        }
+    }
+}
+
+impl Decision {
+    /// It as JSON: `action`, `alarm` or null, `warnings`.
+    pub fn json(&self) -> String {
+        self.written(Told::of)
+    }
+
+    fn written<'a>(&'a self, read: impl Fn(&'a Alarm) -> Told<'a>) -> String {
+        #[derive(Serialize)]
+        struct Wire<'a> {
+            action: Action,
+            alarm: Option<Told<'a>>,
+            warnings: Vec<Told<'a>>,
+        }
+        json(&Wire {
+            action: self.action,
+            alarm: self.alarm.as_deref().map(&read),
+            warnings: self.warnings.iter().map(&read).collect(),
+        })
+    }
+
+    /// Whether there is nothing to tell.
+    pub fn is_quiet(&self) -> bool {
+        self.action == Action::Continue && self.warnings.is_empty()
+    }
+}
+
+/// An alarm as the packages read it: its fields, and what it says to a log, to a user and to a model.
+#[derive(Serialize)]
+struct Told<'a> {
+    #[serde(flatten)]
+    alarm: &'a Alarm,
+    what: String,
+    log_line: String,
+    user_message: String,
+    refusal: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exact_utf16: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delivered_utf16: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    onset_utf16: Option<u64>,
+}
+
+impl<'a> Told<'a> {
+    fn of(alarm: &'a Alarm) -> Self {
+        Self {
+            alarm,
+            what: alarm.what(),
+            log_line: alarm.log_line(),
+            user_message: alarm.user_message(),
+            refusal: refusal(alarm),
+            exact_utf16: None,
+            delivered_utf16: None,
+            onset_utf16: None,
+        }
+    }
+}
+
+/// What the model gets as the result of a call that was not run, in English.
+fn refusal(alarm: &Alarm) -> String {
+    format!(
+        "This call was not run: the model {} ({}). Do something else, or say what is missing.",
+        alarm.kind.was_doing(),
+        alarm.what()
+    )
+}
+
+/// An alarm as JSON: its fields, and what it says to a log (`log_line`), to a user (`user_message`) and to a model
+/// (`refusal`).
+pub fn alarm_json(alarm: &Alarm) -> String {
+    json(&Told::of(alarm))
+}
+
+/// Plain data with text as keys: nothing in it can fail.
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+/// The channels that carry text, as an error names them.
+pub fn lanes() -> String {
+    TextChannel::ALL.map(TextChannel::name).join(", ")
+}
+
+/// The place of the channel of text with that name, in [`TextChannel::ALL`].
+///
+/// # Errors
+/// It is none: what there is; and where `text` is one, that the two stand the wrong way round.
+pub fn lane(channel: &str, text: impl FnOnce() -> String) -> Result<usize, String> {
+    let place = |name: &str| TextChannel::ALL.iter().position(|c| c.name() == name);
+    place(channel).ok_or_else(|| {
+        let hint = match (
+            place(&text()),
+            Channel::ALL.iter().any(|c| c.name() == channel),
+        ) {
+            (Some(_), _) => "; the text comes first, then its channel: push(text, channel)",
+            (None, true) => "; calls and turns have methods of their own: call(...), turn()",
+            (None, false) => "",
+        };
+        let channel: String = channel.chars().take(40).collect();
+        format!(
+            "no channel of text is called {channel:?}; there is: {}{hint}",
+            lanes()
+        )
+    })
+}
+
+/// Seconds as milliseconds.
+///
+/// # Errors
+/// They are no number from 0 on.
+pub fn millis(seconds: f64) -> Result<u64, String> {
+    let millis = seconds * 1000.0;
+    match (0.0..1e15).contains(&millis) {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // just looked at
+        true => Ok(millis.round() as u64),
+        false => Err(format!(
+            "silence of {seconds} seconds; expected a number from 0 on"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Guards;
+    use deadloop_detect::Arguments;
+
+    const SENTENCE: &str = "Wait, let me check the roads once more. ";
+
+    fn call(guard: &mut Guard) -> Decision {
+        guard.event(&Event::Call {
+            id: None,
+            name: "ls",
+            arguments: Arguments::Raw("{}"),
+        })
+    }
+
+    fn guard(response: &str) -> Guard {
+        let text = format!(
+            "[[guard]]\ndetector = \"duplicate\"\nresponse = \"{response}\"\n[guard.params]\nn = 3"
+        );
+        Guards::parse(&text, "settings").unwrap().guard("")
+    }
+
+    #[test]
+    fn each_response_is_an_action() {
+        for (response, action, goes_on) in [
+            ("stop", Action::Stop, false),
+            ("refuse", Action::Refuse, true),
+            ("warn", Action::Continue, true),
+            ("observe", Action::Continue, true),
+        ] {
+            let mut guard = guard(response);
+            assert!(call(&mut guard).is_quiet() && call(&mut guard).is_quiet());
+            let third = call(&mut guard);
+            assert_eq!(third.action, action, "{response}");
+            assert_eq!(third.alarm.is_some(), action != Action::Continue);
+            assert_eq!(
+                third.warnings.len(),
+                usize::from(action == Action::Continue)
+            );
+            assert_eq!(guard.alarm().is_some(), !goes_on);
+        }
+    }
+
+    #[test]
+    fn a_half_that_stays_alone_counts_when_something_else_comes() {
+        let settings = "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = 3\nmin_chars = 4\nmin_single = 4";
+        let mut guard = Guards::parse(settings, "settings").unwrap().guard("");
+        let half = [0xD83D_u16];
+        for _ in 0..3 {
+            assert!(guard.push_utf16(1, &half).is_quiet());
+        }
+        assert!(guard.event(&Event::Silence(2000)).is_quiet());
+        assert!(guard.holds(1));
+        let mut other = guard.fresh();
+        // The fourth half is known to be alone at the end alone.
+        assert!(guard.push_utf16(1, &half).is_quiet());
+        assert_eq!(guard.event(&Event::Finish(None)).action, Action::Stop);
+        assert!(other.push(1, "\u{FFFD}\u{FFFD}\u{FFFD}").is_quiet());
+        assert_eq!(other.push(1, "\u{FFFD}").action, Action::Stop);
+    }
+
+    #[test]
+    fn positions_in_utf16_are_told_where_they_are_asked_for() {
+        let text = "ab😀c".repeat(400);
+        let guards = Guards::recommended().unwrap();
+        let mut plain = guards.guard("");
+        let decision = plain.push(1, &text);
+        let json = plain.decision_json(&decision);
+        assert!(json.starts_with("{\"action\":\"stop\",\"alarm\":{\"detector\""));
+        assert!(!json.contains("utf16"));
+        let mut counting = guards.guard("").counting_utf16();
+        let decision = counting.push(1, &text);
+        let alarm: serde_json::Value =
+            serde_json::from_str(&counting.alarm_json(&decision.alarm.unwrap())).unwrap();
+        let exact = alarm["exact"].as_u64().unwrap();
+        let units: String = text.chars().take(exact as usize).collect();
+        assert_eq!(alarm["exact_utf16"], units.encode_utf16().count());
+        assert_eq!(alarm["delivered_utf16"], text.encode_utf16().count());
+    }
+
+    #[test]
+    fn channels_that_carry_no_text_are_refused() {
+        let error = |channel, text: &str| lane(channel, || text.to_owned()).unwrap_err();
+        assert_eq!(lane("answer", || "reasoning".to_owned()), Ok(1));
+        assert!(error("tools", SENTENCE).ends_with("methods of their own: call(...), turn()"));
+        assert!(error("thought", "x").ends_with("there is: reasoning, answer, arguments"));
+        assert!(error(SENTENCE, "answer").ends_with("push(text, channel)"));
+    }
+}

@@ -1,0 +1,133 @@
+//! HTTP archives (HAR 1.2), as browsers, mitmproxy and Charles save them: of each exchange the response
+//! of a model's API, streamed or not, and its request.
+//!
+//! The format: <https://w3c.github.io/web-performance/specs/HAR/Overview.html>.
+
+use serde_json::Value;
+
+use crate::Place;
+use crate::import::cut::{Content, Record};
+use crate::import::head::Certainty;
+use crate::import::paths;
+use crate::import::reader::{Foreign, Out, Reader};
+use crate::import::stream::families;
+use crate::import::stream::{Framed, Frames, object};
+use crate::import::streams::Streams;
+use crate::import::take::{self, Object};
+use crate::transcript::wire::Fault;
+
+pub(crate) const ENTRY: Foreign = Foreign {
+    name: "har",
+    help: "HTTP archives (.har) with exchanges of a model's API",
+    knows: |head| Certainty::Certain.when(head.any(known)),
+    shape: None,
+    whole_folder: false,
+    reader: || Box::new(Har),
+};
+
+fn known(object: &Object) -> bool {
+    let log = object.get("log").and_then(Value::as_object);
+    log.is_some_and(|log| log.contains_key("entries") || log.contains_key("creator"))
+}
+
+/// Most bytes of one event of a stream.
+const EVENT: usize = 64 << 20;
+
+struct Har;
+
+impl Reader for Har {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+        let place = record.place.clone();
+        let mut archive = record.object()?;
+        let entries = paths::all(&mut archive, "log.entries[]");
+        if entries.is_empty() {
+            return Err(take::missing("log.entries", "at least one exchange"));
+        }
+        for entry in entries {
+            exchange(take::as_object("log.entries[]", entry)?, &place, out);
+        }
+        Ok(())
+    }
+}
+
+/// What a response says; one of no model's API is counted as left out.
+fn exchange(mut entry: Object, place: &Place, out: &mut Out) {
+    let body = paths::take(&mut entry, "response.content.text");
+    let encoded = paths::take(&mut entry, "response.content.encoding");
+    let sent = paths::take(&mut entry, "request.postData.text");
+    let Some(Value::String(body)) = body.filter(|_| encoded.is_none()) else {
+        out.losses.add("log.entries[] (without a text)");
+        return;
+    };
+    let request = sent.and_then(|sent| object(sent.as_str()?).ok());
+    let mut said = said(&body);
+    let family = said.iter().find_map(|content| match content {
+        Said::Object(object) => families::of(object),
+        Said::Done => None,
+    });
+    let Some(family) = family else {
+        out.losses.add("log.entries[] (no response of a model)");
+        return;
+    };
+    let mut streams = Streams::of(family);
+    let mut request = request;
+    for one in said.drain(..) {
+        let object = match one {
+            Said::Done => {
+                let record = Record {
+                    place: place.clone(),
+                    member: String::new(),
+                    content: Content::Done,
+                };
+                // The end of a stream is never wrong.
+                let _ = streams.take(record, out);
+                continue;
+            }
+            Said::Object(object) => object,
+        };
+        // The request goes with the first object, as a proxy would have recorded it.
+        let object = match request.take() {
+            Some(request) => Object::from_iter([
+                ("request".to_owned(), Value::Object(request)),
+                ("response".to_owned(), Value::Object(object)),
+            ]),
+            None => object,
+        };
+        if let Err(fault) = streams.object(object, place, out) {
+            let problem = fault.at(place.clone());
+            out.warn(place, &problem.what, &problem.expected);
+            out.losses
+                .add("log.entries[] (a chunk that cannot be read)");
+            streams.gap();
+        }
+    }
+    streams.end(out);
+}
+
+/// An object of a response, or the end of its stream.
+enum Said {
+    Object(Object),
+    Done,
+}
+
+/// The objects of a body: it is one, or lines and events that are.
+fn said(body: &str) -> Vec<Said> {
+    if let Ok(whole) = object(body) {
+        return vec![Said::Object(whole)];
+    }
+    let mut frames = Frames::new(true, EVENT);
+    let mut found = Vec::new();
+    let mut take = |framed: Framed<'_>| match framed {
+        Framed::Done => found.push(Said::Done),
+        Framed::Object(text) => found.extend(object(&text).ok().map(Said::Object)),
+    };
+    for line in body.lines() {
+        if let Some(Ok(framed)) = frames.line(line.as_bytes()) {
+            take(framed);
+        }
+    }
+    if let Some(Ok(framed)) = frames.end() {
+        take(framed);
+    }
+    found
+}

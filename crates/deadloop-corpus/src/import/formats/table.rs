@@ -1,0 +1,869 @@
+//! Tables: JSON lines, CSV and Parquet whose records are one answer each, in columns. Which column
+//! holds what is said by options, or guessed from the names that people use ([`NAMES`]); so are data
+//! sets of Hugging Face (`messages`, `prompt` and `completion`).
+//!
+//! Files of tools that write one answer a record are rows of the same reader: their columns are known.
+//!
+//! | row | written by, and where it is described |
+//! |---|---|
+//! | `promptfoo` | promptfoo 0.118, `promptfoo eval -o x.json`: `EvaluateResult` of its `types/index.ts` |
+//! | `bfcl` | the Berkeley Function-Calling Leaderboard 4, `result/*/BFCL_*_result.json` |
+//! | `mt-bench` | FastChat's MT-bench, `model_answer/*.jsonl`: its `gen_model_answer.py` |
+//! | `openai-evals` | OpenAI Evals 3, `oaieval` with `--record_path`: its `record.py` |
+//! | `llm` | Simon Willison's `llm logs --json`, 0.27 |
+//! | `whisper` | Whisper and those who follow it: `text` with `segments`, as `--output_format json` writes |
+//! | `langchain` | LangChain's `LLMResult`, dumped: `generations` |
+//! | `kobold` | KoboldAI's and KoboldCpp's `/api/v1/generate`: `results` |
+//!
+//! Other columns that hold a number, a truth value or a short text are kept in `meta`.
+
+use serde_json::{Map, Value};
+
+use crate::import::conversation::{Conversation, group_of, written};
+use crate::import::cut::{Record, Shape};
+use crate::import::envelope;
+use crate::import::head::{Certainty, Head};
+use crate::import::log::{Mark, marked};
+use crate::import::paths;
+use crate::import::reader::{Foreign, Out, Reader, entry, keep};
+use crate::import::reasons::usual;
+use crate::import::run::arguments;
+use crate::import::stream::families;
+use crate::import::take::{self, Object};
+use crate::import::{Fields, Losses};
+use crate::think::split_think;
+use crate::transcript::wire::Fault;
+use crate::{Body, Place, RecordedEvent, Transcript};
+
+/// The columns of a format that are known.
+pub(crate) struct Columns {
+    /// A record that has all marks of one of these is of the format.
+    marks: &'static [&'static [Mark]],
+    /// Lists of a document that its records stand in.
+    records: &'static [&'static str],
+    /// Where in a record each part is; the first that is there.
+    text: &'static [&'static str],
+    reasoning: &'static [&'static str],
+    finish: &'static [&'static str],
+    id: &'static [&'static str],
+    group: &'static [&'static str],
+    model: &'static [&'static str],
+    time: &'static [&'static str],
+    tokens: &'static [&'static str],
+    /// The model, where the document names it and not the record.
+    of_all: &'static [&'static str],
+}
+
+/// No column has a known name.
+const NONE: Columns = Columns {
+    marks: &[],
+    records: &[],
+    text: &[],
+    reasoning: &[],
+    finish: &[],
+    id: &[],
+    group: &[],
+    model: &[],
+    time: &[],
+    tokens: &[],
+    of_all: &[],
+};
+
+/// The names that columns of tables have, best first; capitals, spaces and hyphens make no difference.
+static NAMES: Columns = Columns {
+    text: &[
+        "completion",
+        "response",
+        "output",
+        "generation",
+        "answer",
+        "text",
+        "response_text",
+        "output_text",
+        "generated_text",
+        "model_output",
+        "model_response",
+        "prediction",
+    ],
+    reasoning: &[
+        "reasoning",
+        "reasoning_content",
+        "reasoning_text",
+        "thinking",
+        "thinking_text",
+        "thought",
+        "thoughts",
+        "chain_of_thought",
+        "cot",
+    ],
+    finish: &[
+        "finish_reason",
+        "finish",
+        "stop_reason",
+        "finishreason",
+        "stopreason",
+        "done_reason",
+        "stop_type",
+        "finish_type",
+        "stopped_by",
+    ],
+    id: &["id", "uuid", "conversation_id", "uid", "request_id"],
+    group: &["prompt", "instruction", "question", "input"],
+    model: &["model", "model_name", "model_id", "engine", "generator"],
+    time: &["created_at", "timestamp", "time", "datetime", "date"],
+    ..NONE
+};
+
+/// Names of texts that only data sets have: beside an id the others may be deadloop's own.
+const OF_DATA: [&str; 8] = [
+    "messages",
+    "conversations",
+    "prompt",
+    "instruction",
+    "question",
+    "input",
+    "completion",
+    "response",
+];
+const MESSAGES: [&str; 2] = ["messages", "conversations"];
+
+/// Longest text of a column, in chars, that is kept in `meta`.
+const SHORT: usize = 200;
+/// Columns that a message names at most.
+const NAMED: usize = 40;
+
+pub(crate) const ENTRY: Foreign = Foreign {
+    name: "table",
+    help: "any JSON lines, CSV or Parquet by its columns (--text-field …); data sets of Hugging Face",
+    knows: |head| {
+        let messages = head.any(|object| messages_of(object).is_some());
+        let asked = |object: &Object| NAMES.group.iter().any(|p| object.contains_key(*p));
+        let pair = head.any(|object| asked(object) && says(object));
+        // Of rows every column is there, be it empty.
+        let rows = matches!(head.shape, Shape::Csv | Shape::Table);
+        let column = |object: &Object| NAMES.text.iter().any(|name| called(object, name).is_some());
+        let text = head.any(says) || (rows && head.any(column));
+        match (messages || pair, text) {
+            (true, _) => Certainty::Likely,
+            (false, text) => Certainty::Fallback.when(text),
+        }
+    },
+    shape: None,
+    whole_folder: false,
+    reader: || Box::new(Table::of(&NAMES)),
+};
+
+/// The rows in the registry.
+macro_rules! entries {
+    ($($entry:ident = $row:ident, $name:literal, $help:literal;)*) => {$(
+        pub(crate) const $entry: Foreign = Foreign {
+            name: $name,
+            help: $help,
+            knows: |head| $row.knows(head),
+            shape: None,
+            whole_folder: false,
+            reader: || Box::new(Table::of(&$row)),
+        };
+    )*};
+}
+
+entries! {
+    PROMPTFOO_ENTRY = PROMPTFOO, "promptfoo", "results of promptfoo (-o x.json)";
+    BFCL_ENTRY = BFCL, "bfcl", "results of the Berkeley Function-Calling Leaderboard";
+    MT_BENCH_ENTRY = MT_BENCH, "mt-bench", "answers of MT-bench: choices of turns";
+    OPENAI_EVALS_ENTRY = OPENAI_EVALS, "openai-evals", "records of OpenAI Evals: what was sampled";
+    LLM_ENTRY = LLM, "llm", "`llm logs --json`";
+    WHISPER_ENTRY = WHISPER, "whisper", "transcriptions of Whisper: text and segments";
+    LANGCHAIN_ENTRY = LANGCHAIN, "langchain", "LLMResult of LangChain: generations";
+    KOBOLD_ENTRY = KOBOLD, "kobold", "KoboldAI's generate: results";
+}
+
+static PROMPTFOO: Columns = Columns {
+    marks: &[
+        &[("results.results[0].response", "")],
+        &[("results.results[0].provider", "")],
+        &[("promptIdx", ""), ("response", ""), ("provider", "")],
+    ],
+    records: &["results.results[]"],
+    text: &["response.output"],
+    reasoning: &["response.reasoning"],
+    finish: &["response.finishReason"],
+    id: &["id"],
+    group: &["prompt.raw"],
+    model: &["provider.id", "provider"],
+    tokens: &["response.tokenUsage.completion"],
+    ..NONE
+};
+
+static BFCL: Columns = Columns {
+    marks: &[&[
+        ("id", ""),
+        ("result", ""),
+        ("output_token_count", ""),
+        ("latency", ""),
+    ]],
+    text: &["result"],
+    reasoning: &["reasoning_content"],
+    id: &["id"],
+    tokens: &["output_token_count"],
+    ..NONE
+};
+
+static MT_BENCH: Columns = Columns {
+    marks: &[&[("question_id", ""), ("choices[0].turns", "")]],
+    records: &["choices[]"],
+    text: &["turns[]"],
+    of_all: &["model_id"],
+    ..NONE
+};
+
+static OPENAI_EVALS: Columns = Columns {
+    marks: &[
+        &[("run_id", ""), ("event_id", ""), ("sample_id", "")],
+        &[("spec.completion_fns", "")],
+    ],
+    text: &["data.sampled[]"],
+    time: &["created_at"],
+    ..NONE
+};
+
+static LLM: Columns = Columns {
+    marks: &[&[
+        ("response", ""),
+        ("conversation_id", ""),
+        ("datetime_utc", ""),
+        ("model", ""),
+    ]],
+    text: &["response"],
+    finish: &[
+        "response_json.finish_reason",
+        "response_json.choices[0].finish_reason",
+        "response_json.stop_reason",
+    ],
+    id: &["id"],
+    group: &["prompt"],
+    model: &["resolved_model", "model"],
+    time: &["datetime_utc"],
+    tokens: &["output_tokens"],
+    ..NONE
+};
+
+static WHISPER: Columns = Columns {
+    marks: &[&[("text", ""), ("segments[0].start", "")]],
+    text: &["text"],
+    ..NONE
+};
+
+static LANGCHAIN: Columns = Columns {
+    marks: &[&[("generations[0][0]", "")]],
+    records: &["generations[][]"],
+    text: &["text"],
+    reasoning: &["message.kwargs.additional_kwargs.reasoning_content"],
+    finish: &[
+        "generation_info.finish_reason",
+        "message.kwargs.response_metadata.finish_reason",
+        "message.kwargs.response_metadata.stop_reason",
+    ],
+    model: &["message.kwargs.response_metadata.model_name"],
+    of_all: &["llm_output.model_name", "llm_output.model"],
+    tokens: &["message.kwargs.usage_metadata.output_tokens"],
+    ..NONE
+};
+
+static KOBOLD: Columns = Columns {
+    marks: &[&[("results[0].text", "")]],
+    records: &["results[]"],
+    text: &["text"],
+    finish: &["finish_reason"],
+    tokens: &["completion_tokens"],
+    of_all: &["model"],
+    ..NONE
+};
+
+impl Columns {
+    fn knows(&self, head: &Head) -> Certainty {
+        let of = |object: &Object| self.marks.iter().any(|marks| marked(object, marks));
+        Certainty::Certain.when(head.any(of))
+    }
+}
+
+fn messages_of(object: &Object) -> Option<&'static str> {
+    let speaks = |message: &Value| message.get("role").is_some();
+    let list = |name: &&&str| {
+        let messages = object.get(**name).and_then(Value::as_array);
+        messages.is_some_and(|messages| messages.iter().any(speaks))
+    };
+    MESSAGES.iter().find(list).copied()
+}
+
+/// Whether a column has the name of one with text, and holds such.
+fn says(object: &Object) -> bool {
+    let text = |name: &&str| {
+        let value = called(object, name).and_then(|name| object.get(name));
+        value.is_some_and(|value| value.is_string() || value.is_array())
+    };
+    let thought = |name: &&str| {
+        let value = called(object, name).and_then(|name| object.get(name));
+        value.is_some_and(Value::is_string)
+    };
+    NAMES.text.iter().any(text) || NAMES.reasoning.iter().any(thought)
+}
+
+/// The column that is called so, however it is written.
+fn called<'a>(object: &'a Object, name: &'a str) -> Option<&'a str> {
+    if object.contains_key(name) {
+        return Some(name);
+    }
+    let same = |key: &&String| {
+        let letters = key.bytes().map(|byte| match byte {
+            b' ' | b'-' => b'_',
+            byte => byte.to_ascii_lowercase(),
+        });
+        key.len() == name.len() && letters.eq(name.bytes())
+    };
+    object.keys().find(same).map(String::as_str)
+}
+
+/// Whether there is a column of a data set besides `answer` and `text`.
+pub(super) fn has_more(object: &Object) -> bool {
+    let more = ["output", "generation"];
+    // Why it ended would be one of many unknown fields of a transcript.
+    let mut names = OF_DATA.iter().chain(&more).chain(NAMES.finish);
+    names.any(|name| object.contains_key(*name))
+}
+
+/// Who wrote a record, where it says that this was not the model.
+fn foreign_role(object: &Object) -> Option<&str> {
+    const OTHERS: [&str; 8] = [
+        "user",
+        "human",
+        "system",
+        "developer",
+        "tool",
+        "function",
+        "prompter",
+        "observation",
+    ];
+    let named = ["role", "from", "sender"].iter();
+    let role = named
+        .filter_map(|name| object.get(*name)?.as_str())
+        .next()?;
+    OTHERS
+        .iter()
+        .any(|other| role.eq_ignore_ascii_case(other))
+        .then_some(role)
+}
+
+struct Table {
+    columns: &'static Columns,
+    /// Names of the columns of the first record that had no text, for the message about it.
+    seen: Vec<String>,
+    /// Whether the text that was asked for was somewhere.
+    found: bool,
+    first: Option<Place>,
+}
+
+impl Table {
+    fn of(columns: &'static Columns) -> Self {
+        Self {
+            columns,
+            seen: Vec::new(),
+            found: false,
+            first: None,
+        }
+    }
+
+    fn guesses(&self) -> bool {
+        std::ptr::eq(self.columns, &NAMES)
+    }
+
+    fn records(&mut self, mut object: Object, place: &Place, out: &mut Out) -> Result<(), Fault> {
+        let lists = self.columns.records.iter();
+        let list = lists.into_iter().find(|list| {
+            let name = list.trim_end_matches("[]");
+            paths::get(&object, name).is_some_and(|value| value.is_array())
+        });
+        let Some(list) = list else {
+            return self.one(object, None, place, out);
+        };
+        let model = paths::first(&mut object, self.columns.of_all);
+        for record in paths::all(&mut object, list) {
+            let record = take::as_object(list, record)?;
+            self.one(record, model.clone(), place, out)?;
+        }
+        columns(&mut Map::new(), object, &mut out.losses);
+        Ok(())
+    }
+
+    fn one(
+        &mut self,
+        mut object: Object,
+        model: Option<Value>,
+        place: &Place,
+        out: &mut Out,
+    ) -> Result<(), Fault> {
+        if let Some(role) = foreign_role(&object) {
+            let what = format!("[] (of the {role})");
+            out.pass(&what);
+            return Ok(());
+        }
+        let mut entry = entry(place.clone(), Vec::new());
+        let transcript = &mut entry.transcript;
+        let asked = out.options.fields.clone();
+        // What was asked for is taken before anything is guessed.
+        let mut own = Parts::asked(&asked, &mut object)?;
+        let messages = messages_of(&object).filter(|_| self.guesses() && asked.text.is_none());
+        let said = match messages {
+            Some(field) => {
+                let messages = take::list(&mut object, field)?.unwrap_or_default();
+                told(transcript, messages, field, out)?;
+                true
+            }
+            None => self.texts(&asked, own.text.take(), transcript, &mut object, out)?,
+        };
+        if !said {
+            if self.seen.is_empty() {
+                self.seen = paths::names(&object, NAMED);
+            }
+            let what = match asked.text.as_deref() {
+                Some(text) => format!("[] (no `{text}`)"),
+                None => "[] (no text)".to_owned(),
+            };
+            out.pass(&what);
+            return Ok(());
+        }
+        self.found = true;
+        self.thought(&mut own, transcript, &mut object, out)?;
+        self.about(own, model, transcript, &mut object, out)?;
+        columns(&mut transcript.meta, object, &mut out.losses);
+        out.emit(entry);
+        Ok(())
+    }
+
+    /// The value of a part: the column that was asked for, or else one of a known name.
+    fn part(
+        &self,
+        asked: Option<Value>,
+        names: &'static [&'static str],
+        option: &'static str,
+        object: &mut Object,
+        out: &mut Out,
+    ) -> Option<Value> {
+        if asked.is_some() || out.options.fields.named(option).is_some() {
+            return asked;
+        }
+        if !self.guesses() {
+            return paths::first(object, names);
+        }
+        for name in names {
+            let Some(column) = called(object, name).map(str::to_owned) else {
+                continue;
+            };
+            if let Some(value) = take::any(object, &column) {
+                out.guess(option, &column);
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    /// Events of the text; false where there is no column for it.
+    fn texts(
+        &self,
+        asked: &Fields,
+        own: Option<Value>,
+        transcript: &mut Transcript,
+        object: &mut Object,
+        out: &mut Out,
+    ) -> Result<bool, Fault> {
+        let several = self.columns.text.iter().find(|path| path.ends_with("[]"));
+        if let Some(path) = several {
+            let texts = paths::all(object, path);
+            let there = !texts.is_empty();
+            transcript.events = turns(texts, out);
+            return Ok(there);
+        }
+        let empty = asked.text.is_none() && self.has_empty(object);
+        let field = asked.text.as_deref().unwrap_or("text");
+        let text = self.part(own, self.columns.text, "--text-field", object, out);
+        match text {
+            Some(Value::String(text)) => {
+                if self.guesses() {
+                    plain(&text)?;
+                }
+                transcript.events = split(&text, out);
+            }
+            Some(Value::Array(items)) if items.iter().all(|item| item.get("role").is_some()) => {
+                let mut messages = match object.get("prompt") {
+                    Some(Value::Array(_)) => take::list(object, "prompt")?.unwrap_or_default(),
+                    _ => Vec::new(),
+                };
+                messages.extend(items);
+                told(transcript, messages, field, out)?;
+            }
+            Some(Value::Array(items)) => transcript.events = turns(items, out),
+            Some(other) => return Err(take::wrong(field, &other, "a text")),
+            // A cell without text is an output without text.
+            None if asked
+                .text
+                .as_deref()
+                .is_some_and(|text| object.contains_key(text)) => {}
+            None if empty || self.guesses() && says_thought(object) => {}
+            None => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Whether a column of text is there, and empty.
+    fn has_empty(&self, object: &Object) -> bool {
+        let null = |name: &&str| called(object, name).is_some();
+        self.guesses() && self.columns.text.iter().any(null)
+    }
+
+    /// What was thought in a column of its own comes before what was said; why it ended, after.
+    fn thought(
+        &self,
+        own: &mut Parts,
+        transcript: &mut Transcript,
+        object: &mut Object,
+        out: &mut Out,
+    ) -> Result<(), Fault> {
+        let names = self.columns.reasoning;
+        match self.part(
+            own.reasoning.take(),
+            names,
+            "--reasoning-field",
+            object,
+            out,
+        ) {
+            Some(Value::String(text)) if !text.is_empty() => {
+                let event = RecordedEvent::of(Body::Reasoning(text));
+                transcript.events.insert(0, event);
+            }
+            None | Some(Value::String(_)) => {}
+            Some(other) if self.guesses() && out.options.fields.reasoning.is_none() => {
+                out.losses.value("(reasoning)", &other);
+            }
+            Some(other) => return Err(take::wrong("reasoning", &other, "a text")),
+        }
+        let count = paths::first(object, self.columns.tokens);
+        let texts = transcript.events.iter_mut();
+        let mut texts = texts.filter(|event| matches!(event.body, Body::Answer(_)));
+        if let (Some(one), None) = (texts.next(), texts.next()) {
+            one.tokens = count.and_then(|count| count.as_u64());
+        }
+        let names = self.columns.finish;
+        let reason = self.part(own.finish.take(), names, "--finish-field", object, out);
+        let reason = match reason {
+            Some(Value::Array(mut several)) if several.len() == 1 => several.pop(),
+            other => other,
+        };
+        match reason {
+            Some(Value::String(reason)) if !reason.is_empty() => {
+                let reason = Some(usual(&reason));
+                let event = RecordedEvent::of(Body::Finish { reason });
+                transcript.events.push(event);
+            }
+            Some(Value::String(_)) | None => {}
+            Some(other) => out.losses.value("(finish)", &other),
+        }
+        Ok(())
+    }
+
+    /// Id, group, model, language and time.
+    fn about(
+        &self,
+        own: Parts,
+        model: Option<Value>,
+        transcript: &mut Transcript,
+        object: &mut Object,
+        out: &mut Out,
+    ) -> Result<(), Fault> {
+        let names = self.columns;
+        if let Some(id) = self.part(own.id, names.id, "--id-field", object, out) {
+            transcript.id = label("id", id)?;
+        }
+        let named = self.part(own.model, names.model, "--model-field", object, out);
+        if let Some(named) = named.or(model) {
+            transcript.model = match (named, out.options.fields.model.is_some()) {
+                (named @ (Value::String(_) | Value::Number(_)), _) => label("model", named)?,
+                (other, true) => return Err(take::wrong("model", &other, "a text")),
+                (other, false) => {
+                    out.losses.value("model", &other);
+                    String::new()
+                }
+            };
+        }
+        let lang = take::string(object, "lang")?;
+        transcript.lang = lang.or(take::string(object, "language")?);
+        let group = match own.group {
+            Some(group) => Some(group),
+            None if own.grouped => None,
+            None if self.guesses() => prompt(names.group, object, out),
+            None => paths::first(object, names.group),
+        };
+        let group = match group {
+            Some(Value::String(text)) => Some(text).filter(|text| !text.is_empty()),
+            Some(Value::Null) | None => None,
+            Some(other) => Some(other.to_string()),
+        };
+        let known = group.map(|text| {
+            let name = text.chars().count() <= NAME && !text.contains(' ');
+            match own.grouped && name {
+                true => text,
+                false => group_of(&text),
+            }
+        });
+        transcript.group = known.or(transcript.group.take());
+        let time = self.part(own.time, names.time, "--time-field", object, out);
+        keep(&mut transcript.meta, "time", time);
+        Ok(())
+    }
+}
+
+/// Longest name of a group, in chars; what is longer or holds a space is a prompt, and named by its hash.
+const NAME: usize = 64;
+
+/// What was asked for by name, taken out of a record.
+#[derive(Default)]
+struct Parts {
+    text: Option<Value>,
+    reasoning: Option<Value>,
+    finish: Option<Value>,
+    id: Option<Value>,
+    group: Option<Value>,
+    /// Whether a column for the group was asked for.
+    grouped: bool,
+    model: Option<Value>,
+    time: Option<Value>,
+}
+
+impl Parts {
+    fn asked(fields: &Fields, object: &mut Object) -> Result<Self, Fault> {
+        let mut part = |path: &Option<String>, option: &str| match path {
+            None => Ok(None),
+            Some(path) => column(object, path, option),
+        };
+        let parts = Self {
+            text: part(&fields.text, "--text-field")?,
+            reasoning: part(&fields.reasoning, "--reasoning-field")?,
+            finish: part(&fields.finish, "--finish-field")?,
+            id: part(&fields.id, "--id-field")?,
+            group: part(&fields.group, "--group-field")?,
+            grouped: fields.group.is_some(),
+            model: part(&fields.model, "--model-field")?,
+            time: part(&fields.time, "--time-field")?,
+        };
+        Ok(parts)
+    }
+}
+
+/// What stands at a path that an option names. A list on its way has to be meant: `[]` or `[0]`.
+fn column(object: &mut Object, path: &str, option: &str) -> Result<Option<Value>, Fault> {
+    if path.contains("[]") {
+        let mut all = paths::all(object, path);
+        return Ok(match all.len() {
+            0 => None,
+            1 => all.pop(),
+            _ => Some(Value::Array(all)),
+        });
+    }
+    // A field that is there and null stays, so that it can be told from none.
+    if object.get(path).is_some_and(Value::is_null) {
+        return Ok(None);
+    }
+    if let Some(found) = paths::take(object, path) {
+        return Ok(Some(found));
+    }
+    let first = path.split('.').next().unwrap_or_default();
+    match object.get(first) {
+        Some(Value::Array(items)) if !path.contains('[') && items.len() > 1 => {
+            let what = format!("`{first}` is a list of {}", items.len());
+            let more = path.strip_prefix(first).unwrap_or_default();
+            let expected = format!("{option} {first}[0]{more} or {first}[]{more}");
+            Err(Fault::new(what, expected))
+        }
+        _ => Ok(None),
+    }
+}
+
+fn label(name: &str, value: Value) -> Result<String, Fault> {
+    match value {
+        Value::String(text) => Ok(text),
+        Value::Number(number) => Ok(number.to_string()),
+        other => Err(take::wrong(name, &other, "a string or a number")),
+    }
+}
+
+fn says_thought(object: &Object) -> bool {
+    let filled = |name: &&str| {
+        let value = called(object, name).and_then(|name| object.get(name));
+        value.is_some_and(Value::is_string)
+    };
+    NAMES.reasoning.iter().any(filled)
+}
+
+/// A text that is the JSON of an API is no answer: what was said stands inside of it.
+fn plain(text: &str) -> Result<(), Fault> {
+    let trimmed = text.trim_ascii();
+    if !(trimmed.starts_with('{') && trimmed.ends_with('}')) {
+        return Ok(());
+    }
+    let Ok(Value::Object(inside)) = serde_json::from_str(trimmed) else {
+        return Ok(());
+    };
+    match envelope::holds(&inside, &|object| families::of(object).is_some()) {
+        true => Err(Fault::new(
+            "a text that is the JSON of an API",
+            "what the model said, or --text-field with a path into it (response.choices[0].message.content)",
+        )),
+        false => Ok(()),
+    }
+}
+
+impl Reader for Table {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+        let place = record.place.clone();
+        self.first.get_or_insert_with(|| place.clone());
+        let object = record.object()?;
+        self.records(object, &place, out)
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        if self.found || self.seen.is_empty() {
+            return;
+        }
+        let seen = self.seen.join(", ");
+        let asked = out.options.fields.text.clone();
+        let what = match &asked {
+            Some(text) => format!("no column `{text}`; the columns: {seen}"),
+            None => format!("no column that holds a text; the columns: {seen}"),
+        };
+        let meant = asked.and_then(|text| paths::meant(&text, &self.seen));
+        let expected = match meant {
+            Some(meant) => format!("the column that --text-field names (did you mean {meant}?)"),
+            None => "the column that holds the text, said with --text-field".to_owned(),
+        };
+        out.nothing = Some(Fault::new(what, expected));
+    }
+}
+
+/// Events and group of messages.
+fn told(
+    transcript: &mut Transcript,
+    messages: Vec<Value>,
+    field: &str,
+    out: &mut Out,
+) -> Result<(), Fault> {
+    let path = format!("{field}[]");
+    let mut conversation = Conversation::default();
+    for message in messages {
+        let message = take::as_object(&path, message)?;
+        let think = out.options.think.clone();
+        conversation.message(message, &path, None, think, &mut out.losses)?;
+    }
+    if conversation.turns() == 0 {
+        return Err(Fault::new(
+            "no message of the model",
+            "one with the role `assistant`",
+        ));
+    }
+    let args = arguments(&conversation.events).map(Value::from);
+    keep(&mut transcript.meta, "args", args);
+    transcript.group = conversation.group();
+    transcript.events = conversation.events;
+    Ok(())
+}
+
+fn split(text: &str, out: &Out) -> Vec<RecordedEvent> {
+    let pieces = split_think(text, out.options.think.clone()).into_iter();
+    pieces
+        .map(|(side, text)| RecordedEvent::of(side.body(text)))
+        .collect()
+}
+
+/// Answers of several turns. What is no text is a call: the name of the tool and its arguments.
+fn turns(answers: Vec<Value>, out: &mut Out) -> Vec<RecordedEvent> {
+    let mut run = Conversation::default();
+    let several = answers.len() > 1;
+    let mut open: Vec<Value> = answers.into_iter().rev().collect();
+    let mut events = Vec::new();
+    let mut number = 0_u64;
+    while let Some(answer) = open.pop() {
+        match answer {
+            Value::Array(inside) => open.extend(inside.into_iter().rev()),
+            Value::String(text) => {
+                if several {
+                    let mut turn = RecordedEvent::of(Body::Turn);
+                    turn.rest.insert("index".to_owned(), number.into());
+                    events.push(turn);
+                    number += 1;
+                }
+                events.extend(split(&text, out));
+            }
+            Value::Object(call) if call.len() == 1 => {
+                for (name, arguments) in call {
+                    run.act(
+                        Body::ToolCall {
+                            id: None,
+                            name,
+                            arguments: written(arguments),
+                        },
+                        None,
+                    );
+                    events.append(&mut run.events);
+                }
+            }
+            Value::Null => {}
+            other => out.losses.value("(answers)[]", &other),
+        }
+    }
+    events
+}
+
+/// What the model was asked, which gives the transcript its group and is not kept.
+fn prompt(names: &[&str], object: &mut Object, out: &mut Out) -> Option<Value> {
+    let mut asked = Vec::new();
+    for name in names {
+        let column = called(object, name).map(str::to_owned);
+        let Some(column) = column.filter(|column| object.get(column).is_some_and(Value::is_string))
+        else {
+            continue;
+        };
+        if let Some(Value::String(text)) = take::any(object, &column) {
+            out.guess("--group-field", &column);
+            asked.push(text);
+        }
+    }
+    (!asked.is_empty()).then(|| asked.join("\n").into())
+}
+
+/// Id, model and language, under the names that data sets use.
+pub(super) fn name(transcript: &mut Transcript, object: &mut Object) -> Result<(), Fault> {
+    for field in ["id", "uuid", "conversation_id"] {
+        if transcript.id.is_empty()
+            && let Some(id) = take::any(object, field)
+        {
+            transcript.id = label(field, id)?;
+        }
+    }
+    transcript.model = take::string(object, "model")?.unwrap_or_default();
+    let lang = take::string(object, "lang")?;
+    transcript.lang = lang.or(take::string(object, "language")?);
+    Ok(())
+}
+
+/// Keeps columns that a selection may ask for; others are lost.
+pub(super) fn columns(meta: &mut Map<String, Value>, object: Object, losses: &mut Losses) {
+    for (name, value) in object {
+        let short = match &value {
+            Value::Number(_) | Value::Bool(_) => true,
+            Value::String(text) => !text.is_empty() && text.chars().count() <= SHORT,
+            _ => false,
+        };
+        match short {
+            true => drop(meta.insert(name, value)),
+            false => losses.value(&name, &value),
+        }
+    }
+}

@@ -1,0 +1,424 @@
+//! Logs of chats and agents, each as a table: where its records stand, what tells them, and which
+//! events a record becomes. One reader reads them all; a format is a row of `formats/logs.rs`.
+
+use serde_json::Value;
+
+use super::conversation::{Conversation, written};
+use super::cut::Record;
+use super::head::{Certainty, Head};
+use super::paths;
+use super::reader::{Out, Reader};
+use super::reasons::usual;
+use super::run::{Session, Usage};
+use super::spans::words;
+use super::take::{self, Object};
+use super::time::millis;
+use crate::Body;
+use crate::think::split_think;
+use crate::transcript::wire::Fault;
+
+/// A field at a path and what it says: a value, one of several (`a|b`), that it is there (empty), or
+/// that it is not (`!`).
+pub(crate) type Mark = (&'static str, &'static str);
+
+/// A format of logs.
+pub(crate) struct Log {
+    /// A record that has all marks of one of these is of the format.
+    pub(crate) marks: &'static [&'static [Mark]],
+    /// How certain that makes it.
+    pub(crate) sure: Certainty,
+    /// Lists of a document that its records stand in; without any the document is the record.
+    pub(crate) records: &'static [&'static str],
+    /// Whether a document is a run; else all records of a file are one, as long as their id is.
+    pub(crate) whole: bool,
+    /// Makes of a document what the paths expect, where it is a tree or has versions.
+    pub(crate) shape: Option<fn(&mut Object, &mut Out)>,
+    /// What a document or a record says of its run.
+    pub(crate) about: About,
+    /// What records become: of a record every rule that holds is applied, in order.
+    pub(crate) rules: &'static [Rule],
+}
+
+/// Paths of what is said of a run, or of a turn.
+pub(crate) struct About {
+    pub(crate) id: &'static [&'static str],
+    pub(crate) model: &'static [&'static str],
+    /// When a record was written.
+    pub(crate) time: &'static [&'static str],
+    /// Why the model, or the run, stopped.
+    pub(crate) reason: &'static [&'static str],
+    /// Tokens of a turn.
+    pub(crate) usage: &'static [&'static str],
+    /// What no transcript has a place for, and nobody misses.
+    pub(crate) beside: &'static [&'static str],
+}
+
+/// What a record with these marks becomes.
+pub(crate) struct Rule {
+    pub(crate) when: &'static [Mark],
+    pub(crate) is: Is,
+}
+
+/// What a record becomes; the texts are paths in it, empty ones the record.
+pub(crate) enum Is {
+    /// A message of a conversation: its role says whose.
+    Message(&'static str),
+    /// The record is a message, and holds what tools gave back for it.
+    Step { results: &'static str },
+    /// What the model said; of a piece of it (`delta`) all that follows is the same turn.
+    Answer(&'static str),
+    /// What it thought.
+    Thought(&'static str),
+    /// What the user said.
+    User(&'static str),
+    /// A call of a tool.
+    Call {
+        id: &'static str,
+        name: &'static str,
+        arguments: &'static str,
+    },
+    /// What a tool gave back, and what says that it failed: a truth value, a status, an exit code.
+    Result {
+        id: &'static str,
+        content: &'static [&'static str],
+        error: &'static str,
+    },
+    /// What the run is about, and no event.
+    About,
+    /// The answer of a model, where no record before it held one.
+    Last(&'static str),
+    /// The run ended, and a word says how.
+    Ended(&'static str),
+}
+
+/// Whether all marks are on a record.
+pub(crate) fn marked(object: &Object, marks: &[Mark]) -> bool {
+    marks.iter().all(|(path, says)| {
+        let value = match object.get(*path) {
+            Some(value) => Some(value.clone()).filter(|value| !value.is_null()),
+            None => paths::get(object, path),
+        };
+        match (value, *says) {
+            (None, says) => says == "!",
+            (Some(_), "") => true,
+            (Some(_), "!") => false,
+            (Some(Value::String(text)), says) => says.split('|').any(|word| word == text),
+            (Some(value), says) => value.to_string() == says,
+        }
+    })
+}
+
+impl Log {
+    /// How certain it is that a file is of this format.
+    pub(crate) fn knows(&self, head: &Head) -> Certainty {
+        let of = |object: &Object| self.marks.iter().any(|marks| marked(object, marks));
+        self.sure.when(head.any(of))
+    }
+}
+
+/// Reads the files of a format of logs.
+pub(crate) struct Reading {
+    log: &'static Log,
+    session: Session,
+}
+
+impl Reading {
+    pub(crate) fn of(log: &'static Log) -> Self {
+        Self {
+            log,
+            session: Session::default(),
+        }
+    }
+
+    fn document(&mut self, mut object: Object, out: &mut Out) -> Result<(), Fault> {
+        if let Some(shape) = self.log.shape {
+            shape(&mut object, out);
+        }
+        let lists = self.log.records.iter();
+        let list = lists.into_iter().find(|list| {
+            let there = paths::get(&object, list.trim_end_matches("[]"));
+            there.is_some_and(|value| value.is_array())
+        });
+        let Some(list) = list else {
+            self.id(&mut object, out)?;
+            let known = self.record(&mut object, out)?;
+            match known {
+                true => out.losses.rest("[]", &object),
+                false => out.pass(&format!("[] ({})", kind(&object))),
+            }
+            return Ok(());
+        };
+        self.id(&mut object, out)?;
+        self.about(&mut object)?;
+        for record in paths::all(&mut object, list) {
+            let Value::Object(mut record) = record else {
+                return Err(take::wrong(list, &record, "an object"));
+            };
+            let known = self.record(&mut record, out)?;
+            match known {
+                true => out.losses.rest(list, &record),
+                false => out.losses.add(&format!("{list} ({})", kind(&record))),
+            }
+        }
+        out.losses.rest("", &object);
+        Ok(())
+    }
+
+    /// The id of the run that a document is, or is a part of: with another one another run begins.
+    fn id(&mut self, object: &mut Object, out: &mut Out) -> Result<(), Fault> {
+        if let Some(id) = text_at(object, self.log.about.id)? {
+            let other = self.session.id.as_ref().is_some_and(|known| *known != id);
+            if other && !self.log.whole {
+                self.session.end(out);
+            }
+            self.session.id = Some(id);
+        }
+        Ok(())
+    }
+
+    /// What a document or a record says of its run.
+    fn about(&mut self, object: &mut Object) -> Result<(), Fault> {
+        let about = &self.log.about;
+        if let Some(model) = text_at(object, about.model)? {
+            self.session.model = Some(model);
+        }
+        if let Some(reason) = text_at(object, about.reason)? {
+            self.session.reason = Some(usual(&reason));
+        }
+        for path in about.beside {
+            paths::take(object, path);
+        }
+        Ok(())
+    }
+
+    /// Applies the rules to a record; whether one held.
+    fn record(&mut self, record: &mut Object, out: &mut Out) -> Result<bool, Fault> {
+        let held = self.log.rules.iter();
+        let held: Vec<&Rule> = held.filter(|rule| marked(record, rule.when)).collect();
+        self.about(record)?;
+        let stamp = paths::first(record, self.log.about.time);
+        let t_ms = self.session.clock.since(stamp.as_ref().and_then(millis));
+        let usage = paths::first(record, self.log.about.usage);
+        let mut usage = match usage {
+            Some(Value::Object(usage)) => usage,
+            _ => Object::new(),
+        };
+        let turns = self.session.run.turns();
+        for rule in &held {
+            self.apply(&rule.is, record, t_ms, out)?;
+        }
+        if !usage.is_empty() {
+            let used = Usage::taken(&mut usage);
+            let goes_on = self.session.run.turns() > turns || used != Usage::default();
+            if goes_on {
+                self.session.run.used(used);
+            }
+            out.losses.rest("usage", &usage);
+        }
+        for rule in &held {
+            if let Is::Call { id, .. } | Is::Result { id, .. } = rule.is {
+                paths::take(record, id);
+            }
+        }
+        for mark in held.iter().flat_map(|rule| rule.when) {
+            // What told the record is understood.
+            if !mark.1.is_empty() && mark.1 != "!" {
+                paths::take(record, mark.0);
+            }
+        }
+        Ok(!held.is_empty())
+    }
+
+    fn apply(
+        &mut self,
+        is: &Is,
+        record: &mut Object,
+        t_ms: Option<f64>,
+        out: &mut Out,
+    ) -> Result<(), Fault> {
+        match is {
+            Is::Message("") => {
+                let message = std::mem::take(record);
+                return self.message(message, "[]", t_ms, out);
+            }
+            Is::Message(path) => {
+                let message = match paths::take(record, path) {
+                    Some(Value::Object(message)) => message,
+                    Some(other) => return Err(take::wrong(path, &other, "a message")),
+                    None => return Ok(()),
+                };
+                return self.message(message, path, t_ms, out);
+            }
+            Is::Step { results } => {
+                let found = paths::all(record, results);
+                let message = std::mem::take(record);
+                self.message(message, "[]", t_ms, out)?;
+                for result in found {
+                    let mut result = take::as_object(results, result)?;
+                    result.insert("role".to_owned(), "tool".into());
+                    self.message(result, results, t_ms, out)?;
+                }
+                return Ok(());
+            }
+            _ => {}
+        }
+        self.event(is, record, t_ms, out);
+        Ok(())
+    }
+
+    fn message(
+        &mut self,
+        mut message: Object,
+        path: &str,
+        t_ms: Option<f64>,
+        out: &mut Out,
+    ) -> Result<(), Fault> {
+        self.about(&mut message)?;
+        let think = out.options.think.clone();
+        let run = &mut self.session.run;
+        run.message(message, path, t_ms, think, &mut out.losses)
+    }
+
+    /// What a record says that is no message.
+    fn event(&mut self, is: &Is, record: &mut Object, t_ms: Option<f64>, out: &Out) {
+        let text = |record: &mut Object, path: &str| words(paths::take(record, path));
+        let run = &mut self.session.run;
+        let say = |run: &mut Conversation, text: &str| {
+            for (side, text) in split_think(text, out.options.think.clone()) {
+                run.act(side.body(text), t_ms);
+            }
+        };
+        match is {
+            Is::Answer(path) => say(run, &text(record, path)),
+            Is::Last(path) => {
+                let text = text(record, path);
+                if !answered(run) {
+                    say(run, &text);
+                }
+            }
+            Is::Thought(path) => {
+                let text = text(record, path);
+                if !text.is_empty() {
+                    run.act(Body::Reasoning(text), t_ms);
+                }
+            }
+            Is::User(path) => run.user(text(record, path), t_ms),
+            Is::Call {
+                id,
+                name,
+                arguments,
+            } => {
+                let arguments = paths::take(record, arguments).map_or(Value::Null, written);
+                let call = Body::ToolCall {
+                    id: id_at(record, id),
+                    name: match paths::take(record, name) {
+                        Some(Value::String(name)) => name,
+                        // The tool is what the only field is called.
+                        Some(Value::Object(fields)) => {
+                            fields.keys().next().cloned().unwrap_or_default()
+                        }
+                        _ => (*name).to_owned(),
+                    },
+                    arguments,
+                };
+                run.act(call, t_ms);
+            }
+            Is::Result { id, content, error } => {
+                let error = paths::get(record, error);
+                let result = Body::ToolResult {
+                    id: id_at(record, id),
+                    content: words(paths::first(record, content)),
+                    error: error.as_ref().and_then(failed),
+                };
+                run.push(result, t_ms);
+            }
+            Is::Ended(path) => {
+                let word = paths::get(record, path);
+                let word = word.as_ref().and_then(Value::as_str);
+                self.session.reason = word.map(ended).or(self.session.reason.take());
+            }
+            Is::About | Is::Message(_) | Is::Step { .. } => {}
+        }
+    }
+}
+
+/// How a run ended, in the words that finishes have.
+fn ended(word: &str) -> String {
+    match word {
+        "success" | "turn.completed" => "stop".to_owned(),
+        "turn.failed" => "error".to_owned(),
+        word if word.starts_with("error") => "error".to_owned(),
+        word => usual(word),
+    }
+}
+
+/// Whether the model has said something.
+fn answered(run: &Conversation) -> bool {
+    let mut events = run.events.iter();
+    events.any(|event| matches!(event.body, Body::Answer(_)))
+}
+
+/// What says that a tool failed: a truth value, an exit code, a status.
+fn failed(value: &Value) -> Option<bool> {
+    match value {
+        Value::Bool(failed) => Some(*failed),
+        Value::Number(code) => Some(code.as_i64() != Some(0)),
+        Value::String(status) => match status.as_str() {
+            "error" | "failed" | "failure" => Some(true),
+            "success" | "completed" | "ok" => Some(false),
+            _ => None,
+        },
+        Value::Object(_) => Some(true),
+        _ => None,
+    }
+}
+
+/// A name or id at the first of these paths that has one.
+fn text_at(object: &mut Object, places: &[&str]) -> Result<Option<String>, Fault> {
+    for path in places {
+        match paths::take(object, path) {
+            None => {}
+            Some(Value::String(text)) if text.is_empty() => {}
+            Some(Value::String(text)) => return Ok(Some(text)),
+            Some(Value::Number(number)) => return Ok(Some(number.to_string())),
+            Some(other) => return Err(take::wrong(path, &other, "a text")),
+        }
+    }
+    Ok(None)
+}
+
+/// The id of a call stays where it is: a result in the same record has it too.
+fn id_at(object: &Object, path: &str) -> Option<String> {
+    match paths::get(object, path)? {
+        Value::String(id) => Some(id),
+        Value::Number(id) => Some(id.to_string()),
+        _ => None,
+    }
+}
+
+/// What a record that no rule is for calls itself.
+fn kind(object: &Object) -> String {
+    let names = ["type", "kind", "role", "event"];
+    let named = names.iter().find_map(|name| object.get(*name)?.as_str());
+    named.unwrap_or("another record").to_owned()
+}
+
+impl Reader for Reading {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+        let place = record.place.clone();
+        let object = record.object()?;
+        let taken = self.document(object, out);
+        self.session.at(place);
+        if self.log.whole {
+            let session = std::mem::take(&mut self.session);
+            taken?;
+            session.whole(out);
+            return Ok(());
+        }
+        taken
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        self.session.end(out);
+    }
+}

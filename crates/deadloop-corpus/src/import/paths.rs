@@ -1,0 +1,266 @@
+//! Places in a record, as formats and users name them: `a.b` a field of a field, `a[].b` the same of
+//! each element of a list, `a[0].b` of one, `a.*` of each field whatever it is called.
+//!
+//! A name may hold dots itself (`context.trace_id`), and a text that is JSON is looked into: exports
+//! write the same record flat, nested or as text.
+
+use serde_json::Value;
+
+use super::take::Object;
+
+/// One step of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step<'a> {
+    /// A field.
+    Name(&'a str),
+    /// Each field.
+    Any,
+    /// Each element of a list.
+    Each,
+    /// One element.
+    At(usize),
+}
+
+/// The steps of a path.
+fn steps(path: &str) -> Vec<Step<'_>> {
+    let mut steps = Vec::new();
+    for part in path.split('.').filter(|part| !part.is_empty()) {
+        let (name, mut rest) = part.split_at(part.find('[').unwrap_or(part.len()));
+        match name {
+            "" => {}
+            "*" => steps.push(Step::Any),
+            name => steps.push(Step::Name(name)),
+        }
+        while let Some((index, more)) = rest.strip_prefix('[').and_then(|r| r.split_once(']')) {
+            steps.push(index.parse().map_or(Step::Each, Step::At));
+            rest = more;
+        }
+    }
+    steps
+}
+
+/// Takes what stands at a path: the first of several that is not null. A single element of a list
+/// needs no `[]`.
+pub(crate) fn take(object: &mut Object, path: &str) -> Option<Value> {
+    let found = match object.remove(path) {
+        Some(found) => Some(found),
+        None if path.contains(['.', '[', '*']) => {
+            let mut found = Vec::new();
+            fields(object, &steps(path), true, &mut found);
+            found.into_iter().next()
+        }
+        None => None,
+    };
+    found.filter(|value| !value.is_null())
+}
+
+/// Takes the first that is there of several paths.
+pub(crate) fn first(object: &mut Object, paths: &[&str]) -> Option<Value> {
+    paths.iter().find_map(|path| take(object, path))
+}
+
+/// Takes all that stands at a path, in order.
+pub(crate) fn all(object: &mut Object, path: &str) -> Vec<Value> {
+    let mut found = Vec::new();
+    fields(object, &steps(path), false, &mut found);
+    found
+}
+
+/// Whether something that is not null stands at a path, and what. Nothing is taken.
+pub(crate) fn get(object: &Object, path: &str) -> Option<Value> {
+    match object.get(path) {
+        Some(value) => Some(value.clone()).filter(|value| !value.is_null()),
+        None if path.contains(['.', '[', '*']) => {
+            let name = path.split(['.', '[']).next().unwrap_or_default();
+            // Copies no more of the record than the field that the path is in.
+            let dotted = object.keys().filter(|key| path.starts_with(key.as_str()));
+            let names = dotted.map(String::as_str).chain([name]);
+            let parts = names.filter_map(|name| Some((name.to_owned(), object.get(name)?.clone())));
+            take(&mut parts.collect(), path)
+        }
+        None => None,
+    }
+}
+
+fn values(value: &mut Value, steps: &[Step<'_>], one: bool, found: &mut Vec<Value>) {
+    let Some(step) = steps.first() else {
+        if !value.is_null() {
+            found.push(value.take());
+        }
+        return;
+    };
+    if let Value::String(text) = value
+        && text.trim_ascii_start().starts_with(['{', '['])
+        && let Ok(inside) = serde_json::from_str(text)
+    {
+        *value = inside;
+    }
+    match (value, step) {
+        (Value::Object(object), Step::Name(_) | Step::Any) => fields(object, steps, one, found),
+        (Value::Array(items), Step::Each) => {
+            for item in items {
+                values(item, &steps[1..], one, found);
+                if one && !found.is_empty() {
+                    return;
+                }
+            }
+        }
+        (Value::Array(items), Step::At(at)) => {
+            if let Some(item) = items.get_mut(*at) {
+                values(item, &steps[1..], one, found);
+            }
+        }
+        (Value::Array(items), Step::Name(_)) => {
+            if let [only] = &mut items[..] {
+                values(only, steps, one, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn fields(object: &mut Object, steps: &[Step<'_>], one: bool, found: &mut Vec<Value>) {
+    match steps.first() {
+        Some(Step::Name(name)) => {
+            let mut named = (*name).to_owned();
+            for next in 1..=steps.len() {
+                if next == steps.len() && object.contains_key(&named) {
+                    found.extend(object.remove(&named).filter(|value| !value.is_null()));
+                    return;
+                }
+                if let Some(inner) = object.get_mut(&named) {
+                    let before = found.len();
+                    values(inner, &steps[next..], one, found);
+                    if found.len() > before {
+                        return;
+                    }
+                }
+                let Some(Step::Name(more)) = steps.get(next) else {
+                    return;
+                };
+                named = format!("{named}.{more}");
+            }
+        }
+        Some(Step::Any) => {
+            for inner in object.values_mut() {
+                values(inner, &steps[1..], one, found);
+                if one && !found.is_empty() {
+                    return;
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The paths of a record that hold a text, a number or a truth value, for messages that name them.
+pub(crate) fn names(object: &Object, most: usize) -> Vec<String> {
+    fn of(path: &str, value: &Value, deep: usize, most: usize, found: &mut Vec<String>) {
+        if found.len() >= most {
+            return;
+        }
+        match value {
+            Value::Object(inner) if deep > 0 && !inner.is_empty() => {
+                for (name, value) in inner {
+                    of(&format!("{path}.{name}"), value, deep - 1, most, found);
+                }
+            }
+            Value::Array(items) if deep > 0 && items.first().is_some_and(Value::is_object) => {
+                of(&format!("{path}[]"), &items[0], deep - 1, most, found);
+            }
+            _ => found.push(path.to_owned()),
+        }
+    }
+    let mut found = Vec::new();
+    for (name, value) in object {
+        of(name, value, 3, most, &mut found);
+    }
+    found
+}
+
+/// The name among these that was meant most likely: one that differs in letters' case or little else,
+/// or one that the wrong one is a part of.
+pub(crate) fn meant<'a>(wrong: &str, names: &'a [String]) -> Option<&'a str> {
+    let low = wrong.to_lowercase();
+    let far = |name: &&String| {
+        let other = name.to_lowercase();
+        let last = other.rsplit(['.', ']']).next().unwrap_or_default();
+        let within = (low.len() > 2 && (other.contains(&low) || low.contains(last))).then_some(2);
+        let apart = edits(&low, &other).min(edits(&low, last));
+        let near = (apart <= 1 + low.chars().count() / 4).then_some(apart);
+        near.into_iter().chain(within).min()
+    };
+    let near = names.iter().filter_map(|name| Some((far(&name)?, name)));
+    near.min_by_key(|(apart, _)| *apart)
+        .map(|(_, name)| name.as_str())
+}
+
+/// Letters to put in, to take out or to change until one is the other.
+fn edits(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (at, letter) in one.chars().enumerate() {
+        let mut before = row[0];
+        row[0] = at + 1;
+        for (to, known) in other.iter().enumerate() {
+            let changed = before + usize::from(letter != *known);
+            before = row[to + 1];
+            row[to + 1] = changed.min(row[to] + 1).min(before + 1);
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn object(value: Value) -> Object {
+        value.as_object().cloned().unwrap_or_default()
+    }
+
+    #[test]
+    fn a_path_leads_through_fields_lists_dotted_names_and_texts() {
+        let record = object(json!({
+            "a": {"b": 1, "c": null}, "l": [{"t": "x"}, {"t": "y"}, {}], "one": [{"t": "z"}],
+            "d.e": {"f.g": 2}, "s": "{\"in\": [3]}", "any": {"readCall": {"args": 4}},
+        }));
+        for (path, expected) in [
+            ("a.b", json!([1])),
+            ("a.c", json!([])),
+            ("a.b.c", json!([])),
+            ("l[].t", json!(["x", "y"])),
+            ("l[1].t", json!(["y"])),
+            ("l[7].t", json!([])),
+            ("l.t", json!([])),
+            ("one.t", json!(["z"])),
+            ("d.e.f.g", json!([2])),
+            ("s.in[0]", json!([3])),
+            ("any.*.args", json!([4])),
+            ("nothing", json!([])),
+            ("", json!([])),
+        ] {
+            let mut taken = record.clone();
+            assert_eq!(Value::Array(all(&mut taken, path)), expected, "{path}");
+            let mut taken = record.clone();
+            let one = expected.get(0).cloned();
+            assert_eq!(take(&mut taken, path), one, "{path}");
+            assert_eq!(get(&record, path), one, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_was_meant_is_near() {
+        let names = ["id", "my_output", "data.answer", "model"].map(str::to_owned);
+        for (wrong, expected) in [
+            ("output", Some("my_output")),
+            ("Model", Some("model")),
+            ("modle", Some("model")),
+            ("answr", Some("data.answer")),
+            ("zebra", None),
+        ] {
+            assert_eq!(meant(wrong, &names), expected, "{wrong}");
+        }
+    }
+}

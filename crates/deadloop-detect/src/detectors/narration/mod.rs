@@ -1,0 +1,288 @@
+//! `narration`: an agent says the same turn after turn, whatever its calls do. It alarms when the next turn begins.
+//!
+//! A meter keeps of each turn in its window a hash, or the hashes of its trigrams: at most those of the first
+//! [`HEAD`] chars.
+
+use std::sync::Arc;
+
+use super::{Detector, Measuring, Refusal, Response, Sample};
+use crate::fact::Fact;
+use crate::meter::{Meter, Recipe};
+use crate::param::{DECIMAL, Domain, Mark, Param, Threshold};
+use crate::params::Params;
+use crate::row::n;
+use crate::run::sample::{TURN, call, result, say};
+use crate::run::{ALLOW, Key, Look, NORMALISE, RESET, Repeat, Run, Saw, hash, number, window};
+use crate::stream::{Channel, Event, Kind, TextChannel, Turns};
+use crate::value::Literal;
+
+use said::{HEAD, Said, Spoken};
+
+mod said;
+
+/// The registry entry.
+pub(super) static ENTRY: Detector = Detector {
+    name: "narration",
+    version: 1,
+    about: "the same is said turn after turn: whatever the calls do",
+    exactly: include_str!("exactly.md"),
+    params: &[
+        N, WINDOW, MIN_CHARS, LIKE, MIN_SHARE, WITH_CALLS, REASONING, ALLOW, RESET, NORMALISE,
+    ],
+    presets: include_str!("presets.toml"),
+    check,
+    dead: |_| Vec::new(),
+    measure: Measuring::Run(Channel::Turns, recipe),
+    grid: include_str!("grid.toml"),
+    response: Response::Stop,
+    fires: Sample::Run(&FIRES),
+    quiet: Sample::Run(&QUIET),
+};
+
+const PLAN: Event<'static> = say("I'll read test file 1 and then write the implementation.");
+const NEXT: Event<'static> = say("I'll read test file 2 and then  write the implementation.");
+
+/// The calls and their results are new each time.
+static FIRES: [Event<'static>; 13] = [
+    TURN,
+    PLAN,
+    call("read", "1"),
+    result("one"),
+    TURN,
+    NEXT,
+    call("read", "2"),
+    result("two"),
+    TURN,
+    PLAN,
+    call("read", "3"),
+    result("three"),
+    TURN,
+];
+
+/// The third turn says something else.
+static QUIET: [Event<'static>; 13] = [
+    TURN,
+    PLAN,
+    call("read", "1"),
+    result("one"),
+    TURN,
+    NEXT,
+    call("read", "2"),
+    result("two"),
+    TURN,
+    say("Both tests are read, so the implementation can be written."),
+    call("write", "3"),
+    result("ok"),
+    TURN,
+];
+
+const N: Param = n(
+    3,
+    "turns",
+    "turns among the last ones that say the same as the newest, itself included",
+);
+const WINDOW: Param = window(12, "turns", "how many of the last ones are looked at");
+
+const MIN_CHARS: Param = Param {
+    name: "min_chars",
+    mark: Mark::Threshold(Threshold::AT_MOST),
+    default: Literal::Int(40),
+    domain: Domain::Int {
+        min: 1,
+        max: HEAD as i64,
+    },
+    unit: "chars",
+    doc: "the shortest text of a turn that counts, as it is compared",
+};
+
+const LIKE: Param = Param {
+    name: "like",
+    mark: Mark::Structural,
+    default: Literal::Text("exact"),
+    domain: Domain::Word(&["exact", "trigrams"]),
+    unit: "",
+    doc: "what makes two texts the same: they are equal; they have min_share of their word trigrams in common",
+};
+
+const MIN_SHARE: Param = Param {
+    name: "min_share",
+    mark: Mark::Threshold(Threshold {
+        scale: DECIMAL,
+        ..Threshold::AT_MOST
+    }),
+    default: Literal::Float(0.55),
+    domain: Domain::Float {
+        min: 0.01,
+        max: 1.0,
+    },
+    unit: "of both texts' trigrams",
+    doc: "with like = \"trigrams\": the smallest share of trigrams that are in both",
+};
+
+const WITH_CALLS: Param = Param {
+    name: "with_calls",
+    mark: Mark::Structural,
+    default: Literal::Bool(false),
+    domain: Domain::Flag,
+    unit: "",
+    doc: "true: the calls of the turns have to be equal too, whatever their results are",
+};
+
+const REASONING: Param = Param {
+    name: "reasoning",
+    mark: Mark::Structural,
+    default: Literal::Bool(true),
+    domain: Domain::Flag,
+    unit: "",
+    doc: "false: the answer alone counts as what a turn says",
+};
+
+/// A window holds nothing more often than it is long.
+fn check(params: &Params) -> Result<(), Refusal> {
+    let (n, window) = (params.int(N.name), params.int(WINDOW.name));
+    if n > window {
+        let reason =
+            format!("{n} do not fit the last {window} turns (window): this setting can never fire");
+        return Err(Refusal {
+            param: N.name,
+            reason,
+        });
+    }
+    Ok(())
+}
+
+fn recipe(params: &Params) -> Recipe {
+    let look = Arc::new(Look::new(params));
+    let window = usize::try_from(params.count(WINDOW.name)).unwrap_or(usize::MAX);
+    let share = least_share(params);
+    let least = params.count(N.name);
+    let trigrams = params.text(LIKE.name) == "trigrams";
+    let with_calls = params.flag(WITH_CALLS.name);
+    let reasoning = params.flag(REASONING.name);
+    Recipe::run(move || {
+        Box::new(NarrationMeter {
+            run: Run::new(Arc::clone(&look)),
+            look: Arc::clone(&look),
+            least,
+            share,
+            window,
+            trigrams,
+            with_calls,
+            reasoning,
+            turn: None,
+            last: Vec::new(),
+        })
+    })
+}
+
+/// The smallest share that a setting accepts, in millionths.
+fn least_share(params: &Params) -> i64 {
+    let Mark::Threshold(threshold) = MIN_SHARE.mark else {
+        return 0;
+    };
+    params
+        .get(MIN_SHARE.name)
+        .map_or(0, |share| threshold.number(share))
+}
+
+/// Follows one run.
+struct NarrationMeter {
+    run: Run,
+    look: Arc<Look>,
+    /// The fewest turns, and the smallest share, that the loosest setting accepts.
+    least: u64,
+    share: i64,
+    window: usize,
+    trigrams: bool,
+    with_calls: bool,
+    reasoning: bool,
+    /// The turn that goes on; `None` where no turn does.
+    turn: Option<Turn>,
+    /// The turns of the window, the oldest first.
+    last: Vec<Past>,
+}
+
+#[derive(Default)]
+struct Turn {
+    said: Said,
+    /// The calls, by one hash.
+    calls: u128,
+}
+
+/// A turn that has ended.
+struct Past {
+    spoken: Spoken,
+    calls: u128,
+    /// Its number, from 0.
+    place: Turns,
+}
+
+impl Meter for NarrationMeter {
+    fn push(&mut self, event: &Event<'_>, facts: &mut Vec<Fact>) {
+        match self.run.see(event) {
+            Saw::Text(TextChannel::Reasoning, _) if !self.reasoning => {}
+            Saw::Text(_, text) => self.turn.iter_mut().for_each(|turn| turn.said.push(text)),
+            Saw::Call(call) if self.with_calls => {
+                let key = Key::Call.of(&call).to_string();
+                if let Some(turn) = &mut self.turn {
+                    turn.calls = hash(&[&turn.calls.to_string(), &key]);
+                }
+            }
+            Saw::Turn(_) => {
+                if let Some(turn) = self.turn.replace(Turn::default()) {
+                    self.ended(&turn, facts);
+                }
+            }
+            Saw::Forget => (self.turn, self.last) = (None, Vec::new()),
+            Saw::Call(_) | Saw::Result(_) | Saw::User | Saw::Nothing => {}
+        }
+    }
+}
+
+impl NarrationMeter {
+    fn ended(&mut self, turn: &Turn, facts: &mut Vec<Fact>) {
+        let spoken = Spoken::of(&turn.said, &self.look, self.trigrams);
+        if self.last.len() == self.window {
+            self.last.remove(0);
+        }
+        let chars = number(spoken.chars);
+        let place = self.run.ended().saturating_sub(Turns(1));
+        let calls = turn.calls;
+        self.last.push(Past {
+            spoken,
+            calls,
+            place,
+        });
+        let alike = self.alike();
+        for (at, (share, _)) in alike.iter().enumerate() {
+            let count = at as u64 + 1;
+            // Of equal shares the last one says the most.
+            let is_last = alike.get(at + 1).is_none_or(|next| next.0 < *share);
+            if !is_last || count < self.least || *share < self.share {
+                continue;
+            }
+            let mut places: Vec<Turns> = alike[..=at].iter().map(|(_, place)| *place).collect();
+            places.sort_unstable();
+            let seen = Repeat {
+                onset: places.get(1).copied().unwrap_or(place).into(),
+                period: Turns(0).into(),
+                copies: count,
+                unit: turn.said.head(),
+            };
+            let bounds = vec![number(count), chars, *share];
+            facts.push(self.run.fact((Kind::Monologue, "said"), bounds, seen));
+        }
+    }
+
+    /// How much each turn of the window has in common with the newest, and its number; the most alike first.
+    fn alike(&self) -> Vec<(i64, Turns)> {
+        let Some(newest) = self.last.last() else {
+            return Vec::new();
+        };
+        let turns = self.last.iter().filter(|turn| turn.calls == newest.calls);
+        let share = |turn: &Past| (newest.spoken.share(&turn.spoken), turn.place);
+        let mut alike: Vec<_> = turns.map(share).filter(|(share, _)| *share > 0).collect();
+        alike.sort_unstable_by(|a, b| b.cmp(a));
+        alike
+    }
+}

@@ -1,0 +1,154 @@
+//! What a turn says, and how much two turns have in common.
+
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+use crate::fact::UNIT_CHARS;
+use crate::param::DECIMAL;
+use crate::run::{Look, hash};
+
+/// The chars at the start of a turn's text that are folded and compared; what follows is compared as it is.
+pub(super) const HEAD: usize = 10_000;
+
+/// Tokens of a trigram.
+const GRAM: usize = 3;
+
+/// The text of a turn that goes on, in whatever pieces it comes.
+#[derive(Default)]
+pub(super) struct Said {
+    head: String,
+    /// Chars in it.
+    chars: usize,
+    /// What follows; `None`: nothing does.
+    rest: Option<Box<Xxh3>>,
+}
+
+impl Said {
+    /// Takes the next piece.
+    pub(super) fn push(&mut self, piece: &str) {
+        let room = HEAD - self.chars;
+        let end = piece
+            .char_indices()
+            .nth(room)
+            .map_or(piece.len(), |(at, _)| at);
+        let (head, rest) = piece.split_at(end);
+        self.head.push_str(head);
+        self.chars += head.chars().count();
+        if !rest.is_empty() {
+            let hasher = self.rest.get_or_insert_with(|| Box::new(Xxh3::new()));
+            hasher.update(rest.as_bytes());
+        }
+    }
+
+    /// Its first chars, for an alarm to show.
+    pub(super) fn head(&self) -> String {
+        self.head.trim_start().chars().take(UNIT_CHARS).collect()
+    }
+}
+
+/// What a turn said, as it is compared.
+pub(super) struct Spoken {
+    /// Chars of the folded text.
+    pub(super) chars: u64,
+    whole: u128,
+    /// The hashes of its trigrams, in order; `None` where texts have to be equal.
+    grams: Option<Vec<u64>>,
+}
+
+impl Spoken {
+    /// Of a turn that has ended: dates, ids, numbers, white space and case are folded.
+    pub(super) fn of(said: &Said, look: &Look, trigrams: bool) -> Self {
+        let text = look.folded(&said.head);
+        let rest = said.rest.as_ref().map_or(0, |rest| rest.digest128());
+        Self {
+            chars: text.chars().count() as u64,
+            whole: hash(&[&text, &rest.to_string()]),
+            grams: trigrams.then(|| grams(&text)),
+        }
+    }
+
+    /// What two have in common, in millionths: of equal ones all, else the share of trigrams that are in both.
+    pub(super) fn share(&self, other: &Self) -> i64 {
+        let (Some(a), Some(b)) = (&self.grams, &other.grams) else {
+            return if self.whole == other.whole {
+                DECIMAL
+            } else {
+                0
+            };
+        };
+        let both = a
+            .iter()
+            .filter(|gram| b.binary_search(gram).is_ok())
+            .count();
+        let all = a.len() + b.len() - both;
+        // Both are at most as many as a head has chars.
+        i64::try_from(both).unwrap_or(0) * DECIMAL / i64::try_from(all.max(1)).unwrap_or(i64::MAX)
+    }
+}
+
+/// The trigrams of a folded text, by their hashes, each once; of a shorter text the text.
+fn grams(text: &str) -> Vec<u64> {
+    let tokens = tokens(text);
+    let hashed = |gram: &[&str]| xxh3_64(gram.join("\0").as_bytes());
+    let mut grams: Vec<u64> = match tokens.len() {
+        0 => Vec::new(),
+        1..GRAM => vec![hashed(&tokens)],
+        _ => tokens.windows(GRAM).map(hashed).collect(),
+    };
+    grams.sort_unstable();
+    grams.dedup();
+    grams
+}
+
+/// The words of a text; an ideograph, a kana and a syllable of hangul are one each.
+fn tokens(text: &str) -> Vec<&str> {
+    let is_single = |c: char| ('\u{2e80}'..='\u{d7ff}').contains(&c) || c == '#';
+    let mut tokens = Vec::new();
+    let mut word = None;
+    for (at, c) in text.char_indices() {
+        let goes_on = c.is_alphanumeric() && !is_single(c);
+        if let (false, Some(start)) = (goes_on, word) {
+            tokens.extend(text.get(start..at));
+            word = None;
+        }
+        if goes_on && word.is_none() {
+            word = Some(at);
+        }
+        if is_single(c) {
+            tokens.extend(text.get(at..at + c.len_utf8()));
+        }
+    }
+    tokens.extend(word.and_then(|start| text.get(start..)));
+    tokens
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_words_and_ideographs() {
+        assert_eq!(
+            tokens("i'll read # files"),
+            ["i", "ll", "read", "#", "files"]
+        );
+        assert_eq!(tokens("我读 abc文"), ["我", "读", "abc", "文"]);
+        assert_eq!(tokens(""), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn pieces_of_a_long_text_do_not_matter() {
+        let text = "ab 好".repeat(HEAD);
+        let (mut whole, mut pieces) = (Said::default(), Said::default());
+        whole.push(&text);
+        let mut rest = text.as_str();
+        while let Some(c) = rest.chars().next() {
+            let (piece, after) = rest.split_at(c.len_utf8());
+            pieces.push(piece);
+            rest = after;
+        }
+        assert_eq!(whole.head, pieces.head);
+        let digest = |said: &Said| said.rest.as_ref().map(|rest| rest.digest128());
+        assert_eq!(digest(&whole), digest(&pieces));
+        assert!(digest(&whole).is_some());
+    }
+}

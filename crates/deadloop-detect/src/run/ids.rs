@@ -1,0 +1,100 @@
+//! Finds ids in a text: tokens that a machine drew, which say nothing by themselves.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
+/// The fewest chars of a part that was drawn: shorter ones are versions, sizes and names.
+const DRAWN: usize = 6;
+/// The most digits of a number that follows a word, as in `step12`.
+const COUNTED: usize = 4;
+/// The most letters of a unit that follows a number, as in `1024px`.
+const UNIT: usize = 3;
+
+/// Letters and digits, with single hyphens or underscores inside. A token is not cut: `resp-78304142` is one.
+static TOKEN: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)*").ok());
+
+/// The text with each id replaced by what `put` returns for it.
+pub(super) fn replaced<'t>(text: &'t str, mut put: impl FnMut(&str) -> String) -> Cow<'t, str> {
+    let Some(token) = &*TOKEN else {
+        return Cow::Borrowed(text);
+    };
+    token.replace_all(text, |found: &Captures<'_>| match &found[0] {
+        id if is_id(id) => put(id),
+        other => other.to_owned(),
+    })
+}
+
+/// Whether a token is an id: a UUID, a ULID, letters and digits mixed, or a long number behind a prefix. A word, a
+/// plain number, a word with a number (`step12`) and a number with a unit (`1024px`) are none.
+pub(super) fn is_id(token: &str) -> bool {
+    let parts = || token.split(['-', '_']);
+    let prefixed = parts().nth(1).is_some() && token.contains(|c: char| c.is_ascii_alphabetic());
+    parts().any(|part| {
+        let digits = part.chars().filter(char::is_ascii_digit).count();
+        let drawn = match part.len() - digits {
+            0 => prefixed,
+            letters => digits > 0 && !is_counted(part, letters, digits),
+        };
+        part.len() >= DRAWN && drawn
+    })
+}
+
+/// Whether a part is a word with a short number behind it, or a number with a unit behind it. Hexadecimal digits are
+/// neither.
+fn is_counted(part: &str, letters: usize, digits: usize) -> bool {
+    let is_letter = |c: &char| c.is_ascii_alphabetic();
+    let hexadecimal = part.chars().all(|c| c.is_ascii_hexdigit());
+    let word = part.chars().take_while(is_letter).count() == letters && digits <= COUNTED;
+    let unit = part.chars().rev().take_while(is_letter).count() == letters && letters <= UNIT;
+    !hexadecimal && (word || unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_machine_drew_is_an_id_and_what_counts_is_none() {
+        for id in [
+            "resp-78304142",
+            "req-1a18bd",
+            "toolu_01QZk3FzE6NJzC4MfSguzu2o",
+            "6ba7b810-9dad-11d1-80b4-00c04fd430c8",
+            "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+            "call_9f8e7d",
+            "a94a8fe5ccb19ba61c4c0873d391e987982fbbd3",
+        ] {
+            assert!(is_id(id), "{id}");
+        }
+        for none in [
+            "checking",
+            "step12",
+            "step-12",
+            "file10",
+            "1024px",
+            "250000usd",
+            "1782793997",
+            "plan-7c2e-2201",
+            "v2",
+            "read_file",
+            "2026-06-30",
+            "42",
+        ] {
+            assert!(!is_id(none), "{none}");
+        }
+    }
+
+    #[test]
+    fn ids_are_replaced_and_all_else_stays() {
+        let text =
+            "{\"ref\": \"request:req-1a18bd/response:resp-78304142\", \"n\": 12, \"文\": \"x\"}";
+        let replaced = replaced(text, |_| "#".into());
+        assert_eq!(
+            replaced,
+            "{\"ref\": \"request:#/response:#\", \"n\": 12, \"文\": \"x\"}"
+        );
+    }
+}

@@ -1,0 +1,309 @@
+//! Shapes of runs that people reported, made up again: what `recommended-agents` says of each, and at which call. Where it
+//! leaves a loop, a preset that finds it stands beside.
+
+#![allow(clippy::unwrap_used, reason = "in the helpers of tests as in tests")]
+
+use deadloop_detect::{
+    Arguments, Detector, Event, Guard, Guards, Member, Params, RECOMMENDED_AGENTS, Setting,
+    Settings, TextChannel, presets,
+};
+
+/// A turn: what is said, and at most one call with its result.
+#[derive(Clone, Default)]
+struct Turn {
+    said: String,
+    /// Tool, arguments, result, whether it is an error.
+    call: Option<(&'static str, String, String, bool)>,
+    /// A user speaks before it.
+    user: bool,
+}
+
+fn call(tool: &'static str, arguments: impl Into<String>, result: impl Into<String>) -> Turn {
+    Turn {
+        call: Some((tool, arguments.into(), result.into(), false)),
+        ..Turn::default()
+    }
+}
+
+fn failed(tool: &'static str, arguments: impl Into<String>, result: impl Into<String>) -> Turn {
+    Turn {
+        call: Some((tool, arguments.into(), result.into(), true)),
+        ..Turn::default()
+    }
+}
+
+fn say(text: impl Into<String>) -> Turn {
+    Turn {
+        said: text.into(),
+        ..Turn::default()
+    }
+}
+
+/// A token as a server draws it: other digits each time.
+fn drawn(n: u64) -> String {
+    format!(
+        "{:08x}",
+        0x1a2b_3c4d_u64.wrapping_add(n.wrapping_mul(0x9e37_79b1)) & 0xffff_ffff
+    )
+}
+
+/// A response of a server: an id and a date around a body.
+fn response(n: u64, body: &str) -> String {
+    let (request, id) = (drawn(2 * n + 1), drawn(2 * n));
+    let date = format!("Mon, 30 Jun 2026 04:{:02}:{:02} GMT", n / 60 % 60, n % 60);
+    format!(r#"{{"ref": "req-{request}/resp-{id}", "date": "{date}", "body": {body}}}"#)
+}
+
+/// The call and the turn at which it is stopped.
+fn stopped(mut guard: Guard, turns: &[Turn]) -> Option<(u64, u64)> {
+    for turn in turns {
+        let user = turn.user.then_some(Event::User("and now this"));
+        let said = Event::Text(TextChannel::Answer, &turn.said);
+        let mut events = vec![Event::Turn { agent: None }, said];
+        if let Some((name, arguments, content, error)) = &turn.call {
+            events.push(Event::Call {
+                id: None,
+                name,
+                arguments: Arguments::Raw(arguments),
+            });
+            events.push(Event::Result {
+                id: None,
+                content,
+                error: Some(*error),
+                cut: None,
+            });
+        }
+        for event in user.into_iter().chain(events) {
+            if let Some(alarm) = guard.push(&event).into_alarm() {
+                return Some((alarm.calls.0, alarm.turns.0));
+            }
+        }
+    }
+    None
+}
+
+/// The call at which `recommended-agents` stops a run.
+fn recommended(turns: &[Turn]) -> Option<u64> {
+    let guards = Guards::new(&Settings::parse(RECOMMENDED_AGENTS).unwrap()).unwrap();
+    stopped(guards.guard("m"), turns).map(|(calls, _)| calls)
+}
+
+/// The turn after which a preset stops a run.
+fn preset(detector: &str, name: &str, turns: &[Turn]) -> Option<u64> {
+    let detector = Detector::find(detector).unwrap();
+    let preset = presets(detector).unwrap();
+    let preset = preset.into_iter().find(|p| p.name == name).unwrap();
+    let mut params = Params::defaults(detector.params);
+    for (name, value) in preset.params {
+        params.set(&name, value);
+    }
+    let setting = Setting {
+        members: vec![Member::new(detector, params)],
+    };
+    stopped(Guard::new(&setting).unwrap(), turns).map(|(_, turns)| turns)
+}
+
+fn times(count: u64, turn: impl Fn(u64) -> Turn) -> Vec<Turn> {
+    (0..count).map(turn).collect()
+}
+
+#[test]
+fn one_request_whose_response_has_an_id_and_a_date() {
+    let url = r#"{"method": "GET", "url": "/v3/plans/7/confirm"}"#;
+    let poll = times(1000, |n| {
+        call("execute", url, response(n, r#"{"status": "checking"}"#))
+    });
+    assert_eq!(recommended(&poll), Some(3));
+    let only_id = times(12, |n| {
+        call("execute", url, format!("resp-{} checking", drawn(n)))
+    });
+    assert_eq!(recommended(&only_id), Some(3));
+    let only_date = times(12, |n| {
+        call(
+            "execute",
+            url,
+            format!("2026-06-30T04:33:{:02}Z checking", n + 17),
+        )
+    });
+    assert_eq!(recommended(&only_date), Some(3));
+}
+
+#[test]
+fn a_poll_that_makes_progress_goes_on() {
+    let url = r#"{"url": "/v3/jobs/7"}"#;
+    let bodies: [fn(u64) -> String; 5] = [
+        |n| format!(r#"{{"progress": "{} %"}}"#, 4 * n),
+        |n| format!(r#"{{"queue": {}}}"#, 900 - 7 * n),
+        |n| format!(r#"{{"bytes": {}}}"#, 1_000_003 * n),
+        |n| format!(r#"{{"step": "step-{n}", "of": 24}}"#),
+        |n| {
+            format!(
+                r#"{{"board": "{}x{}"}}"#,
+                ".".repeat(n as usize),
+                ".".repeat(24 - n as usize)
+            )
+        },
+    ];
+    for body in bodies {
+        let poll = times(24, |n| call("execute", url, response(n, &body(n))));
+        assert_eq!(recommended(&poll), None, "{}", body(3));
+    }
+    // An id that does not change every time is a version, and another version is news.
+    let versions = times(7, |n| {
+        call("execute", url, format!("etag {}", drawn(n / 2)))
+    });
+    assert_eq!(recommended(&versions), None);
+}
+
+#[test]
+fn rings_between_which_ids_differ() {
+    for length in 3..=8 {
+        let ring = times(60, |n| {
+            let step = n % length;
+            call(
+                "execute",
+                format!(r#"{{"url": "/v3/part/{step}"}}"#),
+                response(n, &format!("{{\"part\": {step}}}")),
+            )
+        });
+        let at = recommended(&ring);
+        // With seven and eight different results among sixteen it goes on: max_distinct 8 would find them, at four
+        // times the false stops.
+        match length {
+            3..=6 => assert!(at.is_some_and(|at| at <= 16), "{length}: {at:?}"),
+            _ => assert_eq!(at, None, "{length}"),
+        }
+    }
+}
+
+#[test]
+fn reworded_writes_with_the_same_answer() {
+    let body = r#"{"error": "422: field zone_id is missing"}"#;
+    let writes = times(83, |n| {
+        call(
+            "execute",
+            format!(r#"{{"post": "work order in words {n}"}}"#),
+            response(n, body),
+        )
+    });
+    assert_eq!(recommended(&writes), Some(16));
+    let errors = times(83, |n| {
+        failed("execute", format!(r#"{{"post": {n}}}"#), response(n, body))
+    });
+    assert_eq!(recommended(&errors), Some(7));
+}
+
+#[test]
+fn windows_that_wrap_are_read_again() {
+    let windows = [(1, 120), (30, 100), (100, 200), (1, 150)];
+    let read = times(48, |n| {
+        let (offset, limit) = windows[n as usize % windows.len()];
+        let text = format!("{offset}: the text of the window from {offset} on, {limit} lines");
+        call(
+            "read_file",
+            format!(r#"{{"offset": {offset}, "limit": {limit}}}"#),
+            text,
+        )
+    });
+    assert_eq!(recommended(&read), Some(8));
+}
+
+#[test]
+fn a_command_that_grows_by_a_copy_of_itself() {
+    let grown = |n: u64| vec!["python check.py"; n as usize + 1].join(" && ");
+    let failing = times(30, |n| {
+        failed("bash", grown(n), "python: can't open file 'check.py'")
+    });
+    assert_eq!(recommended(&failing), Some(7));
+    // Where the output grows with it, each is new, and nothing here sees it.
+    let growing = times(30, |n| {
+        call(
+            "bash",
+            grown(n),
+            "all checks have passed\n".repeat(n as usize + 1),
+        )
+    });
+    assert_eq!(recommended(&growing), None);
+}
+
+#[test]
+fn results_that_say_nothing_count_from_the_tenth_on() {
+    for (tool, result) in [
+        ("press_key", "ok"),
+        ("undo", "undone"),
+        ("scroll", ""),
+        ("shot", "[image omitted]"),
+        ("poll", "<output>\n</output>"),
+    ] {
+        let row = |count| times(count, |_| call(tool, r#"{"key": "ArrowDown"}"#, result));
+        assert_eq!(recommended(&row(9)), None, "{tool}");
+        assert_eq!(recommended(&row(12)), Some(10), "{tool}");
+    }
+    let wait = times(50, |_| call("wait_for", "{}", "still running since 12 s"));
+    assert_eq!(recommended(&wait), None);
+    let form = times(24, |n| {
+        call("fill", format!(r#"{{"field": "f{n}"}}"#), "ok")
+    });
+    assert_eq!(recommended(&form), None);
+    let searches = times(24, |n| {
+        call("search", format!(r#"{{"q": "word {n}"}}"#), "[]")
+    });
+    assert_eq!(recommended(&searches), None);
+}
+
+#[test]
+fn tests_that_stay_green_after_each_change() {
+    let tdd = times(12, |n| match n % 2 {
+        0 => call("edit", format!(r#"{{"path": "f{n}.go"}}"#), "edited"),
+        _ => call("bash", "go test ./...", "ok  \tpkg\t0.01s"),
+    });
+    assert_eq!(recommended(&tdd), None);
+}
+
+#[test]
+fn what_is_said_again_is_left_to_narration() {
+    let text = "I'll read the test file and then write the implementation.";
+    let read = times(26, |n| Turn {
+        said: text.into(),
+        ..call(
+            "read_file",
+            format!(r#"{{"path": "t_{n}.py"}}"#),
+            format!("def test_{n}(): assert f({n}) == {}", n * n),
+        )
+    });
+    assert_eq!(recommended(&read), None);
+    assert_eq!(preset("narration", "weave-narration", &read), Some(3));
+    // The same after each summary, and the same to every user.
+    let again = times(8, |n| Turn {
+        user: n > 0,
+        ..say("Here is the plan again: 1. read the module, 2. change the parser.")
+    });
+    assert_eq!(recommended(&again), None);
+    assert_eq!(preset("narration", "weave-narration", &again), Some(3));
+    // Only numbers move, and a word.
+    let gates = times(8, |n| {
+        say(format!(
+            "I read this as continue waiting on the gates: {} are green, {} remain open here",
+            n + 1,
+            9 - n
+        ))
+    });
+    assert_eq!(
+        preset("narration", "senpi-repetitive-turns", &gates),
+        Some(3)
+    );
+    // One screen after the other, each with other pixels.
+    let shots = times(8, |n| Turn {
+        said: "Starting".into(),
+        ..call("screenshot", "{}", format!("{n} pixels differ"))
+    });
+    assert_eq!(preset("narration", "hermes-turns", &shots), Some(3));
+    let work = times(12, |n| {
+        say(format!(
+            "Step {n}: {} is done, and I go on with the next part of it.",
+            ["the reader", "a parser", "this check", "our writer"][n as usize % 4]
+                .repeat(1 + n as usize)
+        ))
+    });
+    assert_eq!(preset("narration", "weave-narration", &work), None);
+}

@@ -1,0 +1,54 @@
+//! `/metrics` on an address of its own: one request and one answer a connection.
+
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use crate::Shared;
+use crate::few::Few;
+use crate::http::{Head, Wire};
+use crate::reply::Reply;
+
+/// Most requests at once; further connections are closed.
+const SCRAPES: usize = 32;
+/// How long a request may take.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Answers until the proxy has ended.
+pub(crate) fn listen(listener: &TcpListener, shared: &Arc<Shared>) {
+    let threads = Few::new(SCRAPES);
+    for client in listener.incoming() {
+        if shared.ended() {
+            break;
+        }
+        match client {
+            Ok(client) => {
+                let shared = Arc::clone(shared);
+                threads.thread(move || serve(&client, &shared));
+            }
+            // Out of file handles: as the proxy itself waits for some.
+            Err(_) => thread::sleep(Duration::from_millis(20)),
+        }
+    }
+}
+
+fn serve(client: &TcpStream, shared: &Shared) {
+    let ready = client
+        .set_read_timeout(Some(PATIENCE))
+        .and_then(|()| client.set_write_timeout(Some(PATIENCE)));
+    let head = ready.map(|()| Wire::of_client(client).head());
+    let Ok(Ok(Some(head))) = head else {
+        return Reply::words("400 Bad Request", "a request of HTTP/1.1 is wanted\n").finish(client);
+    };
+    match Head::of_request(&head) {
+        Err(what) => Reply::words("400 Bad Request", what).finish(client),
+        Ok(head) if head.start == ("GET".into(), "/metrics".into()) => Reply {
+            status: "200 OK",
+            kind: "text/plain; version=0.0.4",
+            text: &shared.metrics.text(),
+        }
+        .finish(client),
+        Ok(_) => Reply::words("404 Not Found", "GET /metrics is all there is\n").finish(client),
+    }
+}

@@ -1,0 +1,206 @@
+//! What of a request's head is refused: everything in which the reader before the proxy and the one behind it could see
+//! different requests. Where it is refused nothing of it goes on, and the connection is closed.
+
+/// Whether a line ends with a line feed alone, or a carriage return stands elsewhere. The last byte may be the first half
+/// of a line end.
+pub(crate) fn has_bare_end(bytes: &[u8]) -> bool {
+    let pairs = bytes.windows(2).any(|pair| match pair {
+        [b'\r', next] => *next != b'\n',
+        [before, b'\n'] => *before != b'\r',
+        _ => false,
+    });
+    pairs || bytes.first() == Some(&b'\n')
+}
+
+/// Whether these bytes are what may stand in a value: no control char but the tab.
+pub(crate) fn is_text(bytes: &[u8]) -> bool {
+    let control = |byte: &u8| (*byte < b' ' && *byte != b'\t') || *byte == 0x7f;
+    !bytes.iter().any(control)
+}
+
+/// The lines of a head: one start line of three words, then headers.
+///
+/// # Errors
+/// What is wrong with them.
+pub(crate) fn lines(head: &[u8]) -> Result<(), &'static str> {
+    if has_bare_end(head) {
+        return Err("a line that does not end with CR LF");
+    }
+    let mut lines = head.split(|byte| *byte == b'\n');
+    let start = lines.next().unwrap_or_default();
+    let start = start.strip_suffix(b"\r").unwrap_or(start);
+    let words: Vec<&[u8]> = start.split(|byte| *byte == b' ').collect();
+    let versions: [&[u8]; 2] = [b"HTTP/1.1", b"HTTP/1.0"];
+    match words.as_slice() {
+        [method, target, version]
+            if !method.is_empty() && !target.is_empty() && versions.contains(version) => {}
+        _ => return Err("a first line that is not METHOD PATH HTTP/1.1"),
+    }
+    for line in lines {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if !line.is_empty() {
+            header(line)?;
+        }
+    }
+    Ok(())
+}
+
+/// Names that decide what a request is.
+const DECISIVE: [&[u8]; 3] = [b"content-length", b"transfer-encoding", b"host"];
+
+/// One header line, without its end.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn header(line: &[u8]) -> Result<(), &'static str> {
+    if line.starts_with(b" ") || line.starts_with(b"\t") {
+        return Err("a header that goes on in a second line");
+    }
+    let colon = line.iter().position(|byte| *byte == b':');
+    let (name, value) = line.split_at(colon.ok_or("a header without a colon")?);
+    if name.is_empty() || !name.iter().all(is_of_name) {
+        return Err("a name of a header with blanks or other chars that no name has");
+    }
+    // Programs that put headers into variables see both in one.
+    let dashed: Vec<u8> = name.iter().map(dashed).collect();
+    if name.contains(&b'_') && DECISIVE.contains(&dashed.as_slice()) {
+        return Err("a name of a header that some take for another");
+    }
+    match is_text(value) {
+        true => Ok(()),
+        false => Err("a control char in a header"),
+    }
+}
+
+fn is_of_name(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte)
+}
+
+fn dashed(byte: &u8) -> u8 {
+    match byte {
+        b'_' => b'-',
+        byte => byte.to_ascii_lowercase(),
+    }
+}
+
+/// The target of a request: a path, in which nothing leads up.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn target(method: &str, target: &str) -> Result<(), &'static str> {
+    if method == "CONNECT" || !target.starts_with('/') {
+        return Err("a target that is not a path");
+    }
+    if !target.bytes().all(|byte| byte.is_ascii_graphic()) || target.contains(['#', '\\']) {
+        return Err("a char that no path has");
+    }
+    let path = target.split('?').next().unwrap_or_default();
+    let path = path.to_ascii_lowercase().replace("%2e", ".");
+    let path = path.replace("%2f", "/").replace("%5c", "/");
+    if path.contains("%00") {
+        return Err("a char that no path has");
+    }
+    // Some servers read what follows a semicolon as parameters of the part before it.
+    let dots = |part: &str| matches!(part.split(';').next(), Some("." | ".."));
+    match path.split('/').any(dots) {
+        true => Err("a path with /./ or /../"),
+        false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_ends_are_pairs() {
+        for good in ["", "a\r\nb", "a\r\n\r\n", "a\r"] {
+            assert!(!has_bare_end(good.as_bytes()), "{good:?}");
+        }
+        for bad in ["\n", "a\nb", "a\rb", "\r\r\n", "a\r\n\n", "\r\n\n"] {
+            assert!(has_bare_end(bad.as_bytes()), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_path_stays_where_it_begins() {
+        for good in [
+            "/",
+            "/v1/x?a=/../b",
+            "/..a/.b/c..",
+            "/a//b",
+            "/%2e%2ea",
+            "/a;b",
+        ] {
+            assert_eq!(target("GET", good), Ok(()), "{good}");
+        }
+        for bad in [
+            "",
+            "*",
+            "a",
+            "http://a/",
+            "/..",
+            "/../a",
+            "/a/..",
+            "/a/./b",
+            "/%2E%2e/a",
+            "/a/.%2e",
+            "/a%2f..%2fb",
+            "/a%5C..",
+            "/a\\..\\b",
+            "/..;x/a",
+            "/a#b",
+            "/a\u{e9}",
+            "/a\tb",
+            "/%00",
+        ] {
+            assert!(target("GET", bad).is_err(), "{bad}");
+        }
+        assert!(target("CONNECT", "/").is_err());
+    }
+
+    #[test]
+    fn headers_are_one_line_and_their_names_are_one_word() {
+        for good in ["a: b", "A-b_c:", "x:\ty", "x: \u{e9}"] {
+            assert_eq!(header(good.as_bytes()), Ok(()), "{good}");
+        }
+        for bad in [
+            " a: b",
+            "\ta: b",
+            "a : b",
+            "a\t: b",
+            ": b",
+            "a",
+            "a b: c",
+            "a\u{e9}: b",
+            "a: b\0",
+            "Content_Length: 5",
+            "transfer_Encoding: chunked",
+            "a: b\u{b}",
+            "a: \u{7f}",
+        ] {
+            assert!(header(bad.as_bytes()).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_first_line_has_three_words() {
+        let head = |start: &str| lines(format!("{start}\r\nHost: a\r\n\r\n").as_bytes());
+        assert_eq!(head("GET / HTTP/1.1"), Ok(()));
+        assert_eq!(head("GET / HTTP/1.0"), Ok(()));
+        for bad in [
+            "",
+            "GET /",
+            "GET  / HTTP/1.1",
+            "GET / HTTP/1.1 ",
+            " GET / HTTP/1.1",
+            "GET / HTTP/2.0",
+            "GET / HTTP/1.10",
+            "GET /\tHTTP/1.1",
+            "GET / a HTTP/1.1",
+            "GET / http/1.1",
+        ] {
+            assert!(head(bad).is_err(), "{bad:?}");
+        }
+    }
+}

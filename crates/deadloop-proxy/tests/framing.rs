@@ -1,0 +1,79 @@
+//! The table of what clients send: each case against the proxy alone. `behind_nginx.rs` has the same behind nginx.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says why")]
+
+mod kit;
+
+use std::io::{BufReader, Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use kit::recorded::{Case, cases, recorder, seen};
+use kit::{answer, proxy, until};
+
+#[test]
+fn every_request_is_one_request_for_all_or_refused() {
+    let (server, record) = recorder();
+    let running = proxy(server);
+    for case in cases() {
+        record.lock().unwrap().clear();
+        let mut client = TcpStream::connect(running.at).unwrap();
+        client
+            .set_read_timeout(Some(Duration::from_secs(10)))
+            .unwrap();
+        client.write_all(case.send.as_bytes()).unwrap();
+        let mut reader = BufReader::new(client.try_clone().unwrap());
+        for status in &case.status {
+            let (head, body, whole) = answer(&mut reader);
+            let body = String::from_utf8_lossy(&body).into_owned();
+            assert!(
+                whole && head.starts_with(&format!("HTTP/1.1 {status} ")),
+                "{}: expected {status}, got {head}{body}",
+                case.name
+            );
+            let told = head.to_lowercase().contains("\r\nconnection: close\r\n");
+            let last = case.closed && case.status.len() == 1;
+            assert_eq!(told, last, "{}: {head}", case.name);
+        }
+        let mut expected = case.server.clone();
+        if case.closed {
+            let rest = reader.read_to_end(&mut Vec::new());
+            assert!(matches!(rest, Ok(0)), "{}: not closed: {rest:?}", case.name);
+        } else {
+            client
+                .write_all(b"GET /next HTTP/1.1\r\nHost: a\r\n\r\n")
+                .unwrap();
+            let (head, body, _) = answer(&mut reader);
+            assert_eq!(body, b"GET /next 0", "{}: {head}", case.name);
+            expected.push("GET /next 0".into());
+        }
+        drop((client, reader));
+        let Case { name, .. } = &case;
+        until(name, || record.lock().unwrap().len() >= expected.len());
+        let mut sent: Vec<String> = record.lock().unwrap().iter().map(|all| seen(all)).collect();
+        // Connections end in any order.
+        sent.sort();
+        expected.sort();
+        assert_eq!(sent, expected, "{name}");
+    }
+    // What a refused case sent on would be here by now.
+    let all = record.lock().unwrap();
+    assert!(all.len() < 3, "{all:?}");
+}
+
+/// What is of one connection stays there, and what says where the body ends is written anew.
+#[test]
+fn headers_of_a_connection_stay_here() {
+    let (server, record) = recorder();
+    let running = proxy(server);
+    let mut client = TcpStream::connect(running.at).unwrap();
+    let request = "POST /x HTTP/1.1\r\nHost: a\r\nConnection: close, X-Own, Content-Length\r\nX-Own: 1\r\nTE: x\r\nUpgrade: y\r\nX-Kept: 2\r\nContent-Length: 002\r\n\r\nhi";
+    client.write_all(request.as_bytes()).unwrap();
+    client.read_to_end(&mut Vec::new()).unwrap();
+    until("it is recorded", || !record.lock().unwrap().is_empty());
+    let sent = String::from_utf8(record.lock().unwrap()[0].clone()).unwrap();
+    let expected = format!(
+        "POST /x HTTP/1.1\r\nHost: {server}\r\nConnection: close\r\nAccept-Encoding: identity\r\nx-kept: 2\r\nContent-Length: 2\r\n\r\nhi"
+    );
+    assert_eq!(sent, expected);
+}

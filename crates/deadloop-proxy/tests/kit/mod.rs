@@ -1,0 +1,170 @@
+//! A server that does as it is told, a proxy before it, and a client that reads everything.
+
+#![allow(dead_code, reason = "no test asks for all of it")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on says why"
+)]
+
+pub(crate) mod recorded;
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use deadloop_corpus::ThinkRules;
+use deadloop_detect::{Guards, RECOMMENDED, Settings};
+use deadloop_proxy::{Proxy, ProxyOptions, Stopper};
+
+/// A server; what it does with a request is the test's.
+pub(crate) fn server(
+    serve: impl Fn(String, Vec<u8>, TcpStream) + Send + Sync + 'static,
+) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = listener.local_addr().unwrap();
+    let serve = Arc::new(serve);
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let (stream, serve) = (stream.unwrap(), Arc::clone(&serve));
+            thread::spawn(move || {
+                let (head, body) = request(&stream);
+                serve(head, body, stream);
+            });
+        }
+    });
+    at
+}
+
+/// The head and the body of a request, which has a length or chunks.
+pub(crate) fn request(stream: &TcpStream) -> (String, Vec<u8>) {
+    let mut reader = BufReader::new(stream);
+    let head = head_of(&mut reader);
+    let length = head.lines().find_map(|line| {
+        line.to_lowercase()
+            .strip_prefix("content-length: ")?
+            .parse()
+            .ok()
+    });
+    let mut body = vec![0; length.unwrap_or(0)];
+    reader.read_exact(&mut body).unwrap_or_default();
+    if head.to_lowercase().contains("transfer-encoding: chunked") {
+        body = chunks(&mut reader).0;
+    }
+    (head, body)
+}
+
+pub(crate) fn head_of(reader: &mut impl BufRead) -> String {
+    let mut head = String::new();
+    while reader.read_line(&mut head).unwrap_or(0) > 2 {}
+    head
+}
+
+/// What stands in chunks, and whether the last one came.
+pub(crate) fn chunks(reader: &mut impl BufRead) -> (Vec<u8>, bool) {
+    let mut all = Vec::new();
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).unwrap_or(0) == 0 {
+            return (all, false);
+        }
+        let Ok(size) = usize::from_str_radix(line.trim(), 16) else {
+            return (all, false);
+        };
+        let mut piece = vec![0; size + 2];
+        if reader.read_exact(&mut piece).is_err() {
+            return (all, false);
+        }
+        piece.truncate(size);
+        all.extend(piece);
+        if size == 0 {
+            return (all, true);
+        }
+    }
+}
+
+/// A proxy that is running.
+pub(crate) struct Running {
+    pub(crate) at: SocketAddr,
+    pub(crate) metrics: SocketAddr,
+    pub(crate) stopper: Stopper,
+    pub(crate) thread: JoinHandle<usize>,
+}
+
+impl Running {
+    /// What its address for metrics says.
+    pub(crate) fn metrics(&self) -> String {
+        let (head, body, _) = get(self.metrics, "GET /metrics HTTP/1.1\r\nHost: me\r\n\r\n");
+        assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
+        String::from_utf8(body).unwrap()
+    }
+}
+
+pub(crate) fn proxy(upstream: SocketAddr) -> Running {
+    proxy_with(upstream, 1000, Duration::from_secs(60))
+}
+
+pub(crate) fn proxy_with(upstream: SocketAddr, most: usize, grace: Duration) -> Running {
+    guarded(upstream, RECOMMENDED, (most, grace))
+}
+
+pub(crate) fn guarded(
+    upstream: SocketAddr,
+    settings: &str,
+    (most, grace): (usize, Duration),
+) -> Running {
+    let settings = Settings::parse(settings).unwrap();
+    let options = ProxyOptions {
+        upstream: format!("http://{upstream}").parse().unwrap(),
+        guards: Guards::new(&settings).unwrap(),
+        think: ThinkRules::default(),
+        most,
+        tell: Box::new(|_, _| ()),
+    };
+    let mut proxy = Proxy::bind("127.0.0.1:0", options).unwrap();
+    Running {
+        metrics: proxy.metrics_at("127.0.0.1:0").unwrap(),
+        at: proxy.address().unwrap(),
+        stopper: proxy.stopper().unwrap(),
+        thread: thread::spawn(move || proxy.run(grace)),
+    }
+}
+
+/// Head, body and whether the body is whole.
+pub(crate) fn get(at: SocketAddr, request: &str) -> (String, Vec<u8>, bool) {
+    let mut stream = TcpStream::connect(at).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut reader = BufReader::new(stream);
+    answer(&mut reader)
+}
+
+pub(crate) fn answer(reader: &mut impl BufRead) -> (String, Vec<u8>, bool) {
+    let head = head_of(reader);
+    if head.to_lowercase().contains("transfer-encoding: chunked") {
+        let (body, whole) = chunks(reader);
+        return (head, body, whole);
+    }
+    let length = head.lines().find_map(|line| {
+        line.to_lowercase()
+            .strip_prefix("content-length: ")?
+            .parse()
+            .ok()
+    });
+    let mut body = vec![0; length.unwrap_or(0)];
+    let whole = reader.read_exact(&mut body).is_ok();
+    (head, body, whole)
+}
+
+pub(crate) fn until(what: &str, mut so: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !so() {
+        assert!(
+            began.elapsed() < Duration::from_secs(60),
+            "it never is so: {what}"
+        );
+        thread::sleep(Duration::from_millis(5));
+    }
+}

@@ -1,0 +1,254 @@
+//! A recording as the events of a stream: what a detector is shown of it.
+
+use deadloop_detect::{Arguments, ArgumentsOf, Cut, CutOf, Event as Seen, OwnedEvent, TextChannel};
+use serde_json::Value;
+
+use crate::{Body, RecordedEvent, UNTIL};
+
+impl RecordedEvent {
+    /// The event as a detector sees it.
+    pub fn seen(&self) -> Seen<'_> {
+        match &self.body {
+            Body::Reasoning(text) => Seen::Text(TextChannel::Reasoning, text),
+            Body::Answer(text) => Seen::Text(TextChannel::Answer, text),
+            Body::ToolCall {
+                id,
+                name,
+                arguments,
+            } => Seen::Call {
+                id: id.as_deref(),
+                name,
+                arguments: Arguments::Json(arguments),
+            },
+            Body::ToolResult { id, content, error } => Seen::Result {
+                id: id.as_deref(),
+                content,
+                error: *error,
+                cut: self.cut(),
+            },
+            Body::Turn => Seen::Turn {
+                agent: self.rest.get("agent").and_then(Value::as_str),
+            },
+            Body::User(text) => Seen::User(text),
+            Body::System => Seen::System,
+            Body::Handoff { from, to } => Seen::Handoff { from, to },
+            Body::Finish { reason } => Seen::Finish(reason.as_deref()),
+        }
+    }
+
+    /// The event as a guard takes it, with its texts.
+    pub fn into_event(self) -> OwnedEvent {
+        let cut = self.cut().map(|cut| CutOf {
+            length: cut.length,
+            sha256: cut.sha256.to_owned(),
+        });
+        match self.body {
+            Body::Reasoning(text) => OwnedEvent::Text(TextChannel::Reasoning, text),
+            Body::Answer(text) => OwnedEvent::Text(TextChannel::Answer, text),
+            Body::ToolCall {
+                id,
+                name,
+                arguments,
+            } => OwnedEvent::Call {
+                id,
+                name,
+                arguments: ArgumentsOf::Json(arguments),
+            },
+            Body::ToolResult { id, content, error } => OwnedEvent::Result {
+                id,
+                content,
+                error,
+                cut,
+            },
+            Body::Turn => OwnedEvent::Turn {
+                agent: self
+                    .rest
+                    .get("agent")
+                    .and_then(Value::as_str)
+                    .map(str::to_owned),
+            },
+            Body::User(text) => OwnedEvent::User(text),
+            Body::System => OwnedEvent::System,
+            Body::Handoff { from, to } => OwnedEvent::Handoff { from, to },
+            Body::Finish { reason } => OwnedEvent::Finish(reason),
+        }
+    }
+
+    /// What is known of a text that the recording cut.
+    fn cut(&self) -> Option<Cut<'_>> {
+        let sha256 = self.rest.get("sha256").and_then(Value::as_str)?;
+        let length = self.count("length");
+        Some(Cut { length, sha256 })
+    }
+
+    /// Whether only the run of an agent has it.
+    fn is_of_run(&self) -> bool {
+        matches!(
+            self.body,
+            Body::ToolCall { .. } | Body::ToolResult { .. } | Body::User(_)
+        )
+    }
+
+    /// Whether the model made it: text or a call.
+    fn is_output(&self) -> bool {
+        match &self.body {
+            Body::Reasoning(text) | Body::Answer(text) => !text.is_empty(),
+            Body::ToolCall { .. } => true,
+            _ => false,
+        }
+    }
+}
+
+/// The events of a transcript as a detector sees them, each with the number of the event that it is of.
+///
+/// A run without recorded turns gets a turn before each stretch of model output that follows a result, a message of
+/// a user or the beginning. The number of such a turn is that of the output's first event. A transcript without a call, a
+/// result and a message of a user is not a run.
+///
+/// Where times are recorded, silence becomes events: if the model sent nothing for a second or more before its text,
+/// its call or its end, [`Seen::Silence`] precedes that event, with the number of that event. The time that a tool takes
+/// is not silence. There is one for each second of the first two minutes, then for each ten seconds of the first hour,
+/// and one at the end. So a guard that fires after ten seconds fires then, and not when the silence is over. The last
+/// event is [`Seen::Closed`].
+pub fn stream(events: &[RecordedEvent]) -> impl Iterator<Item = (u64, Seen<'_>)> {
+    let turns = events.iter().any(|e| matches!(e.body, Body::Turn));
+    let is_run = || events.iter().any(|event| event.is_of_run());
+    let begins_anew = !turns && is_run();
+    let mut fresh = begins_anew;
+    let numbered = (0_u64..).zip(events);
+    let mut last = Some(0.0);
+    let closed = (events.len() as u64).checked_sub(1);
+    let closed = closed.map(|number| (number, Seen::Closed));
+    let told = numbered.flat_map(move |(number, event)| {
+        let begins = fresh && event.is_output();
+        match event.body {
+            Body::ToolResult { .. } | Body::User(_) => fresh = begins_anew,
+            _ => fresh &= !begins,
+        }
+        let turn = begins.then_some((number, Seen::Turn { agent: None }));
+        let silence = silence(&mut last, event).into_iter().flat_map(ticks);
+        let silence = silence.map(move |millis| (number, Seen::Silence(millis)));
+        let before = silence.chain(turn);
+        before.chain([(number, event.seen())])
+    });
+    told.chain(closed)
+}
+
+/// The shortest silence that is reported, in milliseconds.
+const SILENCE: f64 = 1000.0;
+
+/// When a silence of `millis` milliseconds is reported, in milliseconds from its beginning: each second of the first two
+/// minutes, each ten seconds of the first hour, and its end. So even a gap between clocks that do not belong together
+/// costs at most 469 events.
+fn ticks(millis: u64) -> impl Iterator<Item = u64> {
+    before(millis).chain([millis])
+}
+
+/// The times of that kind before `millis`.
+pub(crate) fn before(millis: u64) -> impl Iterator<Item = u64> {
+    let seconds = (1000..=120_000).step_by(1000);
+    let tens = (130_000..=3_600_000).step_by(10_000);
+    seconds.chain(tens).take_while(move |tick| *tick < millis)
+}
+
+/// How long nothing came before an event of the model, in milliseconds; `None` below [`SILENCE`]. `last` is the time of
+/// the event before it, `None` if that event has no time.
+fn silence(last: &mut Option<f64>, event: &RecordedEvent) -> Option<u64> {
+    let until = event.rest.get(UNTIL).and_then(Value::as_f64);
+    let before = std::mem::replace(last, until.or(event.t_ms));
+    let gap = event.t_ms? - before?;
+    let of_model = event.is_output() || matches!(event.body, Body::Finish { .. });
+    // A recording's times are finite and of a size that a whole number holds.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    // A cast takes what is negative or no number for 0.
+    let millis = gap as u64;
+    (of_model && gap >= SILENCE).then_some(millis)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn events(bodies: Vec<Body>) -> Vec<RecordedEvent> {
+        bodies.into_iter().map(RecordedEvent::of).collect()
+    }
+
+    fn call() -> Body {
+        Body::ToolCall {
+            id: None,
+            name: "ls".into(),
+            arguments: Value::Null,
+        }
+    }
+
+    fn result() -> Body {
+        Body::ToolResult {
+            id: None,
+            content: String::new(),
+            error: None,
+        }
+    }
+
+    #[test]
+    fn a_silence_of_the_model_is_told_and_the_end_too() {
+        let at = |t_ms: f64, body: Body| RecordedEvent {
+            t_ms: Some(t_ms),
+            ..RecordedEvent::of(body)
+        };
+        let text = || Body::Answer("so".into());
+        let events = vec![
+            at(500.0, text()),
+            at(1400.0, text()),
+            at(4400.5, call()),
+            at(60_000.0, result()),
+            at(62_000.0, text()),
+            at(182_000.0, Body::Finish { reason: None }),
+        ];
+        let silences = |events: &[RecordedEvent]| {
+            let told = stream(events).filter_map(|(number, e)| match e {
+                Seen::Silence(millis) => Some((number, millis)),
+                _ => None,
+            });
+            told.collect::<Vec<_>>()
+        };
+        let short = [1000, 2000, 3000].map(|millis| (2, millis));
+        let after_a_result = [1000, 2000].map(|millis| (4, millis));
+        let to_the_end = (1..=120).map(|second| (5, 1000 * second));
+        let all: Vec<(u64, u64)> = short
+            .into_iter()
+            .chain(after_a_result)
+            .chain(to_the_end)
+            .collect();
+        assert_eq!(silences(&events), all);
+        assert_eq!(stream(&events).last(), Some((5, Seen::Closed)));
+        assert_eq!(
+            silences(&[
+                at(7000.0, text()),
+                RecordedEvent::of(text()),
+                at(9e9, text())
+            ]),
+            (1..=7).map(|second| (0, 1000 * second)).collect::<Vec<_>>()
+        );
+        let ticks: Vec<u64> = ticks(1_700_000_000_000).collect();
+        assert_eq!(ticks.len(), 469);
+        assert_eq!(ticks[118..122], [119_000, 120_000, 130_000, 140_000]);
+        assert_eq!(ticks[467..], [3_600_000, 1_700_000_000_000]);
+        assert_eq!(stream(&[]).count(), 0);
+    }
+
+    #[test]
+    fn a_run_without_turns_gets_them() {
+        let turns = |bodies: Vec<Body>| {
+            let run = events(bodies);
+            let turns = stream(&run).filter(|(_, e)| matches!(e, Seen::Turn { .. }));
+            turns.map(|(number, _)| number).collect::<Vec<_>>()
+        };
+        let text = || Body::Answer("so".into());
+        let user = || Body::User("go on".into());
+        let run = vec![user(), text(), call(), call(), result(), result(), text()];
+        assert_eq!(turns(run), [1, 6]);
+        assert_eq!(turns(vec![text(), user(), user(), call()]), [0, 3]);
+        assert_eq!(turns(vec![text(), Body::Turn, text()]), [1], "as recorded");
+        assert_eq!(turns(vec![text(), text()]), [0; 0], "no run");
+    }
+}

@@ -1,0 +1,136 @@
+//! [`Quiet`]: how long a live stream has been silent, told as a replay of its recording tells it
+//! ([`stream`](crate::stream())).
+
+use deadloop_detect::{Event, TextChannel};
+
+use crate::events::before;
+
+/// The shortest silence that is reported, in milliseconds.
+const SHORTEST: u64 = 1000;
+
+/// How long the model has sent nothing. The caller brings the clock: milliseconds since the request, which never
+/// decrease.
+///
+/// A silence is told at the same lengths live and in a replay: each second of the first two minutes, then each ten
+/// seconds of the first hour, and its end once the model goes on. The time that a tool takes is not silence, and neither
+/// is the time after the end.
+#[derive(Debug, Default)]
+pub struct Quiet {
+    last: u64,
+    /// The longest that was told of this silence.
+    told: u64,
+    /// Whether nobody waits for the model: a tool runs, or the stream has ended.
+    others: bool,
+    /// Whether arguments have come whose call has not.
+    writing: bool,
+}
+
+impl Quiet {
+    /// The silences to tell while nothing comes, at `now`: their lengths in milliseconds, the shortest first.
+    pub fn waited(&mut self, now: u64) -> Vec<u64> {
+        match self.others {
+            true => Vec::new(),
+            false => self.tell(now.saturating_sub(self.last).saturating_add(1)),
+        }
+    }
+
+    /// Takes an event that comes at `now`. Returns the silences to tell before it: those that were not told while
+    /// nothing came, and where it is the model that goes on, how long it was in all.
+    ///
+    /// A call whose arguments came as text came with the last of them, however late it is told.
+    pub fn heard(&mut self, event: &Event<'_>, now: u64) -> Vec<u64> {
+        let written = self.writing && matches!(event, Event::Call { .. });
+        self.writing = match event {
+            Event::Text(TextChannel::Arguments, _) => true,
+            Event::Text(..) => self.writing,
+            _ => false,
+        };
+        if written {
+            self.others = true;
+            return Vec::new();
+        }
+        let silent = now.saturating_sub(self.last);
+        let of_model = matches!(
+            event,
+            Event::Text(..) | Event::Call { .. } | Event::Finish(_)
+        );
+        let mut told = Vec::new();
+        if of_model && silent >= SHORTEST {
+            told = self.tell(silent);
+            told.extend((self.told < silent).then_some(silent));
+        }
+        self.last = now;
+        self.told = 0;
+        self.others = matches!(event, Event::Call { .. } | Event::Finish(_) | Event::Closed);
+        told
+    }
+
+    /// Whether the model is silent at `now` for as long as is told at all.
+    pub(crate) fn is_silent(&self, now: u64) -> bool {
+        !self.others && now.saturating_sub(self.last) >= SHORTEST
+    }
+
+    /// The lengths below `end` that were not told.
+    fn tell(&mut self, end: u64) -> Vec<u64> {
+        if end <= SHORTEST {
+            return Vec::new();
+        }
+        let told = self.told;
+        let new: Vec<u64> = before(end).filter(|length| *length > told).collect();
+        self.told = new.last().copied().unwrap_or(told);
+        new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadloop_detect::Arguments;
+
+    #[test]
+    fn the_model_is_silent_and_a_tool_is_not() {
+        let mut quiet = Quiet::default();
+        let text = Event::Text(TextChannel::Answer, "x");
+        assert_eq!(
+            (quiet.waited(999), quiet.waited(1000)),
+            (vec![], vec![1000])
+        );
+        assert_eq!(quiet.heard(&text, 1500), [1500]);
+        assert_eq!(
+            (quiet.waited(2400), quiet.waited(4700)),
+            (vec![], vec![1000, 2000, 3000])
+        );
+        assert_eq!(quiet.waited(4800), [0; 0], "told once");
+        assert_eq!(quiet.waited(0), [0; 0], "a clock that went back");
+        let call = Event::Call {
+            id: None,
+            name: "ls",
+            arguments: Arguments::Raw("{}"),
+        };
+        assert_eq!(quiet.heard(&call, 5500), [4000]);
+        assert_eq!(quiet.waited(90_000), [0; 0], "a tool runs");
+        assert_eq!(quiet.heard(&Event::User("go on"), 91_000), [0; 0]);
+        assert_eq!(quiet.waited(93_000), [1000, 2000]);
+        assert_eq!(
+            quiet.heard(&Event::Finish(None), 93_000),
+            [0; 0],
+            "told as 2000"
+        );
+        assert_eq!(quiet.waited(900_000), [0; 0]);
+    }
+
+    #[test]
+    fn what_is_told_late_is_told_as_in_a_replay() {
+        for gap in [0, 999, 1000, 1001, 2000, 125_000, 130_000, 4_000_000] {
+            let text = Event::Text(TextChannel::Answer, "x");
+            let at_once = Quiet::default().heard(&text, gap);
+            let mut quiet = Quiet::default();
+            let mut told: Vec<u64> = (0..gap)
+                .step_by(700)
+                .flat_map(|now| quiet.waited(now))
+                .collect();
+            told.extend(quiet.heard(&text, gap));
+            assert_eq!(told, at_once, "{gap}");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Events of an agent server (`event_type`, `agent_source`, `payload`), as in the design document on
+//! unstable output (seed 002), which sends them bare or as server-sent events.
+//!
+//! The document does not list the fields of a payload: it is taken as a text, or as an object with
+//! one in `content`, `text`, `delta`, `data` or `message`. Thinking is what the names of the event or
+//! of its content say is thinking.
+
+use serde_json::Value;
+
+use super::{Family, answer, failed, reasoning};
+use crate::reader::said::Said;
+use crate::take::{self, Object};
+use crate::time::millis;
+use crate::wire::Fault;
+
+/// Events of an agent server.
+pub const ENTRY: Family = Family {
+    name: "agent",
+    keys: &["event_type", "agent_source", "timestamp", "payload"],
+    tags: true,
+    run: false,
+    knows: |object| {
+        let named = object.get("event_type").is_some_and(Value::is_string);
+        named && object.contains_key("payload")
+    },
+    check: Some(check),
+    read,
+    quick: None,
+};
+
+/// The schema of the document: `event_type: str, agent_source: str, timestamp: str, payload`.
+fn check(object: &Object) -> Result<(), Fault> {
+    for name in ["event_type", "agent_source"] {
+        match object.get(name) {
+            Some(Value::String(text)) if !text.trim().is_empty() => {}
+            Some(Value::String(_)) => {
+                return Err(Fault::new(format!("`{name}` is empty"), "a name"));
+            }
+            Some(other) => return Err(take::wrong(name, other, "a name")),
+            None => return Err(take::missing(name, "a name")),
+        }
+    }
+    let time = "a time as ISO 8601, or a number of seconds or milliseconds since 1970";
+    match object.get("timestamp") {
+        Some(at) if millis(at).is_some() => {}
+        Some(at) => return Err(Fault::new(format!("`timestamp` is {at}"), time)),
+        None => return Err(take::missing("timestamp", time)),
+    }
+    match object.get("payload") {
+        Some(Value::Object(_) | Value::String(_) | Value::Array(_)) => Ok(()),
+        Some(other) => Err(take::wrong("payload", other, "an object or a text")),
+        None => Err(take::missing("payload", "an object or a text")),
+    }
+}
+
+/// Takes the marks of a replay (`is_replay`, `is_realtime`, `phase`; in the event, its payload or the `metadata` of
+/// either) off an event. Whether they say that it was sent before: the document sends history again once a client
+/// comes back, and then goes on live.
+pub fn is_replay(object: &mut Object) -> bool {
+    let mut replay = marked(object);
+    if let Some(Value::Object(payload)) = object.get_mut("payload") {
+        replay |= marked(payload);
+    }
+    replay
+}
+
+fn marked(object: &mut Object) -> bool {
+    let mut replay = marks(object);
+    if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+        replay |= marks(metadata);
+        if metadata.is_empty() {
+            take::any(object, "metadata");
+        }
+    }
+    replay
+}
+
+fn marks(object: &mut Object) -> bool {
+    let says = |name| object.get(name).and_then(Value::as_bool);
+    let (replay, live) = (says("is_replay"), says("is_realtime"));
+    let phase = object.get("phase").and_then(Value::as_str);
+    let phase = phase.map(|phase| phase.to_lowercase().contains("replay"));
+    for name in ["is_replay", "is_realtime", "phase"] {
+        take::any(object, name);
+    }
+    replay.or(live.map(|live| !live)).or(phase).unwrap_or(false)
+}
+
+const TEXTS: [&str; 5] = ["content", "text", "delta", "data", "message"];
+const THINKING: [&str; 3] = ["think", "thought", "reason"];
+
+fn read(mut object: Object) -> Result<Said, Fault> {
+    let kind = take::string(&mut object, "event_type")?.unwrap_or_default();
+    let kind = kind.to_lowercase();
+    let mut payload = match take::any(&mut object, "payload") {
+        Some(Value::Object(payload)) => payload,
+        Some(text @ Value::String(_)) => [("content".to_owned(), text)].into_iter().collect(),
+        Some(other) => [("data".to_owned(), other)].into_iter().collect(),
+        None => Object::new(),
+    };
+    let content = payload.get("content_type").and_then(Value::as_str);
+    let names = kind.clone() + " " + &content.unwrap_or("").to_lowercase();
+    let thinks = THINKING.iter().any(|word| names.contains(word));
+    let named = TEXTS
+        .into_iter()
+        .find(|name| payload.get(*name).is_some_and(Value::is_string));
+    let text = named
+        .map(|name| take::string(&mut payload, name))
+        .transpose()?
+        .flatten();
+    let error = text.clone().filter(|_| kind == "error");
+    let mut said = Said::of(match (kind.as_str(), thinks) {
+        ("error", _) => Some(failed()),
+        (_, true) => reasoning(text),
+        (_, false) => answer(text),
+    });
+    said.response = take::label(&mut object, "agent_source");
+    said.keep("error", error.map(Value::String));
+    said.at = take::any(&mut object, "timestamp").and_then(|at| millis(&at));
+    // What kind of content it is was asked for its text alone; each event has an id of its own.
+    if said.parts.is_empty() {
+        said.left("payload", payload);
+    } else {
+        for name in ["id", "content_type"] {
+            take::any(&mut payload, name);
+        }
+        said.left("payload", payload);
+    }
+    said.left("", object);
+    Ok(said)
+}

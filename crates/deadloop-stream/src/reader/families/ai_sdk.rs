@@ -1,0 +1,114 @@
+//! The UI message stream of Vercel's AI SDK 5: parts with a `type` (`text-delta`, `reasoning-delta`,
+//! `tool-input-available`, …), between `start` and `finish`.
+//!
+//! The format: <https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol>.
+
+use serde_json::Value;
+
+use super::{Family, answer, failed, finish, kind, reasoning};
+use crate::reader::said::{Call, Part, Said};
+use crate::reasons::usual;
+use crate::take::{self, Object};
+use crate::wire::Fault;
+use crate::{Body, RecordedEvent};
+
+/// Parts of the stream, each with the field that it has to have.
+const PARTS: [(&str, &str); 18] = [
+    ("start", "messageId"),
+    ("start-step", ""),
+    ("text-start", "id"),
+    ("text-delta", "delta"),
+    ("text-end", "id"),
+    ("reasoning-start", "id"),
+    ("reasoning-delta", "delta"),
+    ("reasoning-end", "id"),
+    ("tool-input-start", "toolCallId"),
+    ("tool-input-delta", "toolCallId"),
+    ("tool-input-available", "toolCallId"),
+    ("tool-input-error", "toolCallId"),
+    ("tool-output-available", "toolCallId"),
+    ("tool-output-error", "toolCallId"),
+    ("finish-step", ""),
+    ("finish", ""),
+    ("abort", ""),
+    ("error", "errorText"),
+];
+
+/// Parts of the UI message stream.
+pub const ENTRY: Family = Family {
+    name: "ai_sdk",
+    keys: &["type", "id", "delta", "messageId", "toolCallId"],
+    tags: true,
+    run: false,
+    knows: |object| {
+        let mut parts = PARTS.iter().filter(|(part, _)| *part == kind(object));
+        let has = |field: &str| field.is_empty() || object.contains_key(field);
+        // OpenCode has parts too, and an end of deadloop's own says why or when.
+        let others = ["part", "reason", "t_ms"];
+        let other = others.iter().any(|name| object.contains_key(*name));
+        parts.any(|(_, field)| has(field)) && !other
+    },
+    check: None,
+    read,
+    quick: None,
+};
+
+fn read(mut object: Object) -> Result<Said, Fault> {
+    let kind = take::string(&mut object, "type")?.unwrap_or_default();
+    let mut said = Said::default();
+    match kind.as_str() {
+        "start" => {
+            said.begins = true;
+            take::any(&mut object, "messageId");
+        }
+        "text-delta" => {
+            let text = take::string(&mut object, "delta")?;
+            said.event(0, answer(text));
+        }
+        "reasoning-delta" => {
+            let text = take::string(&mut object, "delta")?;
+            said.event(0, reasoning(text));
+        }
+        // The pieces of its arguments came before, and come once more as a whole.
+        "tool-input-available" => call(&mut object, &mut said)?,
+        "tool-output-available" | "tool-output-error" => {
+            let output = ["output", "errorText"].map(|name| take::any(&mut object, name));
+            let output = output.into_iter().flatten().next();
+            let body = Body::ToolResult {
+                id: take::label(&mut object, "toolCallId"),
+                content: match output {
+                    Some(Value::String(text)) => text,
+                    Some(other) => other.to_string(),
+                    None => String::new(),
+                },
+                error: Some(kind == "tool-output-error"),
+            };
+            said.event(0, Some(RecordedEvent::of(body)));
+        }
+        "finish" => {
+            let reason = take::string(&mut object, "finishReason")?;
+            said.event(0, finish(reason.map(|reason| usual(&reason))));
+            said.ends = true;
+        }
+        "error" => {
+            said.event(0, Some(failed()));
+            said.keep("error", take::any(&mut object, "errorText"));
+        }
+        _ => {}
+    }
+    take::any(&mut object, "id");
+    said.left("", object);
+    Ok(said)
+}
+
+/// A call whose arguments are whole.
+fn call(object: &mut Object, said: &mut Said) -> Result<(), Fault> {
+    let made = Call {
+        key: String::new(),
+        id: take::label(object, "toolCallId"),
+        name: take::string(object, "toolName")?,
+        arguments: take::any(object, "input").map_or(String::new(), |input| input.to_string()),
+    };
+    said.parts.push((0, Part::Call(made)));
+    Ok(())
+}

@@ -1,0 +1,166 @@
+//! Events of Anthropic's Messages API, and its messages that are not streamed. Signatures and
+//! citations are no text.
+
+use serde_json::Value;
+
+use super::{Family, answer, failed, finish, kind, reasoning};
+use crate::reader::said::{Call, Part, Said, Tokens};
+use crate::take::{self, Object};
+use crate::wire::Fault;
+
+const TYPES: [&str; 8] = [
+    "message_start",
+    "content_block_start",
+    "content_block_delta",
+    "content_block_stop",
+    "message_delta",
+    "message_stop",
+    "ping",
+    "error",
+];
+
+/// Events and messages of Anthropic's Messages API.
+pub const ENTRY: Family = Family {
+    name: "anthropic",
+    keys: &[
+        "type",
+        "index",
+        "delta",
+        "message",
+        "content_block",
+        "error",
+        "id",
+        "model",
+    ],
+    tags: true,
+    run: false,
+    knows: |object| {
+        // Other protocols have errors too, with their text in a field of their own.
+        let other = kind(object) == "error" && object.contains_key("errorText");
+        (TYPES.contains(&kind(object)) && !other) || whole(object)
+    },
+    check: None,
+    read,
+    quick: None,
+};
+
+/// A message that is not streamed.
+fn whole(object: &Object) -> bool {
+    kind(object) == "message" && object.get("content").is_some_and(Value::is_array)
+}
+
+fn read(mut object: Object) -> Result<Said, Fault> {
+    let mut said = Said::default();
+    if whole(&object) {
+        said.begins = true;
+        message(object, &mut said)?;
+        said.ends = true;
+        return Ok(said);
+    }
+    let kind = take::string(&mut object, "type")?.unwrap_or_default();
+    let index = take::count(&mut object, "index")?.unwrap_or(0);
+    match kind.as_str() {
+        "message_start" => {
+            said.begins = true;
+            message(
+                take::object(&mut object, "message")?.unwrap_or_default(),
+                &mut said,
+            )?;
+        }
+        "content_block_start" => {
+            let part = take::object(&mut object, "content_block")?.unwrap_or_default();
+            block(part, index, "content_block", &mut said)?;
+        }
+        "content_block_delta" => {
+            let part = take::object(&mut object, "delta")?.unwrap_or_default();
+            block(part, index, "delta", &mut said)?;
+        }
+        "message_delta" => {
+            let mut delta = take::object(&mut object, "delta")?.unwrap_or_default();
+            let reason = take::string(&mut delta, "stop_reason")?;
+            said.event(0, finish(reason));
+            said.left("delta", delta);
+            usage(&mut object, &mut said);
+        }
+        // Of a block that is no call nothing is known by this key.
+        "content_block_stop" => said.parts.push((0, Part::Over(index.to_string()))),
+        "message_stop" => said.ends = true,
+        "error" => {
+            said.event(0, Some(failed()));
+            said.keep("error", take::any(&mut object, "error"));
+        }
+        _ => {}
+    }
+    said.left("", object);
+    Ok(said)
+}
+
+/// A message: all of it, or as it starts.
+fn message(mut message: Object, said: &mut Said) -> Result<(), Fault> {
+    said.response = take::label(&mut message, "id");
+    said.model = take::label(&mut message, "model");
+    let content = take::list(&mut message, "content")?.unwrap_or_default();
+    for (index, part) in content.into_iter().enumerate() {
+        block(
+            take::as_object("content[]", part)?,
+            index as u64,
+            "content[]",
+            said,
+        )?;
+    }
+    let reason = take::string(&mut message, "stop_reason")?;
+    said.event(0, finish(reason));
+    usage(&mut message, said);
+    for name in ["type", "role"] {
+        take::any(&mut message, name);
+    }
+    said.left("message", message);
+    Ok(())
+}
+
+fn usage(object: &mut Object, said: &mut Said) {
+    let usage = take::any(object, "usage");
+    let all = usage
+        .as_ref()
+        .and_then(|usage| usage.get("output_tokens")?.as_u64());
+    said.tokens = all.map(|all| Tokens {
+        all,
+        reasoning: None,
+    });
+    said.keep("usage", usage);
+}
+
+/// A block as it starts, which may hold text already, or what is added to one.
+fn block(mut block: Object, index: u64, path: &'static str, said: &mut Said) -> Result<(), Fault> {
+    let kind = take::string(&mut block, "type")?.unwrap_or_default();
+    match kind.as_str() {
+        "text" | "text_delta" => {
+            let text = take::string(&mut block, "text")?;
+            said.event(0, answer(text));
+        }
+        "thinking" | "thinking_delta" => {
+            let text = take::string(&mut block, "thinking")?;
+            said.event(0, reasoning(text));
+        }
+        "tool_use" | "server_tool_use" | "mcp_tool_use" | "input_json_delta" => {
+            let input = take::any(&mut block, "input").filter(|input| match input {
+                // As a block starts its input is still to come.
+                Value::Object(input) => !input.is_empty() || path == "content[]",
+                _ => true,
+            });
+            let piece = take::string(&mut block, "partial_json")?;
+            let call = Call {
+                key: index.to_string(),
+                id: take::label(&mut block, "id"),
+                name: take::string(&mut block, "name")?,
+                arguments: piece
+                    .or(input.map(|input| input.to_string()))
+                    .unwrap_or_default(),
+            };
+            said.parts.push((0, Part::Call(call)));
+        }
+        _ => {}
+    }
+    said.left(path, block);
+    Ok(())
+}

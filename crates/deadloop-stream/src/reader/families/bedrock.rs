@@ -1,0 +1,159 @@
+//! The Converse API of Amazon Bedrock: a response (`output.message`, `stopReason`), and the events of
+//! `ConverseStream`, one key each (`messageStart`, `contentBlockDelta`, …).
+//!
+//! The format: <https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html>.
+
+use serde_json::Value;
+
+use super::{Family, answer, finish, reasoning};
+use crate::reader::said::{Call, Part, Said, Tokens};
+use crate::reasons::usual;
+use crate::take::{self, Object};
+use crate::wire::Fault;
+
+/// Events of a stream that hold text, or say how it goes on.
+const EVENTS: [&str; 5] = [
+    "messageStart",
+    "contentBlockStart",
+    "contentBlockDelta",
+    "contentBlockStop",
+    "messageStop",
+];
+
+/// Converse's responses and events.
+pub const ENTRY: Family = Family {
+    name: "bedrock",
+    keys: &[
+        "messageStart",
+        "contentBlockStart",
+        "contentBlockDelta",
+        "contentBlockStop",
+        "messageStop",
+        "metadata",
+        "output",
+        "stopReason",
+        "ResponseMetadata",
+    ],
+    tags: true,
+    run: false,
+    knows: |object| whole(object) || event(object) || metadata(object),
+    check: None,
+    read,
+    quick: None,
+};
+
+/// A response that is not streamed.
+fn whole(object: &Object) -> bool {
+    let message = object
+        .get("output")
+        .and_then(|output| output.get("message"));
+    object.contains_key("stopReason") && message.is_some_and(Value::is_object)
+}
+
+fn event(object: &Object) -> bool {
+    let known = |name: &&str| object.get(*name).is_some_and(Value::is_object);
+    object.len() <= 2 && EVENTS.iter().any(|name| known(&name))
+}
+
+/// The last event of a stream.
+fn metadata(object: &Object) -> bool {
+    let metadata = object.get("metadata");
+    object.len() == 1 && metadata.is_some_and(|metadata| metadata.get("usage").is_some())
+}
+
+fn read(mut object: Object) -> Result<Said, Fault> {
+    let mut said = Said::default();
+    if whole(&object) {
+        said.begins = true;
+        let mut output = take::object(&mut object, "output")?.unwrap_or_default();
+        let mut message = take::object(&mut output, "message")?.unwrap_or_default();
+        take::any(&mut message, "role");
+        for (at, part) in take::list(&mut message, "content")?
+            .unwrap_or_default()
+            .into_iter()
+            .enumerate()
+        {
+            block(take::as_object("content[]", part)?, at as u64, &mut said)?;
+        }
+        ended(&mut object, &mut said)?;
+        usage(&mut object, &mut said);
+        said.ends = true;
+        said.left("output.message", message);
+        said.left("", object);
+        return Ok(said);
+    }
+    if take::object(&mut object, "messageStart")?.is_some() {
+        said.begins = true;
+    }
+    for name in ["contentBlockStart", "contentBlockDelta"] {
+        if let Some(mut piece) = take::object(&mut object, name)? {
+            let at = take::count(&mut piece, "contentBlockIndex")?.unwrap_or(0);
+            for part in ["start", "delta"] {
+                let part = take::object(&mut piece, part)?.unwrap_or_default();
+                block(part, at, &mut said)?;
+            }
+            said.left("contentBlock", piece);
+        }
+    }
+    take::any(&mut object, "contentBlockStop");
+    if let Some(mut stop) = take::object(&mut object, "messageStop")? {
+        ended(&mut stop, &mut said)?;
+        said.left("messageStop", stop);
+    }
+    if let Some(mut metadata) = take::object(&mut object, "metadata")? {
+        usage(&mut metadata, &mut said);
+        said.ends = true;
+        said.left("metadata", metadata);
+    }
+    said.left("", object);
+    Ok(said)
+}
+
+fn ended(object: &mut Object, said: &mut Said) -> Result<(), Fault> {
+    let reason = take::string(object, "stopReason")?;
+    said.event(0, finish(reason.map(|reason| usual(&reason))));
+    Ok(())
+}
+
+fn usage(object: &mut Object, said: &mut Said) {
+    let usage = take::any(object, "usage");
+    let all = usage
+        .as_ref()
+        .and_then(|usage| usage.get("outputTokens")?.as_u64());
+    said.tokens = all.map(|all| Tokens {
+        all,
+        reasoning: None,
+    });
+    said.keep("usage", usage);
+    said.took = take::any(object, "metrics").and_then(|m| m.get("latencyMs")?.as_f64());
+}
+
+/// A block, or what is added to one.
+fn block(mut block: Object, at: u64, said: &mut Said) -> Result<(), Fault> {
+    let text = take::string(&mut block, "text")?;
+    said.event(0, answer(text));
+    if let Some(mut thought) = take::object(&mut block, "reasoningContent")? {
+        let inner = take::object(&mut thought, "reasoningText")?;
+        let mut thought = inner.unwrap_or(thought);
+        let text = take::string(&mut thought, "text")?;
+        said.event(0, reasoning(text));
+        said.left("reasoningContent", thought);
+    }
+    if let Some(mut call) = take::object(&mut block, "toolUse")? {
+        let input = match take::any(&mut call, "input") {
+            Some(Value::String(piece)) => piece,
+            Some(input) => input.to_string(),
+            None => String::new(),
+        };
+        let made = Call {
+            key: at.to_string(),
+            id: take::label(&mut call, "toolUseId"),
+            name: take::string(&mut call, "name")?,
+            arguments: input,
+        };
+        said.parts.push((0, Part::Call(made)));
+        said.left("toolUse", call);
+    }
+    said.left("content[]", block);
+    Ok(())
+}

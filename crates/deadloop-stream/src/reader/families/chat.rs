@@ -1,0 +1,336 @@
+//! Chunks of chat completions, of OpenAI and the many servers that speak like it, and of the older
+//! text completions; a response that is not streamed is one chunk with a `message`.
+//!
+//! Thinking comes as `reasoning_content` (DeepSeek, SGLang, llama.cpp) or `reasoning` (OpenRouter,
+//! Groq, newer vLLM); a server that sends both sends the same text twice. Of several choices each is
+//! a stream of its own; only the first is watched.
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+use super::{Family, answer, failed, filled, finish, reasoning};
+use crate::RecordedEvent;
+use crate::reader::said::{Call, Part, Said, Tokens};
+use crate::take::{self, Object, Rest};
+use crate::wire::Fault;
+
+/// Chunks of chat completions.
+pub const ENTRY: Family = Family {
+    name: "chat",
+    keys: &[
+        "id", "object", "choices", "created", "model", "provider", "error",
+    ],
+    tags: true,
+    run: false,
+    knows: |object| {
+        let choices = object.get("choices").and_then(Value::as_array);
+        // MT-bench has choices of turns.
+        let choice = |choice: &Value| choice.is_object() && choice.get("turns").is_none();
+        let choices = choices.is_some_and(|choices| choices.iter().all(choice));
+        let alone = !object.contains_key("type") && !object.contains_key("output");
+        choices || (alone && error(object))
+    },
+    check: None,
+    read,
+    quick: Some(quick),
+};
+
+/// Sent in place of a chunk.
+fn error(object: &Object) -> bool {
+    object.get("error").is_some_and(Value::is_object)
+}
+
+/// A chunk, or a response that is not streamed. JSON text that is as it should be is read right into
+/// it; an object field by field, so that what is wrong can be named.
+#[derive(Deserialize)]
+struct Chunk {
+    id: Option<String>,
+    model: Option<String>,
+    created: Option<Value>,
+    system_fingerprint: Option<Value>,
+    usage: Option<Value>,
+    choices: Vec<Choice>,
+    #[serde(rename = "object", default)]
+    _object: IgnoredAny,
+    #[serde(flatten)]
+    rest: Rest,
+}
+
+/// One of the answers, as far as the chunk has it.
+#[derive(Deserialize)]
+struct Choice {
+    index: Option<u64>,
+    delta: Option<Delta>,
+    message: Option<Delta>,
+    text: Option<String>,
+    finish_reason: Option<String>,
+    #[serde(flatten)]
+    rest: Rest,
+}
+
+/// What is new in it, or all of it.
+#[derive(Deserialize)]
+struct Delta {
+    reasoning_content: Option<String>,
+    reasoning: Option<String>,
+    content: Option<Value>,
+    refusal: Option<String>,
+    tool_calls: Option<Vec<Value>>,
+    function_call: Option<Object>,
+    #[serde(rename = "role", default)]
+    _role: IgnoredAny,
+    #[serde(flatten)]
+    rest: Rest,
+}
+
+fn read(object: Object) -> Result<Said, Fault> {
+    Chunk::of(object)?.said()
+}
+
+fn quick(text: &str) -> Option<Said> {
+    serde_json::from_str::<Chunk>(text).ok()?.said().ok()
+}
+
+impl Chunk {
+    fn of(mut object: Object) -> Result<Self, Fault> {
+        take::any(&mut object, "object");
+        let choices = take::list(&mut object, "choices")?.unwrap_or_default();
+        let choices = choices.into_iter();
+        Ok(Self {
+            id: take::label(&mut object, "id"),
+            model: take::label(&mut object, "model"),
+            created: take::any(&mut object, "created"),
+            system_fingerprint: take::any(&mut object, "system_fingerprint"),
+            usage: take::any(&mut object, "usage"),
+            choices: choices.map(Choice::of).collect::<Result<_, _>>()?,
+            _object: IgnoredAny,
+            rest: Rest(object),
+        })
+    }
+
+    fn said(self) -> Result<Said, Fault> {
+        let Rest(mut rest) = self.rest;
+        let failed = error(&rest).then(failed);
+        let mut said = Said {
+            response: filled(self.id),
+            model: filled(self.model),
+            tokens: self.usage.as_ref().and_then(tokens),
+            ..Said::default()
+        };
+        said.keep("created", self.created);
+        said.keep("system_fingerprint", self.system_fingerprint);
+        for name in ["service_tier", "provider"] {
+            said.keep(name, take::any(&mut rest, name));
+        }
+        said.keep("usage", self.usage);
+        for name in ["timings", "error"] {
+            said.keep(name, take::any(&mut rest, name));
+        }
+        for choice in self.choices {
+            choice.say(&mut said)?;
+        }
+        said.event(0, failed);
+        said.left("", rest);
+        Ok(said)
+    }
+}
+
+fn tokens(usage: &Value) -> Option<Tokens> {
+    let details = usage.get("completion_tokens_details");
+    let reasoning = details.and_then(|details| details.get("reasoning_tokens"));
+    Some(Tokens {
+        all: usage.get("completion_tokens")?.as_u64()?,
+        reasoning: reasoning.and_then(Value::as_u64),
+    })
+}
+
+impl Choice {
+    fn of(value: Value) -> Result<Self, Fault> {
+        let mut object = take::as_object("choices[]", value)?;
+        let delta = |object: Option<Object>| object.map(Delta::of).transpose();
+        Ok(Self {
+            index: take::count(&mut object, "index")?,
+            delta: delta(take::object(&mut object, "delta")?)?,
+            message: delta(take::object(&mut object, "message")?)?,
+            text: take::string(&mut object, "text")?,
+            finish_reason: take::string(&mut object, "finish_reason")?,
+            rest: Rest(object),
+        })
+    }
+
+    fn say(self, said: &mut Said) -> Result<(), Fault> {
+        let index = self.index.unwrap_or(0);
+        said.ends |= self.message.is_some();
+        if let Some(delta) = self.message.or(self.delta) {
+            delta.say(index, said)?;
+        }
+        said.event(index, answer(self.text));
+        let Rest(mut rest) = self.rest;
+        let verdict = verdict(&mut rest);
+        said.event(index, verdict.or(finish(self.finish_reason)));
+        said.left("choices[]", rest);
+        Ok(())
+    }
+}
+
+/// A server's own verdict that the response loops, where vLLM says it beside a finish reason: it is the reason why the
+/// response ended. The server's word is kept beside it.
+fn verdict(rest: &mut Object) -> Option<RecordedEvent> {
+    let raw = rest.get("stop_reason")?.as_str()?;
+    if !raw.contains("repetition") {
+        return None;
+    }
+    let mut event = finish(Some("repetition".to_owned()))?;
+    let raw = take::any(rest, "stop_reason")?;
+    event.rest.insert("raw_reason".to_owned(), raw);
+    Some(event)
+}
+
+impl Delta {
+    fn of(mut object: Object) -> Result<Self, Fault> {
+        take::any(&mut object, "role");
+        Ok(Self {
+            reasoning_content: take::string(&mut object, "reasoning_content")?,
+            reasoning: take::string(&mut object, "reasoning")?,
+            content: take::any(&mut object, "content"),
+            refusal: take::string(&mut object, "refusal")?,
+            tool_calls: take::list(&mut object, "tool_calls")?,
+            function_call: take::object(&mut object, "function_call")?,
+            _role: IgnoredAny,
+            rest: Rest(object),
+        })
+    }
+
+    fn say(self, index: u64, said: &mut Said) -> Result<(), Fault> {
+        let thinking = self.reasoning_content.filter(|text| !text.is_empty());
+        said.event(index, reasoning(thinking.or(self.reasoning)));
+        match self.content {
+            None => {}
+            Some(Value::String(text)) => said.event(index, answer(Some(text))),
+            Some(Value::Array(blocks)) => {
+                for block in blocks {
+                    read_block(take::as_object("content[]", block)?, index, said)?;
+                }
+            }
+            Some(other) => return Err(take::wrong("content", &other, "a string or a list")),
+        }
+        said.event(index, answer(self.refusal));
+        for (at, call) in self.tool_calls.into_iter().flatten().enumerate() {
+            let call = take::as_object("tool_calls[]", call)?;
+            read_call(call, (index, at as u64), said)?;
+        }
+        if let Some(function) = self.function_call {
+            let mut call = Object::new();
+            call.insert("function".to_owned(), Value::Object(function));
+            read_call(call, (index, 0), said)?;
+        }
+        said.left("choices[].message", self.rest.0);
+        Ok(())
+    }
+}
+
+/// A block of content, as Mistral sends thinking.
+fn read_block(mut block: Object, index: u64, said: &mut Said) -> Result<(), Fault> {
+    take::any(&mut block, "type");
+    for part in take::list(&mut block, "thinking")?.unwrap_or_default() {
+        let text = part.get("text").and_then(Value::as_str);
+        said.event(index, reasoning(text.map(str::to_owned)));
+    }
+    let text = take::string(&mut block, "text")?;
+    said.event(index, answer(text));
+    said.left("choices[].message.content[]", block);
+    Ok(())
+}
+
+/// `at`: the choice, and the call's place among those of this object.
+fn read_call(mut call: Object, at: (u64, u64), said: &mut Said) -> Result<(), Fault> {
+    let (choice, place) = at;
+    let index = take::count(&mut call, "index")?.unwrap_or(place);
+    take::any(&mut call, "type");
+    let id = take::label(&mut call, "id");
+    let mut function = take::object(&mut call, "function")?.unwrap_or_default();
+    let name = take::string(&mut function, "name")?;
+    let arguments = match take::any(&mut function, "arguments") {
+        Some(Value::String(text)) => text,
+        Some(other) => other.to_string(),
+        None => String::new(),
+    };
+    let key = index.to_string();
+    said.parts.push((
+        choice,
+        Part::Call(Call {
+            key,
+            id,
+            name,
+            arguments,
+        }),
+    ));
+    said.left("choices[].message.tool_calls[].function", function);
+    said.left("choices[].message.tool_calls[]", call);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+    use std::path::Path;
+
+    /// The objects of the samples, and each with every value of it in turn as something else.
+    fn texts() -> Vec<String> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/formats");
+        let mut texts = Vec::new();
+        for name in [
+            "chat.jsonl",
+            "chat.sse",
+            "chat-tags.sse",
+            "import/openai-chat.jsonl",
+            "import/openai-chat-stream.sse",
+            "import/openai-chat-timed.jsonl",
+            "import/openai-chat-batch.jsonl",
+        ] {
+            let text = std::fs::read_to_string(folder.join(name)).unwrap();
+            let lines = text.lines().map(|line| line.trim_start_matches("data:"));
+            texts.extend(lines.map(|line| line.trim().to_owned()));
+        }
+        let changed = texts.iter().flat_map(|text| {
+            text.match_indices("\":").flat_map(move |(at, _)| {
+                let (before, rest) = text.split_at(at + 2);
+                let end = rest.find([',', '}', ']']).unwrap_or(rest.len());
+                let others = ["7", "\"\"", "[1]", "{\"a\":null}", "null", "1,\"x\":[]"];
+                others.map(|other| format!("{before}{other}{}", &rest[end..]))
+            })
+        });
+        let changed: Vec<String> = changed.collect();
+        texts.extend(changed);
+        texts
+    }
+
+    /// All that is said, without what says nothing.
+    fn told(mut said: Said) -> String {
+        let rest = std::mem::take(&mut said.rest).into_iter();
+        let rest = rest.flat_map(|(path, rest)| {
+            let fields = rest.into_iter().filter(|(_, value)| !value.is_null());
+            fields.map(move |(name, value)| (format!("{path}.{name}"), value.to_string()))
+        });
+        let rest: BTreeMap<_, _> = rest.collect();
+        format!("{said:?} {rest:?}")
+    }
+
+    #[test]
+    fn the_quick_way_says_what_the_other_does() {
+        let (mut both, mut left) = (0, 0);
+        for text in texts() {
+            let Some(said) = quick(&text) else {
+                left += 1;
+                continue;
+            };
+            let object = serde_json::from_str(&text).unwrap();
+            assert!((ENTRY.knows)(&object), "{text}");
+            assert_eq!(told(said), told(read(object).unwrap()), "{text}");
+            both += 1;
+        }
+        assert!(both > 500 && left > 100, "{both} {left}");
+    }
+}

@@ -1,0 +1,35 @@
+//! deadloop's own events, as they stand in a transcript.
+
+use serde_json::{Map, Value};
+
+use super::{Family, kind};
+use crate::reader::said::Said;
+use crate::wire::{EVENT_TYPES, event_of};
+
+/// Other programs have objects of type `user` and `system` too, with other fields.
+fn knows(object: &Map<String, Value>) -> bool {
+    let has = |field: &str| object.contains_key(field);
+    match kind(object) {
+        "user" => has("text"),
+        "system" => has("length") && has("sha256"),
+        "handoff" => has("from") && has("to"),
+        // Sessions of agents name themselves in each line, or name the ids otherwise.
+        "tool_call" | "tool_result" => !["session_id", "sessionId", "tool_id"]
+            .iter()
+            .any(|name| has(name)),
+        other => EVENT_TYPES.contains(&other),
+    }
+}
+
+/// deadloop's own events.
+pub const ENTRY: Family = Family {
+    name: "events",
+    keys: &["type", "text", "t_ms", "tokens"],
+    // Whoever writes them has split the text.
+    tags: false,
+    run: true,
+    knows,
+    check: None,
+    read: |object| event_of(object).map(|event| Said::of([event])),
+    quick: None,
+};

@@ -1,0 +1,102 @@
+//! The Gemini API of Google (`generateContent`, `streamGenerateContent`, Vertex AI): a response, or a
+//! chunk of one, has `candidates`. Thoughts are parts with a flag. A chunk names its response in
+//! `responseId`, older servers none.
+//!
+//! The format: <https://ai.google.dev/api/generate-content>.
+
+use serde_json::Value;
+
+use super::{Family, answer, failed, finish, reasoning};
+use crate::reader::said::{Call, Part, Said, Tokens};
+use crate::reasons::usual;
+use crate::take::{self, Object};
+use crate::wire::Fault;
+
+/// Responses and chunks of the Gemini API.
+pub const ENTRY: Family = Family {
+    name: "gemini",
+    keys: &[
+        "candidates",
+        "usageMetadata",
+        "modelVersion",
+        "responseId",
+        "promptFeedback",
+    ],
+    tags: true,
+    run: false,
+    knows: |object| {
+        let candidates = object.get("candidates").and_then(Value::as_array);
+        let known = |candidate: &Value| {
+            let fields = ["content", "finishReason"];
+            fields.iter().any(|name| candidate.get(*name).is_some())
+        };
+        let told = ["promptFeedback", "usageMetadata"];
+        candidates.is_some_and(|all| all.iter().all(known))
+            || told.iter().any(|name| object.contains_key(*name))
+                && object.contains_key("modelVersion")
+    },
+    check: None,
+    read,
+    quick: None,
+};
+
+fn read(mut object: Object) -> Result<Said, Fault> {
+    let mut said = Said {
+        response: take::label(&mut object, "responseId"),
+        model: take::label(&mut object, "modelVersion"),
+        ..Said::default()
+    };
+    let usage = take::any(&mut object, "usageMetadata");
+    let count = |name: &str| usage.as_ref().and_then(|usage| usage.get(name)?.as_u64());
+    let thoughts = count("thoughtsTokenCount");
+    said.tokens = count("candidatesTokenCount").map(|answer| Tokens {
+        all: answer.saturating_add(thoughts.unwrap_or(0)),
+        reasoning: thoughts,
+    });
+    said.keep("usage", usage);
+    for candidate in take::list(&mut object, "candidates")?.unwrap_or_default() {
+        let mut candidate = take::as_object("candidates[]", candidate)?;
+        let index = take::count(&mut candidate, "index")?.unwrap_or(0);
+        let mut content = take::object(&mut candidate, "content")?.unwrap_or_default();
+        take::any(&mut content, "role");
+        for part in take::list(&mut content, "parts")?.unwrap_or_default() {
+            read_part(take::as_object("parts[]", part)?, index, &mut said)?;
+        }
+        let reason = take::string(&mut candidate, "finishReason")?;
+        said.event(index, finish(reason.map(|reason| usual(&reason))));
+        said.left("candidates[].content", content);
+        said.left("candidates[]", candidate);
+    }
+    if let Some(feedback) = take::any(&mut object, "promptFeedback") {
+        if feedback.get("blockReason").is_some() {
+            said.event(0, Some(failed()));
+        }
+        said.keep("error", Some(feedback));
+    }
+    said.left("", object);
+    Ok(said)
+}
+
+fn read_part(mut part: Object, index: u64, said: &mut Said) -> Result<(), Fault> {
+    let thought = take::any(&mut part, "thought") == Some(Value::Bool(true));
+    let text = take::string(&mut part, "text")?;
+    said.event(
+        index,
+        match thought {
+            true => reasoning(text),
+            false => answer(text),
+        },
+    );
+    if let Some(mut call) = take::object(&mut part, "functionCall")? {
+        let made = Call {
+            key: String::new(),
+            id: take::label(&mut call, "id"),
+            name: take::string(&mut call, "name")?,
+            arguments: take::any(&mut call, "args").map_or(String::new(), |args| args.to_string()),
+        };
+        said.parts.push((index, Part::Call(made)));
+        said.left("parts[].functionCall", call);
+    }
+    said.left("candidates[].content.parts[]", part);
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! llama.cpp's own `/completion`, streamed or not: `content` with `stop`; the last piece says why it
+//! stopped (`stop_type`).
+//!
+//! The format: `tools/server/README.md` of llama.cpp, builds of 2025.
+
+use serde_json::Value;
+
+use super::{Family, answer, finish};
+use crate::reader::said::{Said, Tokens};
+use crate::reasons::usual;
+use crate::take::{self, Object};
+use crate::wire::Fault;
+
+/// Pieces of llama.cpp's `/completion`.
+pub const ENTRY: Family = Family {
+    name: "llama_cpp",
+    keys: &["index", "content", "stop", "tokens"],
+    tags: true,
+    run: false,
+    knows: |object| {
+        let content = object.get("content").is_some_and(Value::is_string);
+        content && object.get("stop").is_some_and(Value::is_boolean)
+    },
+    check: None,
+    read,
+    quick: None,
+};
+
+fn read(mut object: Object) -> Result<Said, Fault> {
+    let ends = take::any(&mut object, "stop") == Some(Value::Bool(true));
+    let mut said = Said {
+        model: take::label(&mut object, "model"),
+        ends,
+        ..Said::default()
+    };
+    let index = take::count(&mut object, "index")?.unwrap_or(0);
+    let text = take::string(&mut object, "content")?;
+    said.event(index, answer(text));
+    let reason = take::string(&mut object, "stop_type")?;
+    let reason = reason.filter(|reason| reason != "none");
+    // Older servers say it by a flag each.
+    let mut flag = |name: &str, reason: &str| {
+        let set = take::any(&mut object, name) == Some(Value::Bool(true));
+        set.then(|| reason.to_owned())
+    };
+    let flags = [
+        flag("stopped_limit", "length"),
+        flag("stopped_eos", "stop"),
+        flag("stopped_word", "stop"),
+    ];
+    let reason = reason.or(flags.into_iter().flatten().next());
+    said.event(
+        index,
+        finish(reason.map(|reason| usual(&reason)).filter(|_| ends)),
+    );
+    let all = take::count(&mut object, "tokens_predicted")?;
+    said.tokens = all.filter(|_| ends).map(|all| Tokens {
+        all,
+        reasoning: None,
+    });
+    for name in [
+        "tokens",
+        "id_slot",
+        "tokens_evaluated",
+        "stopping_word",
+        "multimodal",
+    ] {
+        take::any(&mut object, name);
+    }
+    said.keep(
+        "timings",
+        take::any(&mut object, "timings").filter(|_| ends),
+    );
+    said.left("", object);
+    Ok(said)
+}

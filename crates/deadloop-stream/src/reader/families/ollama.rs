@@ -1,0 +1,116 @@
+//! Lines of Ollama's `/api/chat` (`message`) and `/api/generate` (`response`).
+
+use serde_json::Value;
+
+use super::{Family, answer, failed, finish, reasoning};
+use crate::reader::said::{Call, Part, Said, Tokens};
+use crate::take::{self, Object};
+use crate::time::millis;
+use crate::wire::Fault;
+
+/// Lines of Ollama's API.
+pub const ENTRY: Family = Family {
+    name: "ollama",
+    keys: &[
+        "model",
+        "created_at",
+        "message",
+        "response",
+        "thinking",
+        "done",
+        "error",
+    ],
+    tags: true,
+    run: false,
+    knows: |object| {
+        let chunk = object.get("done").is_some_and(Value::is_boolean)
+            && (object.contains_key("message") || object.contains_key("response"));
+        chunk || failure(object)
+    },
+    check: None,
+    read,
+    quick: None,
+};
+
+/// Sent in place of a chunk: an error that says something, and no field that only another API has.
+fn failure(object: &Object) -> bool {
+    const BESIDE: [&str; 4] = ["error", "model", "created_at", "done"];
+    error(object) && object.keys().all(|key| BESIDE.contains(&key.as_str()))
+}
+
+/// Whether it says that something went wrong.
+fn error(object: &Object) -> bool {
+    let error = object.get("error").and_then(Value::as_str);
+    error.is_some_and(|error| !error.is_empty())
+}
+
+/// What the last line says of the response as a whole.
+const ABOUT: [&str; 7] = [
+    "total_duration",
+    "load_duration",
+    "prompt_eval_count",
+    "prompt_eval_duration",
+    "eval_count",
+    "eval_duration",
+    "error",
+];
+
+fn read(mut object: Object) -> Result<Said, Fault> {
+    const NANOS: f64 = 1e6;
+    let failed = error(&object).then(failed);
+    let mut said = Said {
+        model: take::label(&mut object, "model"),
+        at: take::any(&mut object, "created_at").and_then(|at| millis(&at)),
+        ends: take::any(&mut object, "done") == Some(Value::Bool(true)),
+        ..Said::default()
+    };
+    let took = object.get("total_duration").and_then(Value::as_f64);
+    said.took = took.map(|nanos| nanos / NANOS);
+    let all = object.get("eval_count").and_then(Value::as_u64);
+    said.tokens = all.map(|all| Tokens {
+        all,
+        reasoning: None,
+    });
+    for name in ABOUT {
+        said.keep(name, take::any(&mut object, name));
+    }
+    let mut message = take::object(&mut object, "message")?.unwrap_or_default();
+    take::any(&mut message, "role");
+    for part in [&mut message, &mut object] {
+        let thinking = take::string(part, "thinking")?;
+        said.event(0, reasoning(thinking));
+    }
+    let text = take::string(&mut message, "content")?;
+    said.event(0, answer(text));
+    let text = take::string(&mut object, "response")?;
+    said.event(0, answer(text));
+    let calls = take::list(&mut message, "tool_calls")?.unwrap_or_default();
+    for call in calls {
+        read_call(take::as_object("tool_calls[]", call)?, &mut said)?;
+    }
+    let reason = take::string(&mut object, "done_reason")?;
+    said.event(0, finish(reason));
+    said.event(0, failed);
+    said.left("message", message);
+    said.left("", object);
+    Ok(said)
+}
+
+/// Calls come whole.
+fn read_call(mut call: Object, said: &mut Said) -> Result<(), Fault> {
+    let id = take::label(&mut call, "id");
+    let mut function = take::object(&mut call, "function")?.unwrap_or_default();
+    take::any(&mut function, "index");
+    let name = take::string(&mut function, "name")?;
+    let arguments = take::any(&mut function, "arguments");
+    let call_said = Call {
+        key: String::new(),
+        id,
+        name,
+        arguments: arguments.map_or(String::new(), |arguments| arguments.to_string()),
+    };
+    said.parts.push((0, Part::Call(call_said)));
+    said.left("message.tool_calls[].function", function);
+    said.left("message.tool_calls[]", call);
+    Ok(())
+}

@@ -1,0 +1,243 @@
+//! Events of OpenAI's Responses API, and its responses that are not streamed.
+//!
+//! Text comes in events that end in `.delta`; those that end in `.done`, and the last one, hold it
+//! all once more and are not read. A summary of the thinking counts as thinking: it is all of it that
+//! some models show.
+
+use serde_json::Value;
+
+use super::{Family, answer, failed, finish, kind, reasoning};
+use crate::reader::said::{Call, Part, Said, Tokens};
+use crate::take::{self, Object};
+use crate::wire::Fault;
+
+/// Events of OpenAI's Responses API.
+pub const ENTRY: Family = Family {
+    name: "responses",
+    keys: &[
+        "type",
+        "sequence_number",
+        "event_id",
+        "delta",
+        "content_index",
+        "item_id",
+        "response",
+        "id",
+        "object",
+    ],
+    tags: true,
+    run: false,
+    knows: |object| kind(object).starts_with("response.") || whole(object),
+    check: None,
+    read,
+    quick: None,
+};
+
+/// A response that is not streamed.
+fn whole(object: &Object) -> bool {
+    object.get("object").and_then(Value::as_str) == Some("response")
+        && object.get("output").is_some_and(Value::is_array)
+}
+
+fn read(object: Object) -> Result<Said, Fault> {
+    if whole(&object) {
+        read_whole(object)
+    } else {
+        read_event(object)
+    }
+}
+
+fn read_whole(mut object: Object) -> Result<Said, Fault> {
+    let mut said = Said {
+        begins: true,
+        ..Said::default()
+    };
+    let output = take::list(&mut object, "output")?.unwrap_or_default();
+    for item in output {
+        read_item(take::as_object("output[]", item)?, &mut said)?;
+    }
+    end(object, &mut said)?;
+    Ok(said)
+}
+
+/// Where in the response an event belongs: it is told by the order too.
+const PLACES: [&str; 5] = [
+    "item_id",
+    "output_index",
+    "content_index",
+    "summary_index",
+    "obfuscation",
+];
+
+fn read_event(mut object: Object) -> Result<Said, Fault> {
+    let mut said = Said::default();
+    let kind = take::string(&mut object, "type")?.unwrap_or_default();
+    take::any(&mut object, "sequence_number");
+    match kind.as_str() {
+        "response.created" => {
+            said.begins = true;
+            let response = take::object(&mut object, "response")?.unwrap_or_default();
+            about(response, &mut said)?;
+        }
+        "response.output_text.delta" | "response.refusal.delta" => {
+            said = Said::of(answer(take::string(&mut object, "delta")?));
+        }
+        "response.reasoning_text.delta" | "response.reasoning_summary_text.delta" => {
+            said = Said::of(reasoning(take::string(&mut object, "delta")?));
+        }
+        "response.output_item.added" => {
+            let item = take::object(&mut object, "item")?.unwrap_or_default();
+            added(item, &mut said)?;
+        }
+        "response.function_call_arguments.delta"
+        | "response.custom_tool_call_input.delta"
+        | "response.mcp_call_arguments.delta" => {
+            let call = Call {
+                key: take::string(&mut object, "item_id")?.unwrap_or_default(),
+                arguments: take::string(&mut object, "delta")?.unwrap_or_default(),
+                ..Call::default()
+            };
+            said.parts.push((0, Part::Call(call)));
+        }
+        "response.function_call_arguments.done"
+        | "response.custom_tool_call_input.done"
+        | "response.mcp_call_arguments.done" => {
+            let key = take::string(&mut object, "item_id")?.unwrap_or_default();
+            said.parts.push((0, Part::Over(key)));
+            return Ok(said);
+        }
+        "response.completed" | "response.incomplete" | "response.failed" => {
+            let mut response = take::object(&mut object, "response")?.unwrap_or_default();
+            // Said already, delta by delta.
+            take::any(&mut response, "output");
+            end(response, &mut said)?;
+        }
+        "error" => said = Said::of([failed()]),
+        _ if repeats(&kind) => return Ok(said),
+        _ => {
+            said.left("", object);
+            return Ok(said);
+        }
+    }
+    for place in PLACES {
+        take::any(&mut object, place);
+    }
+    said.left("", object);
+    Ok(said)
+}
+
+/// Events that say nothing that others do not.
+fn repeats(kind: &str) -> bool {
+    const PARTS: [&str; 4] = [
+        "response.in_progress",
+        "response.queued",
+        "response.content_part.added",
+        "response.reasoning_summary_part.added",
+    ];
+    kind.ends_with(".done") || PARTS.contains(&kind)
+}
+
+/// The response itself at its end.
+fn end(mut response: Object, said: &mut Said) -> Result<(), Fault> {
+    let status = take::string(&mut response, "status")?;
+    let details = take::object(&mut response, "incomplete_details")?;
+    let reason = details.and_then(|mut details| details.remove("reason"));
+    let reason = reason.and_then(|reason| reason.as_str().map(str::to_owned));
+    about(response, said)?;
+    said.event(
+        0,
+        match status.as_deref() {
+            Some("failed") => Some(failed()),
+            Some("incomplete") if reason.is_some() => finish(reason),
+            _ => finish(status),
+        },
+    );
+    said.ends = true;
+    Ok(())
+}
+
+/// What a response says of itself, as it begins and as it ends. Its settings are repeated from the
+/// request and are no part of what the model said.
+fn about(mut response: Object, said: &mut Said) -> Result<(), Fault> {
+    said.response = take::label(&mut response, "id");
+    said.model = take::label(&mut response, "model");
+    said.tokens = response.get("usage").and_then(tokens);
+    for name in ["created_at", "usage", "error"] {
+        said.keep(name, take::any(&mut response, name));
+    }
+    for name in ["object", "status", "output", "completed_at"] {
+        take::any(&mut response, name);
+    }
+    said.left("response", response);
+    Ok(())
+}
+
+fn tokens(usage: &Value) -> Option<Tokens> {
+    let details = usage.get("output_tokens_details");
+    let reasoning = details.and_then(|details| details.get("reasoning_tokens"));
+    Some(Tokens {
+        all: usage.get("output_tokens")?.as_u64()?,
+        reasoning: reasoning.and_then(Value::as_u64),
+    })
+}
+
+/// An item as it starts: of a call its name.
+fn added(mut item: Object, said: &mut Said) -> Result<(), Fault> {
+    if matches!(
+        kind(&item),
+        "function_call" | "custom_tool_call" | "mcp_call"
+    ) {
+        let call = Call {
+            key: take::label(&mut item, "id").unwrap_or_default(),
+            id: take::label(&mut item, "call_id"),
+            name: take::string(&mut item, "name")?,
+            arguments: take::string(&mut item, "arguments")?.unwrap_or_default(),
+        };
+        said.parts.push((0, Part::Call(call)));
+    }
+    Ok(())
+}
+
+/// An item of a response that is not streamed.
+fn read_item(mut item: Object, said: &mut Said) -> Result<(), Fault> {
+    match kind(&item) {
+        "reasoning" => {
+            for name in ["summary", "content"] {
+                for part in take::list(&mut item, name)?.unwrap_or_default() {
+                    let mut part = take::as_object("output[].content[]", part)?;
+                    let text = take::string(&mut part, "text")?;
+                    said.event(0, reasoning(text));
+                }
+            }
+        }
+        "message" => {
+            for part in take::list(&mut item, "content")?.unwrap_or_default() {
+                let mut part = take::as_object("output[].content[]", part)?;
+                take::any(&mut part, "type");
+                let text = take::string(&mut part, "text")?;
+                said.event(0, answer(text));
+                let refusal = take::string(&mut part, "refusal")?;
+                said.event(0, answer(refusal));
+                said.left("output[].content[]", part);
+            }
+        }
+        "function_call" | "custom_tool_call" | "mcp_call" => added(item.clone(), said)?,
+        _ => {
+            said.left("output[]", item);
+            return Ok(());
+        }
+    }
+    for name in [
+        "id",
+        "type",
+        "role",
+        "status",
+        "call_id",
+        "name",
+        "arguments",
+    ] {
+        take::any(&mut item, name);
+    }
+    said.left("output[]", item);
+    Ok(())
+}

@@ -1,0 +1,72 @@
+//! Hugging Face's text-generation-inference: `/generate` (`generated_text` with `details`) and the
+//! events of `/generate_stream`, a token each, of which the last has the whole text once more.
+//!
+//! The format: <https://huggingface.github.io/text-generation-inference/>, version 3.
+
+use serde_json::Value;
+
+use super::{Family, answer, failed, finish};
+use crate::reader::said::{Said, Tokens};
+use crate::reasons::usual;
+use crate::take::{self, Object};
+use crate::wire::Fault;
+
+/// Tokens and answers of text-generation-inference.
+pub const ENTRY: Family = Family {
+    name: "tgi",
+    keys: &["index", "token", "generated_text", "details"],
+    tags: true,
+    run: false,
+    knows: |object| token(object) || whole(object),
+    check: None,
+    read,
+    quick: None,
+};
+
+fn token(object: &Object) -> bool {
+    let token = object.get("token").and_then(Value::as_object);
+    token.is_some_and(|token| token.get("text").is_some_and(Value::is_string))
+}
+
+fn whole(object: &Object) -> bool {
+    let text = object.get("generated_text").is_some_and(Value::is_string);
+    text && object.get("details").is_some_and(Value::is_object)
+}
+
+fn read(mut object: Object) -> Result<Said, Fault> {
+    let mut said = Said::default();
+    let piece = take::object(&mut object, "token")?;
+    let text = take::string(&mut object, "generated_text")?;
+    take::any(&mut object, "index");
+    match piece {
+        Some(mut token) => {
+            let special = take::any(&mut token, "special") == Some(Value::Bool(true));
+            let text = take::string(&mut token, "text")?;
+            said.event(0, answer(text.filter(|_| !special)));
+            take::any(&mut token, "id");
+            said.left("token", token);
+        }
+        None => {
+            said.begins = true;
+            said.event(0, answer(text));
+            said.ends = true;
+        }
+    }
+    if let Some(mut details) = take::object(&mut object, "details")? {
+        let all = take::count(&mut details, "generated_tokens")?;
+        said.tokens = all.map(|all| Tokens {
+            all,
+            reasoning: None,
+        });
+        let reason = take::string(&mut details, "finish_reason")?;
+        said.event(0, finish(reason.map(|reason| usual(&reason))));
+        said.ends = true;
+        said.left("details", details);
+    }
+    if let Some(error) = take::any(&mut object, "error") {
+        said.event(0, Some(failed()));
+        said.keep("error", Some(error));
+    }
+    said.left("", object);
+    Ok(said)
+}

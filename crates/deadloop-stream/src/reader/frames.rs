@@ -1,0 +1,203 @@
+//! Lines into the texts of JSON objects: bare ones, and the data of server-sent events. Whether they
+//! are objects is for those to find who read them.
+//!
+//! A `data` line that is a whole object is passed on at once, without the blank line that ends its
+//! event: an alarm must not wait for it. Only an object that goes on in further `data` lines does.
+
+use std::borrow::Cow;
+
+use serde::de::IgnoredAny;
+use serde_json::{Map, Value};
+
+use crate::wire::{Fault, kind, utf8};
+
+/// What many servers send last.
+pub(super) const DONE: &str = "[DONE]";
+/// The fields of server-sent events. What an event is called says nothing that its data do not.
+pub(super) const FIELDS: [&str; 4] = ["data", "event", "id", "retry"];
+
+/// What a line completes, or what is wrong with it.
+pub type Frame<'a> = Result<Framed<'a>, Fault>;
+
+/// What a line completes.
+pub enum Framed<'a> {
+    /// The text of what should be an object, for [`object`].
+    Object(Cow<'a, str>),
+    /// `[DONE]`.
+    Done,
+}
+
+/// Takes lines in order.
+pub struct Frames {
+    /// Whether fields of server-sent events are taken.
+    fields: bool,
+    /// The data of an event that has not ended; at most `limit` bytes.
+    data: String,
+    pub(super) limit: usize,
+}
+
+impl Frames {
+    /// `fields`: whether fields of server-sent events are taken. An event has at most `limit` bytes.
+    pub fn new(fields: bool, limit: usize) -> Self {
+        Self {
+            fields,
+            data: String::new(),
+            limit,
+        }
+    }
+
+    /// The next line, without its ending; what it completes.
+    pub fn line<'a>(&mut self, line: &'a [u8]) -> Option<Frame<'a>> {
+        let line = match utf8(line) {
+            Ok(line) => line,
+            Err(fault) => return Some(Err(fault)),
+        };
+        if line.trim_ascii().is_empty() {
+            return self.end();
+        }
+        if self.fields
+            && let Some((name, value)) = field(line)
+        {
+            return (name == "data").then(|| self.data(value.trim_ascii()))?;
+        }
+        let line = line.trim_ascii();
+        Some(Ok(match line {
+            DONE => Framed::Done,
+            line => Framed::Object(line.into()),
+        }))
+    }
+
+    /// The event has ended: a blank line, or the end of the stream.
+    pub fn end(&mut self) -> Option<Frame<'static>> {
+        let data = std::mem::take(&mut self.data);
+        (!data.is_empty()).then_some(Ok(Framed::Object(data.into())))
+    }
+
+    fn data<'a>(&mut self, value: &'a str) -> Option<Frame<'a>> {
+        if self.data.len() + value.len() > self.limit {
+            self.data = String::new();
+            let expected = format!("at most {} bytes", self.limit);
+            return Some(Err(Fault::new("an event that is too long", expected)));
+        }
+        if self.data.is_empty() {
+            if value.is_empty() {
+                return None;
+            }
+            if value == DONE {
+                return Some(Ok(Framed::Done));
+            }
+            match serde_json::from_str::<IgnoredAny>(value) {
+                Err(e) if e.is_eof() => {}
+                _ => return Some(Ok(Framed::Object(value.into()))),
+            }
+        } else {
+            self.data.push('\n');
+        }
+        self.data.push_str(value);
+        None
+    }
+}
+
+/// A comment (without a name) or a field of server-sent events.
+fn field(line: &str) -> Option<(&str, &str)> {
+    let (name, value) = line.split_once(':').unwrap_or((line, ""));
+    (name.is_empty() || FIELDS.contains(&name)).then_some((name, value))
+}
+
+/// A text that should be one JSON object.
+pub fn object(text: &str) -> Result<Map<String, Value>, Fault> {
+    match serde_json::from_str(text) {
+        Ok(Value::Object(map)) => Ok(map),
+        Ok(other) => Err(Fault::new(
+            format!("{} alone", kind(&other)),
+            "one JSON object",
+        )),
+        Err(e) => Err(Fault::json(&e, text)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frames(fields: bool, lines: &[&str]) -> Vec<Result<String, String>> {
+        let mut frames = Frames::new(fields, 40);
+        let mut all: Vec<Frame<'_>> = lines
+            .iter()
+            .filter_map(|l| frames.line(l.as_bytes()))
+            .collect();
+        all.extend(frames.end());
+        all.into_iter()
+            .map(|f| match f {
+                Ok(Framed::Object(text)) => object(&text).map(|map| Value::Object(map).to_string()),
+                Ok(Framed::Done) => Ok(DONE.to_owned()),
+                Err(fault) => Err(fault),
+            })
+            .map(|read| read.map_err(|fault| fault.at(crate::Place::whole("x")).what))
+            .collect()
+    }
+
+    #[test]
+    fn data_comes_in_one_line_or_several() {
+        let lines = [
+            "data: {\"a\":1}",
+            "",
+            "data:{\"a\":",
+            "data",
+            "data: 2}\r",
+            "\r",
+            "data: {\"a\":",
+            "data: 3}",
+        ];
+        let expected: Vec<_> = [1, 2, 3].map(|n| Ok(format!("{{\"a\":{n}}}"))).into();
+        assert_eq!(frames(true, &lines), expected);
+    }
+
+    #[test]
+    fn what_says_nothing_is_no_problem() {
+        let lines = [
+            ": keep-alive",
+            ":",
+            "event: ping",
+            "id: 1",
+            "retry: 3000",
+            "data:",
+            "data",
+            "",
+            " ",
+            "data: [DONE]",
+            "[DONE]",
+        ];
+        let done = || Ok(DONE.to_owned());
+        assert_eq!(frames(true, &lines), [done(), done()]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_one_problem_each() {
+        let lines = [
+            "hello",
+            "datas: {}",
+            "data: x",
+            "data: \"text\"",
+            "data: {\"a\":",
+            "",
+            "data: {\"a\": \"\\ud83d\"}",
+            "{\"a\":",
+        ];
+        let bad = frames(true, &lines);
+        assert_eq!(bad.len(), 7);
+        assert!(bad.iter().all(Result::is_err), "{bad:?}");
+        assert_eq!(bad[3], Err("a string alone".into()));
+        assert_eq!(
+            Frames::new(true, 40).line(b"\xff{}").map(|f| f.is_err()),
+            Some(true)
+        );
+        let long = format!("data: {{\"a\":\"{}\"}}", "x".repeat(40));
+        assert!(frames(true, &[&long])[0].is_err());
+        assert!(
+            frames(false, &["data: {\"a\":1}", ": x"])
+                .iter()
+                .all(Result::is_err)
+        );
+    }
+}

@@ -1,0 +1,252 @@
+//! Recognises a stream's format by its first bytes, as early as they allow.
+//!
+//! Text must not wait, so whatever cannot begin a stream of objects any more is text: an object is
+//! taken for a chunk only if its first key is one that some family's chunks begin with, and its
+//! whole line one that some family knows. `--from` is for the answers that look like chunks.
+
+use super::StreamFormat;
+use super::families;
+use super::frames::{DONE, FIELDS, object};
+use crate::BOM;
+
+/// Longest beginning, in bytes, that is held back for the end of its line; a chunk that comes first
+/// is shorter.
+const OBJECT: usize = 1 << 16;
+/// The same where it may be a field of server-sent events: those before the first data are short.
+const FIELD: usize = 1 << 10;
+/// Longest beginning that is held back at all, as keep-alives before the first data are.
+const HEAD: usize = 2 * OBJECT;
+/// Longest key that an object is looked at for.
+const KEY: usize = 64;
+
+/// What one line says.
+enum Sign {
+    /// Nothing: blank.
+    Blank,
+    /// Server-sent events, most likely: a comment or a field without data.
+    Field,
+    /// The format.
+    Format(StreamFormat),
+    /// Its end has to be seen.
+    Wait,
+}
+
+/// The format of a stream that begins with `head`. `None` if more has to be seen first; for a stream
+/// that has `ended`, only if it is empty.
+pub(super) fn tell(head: &[u8], ended: bool) -> Option<StreamFormat> {
+    if !ended && BOM.starts_with(head) {
+        return None;
+    }
+    // What stands further on is not looked at, so that it does not matter how much came at once.
+    let (seen, over) = (&head[..head.len().min(HEAD)], head.len() > HEAD);
+    let lines = seen.strip_prefix(BOM).unwrap_or(seen);
+    let mut fields = false;
+    for line in lines.split_inclusive(|byte| *byte == b'\n') {
+        match sign(line, (ended && !over) || line.ends_with(b"\n")) {
+            Sign::Blank => {}
+            Sign::Field => fields = true,
+            Sign::Format(format) => return Some(format),
+            Sign::Wait => break,
+        }
+    }
+    let decided = over || (ended && !head.is_empty());
+    decided.then_some(match fields {
+        true => StreamFormat::Sse,
+        false => StreamFormat::Text,
+    })
+}
+
+fn sign(line: &[u8], whole: bool) -> Sign {
+    let trimmed = line.trim_ascii();
+    if trimmed.is_empty() {
+        return Sign::Blank;
+    }
+    if trimmed.starts_with(b"{") {
+        return brace(trimmed, whole);
+    }
+    if line.starts_with(b":") {
+        return waiting(Sign::Field, line, whole);
+    }
+    for name in FIELDS {
+        let Some(rest) = line.strip_prefix(name.as_bytes()) else {
+            if !whole && name.as_bytes().starts_with(line) {
+                return Sign::Wait;
+            }
+            continue;
+        };
+        return match rest.strip_prefix(b":") {
+            Some(value) if name == "data" => data(value.trim_ascii(), line, whole),
+            Some(_) => waiting(Sign::Field, line, whole),
+            None if rest.is_empty() && !whole => Sign::Wait,
+            None => Sign::Format(StreamFormat::Text),
+        };
+    }
+    Sign::Format(StreamFormat::Text)
+}
+
+/// A sign that counts once its line is whole.
+fn waiting(sign: Sign, line: &[u8], whole: bool) -> Sign {
+    match whole {
+        _ if line.len() > FIELD => Sign::Format(StreamFormat::Text),
+        true => sign,
+        false => Sign::Wait,
+    }
+}
+
+fn data(value: &[u8], line: &[u8], whole: bool) -> Sign {
+    if value.is_empty() {
+        return waiting(Sign::Field, line, whole);
+    }
+    if value.starts_with(b"{") || (whole && value == DONE.as_bytes()) {
+        return Sign::Format(StreamFormat::Sse);
+    }
+    // More may follow even the whole word, and then it is none.
+    if !whole && DONE.as_bytes().starts_with(value) {
+        return Sign::Wait;
+    }
+    Sign::Format(StreamFormat::Text)
+}
+
+/// A line that begins as an object does.
+fn brace(line: &[u8], whole: bool) -> Sign {
+    const TEXT: Sign = Sign::Format(StreamFormat::Text);
+    let after = line[1..].trim_ascii_start();
+    let Some(key) = after.strip_prefix(b"\"") else {
+        return if after.is_empty() && !whole {
+            Sign::Wait
+        } else {
+            TEXT
+        };
+    };
+    let known = match key.iter().position(|byte| *byte == b'"') {
+        Some(end) => families::begins(&key[..end]),
+        None => !whole && key.len() < KEY,
+    };
+    if !known || line.len() > OBJECT {
+        return TEXT;
+    }
+    if !whole {
+        return Sign::Wait;
+    }
+    let parsed = std::str::from_utf8(line).ok().and_then(|l| object(l).ok());
+    match parsed {
+        Some(map) if families::of(&map).is_some() => Sign::Format(StreamFormat::Jsonl),
+        _ => TEXT,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(head: &str) -> Option<&'static str> {
+        tell(head.as_bytes(), false).map(StreamFormat::name)
+    }
+
+    #[test]
+    fn text_does_not_wait() {
+        for head in [
+            "T",
+            "思",
+            "dear",
+            "data is",
+            "data: the numbers",
+            "ideas",
+            "[1",
+            "{ \"sql\"",
+            "{\n  \"type\"",
+            "{\"sql\": ",
+            "{}",
+            "{\"id\": 1}\n",
+            "{\"type\": \"object\"}\n",
+            "event: a\nb",
+            " \n x",
+            "\u{feff}x",
+        ] {
+            assert_eq!(told(head), Some("text"), "{head:?}");
+        }
+    }
+
+    #[test]
+    fn what_may_be_a_stream_of_objects_waits() {
+        for head in [
+            "",
+            "\u{feff}",
+            " \n",
+            "d",
+            "data",
+            "data:",
+            "data: ",
+            "data: [D",
+            "data: [DONE]",
+            "id: 7\n",
+            ": keep-alive\n\n",
+            "event: message_start\n",
+            "{",
+            "{ ",
+            "{\"ty",
+            "{\"type\":\"answer\"",
+            "{\"id\": 1",
+        ] {
+            assert_eq!(told(head), None, "{head:?}");
+        }
+        for head in [
+            "data: {",
+            "data:{",
+            "data: [DONE]\n",
+            ": a\nevent: b\r\ndata: {",
+        ] {
+            assert_eq!(told(head), Some("sse"), "{head:?}");
+        }
+        assert_eq!(
+            told("{\"type\":\"answer\",\"text\":\"x\"}\n"),
+            Some("jsonl")
+        );
+    }
+
+    #[test]
+    fn nothing_waits_for_ever() {
+        let long = |start: &str, n: usize| told(&(start.to_owned() + &"x".repeat(n)));
+        assert_eq!(long("{\"message\": \"", OBJECT), Some("text"));
+        assert_eq!(long(":", FIELD), Some("text"));
+        assert_eq!(told(&" \n".repeat(HEAD)), Some("text"));
+        assert_eq!(told(&(": wait\n".repeat(HEAD) + ": wa")), Some("sse"));
+        let ended = |head: &str| tell(head.as_bytes(), true).map(StreamFormat::name);
+        for (head, format) in [
+            (": a", "sse"),
+            ("id", "text"),
+            ("{\"type", "text"),
+            (" ", "text"),
+        ] {
+            assert_eq!(ended(head), Some(format), "{head:?}");
+        }
+        assert_eq!(ended("{\"type\":\"turn\"}"), Some("jsonl"));
+        assert_eq!(ended(""), None);
+    }
+
+    /// What is told at once is what is told piece by piece.
+    #[test]
+    fn how_much_comes_at_once_makes_no_difference() {
+        let object = |n: usize| format!("{{\"type\":\"answer\",\"text\":\"{}\"}}\n", "x".repeat(n));
+        let heads = [
+            object(OBJECT / 2),
+            object(OBJECT),
+            format!(":{}\ndata: {{", "x".repeat(FIELD)),
+            format!(":{}\ndata: {{", "x".repeat(FIELD / 2)),
+            format!("{}data: {{", ": wait\n".repeat(HEAD)),
+            format!("{}data: {{", "\n".repeat(HEAD)),
+            format!("{{{}\"type\":\"turn\"}}\n", " ".repeat(2 * KEY)),
+            "{\"usage\":1,\"choices\":[]}\n".to_owned(),
+            "data:[DONE]🔁\r\ndata: []}".to_owned(),
+            format!("{{\"{}\":1}}\n", "k".repeat(2 * KEY)),
+        ];
+        for head in heads {
+            let ends = (1..head.len())
+                .step_by(head.len().div_ceil(500))
+                .chain([head.len()])
+                .filter(|end| head.is_char_boundary(*end));
+            let first = ends.filter_map(|end| told(&head[..end])).next();
+            assert!(first.is_some() && first == told(&head), "{head:.20}");
+        }
+    }
+}

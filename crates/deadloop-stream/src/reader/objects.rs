@@ -1,0 +1,277 @@
+//! A stream of JSON objects: lines into objects, objects into events.
+
+use std::collections::VecDeque;
+
+use deadloop_detect::OwnedEvent;
+use serde_json::{Map, Value};
+
+use super::families::{self, Family};
+use super::frames::{Frame, Framed, Frames, object};
+use super::lines::Lines;
+use super::said::{Call, Part, Said};
+use super::{Arrival, Bad, NAMED, StreamFormat, ThinkOf};
+use crate::BOM;
+use crate::calls::Calls;
+use crate::think::{ThinkOptions, ThinkSplitter};
+use crate::wire::Fault;
+use crate::{Body, RecordedEvent};
+
+/// A stream of JSON lines or server-sent events.
+pub(super) struct Objects {
+    format: StreamFormat,
+    lines: Lines,
+    /// The line read last, from 1, and where the stream stood after it, in bytes.
+    line: u64,
+    at: u64,
+    frames: Frames,
+    think: ThinkOptions,
+    by_model: Option<ThinkOf>,
+    /// What the objects name so far.
+    model: Option<String>,
+    /// What the server said went wrong.
+    errors: Vec<String>,
+    /// For answers of APIs, which hold `<think>` where the server does not split; none once
+    /// thinking came in a field of its own.
+    splitter: Option<ThinkSplitter>,
+    calls: Calls,
+    /// Whether the objects may be of a whole run.
+    run: bool,
+    ended: bool,
+}
+
+impl Objects {
+    /// `fields`: whether fields of server-sent events are taken. Lines have at most `limit` bytes.
+    pub(super) fn new(
+        format: StreamFormat,
+        fields: bool,
+        limit: usize,
+        think: ThinkOptions,
+    ) -> Self {
+        Self {
+            format,
+            lines: Lines::new(limit),
+            line: 0,
+            at: 0,
+            frames: Frames::new(fields, limit),
+            splitter: Some(ThinkSplitter::new(think.clone())),
+            think,
+            by_model: None,
+            model: None,
+            errors: Vec::new(),
+            calls: Calls::default(),
+            run: false,
+            ended: false,
+        }
+    }
+
+    /// From now on lines, and events of several lines, have at most so many bytes.
+    pub(super) fn limit(&mut self, bytes: usize) {
+        self.lines.limit = bytes;
+        self.frames.limit = bytes;
+    }
+
+    pub(super) fn format(&self) -> StreamFormat {
+        self.format
+    }
+
+    /// How texts are split once the stream names its model.
+    pub(super) fn split_by(&mut self, by_model: Option<ThinkOf>) {
+        self.by_model = by_model;
+    }
+
+    pub(super) fn model(&self) -> Option<&str> {
+        self.model.as_deref()
+    }
+
+    pub(super) fn tells_runs(&self) -> bool {
+        self.run
+    }
+
+    pub(super) fn errors(&self) -> &[String] {
+        &self.errors
+    }
+
+    pub(super) fn feed(&mut self, bytes: &[u8]) {
+        self.lines.feed(bytes);
+    }
+
+    pub(super) fn end(&mut self) {
+        self.lines.end();
+        self.ended = true;
+    }
+
+    /// Reads lines until there is an event, and no further: what stands after an alarm is not
+    /// looked at.
+    pub(super) fn read(&mut self, out: &mut VecDeque<Arrival>, bad: &mut Bad) {
+        while out.is_empty() {
+            let Some(line) = self.lines.next_line() else {
+                break;
+            };
+            self.line += 1;
+            self.at = line.end;
+            let frame = match line.bytes {
+                Ok(bytes) if self.line == 1 => {
+                    self.frames.line(bytes.strip_prefix(BOM).unwrap_or(bytes))
+                }
+                Ok(bytes) => self.frames.line(bytes),
+                Err(fault) => Some(Err(fault)),
+            };
+            let object = frame.and_then(read);
+            self.take(object, out, bad);
+        }
+        if out.is_empty() && std::mem::take(&mut self.ended) {
+            let last = self.frames.end().and_then(read);
+            self.take(last, out, bad);
+            self.end_calls(out);
+            self.release(out);
+        }
+    }
+
+    fn take(&mut self, object: Option<Read>, out: &mut VecDeque<Arrival>, bad: &mut Bad) {
+        if let Some(Ok(object)) = &object
+            && self.errors.len() < NAMED
+        {
+            self.errors.extend(failure(object));
+        }
+        match object.map(|object| object.and_then(events)) {
+            None => {}
+            Some(Err(fault)) => bad.note(self.line, fault),
+            Some(Ok((family, said))) => {
+                self.named(said.model.as_deref(), out);
+                let ends = said.ends;
+                self.run |= family.run;
+                for part in said.watched() {
+                    match part {
+                        Part::Event(event) => self.event(family, event, out),
+                        Part::Call(call) => self.call(call, out),
+                        Part::Over(key) => {
+                            let (calls, end) = (&mut self.calls, self.at);
+                            calls.over(&key, &mut |event| out.push_back(Arrival { event, end }));
+                        }
+                    }
+                }
+                if ends {
+                    self.end_calls(out);
+                }
+            }
+        }
+    }
+
+    /// A piece of a call. Before a call all text is over.
+    fn call(&mut self, call: Call, out: &mut VecDeque<Arrival>) {
+        if self.splitter.is_some() && !self.calls.knows(&call) {
+            self.release(out);
+            self.splitter = Some(ThinkSplitter::new(self.think.clone()));
+        }
+        let (calls, end) = (&mut self.calls, self.at);
+        calls.piece(call, &mut |event| out.push_back(Arrival { event, end }));
+    }
+
+    /// Calls that are whole are over.
+    pub(super) fn pause(&mut self, out: &mut VecDeque<Arrival>) {
+        let (calls, end) = (&mut self.calls, self.at);
+        calls.pause(&mut |event| out.push_back(Arrival { event, end }));
+    }
+
+    /// No call goes on.
+    fn end_calls(&mut self, out: &mut VecDeque<Arrival>) {
+        let (calls, end) = (&mut self.calls, self.at);
+        calls.end(&mut |event| out.push_back(Arrival { event, end }));
+    }
+
+    /// The model, where an object is the first to name one: what comes is split by its rules. A server may go on under
+    /// another name of the same model; it is one response all the same.
+    fn named(&mut self, model: Option<&str>, out: &mut VecDeque<Arrival>) {
+        let (None, Some(model)) = (&self.model, model) else {
+            return;
+        };
+        self.model = Some(model.to_owned());
+        if let Some(think) = self.by_model.as_ref().map(|by_model| by_model(model)) {
+            self.release(out);
+            self.splitter = Some(ThinkSplitter::new(think.clone()));
+            self.think = think;
+        }
+    }
+
+    fn event(&mut self, family: &Family, event: RecordedEvent, out: &mut VecDeque<Arrival>) {
+        let end = self.at;
+        match &event.body {
+            Body::Reasoning(text) | Body::Answer(text) if text.is_empty() => return,
+            Body::Reasoning(_) | Body::Answer(_) => {
+                let calls = &mut self.calls;
+                calls.pause(&mut |event| out.push_back(Arrival { event, end }));
+            }
+            _ => self.end_calls(out),
+        }
+        match (&event.body, &mut self.splitter) {
+            (Body::Answer(text), Some(splitter)) if family.tags => {
+                splitter.push(text, &mut |side, text| {
+                    let event = OwnedEvent::Text(side.channel(), text.to_owned());
+                    out.push_back(Arrival { event, end });
+                });
+                return;
+            }
+            (Body::Reasoning(_), _) => self.release(out),
+            // The next response in the same stream begins anew.
+            (Body::Finish { .. }, Some(_)) => {
+                self.release(out);
+                self.splitter = Some(ThinkSplitter::new(self.think.clone()));
+            }
+            _ => {}
+        }
+        let event = event.into_event();
+        out.push_back(Arrival { event, end });
+    }
+
+    /// No tag is looked for any more: what was held back is text.
+    fn release(&mut self, out: &mut VecDeque<Arrival>) {
+        let end = self.at;
+        if let Some(splitter) = self.splitter.take() {
+            splitter.finish(&mut |side, text| {
+                let event = OwnedEvent::Text(side.channel(), text.to_owned());
+                out.push_back(Arrival { event, end });
+            });
+        }
+    }
+}
+
+/// An object, or what is wrong with it.
+type Read = Result<Map<String, Value>, Fault>;
+
+/// What comes after `[DONE]`, if anything does, is read on.
+fn read(frame: Frame<'_>) -> Option<Read> {
+    match frame {
+        Ok(Framed::Done) => None,
+        Ok(Framed::Object(text)) => Some(object(&text)),
+        Err(fault) => Some(Err(fault)),
+    }
+}
+
+/// What an object says went wrong at the server.
+fn failure(object: &Map<String, Value>) -> Option<String> {
+    /// Chars of it that are kept.
+    const MOST: usize = 300;
+    let message = |object: &Map<String, Value>| {
+        let message = object.get("message").and_then(Value::as_str);
+        message.map(str::to_owned)
+    };
+    let said = match object.get("error") {
+        Some(Value::String(text)) if !text.is_empty() => Some(text.clone()),
+        Some(Value::Object(error)) => message(error).or_else(|| serde_json::to_string(error).ok()),
+        _ if object.get("type").and_then(Value::as_str) == Some("error") => message(object),
+        _ => None,
+    };
+    said.map(|text| text.chars().take(MOST).collect())
+}
+
+/// The events of an object, and the family that knows it.
+fn events(object: Map<String, Value>) -> Result<(&'static Family, Said), Fault> {
+    let family = families::of(&object).ok_or_else(|| {
+        let names: Vec<&str> = families::FAMILIES.iter().map(|f| f.name).collect();
+        Fault::new(
+            "an object of no known stream",
+            format!("one of: {}", names.join(", ")),
+        )
+    })?;
+    Ok((family, (family.read)(object)?))
+}

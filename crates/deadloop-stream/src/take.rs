@@ -1,0 +1,110 @@
+//! Taking fields out of an object: what is then left was not understood, and counts as a loss.
+//!
+//! Null counts as absent. A field of the wrong type is a fault of the record.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::{Map, Value};
+
+use crate::wire::{Fault, kind};
+
+/// An object, of which fields are taken.
+pub type Object = Map<String, Value>;
+
+/// What an object has besides the fields that a typed reading names; nulls are left away.
+#[derive(Debug, Default)]
+pub struct Rest(pub Object);
+
+impl<'de> Deserialize<'de> for Rest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields;
+        impl<'de> Visitor<'de> for Fields {
+            type Value = Rest;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Rest, A::Error> {
+                let mut rest = Object::new();
+                while let Some(name) = map.next_key::<String>()? {
+                    if let Some(value) = map.next_value::<Option<Value>>()? {
+                        rest.insert(name, value);
+                    }
+                }
+                Ok(Rest(rest))
+            }
+        }
+        deserializer.deserialize_map(Fields)
+    }
+}
+
+/// A field that is not null.
+pub fn any(object: &mut Object, name: &str) -> Option<Value> {
+    object.remove(name).filter(|value| !value.is_null())
+}
+
+/// A string.
+pub fn string(object: &mut Object, name: &str) -> Result<Option<String>, Fault> {
+    match any(object, name) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(other) => Err(wrong(name, &other, "a string")),
+    }
+}
+
+/// A whole number of at least 0.
+pub fn count(object: &mut Object, name: &str) -> Result<Option<u64>, Fault> {
+    let taken = any(object, name);
+    let number = taken.map(|value| value.as_u64().ok_or(value)).transpose();
+    number.map_err(|other| wrong(name, &other, "a whole number"))
+}
+
+/// An object.
+pub fn object(object: &mut Object, name: &str) -> Result<Option<Object>, Fault> {
+    match any(object, name) {
+        None => Ok(None),
+        Some(Value::Object(map)) => Ok(Some(map)),
+        Some(other) => Err(wrong(name, &other, "an object")),
+    }
+}
+
+/// A list.
+pub fn list(object: &mut Object, name: &str) -> Result<Option<Vec<Value>>, Fault> {
+    match any(object, name) {
+        None => Ok(None),
+        Some(Value::Array(items)) => Ok(Some(items)),
+        Some(other) => Err(wrong(name, &other, "a list")),
+    }
+}
+
+/// A value that has to be an object.
+pub fn as_object(name: &str, value: Value) -> Result<Object, Fault> {
+    match value {
+        Value::Object(map) => Ok(map),
+        other => Err(wrong(name, &other, "an object")),
+    }
+}
+
+/// A field of another type than expected.
+pub fn wrong(name: &str, value: &Value, expected: &str) -> Fault {
+    Fault::new(format!("`{name}` is {}", kind(value)), expected)
+}
+
+/// A field that has to be there.
+pub fn missing(name: &str, expected: &str) -> Fault {
+    Fault::new(format!("no `{name}`"), expected)
+}
+
+/// A name or id: a string, or a number as some servers write it. Anything else stays.
+pub fn label(object: &mut Object, name: &str) -> Option<String> {
+    if !matches!(object.get(name)?, Value::String(_) | Value::Number(_)) {
+        return None;
+    }
+    let text = match object.remove(name)? {
+        Value::String(text) => text,
+        number => number.to_string(),
+    };
+    Some(text).filter(|text| !text.is_empty())
+}

@@ -1,0 +1,331 @@
+//! The tags that mark thinking in a text: how they are named, and where one may be.
+
+use std::str::FromStr;
+use std::sync::{Arc, LazyLock};
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use serde::Deserialize;
+
+use super::harmony::{ENDS, PARTS, in_header};
+
+/// A pair of tags.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Pair {
+    pub(super) open: String,
+    pub(super) close: String,
+}
+
+/// The tags that count in a text, in the order in which they are tried.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "Vec<String>")]
+pub struct Tags(Arc<Known>);
+
+#[derive(Debug)]
+struct Known {
+    pairs: Vec<Pair>,
+    harmony: bool,
+    /// Where opening marks may be, and closing ones.
+    opening: Stems,
+    closing: Stems,
+}
+
+impl PartialEq for Tags {
+    fn eq(&self, other: &Self) -> bool {
+        (self.pairs(), self.harmony()) == (other.pairs(), other.harmony())
+    }
+}
+
+impl Eq for Tags {}
+
+/// How the channels of gpt-oss are named among tags.
+const HARMONY: &str = "harmony";
+
+/// The tags that count where nothing is said: DeepSeek-R1 and most others, prompted models twice,
+/// Magistral, Kimi, Gemma, gpt-oss.
+const DEFAULT: [&str; 7] = [
+    "<think>",
+    "<thinking>",
+    "<reasoning>",
+    "[THINK]",
+    "◁think▷",
+    "<|channel>thought...<channel|>",
+    HARMONY,
+];
+
+/// Longest tag that may be named, in bytes.
+const LONGEST: usize = 64;
+
+impl Default for Tags {
+    fn default() -> Self {
+        static TAGS: LazyLock<Tags> = LazyLock::new(|| {
+            Tags::new(&DEFAULT.map(str::to_owned)).unwrap_or_else(|_| Tags::none())
+        });
+        TAGS.clone()
+    }
+}
+
+impl Tags {
+    /// No tags: a text is all of one side.
+    pub fn none() -> Self {
+        Self(Arc::new(Known {
+            pairs: Vec::new(),
+            harmony: false,
+            opening: Stems::default(),
+            closing: Stems::default(),
+        }))
+    }
+
+    /// Tags by their names: an opening tag, which a slash after its first char closes (`<think>`,
+    /// `[THINK]`); both tags with three dots between (`<|begin|>...<|end|>`); or `harmony`.
+    ///
+    /// # Errors
+    /// A name that is no tag, or tags that cannot be told apart; what was expected.
+    pub fn new(names: &[String]) -> Result<Self, String> {
+        let pairs = names.iter().filter(|name| *name != HARMONY);
+        let pairs: Vec<Pair> = pairs.map(|name| name.parse()).collect::<Result<_, _>>()?;
+        let harmony = names.iter().any(|name| name == HARMONY);
+        let own = PARTS.iter().chain(&ENDS).copied().filter(|_| harmony);
+        let mut opening: Vec<&str> = pairs.iter().map(|pair| pair.open.as_str()).collect();
+        let mut closing: Vec<&str> = pairs.iter().map(|pair| pair.close.as_str()).collect();
+        closing.sort_unstable();
+        closing.dedup();
+        opening.extend(own.clone());
+        closing.extend(own);
+        Ok(Self(Arc::new(Known {
+            opening: Stems::new(opening)?,
+            closing: Stems::new(closing)?,
+            pairs,
+            harmony,
+        })))
+    }
+
+    pub(super) fn pairs(&self) -> &[Pair] {
+        &self.0.pairs
+    }
+
+    pub(super) fn harmony(&self) -> bool {
+        self.0.harmony
+    }
+
+    /// Where opening marks may be.
+    pub(super) fn opening(&self) -> &Stems {
+        &self.0.opening
+    }
+
+    /// Where closing marks may be.
+    pub(super) fn closing(&self) -> &Stems {
+        &self.0.closing
+    }
+}
+
+/// How marks begin: finds where one may be, fast.
+#[derive(Debug, Default)]
+pub(super) struct Stems {
+    finder: Option<AhoCorasick>,
+    /// Their first chars.
+    leads: Vec<char>,
+}
+
+/// Chars of a mark that are looked for; none is shorter.
+const STEM: usize = 3;
+
+impl Stems {
+    /// Of marks of which none may begin as another does: the shorter would be known by what follows
+    /// it alone.
+    fn new(mut marks: Vec<&str>) -> Result<Self, String> {
+        marks.sort_unstable();
+        let alike = marks.windows(2).find(|pair| pair[1].starts_with(pair[0]));
+        if let Some(pair) = alike {
+            return Err(format!(
+                "the tags {:?} and {:?} cannot be told apart; expected each once, and none that \
+                 begins as another does",
+                pair[0], pair[1]
+            ));
+        }
+        // Leftmost first: only for that does it look for all the stems at once.
+        let finder = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostFirst)
+            .build(marks.iter().map(|mark| stem(mark)));
+        let mut leads: Vec<char> = marks
+            .iter()
+            .filter_map(|mark| mark.chars().next())
+            .collect();
+        leads.dedup();
+        Ok(Self {
+            finder: Some(finder.map_err(|e| e.to_string())?),
+            leads,
+        })
+    }
+
+    /// Where the first mark may begin, or, at the end of the text, the beginning of one.
+    pub(super) fn find(&self, text: &str) -> Option<usize> {
+        let whole = self.finder.as_ref().and_then(|finder| finder.find(text));
+        whole
+            .map(|found| found.start())
+            .or_else(|| cut(text, |c| self.leads.contains(&c)))
+    }
+}
+
+/// Where a closing tag may begin, or, at the end of the text, the beginning of it.
+pub(super) fn find(tag: &str, text: &str) -> Option<usize> {
+    text.find(stem(tag))
+        .or_else(|| cut(text, |c| tag.starts_with(c)))
+}
+
+fn stem(mark: &str) -> &str {
+    let end = mark
+        .char_indices()
+        .nth(STEM)
+        .map_or(mark.len(), |(at, _)| at);
+    &mark[..end]
+}
+
+/// Where a stem may begin that the end of the text cuts.
+fn cut(text: &str, lead: impl Fn(char) -> bool) -> Option<usize> {
+    let last = text.char_indices().rev().take(STEM - 1);
+    last.filter(|(_, c)| lead(*c)).last().map(|(at, _)| at)
+}
+
+impl TryFrom<Vec<String>> for Tags {
+    type Error = String;
+
+    fn try_from(names: Vec<String>) -> Result<Self, String> {
+        Self::new(&names)
+    }
+}
+
+impl FromStr for Pair {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let (open, close) = match name.split_once("...") {
+            Some((open, close)) => (open.to_owned(), close.to_owned()),
+            None => (name.to_owned(), closing(name)),
+        };
+        if is_tag(&open) && is_tag(&close) && open != close {
+            return Ok(Self { open, close });
+        }
+        Err(format!(
+            "{name:?} is no tag; expected one as \"<think>\", a pair as \"<|begin|>...<|end|>\", \
+             or \"{HARMONY}\""
+        ))
+    }
+}
+
+/// What closes a tag: it, with a slash after its first char.
+fn closing(open: &str) -> String {
+    let first = open.chars().next().map_or(0, char::len_utf8);
+    let (first, rest) = open.split_at(first);
+    format!("{first}/{rest}")
+}
+
+/// Marks of at least three chars that no word could be mistaken for, nor those of a header. A name may follow the `>`.
+fn is_tag(tag: &str) -> bool {
+    let mark = |c: Option<char>| c.is_some_and(|c| !c.is_alphanumeric() && !c.is_whitespace());
+    tag.len() <= LONGEST
+        && tag.chars().count() >= 3
+        && mark(tag.chars().next())
+        && !tag.starts_with(in_header)
+        && (mark(tag.chars().next_back()) || tag.contains('>'))
+}
+
+/// What stands at the start of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Look<T> {
+    /// No mark.
+    Nothing,
+    /// The text may be the beginning of a mark.
+    Cut,
+    /// A mark: its length in bytes, and its meaning.
+    Mark(usize, T),
+}
+
+impl<T> Look<T> {
+    /// What the mark means, in other words.
+    pub(super) fn map<U>(self, with: impl FnOnce(T) -> U) -> Look<U> {
+        match self {
+            Self::Nothing => Look::Nothing,
+            Self::Cut => Look::Cut,
+            Self::Mark(length, what) => Look::Mark(length, with(what)),
+        }
+    }
+
+    /// This, or where it is nothing, another.
+    pub(super) fn or(self, other: impl FnOnce() -> Self) -> Self {
+        match self {
+            Self::Nothing => other(),
+            found => found,
+        }
+    }
+}
+
+/// Looks for one tag.
+pub(super) fn tag<T>(tag: &str, text: &str, then: T) -> Look<T> {
+    if text.starts_with(tag) {
+        Look::Mark(tag.len(), then)
+    } else if tag.starts_with(text) {
+        Look::Cut
+    } else {
+        Look::Nothing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tags(names: &[&str]) -> Result<Tags, String> {
+        Tags::new(
+            &names
+                .iter()
+                .map(|&name| name.to_owned())
+                .collect::<Vec<_>>(),
+        )
+    }
+
+    #[test]
+    fn a_slash_closes_a_tag_or_its_own_mark_does() {
+        let tags = tags(&["[THINK]", "◁think▷", "<|a|>...<|b|>"]).unwrap();
+        let closing: Vec<&str> = tags
+            .pairs()
+            .iter()
+            .map(|pair| pair.close.as_str())
+            .collect();
+        assert_eq!(closing, ["[/THINK]", "◁/think▷", "<|b|>"]);
+        assert_eq!(tags.opening().leads, ['<', '[', '◁']);
+        assert_eq!(Tags::default().pairs().len(), DEFAULT.len() - 1);
+        assert!(Tags::default().harmony() && !Tags::none().harmony());
+    }
+
+    #[test]
+    fn what_is_no_tag_is_refused() {
+        for name in [
+            "",
+            "<>",
+            "think",
+            "<think",
+            "think>",
+            " <a>",
+            "<a>...",
+            "...<a>",
+            "<a>...<a>",
+            "_a_",
+        ] {
+            assert!(tags(&[name]).unwrap_err().contains("is no tag"), "{name:?}");
+        }
+        assert!(tags(&[&format!("<{}>", "x".repeat(LONGEST))]).is_err());
+        for names in [
+            ["<a>", "<a>"],
+            ["<a>>", "<a>"],
+            ["<x>...<y>", "<z>...<y>>"],
+            ["<x>...<|end|>", "harmony"],
+            ["<|channel|>", "harmony"],
+        ] {
+            assert!(
+                tags(&names).unwrap_err().contains("told apart"),
+                "{names:?}"
+            );
+        }
+        assert!(tags(&["<x>...<y>", "<z>...<y>", "harmony", "harmony"]).is_ok());
+    }
+}

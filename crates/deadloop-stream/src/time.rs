@@ -1,0 +1,88 @@
+//! Times as recordings write them.
+
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use serde_json::Value;
+
+/// Milliseconds since 1970 of a recorded time: ISO 8601 (UTC where no zone is named), or a number
+/// in seconds, milli-, micro- or nanoseconds, told by its size. None for anything else.
+pub fn millis(value: &Value) -> Option<f64> {
+    match value {
+        Value::Number(number) => number.as_f64().and_then(scaled),
+        Value::String(text) => iso(text).or_else(|| text.parse().ok().and_then(scaled)),
+        _ => None,
+    }
+}
+
+/// Times since the first that is known.
+#[derive(Debug, Default)]
+pub struct Clock {
+    start: Option<f64>,
+}
+
+impl Clock {
+    /// Milliseconds since the first time that was asked for; 0 for an earlier one.
+    pub fn since(&mut self, stamp: Option<f64>) -> Option<f64> {
+        let stamp = stamp?;
+        let start = *self.start.get_or_insert(stamp);
+        Some((stamp - start).max(0.0))
+    }
+}
+
+fn iso(text: &str) -> Option<f64> {
+    const NANOS: f64 = 1e6;
+    let zoned = text.parse::<Timestamp>().ok();
+    let stamp = zoned.or_else(|| {
+        let civil: DateTime = text.parse().ok()?;
+        Some(civil.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp())
+    })?;
+    Some(stamp.as_nanosecond() as f64 / NANOS)
+}
+
+/// A number of 1e11 is the year 5138 in seconds and 1973 in milliseconds, and so on.
+fn scaled(number: f64) -> Option<f64> {
+    let millis = match number {
+        n if !n.is_finite() || n < 0.0 => return None,
+        n if n < 1e11 => n * 1e3,
+        n if n < 1e14 => n,
+        n if n < 1e17 => n / 1e3,
+        n => n / 1e6,
+    };
+    Some(millis)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn times_are_told_by_how_they_are_written() {
+        let second = 1_694_268_190_000.0;
+        for value in [
+            json!("2023-09-09T14:03:10Z"),
+            json!("2023-09-09T16:03:10.000+02:00"),
+            json!("2023-09-09T14:03:10"),
+            json!("2023-09-09 14:03:10"),
+            json!(1_694_268_190),
+            json!("1694268190"),
+            json!(1_694_268_190_000_u64),
+            json!(1_694_268_190_000_000_u64),
+            json!(1_694_268_190_000_000_000_u64),
+        ] {
+            assert_eq!(millis(&value), Some(second), "{value}");
+        }
+        assert_eq!(
+            millis(&json!("2023-09-09T14:03:10.5Z")),
+            Some(second + 500.0)
+        );
+        for value in [
+            json!("soon"),
+            json!(-1),
+            json!(null),
+            json!("2023-13-01T00:00:00Z"),
+        ] {
+            assert_eq!(millis(&value), None, "{value}");
+        }
+    }
+}

@@ -1,0 +1,530 @@
+//! [`Watched`]: one response of a model under its guard.
+
+use deadloop_detect::{
+    Alarm, Calls, Chars, Decision, Event, Feed, Feeds, Guard, Guards, OwnedEvent, Pushed,
+    TextChannel,
+};
+
+use crate::turns::Turns;
+use crate::{Arrival, Ending, Problem, Quiet, StreamFormat, StreamReader, ThinkOptions};
+
+/// What stands for the model's name where none is known.
+const UNNAMED: &str = "unknown";
+
+/// One response under its guard: bytes in, and out what is to be done, how many of them may go on, and how a response
+/// that is cut ends. It is what `deadloop watch`, `deadloop proxy`, Python and node are made of.
+///
+/// A guard stays for one response. The model chooses it, which the caller names or else the stream: the first name that
+/// comes, whatever later chunks say. The caller brings the clock, milliseconds since the request, which never decrease.
+///
+/// It never fails: what cannot be read is counted and passed on. It holds one line, the arguments of open calls and the
+/// guard's window, never the stream. Of several choices in one response the first is watched.
+///
+/// ```
+/// use deadloop_stream::detect::{Decision, Guards, Settings};
+/// use deadloop_stream::{ThinkRules, Watched};
+///
+/// let guards = Guards::new(&Settings::default())?;
+/// let rules = ThinkRules::default();
+/// let mut watched = Watched::new(guards, move |model| rules.options(model));
+/// let chunk = br#"data: {"choices":[{"delta":{"content":"Let me look again. "}}]}"#;
+/// let mut passed = 0;
+/// for at in 0..500 {
+///     let bytes = [chunk.as_slice(), b"\n\n"].concat();
+///     let step = watched.feed(&bytes, at * 30); // milliseconds
+///     passed += step.kept; // these bytes go on to the client
+///     if let Decision::Stop(alarm) = step.decision {
+///         eprintln!("{}", alarm.log_line());
+///         break; // then the client gets watched.ending(), and the connection is closed
+///     }
+/// }
+/// assert!(watched.alarm().is_some() && passed < 20_000);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Watched {
+    guard: Guard,
+    /// The guards of all models, until one is chosen.
+    guards: Option<Guards>,
+    reader: StreamReader,
+    model: Option<String>,
+    quiet: Quiet,
+    turns: Option<Turns>,
+    /// The turn that is being told is none of the stream.
+    derives: bool,
+    /// Bytes of the stream so far.
+    fed: u64,
+    seen: Heard,
+    ending: Ending,
+    alarm: Option<Alarm>,
+    closed: bool,
+}
+
+/// How much a watched response has brought.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Heard {
+    /// Chars of thinking.
+    pub reasoning: Chars,
+    /// Chars of the answer.
+    pub answer: Chars,
+    /// Chars of calls' arguments.
+    pub arguments: Chars,
+    /// Calls.
+    pub calls: Calls,
+}
+
+/// What bytes that have arrived, or a silence, lead to.
+#[derive(Clone, Debug, Default)]
+#[must_use = "a guard does nothing itself: whoever feeds has to pass on, refuse or stop"]
+pub struct Step {
+    /// How many of the bytes may go on to the client: all of them, or at a stop those up to the end of the event that
+    /// raised the alarm. In plain text they end at its very char.
+    pub kept: usize,
+    /// What is to be done: [`Stop`](Decision::Stop), or [`Refuse`](Decision::Refuse) if a call of these bytes is not to
+    /// be run and nothing stopped.
+    pub decision: Decision,
+    /// Every refusal, in order, the one of `decision` included. A call whose arguments and which itself are refused is
+    /// told once.
+    pub refused: Vec<Refused>,
+    /// The alarms that only warn or observe.
+    pub warnings: Vec<Alarm>,
+}
+
+/// A call that is not to be run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refused {
+    /// Why.
+    pub alarm: Alarm,
+    /// The call's id; `None` if it has none, or if it is not known yet, or if it was no call that was refused.
+    pub id: Option<String>,
+    /// The tool, where it is known.
+    pub name: Option<String>,
+    /// The byte of the stream after the event that was refused.
+    pub end: u64,
+}
+
+/// One event as it was told to the guard, for who has more to do with it.
+#[derive(Clone, Copy, Debug)]
+pub struct Told<'a> {
+    /// The event.
+    pub event: Event<'a>,
+    /// Whether the guard goes on after it.
+    pub goes_on: bool,
+    /// It is not in the stream: a turn that nobody recorded, a silence, the end.
+    pub derived: bool,
+}
+
+impl Watched {
+    /// A response of which nothing is known. `think` says how the text of a model is split where it holds its thinking.
+    pub fn new(
+        guards: Guards,
+        think: impl Fn(&str) -> ThinkOptions + Send + Sync + 'static,
+    ) -> Self {
+        let reader = StreamReader::new("response", None, think(UNNAMED));
+        Self::with(guards.guard(UNNAMED), reader.splitting_by(think)).by_model(guards)
+    }
+
+    /// A response of the model that `guard` is for, as `reader` reads it.
+    pub fn with(guard: Guard, reader: StreamReader) -> Self {
+        Self {
+            guard,
+            guards: None,
+            reader,
+            model: None,
+            quiet: Quiet::default(),
+            turns: None,
+            derives: false,
+            fed: 0,
+            seen: Heard::default(),
+            ending: Ending::default(),
+            alarm: None,
+            closed: false,
+        }
+    }
+
+    /// The same, where the first model that the stream names has the guard that `guards` has for it.
+    #[must_use]
+    pub fn by_model(mut self, guards: Guards) -> Self {
+        self.guards = Some(guards);
+        self
+    }
+
+    /// Takes the next bytes of the response, which came at `now`.
+    pub fn feed(&mut self, bytes: &[u8], now: u64) -> Step {
+        self.feed_each(bytes, now, |_| ())
+    }
+
+    /// The same. `each` is called with each event that the guard was told.
+    pub fn feed_each(&mut self, bytes: &[u8], now: u64, mut each: impl FnMut(&Told<'_>)) -> Step {
+        if self.alarm().is_some() {
+            return self.stopped();
+        }
+        let mut step = Step::default();
+        let before = self.fed;
+        self.fed += bytes.len() as u64;
+        self.reader.feed(bytes);
+        let end = self.judge(now, &mut step, &mut each);
+        step.kept = self.kept(bytes, before, end);
+        self.ending.saw(&bytes[..step.kept]);
+        step
+    }
+
+    /// The response is over: what was held back is judged too.
+    pub fn end(&mut self, now: u64) -> Step {
+        self.end_each(now, |_| ())
+    }
+
+    /// The same. `each` is called with each event that the guard was told.
+    pub fn end_each(&mut self, now: u64, mut each: impl FnMut(&Told<'_>)) -> Step {
+        if self.alarm().is_some() {
+            return self.stopped();
+        }
+        let mut step = Step::default();
+        if std::mem::replace(&mut self.closed, true) {
+            return step;
+        }
+        self.reader.end();
+        if self.judge(now, &mut step, &mut each).is_none() {
+            self.quiet.heard(&Event::Closed, now);
+            self.push(&Event::Closed, &mut step, &mut each);
+        }
+        step
+    }
+
+    /// Nothing has come up to `now`.
+    pub fn silent(&mut self, now: u64) -> Step {
+        self.silent_each(now, |_| ())
+    }
+
+    /// The same. `each` is called with each event that the guard was told.
+    pub fn silent_each(&mut self, now: u64, mut each: impl FnMut(&Told<'_>)) -> Step {
+        if self.alarm().is_some() {
+            return self.stopped();
+        }
+        let mut step = Step::default();
+        if self.quiet.is_silent(now) {
+            // A call that is whole is over, for nothing of it can follow.
+            self.reader.pause();
+            if self.judge(now, &mut step, &mut each).is_some() {
+                return step;
+            }
+        }
+        for silence in self.quiet.waited(now) {
+            if self.push(&Event::Silence(silence), &mut step, &mut each) {
+                break;
+            }
+        }
+        step
+    }
+
+    /// Why the response was stopped, once it was.
+    pub fn alarm(&self) -> Option<&Alarm> {
+        self.alarm.as_ref()
+    }
+
+    /// The model that the stream has named first.
+    pub fn model(&self) -> Option<&str> {
+        self.model.as_deref()
+    }
+
+    /// What has come so far.
+    pub fn heard(&self) -> Heard {
+        self.seen
+    }
+
+    /// Bytes of the response so far.
+    pub fn bytes(&self) -> u64 {
+        self.fed
+    }
+
+    /// How the response is written; `None` until it is recognised.
+    pub fn format(&self) -> Option<StreamFormat> {
+        self.reader.format()
+    }
+
+    /// How many lines could not be read; in plain text, how many sequences that are not UTF-8.
+    pub fn bad_lines(&self) -> u64 {
+        self.reader.bad_lines()
+    }
+
+    /// The first of them, with their places.
+    pub fn problems(&self) -> &[Problem] {
+        self.reader.problems()
+    }
+
+    /// What the server said went wrong, the first such messages.
+    pub fn errors(&self) -> &[String] {
+        self.reader.errors()
+    }
+
+    /// The bytes that end a response which is cut here, in the words of its API. Empty where the API is not known.
+    pub fn ending(&self) -> Vec<u8> {
+        self.ending.bytes()
+    }
+
+    /// What this stream can bring a guard, once its format is recognised: text alone where it is plain text, what a server
+    /// sends where it is chunks of an API, all there is where it is events as in a transcript.
+    pub fn feeds(&self) -> Option<Feeds> {
+        let text = [Feed::Reasoning, Feed::Answer, Feed::Silence, Feed::Ends];
+        Some(match self.reader.format()? {
+            StreamFormat::Text => text.into_iter().collect(),
+            _ if self.reader.tells_runs() => Feeds::ALL,
+            StreamFormat::Jsonl | StreamFormat::Sse => Feeds::RESPONSE.with(Feed::Turns),
+        })
+    }
+
+    fn stopped(&self) -> Step {
+        Step {
+            decision: self
+                .alarm()
+                .cloned()
+                .map_or(Decision::Continue, Decision::Stop),
+            ..Step::default()
+        }
+    }
+
+    /// Tells the guard what is known now. The byte after the event at which the response is cut, where it is.
+    fn judge(
+        &mut self,
+        now: u64,
+        step: &mut Step,
+        each: &mut impl FnMut(&Told<'_>),
+    ) -> Option<u64> {
+        while let Some(arrival) = self.reader.next_event() {
+            self.follow();
+            let event = arrival.event.borrowed();
+            for silence in self.quiet.heard(&event, now) {
+                if self.push(&Event::Silence(silence), step, each) {
+                    return Some(self.begins(&arrival));
+                }
+            }
+            if self.begins_turn(&event) {
+                self.derives = true;
+                let stops = self.push(&Event::Turn { agent: None }, step, each);
+                self.derives = false;
+                if stops {
+                    return Some(self.begins(&arrival));
+                }
+            }
+            let before = self.seen;
+            self.count(&event);
+            if self.push(&event, step, each) {
+                return Some(self.cut(&arrival, before));
+            }
+            if let Some(refused) = step.refused.last_mut().filter(|last| last.end == 0) {
+                refused.end = arrival.end;
+            }
+        }
+        self.follow();
+        None
+    }
+
+    /// Whether a turn begins before this event that the stream does not tell of.
+    fn begins_turn(&mut self, event: &Event<'_>) -> bool {
+        let objects = self.reader.format() != Some(StreamFormat::Text);
+        let turns = self.turns.get_or_insert_with(|| Turns::new(objects));
+        turns.begins(event)
+    }
+
+    fn count(&mut self, event: &Event<'_>) {
+        let seen = &mut self.seen;
+        match event {
+            Event::Text(channel, text) => {
+                let chars = match channel {
+                    TextChannel::Reasoning => &mut seen.reasoning,
+                    TextChannel::Answer => &mut seen.answer,
+                    TextChannel::Arguments => &mut seen.arguments,
+                };
+                *chars = *chars + Chars::of(text);
+            }
+            Event::Call { .. } => seen.calls = seen.calls + Calls(1),
+            _ => {}
+        }
+    }
+
+    /// Tells the guard one event. Returns whether it stops.
+    fn push(
+        &mut self,
+        event: &Event<'_>,
+        step: &mut Step,
+        each: &mut impl FnMut(&Told<'_>),
+    ) -> bool {
+        let Pushed { decision, warnings } = self.guard.push(event);
+        let settle = |mut alarm: Alarm| {
+            if let Some(turns) = &self.turns {
+                turns.settle(&mut alarm);
+            }
+            alarm
+        };
+        step.warnings.extend(warnings.into_iter().map(settle));
+        let goes_on = !decision.stops();
+        match decision {
+            Decision::Continue => {}
+            Decision::Stop(alarm) => {
+                let alarm = settle(alarm);
+                self.alarm = Some(alarm.clone());
+                step.decision = Decision::Stop(alarm);
+            }
+            Decision::Refuse(alarm) => refuse(step, event, settle(alarm)),
+        }
+        let derived = match event {
+            Event::Silence(_) | Event::Closed => true,
+            Event::Turn { .. } => self.derives,
+            _ => false,
+        };
+        each(&Told {
+            event: *event,
+            goes_on,
+            derived,
+        });
+        !goes_on
+    }
+
+    /// The first model that is named has its own guard.
+    fn follow(&mut self) {
+        if self.model.is_some() {
+            return;
+        }
+        let Some(named) = self.reader.model() else {
+            return;
+        };
+        self.model = Some(named.to_owned());
+        if let Some(guards) = self.guards.take() {
+            self.guard = guards.guard(named);
+        }
+    }
+
+    /// The byte at which a response ends that is cut before an event: where the bytes before it ended.
+    fn begins(&self, arrival: &Arrival) -> u64 {
+        match (&arrival.event, self.reader.format()) {
+            (OwnedEvent::Text(_, text), Some(StreamFormat::Text)) => {
+                arrival.end.saturating_sub(text.len() as u64)
+            }
+            _ => arrival.end,
+        }
+    }
+
+    /// The byte at which a response ends that is cut at an event: its end. But plain text comes in pieces of any
+    /// length, so there it is the very char after which the alarm is known.
+    fn cut(&self, arrival: &Arrival, before: Heard) -> u64 {
+        let (OwnedEvent::Text(channel, text), Some(StreamFormat::Text), Some(alarm)) =
+            (&arrival.event, self.reader.format(), self.alarm())
+        else {
+            return arrival.end;
+        };
+        let before = match channel {
+            TextChannel::Reasoning => before.reasoning,
+            _ => before.answer,
+        };
+        let known = alarm.exact.since(before.into());
+        let known = usize::try_from(known).unwrap_or(usize::MAX);
+        let after = text.char_indices().nth(known);
+        arrival.end - after.map_or(0, |(at, _)| (text.len() - at) as u64)
+    }
+
+    /// How many of the bytes that have just arrived go on. A server-sent event goes on with the blank line that ends it,
+    /// where that has arrived.
+    fn kept(&self, bytes: &[u8], before: u64, end: Option<u64>) -> usize {
+        let Some(end) = end else {
+            return bytes.len();
+        };
+        // The alarm may be about text that was held back, and that went on before.
+        let kept = usize::try_from(end.saturating_sub(before)).unwrap_or(usize::MAX);
+        let kept = kept.min(bytes.len());
+        let blank = match &bytes[kept..] {
+            [b'\n', ..] => 1,
+            [b'\r', b'\n', ..] => 2,
+            _ => 0,
+        };
+        match self.reader.format() {
+            Some(StreamFormat::Sse) => kept + blank,
+            _ => kept,
+        }
+    }
+}
+
+/// Notes a refusal. Text of arguments was refused before its call is known, which then brings the same alarm.
+fn refuse(step: &mut Step, event: &Event<'_>, alarm: Alarm) {
+    let (id, name) = match event {
+        Event::Call { id, name, .. } => (id.map(str::to_owned), Some((*name).to_owned())),
+        _ => (None, None),
+    };
+    step.decision = Decision::Refuse(alarm.clone());
+    step.refused.retain(|refused| refused.alarm != alarm);
+    step.refused.push(Refused {
+        alarm,
+        id,
+        name,
+        end: 0,
+    });
+}
+
+impl std::fmt::Debug for Watched {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Watched")
+            .field("guard", &self.guard)
+            .field("model", &self.model)
+            .field("fed", &self.fed)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadloop_detect::Settings;
+
+    /// One test for each response of a guard: what is kept, decided and told of five equal calls, of which the third is one too many.
+    #[test]
+    fn each_response_does_what_it_says() {
+        let call = r#"data: {"choices":[{"delta":{"tool_calls":[{"index":N,"id":"cN","function":{"name":"ls","arguments":"{}"}}]}}]}"#;
+        let stream: String = (0..5)
+            .map(|n| call.replace('N', &n.to_string()) + "\n\n")
+            .collect();
+        let wanted = [
+            ("stop", true, 0, 0),
+            ("refuse", false, 3, 0),
+            ("warn", false, 0, 1),
+            ("observe", false, 0, 1),
+        ];
+        for (response, stops, refused, warned) in wanted {
+            let text = format!("[[guard]]\ndetector = \"duplicate\"\nresponse = \"{response}\"");
+            let settings = Settings::parse(&text).unwrap();
+            let guards = Guards::new(&settings).unwrap();
+            let mut watched = Watched::new(guards, |_| ThinkOptions::default());
+            let fed = watched.feed(stream.as_bytes(), 0);
+            let ended = watched.end(0);
+            assert_eq!(watched.alarm().is_some(), stops, "{response}");
+            assert_eq!(fed.decision.stops(), stops, "{response}");
+            let names: Vec<_> = fed
+                .refused
+                .iter()
+                .chain(&ended.refused)
+                .map(|r| r.id.clone())
+                .collect();
+            assert_eq!(names.len(), refused, "{response}: {names:?}");
+            assert_eq!(
+                fed.warnings.len() + ended.warnings.len(),
+                warned,
+                "{response}"
+            );
+            assert_eq!(fed.kept < stream.len(), stops, "{response}");
+        }
+    }
+
+    /// The first name chooses the guard, and no later one takes it away.
+    #[test]
+    fn a_response_that_changes_its_name_keeps_its_guard() {
+        let settings = Settings::parse("[[guard]]\ndetector = \"periodic\"").unwrap();
+        let mut watched =
+            Watched::new(Guards::new(&settings).unwrap(), |_| ThinkOptions::default());
+        for n in 0..400 {
+            let model = ["a", "a-2026-01-01"][n % 2];
+            let chunk = format!(
+                "data: {{\"id\":\"c{n}\",\"model\":\"{model}\",\"choices\":[{{\"delta\":{{\"content\":\"Let me look at the map. \"}}}}]}}\n\n"
+            );
+            let _ = watched.feed(chunk.as_bytes(), 0);
+        }
+        assert_eq!(watched.model(), Some("a"));
+        assert!(watched.alarm().is_some());
+    }
+}

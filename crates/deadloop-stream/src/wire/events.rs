@@ -1,0 +1,176 @@
+//! The events of a record.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+use super::fields::{Fault, Fields, TWICE};
+use super::value::{Budget, Counted};
+use crate::{Body, MAX_T_MS, MAX_TOKENS, RecordedEvent};
+
+/// Events, each checked.
+type Checked = Vec<Result<RecordedEvent, Fault>>;
+
+/// Reads a list of events, or null for none.
+pub fn read(json: &str) -> serde_json::Result<Option<Checked>> {
+    let mut reader = serde_json::Deserializer::from_str(json);
+    let events = EventList(&Budget::default()).deserialize(&mut reader)?;
+    reader.end().map(|()| events)
+}
+
+/// The value of `events`: a list, or null for none.
+pub struct EventList<'a>(pub &'a Budget);
+
+impl<'de> DeserializeSeed<'de> for EventList<'_> {
+    type Value = Option<Checked>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for EventList<'_> {
+    type Value = Option<Checked>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of events")
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let mut events = Vec::new();
+        while let Some(event) = seq.next_element_seed(WireEvent(self.0))? {
+            events.push(event);
+        }
+        Ok(Some(events))
+    }
+}
+
+const EVENT: [&str; 12] = [
+    "type",
+    "text",
+    "t_ms",
+    "tokens",
+    "id",
+    "name",
+    "arguments",
+    "content",
+    "error",
+    "reason",
+    "from",
+    "to",
+];
+
+/// One element of `events`, checked at once so that only its event is kept.
+struct WireEvent<'a>(&'a Budget);
+
+impl<'de> DeserializeSeed<'de> for WireEvent<'_> {
+    type Value = Result<RecordedEvent, Fault>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for WireEvent<'_> {
+    type Value = Result<RecordedEvent, Fault>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an event (a JSON object)")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut fields = Fields::new(&EVENT);
+        while let Some(name) = map.next_key()? {
+            let value = map.next_value_seed(Counted(self.0))?;
+            if !fields.put(name, value) {
+                return Err(A::Error::custom(TWICE));
+            }
+        }
+        Ok(event(fields))
+    }
+}
+
+/// The event that an object of its own is.
+pub fn event_of(object: Map<String, Value>) -> Result<RecordedEvent, Fault> {
+    let mut fields = Fields::new(&EVENT);
+    for (name, value) in object {
+        // An object has no field twice.
+        fields.put(name, value);
+    }
+    event(fields)
+}
+
+fn event(mut fields: Fields<12>) -> Result<RecordedEvent, Fault> {
+    Ok(RecordedEvent {
+        body: body(&mut fields)?,
+        t_ms: fields.take_number("t_ms", "milliseconds, a number up to 1e13", t_ms)?,
+        tokens: fields.take_number("tokens", "a whole number up to 1e12", tokens)?,
+        rest: fields.into_rest(),
+    })
+}
+
+fn t_ms(value: &Value) -> Option<f64> {
+    value.as_f64().filter(|t_ms| t_ms.abs() <= MAX_T_MS)
+}
+
+fn tokens(value: &Value) -> Option<u64> {
+    value.as_u64().filter(|tokens| *tokens <= MAX_TOKENS)
+}
+
+/// The values of an event's `type`.
+pub const EVENT_TYPES: [&str; 9] = [
+    "reasoning",
+    "answer",
+    "tool_call",
+    "tool_result",
+    "turn",
+    "user",
+    "system",
+    "handoff",
+    "finish",
+];
+
+fn body(fields: &mut Fields<12>) -> Result<Body, Fault> {
+    match fields.need_string("type")?.as_str() {
+        "reasoning" => Ok(Body::Reasoning(fields.need_string("text")?)),
+        "answer" => Ok(Body::Answer(fields.need_string("text")?)),
+        "tool_call" => Ok(Body::ToolCall {
+            id: fields.take_string("id")?,
+            name: fields.need_string("name")?,
+            arguments: fields.take("arguments").unwrap_or(Value::Null),
+        }),
+        "tool_result" => tool_result(fields),
+        "turn" => Ok(Body::Turn),
+        "user" => Ok(Body::User(fields.need_string("text")?)),
+        "system" => Ok(Body::System),
+        "handoff" => Ok(Body::Handoff {
+            from: fields.need_string("from")?,
+            to: fields.need_string("to")?,
+        }),
+        "finish" => Ok(Body::Finish {
+            reason: fields.take_string("reason")?,
+        }),
+        other => {
+            let what = format!("unknown event type {other:?}");
+            Err(Fault::new(what, EVENT_TYPES.join(", ")))
+        }
+    }
+}
+
+fn tool_result(fields: &mut Fields<12>) -> Result<Body, Fault> {
+    let error = match fields.take("error") {
+        None => None,
+        Some(Value::Bool(error)) => Some(error),
+        Some(other) => return Err(Fault::wrong_type("error", &other, "true or false")),
+    };
+    Ok(Body::ToolResult {
+        id: fields.take_string("id")?,
+        content: fields.take_string("content")?.unwrap_or_default(),
+        error,
+    })
+}

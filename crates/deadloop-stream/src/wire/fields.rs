@@ -1,0 +1,216 @@
+//! The fields of one JSON object, as they came, and what can be wrong with them.
+
+use serde_json::{Map, Value};
+
+use crate::Cost;
+use crate::{Place, Problem};
+
+/// What is wrong inside a record, before it is known where the record stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fault {
+    what: String,
+    expected: String,
+    cost: Cost,
+}
+
+impl Fault {
+    /// `what` is a lower-case fragment; so is what was `expected`.
+    pub fn new(what: impl Into<String>, expected: impl Into<String>) -> Self {
+        Self {
+            what: what.into(),
+            expected: expected.into(),
+            cost: Cost::Itself,
+        }
+    }
+
+    /// The same, of something that stands at `place`.
+    pub fn at(self, place: Place) -> Problem {
+        Problem::new(place, self.what, self.expected).costing(self.cost)
+    }
+
+    /// The same, where more is lost than the record.
+    pub fn costing(self, cost: Cost) -> Self {
+        Self { cost, ..self }
+    }
+
+    /// Says in which part of the record it is.
+    pub fn inside(self, part: &str) -> Self {
+        Self {
+            what: format!("{part}: {}", self.what),
+            ..self
+        }
+    }
+
+    /// A field has a value of the wrong type.
+    pub fn wrong_type(name: &str, value: &Value, expected: &str) -> Self {
+        Self::new(format!("`{name}` is {}", kind(value)), expected)
+    }
+
+    /// From the JSON reader's own words on a source: syntax errors, and the few types it checks itself.
+    pub fn json(error: &serde_json::Error, source: &str) -> Self {
+        let text = error.to_string();
+        if text.contains("hex escape")
+            && let Some(escape) = lone_surrogate(source)
+        {
+            return Self::new(format!("lone surrogate {escape}"), "Unicode text");
+        }
+        let suffix = format!(" at line {} column {}", error.line(), error.column());
+        let text = text.strip_suffix(&suffix).unwrap_or(&text);
+        let column = error.column();
+        if !error.is_data() {
+            return Self::new(
+                format!("not JSON: {text} (column {column})"),
+                "one JSON object",
+            );
+        }
+        match text.rsplit_once(", expected ") {
+            Some((what, expected)) => Self::new(format!("{what} (column {column})"), expected),
+            None => Self::new(format!("{text} (column {column})"), "a transcript"),
+        }
+    }
+}
+
+/// The first escape that is half of a char: its other half does not follow, or nothing precedes it.
+fn lone_surrogate(source: &str) -> Option<&str> {
+    let mut rest = source;
+    while let Some((_, escape)) = rest.split_once('\\') {
+        let unit = |escape: &str| {
+            let digits = escape.strip_prefix('u')?.get(..4)?;
+            u32::from_str_radix(digits, 16).ok()
+        };
+        let first = unit(escape);
+        let pair = match first {
+            Some(0xd800..=0xdbff) => {
+                let second = escape.get(5..).and_then(|next| next.strip_prefix('\\'));
+                second
+                    .and_then(unit)
+                    .is_some_and(|low| (0xdc00..=0xdfff).contains(&low))
+            }
+            Some(0xdc00..=0xdfff) => false,
+            _ => {
+                let mut chars = escape.chars();
+                chars.next();
+                rest = chars.as_str();
+                continue;
+            }
+        };
+        if !pair {
+            let at = source.len() - escape.len() - 1;
+            return source.get(at..at + 6);
+        }
+        rest = escape.get(11..)?;
+    }
+    None
+}
+
+/// The text of a line.
+pub fn utf8(line: &[u8]) -> Result<&str, Fault> {
+    simdutf8::compat::from_utf8(line).map_err(|e| {
+        let what = format!("not UTF-8 at byte {}", e.valid_up_to() + 1);
+        Fault::new(what, "UTF-8 text")
+    })
+}
+
+/// The JSON reader's words for a field that comes twice.
+pub const TWICE: &str = "a field stands here twice, expected each field once";
+
+/// What a value is, in words.
+pub fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+fn string(name: &str, value: Value) -> Result<String, Fault> {
+    match value {
+        Value::String(text) => Ok(text),
+        other => Err(Fault::wrong_type(name, &other, "a string")),
+    }
+}
+
+/// The fields of one JSON object: the known ones by their place in `names`, the others in order.
+#[derive(Debug)]
+pub struct Fields<const N: usize> {
+    names: &'static [&'static str; N],
+    values: [Option<Value>; N],
+    rest: Map<String, Value>,
+}
+
+impl<const N: usize> Fields<N> {
+    /// None yet.
+    pub fn new(names: &'static [&'static str; N]) -> Self {
+        Self {
+            names,
+            values: [const { None }; N],
+            rest: Map::new(),
+        }
+    }
+
+    /// Notes a field; false where a known one comes twice. Null counts as absent in known fields.
+    pub fn put(&mut self, name: String, value: Value) -> bool {
+        match self.names.iter().position(|known| *known == name) {
+            Some(_) if value.is_null() => true,
+            Some(at) => self.values[at].replace(value).is_none(),
+            None => self.rest.insert(name, value).is_none(),
+        }
+    }
+
+    /// Takes the value of a known field.
+    pub fn take(&mut self, name: &str) -> Option<Value> {
+        let at = self.names.iter().position(|known| *known == name)?;
+        self.values[at].take()
+    }
+
+    /// Takes a string.
+    ///
+    /// # Errors
+    /// The value is none.
+    pub fn take_string(&mut self, name: &str) -> Result<Option<String>, Fault> {
+        self.take(name).map(|value| string(name, value)).transpose()
+    }
+
+    /// Takes a string that has to be there.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn need_string(&mut self, name: &str) -> Result<String, Fault> {
+        let missing = || Fault::new(format!("no `{name}`"), format!("`{name}`, a string"));
+        self.take_string(name)?.ok_or_else(missing)
+    }
+
+    /// Takes a number, as `read` understands it.
+    ///
+    /// # Errors
+    /// It does not.
+    pub fn take_number<T>(
+        &mut self,
+        name: &str,
+        expected: &str,
+        read: fn(&Value) -> Option<T>,
+    ) -> Result<Option<T>, Fault> {
+        let Some(value) = self.take(name) else {
+            return Ok(None);
+        };
+        let wrong = || match &value {
+            Value::Number(n) => Fault::new(format!("`{name}` is {n}"), expected),
+            other => Fault::wrong_type(name, other, expected),
+        };
+        read(&value).map(Some).ok_or_else(wrong)
+    }
+
+    /// The unknown fields, and the known ones that nothing asked for.
+    pub fn into_rest(self) -> Map<String, Value> {
+        let mut rest = self.rest;
+        for (name, value) in self.names.iter().zip(self.values) {
+            if let Some(value) = value {
+                rest.insert((*name).to_owned(), value);
+            }
+        }
+        rest
+    }
+}

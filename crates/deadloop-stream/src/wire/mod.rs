@@ -1,0 +1,11 @@
+//! What an event may say, as it stands in a file or a stream, and what can be wrong with it.
+
+mod events;
+mod fields;
+mod value;
+mod write;
+
+pub use events::{EVENT_TYPES, EventList, event_of, read as read_events};
+pub use fields::{Fault, Fields, TWICE, kind, utf8};
+pub use value::{Budget, Counted, parse, read as value};
+pub use write::{all, go_on, optional, write_event};

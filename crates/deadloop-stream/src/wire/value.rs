@@ -1,0 +1,159 @@
+//! JSON values of a record whose number has a bound: a value takes up to a hundred times the chars that it is written
+//! with, so that a line of 64 MiB could ask for gigabytes.
+
+use std::cell::Cell;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+use super::fields::Fault;
+
+/// Most values in the lists and objects of one record, its events and their own fields not counted: some 1 GB
+/// at worst. A call of a tool has a handful.
+const MOST: u32 = 4_000_000;
+
+/// What a record may still hold.
+#[derive(Debug)]
+pub struct Budget {
+    most: u32,
+    left: Cell<u32>,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self::of(MOST)
+    }
+}
+
+impl Budget {
+    fn of(most: u32) -> Self {
+        Self {
+            most,
+            left: Cell::new(most),
+        }
+    }
+
+    fn spend<E: Error>(&self) -> Result<(), E> {
+        let most = self.most;
+        let left = self.left.get().checked_sub(1).ok_or_else(|| {
+            E::custom(format_args!(
+                "a record with more than {most} values in its lists and objects, expected at most {most}"
+            ))
+        })?;
+        self.left.set(left);
+        Ok(())
+    }
+}
+
+/// Reads a value, each element of a list and each field of an object on the budget.
+pub fn read(text: &str) -> Result<Value, Fault> {
+    parse(text, MOST).map_err(|e| Fault::json(&e, text))
+}
+
+/// Reads a value of at most `most` values in its lists and objects.
+///
+/// # Errors
+/// The text is not JSON, or has more values.
+pub fn parse(text: &str, most: u32) -> serde_json::Result<Value> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    let value = Counted(&Budget::of(most)).deserialize(&mut json);
+    value.and_then(|value| json.end().map(|()| value))
+}
+
+/// A value on a budget.
+#[derive(Clone, Copy)]
+pub struct Counted<'a>(pub &'a Budget);
+
+impl<'de> DeserializeSeed<'de> for Counted<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Counted<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
+        Ok(text.into())
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<Value, E> {
+        Ok(text.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = seq.next_element_seed(self)? {
+            self.0.spend()?;
+            items.push(item);
+        }
+        Ok(items.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let mut fields = Map::new();
+        while let Some(name) = map.next_key()? {
+            self.0.spend()?;
+            fields.insert(name, map.next_value_seed(self)?);
+        }
+        Ok(fields.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::{any, prop, prop_assert_eq, proptest};
+
+    #[test]
+    fn too_many_values_are_refused_before_they_are_held() {
+        let fits = format!("[{}0]", "0,".repeat(MOST as usize - 1));
+        assert_eq!(read(&fits).unwrap().as_array().unwrap().len(), 4_000_000);
+        let over = format!("[[],{}", "{},".repeat(MOST as usize + 5));
+        let fault = format!("{:?}", read(&over).unwrap_err());
+        assert!(fault.contains("more than 4000000 values"), "{fault}");
+    }
+
+    proptest! {
+        /// What serde_json itself makes of it is the oracle.
+        #[test]
+        fn any_json_is_read_as_ever(
+            whole in any::<i64>(), large in any::<u64>(), real in any::<f64>(), text in any::<String>(),
+            keys in prop::collection::vec("[ab]{1,2}", 0..6), cut in 0usize..80,
+        ) {
+            let object: Map<String, Value> = keys.iter().map(|key| (key.clone(), real.into())).collect();
+            let value = serde_json::json!([whole, large, {"x": text, "y": [null, true, object]}]);
+            let mut text = value.to_string();
+            prop_assert_eq!(read(&text).unwrap(), value);
+            text.truncate((0..=cut.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap());
+            prop_assert_eq!(read(&text).ok(), serde_json::from_str(&text).ok());
+        }
+    }
+}

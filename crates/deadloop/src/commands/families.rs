@@ -1,0 +1,89 @@
+//! The commands in five families, as the help lists them.
+
+use clap::Command;
+
+/// A family: what it is for, and its commands in the order in which one needs them.
+const FAMILIES: [(&str, &[&str]); 5] = [
+    (
+        "Get recordings, and know what is in them",
+        &["import", "label", "check", "stats", "show", "synth"],
+    ),
+    (
+        "Measure guards, and choose one",
+        &[
+            "tune", "sweep", "replay", "compare", "explain", "report", "merge",
+        ],
+    ),
+    (
+        "Run a guard, or mend a stream",
+        &["watch", "proxy", "export", "repair", "budget"],
+    ),
+    (
+        "Keep a guard as it is, in CI",
+        &["bless", "case", "check-cases"],
+    ),
+    (
+        "More",
+        &["init", "detectors", "power", "completions", "man", "schema"],
+    ),
+];
+
+/// The program with a help that lists its commands by family.
+pub(crate) fn grouped(program: Command) -> Command {
+    let names = FAMILIES.iter().flat_map(|(_, names)| *names);
+    let widest = names.map(|name| name.len()).max().unwrap_or(0);
+    let mut list = String::new();
+    for (what, names) in FAMILIES {
+        list.push_str(&format!("\n{what}:\n"));
+        for name in names {
+            let command = program.find_subcommand(name);
+            let about = command.and_then(Command::get_about);
+            let about = about.map(ToString::to_string).unwrap_or_default();
+            list.push_str(&format!("  {name:widest$}  {about}\n"));
+        }
+    }
+    program.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{list}\nOptions:\n{{options}}{{after-help}}"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn each_command_is_in_one_family() {
+        let program = crate::args::Cli::command();
+        let mut all: Vec<&str> = program.get_subcommands().map(Command::get_name).collect();
+        let mut listed: Vec<&str> = FAMILIES
+            .iter()
+            .flat_map(|(_, names)| *names)
+            .copied()
+            .collect();
+        all.sort_unstable();
+        listed.sort_unstable();
+        assert_eq!(listed, all);
+    }
+
+    #[test]
+    fn the_help_fits_a_terminal_and_names_every_command() {
+        let help = grouped(crate::args::Cli::command())
+            .render_help()
+            .to_string();
+        for (what, names) in FAMILIES {
+            assert!(help.contains(what), "{help}");
+            assert!(
+                names
+                    .iter()
+                    .all(|name| help.contains(&format!("  {name} "))),
+                "{help}"
+            );
+        }
+        let widest = help
+            .lines()
+            .max_by_key(|line| line.len())
+            .unwrap_or_default();
+        assert!(widest.len() <= 80, "{widest}");
+    }
+}

@@ -1,0 +1,180 @@
+//! Requests as clients send them: what the proxy sends on is one request for every reader, and what two readers would see
+//! differently it refuses.
+
+use std::sync::LazyLock;
+
+use deadloop_proxy::Upstream;
+use deadloop_proxy::parts::sent;
+
+static SERVER: LazyLock<Upstream> =
+    LazyLock::new(|| "http://server/base".parse().expect("an address"));
+
+/// Any bytes of a client.
+pub fn http(bytes: &[u8]) {
+    let mut rest = bytes;
+    for one in sent(bytes, &SERVER) {
+        for reader in Reader::ALL {
+            let (before, after) = (reader.read(rest), reader.read(&one.bytes));
+            if !one.whole {
+                assert_eq!(after, None, "a cut request is whole for {reader:?}");
+                continue;
+            }
+            let before = before.expect("what goes on is a request for every reader");
+            assert_eq!(
+                before.taken, one.taken,
+                "its end is elsewhere for {reader:?}"
+            );
+            let after = after.expect("what went on is a request for every reader");
+            assert_eq!(after.taken, one.bytes.len(), "more went on for {reader:?}");
+            assert_eq!(after.target, format!("/base{}", before.target));
+            assert_eq!((after.method, after.body), (before.method, before.body));
+            assert!(!leads_up(&after.target), "{}", after.target);
+        }
+        rest = &rest[one.taken..];
+    }
+}
+
+/// A reader that takes what it can, as some servers do. Where a request says two things it has to choose.
+#[derive(Clone, Copy, Debug)]
+struct Reader {
+    /// Of several lengths the last, and chunks before a length; else the first, and a length before chunks.
+    last: bool,
+    /// A name with `_` for `-` is the same name, and whatever has chunked in it is chunked.
+    loose: bool,
+}
+
+/// A request as a reader sees it.
+#[derive(Debug, PartialEq, Eq)]
+struct Seen {
+    method: String,
+    target: String,
+    body: Vec<u8>,
+    /// How many bytes it was.
+    taken: usize,
+}
+
+impl Reader {
+    const ALL: [Self; 4] = [
+        Self::of(false, false),
+        Self::of(false, true),
+        Self::of(true, false),
+        Self::of(true, true),
+    ];
+
+    const fn of(last: bool, loose: bool) -> Self {
+        Self { last, loose }
+    }
+
+    /// The first request. `None`: it is not all here, or is none.
+    fn read(self, bytes: &[u8]) -> Option<Seen> {
+        let mut at = 0;
+        let mut lines: Vec<String> = Vec::new();
+        loop {
+            let line = line(bytes, &mut at)?;
+            match (
+                line.is_empty(),
+                line.starts_with([' ', '\t']),
+                lines.last_mut(),
+            ) {
+                (true, _, None) => {}
+                (true, ..) => break,
+                // A line that begins with a blank goes on with the header before it.
+                (_, true, Some(header)) => *header += &line,
+                _ => lines.push(line),
+            }
+        }
+        let (start, headers) = lines.split_first()?;
+        let mut words = start.split_whitespace();
+        let (method, target) = (words.next()?.to_owned(), words.next()?.to_owned());
+        let body = self.body(headers, bytes, &mut at)?;
+        Some(Seen {
+            method,
+            target,
+            body,
+            taken: at,
+        })
+    }
+
+    fn body(self, headers: &[String], bytes: &[u8], at: &mut usize) -> Option<Vec<u8>> {
+        let named = |name: &str| -> Vec<String> {
+            let headers = headers.iter().filter_map(|header| header.split_once(':'));
+            let named = headers.filter(|(known, _)| self.name(known) == name);
+            named
+                .map(|(_, value)| value.trim().to_lowercase())
+                .collect()
+        };
+        let (lengths, codings) = (named("content-length"), named("transfer-encoding"));
+        let chunked = match self.loose {
+            true => codings.iter().any(|coding| coding.contains("chunked")),
+            false => codings.last().is_some_and(|coding| coding == "chunked"),
+        };
+        let length = if self.last {
+            lengths.last()
+        } else {
+            lengths.first()
+        };
+        match length {
+            Some(length) if !(self.last && chunked) => {
+                let digits: String = length.chars().take_while(char::is_ascii_digit).collect();
+                let end = at.checked_add(digits.parse().unwrap_or(0))?;
+                let body = bytes.get(*at..end)?.to_vec();
+                *at = end;
+                Some(body)
+            }
+            _ if chunked => chunks(bytes, at),
+            _ => Some(Vec::new()),
+        }
+    }
+
+    fn name(self, name: &str) -> String {
+        let name = name.trim().to_lowercase();
+        if self.loose {
+            name.replace('_', "-")
+        } else {
+            name
+        }
+    }
+}
+
+/// The next line without its end, which may be a line feed alone.
+fn line(bytes: &[u8], at: &mut usize) -> Option<String> {
+    let rest = bytes.get(*at..)?;
+    let end = rest.iter().position(|byte| *byte == b'\n')?;
+    *at += end + 1;
+    let line = rest[..end].strip_suffix(b"\r").unwrap_or(&rest[..end]);
+    // A char a byte: nothing is lost.
+    Some(line.iter().map(|byte| char::from(*byte)).collect())
+}
+
+/// What stands in chunks: of a size the digits that it begins with, and after a chunk whatever ends the line.
+fn chunks(bytes: &[u8], at: &mut usize) -> Option<Vec<u8>> {
+    let mut all = Vec::new();
+    loop {
+        let size = line(bytes, at)?;
+        let digits: String = size
+            .trim()
+            .chars()
+            .take_while(char::is_ascii_hexdigit)
+            .collect();
+        let size = usize::from_str_radix(&digits, 16).ok()?;
+        if size == 0 {
+            while !line(bytes, at)?.is_empty() {}
+            return Some(all);
+        }
+        let end = at.checked_add(size)?;
+        all.extend_from_slice(bytes.get(*at..end)?);
+        *at = end;
+        line(bytes, at)?;
+    }
+}
+
+/// Whether a path leads out of where it begins, once what is written as `%2e` is read.
+fn leads_up(target: &str) -> bool {
+    let path = target.split(['?', '#']).next().unwrap_or_default();
+    let path = path.to_lowercase().replace("%2e", ".");
+    let path = path
+        .replace("%2f", "/")
+        .replace(['\\'], "/")
+        .replace("%5c", "/");
+    path.split('/').any(|part| part == "..")
+}

@@ -1,0 +1,508 @@
+//! Live = replay, for every detector of the registry and every program that watches a stream: the same response gives
+//! the same alarm at the same moment as a replay of its recording, on every wire.
+//!
+//! A detector is in by its registry. A program is in by one line in [`CONSUMERS`], an API by one in [`WIRES`].
+
+#![allow(clippy::expect_used, reason = "in the helpers of tests as in tests")]
+
+use deadloop_corpus::{Body, RecordedEvent, ThinkRules, Transcript};
+use deadloop_detect::{Alarm, Channel, Guards, Setting, Settings};
+use deadloop_proxy::ProxyOptions;
+use deadloop_proxy::parts::judged;
+use deadloop_replay::{Plan, Stop, decide};
+use deadloop_stream::wire::write_event;
+use deadloop_stream::{StreamFormat, StreamReader, Watched};
+use deadloop_tests::generate;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::{Value, json};
+
+/// What an alarm says, however it was reached.
+#[derive(Clone, Debug, PartialEq)]
+struct Told {
+    channel: Channel,
+    at: u64,
+    kind: &'static str,
+    member: usize,
+    calls: u64,
+    turns: u64,
+}
+
+impl From<&Alarm> for Told {
+    fn from(alarm: &Alarm) -> Self {
+        Self {
+            channel: alarm.channel,
+            at: alarm.exact.count(),
+            kind: alarm.kind.name(),
+            member: alarm.member,
+            calls: alarm.calls.0,
+            turns: alarm.turns.0,
+        }
+    }
+}
+
+impl From<&Stop> for Told {
+    fn from(stop: &Stop) -> Self {
+        let seen = stop.exact.seen;
+        Self {
+            channel: stop.channel,
+            at: seen.count(stop.channel),
+            kind: stop.kind.name(),
+            member: stop.member,
+            calls: seen.tools.0,
+            turns: seen.turns.0,
+        }
+    }
+}
+
+/// What happens, and how many milliseconds after what was before.
+type Step = (u64, Body);
+
+/// Bytes, and when they come.
+type Timed = (u64, Vec<u8>);
+
+/// How an API writes a response.
+struct Wire {
+    name: &'static str,
+    format: StreamFormat,
+    /// Whether it can say what tools and users said.
+    run: bool,
+    /// What it says at its end.
+    finish: &'static str,
+    /// A piece of text.
+    text: fn(bool, &str) -> Value,
+    /// Of a call its beginning, a piece of its arguments, its end; by its number in the response.
+    call: [fn(usize, &str) -> Option<Value>; 3],
+    end: fn() -> Value,
+}
+
+fn none(_: usize, _: &str) -> Option<Value> {
+    None
+}
+
+fn delta(delta: Value) -> Value {
+    json!({"id": "r", "model": "m", "choices": [{"index": 0, "delta": delta}]})
+}
+
+static WIRES: [Wire; 4] = [
+    Wire {
+        name: "chat",
+        format: StreamFormat::Sse,
+        run: false,
+        finish: "stop",
+        text: |thinking, text| match thinking {
+            true => delta(json!({"reasoning_content": text})),
+            false => delta(json!({"content": text})),
+        },
+        call: [
+            |n, name| {
+                let function = json!({"name": name, "arguments": ""});
+                Some(delta(
+                    json!({"tool_calls": [{"index": n, "id": format!("c{n}"), "function": function}]}),
+                ))
+            },
+            |n, piece| {
+                Some(delta(
+                    json!({"tool_calls": [{"index": n, "function": {"arguments": piece}}]}),
+                ))
+            },
+            none,
+        ],
+        end: || json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}),
+    },
+    Wire {
+        name: "anthropic",
+        format: StreamFormat::Sse,
+        run: false,
+        finish: "end_turn",
+        text: |thinking, text| match thinking {
+            true => {
+                json!({"type": "content_block_delta", "index": 900, "delta": {"type": "thinking_delta", "thinking": text}})
+            }
+            false => {
+                json!({"type": "content_block_delta", "index": 901, "delta": {"type": "text_delta", "text": text}})
+            }
+        },
+        call: [
+            |n, name| {
+                let block =
+                    json!({"type": "tool_use", "id": format!("c{n}"), "name": name, "input": {}});
+                Some(json!({"type": "content_block_start", "index": n, "content_block": block}))
+            },
+            |n, piece| {
+                let delta = json!({"type": "input_json_delta", "partial_json": piece});
+                Some(json!({"type": "content_block_delta", "index": n, "delta": delta}))
+            },
+            |n, _| Some(json!({"type": "content_block_stop", "index": n})),
+        ],
+        end: || json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}}),
+    },
+    Wire {
+        name: "responses",
+        format: StreamFormat::Sse,
+        run: false,
+        finish: "completed",
+        text: |thinking, text| match thinking {
+            true => json!({"type": "response.reasoning_text.delta", "delta": text}),
+            false => json!({"type": "response.output_text.delta", "delta": text}),
+        },
+        call: [
+            |n, name| {
+                let item = json!({"type": "function_call", "id": format!("f{n}"), "call_id": format!("c{n}"), "name": name, "arguments": ""});
+                Some(json!({"type": "response.output_item.added", "item": item}))
+            },
+            |n, piece| {
+                Some(
+                    json!({"type": "response.function_call_arguments.delta", "item_id": format!("f{n}"), "delta": piece}),
+                )
+            },
+            |n, _| {
+                Some(
+                    json!({"type": "response.function_call_arguments.done", "item_id": format!("f{n}")}),
+                )
+            },
+        ],
+        end: || json!({"type": "response.completed", "response": {"id": "r", "status": "completed"}}),
+    },
+    Wire {
+        name: "events",
+        format: StreamFormat::Jsonl,
+        run: true,
+        finish: "stop",
+        text: |_, _| Value::Null,
+        call: [none; 3],
+        end: || Value::Null,
+    },
+];
+
+impl Wire {
+    /// The bytes of a response. Calls that follow one another are written at once, their pieces in turns.
+    fn bytes(&self, steps: &[Step]) -> Vec<Timed> {
+        let (mut now, mut all, mut calls) = (0, Vec::new(), 0);
+        let mut rest = steps;
+        while let Some((gap, body)) = rest.first() {
+            now += gap;
+            let together = match body {
+                Body::ToolCall { .. } if !self.run => {
+                    let also = rest[1..].iter();
+                    1 + also
+                        .take_while(|(gap, body)| {
+                            *gap == 0 && matches!(body, Body::ToolCall { .. })
+                        })
+                        .count()
+                }
+                _ => 1,
+            };
+            let objects = match body {
+                _ if self.run => vec![own(body)],
+                Body::ToolCall { .. } => self.calls(&rest[..together], calls),
+                Body::Reasoning(text) => vec![(self.text)(true, text)],
+                Body::Answer(text) => vec![(self.text)(false, text)],
+                _ => vec![(self.end)()],
+            };
+            calls += together;
+            all.extend(objects.into_iter().map(|object| (now, self.line(&object))));
+            rest = &rest[together..];
+        }
+        all
+    }
+
+    fn line(&self, object: &Value) -> Vec<u8> {
+        match self.format {
+            StreamFormat::Sse => format!("data: {object}\n\n").into_bytes(),
+            _ => format!("{object}\n").into_bytes(),
+        }
+    }
+
+    fn calls(&self, steps: &[Step], first: usize) -> Vec<Value> {
+        let calls: Vec<(usize, &str, Vec<String>)> = steps
+            .iter()
+            .enumerate()
+            .filter_map(|(n, (_, body))| match body {
+                Body::ToolCall {
+                    name,
+                    arguments: Value::String(text),
+                    ..
+                } => {
+                    let chars: Vec<char> = text.chars().collect();
+                    let pieces = chars.chunks(7).map(String::from_iter).collect();
+                    Some((first + n, name.as_str(), pieces))
+                }
+                _ => None,
+            })
+            .collect();
+        let most = calls
+            .iter()
+            .map(|(.., pieces)| pieces.len())
+            .max()
+            .unwrap_or(0);
+        let begun = calls.iter().map(|(n, name, _)| (self.call[0])(*n, name));
+        let pieces = (0..most).flat_map(|at| {
+            let one = move |(n, _, pieces): &(usize, &str, Vec<String>)| {
+                (self.call[1])(*n, pieces.get(at)?)
+            };
+            calls.iter().map(one).collect::<Vec<_>>()
+        });
+        let ended = calls.iter().map(|(n, ..)| (self.call[2])(*n, ""));
+        begun.chain(pieces).chain(ended).flatten().collect()
+    }
+
+    /// What of a run this wire can say, its end as it says it.
+    fn sayable(&self, steps: &[Step]) -> Vec<Step> {
+        let mut said: Vec<Step> = steps
+            .iter()
+            .filter(|(_, body)| {
+                self.run
+                    || matches!(
+                        body,
+                        Body::Reasoning(_) | Body::Answer(_) | Body::ToolCall { .. }
+                    )
+            })
+            .cloned()
+            .collect();
+        if self.run {
+            // Turns that are recorded are recorded from the beginning.
+            let output = |(_, body): &Step| {
+                matches!(
+                    body,
+                    Body::Reasoning(_) | Body::Answer(_) | Body::ToolCall { .. } | Body::Turn
+                )
+            };
+            let first = said.iter().find(|step| output(step));
+            if !matches!(first, Some((_, Body::Turn))) {
+                said.retain(|(_, body)| !matches!(body, Body::Turn));
+            }
+        }
+        let reason = Some(self.finish.to_owned());
+        said.push((0, Body::Finish { reason }));
+        said
+    }
+}
+
+/// A line of a transcript's events.
+fn own(body: &Body) -> Value {
+    let mut line = Vec::new();
+    let mut event = RecordedEvent::of(body.clone());
+    if let Body::System = body {
+        // What tells a prompt from what other programs call one.
+        event.rest.insert("length".into(), 5.into());
+        event.rest.insert("sha256".into(), "ab".into());
+    }
+    write_event(&event, &mut line).expect("an event");
+    serde_json::from_slice(&line).expect("JSON")
+}
+
+/// A program that watches: what it says of a response under this setting.
+struct Consumer {
+    name: &'static str,
+    /// Whether it has a clock that a test can set.
+    clock: bool,
+    alarm: fn(&Setting, &Wire, &[Timed]) -> Option<Told>,
+}
+
+static CONSUMERS: [Consumer; 2] = [
+    Consumer {
+        name: "watch",
+        clock: true,
+        alarm: watch,
+    },
+    Consumer {
+        name: "proxy",
+        clock: false,
+        alarm: proxy,
+    },
+];
+
+fn guards(setting: &Setting) -> (Settings, Guards) {
+    let text = setting.to_toml("guard");
+    let settings = Settings::parse(&text).expect("a generated setting");
+    let guards = Guards::new(&settings).expect("no program");
+    (settings, guards)
+}
+
+/// As `deadloop watch` does, Python and node.
+fn watch(setting: &Setting, wire: &Wire, bytes: &[Timed]) -> Option<Told> {
+    let (_, guards) = guards(setting);
+    let rules = ThinkRules::default();
+    let reader = StreamReader::new("stream", Some(wire.format), rules.options("m"));
+    let mut watched = Watched::with(guards.guard("m"), reader);
+    let mut last = 0;
+    for (now, piece) in bytes {
+        // Whoever waits looks at the clock now and then.
+        for at in (last..*now).step_by(700) {
+            let _ = watched.silent(at);
+        }
+        last = *now;
+        let (one, other) = piece.split_at(piece.len() / 3);
+        let _ = watched.feed(one, *now);
+        let _ = watched.feed(other, *now);
+    }
+    let _ = watched.end(last);
+    watched.alarm().map(Told::from)
+}
+
+/// As `deadloop proxy` does.
+fn proxy(setting: &Setting, wire: &Wire, bytes: &[Timed]) -> Option<Told> {
+    let (_, guards) = guards(setting);
+    let options = ProxyOptions {
+        upstream: "http://127.0.0.1:1".parse().expect("an address"),
+        guards,
+        think: ThinkRules::default(),
+        most: 1,
+        tell: Box::new(|_, _| ()),
+    };
+    let pieces = bytes.iter().map(|(_, piece)| piece.as_slice());
+    judged(&options, wire.format, pieces)
+        .1
+        .as_ref()
+        .map(Told::from)
+}
+
+/// As `deadloop replay` does with the recording.
+fn replayed(setting: &Setting, steps: &[Step]) -> Option<Told> {
+    let mut now = 0;
+    let events = steps.iter().map(|(gap, body)| {
+        now += gap;
+        RecordedEvent {
+            t_ms: Some(now as f64),
+            ..RecordedEvent::of(body.clone())
+        }
+    });
+    let transcript = Transcript {
+        id: "t".into(),
+        model: "m".into(),
+        events: events.collect(),
+        ..Transcript::default()
+    };
+    let mut plan = Plan::default();
+    let cell = plan.add_setting(setting);
+    let record = decide(&plan, &transcript, None);
+    let cell = plan.cell(cell);
+    record.blocks[cell.block].stop(&cell.at).map(Told::from)
+}
+
+/// Runs with times: text, thinking, calls with arguments that loop, several at once, results, turns, silence.
+fn run() -> impl Strategy<Value = Vec<Step>> {
+    let arguments = (select(vec!["x", "print(1)\\n", "a b "]), 0..60_usize)
+        .prop_map(|(unit, times)| format!("{{\"text\":\"{}\"}}", unit.repeat(times)));
+    let call = (select(vec!["ls", "write"]), arguments).prop_map(|(name, text)| Body::ToolCall {
+        id: None,
+        name: name.into(),
+        arguments: Value::String(text),
+    });
+    let result =
+        (select(vec!["12", "no such file"]), any::<Option<bool>>()).prop_map(|(content, error)| {
+            Body::ToolResult {
+                id: None,
+                content: content.into(),
+                error,
+            }
+        });
+    let said = (any::<bool>(), generate::text())
+        .prop_filter("no text, no event", |(_, text)| !text.is_empty())
+        .prop_map(|(thinking, text)| match thinking {
+            true => Body::Reasoning(text),
+            false => Body::Answer(text),
+        });
+    let other = select(vec![Body::Turn, Body::User("go on".into()), Body::System]);
+    let body = prop_oneof![6 => call, 4 => result, 3 => said, 2 => other];
+    let gap = prop_oneof![6 => Just(0_u64), 1 => Just(400), 1 => Just(1500), 1 => Just(12_000)];
+    vec((gap, body), 0..25)
+}
+
+/// A guard of one or two members, any that watch a live stream.
+fn setting() -> impl Strategy<Value = Setting> {
+    prop_oneof![2 => generate::run_setting(), 1 => generate::setting()]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_program_alarms_on_every_wire_as_a_replay_does(setting in setting(), steps in run()) {
+        for wire in &WIRES {
+            let steps = wire.sayable(&steps);
+            let unhurried: Vec<Step> = steps.iter().map(|(_, body)| (0, body.clone())).collect();
+            for consumer in &CONSUMERS {
+                let steps = if consumer.clock { &steps } else { &unhurried };
+                let told = (consumer.alarm)(&setting, wire, &wire.bytes(steps));
+                let wanted = replayed(&setting, steps);
+                prop_assert_eq!(told, wanted, "{} on {}: {}", consumer.name, wire.name, setting.to_toml("guard"));
+            }
+        }
+    }
+}
+
+/// The comparison would say nothing of streams that never alarm.
+#[test]
+fn the_example_of_each_detector_alarms_live() {
+    use deadloop_detect::{DETECTORS, Member, Params, Response, Sample};
+    let wire = WIRES
+        .iter()
+        .find(|wire| wire.run)
+        .expect("events as in a transcript");
+    for detector in DETECTORS.iter().copied() {
+        let member = Member {
+            response: Response::Stop,
+            ..Member::new(detector, Params::defaults(detector.params))
+        };
+        let setting = Setting {
+            members: vec![member],
+        };
+        let steps: Vec<Step> = match detector.fires {
+            Sample::None => continue,
+            Sample::Text(unit, times) => vec![(0, Body::Answer(unit.repeat(times)))],
+            Sample::Run(events) => {
+                let mut gap = 0;
+                let mut steps = Vec::new();
+                for event in events {
+                    let body = match event.owned() {
+                        deadloop_detect::OwnedEvent::Silence(millis) => {
+                            gap = millis;
+                            continue;
+                        }
+                        deadloop_detect::OwnedEvent::Closed => continue,
+                        event => body(event),
+                    };
+                    steps.push((std::mem::take(&mut gap), body));
+                }
+                if gap > 0 {
+                    steps.push((gap, Body::Answer("x".into())));
+                }
+                steps
+            }
+        };
+        let told = watch(&setting, wire, &wire.bytes(&steps));
+        assert!(told.is_some(), "{}", detector.name);
+        assert_eq!(told, replayed(&setting, &steps), "{}", detector.name);
+    }
+}
+
+fn body(event: deadloop_detect::OwnedEvent) -> Body {
+    use deadloop_detect::{ArgumentsOf, OwnedEvent, TextChannel};
+    match event {
+        OwnedEvent::Text(TextChannel::Reasoning, text) => Body::Reasoning(text),
+        OwnedEvent::Text(_, text) => Body::Answer(text),
+        OwnedEvent::Call {
+            id,
+            name,
+            arguments,
+        } => Body::ToolCall {
+            id,
+            name,
+            arguments: match arguments {
+                ArgumentsOf::Raw(text) => Value::String(text),
+                ArgumentsOf::Json(value) => value,
+            },
+        },
+        OwnedEvent::Result {
+            id, content, error, ..
+        } => Body::ToolResult { id, content, error },
+        OwnedEvent::User(text) => Body::User(text),
+        OwnedEvent::System | OwnedEvent::Silence(_) | OwnedEvent::Closed => Body::System,
+        OwnedEvent::Turn { .. } => Body::Turn,
+        OwnedEvent::Handoff { from, to } => Body::Handoff { from, to },
+        OwnedEvent::Finish(reason) => Body::Finish { reason },
+    }
+}
