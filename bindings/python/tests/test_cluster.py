@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import pickle
 import random
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import deadloop
 import pytest
@@ -36,6 +38,33 @@ def test_records_of_another_plan_or_other_labels_are_refused(whole: tuple[Path, 
     twice = [cluster.records(plan, rows)] * 2
     with pytest.raises(RuntimeError, match="out of its order, or twice"):
         cluster.join(twice, plan, tmp_path / "out", corpus=STARTER)
+
+
+@needs_program
+@pytest.mark.parametrize("name", ["out", "out.grid.toml", "out.records.jsonl", "out.part-1-of-1"])
+def test_what_is_there_is_overwritten_only_where_that_is_asked_for(whole: tuple[Path, Path], tmp_path: Path, name: str) -> None:
+    plan = cluster.plan_of(STARTER, whole[0])
+    mine = tmp_path / name
+    if name.startswith("out.part") or name == "out":
+        mine.mkdir()
+        mine = mine / "mine.txt"
+    mine.write_text("mine")
+
+    def untouched() -> Iterator[Any]:
+        raise AssertionError("a table was taken")
+        yield
+
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(FileExistsError, match=rf"{name}: already there; .*force=True"):
+        cluster.join(untouched(), plan, tmp_path / "out", corpus=STARTER)
+    assert sorted(tmp_path.rglob("*")) == before and mine.read_text() == "mine"
+
+    made = cluster.records(plan, cluster.rows(STARTER))
+    cluster.join([made], plan, tmp_path / "out", "--csv", corpus=STARTER, force=True)
+    (tmp_path / "out" / "mine.txt").unlink(missing_ok=True)
+    same(whole[1], tmp_path / "out")
+    with pytest.raises(FileExistsError, match="out.grid.toml, .*out.part-1-of-1, .*out: already there"):
+        cluster.join([made], plan, tmp_path / "out", "--csv", corpus=STARTER)
 
 
 @needs_program

@@ -54,7 +54,8 @@ impl Guards {
     pub fn guard(&self, model: &str) -> Guard {
         let own = self
             .settings
-            .override_of(model)
+            .models()
+            .first(model)
             .and_then(|i| self.models.get(i));
         Guard::of(Arc::clone(own.unwrap_or(&self.general)))
     }

@@ -97,7 +97,7 @@ pub use per::Per;
 pub use preset::{Preset, Source, presets};
 pub use setting::{Member, NotLive, Setting, SettingIds, short_hash};
 pub use settings::{
-    DEPLOYMENT_LOOP_RATE, GuardTable, Named, RECOMMENDED, RECOMMENDED_AGENTS, Settings,
+    DEPLOYMENT_LOOP_RATE, GuardTable, ModelList, Named, RECOMMENDED, RECOMMENDED_AGENTS, Settings,
     SettingsError, resolve,
 };
 pub use stream::{

@@ -107,7 +107,7 @@ fn a_limit_says_what_remains_of_it() {
     assert!(
         stopped
             .log_line()
-            .starts_with("limit reached: iterations in turns"),
+            .starts_with("limit reached: iterations in tools"),
         "{}",
         stopped.log_line()
     );

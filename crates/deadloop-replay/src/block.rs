@@ -1,6 +1,8 @@
 //! [`Block`]: the settings that share all structural parameters, and their axes.
 
-use deadloop_detect::{Channel, Response, Setting, SettingIds, Threshold, ThresholdSide, Value};
+use deadloop_detect::{
+    Channel, ModelList, Response, Setting, SettingIds, Threshold, ThresholdSide, Value,
+};
 
 use crate::grid::Grid;
 use crate::readings::Sources;
@@ -14,7 +16,9 @@ pub struct Block {
     /// Dense indices of the possible cells; `None`: all of them.
     pub(crate) possible: Option<Vec<usize>>,
     pub(crate) sources: Sources,
-    /// Guards of particular models, which stand in for `base`: a settings file as one setting.
+    /// The particular models whose guards stand in for `base`: a settings file as one setting.
+    pub(crate) models: ModelList,
+    /// Of each glob of `models`.
     pub(crate) overrides: Vec<Override>,
     /// Its name, where that is not its setting's own.
     pub(crate) id: Option<String>,
@@ -23,7 +27,6 @@ pub struct Block {
 /// The guard of some models.
 #[derive(Clone, Debug)]
 pub(crate) struct Override {
-    pub(crate) glob: globset::GlobMatcher,
     pub(crate) guard: Setting,
     pub(crate) sources: Sources,
 }
@@ -232,7 +235,8 @@ impl Block {
 
     /// The guard of a model, and where its members take from what they decide on.
     pub(crate) fn watching(&self, model: &str) -> (&Setting, &Sources) {
-        let own = self.overrides.iter().find(|o| o.glob.is_match(model));
+        let own = self.models.first(model);
+        let own = own.and_then(|i| self.overrides.get(i));
         own.map_or((&self.base, &self.sources), |o| (&o.guard, &o.sources))
     }
 

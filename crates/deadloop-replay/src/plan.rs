@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use deadloop_detect::{Member, Setting, Settings, Value};
+use deadloop_detect::{Member, ModelList, Setting, Settings, Value};
 
 use crate::block::{Block, Override, axes};
 use crate::grid::Grid;
@@ -105,8 +105,7 @@ impl Plan {
         }
         let first = self.cells();
         let guard = settings.guard();
-        let overrides = settings.overrides().map(|(glob, guard)| Override {
-            glob: glob.clone(),
+        let overrides = settings.overrides().map(|(_, guard)| Override {
             guard: guard.clone(),
             sources: self.readings.sources(guard, guard),
         });
@@ -121,6 +120,7 @@ impl Plan {
             first,
             possible: None,
             sources,
+            models: settings.models().clone(),
             overrides,
             id,
         });
@@ -212,6 +212,7 @@ impl Plan {
             first: self.cells(),
             possible: None,
             sources: Sources::default(),
+            models: ModelList::default(),
             overrides: Vec::new(),
             id: None,
         };
@@ -323,6 +324,34 @@ mod tests {
                 .unwrap_err()
                 .contains("the grid has 100000000 cells")
         );
+    }
+
+    /// Of every level of the file, also where a name is asked again.
+    #[test]
+    fn the_guard_of_a_model_is_that_of_its_settings() {
+        let model = |i: usize| {
+            format!(
+                "[[model]]\nmatch = \"m-{i}*\"\n[[model.guard]]\ndetector = \"periodic\"\nresponse = \"warn\"\n\
+                 [model.guard.params]\nmin_copies = {}\n[[model.guard]]\ndetector = \"checkpoint\"\n",
+                i + 3
+            )
+        };
+        let text: String = (0..40).rev().map(model).collect();
+        let text = format!("[[guard]]\ndetector = \"novelty\"\n{text}");
+        let settings = Settings::parse(&text).unwrap();
+        let levels = settings.levels();
+        assert_eq!(levels.len(), 2);
+        for (_, part) in levels {
+            let mut plan = Plan::default();
+            plan.add_settings(&part);
+            let names = (0..60).map(|i| format!("m-{i}-x")).chain(["other".into()]);
+            for name in names.cycle().take(150) {
+                let own = part.overrides().find(|(glob, _)| glob.is_match(&name));
+                let expected = own.map_or(part.guard(), |(_, guard)| guard);
+                assert_eq!(plan.blocks()[0].guard(&name).id(), expected.id(), "{name}");
+                assert_eq!(part.for_model(&name).id(), expected.id(), "{name}");
+            }
+        }
     }
 
     #[test]

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -72,25 +73,49 @@ def join(
     *options: str,
     corpus: PathLike,
     program: PathLike | None = None,
+    force: bool = False,
 ) -> Path:
     """Makes of tables that `records` made, in any order, what `deadloop sweep CORPUS OPTIONS...` leaves. Gives `out`.
 
     `corpus` is looked at for the names of its files and what lies beside them; its texts are not read. In memory is
-    what a merge holds: a record a transcript. Raises RuntimeError with what the program said where it refuses.
+    what a merge holds: a record a transcript. Beside `out` it writes `OUT.grid.toml` and `OUT.part-1-of-1`, which stay
+    unless it fails, and `OUT.records.jsonl`, which does not.
+
+    Raises FileExistsError where one of these or `out` is there already, before it takes a table; `force=True`
+    overwrites them. Raises RuntimeError with what the program said where it refuses.
     """
     place = os.fspath(out)
     grid, lines, part = f"{place}.grid.toml", f"{place}.records.jsonl", f"{place}.part-1-of-1"
-    Path(grid).write_text(plan.grid)
-    with open(lines, "wb") as file:
-        file.write(plan.header + b"\n")
-        for _, _, record in sorted(_each(made)):
-            file.write(record + b"\n")
+    if not force:
+        _refuse_used([grid, lines, part], place)
+    named = program_named(program)
     fields = [word for name in plan.by for word in ("--by", name)]
     shard = ["--shard", "1/1", "--records", lines, "--out", part, "--force", "--quiet"]
-    named = program_named(program)
-    run([named, "sweep", os.fspath(corpus), "--grid", grid, *fields, *options, *shard])
-    os.remove(lines)
-    return merge([part], out, program=program)
+    try:
+        with open(lines, "wb") as file:
+            file.write(plan.header + b"\n")
+            for _, _, record in sorted(_each(made)):
+                file.write(record + b"\n")
+        Path(grid).write_text(plan.grid)
+        run([named, "sweep", os.fspath(corpus), "--grid", grid, *fields, *options, *shard])
+        return merge([part], out, *(["--force"] if force else []), program=program)
+    except BaseException:
+        # Else the next try would have to overwrite what came to nothing.
+        Path(grid).unlink(missing_ok=True)
+        shutil.rmtree(part, ignore_errors=True)
+        raise
+    finally:
+        Path(lines).unlink(missing_ok=True)
+
+
+def _refuse_used(beside: list[str], out: str) -> None:
+    """Raises FileExistsError where something would be overwritten; an empty folder for `out` is free."""
+    used = [path for path in beside if os.path.lexists(path)]
+    if os.path.lexists(out) and not (os.path.isdir(out) and not os.listdir(out)):
+        used.append(out)
+    if used:
+        told = f"{', '.join(used)}: already there; choose another out, move it away, or pass force=True to overwrite it"
+        raise FileExistsError(told)
 
 
 def _each(made: Iterable[Any]) -> Iterator[tuple[int, int, bytes]]:

@@ -33,7 +33,9 @@ use crate::per::Per;
 use crate::response::Response;
 use crate::setting::{Member, Setting, short_hash};
 
+mod model_list;
 mod table;
+pub use model_list::ModelList;
 use table::setting;
 pub use table::{GuardTable, Named, resolve};
 
@@ -41,7 +43,9 @@ pub use table::{GuardTable, Named, resolve};
 #[derive(Clone, Debug)]
 pub struct Settings {
     guard: Setting,
-    models: Vec<(GlobMatcher, Setting)>,
+    models: ModelList,
+    /// Of each glob of `models`.
+    own: Vec<Setting>,
     /// Share of production's outputs that loop: a labelled set is enriched with loops, so precision
     /// as users see it needs it.
     pub deployment_loop_rate: f64,
@@ -140,7 +144,8 @@ impl Settings {
     pub fn of(guard: Setting) -> Self {
         Self {
             guard,
-            models: Vec::new(),
+            models: ModelList::default(),
+            own: Vec::new(),
             deployment_loop_rate: DEPLOYMENT_LOOP_RATE,
         }
     }
@@ -166,9 +171,13 @@ impl Settings {
             })?;
             Ok((glob.compile_matcher(), setting(&table.guard, text)?))
         };
+        let guard = setting(&wire.guard, text)?;
+        let models: Vec<_> = wire.model.iter().map(model).collect::<Result<_, _>>()?;
+        let (globs, own) = models.into_iter().unzip();
         Ok(Self {
-            guard: setting(&wire.guard, text)?,
-            models: wire.model.iter().map(model).collect::<Result<_, _>>()?,
+            guard,
+            models: ModelList::new(globs),
+            own,
             deployment_loop_rate: loop_rate(wire.deployment_loop_rate, text)?,
         })
     }
@@ -176,15 +185,13 @@ impl Settings {
     /// The guard of a model: of the first `[[model]]` that matches, else the general one. The glob has to
     /// match the whole name, in its case: `deepseek-*` is neither `DeepSeek-R1` nor `org/deepseek-r1`.
     pub fn for_model(&self, model: &str) -> &Setting {
-        let own = self.override_of(model);
-        own.map_or(&self.guard, |i| &self.models[i].1)
+        let own = self.models.first(model).and_then(|i| self.own.get(i));
+        own.unwrap_or(&self.guard)
     }
 
-    /// Which of the [overrides](Self::overrides) is for this model.
-    pub(crate) fn override_of(&self, model: &str) -> Option<usize> {
-        self.models
-            .iter()
-            .position(|(glob, _)| glob.is_match(model))
+    /// The globs of the [overrides](Self::overrides), to ask which of them is for a model.
+    pub fn models(&self) -> &ModelList {
+        &self.models
     }
 
     /// The general guard.
@@ -194,7 +201,7 @@ impl Settings {
 
     /// The guards of particular models, in the order in which they are tried.
     pub fn overrides(&self) -> impl Iterator<Item = (&GlobMatcher, &Setting)> {
-        self.models.iter().map(|(glob, setting)| (glob, setting))
+        self.models.globs().iter().zip(&self.own)
     }
 
     /// Splits the settings by [level](Response::level), the hardest first: what stops (and refuses), what
@@ -208,12 +215,10 @@ impl Settings {
     /// Returns the settings with only the members of every guard that `keep` accepts.
     #[must_use]
     pub fn part(&self, keep: impl Fn(&Member) -> bool) -> Self {
-        let models = self.models.iter();
         Self {
             guard: self.guard.part(&keep),
-            models: models
-                .map(|(glob, guard)| (glob.clone(), guard.part(&keep)))
-                .collect(),
+            models: self.models.clone(),
+            own: self.own.iter().map(|guard| guard.part(&keep)).collect(),
             deployment_loop_rate: self.deployment_loop_rate,
         }
     }
@@ -221,12 +226,10 @@ impl Settings {
     /// The same where detectors of text take `per` for one text in a run.
     #[must_use]
     pub fn read_per(self, per: Per) -> Self {
-        let models = self.models.into_iter();
+        let own = self.own.into_iter();
         Self {
             guard: self.guard.read_per(per),
-            models: models
-                .map(|(glob, guard)| (glob, guard.read_per(per)))
-                .collect(),
+            own: own.map(|guard| guard.read_per(per)).collect(),
             ..self
         }
     }
@@ -239,13 +242,13 @@ impl Settings {
 
     /// A short name: the setting's own where there is one for all models, else a hash of the list.
     pub fn id(&self) -> String {
-        if self.models.is_empty() {
+        if self.own.is_empty() {
             return self.guard.id();
         }
-        let of = |(glob, setting): &(GlobMatcher, Setting)| {
+        let of = |(glob, setting): (&GlobMatcher, &Setting)| {
             format!("{}={}", glob.glob().glob(), setting.id())
         };
-        let models: Vec<String> = self.models.iter().map(of).collect();
+        let models: Vec<String> = self.overrides().map(of).collect();
         short_hash(&format!("{}\n{}", self.guard.id(), models.join("\n")))
     }
 }
