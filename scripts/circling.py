@@ -58,7 +58,7 @@ def main(results, folder):
     print()
     print("Planted, where the truth is known (`datasets/circling`: few statements over and over in any order, behind words of doubt;")
     print("the same doubt about something new each time): 30 of 30 found, 10 of them Chinese, after the onset; 0 of 20 healthy ones met")
-    print("(`cargo nextest run --release --workspace --locked --test planted_circling`). These texts are plain: they show that the rule does what it says,")
+    print("(`cargo nextest run --release --workspace --locked planted_circling`). These texts are plain: they show that the rule does what it says,")
     print("not how good it is.")
 
 

@@ -1,6 +1,7 @@
 //! What a repairer holds in memory, however long the stream is.
 #![allow(clippy::unwrap_used)]
 
+#[path = "all/repairing/mod.rs"]
 mod repairing;
 
 use deadloop_detect::Value;

@@ -184,7 +184,7 @@ impl Painter {
 }
 
 #[cfg(test)]
-#[path = "../../tests/kit/cells.rs"]
+#[path = "../../tests/all/kit/cells.rs"]
 mod cells;
 
 #[cfg(test)]

@@ -1,0 +1,230 @@
+//! Parquet files that deadloop did not write, and broken ones.
+#![allow(clippy::unwrap_used, reason = "a test")]
+#![cfg(feature = "parquet")]
+
+use crate::kit;
+
+use std::fs::File;
+use std::path::Path;
+
+use deadloop_corpus::{Corpus, CorpusWriter};
+use kit::{file, one, read, tell};
+use polars::prelude::{Column, DataFrame};
+use polars_io::parquet::write::{ParquetCompression, ParquetWriter};
+use serde_json::json;
+
+fn table(path: &Path, columns: Vec<Column>) {
+    let mut frame = DataFrame::new_infer_height(columns).unwrap();
+    let writer = ParquetWriter::new(File::create(path).unwrap());
+    writer
+        .with_row_group_size(Some(2))
+        .finish(&mut frame)
+        .unwrap();
+}
+
+fn told(columns: Vec<Column>) -> Vec<String> {
+    let (_dir, path) = file("x.parquet", b"");
+    table(&path, columns);
+    read(&path).into_iter().map(tell).collect()
+}
+
+fn text(name: &str, cells: &[Option<&str>]) -> Column {
+    Column::new(name.into(), cells)
+}
+
+#[test]
+fn columns_are_read_over_row_groups_and_bad_rows_are_told() {
+    let (_dir, path) = file("x.parquet", b"");
+    let ids: Vec<_> = ["a", "b", "c", "d", "e"].map(Some).to_vec();
+    table(
+        &path,
+        vec![
+            text("id", &[ids[0], ids[1], ids[2], None, ids[4]]),
+            text(
+                "text",
+                &[
+                    Some("one"),
+                    None,
+                    Some("x"),
+                    Some("y"),
+                    Some("<think>r</think>a"),
+                ],
+            ),
+            text(
+                "events",
+                &[
+                    None,
+                    Some(r#"[{"type":"answer","text":"two"}]"#),
+                    Some("["),
+                    None,
+                    None,
+                ],
+            ),
+            text("meta", &[Some(r#"{"k":1}"#), None, None, None, None]),
+            text("extra", &[Some("kept"), None, None, None, None]),
+            Column::new("n".into(), [1_i64, -2, 3, 4, 5]),
+            Column::new("f".into(), [1.5_f64, 2.0, 3.0, 4.0, f64::NAN]),
+        ],
+    );
+    let all = read(&path);
+    let first = all[0].as_ref().unwrap();
+    assert_eq!(first.transcript.answer(), "one");
+    assert_eq!(first.transcript.meta["k"], 1);
+    assert_eq!(
+        json!(first.rest),
+        json!({"extra": "kept", "n": 1, "f": 1.5})
+    );
+    assert_eq!(all[1].as_ref().unwrap().transcript.answer(), "two");
+    assert_eq!(all[4].as_ref().unwrap().transcript.reasoning(), "r");
+    let told: Vec<_> = all.into_iter().map(tell).collect();
+    assert!(
+        told[2].starts_with("3: `events`: not JSON: EOF"),
+        "{}",
+        told[2]
+    );
+    assert!(told[3].starts_with("4: no `id`; expected"), "{}", told[3]);
+    let corpus = Corpus::open(&path).unwrap();
+    let mut raws = corpus.raws();
+    assert_eq!(raws.by_ref().count(), 5);
+    assert!(raws.bytes_read() > 0 && raws.bytes_read() <= raws.total_bytes());
+}
+
+#[test]
+fn what_other_tools_pack_with_is_read() {
+    for packing in [
+        ParquetCompression::Snappy,
+        ParquetCompression::Gzip(None),
+        ParquetCompression::Uncompressed,
+    ] {
+        let (_dir, path) = file("x.parquet", b"");
+        let columns = vec![text("id", &[Some("a")]), text("text", &[Some("one")])];
+        let mut frame = DataFrame::new_infer_height(columns).unwrap();
+        let writer = ParquetWriter::new(File::create(&path).unwrap()).with_compression(packing);
+        writer.finish(&mut frame).unwrap();
+        assert_eq!(
+            read(&path).pop().unwrap().unwrap().transcript.answer(),
+            "one"
+        );
+    }
+}
+
+#[test]
+fn missing_and_mistyped_columns() {
+    let a = || text("id", &[Some("a")]);
+    assert_eq!(
+        told(vec![text("text", &[Some("x")])]),
+        ["0: no column `id`; expected a column `id` of text"]
+    );
+    assert_eq!(
+        told(vec![Column::new("id".into(), [1_i64])]),
+        ["0: the column `id` is of type i64; expected text"]
+    );
+    let events = Column::new("events".into(), [1.5_f64]);
+    assert_eq!(
+        told(vec![a(), events]),
+        ["0: the column `events` is of type f64; expected text (JSON)"]
+    );
+    assert_eq!(
+        told(vec![a()]),
+        ["1: no events and no text; expected `events`, or `text`, or `reasoning` and `answer`"]
+    );
+}
+
+fn written_elsewhere(name: &str) -> Vec<Result<deadloop_corpus::Entry, deadloop_corpus::Problem>> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/formats/parquet");
+    read(&Path::new(folder).join(name))
+}
+
+/// Of a file that polars for Python wrote, with categories, dates and whatever else it has types for.
+#[test]
+fn columns_of_any_type_are_kept() {
+    let all: Vec<_> = written_elsewhere("types.parquet")
+        .into_iter()
+        .map(Result::unwrap)
+        .collect();
+    let transcript = &all[0].transcript;
+    assert_eq!(
+        (transcript.model.as_str(), transcript.lang.as_deref()),
+        ("m1", Some("en"))
+    );
+    assert_eq!(all[2].transcript.model, "unknown");
+    let expected = json!({
+        "quality": "good", "at": "2025-01-02T03:04:05", "at_ns": "2025-01-02T03:04:05",
+        "at_utc": "2025-01-02T03:04:05+00:00", "at_paris": "2025-01-02T03:04:05 CET",
+        "day": "2025-01-02", "clock": "03:04:05", "took": "61005000us", "tags": ["x", "y"],
+        "who": {"n": 1, "s": "p"}, "raw": "ab", "u": 1, "f": 1.5, "ok": true,
+    });
+    assert_eq!(json!(all[0].rest), expected);
+    assert_eq!(all[1].rest["at"], "2025-01-02T03:04:05.250");
+}
+
+#[test]
+fn a_type_that_cannot_be_kept_is_named_with_its_column() {
+    let told: Vec<_> = written_elsewhere("array.parquet")
+        .into_iter()
+        .map(tell)
+        .collect();
+    assert_eq!(
+        told,
+        ["0: the column `arr` is of type fixedsizelist; expected text (JSON)"]
+    );
+}
+
+#[test]
+fn a_name_that_promises_parquet_and_a_file_that_is_cut() {
+    let (_dir, path) = file("x.parquet", b"{}");
+    let told: Vec<_> = read(&path).into_iter().map(tell).collect();
+    assert_eq!(
+        told,
+        ["0: the name says parquet, the bytes do not; expected a file that begins with PAR1"]
+    );
+    let bytes = small();
+    let (_dir, path) = file("x.parquet", &bytes[..bytes.len() - 5]);
+    let told: Vec<_> = read(&path).into_iter().map(tell).collect();
+    assert_eq!(told.len(), 1);
+    assert!(told[0].starts_with("0: broken Parquet: "), "{}", told[0]);
+}
+
+fn small() -> Vec<u8> {
+    let (dir, _) = file("unused", b"");
+    let path = dir.path().join("x.parquet");
+    let mut writer = CorpusWriter::create(&path, false).unwrap();
+    for n in 0..3 {
+        writer
+            .write(&one(
+                &json!({"id": n.to_string(), "answer": "abc"}).to_string()
+            ))
+            .unwrap();
+    }
+    writer.finish().unwrap();
+    std::fs::read(path).unwrap()
+}
+
+/// A file that is cut short, at any place, is a problem.
+#[test]
+fn a_file_that_is_cut_short_is_a_problem() {
+    let bytes = small();
+    for cut in [4, 5, 12, bytes.len() / 2, bytes.len() - 9, bytes.len() - 1] {
+        let (_dir, path) = file("x.parquet", &bytes[..cut]);
+        let read: Vec<_> = Corpus::open(&path).unwrap().entries().take(100).collect();
+        assert_eq!(read.len(), 1, "cut at {cut}");
+        assert!(read[0].is_err(), "cut at {cut}");
+    }
+}
+
+/// Every byte of a file as several others: rows or a problem, and nothing that ends the program (as
+/// polars does where it makes room for as much as a spoilt file says).
+#[test]
+fn a_spoilt_byte_is_told_or_does_no_harm() {
+    let bytes = small();
+    let (_dir, path) = file("x.parquet", b"");
+    for at in 4..bytes.len() {
+        for byte in [0, 1, 0x15, 0x7f, 0x80, 0xff, bytes[at] ^ 0x08] {
+            let mut spoilt = bytes.clone();
+            spoilt[at] = byte;
+            std::fs::write(&path, spoilt).unwrap();
+            let entries = Corpus::open(&path).map(|corpus| corpus.entries().take(100).count());
+            assert_ne!(entries.ok(), Some(0), "{byte} at {at}");
+        }
+    }
+}

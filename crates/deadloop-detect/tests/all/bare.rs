@@ -1,0 +1,165 @@
+//! `periodic` with `min_bare` against a slow version written from its description, on chars: every period looked for
+//! again at each char, and the cells of every unit counted.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use crate::common;
+
+use common::{alarm, how_often};
+use deadloop_detect::{Detector, Member, Params, Response, Value};
+use proptest::prelude::*;
+
+/// The length of the tail of this period that ends a text, if there are two copies and no shorter period.
+fn tail(text: &[char], period: usize) -> Option<usize> {
+    let matches = |period: usize| {
+        let pairs = text
+            .iter()
+            .rev()
+            .zip(text[..text.len() - period].iter().rev());
+        pairs.take_while(|(a, b)| a == b).count()
+    };
+    let own = matches(period);
+    let shorter = |p: usize| matches(p) + p >= own + period;
+    (own >= period && !(1..period).any(shorter)).then_some(own + period)
+}
+
+/// The copies that the rows of a unit need.
+fn rows_need(unit: &str) -> usize {
+    let lines = unit.matches('\n').count();
+    let rows = if lines > 0 {
+        lines
+    } else {
+        unit.matches([']', '}']).count()
+    };
+    if rows == 0 {
+        return 0;
+    }
+    let is_between = |c: char| c.is_whitespace() || ",;|[](){}&".contains(c);
+    let cells: Vec<&str> = unit
+        .split(is_between)
+        .filter(|cell| !cell.is_empty())
+        .collect();
+    let wide = match cells.len() > rows {
+        true => cells.len() / rows,
+        false => cells
+            .iter()
+            .map(|cell| cell.chars().count())
+            .max()
+            .unwrap_or(0),
+    };
+    (wide + 5).div_ceil(rows).max(if rows > 2 { 5 } else { 0 })
+}
+
+fn fires(params: &Params, text: &[char], period: usize) -> bool {
+    let Some(length) = tail(text, period) else {
+        return false;
+    };
+    let count = |name| params.count(name) as usize;
+    // The last whole copy is a rotation of what the first one says.
+    let start = text.len() - length;
+    let end = start + length / period * period;
+    let unit: String = text[end - period..end].iter().collect();
+    let (letter, number) = (
+        unit.contains(char::is_alphabetic),
+        unit.contains(char::is_numeric),
+    );
+    let copies = length / period;
+    let (chars, least) = match () {
+        () if period > 1 && number && !letter && count("min_bare") > 0 => {
+            (count("min_bare"), rows_need(&unit))
+        }
+        () if (period == 1 || !number && !letter) && count("min_single") > 0 => {
+            (count("min_single"), 0)
+        }
+        () => (count("min_chars"), 0),
+    };
+    length >= chars && copies >= count("min_copies").max(least)
+}
+
+fn slow(params: &Params, text: &str) -> Option<u64> {
+    let all: Vec<char> = text.chars().collect();
+    let longest = params.count("max_period") as usize;
+    (1..=all.len()).find_map(|end| {
+        let fires = (1..=longest.min(end)).any(|period| fires(params, &all[..end], period));
+        fires.then_some(end as u64)
+    })
+}
+
+fn fast(params: &Params, text: &str, size: usize) -> Option<u64> {
+    let member = Member {
+        response: Response::Stop,
+        ..Member::new(Detector::find("periodic").unwrap(), params.clone())
+    };
+    assert_eq!(member.check(), Ok(()));
+    alarm(&member, text, size).map(|alarm| alarm.exact.count())
+}
+
+fn params() -> impl Strategy<Value = Params> {
+    let or_none = |most: i64| prop_oneof![Just(0), 1..most];
+    (2..4_i64, 1..60_i64, or_none(90), or_none(90), 1..60_i64).prop_map(
+        |(copies, chars, single, bare, longest)| {
+            let mut params = Params::defaults(Detector::find("periodic").unwrap().params);
+            let all = [
+                ("min_copies", copies),
+                ("min_chars", chars),
+                ("min_single", single),
+                ("min_bare", bare),
+                ("max_period", longest),
+            ];
+            all.into_iter()
+                .for_each(|(name, n)| params.set(name, Value::Int(n)));
+            params
+        },
+    )
+}
+
+/// Rows of cells, with and without letters, some drawn again.
+fn text() -> impl Strategy<Value = String> {
+    let cell = prop::sample::select(vec!["0 ", "1,", "0", "x ", "- ", "]", "\n", " 12"]);
+    let unit = prop::collection::vec(cell, 1..7);
+    let stretch = (unit, 1..16_usize).prop_map(|(unit, copies)| unit.concat().repeat(copies));
+    prop::collection::vec(stretch, 0..5).prop_map(|parts| format!("!{}!", parts.concat()))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+
+    #[test]
+    fn it_is_what_it_says(params in params(), text in text(), size in 1..40_usize) {
+        let slow = slow(&params, &text);
+        prop_assert_eq!(fast(&params, &text, 1), slow);
+        prop_assert_eq!(fast(&params, &text, size), slow);
+        prop_assert_eq!(fast(&params, &text, usize::MAX >> 1), slow);
+    }
+}
+
+/// The comparison would say nothing of texts that never alarm.
+#[test]
+fn generated_texts_often_alarm() {
+    let count = how_often((params(), text()), |params, text| {
+        slow(params, text).is_some()
+    });
+    assert!((60..290).contains(&count), "{count} of 300");
+}
+
+/// Fires on sentences whose numbers are folded: the guard of today.
+fn fires_on_rows(rows: &str) -> bool {
+    let settings = deadloop_detect::Settings::parse(deadloop_detect::RECOMMENDED).unwrap();
+    let member = |member: &Member| alarm(member, rows, 7).is_some();
+    settings.guard().members.iter().any(member)
+}
+
+#[test]
+fn the_recommended_guard_lets_a_grid_pass_and_stops_rows_without_end() {
+    for wide in [10, 20, 50] {
+        for (cell, end) in [
+            ("0,", "],\n["),
+            ("0 ", "\n"),
+            ("1, ", "],\n  ["),
+            ("0,", "],["),
+        ] {
+            let row = cell.repeat(wide) + end;
+            assert!(!fires_on_rows(&row.repeat(wide)), "{wide} {cell:?}");
+            assert!(fires_on_rows(&row.repeat(40 + 3 * wide)), "{wide} {cell:?}");
+        }
+    }
+}

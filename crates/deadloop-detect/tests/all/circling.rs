@@ -1,0 +1,203 @@
+//! `circling` against a slow version written from its description: strings for hashes, all tokens looked
+//! through again at each one.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use crate::common;
+
+use common::{alarm, how_often};
+use deadloop_detect::{Detector, Member, Params, Response, Settings, Value};
+use proptest::prelude::*;
+
+/// A token: its text, the chars up to its end, the chars that were read when it was complete.
+struct Token {
+    text: String,
+    end: usize,
+    known: usize,
+}
+
+fn wide(c: char) -> bool {
+    ('\u{3040}'..='\u{30FF}').contains(&c) || ('\u{4E00}'..='\u{9FFF}').contains(&c)
+}
+
+/// The tokens of a text. `skip`: without what is in a fence, of which each line has three backticks or none.
+fn tokens(text: &str, skip: bool) -> Vec<Token> {
+    let mut tokens: Vec<Token> = Vec::new();
+    let mut open = false;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let fence = line.trim_start_matches([' ', '\t']).starts_with("```");
+        let fenced = skip && (fence || open);
+        open ^= fence;
+        for c in line.chars() {
+            at += 1;
+            let word = (c.is_alphanumeric() || c == '_') && !fenced;
+            let last = tokens.last_mut().filter(|token| token.known == 0);
+            match last {
+                Some(token) if word && !wide(c) => {
+                    token.text.extend(c.to_lowercase());
+                    token.end = at;
+                    let cut = token.text.chars().count() == 64;
+                    token.known = if cut { at } else { 0 };
+                    continue;
+                }
+                Some(token) => token.known = at,
+                None => {}
+            }
+            if word {
+                tokens.push(Token {
+                    text: c.to_lowercase().collect(),
+                    end: at,
+                    known: if wide(c) { at } else { 0 },
+                });
+            }
+        }
+    }
+    tokens.retain(|token| token.known > 0);
+    tokens
+}
+
+/// Where it fires, and the onset.
+fn slow(params: &Params, text: &str) -> Option<(u64, u64)> {
+    let count = |name| params.count(name) as usize;
+    let (window, history) = (count("window"), count("history"));
+    let all = tokens(text, params.text("code") == "skip");
+    let phrases: Vec<Vec<String>> = phrases(params);
+    let pair = |i: usize| (i > 0).then(|| (&all[i - 1].text, &all[i].text));
+    let is_new = |i: usize| {
+        let near = |j: &usize| all[i].end - all[*j].end <= history;
+        pair(i).is_some() && !(0..i).filter(near).any(|j| pair(j) == pair(i))
+    };
+    let marks = |i: usize| {
+        let ends = |phrase: &Vec<String>| {
+            let from = (i + 1).checked_sub(phrase.len());
+            from.is_some_and(|from| all[from..=i].iter().map(|t| &t.text).eq(phrase.iter()))
+        };
+        phrases.iter().any(ends)
+    };
+    (0..all.len()).find_map(|i| {
+        let e = all[i].end;
+        let inside = || (0..=i).filter(|j| all[*j].end + window > e);
+        let pairs = inside().filter(|j| pair(*j).is_some()).count();
+        let new = inside().filter(|j| is_new(*j)).count();
+        let markers = inside().filter(|j| marks(*j)).count();
+        let fires = e >= window.max(count("start_after"))
+            && 40 * pairs >= window
+            && 1000 * new <= count("max_new") * pairs
+            && (phrases.is_empty() || 1000 * markers >= count("min_markers") * window);
+        fires.then(|| (all[i].known as u64, (e - window + 1) as u64))
+    })
+}
+
+fn phrases(params: &Params) -> Vec<Vec<String>> {
+    let lists: toml::Table =
+        toml::from_str(include_str!("../../src/detectors/circling/markers.toml")).unwrap();
+    let mut phrases = Vec::new();
+    for name in params.items("markers").iter().filter_map(Value::as_text) {
+        match lists.get(name) {
+            Some(list) => {
+                let all = list["phrases"].as_array().unwrap().iter();
+                phrases.extend(all.map(|phrase| phrase.as_str().unwrap().to_owned()));
+            }
+            None => phrases.push(name.to_owned()),
+        }
+    }
+    let words = |phrase: &String| {
+        let all = tokens(&format!("{phrase} "), false).into_iter();
+        all.map(|token| token.text).collect()
+    };
+    phrases.iter().map(words).collect()
+}
+
+fn member(params: &Params) -> Member {
+    let member = Member {
+        response: Response::Stop,
+        ..Member::new(Detector::find("circling").unwrap(), params.clone())
+    };
+    assert_eq!(member.check(), Ok(()));
+    member
+}
+
+fn fast(params: &Params, text: &str, size: usize) -> Option<(u64, u64)> {
+    alarm(&member(params), text, size).map(|alarm| (alarm.exact.count(), alarm.onset.count()))
+}
+
+/// Small enough for short texts.
+fn params() -> impl Strategy<Value = Params> {
+    let lists = prop::sample::select(vec![vec!["en", "zh"], vec!["b c"], vec![], vec!["zh", "b"]]);
+    let code = prop::sample::select(vec!["check", "skip"]);
+    let numbers = (1..150_i64, 0..200_i64, 50..900_i64, 0..80_i64, 0..200_i64);
+    (numbers, lists, code).prop_map(|((window, more, new, markers, after), lists, code)| {
+        let mut params = Params::defaults(Detector::find("circling").unwrap().params);
+        let numbers = [
+            ("window", window),
+            ("history", window + more),
+            ("max_new", new),
+            ("min_markers", markers),
+            ("start_after", after),
+        ];
+        numbers
+            .into_iter()
+            .for_each(|(name, n)| params.set(name, Value::Int(n)));
+        let list = lists.iter().map(|name| Value::Text((*name).into()));
+        params.set("markers", Value::List(list.collect()));
+        params.set("code", Value::Text(code.into()));
+        params
+    })
+}
+
+/// Few words in any order, so that pairs come back.
+fn text() -> impl Strategy<Value = String> {
+    let word = prop::sample::select(vec![
+        "wait ",
+        "Maybe, ",
+        "doesn't fit. ",
+        "let me ",
+        "a ",
+        "b ",
+        "c ",
+        "B c ",
+        "x_1 ",
+        "等等",
+        "我",
+        "\n```\n",
+        "\n",
+        "é",
+        "long_word",
+        " ",
+    ]);
+    prop::collection::vec(word, 0..150).prop_map(|words| words.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+
+    #[test]
+    fn it_is_what_it_says(params in params(), text in text(), size in 1..40_usize) {
+        let slow = slow(&params, &text);
+        prop_assert_eq!(fast(&params, &text, 1), slow);
+        prop_assert_eq!(fast(&params, &text, size), slow);
+        prop_assert_eq!(fast(&params, &text, usize::MAX >> 1), slow);
+    }
+}
+
+/// The comparison would say nothing of texts that never alarm.
+#[test]
+fn generated_texts_often_alarm() {
+    let count = how_often((params(), text()), |params, text| {
+        slow(params, text).is_some()
+    });
+    assert!((60..290).contains(&count), "{count} of 300");
+}
+
+#[test]
+fn what_can_never_fire_is_refused() {
+    let refused = |line: &str| {
+        let text = format!("[[guard]]\ndetector = 'circling'\n[guard.params]\n{line}\n");
+        Settings::parse(&text).unwrap_err().to_string()
+    };
+    assert!(refused("history = 3999").contains("below window"));
+    assert!(refused("max_new = 0").contains("1..1000"));
+    assert!(refused("max_new = 1001").contains("1..1000"));
+    assert!(refused("markers = ['one two three four five']").contains("has 5 words"));
+    assert!(refused("markers = ['...']").contains("has 0 words"));
+}

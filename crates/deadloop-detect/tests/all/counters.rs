@@ -1,0 +1,164 @@
+//! `periodic` with `fold = "counters"` against a slow version written from its description, on chars: every
+//! period looked for again at each symbol, and every number compared.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use crate::common;
+
+use common::{alarm, how_often};
+use deadloop_detect::{Detector, Member, Params, Response, Settings, Value};
+use proptest::prelude::*;
+
+/// A char, or a number with its value; the chars that were read when it was known.
+#[derive(Clone, Copy, PartialEq)]
+struct Symbol {
+    char: Option<char>,
+    value: u64,
+    known: usize,
+}
+
+/// No list markers stand in these texts.
+fn symbols(text: &str) -> Vec<Symbol> {
+    let mut all = Vec::new();
+    let mut number: Option<u64> = None;
+    for (i, c) in text.chars().enumerate() {
+        let known = i + 1;
+        if let Some(digit) = c.to_digit(10) {
+            number = Some(number.unwrap_or(0) * 10 + u64::from(digit));
+            continue;
+        }
+        let symbol = |char, value| Symbol { char, value, known };
+        all.extend(number.take().map(|value| symbol(None, value)));
+        all.push(symbol(Some(c), 0));
+    }
+    all
+}
+
+/// The first symbol of the tail of this period that ends with the last symbol, if there are two copies and no
+/// shorter period.
+fn tail(all: &[Symbol], period: usize) -> Option<usize> {
+    let same = |i: usize, period: usize| all[i].char == all[i - period].char;
+    let matches = |period: usize| {
+        let pairs = (period..all.len()).rev();
+        pairs.take_while(|i| same(*i, period)).count()
+    };
+    let own = matches(period);
+    let length = own + period;
+    let shorter = |p: usize| matches(p) + p >= length;
+    (own >= period && !(1..period).any(shorter)).then(|| all.len() - length)
+}
+
+fn fires(params: &Params, all: &[Symbol], period: usize) -> bool {
+    let Some(start) = tail(all, period) else {
+        return false;
+    };
+    let count = |name| params.count(name) as usize;
+    let value = |i: usize| all[i].value as i64;
+    let step = |i: usize| value(i) - value(i - period);
+    let last = |cuts: &dyn Fn(usize) -> bool, copies: usize| {
+        let cut = (start + copies * period..all.len())
+            .rev()
+            .find(|i| cuts(*i));
+        cut.map_or(start, |i| i + 1 - copies * period)
+    };
+    let even = last(&|i| step(i) != step(i - period), 2);
+    let equal = last(&|i| step(i) != 0, 1);
+    let accepts = |from: usize, chars: usize| {
+        let length = all.len() - from;
+        length >= chars && length >= count("min_copies") * period
+    };
+    let (counters, numbers) = (count("min_counters"), count("min_numbers"));
+    numbers > 0 && accepts(start, numbers)
+        || counters > 0 && (accepts(even, counters) || accepts(equal, count("min_chars")))
+        || counters == 0 && accepts(even, count("min_chars"))
+}
+
+fn slow(params: &Params, text: &str) -> Option<u64> {
+    let all = symbols(text);
+    let longest = params.count("max_period") as usize;
+    (1..=all.len()).find_map(|end| {
+        let fires = (1..=longest.min(end)).any(|period| fires(params, &all[..end], period));
+        fires.then(|| all[end - 1].known as u64)
+    })
+}
+
+fn fast(params: &Params, text: &str, size: usize) -> Option<u64> {
+    let member = Member {
+        response: Response::Stop,
+        ..Member::new(Detector::find("periodic").unwrap(), params.clone())
+    };
+    assert_eq!(member.check(), Ok(()));
+    alarm(&member, text, size).map(|alarm| alarm.exact.count())
+}
+
+fn params() -> impl Strategy<Value = Params> {
+    let or_none = |most: i64| prop_oneof![Just(0), 1..most];
+    (2..5_i64, 1..60_i64, or_none(90), or_none(120), 1..40_i64).prop_map(
+        |(copies, chars, counters, numbers, longest)| {
+            let mut params = Params::defaults(Detector::find("periodic").unwrap().params);
+            params.set("fold", Value::Text("counters".into()));
+            let all = [
+                ("min_copies", copies),
+                ("min_chars", chars),
+                ("min_counters", counters),
+                ("min_numbers", numbers),
+                ("max_period", longest),
+            ];
+            all.into_iter()
+                .for_each(|(name, n)| params.set(name, Value::Int(n)));
+            params
+        },
+    )
+}
+
+/// Units with numbers that stay, count on or jump, now and then from another number on.
+fn text() -> impl Strategy<Value = String> {
+    let part = (
+        prop::sample::select(vec!["x", "y", "xy", "yx-", "-"]),
+        0..12_u64,
+        0..3_u64,
+    );
+    let unit = prop::collection::vec((part, any::<bool>()), 1..4);
+    let stretch = (unit, 1..12_u64, prop::bool::weighted(0.2));
+    let stretch = stretch.prop_map(|(unit, copies, jumps)| {
+        let one = |copy: u64| -> String {
+            let at = if jumps { copy * copy % 7 } else { copy };
+            let part = |((word, from, step), numbered): &((&str, u64, u64), bool)| match numbered {
+                true => format!("{word}{}", from + step * at),
+                false => (*word).to_owned(),
+            };
+            unit.iter().map(part).collect::<String>() + "-"
+        };
+        (0..copies).map(one).collect::<String>()
+    });
+    prop::collection::vec(stretch, 0..5).prop_map(|parts| format!("!{}!", parts.concat()))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+
+    #[test]
+    fn it_is_what_it_says(params in params(), text in text(), size in 1..40_usize) {
+        let slow = slow(&params, &text);
+        prop_assert_eq!(fast(&params, &text, 1), slow);
+        prop_assert_eq!(fast(&params, &text, size), slow);
+        prop_assert_eq!(fast(&params, &text, usize::MAX >> 1), slow);
+    }
+}
+
+/// The comparison would say nothing of texts that never alarm.
+#[test]
+fn generated_texts_often_alarm() {
+    let count = how_often((params(), text()), |params, text| {
+        slow(params, text).is_some()
+    });
+    assert!((60..290).contains(&count), "{count} of 300");
+}
+
+#[test]
+fn thresholds_for_numbers_that_are_not_compared_are_refused() {
+    for name in ["min_counters", "min_numbers"] {
+        let text = format!("[[guard]]\ndetector = 'periodic'\n[guard.params]\n{name} = 100\n");
+        let refusal = Settings::parse(&text).unwrap_err().to_string();
+        assert!(refusal.contains("it compares numbers"), "{refusal}");
+    }
+}

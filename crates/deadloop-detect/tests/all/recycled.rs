@@ -1,0 +1,145 @@
+//! `periodic`'s `min_recycled` against a slow and obvious version of itself.
+
+#![allow(clippy::expect_used, reason = "in the helpers of tests as in tests")]
+
+use crate::common;
+
+use common::{alarm, fires, how_often, member, word};
+use deadloop_detect::{Kind, Member, Value};
+use proptest::prelude::*;
+use regex::Regex;
+
+/// The elements of a text, as they are compared, each with the chars that are read with it.
+fn elements(text: &str, on: &str, fold: &str) -> Vec<(String, usize)> {
+    let ends = |c: char| c == '\n' || on == "sentences" && "。.；;！!？?".contains(c);
+    let number = Regex::new(r"\p{N}+").expect("a pattern");
+    let mut all = Vec::new();
+    let mut element = String::new();
+    for (i, c) in text.chars().enumerate() {
+        if !ends(c) {
+            element.push(c);
+            continue;
+        }
+        let plain = element.split_whitespace().collect::<Vec<_>>().join(" ");
+        element.clear();
+        let plain = match fold {
+            "digits" => number.replace_all(&plain, "0").into_owned(),
+            _ => plain,
+        };
+        if !plain.is_empty() {
+            all.push((plain, i + 1));
+        }
+    }
+    all
+}
+
+/// Where the first stretch is long enough of elements that stood twice among the last ones.
+fn slow(member: &Member, text: &str) -> Option<u64> {
+    let text_of = |name| member.params.text(name).to_owned();
+    let elements = elements(text, &text_of("on"), &text_of("fold"));
+    let count = |name| usize::try_from(member.params.int(name)).expect("a count");
+    let (period, least, after) = (
+        count("max_period"),
+        count("min_recycled"),
+        count("start_after"),
+    );
+    let mut start = None;
+    for (i, (element, end)) in elements.iter().enumerate() {
+        let recent = &elements[i.saturating_sub(period)..i];
+        let before = recent.iter().filter(|(other, _)| other == element).count();
+        let begins = i.checked_sub(1).map_or(0, |last| elements[last].1);
+        if before < 2 {
+            start = None;
+        } else if element.contains(char::is_alphanumeric) {
+            start = start.or(Some(begins));
+        }
+        if start.is_some_and(|start| *end >= start + least) && *end >= after {
+            return Some(*end as u64);
+        }
+    }
+    None
+}
+
+/// Sentences and lines of few kinds, in no order, some of them with numbers or without words.
+fn text() -> impl Strategy<Value = String> {
+    let said = prop::sample::select(vec![
+        "a. ",
+        "Let me see! ",
+        "Let  me see !\n",
+        "so it is 4\n",
+        "so it is 17\n",
+        "思考一下。",
+        "思考 再三？",
+        "---\n",
+        "}\n",
+        "\n",
+        "new ",
+        "é; ",
+        "... ",
+    ]);
+    let stretch = prop_oneof![
+        4 => prop::collection::vec(said.clone(), 1..40).prop_map(|all| all.concat()),
+        1 => (said, 1..30_usize).prop_map(|(one, n)| one.repeat(n)),
+        1 => "[a-z ]{0,9}".prop_map(|word| word + "? "),
+    ];
+    prop::collection::vec(stretch, 0..7).prop_map(|parts| parts.concat())
+}
+
+fn setting() -> impl Strategy<Value = Member> {
+    let on = prop::sample::select(vec!["sentences", "lines"]);
+    let fold = prop::sample::select(vec!["none", "digits"]);
+    let counts = (1..40_i64, 1..150_i64, prop_oneof![Just(0), 0..400_i64]);
+    (on, fold, counts).prop_map(|(on, fold, (period, recycled, after))| {
+        let params = [
+            ("on", word(on)),
+            ("fold", word(fold)),
+            ("max_period", Value::Int(period)),
+            ("min_recycled", Value::Int(recycled)),
+            ("start_after", Value::Int(after)),
+            // Copies in a row are not what is asked here, and little is kept for them.
+            ("min_copies", Value::Int(2)),
+            ("min_chars", Value::Int(1_000_000)),
+        ];
+        member("periodic", &params)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+
+    #[test]
+    fn it_is_what_it_says(member in setting(), text in text(), chunk in 1..50_usize) {
+        let expected = slow(&member, &text);
+        prop_assert_eq!(fires(&member, &text), expected);
+        let whole = alarm(&member, &text, usize::MAX);
+        prop_assert_eq!(whole.as_ref().map(|a| (a.exact.count(), a.kind)), expected.map(|at| (at, Kind::NearRepeat)));
+        let told = alarm(&member, &text, chunk);
+        let unit = |alarm: &deadloop_detect::Alarm| (alarm.exact, alarm.onset, alarm.period, alarm.unit.clone());
+        prop_assert_eq!(told.as_ref().map(unit), whole.as_ref().map(unit));
+    }
+}
+
+#[test]
+fn generated_texts_often_alarm() {
+    let alarms = how_often((setting(), text()), |member, text| {
+        slow(member, text).is_some()
+    });
+    assert!((40..260).contains(&alarms), "{alarms} of 300");
+}
+
+/// Drawings hold no word that could be new: they go on with nothing that was said before.
+#[test]
+fn lines_without_a_word_are_new_like_others() {
+    let mut dice = common::Dice(3);
+    let signs = ["#", "/", "\\", "|", "_", "~", "^", "⣿", "⠛", "═"];
+    let mut line = || {
+        let signs: String = (0..40).map(|_| dice.pick(&signs)).collect();
+        signs + "\n"
+    };
+    let drawing: String = (0..300).map(|_| line()).collect();
+    let text = format!("Yes.\nLook at it.\nYes.\nNow I draw.\nYes.\n{drawing}");
+    for on in ["sentences", "lines"] {
+        let params = [("on", word(on)), ("min_recycled", Value::Int(1000))];
+        assert_eq!(fires(&member("periodic", &params), &text), None, "{on}");
+    }
+}

@@ -1,0 +1,325 @@
+//! The judge against a slow obvious twin, and the damage against what it says of itself.
+#![allow(clippy::unwrap_used)]
+
+use crate::repairing;
+
+use deadloop_detect::repair::{
+    Action, Delivered, Fault, Gold, Meaning, Mended, MendedEvents, damage, damage_events, judge,
+    judge_arguments, judge_events,
+};
+use proptest::prelude::*;
+use repairing::text;
+use serde_json::Value;
+
+/// An action as one line: names sorted, the last of doubled ones, values as sorted JSON.
+fn line(action: &Action) -> String {
+    let mut names: Vec<&String> = action.fields.iter().map(|(name, _)| name).collect();
+    names.sort();
+    names.dedup();
+    let last = |name: &&String| {
+        action
+            .fields
+            .iter()
+            .rev()
+            .find(|(n, _)| n == *name)
+            .unwrap()
+            .1
+            .clone()
+    };
+    let fields: Vec<String> = names
+        .iter()
+        .map(|name| format!("{name}={}", canonical(&last(name))))
+        .collect();
+    format!(
+        "{} {:?} {fields:?} {}",
+        action.name,
+        action.number,
+        canonical(&action.content)
+    )
+}
+
+fn canonical(text: &str) -> String {
+    fn sorted(value: &Value) -> String {
+        match value {
+            Value::Object(object) => {
+                let mut members: Vec<String> = object
+                    .iter()
+                    .map(|(k, v)| format!("{k:?}:{}", sorted(v)))
+                    .collect();
+                members.sort();
+                format!("{{{}}}", members.join(","))
+            }
+            Value::Array(items) => format!(
+                "[{}]",
+                items.iter().map(sorted).collect::<Vec<_>>().join(",")
+            ),
+            other => other.to_string(),
+        }
+    }
+    match serde_json::from_str::<Value>(text) {
+        Ok(value) => format!("json {}", sorted(&value)),
+        Err(_) => format!("text {:?}", text.trim()),
+    }
+}
+
+/// How often a mark stands in a text, from left to right.
+fn count(text: &str, mark: &str) -> usize {
+    let (mut rest, mut count) = (text, 0);
+    while let Some(at) = rest.find(mark) {
+        count += 1;
+        rest = &rest[at + mark.len()..];
+    }
+    count
+}
+
+fn slow(gold: &Gold, repaired: &Meaning) -> Mended {
+    let lines = |meaning: &Meaning| meaning.actions.iter().map(line).collect::<Vec<_>>();
+    let (truth, given) = (lines(&gold.meaning), lines(repaired));
+    let same = gold.meaning.text == repaired.text
+        && gold.meaning.reasoning == repaired.reasoning
+        && truth == given;
+    if !gold.damaged {
+        return if same {
+            Mended::Intact
+        } else {
+            Mended::FalseRepair
+        };
+    }
+    if same {
+        return Mended::Recovered;
+    }
+    let times = |all: &[String], one: &String| all.iter().filter(|other| *other == one).count();
+    if given
+        .iter()
+        .any(|one| times(&given, one) > times(&truth, one))
+    {
+        return Mended::Wrong;
+    }
+    if gold.marks.iter().any(|mark| {
+        !mark.is_empty() && count(&repaired.text, mark) > count(&gold.meaning.text, mark)
+    }) {
+        return Mended::Leaked;
+    }
+    Mended::Lost
+}
+
+fn action() -> impl Strategy<Value = Action> {
+    let value = prop::sample::select(vec![
+        "1",
+        "1.0",
+        " 1",
+        "{\"a\": 1, \"b\": 2}",
+        "{\"b\":2,\"a\":1}",
+        "x",
+        "x ",
+        "",
+    ]);
+    let field = (prop::sample::select(vec!["id", "content"]), value.clone());
+    let fields = prop::collection::vec(field, 0..3);
+    (
+        prop::sample::select(vec!["a", "b"]),
+        prop::option::of(1_u32..3),
+        fields,
+        value,
+    )
+        .prop_map(|(name, number, fields, content)| Action {
+            name: name.into(),
+            number,
+            fields: fields
+                .into_iter()
+                .map(|(name, value)| (name.into(), value.into()))
+                .collect(),
+            content: content.into(),
+        })
+}
+
+fn meaning() -> impl Strategy<Value = Meaning> {
+    let text = prop::sample::select(vec!["", "x", "<a>x", "<a><a>", "x "]);
+    (text.clone(), text, prop::collection::vec(action(), 0..3)).prop_map(
+        |(reasoning, text, actions)| Meaning {
+            reasoning: reasoning.into(),
+            text: text.into(),
+            actions,
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4_000))]
+
+    #[test]
+    fn the_judge_is_its_twin(truth in meaning(), given in meaning(), same in 0..4, damaged: bool) {
+        let gold = Gold { meaning: truth, damaged, marks: vec!["<a>".into(), String::new()] };
+        // Most pairs have much in common.
+        let mut repaired = if same == 0 { given.clone() } else { gold.meaning.clone() };
+        match same {
+            1 => repaired.text = given.text,
+            2 => repaired.actions = given.actions,
+            _ => {}
+        }
+        prop_assert_eq!(judge(&gold, &repaired), slow(&gold, &repaired));
+    }
+}
+
+#[test]
+fn verdicts() {
+    let gold = Gold {
+        meaning: Meaning {
+            reasoning: "r".into(),
+            text: "t".into(),
+            actions: vec![Action {
+                name: "a".into(),
+                content: "1".into(),
+                ..Action::default()
+            }],
+        },
+        damaged: true,
+        marks: vec!["</a>".into()],
+    };
+    let with = |text: &str, contents: &[&str]| Meaning {
+        text: text.into(),
+        reasoning: "r".into(),
+        actions: contents
+            .iter()
+            .map(|&content| Action {
+                name: "a".into(),
+                content: content.into(),
+                ..Action::default()
+            })
+            .collect(),
+    };
+    assert_eq!(judge(&gold, &with("t", &["1"])), Mended::Recovered);
+    assert_eq!(judge(&gold, &with("t", &["2"])), Mended::Wrong);
+    assert_eq!(judge(&gold, &with("t", &["1", "1"])), Mended::Wrong);
+    assert_eq!(judge(&gold, &with("t</a>", &["1"])), Mended::Leaked);
+    assert_eq!(judge(&gold, &with("t", &[])), Mended::Lost);
+    assert_eq!(
+        Mended::ALL.map(Mended::name).join(" "),
+        "recovered wrong lost leaked false-repair intact"
+    );
+}
+
+#[test]
+fn arguments() {
+    let fields = [
+        ("city".to_owned(), "string".to_owned()),
+        ("days".to_owned(), "integer".to_owned()),
+    ];
+    let of =
+        |repaired: &str| judge_arguments("{\"city\": \"Bonn\", \"days\": 3}", repaired, &fields);
+    let is = |repaired: &str| {
+        (
+            of(repaired).parsed,
+            of(repaired).valid,
+            of(repaired).exact,
+            of(repaired).wrong_but_valid(),
+        )
+    };
+    assert_eq!(
+        is("{\"days\":3,\"city\":\"Bonn\"}"),
+        (true, true, true, false)
+    );
+    assert_eq!(is("{\"days\":3}"), (true, true, false, true));
+    assert_eq!(
+        is("{\"days\":3.0,\"city\":\"Bonn\"}"),
+        (true, false, false, false)
+    );
+    assert_eq!(is("[]"), (true, false, false, false));
+    assert_eq!(is("{"), (false, false, false, false));
+}
+
+fn events(count: usize) -> Vec<Delivered> {
+    let event = |i: usize| Delivered {
+        id: Some(i.to_string()),
+        position: Some(i as u64),
+        text: format!("part {}", i % 3),
+        done: false,
+    };
+    let mut events: Vec<Delivered> = (0..count).map(event).collect();
+    events.push(Delivered {
+        done: true,
+        ..Delivered::default()
+    });
+    events
+}
+
+#[test]
+fn rows_of_events() {
+    let gold = events(4);
+    let of = |order: &[usize]| {
+        judge_events(
+            &gold,
+            &order.iter().map(|i| gold[*i].clone()).collect::<Vec<_>>(),
+        )
+    };
+    let all = |lost, doubled, disordered, ended| MendedEvents {
+        lost,
+        doubled,
+        disordered,
+        ended,
+    };
+    assert_eq!(of(&[0, 1, 2, 3, 4]), all(0, 0, 0, true));
+    assert_eq!(of(&[0, 2, 3, 4]), all(1, 0, 0, true));
+    assert_eq!(of(&[0, 1, 1, 2, 3, 4]), all(0, 1, 0, true));
+    assert_eq!(of(&[0, 2, 1, 3]), all(0, 0, 1, false));
+    assert_eq!(of(&[0, 1, 2, 3, 4, 4]), all(0, 0, 0, false));
+}
+
+const INTACT: &[&str] = &[
+    "<think>用户要两条笔记。</think>好的。<create_note><id>1</id><content>甲</content></create_note>然后<create_note><id>2</id><content>乙</content></create_note>，请选<confirm1>是</confirm1><confirm2>否</confirm2>。",
+    "<think>Two notes.</think><create_note><id>1</id>One</create_note> and <save_material><id>2</id>Two</save_material> Done.",
+    "{\"city\": \"Bonn\", \"days\": [1, 2, {\"x\": null}], \"note\": \"a\\\"b\"}",
+    "",
+    "plain",
+];
+
+#[test]
+fn damage_is_what_it_says() {
+    let mut hit = std::collections::BTreeMap::new();
+    for fault in Fault::ALL {
+        assert_eq!(Fault::find(fault.name()), Some(fault));
+        for (intact, severity, seed) in INTACT
+            .iter()
+            .flat_map(|t| (0..5).flat_map(move |s| (0..40).map(move |seed| (t, s, seed))))
+        {
+            let damaged = damage(fault, severity, seed, intact);
+            assert_eq!(damaged, damage(fault, severity, seed, intact));
+            let differs = intact
+                .chars()
+                .map(Some)
+                .chain([None])
+                .zip(damaged.text.chars().map(Some).chain([None]));
+            let first = differs.take_while(|(a, b)| a == b).count() as u64;
+            assert_eq!(
+                damaged.onset,
+                (damaged.text != **intact).then_some(first),
+                "{fault} {severity} {seed}"
+            );
+            if severity == 0 || fault.is_of_events() {
+                assert_eq!(damaged.onset, None);
+            }
+            *hit.entry(fault).or_insert(0) += u32::from(damaged.onset.is_some());
+        }
+        let events = events(12);
+        for (severity, seed) in (0..5).flat_map(|s| (0..40).map(move |seed| (s, seed))) {
+            let damaged = damage_events(fault, severity, seed, &events);
+            assert_eq!(damaged.onset.is_some(), damaged.events != events);
+            assert!(severity > 0 || damaged.onset.is_none());
+            assert!(damaged.events.last().unwrap().done);
+            *hit.entry(fault).or_insert(0) += u32::from(damaged.onset.is_some());
+        }
+    }
+    // Faults of whole streams are made elsewhere.
+    let whole = |(fault, times): (&Fault, &u32)| (*times > 50) != fault.is_of_stream();
+    assert!(hit.iter().all(whole), "{hit:?}");
+}
+
+proptest! {
+    #[test]
+    fn any_text_can_be_damaged(text in text(20), seed: u64, severity in 0_u8..4) {
+        for fault in Fault::ALL {
+            let damaged = damage(fault, severity, seed, &text);
+            prop_assert_eq!(damaged.onset.is_some(), damaged.text != text);
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The laws of guards on runs, on the runs of the vectors: what is renamed, cut into pieces or put into another order
+//! changes nothing. (Live, replay and sweep are held together in `tests/tests` of the workspace.)
+
+#![allow(clippy::unwrap_used, reason = "in the helpers of tests as in tests")]
+
+use crate::running;
+
+use deadloop_detect::{Alarm, Event, Guard, Setting, TextChannel};
+use running::{Vector, alarm, event, setting, vectors};
+use serde_json::{Value as Json, json};
+
+/// What does not depend on names, ids and pieces.
+fn told(alarm: Option<Alarm>) -> Option<(String, u64, u64, u64, u64)> {
+    alarm.map(|a| {
+        let at = a.exact.count();
+        (
+            a.kind.name().to_owned(),
+            a.calls.0,
+            a.turns.0,
+            at,
+            a.onset.count(),
+        )
+    })
+}
+
+fn asked(vector: &Vector, events: &[Json]) -> Option<(String, u64, u64, u64, u64)> {
+    let setting = setting(&vector.guard, &vector.params);
+    told(alarm(&setting, events.iter().map(event)))
+}
+
+/// Every vector's run, changed, alarms where it does unchanged; how many alarms that were.
+fn unchanged(applies: impl Fn(&Vector) -> bool, change: impl Fn(&mut Json)) -> usize {
+    let mut alarms = 0;
+    for vector in vectors().into_iter().filter(applies) {
+        let mut changed = vector.events.clone();
+        changed.iter_mut().for_each(&change);
+        let plain = asked(&vector, &vector.events);
+        alarms += usize::from(plain.is_some());
+        assert_eq!(
+            asked(&vector, &changed),
+            plain,
+            "{} {:?}",
+            vector.guard,
+            vector.params
+        );
+    }
+    alarms
+}
+
+/// Tools that OpenHands takes for shells keep their names, and so do all where globs look at them.
+#[test]
+fn tools_renamed_one_to_one_change_nothing() {
+    let no_globs = |vector: &Vector| !vector.params.contains_key("allow");
+    let alarms = unchanged(no_globs, |event| {
+        let name = event["name"].as_str().map(str::to_owned);
+        if let Some(name) = name
+            && !["bash", "sql", "ctf"].contains(&name.as_str())
+        {
+            event["name"] = format!("tool of {name}").into();
+        }
+    });
+    assert!(alarms > 80, "{alarms}");
+}
+
+#[test]
+fn ids_renamed_one_to_one_change_nothing() {
+    let alarms = unchanged(
+        |_| true,
+        |event| {
+            let id = event["id"]
+                .as_str()
+                .map(|id| id.chars().rev().collect::<String>());
+            if let Some(id) = id {
+                event["id"] = format!("{id}-x").into();
+            }
+        },
+    );
+    assert!(alarms > 100, "{alarms}");
+}
+
+/// Arguments as text or as an object, their keys in any order: the same, unless the text counts.
+#[test]
+fn the_order_of_keys_changes_nothing_unless_the_text_counts() {
+    let raw = |vector: &Vector| match vector.params.get("key") {
+        Some(key) => key == "raw",
+        None => vector.guard == "cycle",
+    };
+    let alarms = unchanged(
+        |vector| !raw(vector),
+        |event| {
+            let text = event["arguments"].as_str().unwrap_or("").to_owned();
+            if let Ok(Json::Object(map)) = serde_json::from_str(&text) {
+                event["arguments"] = Json::Object(map.into_iter().rev().collect());
+            } else if let Json::Object(map) = event["arguments"].clone() {
+                event["arguments"] = Json::Object(map.into_iter().rev().collect());
+            }
+        },
+    );
+    assert!(alarms > 80, "{alarms}");
+}
+
+/// Law 1: a text that comes in pieces is the same text.
+#[test]
+fn pieces_of_text_change_nothing() {
+    for vector in vectors() {
+        let setting = setting(&vector.guard, &vector.params);
+        let whole = told(alarm(&setting, vector.events.iter().map(event)));
+        let mut guard = Guard::new(&setting).unwrap();
+        let mut found = None;
+        for event in vector.events.iter().map(event) {
+            let Event::Text(channel, text) = event else {
+                found = found.or_else(|| guard.push(&event).into_alarm());
+                continue;
+            };
+            for c in text.chars().map(String::from) {
+                found = found.or_else(|| guard.push_text(channel, &c).into_alarm());
+            }
+        }
+        assert_eq!(told(found), whole, "{}", vector.guard);
+    }
+}
+
+/// Live, the arguments of a call come as text before it: guards on calls read the call.
+#[test]
+fn arguments_that_are_streamed_change_nothing() {
+    for vector in vectors() {
+        let setting = setting(&vector.guard, &vector.params);
+        let whole = told(alarm(&setting, vector.events.iter().map(event)));
+        let mut guard = Guard::new(&setting).unwrap();
+        let found = vector.events.iter().map(event).find_map(|event| {
+            if let Event::Call { arguments, .. } = &event {
+                let text = arguments.text();
+                let early = guard.push_text(TextChannel::Arguments, &text).into_alarm();
+                assert_eq!(early, None, "guards on calls");
+            }
+            guard.push(&event).into_alarm()
+        });
+        assert_eq!(told(found), whole, "{}", vector.guard);
+    }
+}
+
+/// Law 5: a fresh guard is the reset, whatever the guard that it comes from has read.
+#[test]
+fn a_fresh_guard_remembers_nothing() {
+    let all = vectors();
+    for (before, vector) in all.iter().zip(all.iter().skip(1)) {
+        let setting = setting(&vector.guard, &vector.params);
+        let mut used = Guard::new(&setting).unwrap();
+        before
+            .events
+            .iter()
+            .for_each(|e| drop(used.push(&event(e))));
+        let mut fresh = used.fresh();
+        let found = vector
+            .events
+            .iter()
+            .find_map(|e| fresh.push(&event(e)).into_alarm());
+        assert_eq!(found, alarm(&setting, vector.events.iter().map(event)));
+    }
+}
+
+/// Law 4: results of no call, second results, ids that come again, calls without a result and broken arguments are no
+/// reason to panic, and a result of no call changes nothing.
+#[test]
+fn results_of_no_call_change_nothing() {
+    let stray = json!({"type": "tool_result", "id": "nobody's", "content": "x", "error": true});
+    for vector in vectors() {
+        let setting: Setting = setting(&vector.guard, &vector.params);
+        let with: Vec<&Json> = vector.events.iter().flat_map(|e| [&stray, e]).collect();
+        let found = told(alarm(&setting, with.into_iter().map(event)));
+        let plain = told(alarm(&setting, vector.events.iter().map(event)));
+        assert_eq!(found, plain, "{}", vector.guard);
+        let twice: Vec<&Json> = vector.events.iter().flat_map(|e| [e, e]).collect();
+        alarm(&setting, twice.into_iter().map(event));
+    }
+}

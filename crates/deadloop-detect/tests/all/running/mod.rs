@@ -1,0 +1,130 @@
+//! What the tests of guards on runs share: the vectors, their events and settings.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "in the helpers of tests as in tests"
+)]
+#![allow(dead_code, reason = "no test uses all of them")]
+
+pub(crate) mod past;
+pub(crate) mod stuck;
+pub(crate) mod twin;
+
+use deadloop_detect::{
+    Alarm, Arguments, Cut, Detector, Event, Guard, Member, Params, Response, Setting, TextChannel,
+    Value,
+};
+use serde::Deserialize;
+use serde_json::Value as Json;
+
+#[derive(Deserialize)]
+pub(crate) struct Vector {
+    pub(crate) guard: String,
+    pub(crate) params: serde_json::Map<String, Json>,
+    pub(crate) events: Vec<Json>,
+    pub(crate) expect: Option<Expect>,
+}
+
+#[derive(Debug, Deserialize, PartialEq)]
+pub(crate) struct Expect {
+    pub(crate) event: u64,
+    pub(crate) calls: u64,
+    pub(crate) turns: u64,
+    pub(crate) kind: String,
+}
+
+impl From<Alarm> for Expect {
+    fn from(alarm: Alarm) -> Self {
+        Self {
+            event: alarm.event,
+            calls: alarm.calls.0,
+            turns: alarm.turns.0,
+            kind: alarm.kind.name().into(),
+        }
+    }
+}
+
+/// The event that a recording has.
+pub(crate) fn event(json: &Json) -> Event<'_> {
+    let text = |name: &str| json[name].as_str();
+    match text("type").unwrap() {
+        "turn" => Event::Turn {
+            agent: text("agent"),
+        },
+        "tool_call" => Event::Call {
+            id: text("id"),
+            name: text("name").unwrap(),
+            arguments: Arguments::Json(&json["arguments"]),
+        },
+        "tool_result" => Event::Result {
+            id: text("id"),
+            content: text("content").unwrap_or(""),
+            error: json["error"].as_bool(),
+            cut: text("sha256").map(|sha256| Cut {
+                length: json["length"].as_u64(),
+                sha256,
+            }),
+        },
+        "user" => Event::User(text("text").unwrap()),
+        "answer" => Event::Text(TextChannel::Answer, text("text").unwrap()),
+        "reasoning" => Event::Text(TextChannel::Reasoning, text("text").unwrap()),
+        "finish" => Event::Finish(text("reason")),
+        other => panic!("no event is {other}"),
+    }
+}
+
+pub(crate) fn value(json: &Json) -> Value {
+    match json {
+        Json::Bool(b) => Value::Bool(*b),
+        Json::Number(n) => match n.as_i64() {
+            Some(n) => Value::Int(n),
+            None => Value::Float(n.as_f64().unwrap()),
+        },
+        Json::String(s) => Value::Text(s.clone()),
+        Json::Array(items) => Value::List(items.iter().map(value).collect()),
+        other => panic!("no parameter is {other}"),
+    }
+}
+
+pub(crate) fn setting(detector: &str, params: &serde_json::Map<String, Json>) -> Setting {
+    // The vectors have an older name of it: `novelty` is a detector of text.
+    let name = if detector == "novelty" {
+        "call-novelty"
+    } else {
+        detector
+    };
+    let detector = Detector::find(name).unwrap();
+    let mut all = Params::defaults(detector.params);
+    for (name, json) in params {
+        assert!(detector.param(name).is_some(), "{}: {name}", detector.name);
+        all.set(name, value(json));
+    }
+    let member = Member {
+        response: Response::Stop,
+        ..Member::new(detector, all)
+    };
+    assert_eq!(member.check(), Ok(()), "{params:?}");
+    Setting {
+        members: vec![member],
+    }
+}
+
+pub(crate) fn alarm<'e>(
+    setting: &Setting,
+    events: impl IntoIterator<Item = Event<'e>>,
+) -> Option<Alarm> {
+    let mut guard = Guard::new(setting).unwrap();
+    events
+        .into_iter()
+        .find_map(|event| guard.push(&event).into_alarm())
+}
+
+pub(crate) fn vectors_of(text: &str) -> Vec<Vector> {
+    let vectors = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    vectors.collect()
+}
+
+pub(crate) fn vectors() -> Vec<Vector> {
+    vectors_of(include_str!("../../../../../tests/vectors/agents.jsonl"))
+}

@@ -1,0 +1,187 @@
+//! The detectors of runs against vectors that a slow reference made, and against their laws.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "in the helpers of tests as in tests"
+)]
+
+use crate::running;
+
+use deadloop_detect::{Arguments, Channel, Event, TextChannel};
+use proptest::prelude::*;
+use running::{Expect, Vector, alarm, event, setting, vectors, vectors_of};
+
+fn hold(vectors: Vec<Vector>) {
+    for (i, vector) in vectors.into_iter().enumerate() {
+        let setting = setting(&vector.guard, &vector.params);
+        let found = alarm(&setting, vector.events.iter().map(event));
+        let (guard, params) = (&vector.guard, &vector.params);
+        assert_eq!(
+            found.map(Expect::from),
+            vector.expect,
+            "{i}: {guard} {params:?}"
+        );
+    }
+}
+
+#[test]
+fn every_vector_alarms_where_the_reference_does() {
+    let all = vectors();
+    assert_eq!(all.len(), 308);
+    hold(all);
+}
+
+/// Runs that `scripts/agents-oracle` drew, and what the reference said of them.
+#[test]
+#[ignore = "DEADLOOP_VECTORS names a file of scripts/agents-oracle"]
+fn drawn_runs_alarm_where_the_reference_does() {
+    let file = std::env::var("DEADLOOP_VECTORS").unwrap();
+    hold(vectors_of(&std::fs::read_to_string(file).unwrap()));
+}
+
+/// A run that is cut after the alarm's event gives the same alarm, and one cut before gives none.
+#[test]
+fn what_comes_later_changes_nothing() {
+    for vector in vectors() {
+        let setting = setting(&vector.guard, &vector.params);
+        let Some(whole) = alarm(&setting, vector.events.iter().map(event)) else {
+            continue;
+        };
+        let upto = |n: u64| vector.events.iter().take(usize::try_from(n).unwrap());
+        let cut = alarm(&setting, upto(whole.event + 1).map(event));
+        assert_eq!(cut.as_ref(), Some(&whole));
+        assert_eq!(alarm(&setting, upto(whole.event).map(event)), None);
+    }
+}
+
+/// The onset is the second copy's call, and the sentence says what happened.
+#[test]
+fn an_alarm_of_a_run_counts_calls() {
+    let call = Event::Call {
+        id: None,
+        name: "ls",
+        arguments: Arguments::Raw("{}"),
+    };
+    let other = Event::Call {
+        id: None,
+        name: "cat",
+        arguments: Arguments::Raw("{}"),
+    };
+    let events = [other, Event::Turn { agent: None }, call, call, call];
+    let setting = setting("duplicate", &serde_json::Map::new());
+    let told = alarm(&setting, events).unwrap();
+    assert_eq!(told.channel, Channel::Tools);
+    assert_eq!((told.exact.count(), told.onset.count()), (4, 2));
+    assert_eq!((told.event, told.calls.0, told.turns.0), (4, 4, 1));
+    assert_eq!(told.what(), "3 copies of 1 call");
+    let line = told.log_line();
+    let wanted = "identical-call in tools, calls 2..4 (known at 4), 3 copies of 1 call: \"ls({})\"";
+    assert!(line.contains(wanted), "{line}");
+    let said = told.user_message();
+    assert!(
+        said.contains("the same tool call again and again"),
+        "{said}"
+    );
+}
+
+/// A limit is no loop: its sentences say how much remains, or that it is used up.
+#[test]
+fn a_limit_says_what_remains_of_it() {
+    let turns: Vec<Event<'_>> = std::iter::repeat_n(Event::Turn { agent: None }, 30).collect();
+    let said = |more: &str| {
+        let text = format!("[[guard]]\ndetector = \"iterations\"\n{more}");
+        let settings = deadloop_detect::Settings::parse(&text).unwrap();
+        let mut guard = deadloop_detect::Guard::new(settings.guard()).unwrap();
+        let told = turns.iter().find_map(|turn| {
+            let pushed = guard.push(turn);
+            pushed.first().or(pushed.warnings.first()).cloned()
+        });
+        told.unwrap()
+    };
+    let stopped = said("[guard.params]\nlimit = 10\n");
+    assert_eq!(
+        stopped.user_message(),
+        "The model had used all the steps that it is allowed, so the run was stopped."
+    );
+    assert!(
+        stopped
+            .log_line()
+            .starts_with("limit reached: iterations in tools"),
+        "{}",
+        stopped.log_line()
+    );
+    let warned = said(
+        "response = \"warn\"\n[guard.params]\nlimit = 25\ntells = \"warning\"\nwarn_at = 0.8\n",
+    );
+    assert_eq!(
+        warned.user_message(),
+        "The model is approaching its limit of 25 steps (5 remaining)."
+    );
+}
+
+/// The arguments of each call are a text of their own, and positions go on over the run.
+#[test]
+fn a_text_detector_reads_the_arguments_of_each_call_anew() {
+    let toml = "[[guard]]\ndetector = \"periodic\"\nchannel = \"arguments\"\n[guard.params]\nmin_chars = 40\nmin_single = 40\n";
+    let settings = deadloop_detect::Settings::parse(toml).unwrap();
+    let piece = "ab".repeat(15);
+    let call = |arguments| Event::Call {
+        id: None,
+        name: "write",
+        arguments: Arguments::Raw(arguments),
+    };
+    let text = |piece| Event::Text(TextChannel::Arguments, piece);
+    // 30 chars in each of two calls are no 40 in a row.
+    let apart = [text(&piece), call(&piece), text(&piece), call(&piece)];
+    assert_eq!(alarm(settings.guard(), apart), None);
+    let events = [text(&piece), call(&piece), text(&piece), text(&piece)];
+    let told = alarm(settings.guard(), events).unwrap();
+    assert_eq!((told.channel, told.calls.0), (Channel::Arguments, 1));
+    assert_eq!((told.exact.count(), told.onset.count()), (70, 32));
+}
+
+#[test]
+fn a_detector_is_asked_for_a_channel_that_it_reads() {
+    let refused = |detector: &str, channel: &str| {
+        let toml = format!("[[guard]]\ndetector = \"{detector}\"\nchannel = \"{channel}\"\n");
+        deadloop_detect::Settings::parse(&toml).map_err(|e| e.to_string())
+    };
+    assert!(refused("duplicate", "tools").is_ok());
+    assert!(refused("periodic", "arguments").is_ok());
+    let told = refused("periodic", "tools").unwrap_err();
+    assert_eq!(
+        told,
+        "3:11: periodic does not read channel \"tools\"; expected one of: reasoning, answer, arguments"
+    );
+    let told = refused("duplicate", "answer").unwrap_err();
+    assert!(told.contains("expected one of: tools"), "{told}");
+    let told = refused("duplicate", "tool").unwrap_err();
+    assert!(told.contains("has no channel \"tool\""), "{told}");
+}
+
+proptest! {
+    /// Renaming ids one to one changes nothing; neither does the order of keys, unless the raw text counts.
+    #[test]
+    fn ids_and_the_order_of_keys_do_not_matter(
+        picks in prop::collection::vec((0..3_u8, 0..2_u8, any::<bool>()), 0..24),
+        pair in any::<bool>(),
+    ) {
+        let run = |name: fn(usize) -> String, swapped: bool| {
+            let mut events = Vec::new();
+            for (i, (which, answer, fails)) in picks.iter().enumerate() {
+                let arguments = match swapped {
+                    true => format!("{{\"b\": {which}, \"a\": 1}}"),
+                    false => format!("{{\"a\":1,\"b\":{which}}}"),
+                };
+                events.push(serde_json::json!({"type": "tool_call", "id": name(i), "name": "t", "arguments": arguments}));
+                events.push(serde_json::json!({"type": "tool_result", "id": name(i), "content": format!("{answer}"), "error": fails}));
+            }
+            let detector = if pair { "same-pair" } else { "duplicate" };
+            alarm(&setting(detector, &serde_json::Map::new()), events.iter().map(event))
+        };
+        let plain = run(|i| format!("c{i}"), false).map(Expect::from);
+        prop_assert_eq!(&run(|i| format!("x{}", 1000 - i), false).map(Expect::from), &plain);
+        prop_assert_eq!(&run(|i| format!("c{i}"), true).map(Expect::from), &plain);
+    }
+}

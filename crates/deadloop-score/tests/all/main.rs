@@ -1,0 +1,17 @@
+//! The integration tests of this crate in one binary: linking one takes seconds, linking 8 took minutes.
+
+#[path = "kit/cells.rs"]
+mod cells;
+mod choice;
+mod files;
+mod gauges;
+mod kit;
+mod overrides;
+mod packed;
+mod painted;
+#[path = "kit/plan.rs"]
+mod plan;
+mod race;
+#[path = "kit/sweeps.rs"]
+mod sweeps;
+mod verdicts;

@@ -1,0 +1,171 @@
+//! A settings file with a guard for each of two models is one setting: under its name, each case
+//! seen by the guard of its model.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use crate::kit;
+
+use deadloop_score::replay::detect::Unit;
+use std::path::Path;
+
+use deadloop_score::replay::detect::{Channel, Kind, Settings};
+use deadloop_score::replay::{Decided, Plan, Record, Region};
+use deadloop_score::{
+    Case, ChooseOptions, Evidence, InUse, JudgeOptions, Marked, Resampling, Scoring, Worth, choose,
+    settings_toml, write_choice, write_intervals, write_outcomes, write_pareto, write_scores,
+    write_scores_by,
+};
+use kit::{case, stop};
+use serde_json::json;
+
+const LENGTHS: (u64, u64) = (500, 6000);
+
+/// `a` is watched in its reasoning by one member, `b` in its answer by two.
+const SETTINGS: &str = "
+[[guard]]
+detector = \"checkpoint\"
+channel = \"reasoning\"
+[[model]]
+match = \"b*\"
+[[model.guard]]
+detector = \"checkpoint\"
+channel = \"answer\"
+[[model.guard]]
+detector = \"checkpoint\"
+channel = \"answer\"
+[model.guard.params]
+min_repeats = 9
+";
+
+/// A clean one of each model; a loop of `b`, stopped by the second member of its guard.
+fn world() -> (Plan, Vec<Case>, Vec<Record>) {
+    let mut plan = Plan::default();
+    plan.add_settings(&Settings::parse(SETTINGS).unwrap());
+    let clean = || json!([{"class": "clean"}]);
+    let looping =
+        json!([{"class": "loop", "channel": "answer", "kind": "paragraph", "onset": 1000}]);
+    let cases = vec![
+        case("a/clean", "a", "", LENGTHS, clean()),
+        case("b/clean", "b1", "", LENGTHS, clean()),
+        case("b/loop", "b1", "", LENGTHS, looping),
+    ];
+    let mut second = stop(Channel::Answer, 1400, Kind::Paragraph, LENGTHS);
+    second.member = 1;
+    let hit = Decided {
+        stops: vec![second],
+        regions: vec![Region {
+            lo: Vec::new(),
+            hi: Vec::new(),
+            stop: 0,
+        }],
+        error: None,
+        details: Vec::new(),
+    };
+    let said = [Decided::default(), Decided::default(), hit];
+    let record = |(case, decided): (&Case, Decided)| Record {
+        transcript: case.id.clone(),
+        blocks: vec![decided],
+    };
+    let records = cases.iter().zip(said).map(record).collect();
+    (plan, cases, records)
+}
+
+/// The cells of some columns of a CSV file, row by row.
+fn column(dir: &Path, file: &str, names: &[&str]) -> Vec<Vec<String>> {
+    let mut reader = csv::Reader::from_path(dir.join(file)).unwrap();
+    let header = reader.headers().unwrap().clone();
+    let at = |name: &&str| header.iter().position(|h| h == *name).unwrap();
+    let at: Vec<usize> = names.iter().map(at).collect();
+    let row = |row: Result<csv::StringRecord, csv::Error>| {
+        let row = row.unwrap();
+        at.iter().map(|i| row[*i].to_owned()).collect()
+    };
+    reader.records().map(row).collect()
+}
+
+#[test]
+fn exposure_counts_the_channels_of_the_models_guard_and_the_detector_is_its_member() {
+    let (plan, cases, records) = world();
+    let evidence = Evidence::new(&plan, &cases, &records).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    write_outcomes(dir.path(), &evidence, &[0], &JudgeOptions::default(), true).unwrap();
+    let rows = column(dir.path(), "outcomes.csv", &["exposure", "detector"]);
+    assert_eq!(
+        rows,
+        [["500", ""], ["6000", ""], ["1000", "checkpoint-2"]],
+        "reasoning of a, the answers of b"
+    );
+    let options = JudgeOptions::default();
+    let tally = evidence.tally(0, &evidence.all(), &options);
+    assert_eq!(tally.get(deadloop_score::Count::Exposure), 7500);
+}
+
+#[test]
+fn every_file_names_the_setting_as_the_settings_file() {
+    let (plan, cases, records) = world();
+    let evidence = Evidence::new(&plan, &cases, &records).unwrap();
+    let (judge, worth) = (JudgeOptions::default(), Worth::default());
+    let scoring = Scoring {
+        evidence: &evidence,
+        judge: &judge,
+        units: &[Unit::Chars],
+        worth: &worth,
+        floors: &[],
+        enough: 0,
+        reported: &[0],
+        resampling: Resampling::default(),
+        csv: true,
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let all = [("*".to_owned(), evidence.all())];
+    let scored = write_scores(dir.path(), &scoring).unwrap();
+    write_scores_by(dir.path(), &scoring, &[0], &[]).unwrap();
+    write_intervals(dir.path(), &scoring, &[0], &all).unwrap();
+    let marked = Marked {
+        shown: &[0],
+        chosen: &Default::default(),
+        candidate: None,
+        in_use: Some(0),
+        names: &Default::default(),
+    };
+    write_pareto(dir.path(), &scoring, &scored.fronts, &marked).unwrap();
+    write_outcomes(dir.path(), &evidence, &[0], &judge, true).unwrap();
+    let options = ChooseOptions::default();
+    let choices = choose(&evidence, 0..1, 0, &options).unwrap();
+    write_choice(dir.path(), &choices, &options).unwrap();
+    let id = Settings::parse(SETTINGS).unwrap().id();
+    for file in [
+        "scores",
+        "scores_by",
+        "intervals",
+        "pareto",
+        "outcomes",
+        "choice",
+    ] {
+        let rows = column(dir.path(), &format!("{file}.csv"), &["setting"]);
+        assert!(!rows.is_empty(), "{file}");
+        assert!(
+            rows.iter().all(|row| *row == [id.clone()]),
+            "{file}: {rows:?}"
+        );
+    }
+    let rows = column(dir.path(), "scores.csv", &["model", "exposure"]);
+    assert_eq!(rows, [["*", "7500"], ["a", "500"], ["b1", "7000"]]);
+}
+
+#[test]
+fn a_kept_settings_file_keeps_its_guards() {
+    let (plan, cases, records) = world();
+    let evidence = Evidence::new(&plan, &cases, &records).unwrap();
+    let options = ChooseOptions::default();
+    let choices = choose(&evidence, 0..1, 0, &options).unwrap();
+    let in_use = InUse {
+        text: SETTINGS.into(),
+        rest: String::new(),
+        kept: deadloop_replay::detect::Settings::of(Default::default()),
+    };
+    let written = Settings::parse(&settings_toml(&plan, &choices, &in_use, &options)).unwrap();
+    let was = Settings::parse(SETTINGS).unwrap();
+    for model in ["a", "b1"] {
+        assert_eq!(written.for_model(model), was.for_model(model), "{model}");
+    }
+}

@@ -1,0 +1,186 @@
+//! Packed cases and records: what is taken out is what was put in, and every table of a run is the same to the byte.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use crate::kit;
+use crate::plan;
+use crate::sweeps;
+
+use std::path::Path;
+
+use deadloop_score::replay::detect::{Channel, Kind, Unit};
+use deadloop_score::replay::{Decided, Record, Region};
+use deadloop_score::{
+    AnyEvidence, Case, Cases, Evidence, Floor, JudgeOptions, PackedCases, PackedEvidence,
+    PackedRecords, Resampling, Scoring, Worth, beside_floors, mean_clean, units, unpacked,
+    write_cases, write_intervals, write_outcomes, write_regions, write_scores, write_scores_by,
+};
+use kit::{case, stop};
+use plan::plan;
+use proptest::prelude::*;
+use serde_json::json;
+
+fn packed(cases: &[Case], records: &[Vec<Decided>]) -> (PackedCases, PackedRecords) {
+    let (mut packed, mut said) = (PackedCases::default(), PackedRecords::default());
+    cases.iter().for_each(|case| packed.push(case));
+    records.iter().for_each(|blocks| said.push(blocks));
+    (packed, said)
+}
+
+proptest! {
+    #[test]
+    fn what_is_taken_out_is_what_was_put_in(
+        (_, cases, said) in sweeps::sweeps(),
+        text in "[0-9a-f]{16}|\\PC{0,20}",
+        kept in proptest::collection::vec(any::<bool>(), 0..20),
+    ) {
+        let mut cases = cases;
+        for (i, case) in cases.iter_mut().enumerate() {
+            case.text = text.as_str().into();
+            case.profile = (i % 2 == 0).then(|| format!("p{}", i % 3).into());
+            case.by = vec![None, Some(format!("value {i}"))];
+        }
+        let blocks: Vec<Vec<Decided>> = said
+            .iter()
+            .map(|decided| vec![Decided::default(), decided.clone(), Decided::default(), decided.clone()])
+            .collect();
+        let (mut packed, records) = packed(&cases, &blocks);
+        prop_assert_eq!(&packed.unpacked(), &cases);
+        prop_assert_eq!(mean_clean(&packed, Unit::Chars), mean_clean(&cases, Unit::Chars));
+        prop_assert_eq!(units(&packed), units(&cases));
+        for (i, blocks) in blocks.iter().enumerate() {
+            prop_assert_eq!(&records.all(i, blocks.len()), blocks);
+            for (block, decided) in blocks.iter().enumerate() {
+                prop_assert_eq!(&records.decided(i, block), decided);
+            }
+        }
+        packed.alter(|case| case.timed = true);
+        cases.iter_mut().for_each(|case| case.timed = true);
+        prop_assert_eq!(&packed.unpacked(), &cases);
+        let kept: Vec<bool> = kept.into_iter().chain(std::iter::repeat(true)).take(cases.len()).collect();
+        packed.retain(&kept);
+        let mut left = kept.iter();
+        cases.retain(|_| left.next() == Some(&true));
+        prop_assert_eq!(packed.unpacked(), cases);
+    }
+}
+
+const LENGTHS: (u64, u64) = (500, 6000);
+
+/// Loops, clean ones, some of them copies and some in one group, one without a label, one with an error.
+fn world() -> (Vec<Case>, Vec<Record>) {
+    let mut cases = Vec::new();
+    let mut records = Vec::new();
+    for i in 0..60_u64 {
+        let labels = match i % 3 {
+            0 => {
+                json!([{"class": "loop", "kind": "paragraph", "channel": "answer", "onset": 800 + 50 * i}])
+            }
+            1 => json!([{"class": "clean"}]),
+            _ if i % 2 == 0 => {
+                json!([{"class": "transient", "channel": "answer", "onset": 5, "end": 50}])
+            }
+            _ => json!([]),
+        };
+        let group = match i % 5 {
+            0 => String::new(),
+            _ => format!("g{}", i / 4),
+        };
+        let mut case = case(
+            &format!("t{i}"),
+            ["a", "b, c"][i as usize % 2],
+            &group,
+            LENGTHS,
+            labels,
+        );
+        if i % 7 == 0 {
+            case.text = "00000000000000aa".into();
+        }
+        cases.push(case);
+        // The axes stand in the order of the detector's parameters: min_repeats, min_matches.
+        let region = |(a, b)| Region {
+            lo: vec![0, 0],
+            hi: vec![b, a],
+            stop: 0,
+        };
+        let hi = [Some((1, 2)), Some((2, 1)), None, Some((2, 2)), Some((3, 2))][i as usize % 5];
+        records.push(Record {
+            transcript: format!("t{i}").into(),
+            blocks: vec![Decided {
+                stops: vec![stop(
+                    Channel::Answer,
+                    1200 + 60 * i,
+                    Kind::Paragraph,
+                    LENGTHS,
+                )],
+                regions: hi.map(region).into_iter().collect(),
+                error: (i == 31).then(|| "it died".into()),
+                details: Vec::new(),
+            }],
+        });
+    }
+    (cases, records)
+}
+
+fn write_all<E: AnyEvidence>(dir: &Path, evidence: &E) -> String {
+    let (judge, worth) = (JudgeOptions::default(), Worth::default());
+    let floors = [
+        Floor::Never,
+        Floor::FirstCheckpoint { chars: 2000 },
+        Floor::Random { rate: 0.5, seed: 1 },
+    ];
+    let cells: Vec<usize> = (0..evidence.plan().cells()).collect();
+    let scoring = Scoring {
+        evidence,
+        judge: &judge,
+        units: &[Unit::Chars],
+        worth: &worth,
+        floors: &floors,
+        enough: 10,
+        reported: &cells[1..3],
+        resampling: Resampling {
+            replicates: 50,
+            seed: 1,
+        },
+        csv: true,
+    };
+    write_scores(dir, &scoring).unwrap();
+    write_scores_by(dir, &scoring, &cells, &["group".to_owned()]).unwrap();
+    write_outcomes(dir, evidence, &cells, &judge, true).unwrap();
+    let subjects = [("*".to_owned(), evidence.every())];
+    write_intervals(dir, &scoring, &cells, &subjects).unwrap();
+    write_regions(dir, evidence, cells.len(), &[2], &judge).unwrap();
+    write_cases(dir, &Default::default(), evidence.cases()).unwrap();
+    format!("{:?}", beside_floors(&scoring, &cells))
+}
+
+#[test]
+fn every_table_is_the_same() {
+    let (a, b) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (plan, (cases, records)) = (plan(), world());
+    let blocks: Vec<Vec<Decided>> = records.iter().map(|r| r.blocks.clone()).collect();
+    let (packed, said) = packed(&cases, &blocks);
+    assert_eq!(unpacked(&cases, &said, &plan), records);
+    let evidence = Evidence::new(&plan, &cases, &records).unwrap();
+    let told = write_all(a.path(), &evidence);
+    let evidence = PackedEvidence::new(&plan, &packed, &said).unwrap();
+    assert_eq!(write_all(b.path(), &evidence), told);
+    let mut names: Vec<_> = std::fs::read_dir(a.path())
+        .unwrap()
+        .map(|e| e.unwrap().file_name())
+        .collect();
+    names.sort();
+    assert_eq!(names.len(), 9, "{names:?}");
+    for name in names {
+        let read = |dir: &Path| std::fs::read(dir.join(&name)).unwrap();
+        assert!(read(a.path()) == read(b.path()), "{}", name.display());
+    }
+}
+
+#[test]
+fn cases_without_their_records_are_refused() {
+    let (plan, (cases, _)) = (plan(), world());
+    let (packed, said) = packed(&cases, &[]);
+    let error = PackedEvidence::new(&plan, &packed, &said).unwrap_err();
+    assert_eq!(error.to_string(), "case 0 is of t0, its record of nothing");
+    assert_eq!(packed.number(), 60);
+}

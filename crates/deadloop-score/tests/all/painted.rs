@@ -1,0 +1,167 @@
+//! The painted tallies against their slow obvious twin: cell by cell, transcript by transcript.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use crate::cells;
+use crate::sweeps;
+
+use cells::cells;
+use deadloop_score::replay::Decided;
+use deadloop_score::{
+    At, Boxes, Case, Count, JudgeOptions, Latencies, Outcome, ReadChannels, Tally, Transient,
+    Trial, judge, tallies, tallies_and_latencies,
+};
+use proptest::prelude::*;
+
+const BOTH: ReadChannels = ReadChannels {
+    reasoning: true,
+    answer: true,
+    arguments: false,
+};
+
+/// Any way to judge.
+fn options() -> impl Strategy<Value = JudgeOptions> {
+    let transient = [Transient::Ignore, Transient::Clean, Transient::Loop];
+    (
+        0_u64..6,
+        prop::option::of(0_u64..40),
+        0_u64..6,
+        0_usize..3,
+        any::<bool>(),
+        prop::option::of(1_u64..50),
+    )
+        .prop_map(
+            move |(early, deadline, grace, t, exact, horizon)| JudgeOptions {
+                unit: deadloop_score::replay::detect::Unit::Chars,
+                early,
+                deadline,
+                grace,
+                transient: transient[t],
+                at: if exact { At::Exact } else { At::Delivered },
+                horizon,
+            },
+        )
+}
+
+fn trials<'a>(
+    cases: &'a [Case],
+    said: &'a [Decided],
+    watch: ReadChannels,
+) -> impl Iterator<Item = Trial<'a>> {
+    // Each transcript may be read in channels of its own; here every third in the other one's.
+    let of = move |i: usize| match i % 3 {
+        2 => ReadChannels {
+            arguments: false,
+            reasoning: watch.answer,
+            answer: watch.reasoning,
+        },
+        _ => watch,
+    };
+    let trial = move |(i, (case, decided))| Trial {
+        case,
+        decided,
+        watch: of(i),
+    };
+    cases.iter().zip(said).enumerate().map(trial)
+}
+
+/// The slow twin.
+fn outcomes(
+    cases: &[Case],
+    said: &[Decided],
+    at: &[u16],
+    watch: ReadChannels,
+    options: &JudgeOptions,
+) -> Vec<Outcome> {
+    trials(cases, said, watch)
+        .map(|t| match t.decided.error {
+            Some(_) => Outcome::error(),
+            None => judge(t.case, t.watch, t.decided.stop(at), options),
+        })
+        .collect()
+}
+
+proptest! {
+    #[test]
+    fn every_cell_has_the_tally_and_the_quantiles_of_its_outcomes(
+        (shape, cases, said) in sweeps::sweeps(),
+        options in options(),
+        (reasoning, answer) in (any::<bool>(), any::<bool>()),
+    ) {
+        let watch = ReadChannels { reasoning, answer, arguments: false };
+        let (sheet, latencies) = tallies_and_latencies(&shape, trials(&cases, &said, watch), &options);
+        for at in cells(&shape) {
+            let outcomes = outcomes(&cases, &said, &at, watch, &options);
+            let tally: Tally = outcomes.iter().map(Tally::of).sum();
+            prop_assert_eq!(sheet.tally(&at), tally, "{:?}", at);
+            let slow = Latencies::of(&outcomes);
+            prop_assert_eq!(latencies.quantiles(&at), [slow.of_loops(&tally), slow.of_hits()]);
+        }
+    }
+
+    /// Machines that share the transcripts, by the field that they are kept apart by and added up in any order.
+    #[test]
+    fn sums_by_box_are_the_scores(
+        (shape, cases, said) in sweeps::sweeps(),
+        options in options(),
+        machines in 1_usize..4,
+    ) {
+        let trials: Vec<Trial<'_>> = trials(&cases, &said, BOTH).collect();
+        let key = |i: usize| vec![i.is_multiple_of(2).then(|| "even".to_owned())];
+        let mut all = Boxes::default();
+        for machine in (0..machines).rev() {
+            let mut own = Boxes::default();
+            for (i, t) in trials.iter().enumerate().filter(|(i, _)| i % machines == machine) {
+                own.add_trial(&key(i), 3, (t.case, t.decided, t.watch), &options);
+            }
+            own.sums().for_each(|(place, sum)| all.put(place.clone(), *sum));
+        }
+        prop_assert_eq!(all.painted(2, &shape).len(), 0);
+        for (key, sheet, latencies) in all.painted(3, &shape) {
+            let odd = usize::from(key[0].is_none());
+            let own = trials.iter().skip(odd).step_by(2).copied();
+            let (slow, slow_latencies) = tallies_and_latencies(&shape, own, &options);
+            for at in cells(&shape) {
+                prop_assert_eq!(sheet.tally(&at), slow.tally(&at), "{:?}", at);
+                prop_assert_eq!(latencies.quantiles(&at), slow_latencies.quantiles(&at), "{:?}", at);
+            }
+        }
+    }
+
+    #[test]
+    fn a_part_of_the_counts_is_the_same_part((shape, cases, said) in sweeps::sweeps()) {
+        let options = JudgeOptions::default();
+        let wanted = [Count::Saved, Count::FalseAlarm];
+        let all = tallies(&shape, trials(&cases, &said, BOTH), &options, &Count::ALL);
+        let few = tallies(&shape, trials(&cases, &said, BOTH), &options, &wanted);
+        for at in cells(&shape) {
+            for count in wanted {
+                prop_assert_eq!(few.tally(&at)[count], all.tally(&at)[count]);
+            }
+        }
+    }
+
+    #[test]
+    fn tallies_add_in_any_order((shape, cases, said) in sweeps::sweeps(), cut in 0_usize..14) {
+        let options = JudgeOptions::default();
+        let at = vec![0; shape.len()];
+        let outcomes = outcomes(&cases, &said, &at, BOTH, &options);
+        let (a, b) = outcomes.split_at(cut.min(outcomes.len()));
+        let sum = |part: &[Outcome]| part.iter().map(Tally::of).sum::<Tally>();
+        prop_assert_eq!(sum(a) + sum(b), sum(&outcomes));
+        prop_assert_eq!(outcomes.iter().rev().map(Tally::of).sum::<Tally>(), sum(&outcomes));
+    }
+
+    #[test]
+    fn every_transcript_has_one_verdict_and_counts_fit((shape, cases, said) in sweeps::sweeps(), options in options()) {
+        for at in cells(&shape) {
+            for outcome in outcomes(&cases, &said, &at, BOTH, &options) {
+                let t = Tally::of(&outcome);
+                let verdicts = t.loops() + t.clean() + t.transient() + t.get(Count::Unlabelled) + t.get(Count::Errors);
+                prop_assert_eq!(verdicts, 1);
+                prop_assert!(outcome.saved <= outcome.loop_chars);
+                prop_assert!(outcome.lost + outcome.exposure <= 300);
+                prop_assert_eq!(outcome.loop_chars > 0 || outcome.span.is_some(), outcome.verdict.is_loop() || outcome.is_earlier());
+            }
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! The verdicts of scoring.md, one by one, on transcripts small enough to check by hand.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use crate::kit;
+
+use deadloop_score::replay::detect::{Channel, Kind};
+use deadloop_score::{At, Case, JudgeOptions, Outcome, ReadChannels, Transient, Verdict, judge};
+use kit::stop;
+use serde_json::{Value, json};
+
+/// 100 chars of reasoning, then 3000 of answer.
+const LENGTHS: (u64, u64) = (100, 3000);
+const BOTH: ReadChannels = ReadChannels {
+    reasoning: true,
+    answer: true,
+    arguments: false,
+};
+const ANSWER: ReadChannels = ReadChannels {
+    reasoning: false,
+    answer: true,
+    arguments: false,
+};
+
+fn case(labels: Value) -> Case {
+    kit::case("t", "m", "g", LENGTHS, labels)
+}
+
+fn looping() -> Case {
+    case(json!([{"class": "loop", "kind": "paragraph", "channel": "answer", "onset": 1000}]))
+}
+
+/// The outcome of an alarm at exactly `at` in the answer.
+fn at(case: &Case, at: u64, options: &JudgeOptions) -> Outcome {
+    let exact = JudgeOptions {
+        at: At::Exact,
+        ..*options
+    };
+    judge(
+        case,
+        BOTH,
+        Some(&stop(Channel::Answer, at, Kind::Paragraph, LENGTHS)),
+        &exact,
+    )
+}
+
+fn verdict(case: &Case, place: u64, options: &JudgeOptions) -> &'static str {
+    at(case, place, options).verdict.name()
+}
+
+#[test]
+fn a_loop_is_hit_from_its_onset_to_its_end() {
+    let (case, plain) = (looping(), JudgeOptions::default());
+    assert_eq!(verdict(&case, 999, &plain), "premature");
+    assert_eq!(verdict(&case, 1000, &plain), "hit");
+    assert_eq!(verdict(&case, 3000, &plain), "hit");
+    assert_eq!(judge(&case, BOTH, None, &plain).verdict, Verdict::Miss);
+}
+
+#[test]
+fn the_table_of_judge_holds() {
+    let (case, plain) = (looping(), JudgeOptions::default());
+    let numbers = |o: Outcome| (o.exposure, o.delay, o.saved, o.lost, o.loop_chars);
+    assert_eq!(
+        numbers(judge(&case, BOTH, None, &plain)),
+        (1100, 2000, 0, 0, 2000)
+    );
+    assert_eq!(numbers(at(&case, 900, &plain)), (1000, 2000, 0, 100, 2000));
+    assert_eq!(numbers(at(&case, 1400, &plain)), (1100, 400, 1600, 0, 2000));
+    let ended =
+        self::case(json!([{"class": "loop", "channel": "answer", "onset": 1000, "end": 2000}]));
+    let stale = at(&ended, 2500, &plain);
+    assert_eq!(stale.verdict, Verdict::Stale);
+    assert_eq!(numbers(stale), (1100, 1000, 0, 500, 1000));
+}
+
+#[test]
+fn early_deadline_grace_and_horizon_widen_or_narrow() {
+    let case = case(
+        json!([{"class": "loop", "channel": "answer", "onset": 1000, "earliest": 950,
+                            "end": 2000}]),
+    );
+    let with = |early, deadline, grace| JudgeOptions {
+        early,
+        deadline,
+        grace,
+        ..JudgeOptions::default()
+    };
+    assert_eq!(verdict(&case, 950, &with(0, None, 0)), "hit");
+    assert_eq!(verdict(&case, 940, &with(0, None, 0)), "premature");
+    assert_eq!(verdict(&case, 940, &with(10, None, 0)), "hit");
+    assert_eq!(verdict(&case, 1500, &with(0, Some(500), 0)), "hit");
+    assert_eq!(verdict(&case, 1501, &with(0, Some(500), 0)), "late");
+    assert_eq!(verdict(&case, 2030, &with(0, None, 29)), "stale");
+    assert_eq!(verdict(&case, 2030, &with(0, None, 30)), "hit");
+    let late = at(&case, 1501, &with(0, Some(500), 0));
+    assert_eq!(
+        (late.latency, late.saved, late.kind_right),
+        (Some(501), 499, None)
+    );
+    let capped = JudgeOptions {
+        horizon: Some(300),
+        ..JudgeOptions::default()
+    };
+    assert_eq!(at(&case, 1501, &capped).delay, 300);
+}
+
+/// In another channel than the loop's an alarm has no position to be tolerant about: what counts is
+/// what had arrived.
+#[test]
+fn before_a_loop_of_another_channel_an_alarm_is_premature_however_near_its_onset() {
+    let early = |early| JudgeOptions {
+        early,
+        ..JudgeOptions::default()
+    };
+    for onset in [0, 30, 60, 1000] {
+        let case = case(
+            json!([{"class": "loop", "channel": "answer", "onset": onset.max(1), "earliest": onset}]),
+        );
+        for tolerance in [0, 50] {
+            let stop = stop(Channel::Reasoning, 50, Kind::Paragraph, LENGTHS);
+            let outcome = judge(&case, BOTH, Some(&stop), &early(tolerance));
+            assert_eq!(outcome.verdict.name(), "premature", "{onset} {tolerance}");
+        }
+    }
+}
+
+#[test]
+fn an_alarm_before_the_onset_that_is_a_hit_has_no_latency_and_saves_no_more_than_the_loop() {
+    let case =
+        case(json!([{"class": "loop", "channel": "answer", "onset": 1000, "earliest": 900}]));
+    let early = at(&case, 920, &JudgeOptions::default());
+    assert_eq!(
+        (early.latency, early.saved, early.delay),
+        (Some(0), 2000, 0)
+    );
+    assert_eq!(
+        early.exposure, 1000,
+        "the reasoning and 900 chars of the answer"
+    );
+}
+
+#[test]
+fn several_spans_are_judged_by_the_one_that_holds_the_alarm() {
+    let case = case(json!([
+        {"class": "transient", "channel": "answer", "onset": 200, "end": 400},
+        {"class": "loop", "channel": "answer", "onset": 600, "end": 800},
+        {"class": "loop", "channel": "answer", "onset": 1000},
+    ]));
+    let ignore = JudgeOptions::default();
+    let clean = JudgeOptions {
+        transient: Transient::Clean,
+        ..ignore
+    };
+    let all = JudgeOptions {
+        transient: Transient::Loop,
+        ..ignore
+    };
+    let table = [
+        (100, ["premature"; 3]),
+        (300, ["transient-stop", "premature", "hit"]),
+        (500, ["premature"; 3]),
+        (700, ["hit"; 3]),
+        (900, ["premature"; 3]),
+        (1200, ["hit"; 3]),
+    ];
+    for (place, want) in table {
+        let got = [ignore, clean, all].map(|o| verdict(&case, place, &o));
+        assert_eq!(got, want, "{place}");
+    }
+    assert_eq!(at(&case, 700, &ignore).loop_chars, 200);
+    assert_eq!(at(&case, 1200, &ignore).latency, Some(200));
+    assert_eq!(
+        at(&case, 900, &ignore).lost,
+        100,
+        "healthy up to the loop that follows"
+    );
+    assert_eq!(
+        judge(&case, BOTH, None, &ignore).loop_chars,
+        200,
+        "a miss is charged to the first"
+    );
+}
+
+#[test]
+fn transient_transcripts_stand_apart_unless_asked_for() {
+    let case = case(json!([{"class": "transient", "channel": "answer", "onset": 200, "end": 400}]));
+    let of = |transient| JudgeOptions {
+        transient,
+        ..JudgeOptions::default()
+    };
+    let got = |place, t| verdict(&case, place, &of(t));
+    assert_eq!(got(300, Transient::Ignore), "transient-stop");
+    assert_eq!(got(900, Transient::Ignore), "transient-stop");
+    assert_eq!(got(300, Transient::Clean), "false-alarm");
+    assert_eq!(got(300, Transient::Loop), "hit");
+    assert_eq!(got(900, Transient::Loop), "stale");
+    let pass = |t| judge(&case, BOTH, None, &of(t));
+    assert_eq!(pass(Transient::Ignore).verdict, Verdict::TransientPass);
+    assert_eq!(pass(Transient::Ignore).exposure, 0, "in no ratio");
+    assert_eq!(pass(Transient::Clean).exposure, 3100);
+    assert_eq!(pass(Transient::Loop).verdict, Verdict::Miss);
+}
+
+#[test]
+fn an_alarm_in_another_channel_is_ordered_by_what_had_arrived() {
+    let plain = JudgeOptions {
+        at: At::Exact,
+        ..JudgeOptions::default()
+    };
+    let alarm = |case: &Case, channel, place| {
+        judge(
+            case,
+            BOTH,
+            Some(&stop(channel, place, Kind::Other, LENGTHS)),
+            &plain,
+        )
+    };
+    let in_answer = alarm(&looping(), Channel::Reasoning, 60);
+    assert_eq!(
+        (in_answer.verdict, in_answer.exposure, in_answer.lost),
+        (Verdict::Premature, 60, 1040)
+    );
+    let thought = case(json!([{"class": "loop", "channel": "reasoning", "onset": 40}]));
+    let after = alarm(&thought, Channel::Answer, 500);
+    assert_eq!(
+        (after.verdict, after.exposure, after.lost),
+        (Verdict::Stale, 40, 2500)
+    );
+}
+
+#[test]
+fn only_watched_channels_are_exposure() {
+    let clean = case(json!([{"class": "clean"}]));
+    let plain = JudgeOptions {
+        at: At::Exact,
+        ..JudgeOptions::default()
+    };
+    assert_eq!(judge(&clean, ANSWER, None, &plain).exposure, 3000);
+    let alarm = judge(
+        &clean,
+        ANSWER,
+        Some(&stop(Channel::Answer, 700, Kind::Other, LENGTHS)),
+        &plain,
+    );
+    assert_eq!(
+        (alarm.verdict, alarm.exposure, alarm.lost),
+        (Verdict::FalseAlarm, 700, 2300)
+    );
+}
+
+#[test]
+fn delivered_is_what_counts_unless_exact_is_asked_for() {
+    let (case, alarm) = (looping(), stop(Channel::Answer, 995, Kind::Other, LENGTHS));
+    let by = |at| {
+        judge(
+            &case,
+            BOTH,
+            Some(&alarm),
+            &JudgeOptions {
+                at,
+                ..JudgeOptions::default()
+            },
+        )
+    };
+    assert_eq!(by(At::Exact).verdict, Verdict::Premature);
+    let delivered = by(At::Delivered);
+    assert_eq!(
+        (delivered.verdict, delivered.latency),
+        (Verdict::Hit, Some(2))
+    );
+    assert_eq!(delivered.kind_right, Some(false));
+}
+
+#[test]
+fn without_a_label_or_with_a_doubt_nothing_is_scored() {
+    for labels in [json!([]), json!([{"class": "unsure"}])] {
+        let outcome = at(&case(labels), 500, &JudgeOptions::default());
+        assert_eq!(
+            (outcome.verdict, outcome.exposure, outcome.lost),
+            (Verdict::Unlabelled, 0, 0)
+        );
+    }
+}

@@ -1,0 +1,193 @@
+//! Guards that other people run, and the one that stands between a client and a server: `export` and `proxy` from outside.
+
+#![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
+
+use crate::program;
+
+use program::{STARTER, code, deadloop, file, stderr, stdout};
+use serde_json::Value;
+
+#[test]
+fn an_export_says_what_it_loses_and_measures_it() {
+    let run = deadloop(&[
+        "export", "vllm", "--to", "vllm", "--corpus", STARTER, "--split", "dev", "--json",
+    ]);
+    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    let said: Value = serde_json::from_str(&stdout(&run)).expect("--json prints JSON");
+    let config: Value = said["config"]
+        .as_str()
+        .map(str::parse)
+        .expect("a text")
+        .expect("JSON");
+    assert_eq!(config["repetition_detection"]["max_pattern_size"], 128);
+    let measured = said["measured"].as_array().expect("two rows");
+    assert_eq!(measured.len(), 2);
+    // The preset is the twin of vLLM itself: nothing is lost but the row that stands for its multiples.
+    assert_eq!(measured[0]["hit"], measured[1]["hit"]);
+    assert_eq!(measured[0]["wrong"], measured[1]["wrong"]);
+}
+
+/// Events of 6 chars that are 4 tokens; one without a count, and a model of its own, are not among them.
+#[test]
+fn a_token_is_as_long_as_the_recordings_say() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let events = r#"[{"type":"reasoning","text":"think ","tokens":4},{"type":"answer","text":"and so","tokens":4},{"type":"answer","text":" to the end of it"}]"#;
+    let line = |id: &str, model: &str, events: &str| {
+        format!(
+            "{{\"id\":\"{id}\",\"model\":\"{model}\",\"events\":{events},\"labels\":[{{\"class\":\"clean\"}}]}}\n"
+        )
+    };
+    let other = r#"[{"type":"answer","text":"ab","tokens":2}]"#;
+    let lines = line("a", "m", events) + &line("b", "other", other);
+    let corpus = file(dir.path(), "counted.jsonl", &lines);
+    let export = |more: &[&str]| {
+        let all = [
+            "export",
+            "vllm",
+            "--to",
+            "vllm",
+            "--chars-per-token",
+            "recorded",
+            "--json",
+        ];
+        deadloop(&[&all, more].concat())
+    };
+    let said = |more: &[&str]| -> Value {
+        let run = export(more);
+        assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+        serde_json::from_str(&stdout(&run)).expect("--json prints JSON")
+    };
+    let own = said(&["--corpus", &corpus, "--for", "m"]);
+    assert_eq!(own["chars_per_token"], 1.5);
+    assert!(
+        own["config"]
+            .as_str()
+            .is_some_and(|c| c.contains("\"max_pattern_size\": 342")),
+        "{own}"
+    );
+    assert_eq!(said(&["--corpus", &corpus])["chars_per_token"], 1.4);
+    assert_eq!(code(&export(&[])), Some(2));
+    let none = file(
+        dir.path(),
+        "none.jsonl",
+        "{\"id\":\"a\",\"model\":\"m\",\"text\":\"x\"}\n",
+    );
+    let refused = export(&["--corpus", &none]);
+    assert!(
+        stderr(&refused).contains("has `tokens`"),
+        "{}",
+        stderr(&refused)
+    );
+}
+
+#[test]
+fn a_setting_that_an_engine_has_no_word_for_is_refused() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let novelty = file(
+        dir.path(),
+        "novelty.toml",
+        "[[guard]]\ndetector = \"novelty\"\n",
+    );
+    let run = deadloop(&["export", &novelty, "--to", "litellm"]);
+    assert_eq!(code(&run), Some(2));
+    assert!(
+        stderr(&run).contains("novelty.toml: litellm can only be told of exact copies"),
+        "{}",
+        stderr(&run)
+    );
+    assert_eq!(stdout(&run), "");
+    assert_eq!(
+        code(&deadloop(&["export", "recommended", "--to", "nobody"])),
+        Some(2)
+    );
+    let own = "[[guard]]\ndetector = \"periodic\"\n[[model]]\nmatch = \"a*\"\n[[model.guard]]\ndetector = \"periodic\"\n[model.guard.params]\nmin_copies = 9\n";
+    let own = file(dir.path(), "own.toml", own);
+    let run = deadloop(&["export", &own, "--to", "vllm"]);
+    assert!(
+        stderr(&run).contains("models that match a* have a guard of their own"),
+        "{}",
+        stderr(&run)
+    );
+    let run = deadloop(&["export", &own, "--to", "vllm", "--for", "abc"]);
+    assert!(
+        stdout(&run).contains("\"min_count\": 9"),
+        "{}",
+        stderr(&run)
+    );
+}
+
+/// The real program between a server that loops and a client; SIGTERM while a stream is under way.
+#[cfg(unix)]
+#[test]
+fn the_proxy_ends_a_loop_and_is_stopped_without_a_stream_being_cut() {
+    use std::io::{BufRead, BufReader, Read, Write};
+    use std::net::{TcpListener, TcpStream};
+    use std::process::Stdio;
+
+    let server = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let upstream = format!("http://{}", server.local_addr().expect("an address"));
+    std::thread::spawn(move || {
+        for mut stream in server.incoming().flatten() {
+            std::thread::spawn(move || {
+                let mut path = String::new();
+                BufReader::new(&stream)
+                    .read_line(&mut path)
+                    .expect("a request");
+                let loops = path.contains("loop");
+                let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
+                let mut written = stream.write_all(head.as_bytes());
+                for n in 0_u64..if loops { 100_000 } else { 100 } {
+                    let text = match loops {
+                        true => "and again ".into(),
+                        false => format!("w{} ", n.wrapping_mul(2_654_435_761) % 1_000_003),
+                    };
+                    let event = format!(
+                        "data: {{\"choices\":[{{\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n"
+                    );
+                    written = written.and_then(|()| stream.write_all(event.as_bytes()));
+                    if !loops {
+                        std::thread::sleep(std::time::Duration::from_millis(10));
+                    }
+                }
+            });
+        }
+    });
+    let args = ["proxy", "--listen", "127.0.0.1:0", "--upstream", &upstream];
+    let mut child = program::command(&args)
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut said = BufReader::new(child.stderr.take().expect("its stderr"));
+    let mut line = String::new();
+    said.read_line(&mut line).expect("it says where");
+    let at = line
+        .trim()
+        .strip_prefix("listening at http://")
+        .expect("an address")
+        .to_owned();
+    let get = |path: &str| {
+        let mut stream = TcpStream::connect(&at).expect("it listens");
+        write!(stream, "GET /{path} HTTP/1.0\r\n\r\n").expect("it reads");
+        stream
+    };
+    let mut got = String::new();
+    get("loop").read_to_string(&mut got).expect("text");
+    assert!(
+        got.ends_with("\"finish_reason\":\"length\"}]}\n\ndata: [DONE]\n\n"),
+        "{got}"
+    );
+    line.clear();
+    said.read_line(&mut line).expect("it tells of the alarm");
+    assert!(
+        line.contains("dead loop: short-sequence in answer"),
+        "{line}"
+    );
+    let mut slow = get("slow");
+    // Of the head alone.
+    slow.read_exact(&mut [0; 20]).expect("it has begun");
+    program::send(&child, nix::sys::signal::Signal::SIGTERM);
+    let mut rest = String::new();
+    slow.read_to_string(&mut rest).expect("text");
+    assert_eq!(rest.matches("data: ").count(), 100, "{rest}");
+    assert_eq!(program::ended(&mut child).code(), Some(0));
+}

@@ -1,0 +1,329 @@
+//! Runs of agents from outside: guards on tool calls through every command, and scores that keep each unit apart.
+
+#![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
+
+use crate::program;
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::Stdio;
+
+use program::{code, command, deadloop, file, stderr, stdout};
+use serde_json::{Value, json};
+
+/// A call and its result.
+fn step(n: usize, query: &str, content: &str) -> [Value; 2] {
+    let id = format!("c{n}");
+    [
+        json!({"type": "tool_call", "id": id, "name": "search", "arguments": {"q": query}}),
+        json!({"type": "tool_result", "id": id, "content": content, "error": false}),
+    ]
+}
+
+/// A run of `before` different calls, then the same one `again` times.
+fn run(before: usize, again: usize) -> Vec<Value> {
+    let different = (0..before).map(|n| step(n, &format!("question {n}"), &format!("answer {n}")));
+    let same = (before..before + again).map(|n| step(n, "once more", "nothing"));
+    let user = json!({"type": "user", "text": "find it"});
+    [user]
+        .into_iter()
+        .chain(different.chain(same).flatten())
+        .collect()
+}
+
+fn line(id: &str, events: &[Value], label: Value) -> String {
+    let meta = json!({"source": "made-up"});
+    json!({"id": id, "model": "m", "events": events, "labels": [label], "meta": meta}).to_string()
+        + "\n"
+}
+
+/// `loops` runs that end in 9 equal calls, and `clean` ones of 40 calls, two of them equal.
+fn corpus(dir: &Path, loops: usize, clean: usize) -> String {
+    let mut lines = String::new();
+    for n in 0..loops {
+        let label = json!({"class": "loop", "kind": "same-call-same-result", "channel": "tools",
+                           "start": 5 + n, "onset": 6 + n, "end": null, "period": 1});
+        lines += &line(&format!("loop-{n}"), &run(5 + n, 9), label);
+    }
+    for n in 0..clean {
+        let label = json!({"class": "clean", "channel": "tools"});
+        lines += &line(&format!("clean-{n}"), &run(38, 2), label);
+    }
+    file(dir, "runs.jsonl", &lines)
+}
+
+/// The rows of a CSV file, by column.
+fn rows(path: &Path) -> Vec<BTreeMap<String, String>> {
+    let mut file = csv::Reader::from_path(path).expect("a table");
+    let rows = file.deserialize().map(|row| row.expect("a row"));
+    rows.collect()
+}
+
+#[track_caller]
+fn done(args: &[&str]) -> String {
+    let run = deadloop(args);
+    assert_eq!(code(&run), Some(0), "{args:?}: {}", stderr(&run));
+    stdout(&run)
+}
+
+const SAME_PAIR: &str = "[[guard]]\ndetector = \"same-pair\"\n";
+
+#[test]
+fn tune_searches_guards_on_calls_where_labels_count_in_calls() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let corpus = corpus(dir.path(), 24, 300);
+    let out = dir.path().join("out");
+    let shown = out.display().to_string();
+    let late = "[[guard]]\ndetector = \"periodic\"\n\n[[guard]]\ndetector = \"duplicate\"\nparams = { n = 12 }\n";
+    let in_use = file(dir.path(), "in-use.toml", late);
+    let asked = ["tune", &corpus, "--settings", &in_use, "--json", "--csv"];
+    let said = done(&[&asked[..], &["--out", &shown]].concat());
+    let said: Value = serde_json::from_str(&said).expect("--json prints JSON");
+    assert_eq!(said["verdict"], "ship", "{said}");
+    let settings = std::fs::read_to_string(out.join("settings.toml")).expect("settings");
+    assert!(
+        settings.contains("detector = \"same-pair\"")
+            || settings.contains("detector = \"duplicate\""),
+        "{settings}"
+    );
+    // Guards that count in chars are none to choose from here: they stay.
+    assert!(settings.contains("detector = \"periodic\"") && !settings.contains("n = 12"));
+    let grid = std::fs::read_to_string(out.join("manifest.json")).expect("a manifest");
+    assert!(grid.contains("fa_per_kcall<=0.2") && grid.contains("same-pair"));
+    assert!(
+        !grid.contains("recurrence\\\""),
+        "no text detector is searched"
+    );
+    let scores = rows(&out.join("scores.csv"));
+    let all = |unit: &str| scores.iter().all(|row| row["unit"] == unit);
+    assert!(all("calls") && scores.iter().all(|row| row["fa_per_mchar"].is_empty()));
+    assert!(scores.iter().any(|row| row["setting"] == "limit-10"));
+    for page in ["report.html", "report.md"] {
+        let page = std::fs::read_to_string(out.join(page)).expect("a page");
+        assert!(page.contains("false alarms/kcall") && page.contains("delay, calls"));
+        assert!(!page.contains("per million clean chars"));
+    }
+    // What it chose is a guard that explain, watch and compare run.
+    let settings = out.join("settings.toml").display().to_string();
+    let told = done(&["explain", &corpus, "loop-3", "--settings", &settings]);
+    assert!(
+        told.contains("calls after the onset") && told.contains("in tools"),
+        "{told}"
+    );
+    assert!(told.contains("search({\"q\":\"once more\"})"), "{told}");
+}
+
+/// The outside sum: recall, delay and exposure of each unit, from outcomes.csv alone.
+#[test]
+fn a_text_loop_and_a_loop_of_calls_are_never_added() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let text = "the same again. ".repeat(200);
+    let answer = [json!({"type": "answer", "text": text})];
+    let looped =
+        json!({"class": "loop", "channel": "answer", "start": 0, "onset": 16, "end": null});
+    let calls = json!({"class": "loop", "channel": "tools", "start": 5, "onset": 6, "end": null});
+    let clean = json!({"class": "clean", "channel": "tools"});
+    let lines = [
+        line("text", &answer, looped),
+        line("calls", &run(5, 9), calls),
+        line("clean", &run(40, 1), clean),
+    ];
+    let corpus = file(dir.path(), "mixed.jsonl", &lines.concat());
+    let both = "[[guard]]\ndetector = \"periodic\"\n\n[[guard]]\ndetector = \"same-pair\"\n";
+    let settings = file(dir.path(), "both.toml", both);
+    let asked = deadloop(&[
+        "replay",
+        &corpus,
+        "--settings",
+        &settings,
+        "--out",
+        "nowhere",
+    ]);
+    assert_eq!(code(&asked), Some(2));
+    let wanted = "labels count in chars and in calls, and nothing is added up across units; say which with --unit chars|calls";
+    assert!(stderr(&asked).contains(wanted), "{}", stderr(&asked));
+    for unit in ["chars", "calls"] {
+        let out = dir.path().join(unit);
+        let shown = out.display().to_string();
+        let fixed = [
+            "replay",
+            &corpus,
+            "--settings",
+            &settings,
+            "--csv",
+            "-q",
+            "--out",
+            &shown,
+        ];
+        done(&[&fixed[..], &["--unit", unit]].concat());
+        let scores = rows(&out.join("scores.csv"));
+        let of = |wanted: &str| {
+            let mut own = scores
+                .iter()
+                .filter(|row| row["model"] == "*" && row["unit"] == wanted);
+            own.next().expect("a row a unit").clone()
+        };
+        assert_eq!(scores[0]["unit"], unit, "the unit of choice comes first");
+        let (chars, in_calls) = (of("chars"), of("calls"));
+        assert_eq!(
+            (chars["loops"].as_str(), in_calls["loops"].as_str()),
+            ("1", "1")
+        );
+        assert_eq!(chars["loop_chars"], (3200 - 16).to_string());
+        assert_eq!(in_calls["loop_chars"], (14 - 6).to_string());
+        // The clean run was watched for all its calls, the looping one up to its onset.
+        assert_eq!(in_calls["exposure"], (41 + 6).to_string());
+        // What loops in the other unit is counted and left out.
+        assert_eq!(in_calls["unlabelled"], "1");
+        let outcomes = rows(&out.join("outcomes.csv"));
+        let sum = |column: &str| {
+            let cells = outcomes.iter().filter(|row| row["verdict"] != "unlabelled");
+            cells
+                .map(|row| row[column].parse().unwrap_or(0))
+                .sum::<u64>()
+        };
+        let own = of(unit);
+        assert_eq!(own["exposure"], sum("exposure").to_string());
+        assert_eq!(own["loop_chars"], sum("loop_chars").to_string());
+        assert_eq!(own["delay_chars"], sum("delay").to_string());
+    }
+}
+
+#[test]
+fn a_sweep_has_a_cell_for_each_row_length_and_compare_counts_calls() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let corpus = corpus(dir.path(), 12, 20);
+    let grid = "[[guard]]\ndetector = \"duplicate\"\n[guard.params]\nn = [2, 3, 10]\n";
+    let (grid, out) = (
+        file(dir.path(), "grid.toml", grid),
+        dir.path().join("swept"),
+    );
+    let shown = out.display().to_string();
+    let said = done(&["sweep", &corpus, "--grid", &grid, "--csv", "--out", &shown]);
+    assert!(said.contains("false alarms/kcall"), "{said}");
+    let scores = rows(&out.join("scores.csv"));
+    let of = |n: &str| {
+        let mut rows = scores.iter();
+        let row = rows.find(|row| row["model"] == "*" && row["p.duplicate.n"] == n);
+        let row = row.expect("a row a cell");
+        ["hit", "false_alarm", "delay"].map(|column| row[column].clone())
+    };
+    // Two equal calls are met by clean runs too; nine of them are no row of ten.
+    assert_eq!(of("2"), ["12", "20", "1"]);
+    assert_eq!(of("3"), ["12", "0", "2"]);
+    assert_eq!(of("10"), ["0", "0", "8"]);
+    let settings = |name: &str, n: u32| {
+        let text = format!("[[guard]]\ndetector = \"duplicate\"\n[guard.params]\nn = {n}\n");
+        file(dir.path(), name, &text)
+    };
+    let (base, new) = (settings("base.toml", 3), settings("new.toml", 2));
+    let compared = deadloop(&["compare", &base, &new, "--corpus", &corpus, "--json"]);
+    let said: Value = serde_json::from_slice(&compared.stdout).expect("JSON");
+    assert!(said.to_string().contains("fa_per_kcall"), "{said}");
+    assert_eq!(code(&compared), Some(100), "twenty runs more are cut");
+}
+
+/// Live: the alarm comes at the event at which the replay has it, and says what the model was doing.
+#[test]
+fn watch_stops_a_run_at_its_third_equal_pair() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let settings = file(dir.path(), "guard.toml", SAME_PAIR);
+    let mut child = command(&[
+        "watch",
+        "--settings",
+        &settings,
+        "--from",
+        "jsonl",
+        "--json",
+    ])
+    .stdin(Stdio::piped())
+    .stdout(Stdio::piped())
+    .stderr(Stdio::piped())
+    .spawn()
+    .expect("it starts");
+    let events: String = run(4, 9).iter().map(|event| format!("{event}\n")).collect();
+    // It stops reading at the alarm.
+    let _ = child
+        .stdin
+        .take()
+        .expect("a pipe")
+        .write_all(events.as_bytes());
+    let ended = child.wait_with_output().expect("it ends");
+    assert_eq!(code(&ended), Some(10), "{}", stderr(&ended));
+    let said: Value = serde_json::from_slice(&ended.stdout).expect("JSON");
+    let alarm = &said["alarm"];
+    assert_eq!(alarm["channel"], "tools");
+    assert_eq!((&alarm["calls"], &alarm["event"]), (&json!(7), &json!(14)));
+    assert_eq!((&alarm["onset"], &alarm["period"]), (&json!(5), &json!(1)));
+    let told = stderr(&ended);
+    assert!(told.contains("got the same result each time"), "{told}");
+    assert!(
+        told.contains("same-call-same-result in tools, calls 5..7"),
+        "{told}"
+    );
+}
+
+/// What labels in calls can prove is told in calls: nothing of it is in chars.
+#[test]
+fn stats_check_and_power_count_calls() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let corpus = corpus(dir.path(), 3, 40);
+    let told: Value = serde_json::from_str(&done(&["stats", &corpus, "--json"])).expect("JSON");
+    let calls = &told["all"]["units"]["calls"];
+    assert_eq!(
+        (&calls["loops"], &calls["clean"], &calls["exposure"]),
+        (&json!(3), &json!(40), &json!(1600))
+    );
+    let least = calls["provable_fa_per_kcall"].as_f64().expect("a rate");
+    assert!((least - 2.9957 / 1.6).abs() < 1e-3, "{least}");
+    assert_eq!(told["all"]["calls"], 1600 + 14 + 15 + 16);
+    let shown = done(&["stats", &corpus]);
+    assert!(
+        shown.contains("clean kcall") && !shown.contains("Mchar"),
+        "{shown}"
+    );
+    let checked = stdout(&deadloop(&["check", &corpus]));
+    assert!(
+        checked.contains("3 loops: even if every one is found") && !checked.contains("clean chars"),
+        "{checked}"
+    );
+    let power = done(&["power", "--claim", "fa_per_kcall<=0.2"]);
+    assert!(
+        power.contains("14 979") && power.contains("clean calls"),
+        "{power}"
+    );
+}
+
+#[test]
+fn the_strip_of_a_run_has_an_alarm_in_text_after_the_calls_before_it() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let mut events = run(5, 9);
+    // A user, and three calls with their results.
+    events.insert(
+        7,
+        json!({"type": "answer", "text": "the same again. ".repeat(200)}),
+    );
+    let label = json!({"class": "loop", "channel": "tools", "start": 5, "onset": 6, "end": null});
+    let corpus = file(dir.path(), "runs.jsonl", &line("run", &events, label));
+    let periodic = file(dir.path(), "p.toml", "[[guard]]\ndetector = \"periodic\"\n");
+    let out = dir.path().join("out");
+    let shown = out.display().to_string();
+    done(&[
+        "replay",
+        &corpus,
+        "--settings",
+        &periodic,
+        "--out",
+        &shown,
+        "-q",
+    ]);
+    let page = std::fs::read_to_string(out.join("report.html")).expect("a page");
+    let (_, tick) = page.split_once("<path class=\"tick ").expect("an alarm");
+    let (_, at) = tick.split_once("d=\"M").expect("its place");
+    let at: f64 = at
+        .split_once(' ')
+        .and_then(|(at, _)| at.parse().ok())
+        .expect("thousandths");
+    assert!((at - 3000.0 / 14.0).abs() < 1.0, "{at}");
+}

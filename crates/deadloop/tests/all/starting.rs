@@ -1,0 +1,200 @@
+//! `deadloop init`, `completions` and `man`: what a new user gets, and that it runs.
+
+#![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
+
+use crate::program;
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use program::{code, deadloop, deadloop_in, stderr, stdout};
+
+/// Runs words of a shell in a folder, with the program on its path.
+fn shell(folder: &Path, line: &str) -> Output {
+    let program = Path::new(env!("CARGO_BIN_EXE_deadloop"));
+    let bin = program.parent().expect("a folder").display();
+    let path = std::env::var("PATH").unwrap_or_default();
+    let run = Command::new("bash")
+        .args(["-c", line])
+        .env("PATH", format!("{bin}:{path}"))
+        .current_dir(folder)
+        .output();
+    run.expect("bash is there")
+}
+
+#[test]
+fn what_init_writes_runs() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let run = deadloop_in(dir.path(), &["init", "start"]);
+    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    for name in ["settings.toml", "grid.toml", "corpus", "deadloop.yml"] {
+        assert!(stdout(&run).contains(&format!("start/{name}")), "{name}");
+    }
+    let start = dir.path().join("start");
+    for (words, wanted) in [
+        (&["check", "corpus"][..], 0),
+        (&["show", "corpus"], 0),
+        (
+            &[
+                "replay",
+                "corpus",
+                "--settings",
+                "settings.toml",
+                "--out",
+                "seen",
+            ],
+            0,
+        ),
+        (
+            &["tune", "corpus", "--grid", "grid.toml", "--out", "tuned"],
+            0,
+        ),
+    ] {
+        let run = deadloop_in(&start, words);
+        assert_eq!(code(&run), Some(wanted), "{words:?}: {}", stderr(&run));
+    }
+    assert!(start.join("tuned/settings.toml").is_file());
+}
+
+#[test]
+fn the_settings_that_init_writes_are_the_recommended_ones() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    assert_eq!(code(&deadloop_in(dir.path(), &["init"])), Some(0));
+    let id = |settings: &str, out: &str| {
+        let words = [
+            "replay",
+            "corpus",
+            "--settings",
+            settings,
+            "--out",
+            out,
+            "--json",
+        ];
+        let run = deadloop_in(dir.path(), &words);
+        let told: serde_json::Value = serde_json::from_slice(&run.stdout).expect("JSON");
+        told["settings"][0]["setting"].clone()
+    };
+    assert_eq!(id("settings.toml", "own"), id("recommended", "theirs"));
+}
+
+#[test]
+fn the_job_for_ci_runs_as_it_is_written() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    assert_eq!(code(&deadloop_in(dir.path(), &["init"])), Some(0));
+    let job = std::fs::read_to_string(dir.path().join("deadloop.yml")).expect("it is written");
+    let commands: Vec<&str> = job
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("run: "))
+        .collect();
+    assert_eq!(commands.len(), 2, "{job}");
+    for line in commands {
+        let run = shell(dir.path(), line);
+        assert_eq!(
+            code(&run),
+            Some(0),
+            "{line}: {}{}",
+            stdout(&run),
+            stderr(&run)
+        );
+    }
+    // A guard that finds nothing does not pass.
+    let worse = "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = 1000\n";
+    std::fs::write(dir.path().join("settings.toml"), worse).expect("it is writable");
+    let run = shell(
+        dir.path(),
+        job.lines()
+            .filter_map(|l| l.trim().strip_prefix("run: "))
+            .nth(1)
+            .expect("two"),
+    );
+    assert_eq!(code(&run), Some(100), "{}", stderr(&run));
+}
+
+#[test]
+fn init_overwrites_nothing() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let grid = dir.path().join("grid.toml");
+    std::fs::write(&grid, "mine").expect("it is writable");
+    let run = deadloop_in(dir.path(), &["init"]);
+    assert_eq!(code(&run), Some(2));
+    assert!(
+        stderr(&run).contains("grid.toml is there already"),
+        "{}",
+        stderr(&run)
+    );
+    let entries = std::fs::read_dir(dir.path()).expect("a folder").count();
+    assert_eq!(entries, 1, "nothing was written");
+    assert_eq!(std::fs::read_to_string(&grid).expect("it is there"), "mine");
+}
+
+#[test]
+fn every_shell_has_completions_that_know_every_command() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let run = deadloop(&["completions", shell]);
+        let script = stdout(&run);
+        assert_eq!(code(&run), Some(0), "{shell}");
+        for word in ["tune", "check-cases", "completions", "text-field"] {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+    }
+    let run = shell(Path::new("."), "deadloop completions bash | bash -n");
+    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    let run = deadloop(&["completions", "bsh"]);
+    assert_eq!(code(&run), Some(2));
+    assert!(stderr(&run).contains("bash"), "{}", stderr(&run));
+}
+
+#[test]
+fn every_command_has_a_page() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let run = deadloop_in(dir.path(), &["man", "--out", "pages"]);
+    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    let page = |name: &str| {
+        let path = dir.path().join("pages").join(format!("{name}.1"));
+        std::fs::read_to_string(path).expect(name)
+    };
+    assert!(
+        page("deadloop").contains("deadloop\\-tune(1)"),
+        "{}",
+        page("deadloop")
+    );
+    for name in ["tune", "check-cases", "schema", "show"] {
+        let page = page(&format!("deadloop-{name}"));
+        assert!(page.starts_with(".ie"), "{page}");
+        assert!(page.contains(".SH OPTIONS"), "{name}: {page}");
+    }
+    let again = deadloop_in(dir.path(), &["man", "--out", "pages"]);
+    assert_eq!(code(&again), Some(2));
+    assert!(stderr(&again).contains("--force"), "{}", stderr(&again));
+    let forced = deadloop_in(dir.path(), &["man", "--out", "pages", "--force"]);
+    assert_eq!(code(&forced), Some(0));
+    let one = stdout(&deadloop(&["man", "tune"]));
+    assert_eq!(one.trim_end(), page("deadloop-tune").trim_end());
+    let run = deadloop(&["man", "tun"]);
+    assert_eq!(code(&run), Some(2));
+    assert!(
+        stderr(&run).contains("did you mean \"tune\"?"),
+        "{}",
+        stderr(&run)
+    );
+}
+
+/// Every command has an example in its help.
+#[test]
+fn every_help_has_an_example() {
+    let help = stdout(&deadloop(&["--help"]));
+    let commands = help.split("Usage:").nth(1).expect("usage");
+    let commands: Vec<&str> = commands
+        .lines()
+        .take_while(|line| !line.starts_with("Options"))
+        .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help")
+        .collect();
+    assert!(commands.len() > 20, "{commands:?}");
+    for name in commands {
+        let help = stdout(&deadloop(&[name, "--help"]));
+        assert!(help.contains("Example"), "{name}: {help}");
+        assert!(help.contains(&format!("deadloop {name}")), "{name}: {help}");
+    }
+}

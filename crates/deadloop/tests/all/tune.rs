@@ -1,0 +1,757 @@
+//! `tune` and `power` from outside: what each option promises, on a small corpus whose answer is
+//! known.
+
+#![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
+
+use crate::program;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Output, Stdio};
+
+use program::{code, command, deadloop, stderr, stdout};
+use serde_json::{Value, json};
+
+fn stdout_json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).expect("--json prints JSON")
+}
+
+/// Healthy prose of so many words, another one for each seed.
+fn prose(seed: u64, words: usize) -> String {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = |n: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state % n
+    };
+    let mut text = String::new();
+    for i in 0..words {
+        let length = 3 + next(6);
+        text.extend((0..length).map(|_| char::from(b'a' + next(26) as u8)));
+        text.push_str(if i % 12 == 11 { ".\n" } else { " " });
+    }
+    text
+}
+
+/// What is in a corpus: so many loops and clean transcripts of each model, in one split.
+struct Corpus<'a> {
+    models: &'a [(&'a str, usize)],
+    loops: bool,
+    split: &'a str,
+}
+
+impl Corpus<'_> {
+    /// The lines of its file: a loop is prose, then one sentence again and again.
+    fn lines(&self) -> String {
+        let mut lines = String::new();
+        for (m, (model, n)) in self.models.iter().enumerate() {
+            for i in 0..*n {
+                let seed = 1 + (m * 1000 + i) as u64 + 7919 * self.split.len() as u64;
+                let row = |kind: &str, answer: String, label: Value| {
+                    json!({"id": format!("{model}/{}/{kind}{i}", self.split), "model": model,
+                           "answer": answer, "labels": [label]})
+                };
+                let clean = row("clean", prose(seed, 2500), json!({"class": "clean"}));
+                writeln!(lines, "{clean}").expect("a string grows");
+                if self.loops {
+                    let (start, unit) = (prose(seed + 1_000_000, 300), prose(seed + 2_000_000, 12));
+                    let onset = start.chars().count() + unit.chars().count();
+                    let label = json!({"class": "loop", "kind": "paragraph", "channel": "answer", "onset": onset});
+                    let text = start + &unit.repeat(100);
+                    writeln!(lines, "{}", row("loop", text, label)).expect("a string grows");
+                }
+            }
+        }
+        lines
+    }
+}
+
+const MODELS: [(&str, usize); 2] = [("big", 20), ("small", 4)];
+
+/// A folder for a test, and its corpus.
+struct Bench {
+    dir: tempfile::TempDir,
+    corpus: String,
+}
+
+impl Bench {
+    fn new(lines: &str) -> Self {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let corpus = dir.path().join("corpus.jsonl");
+        std::fs::write(&corpus, lines).expect("it is writable");
+        let corpus = corpus.display().to_string();
+        Self { dir, corpus }
+    }
+
+    fn looping() -> Self {
+        let corpus = Corpus {
+            models: &MODELS,
+            loops: true,
+            split: "dev",
+        };
+        Self::new(&corpus.lines())
+    }
+
+    /// A corpus in a folder, whose `splits.csv` says which lines are of which split.
+    fn split(dev: &str, test: &str) -> Self {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let corpus = dir.path().join("corpus");
+        let transcripts = corpus.join("transcripts");
+        std::fs::create_dir_all(&transcripts).expect("it can be made");
+        let mut splits = "transcript,split\n".to_owned();
+        for (split, lines) in [("dev", dev), ("test", test)] {
+            let file = transcripts.join(format!("{split}.jsonl"));
+            std::fs::write(file, lines).expect("it is writable");
+            for line in lines.lines() {
+                let row: Value = serde_json::from_str(line).expect("it is JSON");
+                let id = row["id"].as_str().expect("it has one");
+                writeln!(splits, "{id},{split}").expect("a string grows");
+            }
+        }
+        std::fs::write(corpus.join("splits.csv"), splits).expect("it is writable");
+        let corpus = corpus.display().to_string();
+        Self { dir, corpus }
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.dir.path().join(name).display().to_string()
+    }
+
+    fn write(&self, name: &str, text: &str) -> String {
+        let path = self.path(name);
+        std::fs::write(&path, text).expect("it is writable");
+        path
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).expect("it was written")
+    }
+
+    /// A grid of eight structures, three thresholds each.
+    fn grid(&self) -> String {
+        let text = "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\n\
+            checkpoints = [[1000, 2000, 4000], [2000, 4000]]\nevery = [0, 500, 1000, 2000]\nmin_matches = [3, 4, 6]\n";
+        self.write("grid.toml", text)
+    }
+
+    fn tune(&self, out: &str, more: &[&str]) -> Output {
+        let (grid, out) = (self.grid(), self.path(out));
+        let args = ["tune", &self.corpus, "--grid", &grid, "--out", &out];
+        deadloop(&[&args, more].concat())
+    }
+
+    /// What `tune` wrote, but what says when and how long.
+    fn tables(&self, out: &str) -> BTreeMap<String, Vec<u8>> {
+        let folder = std::fs::read_dir(self.path(out)).expect("it was written");
+        let files = folder.flatten().filter(|entry| entry.path().is_file());
+        let named = files.map(|entry| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            (name, std::fs::read(entry.path()).expect("it is a file"))
+        });
+        named
+            .filter(|(name, _)| name != "manifest.json" && name != "report.html")
+            .collect()
+    }
+
+    fn manifest(&self, out: &str) -> Value {
+        serde_json::from_str(&self.read(&format!("{out}/manifest.json"))).expect("it is JSON")
+    }
+
+    fn choice(&self, out: &str) -> Vec<BTreeMap<String, String>> {
+        let path = self.path(&format!("{out}/choice.csv"));
+        rows(Path::new(&path))
+    }
+}
+
+fn rows(path: &Path) -> Vec<BTreeMap<String, String>> {
+    let mut reader = csv::Reader::from_path(path).expect("it was written");
+    reader
+        .deserialize()
+        .map(|row| row.expect("it is whole"))
+        .collect()
+}
+
+#[test]
+fn power_says_what_a_claim_and_a_difference_take() {
+    let ask = |args: &[&str]| stdout_json(&deadloop(&[&["power", "--json"], args].concat()));
+    let claims = ask(&["--claim", "fa_per_mchar<=1", "--claim", "recall>=0.9"]);
+    // -ln 0.05 events in 10^-6 chars each; 0.9^28 > 0.05 > 0.9^29.
+    assert_eq!(
+        claims[0]["sizes"][0],
+        json!({"errors": 0, "size": 2_995_733, "power": null})
+    );
+    assert_eq!(claims[1]["sizes"][0]["size"], 29);
+    assert_eq!(claims[1]["sizes"].as_array().map(Vec::len), Some(6));
+    let one = ask(&[
+        "--claim",
+        "recall>=0.9",
+        "--errors",
+        "0",
+        "--truth",
+        "0.99",
+        "--power",
+        "0.7",
+    ]);
+    // Without an error 29 loops do: 0.99^29 = 0.747.
+    assert_eq!(one[0]["sizes"].as_array().map(Vec::len), Some(1));
+    assert_eq!(one[0]["need"]["size"], 29, "{one}");
+    let more = ask(&["--difference", "recall", "--from", "0.8", "--to", "0.9"]);
+    let [nested, independent] = ["nested", "independent"].map(|how| more[0][how].as_u64());
+    assert!(nested.expect("it can be found") < independent.expect("it can be found"));
+    let text = stdout(&deadloop(&["power", "--claim", "fa_per_mchar<=1"]));
+    let digits: String = text.split_whitespace().collect();
+    assert!(digits.contains("2995733"), "{text}");
+    for (wrong, said) in [
+        (&["--claim", "recall<=0.9"][..], "expected fa_per_mchar<=N"),
+        (&["--claim", "speed<=1"], "unknown metric"),
+        (
+            &["--difference", "recall", "--from", "0.9", "--to", "0.8"],
+            "--to to be better",
+        ),
+        (
+            &["--difference", "delay", "--from", "9", "--to", "8"],
+            "expected recall, within_N or fpr",
+        ),
+        (&["--difference", "recall"], "--from"),
+        (&[], "--claim"),
+    ] {
+        let run = deadloop(&[&["power"], wrong].concat());
+        assert_eq!(code(&run), Some(2), "{wrong:?}");
+        assert!(stderr(&run).contains(said), "{wrong:?}: {}", stderr(&run));
+    }
+}
+
+/// A thousand answers to one prompt are not a thousand observations.
+#[test]
+fn a_budget_takes_clean_text_of_ten_groups() {
+    let corpus = Corpus {
+        models: &MODELS,
+        loops: false,
+        split: "dev",
+    };
+    let lines = corpus
+        .lines()
+        .replace("\"id\":", "\"group\":\"one\",\"id\":");
+    let bench = Bench::new(&lines);
+    let run = bench.tune("one", &["--budget", "20/Mchar"]);
+    assert_eq!(code(&run), Some(5), "{}", stderr(&run));
+    assert!(
+        stderr(&run).contains("stands in 1 group:"),
+        "{}",
+        stderr(&run)
+    );
+    assert!(!Path::new(&bench.path("one/settings.toml")).exists());
+}
+
+#[test]
+fn clean_text_alone_supports_what_its_length_allows() {
+    let corpus = Corpus {
+        models: &MODELS,
+        loops: false,
+        split: "dev",
+    };
+    let bench = Bench::new(&corpus.lines());
+    let without = bench.tune("without", &[]);
+    assert_eq!(
+        code(&without),
+        Some(5),
+        "a choice takes loops: {}",
+        stderr(&without)
+    );
+    // About 400,000 clean chars: three events in so many are 7.5 a million.
+    let few = bench.tune("few", &["--budget", "1/Mchar"]);
+    assert_eq!(code(&few), Some(5), "{}", stderr(&few));
+    let said = stderr(&few);
+    assert!(
+        said.contains("are too few") && said.contains("more are missing"),
+        "{said}"
+    );
+    assert!(!Path::new(&bench.path("few/settings.toml")).exists());
+    let enough = bench.tune("enough", &["--budget", "20/Mchar", "--json"]);
+    assert_eq!(code(&enough), Some(0), "{}", stderr(&enough));
+    let chosen = &stdout_json(&enough)["chosen"];
+    let (wrong, exposure) = (
+        &chosen["wrong"],
+        chosen["exposure"].as_f64().expect("a count"),
+    );
+    let bound = chosen["fa_bound"].as_f64().expect("a number");
+    assert_eq!(wrong, 0);
+    assert!(
+        (bound - 2.995_732_273_554e6 / exposure).abs() < 1e-9,
+        "{chosen}"
+    );
+    assert!(rows(Path::new(&bench.path("enough/budget.csv"))).len() > 1);
+    let settings = bench.path("enough/settings.toml");
+    let out = bench.path("seen");
+    let replay = deadloop(&[
+        "replay",
+        &bench.corpus,
+        "--settings",
+        &settings,
+        "--out",
+        &out,
+    ]);
+    assert_eq!(code(&replay), Some(0), "{}", stderr(&replay));
+}
+
+#[test]
+fn a_search_of_everything_is_the_full_grid() {
+    let bench = Bench::looping();
+    let full = bench.tune("full", &["-q"]);
+    assert_eq!(code(&full), Some(0), "{}", stderr(&full));
+    for how in ["random", "lhs"] {
+        let all = bench.tune(how, &["--search", how, "--structures", "8"]);
+        assert_eq!(code(&all), Some(0), "{}", stderr(&all));
+        let said = stderr(&all);
+        let covered = "8 of 8 structures (100.00 %), 24 of 24 cells (100.00 %); nothing raced";
+        assert!(said.contains(covered), "{said}");
+        assert_eq!(bench.tables(how), bench.tables("full"), "{how}");
+    }
+}
+
+#[test]
+fn a_search_is_the_same_for_one_seed_and_holds_out_what_its_race_has_not_seen() {
+    let bench = Bench::looping();
+    let search = |out: &str, more: &[&str]| {
+        let args = ["--search", "lhs", "--structures", "6"];
+        let run = bench.tune(out, &[&args, more].concat());
+        assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+        bench.tables(out)
+    };
+    let one = search("one", &["--jobs", "1"]);
+    assert_eq!(search("two", &["--jobs", "2"]), one);
+    assert_ne!(
+        search("other", &["--seed", "2"]),
+        one,
+        "another seed draws others"
+    );
+    let told = bench.manifest("one")["search"].to_string();
+    assert!(
+        told.contains("seed 1: 6 of 8 structures (75.00 %), 18 of 24 cells"),
+        "{told}"
+    );
+    let raced: u64 = told
+        .split("racing on ")
+        .nth(1)
+        .and_then(|rest| rest.split(' ').next()?.parse().ok())
+        .expect("it says on how many folds");
+    assert!(raced > 0, "{told}");
+    let full = bench.tune("full", &["-q"]);
+    assert_eq!(code(&full), Some(0), "{}", stderr(&full));
+    let held_out = |out: &str| -> f64 {
+        let chars = bench.choice(out)[0]["held_out_exposure"].parse::<f64>();
+        chars.expect("a count")
+    };
+    let share = held_out("one") / held_out("full");
+    assert!(
+        (0.3..0.9).contains(&share),
+        "the raced folds are not held out: {share}"
+    );
+}
+
+#[test]
+fn a_model_that_should_have_its_own_and_cannot_ends_with_its_code() {
+    let bench = Bench::looping();
+    let run = bench.tune("out", &["--require-own"]);
+    assert_eq!(code(&run), Some(5), "{}", stderr(&run));
+    let said = stderr(&run);
+    assert!(
+        said.contains("small: 4 loops, fewer than 10") && !said.contains("big:"),
+        "{said}"
+    );
+    for file in ["settings.toml", "choice.csv"] {
+        assert!(Path::new(&bench.path("out")).join(file).exists(), "{file}");
+    }
+    let run = bench.tune("big", &["--require-own", "--model", "big"]);
+    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+}
+
+#[test]
+fn a_constraint_that_nothing_meets_names_the_nearest_setting() {
+    let bench = Bench::looping();
+    let run = bench.tune(
+        "out",
+        &["--constraint", "delay<=10", "--constraint", "recall>=0.5"],
+    );
+    assert_eq!(code(&run), Some(6), "{}", stderr(&run));
+    let said = stderr(&run);
+    let sentence =
+        "No setting is within the limits delay<=10 and recall>=0.5, as likely as not; keep";
+    assert!(said.contains(sentence), "{said}");
+    let advice = &bench.manifest("out")["advice"];
+    assert_eq!(advice["verdict"], "none");
+    let settings = bench.read("out/settings.toml");
+    assert!(settings.contains(sentence), "{settings}");
+    assert!(
+        settings.ends_with(deadloop_detect::RECOMMENDED),
+        "what is in use is kept"
+    );
+}
+
+/// Terminal, page, report.md, `--json`, manifest and the head of settings.toml.
+#[test]
+fn the_verdict_is_one_sentence_in_all_six_places() {
+    let bench = Bench::looping();
+    for (out, limit, verdict, exit) in [
+        ("keep", "fa_per_mchar<=10", "keep", 0),
+        ("none", "delay<=10", "none", 6),
+        ("collect", "fa_per_mchar<=0.1", "collect", 5),
+    ] {
+        let now = bench.write(
+            "now.toml",
+            "# mine\n[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nmin_repeats = 500\n",
+        );
+        let more = ["--constraint", limit, "--settings", &now];
+        let shown = bench.tune(out, &more);
+        assert_eq!(code(&shown), Some(exit), "{}", stderr(&shown));
+        let manifest = bench.manifest(out);
+        assert_eq!(manifest["advice"]["verdict"], verdict);
+        let sentence = manifest["advice"]["reason"].as_str().expect("a sentence");
+        let again = bench.tune(out, &[&more[..], &["--json"]].concat());
+        assert_eq!(
+            stdout_json(&again)["reason"],
+            sentence,
+            "--json, said again"
+        );
+        assert_eq!(stdout_json(&again)["verdict"], verdict);
+        let settings = bench.read(&format!("{out}/settings.toml"));
+        assert!(settings.starts_with(&format!("# deadloop tune: {verdict}\n# {sentence}\n")));
+        assert_eq!(
+            settings.contains("# mine"),
+            verdict != "ship",
+            "kept as it was given"
+        );
+        let plain = |text: String| -> String {
+            let text = text
+                .replace("&lt;", "<")
+                .replace("&#x27;", "'")
+                .replace("&#39;", "'");
+            text.replace('\\', "")
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        for (place, text) in [
+            ("terminal", stdout(&shown)),
+            ("page", bench.read(&format!("{out}/report.html"))),
+            ("report.md", bench.read(&format!("{out}/report.md"))),
+        ] {
+            assert!(
+                plain(text).contains(&plain(sentence.into())),
+                "{place} of {verdict}: {sentence}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_sealed_split_is_never_chosen_on_and_its_openings_are_counted() {
+    let [dev, test] = ["dev", "test"].map(|split| {
+        let corpus = Corpus {
+            models: &MODELS,
+            loops: true,
+            split,
+        };
+        corpus.lines()
+    });
+    let bench = Bench::split(&dev, &test);
+    let run = bench.tune("out", &[]);
+    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    let choice = bench.choice("out");
+    assert_eq!(choice[0]["transcripts"], "48", "those of dev");
+    let openings = || -> Vec<String> {
+        let rows = bench.choice("out").into_iter();
+        rows.map(|row| row["test_openings"].clone()).collect()
+    };
+    assert_eq!(openings(), ["0", "0", "0"]);
+    let settings = bench.path("out/settings.toml");
+    let replay = |split: &str| {
+        let out = bench.path("seen");
+        let split = ["--split", split, "--out", &out, "--force"];
+        deadloop(
+            &[
+                &["replay", &bench.corpus, "--settings", &settings],
+                &split[..],
+            ]
+            .concat(),
+        )
+    };
+    assert_eq!(code(&replay("dev")), Some(0));
+    assert_eq!(openings(), ["0", "0", "0"], "dev is not sealed");
+    for time in ["1", "2"] {
+        let run = replay("test");
+        assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+        assert!(
+            stderr(&run).contains(&format!("split test, time {time}")),
+            "{}",
+            stderr(&run)
+        );
+        assert_eq!(openings(), [time, time, time]);
+    }
+}
+
+#[test]
+fn the_file_has_a_setting_for_models_that_were_not_in_the_corpus() {
+    let bench = Bench::looping();
+    // The current setting never alarms, so another one is chosen.
+    let current = bench.write(
+        "now.toml",
+        "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nmin_repeats = 500\n",
+    );
+    let grid = bench.write(
+        "periodic.toml",
+        "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = [3, 4]\n",
+    );
+    let out = bench.path("out");
+    // Ten, since 0.4 million clean chars without an alarm are not sure of one.
+    let limit = ["--constraint", "fa_per_mchar<=10"];
+    let options = [
+        "--grid",
+        &grid,
+        "--settings",
+        &current,
+        "--out",
+        &out,
+        limit[0],
+        limit[1],
+    ];
+    let run = deadloop(&[&["tune", &bench.corpus], &options[..]].concat());
+    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    let text = bench.read("out/settings.toml");
+    let pooled = &bench.choice("out")[0]["setting"];
+    assert!(text.contains("min_copies") && !pooled.is_empty(), "{text}");
+    let unknown = Corpus {
+        models: &[("unknown", 2)],
+        loops: true,
+        split: "dev",
+    };
+    let unknown = bench.write("unknown.jsonl", &unknown.lines());
+    let (settings, out) = (bench.path("out/settings.toml"), bench.path("seen"));
+    let replay = deadloop(&[
+        "replay",
+        &unknown,
+        "--settings",
+        &settings,
+        "--csv",
+        "--out",
+        &out,
+        "-q",
+    ]);
+    assert_eq!(code(&replay), Some(0), "{}", stderr(&replay));
+    let outcomes = rows(Path::new(&bench.path("seen/outcomes.csv")));
+    let verdicts: Vec<&str> = outcomes.iter().map(|row| row["verdict"].as_str()).collect();
+    assert_eq!(
+        verdicts.iter().filter(|v| **v == "hit").count(),
+        2,
+        "{verdicts:?}"
+    );
+    let looping = outcomes
+        .iter()
+        .find(|row| row["verdict"] == "hit")
+        .expect("there are two");
+    let stream = prose(1, 300) + &prose(2, 12).repeat(100);
+    let model = &looping["model"];
+    let mut watch = command(&["watch", "--settings", &settings, "--model", model, "-q"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    // It may end before it has read all: after an alarm nothing is waited for.
+    let _ = watch
+        .stdin
+        .take()
+        .expect("it reads")
+        .write_all(stream.as_bytes());
+    assert_eq!(watch.wait().expect("it ends").code(), Some(10));
+}
+
+/// What is true is said of each claim; a number alone would be about all of them.
+#[test]
+fn a_truth_is_that_of_one_claim() {
+    let claims = [
+        "power",
+        "--claim",
+        "recall>=0.9",
+        "--claim",
+        "fa_per_mchar<=1",
+        "--json",
+    ];
+    let ask = |truths: &[&str]| {
+        let truths = truths.iter().flat_map(|truth| ["--truth", truth]);
+        let words: Vec<&str> = claims.iter().copied().chain(truths).collect();
+        deadloop(&words)
+    };
+    let run = ask(&["recall=0.95", "fa_per_mchar=0.5"]);
+    let told: Value = serde_json::from_slice(&run.stdout).expect("JSON on stdout");
+    assert_eq!(told[0]["truth"], 0.95);
+    assert_eq!(told[1]["truth"], 0.5);
+    assert!(
+        told[0]["need"]["size"].is_u64() && told[1]["need"]["size"].is_u64(),
+        "{told}"
+    );
+    let run = ask(&["recall=0.95"]);
+    let told: Value = serde_json::from_slice(&run.stdout).expect("JSON on stdout");
+    assert_eq!(
+        (&told[1]["truth"], &told[1]["need"]),
+        (&Value::Null, &Value::Null)
+    );
+    for (wrong, said) in [
+        (
+            &["0.95"][..],
+            "of which claim? expected METRIC=VALUE, of recall, fa_per_mchar",
+        ),
+        (&["fpr=0.1"], "nothing is claimed of fpr"),
+        (&["recal=0.95"], "did you mean \"recall\"?"),
+        (&["recall=often"], "expected a number"),
+        (&["recall=0.95", "recall=0.96"], "two values of recall"),
+    ] {
+        let run = ask(wrong);
+        assert_eq!(code(&run), Some(2), "{wrong:?}");
+        assert!(stderr(&run).contains(said), "{wrong:?}: {}", stderr(&run));
+    }
+}
+
+/// A choice among guards of loops says nothing about a timeout: what is in use for faults stays beside what ships.
+#[test]
+fn a_timeout_in_use_stays_beside_the_guard_that_ships() {
+    let bench = Bench::looping();
+    let in_use = "[[guard]]\ndetector = \"checkpoint\"\n[[guard]]\ndetector = \"stall\"\n[guard.params]\nidle_ms = 7000\n";
+    let in_use = bench.write("in-use.toml", in_use);
+    let grid = "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = [3, 4, 5]\n";
+    let (grid, out) = (bench.write("periodic.toml", grid), bench.path("out"));
+    let limit = "fa_per_mchar<=100";
+    let run = deadloop(&[
+        "tune",
+        &bench.corpus,
+        "--grid",
+        &grid,
+        "--settings",
+        &in_use,
+        "--constraint",
+        limit,
+        "--out",
+        &out,
+        "--json",
+    ]);
+    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    let told = stdout_json(&run);
+    assert_eq!(told["verdict"], "ship", "{told}");
+    let changed = told["changes"].to_string();
+    assert!(!changed.contains("stall"), "{changed}");
+    let ships: toml::Table = toml::from_str(&bench.read("out/settings.toml")).expect("it is TOML");
+    let guards = ships["guard"].as_array().expect("a list");
+    let detectors: Vec<_> = guards.iter().map(|g| g["detector"].as_str()).collect();
+    assert_eq!(detectors, [Some("periodic"), Some("stall")]);
+    assert_eq!(guards[1]["params"]["idle_ms"].as_integer(), Some(7000));
+}
+
+/// Of a corpus it says how much of what a claim takes is there.
+#[test]
+fn power_holds_a_corpus_against_a_claim() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let line = |n: usize, class: &str, span: &str| {
+        let text = "Let me look at it. ".repeat(10);
+        format!(
+            "{{\"id\":\"{class}{n}\",\"model\":\"m{}\",\"group\":\"g{}\",\"answer\":\"{text}\",\"labels\":[{{\"class\":\"{class}\",\"channel\":\"answer\"{span}}}]}}\n",
+            n % 2,
+            n % 7,
+        )
+    };
+    let span = ",\"start\":0,\"onset\":19,\"period\":19";
+    let loops = (0..60).map(|n| line(n, "loop", span));
+    let text: String = loops.chain((0..10).map(|n| line(n, "clean", ""))).collect();
+    let corpus = program::file(dir.path(), "c.jsonl", &text);
+    let ask =
+        |args: &[&str]| stdout_json(&deadloop(&[&["power", &corpus, "--json"], args].concat()));
+    // 46 loops show it with one miss, 61 with two; 10 texts of 190 chars are too few clean ones.
+    let told = ask(&["--claim", "recall>=0.9", "--claim", "fa_per_mchar<=1"]);
+    assert_eq!(
+        told[0]["corpus"],
+        json!({"has": 60, "groups": 7, "errors": 1, "missing": 0})
+    );
+    assert_eq!(
+        told[1]["corpus"],
+        json!({"has": 1900, "groups": 7, "errors": null, "missing": 2_995_733 - 1900})
+    );
+    let few = ask(&["--claim", "recall>=0.9", "--model", "m0"]);
+    assert_eq!(
+        (&few[0]["corpus"]["has"], &few[0]["corpus"]["errors"]),
+        (&json!(30), &json!(0))
+    );
+    let alarms = ask(&["--claim", "precision>=0.9"]);
+    assert_eq!(alarms[0]["corpus"], Value::Null);
+    let pairs = ask(&["--difference", "recall", "--from", "0.8", "--to", "0.9"]);
+    let nested = pairs[0]["nested"].as_u64().expect("a size");
+    assert_eq!(pairs[0]["corpus"]["missing"], nested.saturating_sub(60));
+    let run = deadloop(&["power", &corpus, "--claim", "recall>=0.99"]);
+    let said = stdout(&run);
+    assert!(
+        said.contains("60 loops, in 7 groups: at least 239 more are needed"),
+        "{said}"
+    );
+    assert!(stderr(&run).contains("--review"), "{}", stderr(&run));
+    let run = deadloop(&["power", "--claim", "recall>=0.9", "--model", "m0"]);
+    assert_eq!(code(&run), Some(2));
+    assert!(
+        stderr(&run).contains("of which corpus?"),
+        "{}",
+        stderr(&run)
+    );
+}
+
+/// Five transcripts choose nothing: what is in use stays, and the exit code says why.
+#[test]
+fn five_transcripts_are_too_few_to_choose_by() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let loops = |n: u32| {
+        format!(
+            "{{\"id\":\"l{n}\",\"answer\":\"{}\",\"labels\":[{{\"class\":\"loop\",\"channel\":\"answer\",\"start\":0,\"onset\":14,\"period\":14}}]}}\n",
+            format!("Let me {n} it. ").repeat(100)
+        )
+    };
+    let clean = |n: u32| {
+        format!(
+            "{{\"id\":\"c{n}\",\"answer\":\"All is well, {n} times.\",\"labels\":[{{\"class\":\"clean\"}}]}}\n"
+        )
+    };
+    let text: String = (0..3).map(loops).chain((0..2).map(clean)).collect();
+    let corpus = program::file(dir.path(), "five.jsonl", &text);
+    let raw = |n: u32| format!("{{\"id\":\"r{n}\",\"answer\":\"All is well, {n} times.\"}}\n");
+    // What to type next: a review where labels are, proposals where none is.
+    for (name, text, next) in [
+        ("all.jsonl", text.clone(), "all.jsonl --review"),
+        (
+            "clean.jsonl",
+            (0..5).map(clean).collect(),
+            "clean.jsonl --review",
+        ),
+        ("raw.jsonl", (0..5).map(raw).collect(), "raw.jsonl\n"),
+    ] {
+        let corpus = program::file(dir.path(), name, &text);
+        let out = dir.path().join(format!("{name}-out")).display().to_string();
+        let run = deadloop(&["tune", &corpus, "--out", &out]);
+        assert_eq!(
+            code(&run),
+            Some(5),
+            "{name}: {}{}",
+            stdout(&run),
+            stderr(&run)
+        );
+        let said = stdout(&run);
+        let labels = said.lines().find(|line| line.contains("deadloop label "));
+        assert!(
+            labels.is_some_and(|line| format!("{line}\n").contains(next)),
+            "{name}: {said}"
+        );
+        let kept = std::fs::read_to_string(std::path::Path::new(&out).join("settings.toml"));
+        let kept = kept.expect("it is written");
+        assert!(kept.contains("min_copies = 3"), "what is in use: {kept}");
+    }
+    let out = dir.path().join("out").display().to_string();
+    let run = deadloop(&["tune", &corpus, "--require-own", "--out", &out, "--json"]);
+    assert_eq!(code(&run), Some(5), "{}", stderr(&run));
+}

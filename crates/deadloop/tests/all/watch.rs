@@ -1,0 +1,573 @@
+//! `deadloop watch` from outside: every format, the exact copy, and that it never waits for what it
+//! does not need.
+
+#![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
+
+use crate::program;
+
+use std::io::{Read, Write};
+use std::process::{Child, Output, Stdio};
+use std::time::Duration;
+
+use deadloop_detect::{Alarm, Guard, Settings, TextChannel};
+#[cfg(unix)]
+use nix::sys::signal::Signal;
+use program::{command, ended, stderr};
+use serde_json::{Value, json};
+
+type Chunk = (TextChannel, String);
+/// How a chunk stands in a stream.
+type Writer = fn(&Chunk) -> String;
+
+const SSE: Writer = |(channel, text)| {
+    let field = match channel {
+        TextChannel::Reasoning => "reasoning_content",
+        _ => "content",
+    };
+    format!(
+        "data: {}\n\n",
+        json!({"choices": [{"index": 0, "delta": {field: text}}]})
+    )
+};
+
+const FORMATS: [(&str, Writer); 5] = [
+    ("sse", SSE),
+    ("jsonl", |(channel, text)| {
+        json!({"type": channel.name(), "text": text}).to_string() + "\n"
+    }),
+    ("jsonl", |(channel, text)| {
+        let field = match channel {
+            TextChannel::Reasoning => "thinking",
+            _ => "content",
+        };
+        json!({"model": "m", "message": {field: text}, "done": false}).to_string() + "\n"
+    }),
+    ("sse", |(channel, text)| {
+        let (kind, field) = match channel {
+            TextChannel::Reasoning => ("thinking_delta", "thinking"),
+            _ => ("text_delta", "text"),
+        };
+        let data = json!({"type": "content_block_delta", "index": 0, "delta": {"type": kind, field: text}});
+        format!("event: content_block_delta\r\ndata: {data}\r\n\r\n")
+    }),
+    ("sse", |(channel, text)| {
+        let kind = match channel {
+            TextChannel::Reasoning => "response.reasoning_text.delta",
+            _ => "response.output_text.delta",
+        };
+        format!("data: {}\n\n", json!({"type": kind, "delta": text}))
+    }),
+];
+
+/// Thinks a little, then goes round and round.
+fn looping() -> Vec<Chunk> {
+    chunks("先想一想 what to do. ", "再想一想！", 1000)
+}
+
+fn healthy() -> Vec<Chunk> {
+    // Letters: the recommended guard takes sentences for equal that differ in a number alone.
+    let word = |n: u32| {
+        let digits = format!("{n:x}").into_bytes().into_iter();
+        digits
+            .map(|d| char::from(d % 48 % 39 + b'a'))
+            .collect::<String>()
+    };
+    let thought: String = (0..900_u32)
+        .map(|n| format!("{} leads to {}. ", word(n * n), word(n * 7919 % 1013)))
+        .collect();
+    let mut all = chunks(&thought, "", 0);
+    all.push((TextChannel::Answer, "Forty-two.".into()));
+    all
+}
+
+fn chunks(start: &str, unit: &str, copies: usize) -> Vec<Chunk> {
+    let chars: Vec<char> = (start.to_owned() + &unit.repeat(copies)).chars().collect();
+    let chunk = |chars: &[char]| (TextChannel::Reasoning, chars.iter().collect());
+    chars.chunks(7).map(chunk).collect()
+}
+
+fn write(chunks: &[Chunk], writer: Writer) -> String {
+    chunks.iter().map(writer).collect()
+}
+
+/// The alarm that a guard of these settings gives, and how many chunks it took.
+fn expected(settings: &Settings, model: &str, chunks: &[Chunk]) -> Option<(Alarm, usize)> {
+    let mut guard = Guard::new(settings.for_model(model)).expect("it reads text");
+    let mut all = chunks.iter().enumerate();
+    all.find_map(|(i, (channel, text))| {
+        Some((guard.push_text(*channel, text).into_alarm()?, i + 1))
+    })
+}
+
+fn start(args: &[&str]) -> Child {
+    command(&["watch"])
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts")
+}
+
+/// Runs it on a stream that ends.
+fn watch(args: &[&str], stream: &str) -> Output {
+    let mut child = start(args);
+    let mut stdin = child.stdin.take().expect("it is piped");
+    let stream = stream.to_owned();
+    // It may stop reading.
+    let feeding = std::thread::spawn(move || drop(stdin.write_all(stream.as_bytes())));
+    let output = child.wait_with_output().expect("it ends");
+    feeding.join().expect("it is fed");
+    output
+}
+
+fn parsed(output: &[u8]) -> Value {
+    serde_json::from_slice(output).expect("it is one JSON object")
+}
+
+#[test]
+fn a_loop_in_each_format_is_the_alarm_that_the_guard_gives() {
+    let (alarm, chunks) = expected(&Settings::default(), "m", &looping()).expect("it loops");
+    for (format, writer) in FORMATS {
+        let run = watch(&["--json"], &write(&looping(), writer));
+        assert_eq!(run.status.code(), Some(10), "{format}: {}", stderr(&run));
+        let told = parsed(&run.stdout);
+        assert_eq!(
+            told["alarm"],
+            serde_json::to_value(&alarm).expect("it is plain data")
+        );
+        assert_eq!(
+            told["seen"],
+            json!({"reasoning": alarm.delivered, "answer": 0})
+        );
+        assert_eq!(
+            (&told["format"], &told["bad_lines"]),
+            (&json!(format), &json!(0))
+        );
+        assert!(
+            stderr(&run).contains(&alarm.log_line())
+                && stderr(&run).contains(&alarm.user_message())
+        );
+        let copied = watch(&["--passthrough", "--quiet"], &write(&looping(), writer));
+        assert_eq!(
+            copied.status.code(),
+            Some(10),
+            "{format}: {}",
+            stderr(&copied)
+        );
+        let prefix = write(&looping()[..chunks], writer);
+        assert_eq!(String::from_utf8_lossy(&copied.stdout), prefix, "{format}");
+    }
+}
+
+#[test]
+fn a_loop_in_text_ends_the_copy_at_its_char() {
+    let thought: String = looping().into_iter().map(|(_, text)| text).collect();
+    let (alarm, _) = expected(&Settings::default(), "m", &looping()).expect("it loops");
+    let run = watch(&["--passthrough", "--json"], &format!("<think>{thought}"));
+    assert_eq!(run.status.code(), Some(10), "{}", stderr(&run));
+    let chars: String = thought.chars().take(alarm.exact.count() as usize).collect();
+    assert_eq!(
+        String::from_utf8_lossy(&run.stdout),
+        format!("<think>{chars}")
+    );
+    let told = stderr(&run);
+    let told = parsed(
+        told.lines()
+            .next()
+            .expect("the object comes first")
+            .as_bytes(),
+    );
+    assert_eq!(told["alarm"]["exact"], json!(alarm.exact));
+    assert_eq!(
+        (&told["alarm"]["channel"], &told["format"]),
+        (&json!("reasoning"), &json!("text"))
+    );
+    let answer = watch(&["--json"], &thought);
+    assert_eq!(parsed(&answer.stdout)["alarm"]["channel"], json!("answer"));
+}
+
+#[test]
+fn a_healthy_stream_of_each_format_is_copied_whole() {
+    for (format, writer) in FORMATS {
+        let stream = write(&healthy(), writer);
+        let run = watch(&["--passthrough"], &stream);
+        assert_eq!(run.status.code(), Some(0), "{format}: {}", stderr(&run));
+        assert!(String::from_utf8_lossy(&run.stdout) == stream, "{format}");
+        assert!(stderr(&run).contains("no alarm: "), "{}", stderr(&run));
+    }
+    let run = watch(&[], "<think>So.</think>\nForty-two.");
+    assert_eq!(run.status.code(), Some(0));
+    let words = "no alarm: 3 chars of reasoning and 11 of answer (text)\n";
+    assert_eq!(String::from_utf8_lossy(&run.stdout), words);
+    assert_eq!(stderr(&run), "");
+}
+
+#[test]
+fn the_settings_of_the_model_watch() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().join("s.toml");
+    let text = "[[guard]]\ndetector = \"checkpoint\"\nenabled = false\n\
+        [[model]]\nmatch = \"hasty-*\"\n[[model.guard]]\ndetector = \"checkpoint\"\n\
+        [model.guard.params]\ncheckpoints = [300, 600]\n";
+    std::fs::write(&path, text).expect("it is writable");
+    let settings = Settings::parse(text).expect("it is right");
+    let path = path.display().to_string();
+    let stream = write(&looping(), SSE);
+    let hasty = watch(
+        &["--settings", &path, "--model", "hasty-3b", "--json"],
+        &stream,
+    );
+    let (alarm, _) = expected(&settings, "hasty-3b", &looping()).expect("it loops");
+    assert_eq!(parsed(&hasty.stdout)["alarm"]["exact"], json!(alarm.exact));
+    assert_eq!(alarm.exact.count(), 300);
+    let other = watch(&["--settings", &path, "--model", "calm"], &stream);
+    assert_eq!(other.status.code(), Some(0));
+    assert!(
+        stderr(&other).contains("no guard is switched on"),
+        "{}",
+        stderr(&other)
+    );
+    let set = ["--set", "model.guard.params.checkpoints=[400, 600]"];
+    let set = watch(
+        &[
+            &["--settings", &path, "--model", "hasty-3b", "--json"],
+            &set[..],
+        ]
+        .concat(),
+        &stream,
+    );
+    assert_eq!(
+        parsed(&set.stdout)["alarm"]["exact"],
+        json!(400),
+        "{}",
+        stderr(&set)
+    );
+    let wrong = watch(
+        &[
+            "--settings",
+            &path,
+            "--set",
+            "model.guard.params.min_repeats=1",
+        ],
+        "",
+    );
+    assert_eq!(wrong.status.code(), Some(2));
+}
+
+#[test]
+fn bad_lines_are_told_and_passed_over() {
+    let stream = write(&looping()[..20], SSE) + "data: oops\n\n" + &write(&looping()[20..], SSE);
+    let run = watch(&["--json"], &stream);
+    assert_eq!(run.status.code(), Some(10));
+    assert_eq!(parsed(&run.stdout)["bad_lines"], json!(1));
+    assert!(
+        stderr(&run).contains("deadloop: stdin:41: not JSON"),
+        "{}",
+        stderr(&run)
+    );
+    let forced = watch(&["--from", "jsonl"], &stream);
+    assert_eq!(forced.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&forced.stdout).contains("lines that could not be read"));
+    assert!(
+        stderr(&forced).contains("nothing could be read as jsonl"),
+        "{}",
+        stderr(&forced)
+    );
+}
+
+/// An event is copied and judged as soon as its line is whole, and after an alarm a stream that goes
+/// on, or stands still, is not waited for.
+#[test]
+fn nothing_is_waited_for() {
+    let mut child = start(&["--passthrough", "--quiet"]);
+    let mut stdin = child.stdin.take().expect("it is piped");
+    let mut stdout = child.stdout.take().expect("it is piped");
+    let first = write(&looping()[..1], SSE);
+    stdin.write_all(first.as_bytes()).expect("it reads");
+    let mut copied = vec![0; first.len()];
+    stdout
+        .read_exact(&mut copied)
+        .expect("it copies while the stream is open");
+    assert_eq!(copied, first.as_bytes());
+    let (_, chunks) = expected(&Settings::default(), "m", &looping()).expect("it loops");
+    let rest = write(&looping()[1..chunks], SSE);
+    // Not even the blank line that ends the event is there yet.
+    stdin
+        .write_all(rest.trim_end_matches('\n').as_bytes())
+        .expect("it reads");
+    stdin.write_all(b"\n").expect("it reads");
+    assert_eq!(ended(&mut child).code(), Some(10));
+    let mut copied = String::new();
+    stdout.read_to_string(&mut copied).expect("it is text");
+    assert_eq!(copied, rest.trim_end_matches('\n').to_owned() + "\n");
+    drop(stdin);
+}
+
+#[cfg(unix)]
+/// A stream that stands still is ended while it does: the pipe is held open, and no further byte comes.
+#[test]
+fn silence_is_told_while_it_lasts() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let stall = |param| {
+        let text = format!("[[guard]]\ndetector = \"stall\"\n[guard.params]\n{param} = 1000\n");
+        program::file(dir.path(), param, &text)
+    };
+    for (param, sent) in [("idle_ms", "It is "), ("first_ms", "")] {
+        let settings = stall(param);
+        let mut child = start(&["--settings", &settings, "--json", "--from", "text"]);
+        let mut pipe = child.stdin.take().expect("a pipe");
+        pipe.write_all(sent.as_bytes()).expect("it reads");
+        assert_eq!(ended(&mut child).code(), Some(10), "{param}");
+        drop(pipe);
+        let mut told = String::new();
+        let mut stdout = child.stdout.take().expect("stdout");
+        stdout.read_to_string(&mut told).expect("text");
+        let told = parsed(told.as_bytes());
+        assert_eq!(told["alarm"]["detector"], "stall", "{told}");
+        assert_eq!(told["bytes"], sent.len(), "{told}");
+    }
+    // A tool takes its time.
+    let call = json!({"type": "tool_call", "name": "ls", "arguments": {}});
+    let settings = stall("idle_ms");
+    let mut child = start(&["--settings", &settings, "--from", "jsonl"]);
+    let mut pipe = child.stdin.take().expect("a pipe");
+    writeln!(pipe, "{call}").expect("it reads");
+    std::thread::sleep(Duration::from_millis(1500));
+    drop(pipe);
+    assert_eq!(ended(&mut child).code(), Some(0));
+}
+
+#[test]
+fn an_interruption_ends_it_while_the_stream_stands_still() {
+    let mut child = start(&["--passthrough"]);
+    let mut stdin = child.stdin.take().expect("it is piped");
+    let mut stdout = child.stdout.take().expect("it is piped");
+    stdin.write_all(b"So far.").expect("it reads");
+    stdout.read_exact(&mut [0; 7]).expect("it copies");
+    program::send(&child, Signal::SIGINT);
+    assert_eq!(ended(&mut child).code(), Some(130));
+    let mut told = String::new();
+    let mut stderr = child.stderr.take().expect("it is piped");
+    stderr.read_to_string(&mut told).expect("it is text");
+    assert_eq!(
+        told,
+        "deadloop: interrupted without an alarm: 0 chars of reasoning and 7 of answer (text)\n"
+    );
+    drop(stdin);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interruption_ends_it_while_the_client_does_not_read() {
+    let mut child = start(&["--passthrough", "--quiet"]);
+    let mut stdin = child.stdin.take().expect("it is piped");
+    // More than two pipes hold: it is blocked in the middle of the copy, or will be.
+    let stream = write(&healthy(), SSE).repeat(20);
+    let feeding = std::thread::spawn(move || drop(stdin.write_all(stream.as_bytes())));
+    // It listens to signals before it copies anything.
+    let mut stdout = child.stdout.take().expect("it is piped");
+    stdout.read_exact(&mut [0; 7]).expect("it copies");
+    std::thread::sleep(Duration::from_millis(300));
+    program::send(&child, Signal::SIGINT);
+    assert_eq!(ended(&mut child).code(), Some(130));
+    feeding.join().expect("the pipe is closed");
+}
+
+#[test]
+fn a_client_that_stops_reading_ends_it_quietly() {
+    let mut child = start(&["--passthrough"]);
+    let mut stdin = child.stdin.take().expect("it is piped");
+    drop(child.stdout.take());
+    stdin.write_all(write(&healthy(), SSE).as_bytes()).ok();
+    assert_eq!(ended(&mut child).code(), Some(0));
+    let mut told = String::new();
+    let mut stderr = child.stderr.take().expect("it is piped");
+    stderr.read_to_string(&mut told).expect("it is text");
+    assert_eq!(told, "");
+}
+
+/// Thinking and answer that a stream of text was split into.
+fn split(args: &[&str], stream: &str) -> Value {
+    let run = watch(&[args, &["--json"]].concat(), stream);
+    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+    parsed(&run.stdout)["seen"].clone()
+}
+
+#[test]
+fn a_template_that_opens_the_tag_in_the_prompt_is_said_by_an_option_or_the_settings() {
+    let stream = "six times seven</think>42";
+    let thought = json!({"reasoning": 15, "answer": 2});
+    assert_eq!(split(&[], stream), json!({"reasoning": 0, "answer": 25}));
+    assert_eq!(split(&["--think", "open"], stream), thought);
+    let folder = tempfile::tempdir().expect("there is room");
+    let settings = folder.path().join("settings.toml");
+    let text = "[[guard]]\ndetector = \"periodic\"\n[think]\nopened_in_prompt = [\"r1*\"]\n\
+                [[think.model]]\nmatch = \"odd\"\nopened = true\ntags = [\"<thought>\"]\n";
+    std::fs::write(&settings, text).expect("it can be written");
+    let settings = ["--settings", settings.to_str().expect("it is text")];
+    let model = |model| [&settings[..], &["--model", model]].concat();
+    assert_eq!(split(&model("r1-8b"), stream), thought);
+    assert_eq!(split(&model("other"), stream)["answer"], 25);
+    assert_eq!(split(&model("odd"), stream)["reasoning"], 25);
+    assert_eq!(split(&model("odd"), "a</thought>b")["answer"], 1);
+    // What is said on the command line goes first, word by word.
+    let closed = [&model("r1-8b")[..], &["--think", "closed,all"]].concat();
+    assert_eq!(
+        split(&closed, "<think>a</think>b<think>c</think>"),
+        json!({"reasoning": 2, "answer": 1})
+    );
+}
+
+#[test]
+fn a_word_or_a_rule_that_is_none_is_wrong_usage() {
+    let run = watch(&["--think", "opened"], "");
+    assert_eq!(run.status.code(), Some(2));
+    assert!(
+        stderr(&run).contains("--think: \"opened\" is no tag"),
+        "{}",
+        stderr(&run)
+    );
+    let folder = tempfile::tempdir().expect("there is room");
+    let settings = folder.path().join("s.toml");
+    std::fs::write(
+        &settings,
+        "[[guard]]\ndetector = \"periodic\"\n[think]\ntags = [\"x\"]\n",
+    )
+    .expect("it can be written");
+    let run = watch(&["--settings", settings.to_str().expect("it is text")], "");
+    assert_eq!(run.status.code(), Some(2));
+    assert!(
+        stderr(&run).contains("s.toml:4:8: \"x\" is no tag"),
+        "{}",
+        stderr(&run)
+    );
+}
+
+const PER_MODEL: &str = "[[guard]]\ndetector = \"periodic\"\n\
+    [[model]]\nmatch = \"deaf*\"\n[[model.guard]]\ndetector = \"periodic\"\nenabled = false\n\
+    [think]\nopened_in_prompt = [\"r1*\"]\n";
+
+/// A stream of a model that names itself, in the way of an API.
+fn named(api: &str, model: &str, texts: &[&str]) -> String {
+    let first = match api {
+        "anthropic" => {
+            json!({"type": "message_start", "message": {"id": "m", "model": model, "content": []}})
+        }
+        "responses" => json!({"type": "response.created", "response": {"id": "r", "model": model}}),
+        _ => Value::Null,
+    };
+    let chunk = |text: &&str| match api {
+        "anthropic" => {
+            json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}})
+        }
+        "responses" => json!({"type": "response.output_text.delta", "delta": text}),
+        "ollama" => json!({"model": model, "message": {"content": text}, "done": false}),
+        _ => json!({"model": model, "choices": [{"index": 0, "delta": {"content": text}}]}),
+    };
+    let chunks = texts.iter().map(chunk);
+    let all = std::iter::once(first)
+        .chain(chunks)
+        .filter(|chunk| !chunk.is_null());
+    all.map(|chunk| format!("data: {chunk}\n\n")).collect()
+}
+
+#[test]
+fn the_model_that_the_stream_names_is_watched_by_its_own_guard() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let settings = program::file(folder.path(), "s.toml", PER_MODEL);
+    let looping = vec!["Let me think. "; 200];
+    for api in ["chat", "anthropic", "responses", "ollama"] {
+        let run = |model: &str, more: &[&str]| {
+            let args = [&["--settings", &settings, "--json"], more].concat();
+            let run = watch(&args, &named(api, model, &looping));
+            (run.status.code(), parsed(&run.stdout), stderr(&run))
+        };
+        let (code, told, said) = run("deaf-7b", &[]);
+        assert_eq!(
+            (code, &told["model"]),
+            (Some(0), &json!("deaf-7b")),
+            "{api}"
+        );
+        assert!(
+            said.contains("no guard is switched on for the model \"deaf-7b\""),
+            "{said}"
+        );
+        let (code, told, _) = run("other", &[]);
+        assert_eq!((code, &told["model"]), (Some(10), &json!("other")), "{api}");
+        // What is said on the command line goes first.
+        let (code, told, _) = run("deaf-7b", &["--model", "other"]);
+        assert_eq!((code, &told["model"]), (Some(10), &json!("other")), "{api}");
+        // The text is split as the model's own rules say.
+        let thought = named(api, "r1-8b", &["six times seven</think>42"]);
+        let run = watch(&["--settings", &settings, "--json"], &thought);
+        let tags = json!({"reasoning": 15, "answer": 2});
+        assert_eq!(parsed(&run.stdout)["seen"], tags, "{api}: {}", stderr(&run));
+    }
+}
+
+#[test]
+fn another_model_in_the_same_stream_is_another_guard() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let settings = program::file(folder.path(), "s.toml", PER_MODEL);
+    let stream = |first, second| {
+        let looping = vec!["Let me think. "; 200];
+        named("chat", first, &["Fine."]) + &named("chat", second, &looping)
+    };
+    let code = |stream: &str| watch(&["--settings", &settings], stream).status.code();
+    assert_eq!(code(&stream("deaf", "other")), Some(10));
+    assert_eq!(code(&stream("other", "deaf")), Some(0));
+}
+
+#[test]
+fn an_error_of_the_server_is_told() {
+    let error = json!({"error": {"message": "overloaded\u{1b}[2J", "code": 529}});
+    let run = watch(&[], &format!("data: {error}\n\n"));
+    assert_eq!(run.status.code(), Some(2), "{}", stderr(&run));
+    assert!(
+        stderr(&run).contains("only an error of the server: overloaded\\u{1b}[2J"),
+        "{}",
+        stderr(&run)
+    );
+    let run = watch(&["--json"], "{\"error\":\"model not found\"}\n");
+    assert_eq!(run.status.code(), Some(2));
+    assert_eq!(parsed(&run.stdout)["errors"], json!(["model not found"]));
+    // What came before it was watched, and it is told all the same.
+    let anthropic =
+        json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
+    let stream = named("anthropic", "m", &["Fine."]) + &format!("data: {anthropic}\n\n");
+    let run = watch(&[], &stream);
+    assert_eq!(run.status.code(), Some(0));
+    assert!(
+        stderr(&run).contains("the server reports an error: Overloaded"),
+        "{}",
+        stderr(&run)
+    );
+    assert_eq!(stderr(&watch(&["--quiet"], &stream)), "");
+}
+
+#[test]
+fn a_stream_of_which_nothing_came_has_not_passed() {
+    for args in [&[][..], &["--quiet"], &["--from", "sse"]] {
+        let run = watch(args, "");
+        assert_eq!(run.status.code(), Some(2));
+        assert!(stderr(&run).contains("stdin was empty"), "{}", stderr(&run));
+    }
+}
+
+/// A preset or the recommended guard goes wherever a settings file does.
+#[test]
+fn settings_are_named_or_a_file() {
+    let looping = named("chat", "m", &vec!["Let me think. "; 200]);
+    for name in ["recommended", "llama-cpp"] {
+        let run = watch(&["--settings", name], &looping);
+        assert_eq!(run.status.code(), Some(10), "{name}: {}", stderr(&run));
+    }
+    let run = watch(&["--settings", "llama-cp"], &looping);
+    assert_eq!(run.status.code(), Some(2));
+    assert!(
+        stderr(&run).contains("did you mean \"llama-cpp\"?"),
+        "{}",
+        stderr(&run)
+    );
+}
