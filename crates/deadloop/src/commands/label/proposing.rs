@@ -13,6 +13,10 @@ pub(crate) const DOUBTFUL: f64 = 0.75;
 const BROKEN_OFF: f64 = 0.8;
 /// The words with which APIs say that the model stopped by itself.
 pub(crate) const BY_ITSELF: [&str; 5] = ["stop", "end_turn", "eos", "eos_token", "completed"];
+/// What the reasons of servers hold that end a response for its loop: vLLM's `repetition_detected`, mlx's `repetition`.
+const BY_SERVER: &str = "repetition";
+/// Of the doubt about a loop so much is left where the server ended the response for it.
+const CONFIRMED: f64 = 0.5;
 
 /// The rows proposed for one transcript.
 #[derive(Debug, PartialEq)]
@@ -33,16 +37,21 @@ impl Proposal {
 
 /// Looks through the text channels of a transcript, and through the calls and turns of a run. Its labels are not
 /// known here. What repeats to the end of a channel is no loop where the model got out: it went on in another
-/// channel, or stopped by itself.
+/// channel, or stopped by itself. A server that ended the response for a repetition saw it too: what repeats to the
+/// end is a loop, and surer.
 pub(crate) fn propose(transcript: &Transcript) -> Proposal {
     let run = find_run(transcript);
-    let stopped = stopped(transcript);
+    let end = End::of(transcript);
+    let stopped = end == End::ByItself;
     let texts = texts(transcript, run.is_some());
     let found: Vec<(Text, Found)> = texts
         .into_iter()
         .filter(|text| !text.text.is_empty())
         .map(|text| {
-            let found = find(&text.text);
+            let mut found = find(&text.text);
+            if text.last && end == End::ByServer {
+                confirm(&mut found);
+            }
             (text, found)
         })
         .collect();
@@ -177,10 +186,36 @@ fn last_channel(event: &deadloop_corpus::RecordedEvent) -> Option<Channel> {
     (!text.trim().is_empty()).then_some(channel)
 }
 
-/// Whether the stream says that the model ended it.
-fn stopped(transcript: &Transcript) -> bool {
-    let reason = transcript.finish_reason();
-    reason.is_some_and(|reason| BY_ITSELF.contains(&reason))
+/// Who ended a response, as the stream says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// The model.
+    ByItself,
+    /// The server, because it saw a loop.
+    ByServer,
+    /// A limit, a call, or nobody knows.
+    Other,
+}
+
+impl End {
+    fn of(transcript: &Transcript) -> Self {
+        match transcript.finish_reason() {
+            Some(reason) if BY_ITSELF.contains(&reason) => Self::ByItself,
+            Some(reason) if reason.contains(BY_SERVER) => Self::ByServer,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// The server ended the response for the loop that is found at its end.
+fn confirm(found: &mut Found) {
+    let surer = |confidence: f64| 1.0 - CONFIRMED * (1.0 - confidence);
+    if found.class == Class::Loop {
+        found.confidence = surer(found.confidence);
+    }
+    for span in found.spans.iter_mut().filter(|span| span.end.is_none()) {
+        span.confidence = surer(span.confidence);
+    }
 }
 
 /// The class of a transcript from those of its channels: a loop before a passing repetition before
@@ -303,7 +338,26 @@ mod tests {
             (Class::Transient, Class::Transient)
         );
         assert_eq!(found.rows[0].onset, Some(42));
-        assert_eq!(ended("length").class, Class::Loop);
+        let cut = ended("length");
+        assert_eq!(cut.class, Class::Loop);
+        for verdict in ["repetition", "repetition_detected"] {
+            let by_server = ended(verdict);
+            assert_eq!(
+                (by_server.class, by_server.rows[0].class),
+                (Class::Loop, Class::Loop)
+            );
+            assert!(by_server.confidence > cut.confidence, "{verdict}");
+            assert!(confidence(&by_server.rows[0]) > confidence(&cut.rows[0]));
+        }
+    }
+
+    /// A server's word alone makes no loop of a text in which nothing repeats.
+    #[test]
+    fn a_verdict_about_nothing_is_no_loop() {
+        let reason = Some("repetition".to_owned());
+        let text = "The sea is wide, and the hill above it stands alone.".into();
+        let bodies = vec![Body::Answer(text), Body::Finish { reason }];
+        assert_eq!(propose(&transcript(bodies)).class, Class::Clean);
     }
 
     #[test]
