@@ -68,11 +68,20 @@ impl Judge {
     /// Judges what has arrived; nothing: the response has ended.
     pub(crate) fn judge(&mut self, arrived: &[u8]) -> Verdict {
         let now = self.now();
-        let step = match arrived {
-            [] => self.watched.end(now),
-            _ => self.watched.feed(arrived, now),
-        };
-        self.verdict(step)
+        if arrived.is_empty() {
+            let step = self.watched.end(now);
+            return self.verdict(step);
+        }
+        // Line by line: nothing that came after a refused call in the same read goes on.
+        let mut before = 0;
+        for line in arrived.split_inclusive(|byte| *byte == b'\n') {
+            let step = self.watched.feed(line, now);
+            if let Verdict::Stop(kept, ending, alarm) = self.verdict(step) {
+                return Verdict::Stop(before + kept, ending, alarm);
+            }
+            before += line.len();
+        }
+        Verdict::Pass
     }
 
     /// A call that was passed on cannot be taken back: a refusal ends the response, as a stop does.

@@ -575,3 +575,56 @@ fn metrics_have_an_address_of_their_own() {
         assert_eq!(got.matches("\r\nConnection: close\r\n").count(), 1, "{got}");
     }
 }
+
+/// A call that has gone on cannot be taken back, so a refusal ends the response in the words of each API, after the event
+/// with the refused call.
+#[test]
+fn a_refusal_ends_the_response_of_each_api() {
+    let refuses = "[[guard]]\ndetector = \"duplicate\"\nresponse = \"refuse\"\n";
+    let chat = r#"data: {"model":"m","choices":[{"delta":{"tool_calls":[{"index":N,"id":"cN","function":{"name":"ls","arguments":"{}"}}]}}]}"#;
+    let responses = [
+        r#"data: {"type":"response.output_item.added","output_index":N,"item":{"type":"function_call","id":"iN","call_id":"cN","name":"ls","arguments":""}}"#,
+        r#"data: {"type":"response.function_call_arguments.delta","output_index":N,"item_id":"iN","delta":"{}"}"#,
+        r#"data: {"type":"response.function_call_arguments.done","output_index":N,"item_id":"iN","arguments":"{}"}"#,
+    ]
+    .join("\n\n");
+    let anthropic = [
+        r#"data: {"type":"content_block_start","index":N,"content_block":{"type":"tool_use","id":"cN","name":"ls","input":{}}}"#,
+        r#"data: {"type":"content_block_delta","index":N,"delta":{"type":"input_json_delta","partial_json":"{}"}}"#,
+        r#"data: {"type":"content_block_stop","index":N}"#,
+    ]
+    .join("\n\n");
+    let created = "data: {\"type\":\"response.created\",\"response\":{\"id\":\"r\",\"model\":\"m\",\"status\":\"in_progress\"}}\n\n";
+    let started = "data: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"model\":\"m\",\"content\":[]}}\n\n";
+    for (lead, call, end) in [
+        (
+            "",
+            chat,
+            "\"finish_reason\":\"length\"}]}\n\ndata: [DONE]\n\n",
+        ),
+        (
+            created,
+            &responses,
+            "\"incomplete_details\":{\"reason\":\"max_output_tokens\"}}}\n\n",
+        ),
+        (
+            started,
+            &anthropic,
+            "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n",
+        ),
+    ] {
+        let calls = (0..9).map(|n| call.replace('N', &n.to_string()) + "\n\n");
+        let body = SSE.to_owned() + lead + &calls.collect::<String>();
+        let upstream = server(move |_, _, mut stream| stream.write_all(body.as_bytes()).unwrap());
+        let running = guarded(upstream, refuses, (10, Duration::from_secs(60)));
+        let (_, got, whole) = get(running.at, GET);
+        let got = String::from_utf8(got).unwrap();
+        assert!(whole && got.ends_with(end), "{got}");
+        assert!(got.contains("\"c2\"") && !got.contains("\"c5\""), "{got}");
+        let metrics = running.metrics();
+        let counted = metrics
+            .lines()
+            .any(|line| line.starts_with("deadloop_alarms_total{") && line.ends_with(" 1"));
+        assert!(counted, "{metrics}");
+    }
+}

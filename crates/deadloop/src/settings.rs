@@ -19,6 +19,18 @@ pub(crate) fn settings(path: Option<&Path>, set: &[String]) -> Outcome<Settings>
     Ok(settings_and_text(path, set)?.0)
 }
 
+/// Which guards of the settings are blind to what `stream` brings, and what is expected instead.
+pub(crate) fn blind_words(stream: &str, blind: &[String], instead: &str) -> String {
+    let guards = match blind {
+        [_] => "a guard",
+        _ => "some guards",
+    };
+    format!(
+        "{stream} can never feed {guards}: {}; expected {instead}",
+        blind.join("; ")
+    )
+}
+
 /// The same with its text, after `--set`.
 pub(crate) fn settings_and_text(
     path: Option<&Path>,

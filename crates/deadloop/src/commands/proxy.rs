@@ -7,7 +7,7 @@ use std::sync::mpsc::{Sender, SyncSender, channel, sync_channel};
 use std::time::Duration;
 
 use clap::Args;
-use deadloop_detect::{Alarm, Guards, Response};
+use deadloop_detect::{Alarm, Feeds, Guards, Response, Setting, Settings};
 use deadloop_proxy::{Proxy as Listening, ProxyOptions, Upstream};
 
 use crate::args::Global;
@@ -16,7 +16,7 @@ use crate::visible::visible;
 use crate::{interrupt, settings, show};
 
 /// What its help ends with.
-pub(crate) const HELP: &str = "Examples:\n  deadloop proxy --listen 127.0.0.1:8080 --upstream http://127.0.0.1:8000 --settings tuned/settings.toml\n  deadloop proxy --upstream http://127.0.0.1:8000 --metrics 127.0.0.1:9090    # curl http://127.0.0.1:9090/metrics\n\nEvery request goes to the server, and every response comes back as it arrives. Each response that is a stream (text/event-stream of the OpenAI and Anthropic APIs, JSON lines of Ollama) has a guard. At an alarm the client's stream ends like an output that was too long (finish reason length or max_tokens, then its last event), and the connection to the server is closed, so that it stops generating. A stream without an alarm passes byte for byte. With --metrics, GET /metrics at that address has counters for Prometheus; /metrics at --listen is the server's own. A request that two servers could read differently is refused with 400. At Ctrl-C or SIGTERM the proxy takes no new requests and gives open streams --grace seconds. TLS is not included: put a program that has it before or behind the proxy.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop proxy --listen 127.0.0.1:8080 --upstream http://127.0.0.1:8000 --settings tuned/settings.toml\n  deadloop proxy --upstream http://127.0.0.1:8000 --metrics 127.0.0.1:9090    # curl http://127.0.0.1:9090/metrics\n\nEvery request goes to the server, and every response comes back as it arrives. Each response that is a stream (text/event-stream of the OpenAI and Anthropic APIs, JSON lines of Ollama) has a guard. At an alarm the client's stream ends like an output that was too long (finish reason length or max_tokens, then its last event), and the connection to the server is closed, so that it stops generating. A stream without an alarm passes byte for byte. A refused call cannot be taken back, so a refusal ends the stream too, and stderr says so. Guards that no response can feed, such as those on results of tools, are named at the start; with --strict the proxy does not begin then (exit code 2). With --metrics, GET /metrics at that address has counters for Prometheus; /metrics at --listen is the server's own. A request that two servers could read differently is refused with 400. At Ctrl-C or SIGTERM the proxy takes no new requests and gives open streams --grace seconds. TLS is not included: put a program that has it before or behind the proxy.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Proxy {
@@ -41,18 +41,28 @@ pub(crate) struct Proxy {
     /// How long open streams may go on after the program is stopped
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     grace: u64,
+    /// Refuse settings with a guard that no response can feed, as one on results of tools
+    #[arg(long)]
+    strict: bool,
 }
 
 pub(super) fn run(args: &Proxy, global: Global) -> Outcome {
     let path = args.settings.as_deref();
     let settings = settings::settings(path, &args.set)?;
-    let quiet = global.quiet;
-    let log = Arc::new(Log::begin(quiet));
+    let guards = Guards::new(&settings).map_err(|e| Code::Usage.because(e))?;
+    let blind = blind_words(&settings);
+    if let Some(words) = blind.as_ref().filter(|_| args.strict) {
+        return Err(Code::Usage.error(format!("--strict: {words}")));
+    }
+    let log = Arc::new(Log::begin(global.quiet));
+    if let Some(words) = blind {
+        log.line(format!("deadloop: {words}"));
+    }
     let told = Arc::clone(&log);
     let tell = move |model: &str, alarm: &Alarm| told.line(line_of(model, alarm));
     let options = ProxyOptions {
         upstream: args.upstream.clone(),
-        guards: Guards::new(&settings).map_err(|e| Code::Usage.because(e))?,
+        guards,
         think: settings::think(path)?,
         most: args.max_streams,
         tell: Box::new(tell),
@@ -86,6 +96,20 @@ pub(super) fn run(args: &Proxy, global: Global) -> Outcome {
     }
 }
 
+/// Which guards no response can feed; `None`: each can see something.
+fn blind_words(settings: &Settings) -> Option<String> {
+    let blind = |guard: &Setting| guard.blind(Feeds::RESPONSE);
+    let general = blind(settings.guard()).into_iter();
+    let mut names: Vec<String> = general.map(|blind| blind.to_string()).collect();
+    for (glob, guard) in settings.overrides() {
+        let of_model = |blind| format!("{blind} (for {})", glob.glob());
+        names.extend(blind(guard).into_iter().map(of_model));
+    }
+    let instead =
+        "a guard in the program that runs the tools (docs/agents.md), or settings without them";
+    (!names.is_empty()).then(|| settings::blind_words("a response", &names, instead))
+}
+
 /// Most chars of a line of the log, and of the name of a model in it: both come from the server.
 const LONGEST: usize = 1000;
 const NAME: usize = 100;
@@ -94,6 +118,7 @@ const NAME: usize = 100;
 fn line_of(model: &str, alarm: &Alarm) -> String {
     let lead = match alarm.response {
         Response::Stop => String::new(),
+        Response::Refuse => "refuse: the response was ended, because what has gone on of a call cannot be taken back: ".to_owned(),
         response => format!("{}: ", response.name()),
     };
     let said = format!("{}: {lead}{}", cut(model, NAME), alarm.log_line());

@@ -261,18 +261,14 @@ fn tell(news: News<'_>) {
     }
 }
 
+/// What can be done about a guard that is blind.
+const WAYS_OUT: &str = "events as in a transcript (JSON lines with the calls, results and turns of the run), a guard in \
+     the program that runs the tools, or settings without them";
+
 /// Which guards are blind, why, and what can be done.
 fn blind_words(blind: &[Blind]) -> String {
     let names: Vec<String> = blind.iter().map(ToString::to_string).collect();
-    format!(
-        "this stream can never feed {}: {}; expected events as in a transcript (JSON lines with the calls, results and \
-         turns of the run), a guard in the program that runs the tools, or settings without them",
-        match blind {
-            [_] => "a guard",
-            _ => "some guards",
-        },
-        names.join("; ")
-    )
+    settings::blind_words("this stream", &names, WAYS_OUT)
 }
 
 fn format(from: From) -> StreamFormat {

@@ -1,0 +1,102 @@
+//! What `deadloop proxy` says of guards that it cannot feed, and of calls that it cannot refuse.
+#![cfg(unix)]
+#![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
+
+mod program;
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::Stdio;
+
+use program::{code, command, deadloop, ended, file, send, stderr, until};
+
+const BLIND: &str = "[[guard]]\ndetector = \"duplicate\"\nresponse = \"refuse\"\n[[guard]]\ndetector = \"error-run\"\n[[model]]\nmatch = \"big-*\"\n[[model.guard]]\ndetector = \"error-run\"\n";
+const NAMED: &str = "a response can never feed some guards: error-run: no results; error-run: no results (for big-*)";
+
+#[test]
+fn strict_refuses_guards_that_no_response_can_feed() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let settings = file(dir.path(), "blind.toml", BLIND);
+    let words = [
+        "proxy",
+        "--listen",
+        "nowhere",
+        "--upstream",
+        "http://127.0.0.1:1",
+    ];
+    let strict = deadloop(&[&words[..], &["--strict", "--settings", &settings]].concat());
+    assert_eq!(code(&strict), Some(2));
+    assert!(
+        stderr(&strict).contains(&format!(
+            "--strict: {NAMED}; expected a guard in the program that runs the tools"
+        )),
+        "{}",
+        stderr(&strict)
+    );
+    // What it can feed it takes: the address is what is wrong.
+    let taken = deadloop(&[&words[..], &["--strict"]].concat());
+    assert!(
+        code(&taken) == Some(2) && stderr(&taken).contains("--listen nowhere"),
+        "{}",
+        stderr(&taken)
+    );
+}
+
+/// Both are said once: the blind guards at the start, the refusal when it comes.
+#[test]
+fn blind_guards_and_refusals_are_told() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let settings = file(dir.path(), "blind.toml", BLIND);
+    let free = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let at = free.local_addr().expect("it listens").to_string();
+    drop(free);
+    let upstream = calling();
+    let words = [
+        "proxy",
+        "--listen",
+        &at,
+        "--upstream",
+        &upstream,
+        "--settings",
+        &settings,
+    ];
+    let started = command(&words)
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn();
+    let mut child = started.expect("it starts");
+    until(|| TcpStream::connect(&at).is_ok());
+    let mut client = TcpStream::connect(&at).expect("it listens");
+    client
+        .write_all(b"GET / HTTP/1.0\r\n\r\n")
+        .expect("it takes it");
+    let mut got = String::new();
+    client.read_to_string(&mut got).expect("it answers");
+    assert!(got.ends_with("data: [DONE]\n\n"), "{got}");
+    send(&child, nix::sys::signal::Signal::SIGTERM);
+    assert_eq!(ended(&mut child).code(), Some(0));
+    let mut said = String::new();
+    let mut heard = child.stderr.take().expect("it is piped");
+    heard.read_to_string(&mut said).expect("it is text");
+    assert_eq!(said.matches(NAMED).count(), 1, "{said}");
+    let refused = "m: refuse: the response was ended, because what has gone on of a call cannot be taken back: ";
+    assert_eq!(said.matches(refused).count(), 1, "{said}");
+}
+
+/// A server whose every response is nine equal calls; its address.
+fn calling() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let at = listener.local_addr().expect("it listens");
+    let call = r#"data: {"model":"m","choices":[{"delta":{"tool_calls":[{"index":N,"id":"cN","function":{"name":"ls","arguments":"{}"}}]}}]}"#;
+    let calls = (0..9).map(|n| call.replace('N', &n.to_string()) + "\n\n");
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
+    let answer = head.to_owned() + &calls.collect::<String>();
+    std::thread::spawn(move || {
+        for client in listener.incoming() {
+            let mut client = client.expect("a client");
+            let _ = client.read(&mut [0; 4096]);
+            let _ = client.write_all(answer.as_bytes());
+        }
+    });
+    format!("http://{at}")
+}
