@@ -5,8 +5,10 @@ use std::path::Path;
 
 use deadloop_corpus::{
     Corpus, CorpusWriter, Entry, Import, ImportCounts, ImportFields, ImportOptions, Problem,
-    import_formats,
+    Selection, import_formats,
 };
+use deadloop_run::{Alone, Wanted, survey};
+use deadloop_score::Case;
 
 /// Stands between the files of a folder.
 const NEXT_FILE: u8 = 0x1e;
@@ -105,11 +107,13 @@ fn check(problem: &Problem) {
     assert!(!problem.to_string().contains('\n'), "{problem:?}");
 }
 
-/// What is written is read again.
+/// What is written is whole by what `check` asks, and is read again as it was.
 fn comes_back(imported: &Imported, path: &Path) {
+    // The command counts these as rejected: a label that `check` would refuse is none.
+    let whole = |entry: &&Entry| Case::of(entry, None, &[]).1.is_empty();
+    let written: Vec<&Entry> = imported.entries.iter().filter(whole).collect();
     let mut writer = CorpusWriter::create(path, true).expect("a file");
-    imported
-        .entries
+    written
         .iter()
         .for_each(|entry| writer.write(entry).expect("a line is written"));
     writer.finish().expect("a whole file");
@@ -123,8 +127,26 @@ fn comes_back(imported: &Imported, path: &Path) {
             entry.rest.clone(),
         )
     };
-    let (again, written) = (again.iter().map(known), imported.entries.iter().map(known));
-    assert_eq!(again.collect::<Vec<_>>(), written.collect::<Vec<_>>());
+    let wanted: Vec<_> = written.iter().map(|entry| known(entry)).collect();
+    assert_eq!(again.iter().map(known).collect::<Vec<_>>(), wanted);
+    checked(&written, path);
+}
+
+/// What `check` surveys: the records, their ids and their labels, and how many there are.
+fn checked(written: &[&Entry], path: &Path) {
+    let wanted = Wanted {
+        path,
+        selection: Selection::default(),
+        by: &[],
+        entry: None,
+        host: &Alone::default(),
+    };
+    let surveyed = survey(wanted).unwrap_or_else(|failure| panic!("written, and: {failure:?}"));
+    let listing = surveyed.listing();
+    assert!(surveyed.problems.is_empty(), "written, and {listing}");
+    let ids = written.iter().map(|entry| entry.transcript.id.as_str());
+    let found = surveyed.cases.iter().map(|case| &*case.id);
+    assert!(found.eq(ids), "other transcripts: {:?}", surveyed.cases);
 }
 
 fn transcripts(imported: &Imported) -> Vec<&deadloop_corpus::Transcript> {
