@@ -23,6 +23,7 @@ mod outside;
 mod page;
 mod program;
 mod programs;
+mod proxy;
 mod repair;
 mod responses;
 mod review;

@@ -2,7 +2,7 @@
 #![cfg(unix)]
 #![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
 
-mod program;
+use crate::program;
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
