@@ -81,7 +81,11 @@ impl Judge {
             }
             before += line.len();
         }
-        Verdict::Pass
+        // Comments that only keep the connection open are no event: the guard hears how long there was none.
+        match self.silence() {
+            Verdict::Stop(_, ending, alarm) => Verdict::Stop(arrived.len(), ending, alarm),
+            Verdict::Pass => Verdict::Pass,
+        }
     }
 
     /// A call that was passed on cannot be taken back: a refusal ends the response, as a stop does.
