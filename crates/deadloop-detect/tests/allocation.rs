@@ -45,7 +45,15 @@ fn allocating(settings: &str, warm: usize, pushes: usize) -> usize {
 
 #[test]
 fn a_push_of_a_token_allocates_nothing() {
-    assert_eq!(allocating("", 0, 1000), 0, "the guard itself");
+    assert_eq!(
+        allocating(
+            "[[guard]]\ndetector = \"periodic\"\nenabled = false\n",
+            0,
+            1000
+        ),
+        0,
+        "the guard itself"
+    );
     let periodic = "[[guard]]\ndetector = \"periodic\"\n";
     assert_eq!(
         allocating(periodic, 20_000, 5000),

@@ -35,7 +35,13 @@ fn held(settings: &str) -> (usize, usize) {
             cut: None,
         };
         let agent = Event::Turn { agent: Some(&name) };
-        let text = Event::Text(TextChannel::Answer, &name);
+        // In letters: turns that differ in digits alone say the same.
+        let letter = |c: char| {
+            c.to_digit(10)
+                .map_or(c, |digit| char::from(b'a' + digit as u8))
+        };
+        let said: String = name.chars().map(letter).collect();
+        let text = Event::Text(TextChannel::Answer, &said);
         let events = [agent, text, Event::User(&long), call, result];
         // Two of three calls stay open.
         let events = events.iter().take(4 + usize::from(i.is_multiple_of(3)));

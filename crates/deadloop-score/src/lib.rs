@@ -49,7 +49,7 @@ pub use choose::calibrate::{Calibration, Supported, calibrate};
 pub use choose::choices::{Choice, Choices, Why};
 pub use choose::duel::Figures;
 pub use choose::folds::folds;
-pub use choose::options::{ChooseOptions, Ready};
+pub use choose::options::{ChooseOptions, ReadyGuard};
 pub use choose::pooling::{BetaBinomial, Borrowing, GammaPoisson, GroupSizes};
 pub use choose::structures::{Drawing, DrawnStructures, draw_structures, race};
 pub use choose::words::told;
@@ -71,7 +71,7 @@ pub use files::formula::unrunnable;
 pub use files::manifest::{CorpusInfo, Ended, Manifest, ProgramInfo};
 pub use files::openings::count_opening;
 pub use files::outcomes::write_outcomes;
-pub use files::regions::{RegionBlock, Regions, RegionsHead, Watched, write_regions};
+pub use files::regions::{RegionBlock, Regions, RegionsHead, WatchedText, write_regions};
 pub use files::repairs::{
     RepairRow, RepairScore, SHARES, share_of, write_repair_scores, write_repairs,
 };

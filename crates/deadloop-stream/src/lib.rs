@@ -47,7 +47,7 @@ pub use think::{
     Blocks, ModelThink, TagSide, Tags, ThinkOptions, ThinkRules, ThinkSplitter, split_think,
     strip_think_tags,
 };
-pub use watched::{Heard, Refused, Step, Told, Watched};
+pub use watched::{Heard, RefusedCall, Step, ToldEvent, Watched};
 pub use wire::EVENT_TYPES;
 
 /// The longest line that is read, in bytes. A longer one is a problem and is skipped without being

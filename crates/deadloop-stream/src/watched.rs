@@ -51,6 +51,8 @@ pub struct Watched {
     turns: Option<Turns>,
     /// The turn that is being told is none of the stream.
     derives: bool,
+    /// Events of the stream that the guard was told, without turns that nobody recorded, silence and the end.
+    events: u64,
     /// Bytes of the stream so far.
     fed: u64,
     seen: Heard,
@@ -84,14 +86,14 @@ pub struct Step {
     pub decision: Decision,
     /// Every refusal, in order, the one of `decision` included. A call whose arguments and which itself are refused is
     /// told once.
-    pub refused: Vec<Refused>,
+    pub refused: Vec<RefusedCall>,
     /// The alarms that only warn or observe.
     pub warnings: Vec<Alarm>,
 }
 
 /// A call that is not to be run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Refused {
+pub struct RefusedCall {
     /// Why.
     pub alarm: Alarm,
     /// The call's id; `None` if it has none, or if it is not known yet, or if it was no call that was refused.
@@ -104,7 +106,7 @@ pub struct Refused {
 
 /// One event as it was told to the guard, for who has more to do with it.
 #[derive(Clone, Copy, Debug)]
-pub struct Told<'a> {
+pub struct ToldEvent<'a> {
     /// The event.
     pub event: Event<'a>,
     /// Whether the guard goes on after it.
@@ -133,6 +135,7 @@ impl Watched {
             quiet: Quiet::default(),
             turns: None,
             derives: false,
+            events: 0,
             fed: 0,
             seen: Heard::default(),
             ending: Ending::default(),
@@ -154,7 +157,12 @@ impl Watched {
     }
 
     /// The same. `each` is called with each event that the guard was told.
-    pub fn feed_each(&mut self, bytes: &[u8], now: u64, mut each: impl FnMut(&Told<'_>)) -> Step {
+    pub fn feed_each(
+        &mut self,
+        bytes: &[u8],
+        now: u64,
+        mut each: impl FnMut(&ToldEvent<'_>),
+    ) -> Step {
         if self.alarm().is_some() {
             return self.stopped();
         }
@@ -174,7 +182,7 @@ impl Watched {
     }
 
     /// The same. `each` is called with each event that the guard was told.
-    pub fn end_each(&mut self, now: u64, mut each: impl FnMut(&Told<'_>)) -> Step {
+    pub fn end_each(&mut self, now: u64, mut each: impl FnMut(&ToldEvent<'_>)) -> Step {
         if self.alarm().is_some() {
             return self.stopped();
         }
@@ -196,7 +204,7 @@ impl Watched {
     }
 
     /// The same. `each` is called with each event that the guard was told.
-    pub fn silent_each(&mut self, now: u64, mut each: impl FnMut(&Told<'_>)) -> Step {
+    pub fn silent_each(&mut self, now: u64, mut each: impl FnMut(&ToldEvent<'_>)) -> Step {
         if self.alarm().is_some() {
             return self.stopped();
         }
@@ -287,7 +295,7 @@ impl Watched {
         &mut self,
         now: u64,
         step: &mut Step,
-        each: &mut impl FnMut(&Told<'_>),
+        each: &mut impl FnMut(&ToldEvent<'_>),
     ) -> Option<u64> {
         while let Some(arrival) = self.reader.next_event() {
             self.follow();
@@ -346,13 +354,26 @@ impl Watched {
         &mut self,
         event: &Event<'_>,
         step: &mut Step,
-        each: &mut impl FnMut(&Told<'_>),
+        each: &mut impl FnMut(&ToldEvent<'_>),
     ) -> bool {
         let Pushed { decision, warnings } = self.guard.push(event);
+        let derived = match event {
+            Event::Silence(_) | Event::Closed => true,
+            Event::Turn { .. } => self.derives,
+            _ => false,
+        };
+        // As in a recording: what is not in the stream has the number of the event that comes next, its end that of the
+        // last one.
+        let number = match event {
+            Event::Closed => self.events.saturating_sub(1),
+            _ => self.events,
+        };
+        self.events += u64::from(!derived);
         let settle = |mut alarm: Alarm| {
             if let Some(turns) = &self.turns {
                 turns.settle(&mut alarm);
             }
+            alarm.event = number;
             alarm
         };
         step.warnings.extend(warnings.into_iter().map(settle));
@@ -366,12 +387,7 @@ impl Watched {
             }
             Decision::Refuse(alarm) => refuse(step, event, settle(alarm)),
         }
-        let derived = match event {
-            Event::Silence(_) | Event::Closed => true,
-            Event::Turn { .. } => self.derives,
-            _ => false,
-        };
-        each(&Told {
+        each(&ToldEvent {
             event: *event,
             goes_on,
             derived,
@@ -451,7 +467,7 @@ fn refuse(step: &mut Step, event: &Event<'_>, alarm: Alarm) {
     };
     step.decision = Decision::Refuse(alarm.clone());
     step.refused.retain(|refused| refused.alarm != alarm);
-    step.refused.push(Refused {
+    step.refused.push(RefusedCall {
         alarm,
         id,
         name,

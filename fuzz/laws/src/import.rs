@@ -38,8 +38,10 @@ pub fn import(data: &[u8]) {
     };
     let told = read(&folder, &options);
     comes_back(&told, &dir.path().join("out.jsonl"));
+    // A file that is told to be no recording is passed over, and read where its format is asked for.
     if let (None, [format]) = (&options.from, told.formats.as_slice())
         && told.counts.files.rejected == 0
+        && told.passed == 0
     {
         let from = Some((*format).to_owned());
         let asked = read(&folder, &ImportOptions { from, ..options });
@@ -71,6 +73,8 @@ struct Imported {
     entries: Vec<Entry>,
     counts: ImportCounts,
     formats: Vec<&'static str>,
+    /// Files that are no recordings.
+    passed: u64,
 }
 
 /// Reads all of it: what came in is used or rejected, and every rejection is told once.
@@ -96,6 +100,7 @@ fn read(folder: &Path, options: &ImportOptions) -> Imported {
     Imported {
         counts,
         formats: import.formats().map(|(name, _)| name).collect(),
+        passed: import.passed_over().map(|(_, files, _)| files).sum(),
         entries,
     }
 }

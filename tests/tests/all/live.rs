@@ -29,6 +29,15 @@ struct Told {
     turns: u64,
 }
 
+impl Told {
+    /// What can be known while it goes on. A recording that is a run has a turn from its beginning on; before the first
+    /// call nobody live knows that it is one.
+    fn live(self) -> Self {
+        let turns = if self.calls == 0 { 0 } else { self.turns };
+        Self { turns, ..self }
+    }
+}
+
 impl From<&Alarm> for Told {
     fn from(alarm: &Alarm) -> Self {
         Self {
@@ -428,6 +437,7 @@ proptest! {
                 let steps = if consumer.clock { &steps } else { &unhurried };
                 let told = (consumer.alarm)(&setting, wire, &wire.bytes(steps));
                 let wanted = replayed(&setting, steps);
+                let (told, wanted) = (told.map(Told::live), wanted.map(Told::live));
                 prop_assert_eq!(told, wanted, "{} on {}: {}", consumer.name, wire.name, setting.to_toml("guard"));
             }
         }
@@ -442,7 +452,12 @@ fn the_example_of_each_detector_alarms_live() {
         .iter()
         .find(|wire| wire.run)
         .expect("events as in a transcript");
-    for detector in DETECTORS.iter().copied() {
+    // A handoff is no event of any stream: an agent's own loop tells of it.
+    let streamed = DETECTORS
+        .iter()
+        .copied()
+        .filter(|detector| detector.name != "handoff");
+    for detector in streamed {
         let member = Member {
             response: Response::Stop,
             ..Member::new(detector, Params::defaults(detector.params))

@@ -463,6 +463,16 @@ impl Import {
 
     /// Hands a record to the reader.
     fn record(&mut self, record: Result<cut::Record, Problem>) {
+        if let Ok(torn) = &record
+            && matches!(torn.content, cut::Content::Torn)
+        {
+            // Half a line is no record: where a file is cut does not change how many it has.
+            let what = "the file ends inside this line of a stream";
+            let expected =
+                "a whole line; what came before it is used, as where a file ends between two lines";
+            self.out.warn(&torn.place, what, expected);
+            return;
+        }
         let Some(mut open) = self.open.take() else {
             return;
         };
@@ -471,12 +481,6 @@ impl Import {
         self.out.passes = false;
         let taken = record.and_then(|record| {
             let place = record.place.clone();
-            if matches!(record.content, cut::Content::Torn) {
-                let what = "the file ends inside this line of a stream";
-                let expected = "a whole line; what came before it is used, as where a file ends between two lines";
-                self.out.warn(&place, what, expected);
-                return Ok(());
-            }
             let taken = open.reader.take(record, &mut self.out);
             taken.map_err(|fault| fault.at(place))
         });

@@ -227,8 +227,9 @@ fn a_guard_refuses_warns_and_stops() {
         (3, None, vec![], false),
         (4, Some("refuse"), vec![], false),
         (5, Some("refuse"), vec![], false),
-        // A stop overtakes a refusal, which comes with it; and a guard that has stopped stays stopped.
-        (6, Some("stop"), vec!["refuse"], true),
+        // The guard that stops stands first, so nothing is asked of the one that refuses; and a guard that has stopped
+        // stays stopped.
+        (6, Some("stop"), vec![], true),
         (7, Some("stop"), vec![], true),
         (8, Some("stop"), vec![], true),
         (9, Some("stop"), vec![], true),

@@ -31,7 +31,7 @@ pub use grid::{BudgetGrid, DEFAULT_GRID};
 pub use lengths::{Lengths, Prompt, Use};
 pub use limit::{Limit, LimitAsked};
 pub use params::{Budget, Counter, PARAMS, Policy};
-pub use play::{Played, Step, play, trace};
+pub use play::{BudgetStep, Played, play, trace};
 pub use presets::{BudgetPreset, preset, presets};
 pub use remarks::Remark;
 pub use sizes::RunSizes;

@@ -55,7 +55,7 @@ impl Played {
 
 /// A turn of a run under a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct BudgetStep {
     /// The turn, from 0.
     pub turn: u64,
     /// The tokens of the prompt before the policy acted.
@@ -145,15 +145,6 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// How many turns at the beginning had a prompt of nothing: the definitions of tools are something, which the next
-    /// prompt begins with.
-    fn empty(&self) -> usize {
-        match self.tools {
-            0 => self.sizes.empty,
-            _ => 0,
-        }
-    }
-
     /// Tokens of the prompt of a turn.
     fn prompt(&self, turn: usize) -> u64 {
         self.sizes.prompts[turn].saturating_add_signed(self.shift)
@@ -181,7 +172,7 @@ impl<'a> Context<'a> {
     /// The tokens of the prompt before `turn` with which every later prompt begins, whatever the policy does.
     fn head(&self, turn: usize) -> u64 {
         match turn.checked_sub(1) {
-            Some(last) if last >= self.empty() => {
+            Some(last) if last >= self.sizes.empty => {
                 let fixed = self.sizes.fixed.min(self.sizes.items[last]);
                 self.tools + self.sizes.before[fixed as usize]
             }
@@ -192,7 +183,7 @@ impl<'a> Context<'a> {
     /// The tokens of the whole prompt before `turn`, which are at the same place if the policy does not act.
     fn last(&self, turn: usize) -> u64 {
         match turn.checked_sub(1) {
-            Some(last) if last >= self.empty() => self.prompt(last),
+            Some(last) if last >= self.sizes.empty => self.prompt(last),
             _ => 0,
         }
     }
@@ -268,7 +259,7 @@ pub fn play(sizes: &RunSizes, budget: &Budget) -> Played {
 }
 
 /// Plays a run and returns each turn too.
-pub fn trace(sizes: &RunSizes, budget: &Budget) -> (Played, Vec<Step>) {
+pub fn trace(sizes: &RunSizes, budget: &Budget) -> (Played, Vec<BudgetStep>) {
     let mut done = Vec::new();
     let played = run(sizes, budget, &mut |step| done.push(step));
     let mut shift = budget.tools as i64;
@@ -278,7 +269,7 @@ pub fn trace(sizes: &RunSizes, budget: &Budget) -> (Played, Vec<Step>) {
     for (turn, tokens) in (0..shown).zip(&sizes.prompts) {
         let wanted = tokens.saturating_add_signed(shift);
         let step = marked.next_if(|step| step.turn == turn);
-        let step = step.unwrap_or(Step {
+        let step = step.unwrap_or(BudgetStep {
             turn,
             wanted,
             sent: wanted,
@@ -292,7 +283,7 @@ pub fn trace(sizes: &RunSizes, budget: &Budget) -> (Played, Vec<Step>) {
 }
 
 /// Plays a run and calls `tell` for each turn at which something happens.
-fn run(sizes: &RunSizes, budget: &Budget, tell: &mut impl FnMut(Step)) -> Played {
+fn run(sizes: &RunSizes, budget: &Budget, tell: &mut impl FnMut(BudgetStep)) -> Played {
     let limits = Limits::of(budget);
     let mut context = Context::new(sizes, budget.tools);
     let mut played = Played::default();
@@ -322,7 +313,7 @@ fn run(sizes: &RunSizes, budget: &Budget, tell: &mut impl FnMut(Step)) -> Played
         }
         if acted.is_some() || overflow {
             let done = acted.is_some();
-            tell(Step {
+            tell(BudgetStep {
                 turn: turn as u64,
                 wanted,
                 sent,
@@ -350,7 +341,7 @@ fn run(sizes: &RunSizes, budget: &Budget, tell: &mut impl FnMut(Step)) -> Played
 fn send(context: &Context<'_>, played: &mut Played, from: usize, to: usize) {
     let all = context.sum(from, to);
     // The first turn whose prompt begins with one that was sent.
-    let first = from.max(context.empty() + 1);
+    let first = from.max(context.sizes.empty + 1);
     let cached = match first < to {
         true => context.sum(first - 1, to - 1),
         false => 0,

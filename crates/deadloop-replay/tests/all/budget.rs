@@ -178,8 +178,8 @@ fn slow(run: &Transcript, b: &Budget) -> Played {
         }
         let p = b.tools + prompt.iter().map(|x| x.tokens).sum::<u64>();
         let over = p as f64 > b.threshold * (b.window - b.tools) as f64;
-        // Definitions alone are a prompt that a cache remembers.
-        stood |= !prompt.is_empty() || (b.tools > 0 && turn > 0);
+        // Definitions alone, before anything was said, are no prompt that a cache remembers.
+        stood |= !prompt.is_empty();
         let mut acted = false;
         let q = |prompt: &[Piece]| b.tools + prompt.iter().map(|x| x.tokens).sum::<u64>();
         if over && matches!(b.policy, Policy::Summary | Policy::Drop) {
@@ -345,7 +345,7 @@ fn a_trace_sends_what_was_counted() {
         let sizes = RunSizes::of(&Lengths::of(&run, false), budget.counter, &budget.exclude);
         let (played, steps) = trace(&sizes, &budget);
         let alive = steps.iter().filter(|step| !step.overflow);
-        let read = |step: &deadloop_replay::budget::Step| match budget.policy {
+        let read = |step: &deadloop_replay::budget::BudgetStep| match budget.policy {
             Policy::Summary if step.done => step.wanted,
             _ => 0,
         };

@@ -11,7 +11,7 @@ use deadloop_score::replay::detect::{RECOMMENDED, Settings, Unit};
 use deadloop_score::replay::shipped::{default_grids, presets_in};
 use deadloop_score::replay::{Job, Plan, Programs, Record, Watch, each, run};
 use deadloop_score::{
-    Case, Count, Evidence, JudgeOptions, Ready, Tally, Worth, mean_clean, tallies,
+    Case, Count, Evidence, JudgeOptions, ReadyGuard, Tally, Worth, mean_clean, tallies,
 };
 
 /// The guards in use that advice is asked for.
@@ -25,7 +25,7 @@ pub(crate) struct World {
     /// The cells of [`IN_USE`].
     pub(crate) in_use: Vec<usize>,
     /// The guards that may be taken as they are, as `tune` lists them: the recommended one first.
-    pub(crate) ready: Vec<Ready>,
+    pub(crate) ready: Vec<ReadyGuard>,
     /// What errors cost, as by default: the text that is generated again, and a mean clean transcript.
     pub(crate) worth: Worth,
     /// The tally of every cell on all transcripts.
@@ -101,7 +101,7 @@ impl World {
 }
 
 /// What `deadloop tune` searches without `--grid`: the default grids, the recommended guard and every preset.
-fn plan() -> Result<(Plan, Vec<usize>, Vec<Ready>), Error> {
+fn plan() -> Result<(Plan, Vec<usize>, Vec<ReadyGuard>), Error> {
     let mut plan = Plan::default();
     for grid in default_grids(Unit::Chars)?.0 {
         plan.add_grid(&grid)?;
@@ -118,7 +118,7 @@ fn plan() -> Result<(Plan, Vec<usize>, Vec<Ready>), Error> {
             .ok_or_else(|| format!("there is no preset {name}"))
     };
     let in_use = IN_USE.iter().map(cell).collect::<Result<_, _>>()?;
-    let ready = named.iter().map(|(name, cell)| Ready {
+    let ready = named.iter().map(|(name, cell)| ReadyGuard {
         cell: *cell,
         name: name.clone(),
     });

@@ -10,7 +10,7 @@ use crate::measure::{Metric, SAVED, Worth, wrong_rate};
 /// A guard that was there before anybody looked at this text: the recommended one, a preset, or what `--also` names. It
 /// was not chosen on the text, so it needs no folds.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ready {
+pub struct ReadyGuard {
     /// Its number in the plan.
     pub cell: usize,
     /// What sentences call it: `the recommended guard`.
@@ -27,7 +27,7 @@ pub struct ChooseOptions {
     /// What the setting in use is called in sentences.
     pub in_use_is: &'static str,
     /// The guards that need no folds, in the order in which one is taken where several are as good.
-    pub ready: Vec<Ready>,
+    pub ready: Vec<ReadyGuard>,
     /// Whether the user said how many responses loop ([`Worth::pi`]), rather than the default.
     pub rate_given: bool,
     /// What it is best in.

@@ -8,7 +8,7 @@ use super::Chooser;
 use super::advice::Ship;
 use super::cross::Cross;
 use super::levels::Tried;
-use super::options::Ready;
+use super::options::ReadyGuard;
 use super::rule::{SURE, costs, ships};
 use crate::constraint::Assurance;
 use crate::tally::Tally;
@@ -25,12 +25,12 @@ pub(super) struct Lead<'a> {
     /// Whether it would, but for what its wrong alarms cost.
     pub(super) costs: bool,
     /// The ready guard that it is.
-    pub(super) ready: Option<&'a Ready>,
+    pub(super) ready: Option<&'a ReadyGuard>,
 }
 
 /// A ready guard on the transcripts that are held out.
 struct Standing<'a> {
-    ready: &'a Ready,
+    ready: &'a ReadyGuard,
     /// Its place in the list.
     nth: usize,
     /// P(within every limit).
@@ -131,7 +131,7 @@ impl<'a> Chooser<'a> {
     }
 
     /// A ready guard in the place of what is in use: the same one whatever fold is left out.
-    fn against_in_use(&self, ready: &'a Ready) -> Lead<'a> {
+    fn against_in_use(&self, ready: &'a ReadyGuard) -> Lead<'a> {
         let folds = self.options.raced..self.field.fold_count;
         let cross = Cross {
             cell: Some(ready.cell),

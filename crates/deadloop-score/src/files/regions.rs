@@ -26,14 +26,14 @@ pub struct RegionsHead {
     /// The verdicts, by the numbers that stand for them.
     pub verdicts: Vec<Verdict>,
     /// The transcripts, by the numbers that stand for them.
-    pub transcripts: Vec<Watched>,
+    pub transcripts: Vec<WatchedText>,
     /// Blocks whose boxes were left out for their number.
     pub left_out: usize,
 }
 
 /// A transcript.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Watched {
+pub struct WatchedText {
     /// Its id.
     pub id: String,
     /// Its model.
@@ -192,7 +192,7 @@ fn kept(evidence: &impl AnyEvidence, first: &[usize]) -> Vec<bool> {
     decided.into_iter().map(|kept| kept == Some(true)).collect()
 }
 
-fn watched(evidence: &impl AnyEvidence, case: usize, options: &JudgeOptions) -> Watched {
+fn watched(evidence: &impl AnyEvidence, case: usize, options: &JudgeOptions) -> WatchedText {
     let quiet = evidence
         .plan()
         .blocks()
@@ -202,7 +202,7 @@ fn watched(evidence: &impl AnyEvidence, case: usize, options: &JudgeOptions) -> 
                 judge(trial.case, trial.watch, None, options).verdict
             })
         });
-    evidence.cases().on(case, |it| Watched {
+    evidence.cases().on(case, |it| WatchedText {
         id: it.id.to_string(),
         model: it.model.to_string(),
         quiet,

@@ -300,10 +300,6 @@ mod tests {
                 "smaller number",
             ),
             ("[{ type = \"tool_cal\" }]", "unknown event type"),
-            (
-                "[{ call = \"ls\", arguments = { d = 2026-01-01 } }]",
-                "expected it as a string",
-            ),
             ("[{ cal = \"ls\" }]", "unknown field"),
         ] {
             let e = of(steps).unwrap_err();

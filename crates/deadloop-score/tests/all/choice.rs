@@ -11,7 +11,7 @@ use deadloop_score::replay::detect::{Channel, Kind};
 use deadloop_score::replay::{Decided, Grid, Plan, Record, Region};
 use deadloop_score::{
     Assurance, Case, Choices, ChooseOptions, Evidence, Floor, InUse, JudgeOptions, Measure, Method,
-    Outcome, ReadChannels, Ready, Resampling, Ruling, Ship, Tally, Why, Worth, bootstrap,
+    Outcome, ReadChannels, ReadyGuard, Resampling, Ruling, Ship, Tally, Why, Worth, bootstrap,
     calibrate, choose, judge, settings_toml,
 };
 use kit::{case, stop};
@@ -341,7 +341,7 @@ fn with_ready(
     (cells, in_use): (Range<usize>, usize),
     ready: &[usize],
 ) -> Choices {
-    let ready = ready.iter().map(|cell| Ready {
+    let ready = ready.iter().map(|cell| ReadyGuard {
         cell: *cell,
         name: format!("guard {cell}"),
     });

@@ -239,7 +239,7 @@ impl StreamReader {
         };
         if let Some(format) = head::tell(head, self.ended) {
             let head = std::mem::take(head);
-            // Told by content, a stream may hold both kinds of lines.
+            // ToldEvent by content, a stream may hold both kinds of lines.
             let taken = match format {
                 StreamFormat::Jsonl => StreamFormat::Sse,
                 other => other,

@@ -80,10 +80,9 @@ mod tests {
                 "{help}"
             );
         }
-        let widest = help
-            .lines()
-            .max_by_key(|line| line.len())
-            .unwrap_or_default();
-        assert!(widest.len() <= 80, "{widest}");
+        // clap wraps the options at the terminal's width, but not this list.
+        let list = help.split("\nOptions:").next().unwrap_or_default();
+        let widest = list.lines().max_by_key(|line| line.len());
+        assert!(widest.is_some_and(|line| line.len() <= 80), "{widest:?}");
     }
 }

@@ -125,7 +125,10 @@ fn a_review_saves_every_answer_and_goes_on_where_it_stopped() {
     let args = ["c.jsonl", "--review", "--reviewer", "ann", "--out", "l.csv"];
     // The most uncertain is `doubt`; then the input ends.
     let told = fine(&place.label(&args, ">\n>\n[\nt\n"));
-    assert!(told.contains("1 of 4   doubt"), "{told}");
+    assert!(
+        told.contains("1 of 4   proposed: clean, confidence 0.666   doubt"),
+        "{told}"
+    );
     assert!(told.contains("1 answered, 3 left"), "{told}");
     let labels = place.read("l.csv");
     let doubt = row(&labels, "doubt");

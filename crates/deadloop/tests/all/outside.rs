@@ -62,7 +62,7 @@ fn a_token_is_as_long_as_the_recordings_say() {
     assert!(
         own["config"]
             .as_str()
-            .is_some_and(|c| c.contains("\"max_pattern_size\": 342")),
+            .is_some_and(|c| c.contains("\"max_pattern_size\": 341")),
         "{own}"
     );
     assert_eq!(said(&["--corpus", &corpus])["chars_per_token"], 1.4);

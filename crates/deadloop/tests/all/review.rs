@@ -152,7 +152,10 @@ fn every_key_does_what_the_page_says_and_every_answer_is_saved() {
     let dir = corpus();
     let mut terminal = Terminal::open(&dir);
     let first = terminal.page();
-    assert!(first.contains("1 of 4   doubt"), "{first}");
+    assert!(
+        first.contains("1 of 4   proposed: clean, confidence 0.666   doubt"),
+        "{first}"
+    );
     let (at, copy) = (onset(&first), 36);
     let before = terminal.saved();
 
@@ -174,7 +177,11 @@ fn every_key_does_what_the_page_says_and_every_answer_is_saved() {
     let moved = (at + 1).to_string();
     assert_eq!(terminal.answers(), [["doubt", "transient", moved.as_str()]]);
     terminal.press("z");
-    assert!(terminal.page().contains("1 of 4   doubt"));
+    assert!(
+        terminal
+            .page()
+            .contains("1 of 4   proposed: clean, confidence 0.666   doubt")
+    );
     assert_eq!(
         terminal.saved(),
         before,

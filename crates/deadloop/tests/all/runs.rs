@@ -23,7 +23,18 @@ fn step(n: usize, query: &str, content: &str) -> [Value; 2] {
 
 /// A run of `before` different calls, then the same one `again` times.
 fn run(before: usize, again: usize) -> Vec<Value> {
-    let different = (0..before).map(|n| step(n, &format!("question {n}"), &format!("answer {n}")));
+    run_about("it", before, again)
+}
+
+/// The same about something: runs with the same calls and results would be copies of one another.
+fn run_about(what: &str, before: usize, again: usize) -> Vec<Value> {
+    let different = (0..before).map(|n| {
+        step(
+            n,
+            &format!("question {n} about {what}"),
+            &format!("answer {n}"),
+        )
+    });
     let same = (before..before + again).map(|n| step(n, "once more", "nothing"));
     let user = json!({"type": "user", "text": "find it"});
     [user]
@@ -38,17 +49,27 @@ fn line(id: &str, events: &[Value], label: Value) -> String {
         + "\n"
 }
 
+/// A word for each number, without a digit: texts that differ in numbers alone are copies too.
+fn word(n: usize) -> String {
+    let letter = |digit: char| char::from(b'a' + digit.to_digit(10).map_or(0, |d| d as u8));
+    n.to_string().chars().map(letter).collect()
+}
+
 /// `loops` runs that end in 9 equal calls, and `clean` ones of 40 calls, two of them equal.
 fn corpus(dir: &Path, loops: usize, clean: usize) -> String {
     let mut lines = String::new();
     for n in 0..loops {
         let label = json!({"class": "loop", "kind": "same-call-same-result", "channel": "tools",
                            "start": 5 + n, "onset": 6 + n, "end": null, "period": 1});
-        lines += &line(&format!("loop-{n}"), &run(5 + n, 9), label);
+        lines += &line(&format!("loop-{n}"), &run_about(&word(n), 5 + n, 9), label);
     }
     for n in 0..clean {
         let label = json!({"class": "clean", "channel": "tools"});
-        lines += &line(&format!("clean-{n}"), &run(38, 2), label);
+        lines += &line(
+            &format!("clean-{n}"),
+            &run_about(&word(1000 + n), 38, 2),
+            label,
+        );
     }
     file(dir, "runs.jsonl", &lines)
 }

@@ -197,9 +197,7 @@ const COMMANDS: [(&[&str], i32); 29] = [
 /// The commands that the help lists.
 fn listed() -> BTreeSet<String> {
     let help = stdout(&deadloop(&["--help"]));
-    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    let lines = lines.take_while(|line| !line.is_empty());
-    // What a command does may take a second line, which begins further to the right.
+    let lines = help.lines().take_while(|line| *line != "Options:");
     let names = lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
     let names = names.filter(|name| !name.is_empty() && *name != "help");
     names.map(str::to_owned).collect()

@@ -397,8 +397,11 @@ fn split(args: &[&str], stream: &str) -> Value {
 #[test]
 fn a_template_that_opens_the_tag_in_the_prompt_is_said_by_an_option_or_the_settings() {
     let stream = "six times seven</think>42";
-    let thought = json!({"reasoning": 15, "answer": 2});
-    assert_eq!(split(&[], stream), json!({"reasoning": 0, "answer": 25}));
+    let thought = json!({"reasoning": 15, "answer": 2, "arguments": 0, "calls": 0});
+    assert_eq!(
+        split(&[], stream),
+        json!({"reasoning": 0, "answer": 25, "arguments": 0, "calls": 0})
+    );
     assert_eq!(split(&["--think", "open"], stream), thought);
     let folder = tempfile::tempdir().expect("there is room");
     let settings = folder.path().join("settings.toml");
@@ -501,13 +504,13 @@ fn the_model_that_the_stream_names_is_watched_by_its_own_guard() {
         // The text is split as the model's own rules say.
         let thought = named(api, "r1-8b", &["six times seven</think>42"]);
         let run = watch(&["--settings", &settings, "--json"], &thought);
-        let tags = json!({"reasoning": 15, "answer": 2});
+        let tags = json!({"reasoning": 15, "answer": 2, "arguments": 0, "calls": 0});
         assert_eq!(parsed(&run.stdout)["seen"], tags, "{api}: {}", stderr(&run));
     }
 }
 
 #[test]
-fn another_model_in_the_same_stream_is_another_guard() {
+fn the_first_model_that_a_stream_names_chooses_its_guard() {
     let folder = tempfile::tempdir().expect("there is room");
     let settings = program::file(folder.path(), "s.toml", PER_MODEL);
     let stream = |first, second| {
@@ -515,8 +518,8 @@ fn another_model_in_the_same_stream_is_another_guard() {
         named("chat", first, &["Fine."]) + &named("chat", second, &looping)
     };
     let code = |stream: &str| watch(&["--settings", &settings], stream).status.code();
-    assert_eq!(code(&stream("deaf", "other")), Some(10));
-    assert_eq!(code(&stream("other", "deaf")), Some(0));
+    assert_eq!(code(&stream("deaf", "other")), Some(0));
+    assert_eq!(code(&stream("other", "deaf")), Some(10));
 }
 
 #[test]

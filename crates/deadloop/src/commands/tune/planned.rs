@@ -7,7 +7,7 @@ use std::ops::Range;
 use deadloop_detect::{Response, Setting, Settings, Unit};
 use deadloop_replay::shipped::{Scope, presets_in};
 use deadloop_replay::{Grid, Plan};
-use deadloop_score::{Choices, ChooseOptions, InUse, Manifest, Ready};
+use deadloop_score::{Choices, ChooseOptions, InUse, Manifest, ReadyGuard};
 
 use super::asked::Tune;
 use super::search::{Found, Wanted, search, tell_size};
@@ -179,9 +179,13 @@ impl Planned {
 
 /// The guards that may be taken as they are: the recommended one, those of `--also`, the presets, in this order. With a grid
 /// of the user's the first and the last are rows of the tables, and no candidates.
-fn ready(presets: &[(String, usize)], also: &[(String, Settings)], with_grid: bool) -> Vec<Ready> {
+fn ready(
+    presets: &[(String, usize)],
+    also: &[(String, Settings)],
+    with_grid: bool,
+) -> Vec<ReadyGuard> {
     let (shipped, named) = presets.split_at(presets.len() - also.len());
-    let ready = |(name, cell): &(String, usize), is: &str| Ready {
+    let ready = |(name, cell): &(String, usize), is: &str| ReadyGuard {
         cell: *cell,
         name: format!("{is}{name}"),
     };
@@ -195,7 +199,7 @@ fn ready(presets: &[(String, usize)], also: &[(String, Settings)], with_grid: bo
     if with_grid {
         return named.collect();
     }
-    let recommended = shipped.first().map(|(_, cell)| Ready {
+    let recommended = shipped.first().map(|(_, cell)| ReadyGuard {
         cell: *cell,
         name: "the recommended guard".into(),
     });

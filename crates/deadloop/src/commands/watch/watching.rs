@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use deadloop_corpus::{Problem, StreamFormat};
 use deadloop_detect::{Alarm, Blind, Feeds};
-use deadloop_stream::{Heard, Refused, Step, Told, Watched};
+use deadloop_stream::{Heard, RefusedCall, Step, ToldEvent, Watched};
 
 use super::UNNAMED;
 use super::input::Input;
@@ -34,7 +34,7 @@ pub(crate) struct Seen {
     /// The alarms of guards that only warn or observe.
     pub(crate) warnings: Vec<Alarm>,
     /// The calls that are not to be run.
-    pub(crate) refused: Vec<Refused>,
+    pub(crate) refused: Vec<RefusedCall>,
     /// Why the stream would be aborted.
     pub(crate) alarm: Option<Alarm>,
     /// The guards that this stream can never feed, with `--strict`.
@@ -64,7 +64,7 @@ pub(crate) enum News<'a> {
     /// An alarm that only warns or observes.
     Warning(&'a Alarm),
     /// A call that is not to be run.
-    Refused(&'a Refused),
+    Refused(&'a RefusedCall),
     /// Guards that this stream can never feed.
     Blind(&'a [Blind]),
 }
@@ -173,7 +173,7 @@ impl<'a> Watching<'a> {
     fn step(&mut self, came: Option<&[u8]>) -> Step {
         let now = since(self.began);
         let (mender, record) = (&mut self.mender, &mut self.record);
-        let each = |told: &Told<'_>| {
+        let each = |told: &ToldEvent<'_>| {
             if let (Some(record), false) = (&mut *record, told.derived) {
                 record.push(&told.event, now);
             }
