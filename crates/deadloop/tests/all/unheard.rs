@@ -148,7 +148,7 @@ const COMMANDS: [(&[&str], i32); 29] = [
         2,
     ),
     (&["merge", "DIR/one", "DIR/other", "--out", "DIR/out"], 2),
-    (&["export", "DIR/settings.toml", "--to", "vllm"], 0),
+    (&["export", "recommended", "--to", "vllm"], 0),
     (
         &[
             "explain",

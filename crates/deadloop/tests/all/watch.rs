@@ -138,7 +138,7 @@ fn a_loop_in_each_format_is_the_alarm_that_the_guard_gives() {
         );
         assert_eq!(
             told["seen"],
-            json!({"reasoning": alarm.delivered, "answer": 0})
+            json!({"reasoning": alarm.delivered, "answer": 0, "arguments": 0, "calls": 0})
         );
         assert_eq!(
             (&told["format"], &told["bad_lines"]),
@@ -418,7 +418,7 @@ fn a_template_that_opens_the_tag_in_the_prompt_is_said_by_an_option_or_the_setti
     let closed = [&model("r1-8b")[..], &["--think", "closed,all"]].concat();
     assert_eq!(
         split(&closed, "<think>a</think>b<think>c</think>"),
-        json!({"reasoning": 2, "answer": 1})
+        json!({"reasoning": 2, "answer": 1, "arguments": 0, "calls": 0})
     );
 }
 
