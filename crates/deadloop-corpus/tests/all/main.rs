@@ -1,4 +1,10 @@
 //! The integration tests of this crate in one binary: linking one takes seconds, linking 11 took minutes.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "in the helpers of tests as in tests"
+)]
 
 mod bad_input;
 mod broken_runs;
