@@ -7,7 +7,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
-use crate::wire::{Fault, kind};
+use crate::wire::{WireFault, kind};
 
 /// An object, of which fields are taken.
 pub type Object = Map<String, Value>;
@@ -46,7 +46,7 @@ pub fn any(object: &mut Object, name: &str) -> Option<Value> {
 }
 
 /// A string.
-pub fn string(object: &mut Object, name: &str) -> Result<Option<String>, Fault> {
+pub fn string(object: &mut Object, name: &str) -> Result<Option<String>, WireFault> {
     match any(object, name) {
         None => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
@@ -55,14 +55,14 @@ pub fn string(object: &mut Object, name: &str) -> Result<Option<String>, Fault> 
 }
 
 /// A whole number of at least 0.
-pub fn count(object: &mut Object, name: &str) -> Result<Option<u64>, Fault> {
+pub fn count(object: &mut Object, name: &str) -> Result<Option<u64>, WireFault> {
     let taken = any(object, name);
     let number = taken.map(|value| value.as_u64().ok_or(value)).transpose();
     number.map_err(|other| wrong(name, &other, "a whole number"))
 }
 
 /// An object.
-pub fn object(object: &mut Object, name: &str) -> Result<Option<Object>, Fault> {
+pub fn object(object: &mut Object, name: &str) -> Result<Option<Object>, WireFault> {
     match any(object, name) {
         None => Ok(None),
         Some(Value::Object(map)) => Ok(Some(map)),
@@ -71,7 +71,7 @@ pub fn object(object: &mut Object, name: &str) -> Result<Option<Object>, Fault> 
 }
 
 /// A list.
-pub fn list(object: &mut Object, name: &str) -> Result<Option<Vec<Value>>, Fault> {
+pub fn list(object: &mut Object, name: &str) -> Result<Option<Vec<Value>>, WireFault> {
     match any(object, name) {
         None => Ok(None),
         Some(Value::Array(items)) => Ok(Some(items)),
@@ -80,7 +80,7 @@ pub fn list(object: &mut Object, name: &str) -> Result<Option<Vec<Value>>, Fault
 }
 
 /// A value that has to be an object.
-pub fn as_object(name: &str, value: Value) -> Result<Object, Fault> {
+pub fn as_object(name: &str, value: Value) -> Result<Object, WireFault> {
     match value {
         Value::Object(map) => Ok(map),
         other => Err(wrong(name, &other, "an object")),
@@ -88,13 +88,13 @@ pub fn as_object(name: &str, value: Value) -> Result<Object, Fault> {
 }
 
 /// A field of another type than expected.
-pub fn wrong(name: &str, value: &Value, expected: &str) -> Fault {
-    Fault::new(format!("`{name}` is {}", kind(value)), expected)
+pub fn wrong(name: &str, value: &Value, expected: &str) -> WireFault {
+    WireFault::new(format!("`{name}` is {}", kind(value)), expected)
 }
 
 /// A field that has to be there.
-pub fn missing(name: &str, expected: &str) -> Fault {
-    Fault::new(format!("no `{name}`"), expected)
+pub fn missing(name: &str, expected: &str) -> WireFault {
+    WireFault::new(format!("no `{name}`"), expected)
 }
 
 /// A name or id: a string, or a number as some servers write it. Anything else stays.

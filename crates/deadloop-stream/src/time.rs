@@ -16,11 +16,11 @@ pub fn millis(value: &Value) -> Option<f64> {
 
 /// Times since the first that is known.
 #[derive(Debug, Default)]
-pub struct Clock {
+pub struct EventClock {
     start: Option<f64>,
 }
 
-impl Clock {
+impl EventClock {
     /// Milliseconds since the first time that was asked for; 0 for an earlier one.
     pub fn since(&mut self, stamp: Option<f64>) -> Option<f64> {
         let stamp = stamp?;

@@ -6,7 +6,7 @@ use flate2::read::MultiGzDecoder;
 
 use crate::files::BOM;
 use crate::files::unpacked::Unpacked;
-use crate::transcript::wire::Fault;
+use crate::transcript::wire::WireFault;
 use crate::{Cost, Place};
 
 const GZIP: &[u8] = b"\x1f\x8b";
@@ -34,12 +34,12 @@ fn is_skippable_frame(head: &[u8]) -> bool {
 }
 
 /// What is wrong with a file that cannot be read to its end.
-pub(crate) fn broken(error: &io::Error) -> Fault {
+pub(crate) fn broken(error: &io::Error) -> WireFault {
     let what = match error.kind() {
         io::ErrorKind::UnexpectedEof => "the compressed data ends too early".to_owned(),
         _ => format!("cannot be read on: {error}"),
     };
-    Fault::new(what, "a whole file; nothing after this line was read").costing(Cost::of(error))
+    WireFault::new(what, "a whole file; nothing after this line was read").costing(Cost::of(error))
 }
 
 /// The lines of a file.
@@ -77,7 +77,7 @@ impl<R: BufRead> Lines<R> {
 
     /// The next line, blanks around it taken off; empty ones too. None at the end, which also comes
     /// after a fault that leaves nothing to go on with.
-    pub(crate) fn next_line(&mut self) -> Option<Result<&[u8], Fault>> {
+    pub(crate) fn next_line(&mut self) -> Option<Result<&[u8], WireFault>> {
         if self.ended {
             return None;
         }
@@ -94,7 +94,7 @@ impl<R: BufRead> Lines<R> {
                      beside what is kept), or as several transcripts of one group",
                     self.limit
                 );
-                Some(Err(Fault::new("a line that is too long", expected)))
+                Some(Err(WireFault::new("a line that is too long", expected)))
             }
             Err(e) => {
                 self.ended = true;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::files::formats::{self, Record, Records};
 use crate::files::{RecordDigest, options};
-use crate::transcript::wire::{Fault, Wire};
+use crate::transcript::wire::{Wire, WireFault};
 use crate::{Card, Corpus, Entry, Ids, Place, Problem};
 
 /// One undecoded line or Parquet row, with its place. Reading it was cheap, decoding it is not:
@@ -38,7 +38,7 @@ impl Raw {
         self.record.bytes()
     }
 
-    pub(crate) fn decode(&self) -> Result<Wire, Fault> {
+    pub(crate) fn decode(&self) -> Result<Wire, WireFault> {
         self.record.decode()
     }
 

@@ -12,7 +12,7 @@ use super::Losses;
 use super::run::{Turn, Usage};
 use super::take::{self, Object};
 use crate::think::{ThinkOptions, split_think};
-use crate::transcript::wire::Fault;
+use crate::transcript::wire::WireFault;
 use crate::{Body, RecordedEvent};
 
 /// Collects the events of messages.
@@ -79,7 +79,7 @@ impl Conversation {
         t_ms: Option<f64>,
         think: ThinkOptions,
         losses: &mut Losses,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), WireFault> {
         let (role, named) = role(&mut message)?;
         let content = CONTENT
             .into_iter()
@@ -171,7 +171,7 @@ const CONTENT: [&str; 5] = ["content", "value", "text", "parts", "mes"];
 const SPEAKER: [&str; 4] = ["role", "from", "sender", "source"];
 
 /// Who speaks, and what the recording calls it.
-fn role(message: &mut Object) -> Result<(Role, String), Fault> {
+fn role(message: &mut Object) -> Result<(Role, String), WireFault> {
     const EXPECTED: &str = "`role` or `from` (system, user, assistant, tool, human, gpt, …)";
     let mut named = None;
     for name in SPEAKER {
@@ -186,7 +186,7 @@ fn role(message: &mut Object) -> Result<(Role, String), Fault> {
     let known = known.map(|(_, role)| *role);
     known
         .map(|role| (role, named.clone()))
-        .ok_or_else(|| Fault::new(format!("a message of the unknown role {named:?}"), EXPECTED))
+        .ok_or_else(|| WireFault::new(format!("a message of the unknown role {named:?}"), EXPECTED))
 }
 
 /// What is in a block that is named by a field of its own, as Gemini's, Bedrock's and Goose's are:
@@ -251,7 +251,7 @@ struct Message<'a> {
 
 impl Message<'_> {
     /// What the model said.
-    fn model(&mut self, message: &mut Object, content: Option<Value>) -> Result<(), Fault> {
+    fn model(&mut self, message: &mut Object, content: Option<Value>) -> Result<(), WireFault> {
         let mut thinking = None;
         for name in ["reasoning_content", "reasoning", "thinking"] {
             let text = take::string(message, name)?;
@@ -288,7 +288,7 @@ impl Message<'_> {
     }
 
     /// What is said of the turn: its tokens, whose it is.
-    fn turn(&mut self, message: &mut Object, t_ms: Option<f64>) -> Result<Turn, Fault> {
+    fn turn(&mut self, message: &mut Object, t_ms: Option<f64>) -> Result<Turn, WireFault> {
         let mut usage = match message.get("usage") {
             Some(Value::Object(_)) => take::object(message, "usage")?.unwrap_or_default(),
             _ => Object::new(),
@@ -319,7 +319,7 @@ impl Message<'_> {
     }
 
     /// A block of what the model said.
-    fn block(&mut self, block: Value) -> Result<(), Fault> {
+    fn block(&mut self, block: Value) -> Result<(), WireFault> {
         let mut block = match block {
             Value::String(text) => {
                 self.text(&text);
@@ -370,7 +370,11 @@ impl Message<'_> {
         Ok(())
     }
 
-    fn tool_result(&mut self, message: &mut Object, content: Option<Value>) -> Result<(), Fault> {
+    fn tool_result(
+        &mut self,
+        message: &mut Object,
+        content: Option<Value>,
+    ) -> Result<(), WireFault> {
         let content = match content {
             None => String::new(),
             Some(Value::String(text)) => text,
@@ -397,7 +401,7 @@ impl Message<'_> {
     }
 
     /// What was said to the model; results of tools in it are events.
-    fn told(&mut self, content: Option<Value>) -> Result<String, Fault> {
+    fn told(&mut self, content: Option<Value>) -> Result<String, WireFault> {
         let blocks = match content {
             None => return Ok(String::new()),
             Some(Value::String(text)) => return Ok(text),
@@ -458,7 +462,7 @@ fn failed(message: &mut Object) -> Option<bool> {
 }
 
 /// The first of these fields, a string or blocks with one.
-fn first_text(block: &mut Object, names: &[&str]) -> Result<Option<String>, Fault> {
+fn first_text(block: &mut Object, names: &[&str]) -> Result<Option<String>, WireFault> {
     for name in names {
         match take::any(block, name) {
             None => {}
@@ -474,7 +478,7 @@ fn first_text(block: &mut Object, names: &[&str]) -> Result<Option<String>, Faul
 }
 
 /// A call, as OpenAI (`function`), Anthropic (`input`) or others (`args`) write it.
-pub(crate) fn tool_call(call: &mut Object) -> Result<Body, Fault> {
+pub(crate) fn tool_call(call: &mut Object) -> Result<Body, WireFault> {
     let mut id = None;
     for name in ["id", "tool_call_id", "toolCallId", "call_id"] {
         if id.is_none() {

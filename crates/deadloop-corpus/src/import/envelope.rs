@@ -19,7 +19,7 @@ use super::conversation::{Conversation, group_of};
 use super::take::{self, Object};
 use super::time::millis;
 use crate::think::ThinkOptions;
-use crate::transcript::wire::Fault;
+use crate::transcript::wire::WireFault;
 
 /// An object out of its envelope.
 #[derive(Debug, Default)]
@@ -114,7 +114,7 @@ pub(crate) fn open(
     known: &dyn Fn(&Object) -> bool,
     think: ThinkOptions,
     losses: &mut Losses,
-) -> Result<Opened, Fault> {
+) -> Result<Opened, WireFault> {
     let mut opened = Opened::default();
     let mut object = object;
     for _ in 0..=DEPTH {
@@ -158,19 +158,19 @@ fn unwrap(object: &mut Object, known: &dyn Fn(&Object) -> bool) -> Option<(&'sta
     }
 }
 
-fn unknown(object: &Object) -> Fault {
+fn unknown(object: &Object) -> WireFault {
     const EXPECTED: &str = "a response or a chunk of this format";
     if let Some(error) = object.get("error").filter(|error| !error.is_null()) {
         let mut text = error.to_string();
         text.truncate(text.floor_char_boundary(200));
-        return Fault::new(format!("a request that failed: {text}"), EXPECTED);
+        return WireFault::new(format!("a request that failed: {text}"), EXPECTED);
     }
     let keys: Vec<&str> = object.keys().take(8).map(String::as_str).collect();
     let what = match keys.is_empty() {
         true => "an empty object".to_owned(),
         false => format!("an object with the fields {}", keys.join(", ")),
     };
-    Fault::new(what, EXPECTED)
+    WireFault::new(what, EXPECTED)
 }
 
 impl Opened {
@@ -195,7 +195,7 @@ impl Opened {
         envelope: &mut Object,
         think: ThinkOptions,
         losses: &mut Losses,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), WireFault> {
         if self.id.is_none() {
             self.id = IDS.iter().find_map(|name| take::label(envelope, name));
         }
@@ -263,7 +263,7 @@ fn prompt(
     request: &mut Object,
     think: ThinkOptions,
     losses: &mut Losses,
-) -> Result<Option<String>, Fault> {
+) -> Result<Option<String>, WireFault> {
     if let Some(text) = take::any(request, "prompt") {
         return Ok(text.as_str().map(group_of));
     }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use crate::transcript::wire::{self, Fault};
+use crate::transcript::wire::{self, WireFault};
 use crate::{Body, Entry, MAX_LINE, RecordedEvent};
 
 /// What is kept of each long text, in bytes, the most generous first.
@@ -19,7 +19,7 @@ const ESCAPED: usize = 8;
 /// # Errors
 /// What is left is too long all the same: text of the model and arguments of calls are never cut, since positions are
 /// counted in them.
-pub(super) fn fit(entry: &mut Entry, most: usize) -> Result<u64, Fault> {
+pub(super) fn fit(entry: &mut Entry, most: usize) -> Result<u64, WireFault> {
     if texts(entry) <= most / ESCAPED {
         return Ok(0);
     }
@@ -34,7 +34,7 @@ pub(super) fn fit(entry: &mut Entry, most: usize) -> Result<u64, Fault> {
     }
     match length(entry)? {
         fits if fits <= most => read_again(entry).map(|()| cut),
-        long => Err(Fault::new(
+        long => Err(WireFault::new(
             format!("a transcript of {long} bytes a line"),
             format!(
                 "at most {most}: what the model wrote is never cut; import it as several transcripts of one group"
@@ -44,7 +44,7 @@ pub(super) fn fit(entry: &mut Entry, most: usize) -> Result<u64, Fault> {
 }
 
 /// The same for the longest line that is read.
-pub(super) fn fit_line(entry: &mut Entry) -> Result<u64, Fault> {
+pub(super) fn fit_line(entry: &mut Entry) -> Result<u64, WireFault> {
     fit(entry, MAX_LINE)
 }
 
@@ -77,19 +77,19 @@ fn texts(entry: &Entry) -> usize {
 }
 
 /// Whether what is written is read: a record may hold fewer values than a document.
-fn read_again(entry: &Entry) -> Result<(), Fault> {
+fn read_again(entry: &Entry) -> Result<(), WireFault> {
     let mut line = Vec::new();
     let written = wire::line(entry, &mut line);
-    written.map_err(|e| Fault::new(format!("cannot be written: {e}"), "what JSON can say"))?;
+    written.map_err(|e| WireFault::new(format!("cannot be written: {e}"), "what JSON can say"))?;
     let read = Entry::of_line(&line, entry.place.clone(), None);
     read.map(drop)
-        .map_err(|problem| Fault::new(problem.what, problem.expected))
+        .map_err(|problem| WireFault::new(problem.what, problem.expected))
 }
 
-fn length(entry: &Entry) -> Result<usize, Fault> {
+fn length(entry: &Entry) -> Result<usize, WireFault> {
     let mut line = Vec::new();
     wire::line(entry, &mut line)
-        .map_err(|e| Fault::new(format!("cannot be written: {e}"), "what JSON can say"))?;
+        .map_err(|e| WireFault::new(format!("cannot be written: {e}"), "what JSON can say"))?;
     Ok(line.len())
 }
 

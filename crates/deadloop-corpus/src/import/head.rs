@@ -11,7 +11,7 @@ use super::take::Object;
 use crate::files::{BOM, Counted, broken, unpack};
 use crate::import::formats::FOREIGN;
 use crate::import::stream::{Framed, Frames, object};
-use crate::transcript::wire::Fault;
+use crate::transcript::wire::WireFault;
 
 const ZIP: &[u8] = b"PK\x03\x04";
 const PARQUET: &[u8] = b"PAR1";
@@ -94,13 +94,13 @@ pub(super) struct Opened {
 
 /// A file that cannot be read, and what it is where it is no recording at all.
 pub(super) struct Refused {
-    pub(super) fault: Fault,
+    pub(super) fault: WireFault,
     /// What such files are called where a folder has many of them.
     pub(super) kind: Option<&'static str>,
 }
 
-impl From<Fault> for Refused {
-    fn from(fault: Fault) -> Self {
+impl From<WireFault> for Refused {
+    fn from(fault: WireFault) -> Self {
         Self { fault, kind: None }
     }
 }
@@ -108,7 +108,7 @@ impl From<Fault> for Refused {
 /// A file of a kind that is no recording.
 fn no_recording(kind: &'static str, what: impl Into<String>, expected: &str) -> Refused {
     Refused {
-        fault: Fault::new(what, expected),
+        fault: WireFault::new(what, expected),
         kind: Some(kind),
     }
 }
@@ -148,7 +148,7 @@ pub(super) fn open(file: &File, from: Option<&str>) -> Result<Opened, Refused> {
             [only] => break (told, only, Some(sure)),
             [one, other, ..] => {
                 let what = format!("may be {} or {}: {}", one.name, other.name, sure.why());
-                return Err(Fault::new(what, "--from to say which").into());
+                return Err(WireFault::new(what, "--from to say which").into());
             }
         }
     };
@@ -300,7 +300,7 @@ fn prose(head: &[u8]) -> &'static str {
     "plain text"
 }
 
-fn unknown(head: &Head) -> Fault {
+fn unknown(head: &Head) -> WireFault {
     let names: Vec<&str> = FOREIGN.iter().map(|format| format.name).collect();
     let expected = format!(
         "one of {}, said with --from, or the column that holds the text, said with --text-field",
@@ -313,7 +313,7 @@ fn unknown(head: &Head) -> Fault {
             keys.join(", ")
         )
     });
-    Fault::new(
+    WireFault::new(
         keys.unwrap_or_else(|| "content of no known format".to_owned()),
         expected,
     )
@@ -339,7 +339,7 @@ fn tell(look: &Look, file: &File) -> Result<Head, Refused> {
             match row.map(|row| row.content) {
                 Ok(Content::Json(row)) => told.values.push(row),
                 Err(problem) if told.values.is_empty() => {
-                    return Err(Fault::new(problem.what, problem.expected).into());
+                    return Err(WireFault::new(problem.what, problem.expected).into());
                 }
                 _ => break,
             }

@@ -15,7 +15,7 @@ use super::take::{self, Object};
 use super::time::millis;
 use crate::Body;
 use crate::think::split_think;
-use crate::transcript::wire::Fault;
+use crate::transcript::wire::WireFault;
 
 /// A field at a path and what it says: a value, one of several (`a|b`), that it is there (empty), or
 /// that it is not (`!`).
@@ -130,7 +130,7 @@ impl Reading {
         }
     }
 
-    fn document(&mut self, mut object: Object, out: &mut Out) -> Result<(), Fault> {
+    fn document(&mut self, mut object: Object, out: &mut Out) -> Result<(), WireFault> {
         if let Some(shape) = self.log.shape {
             shape(&mut object, out);
         }
@@ -165,7 +165,7 @@ impl Reading {
     }
 
     /// The id of the run that a document is, or is a part of: with another one another run begins.
-    fn id(&mut self, object: &mut Object, out: &mut Out) -> Result<(), Fault> {
+    fn id(&mut self, object: &mut Object, out: &mut Out) -> Result<(), WireFault> {
         if let Some(id) = text_at(object, self.log.about.id)? {
             let other = self.session.id.as_ref().is_some_and(|known| *known != id);
             if other && !self.log.whole {
@@ -177,7 +177,7 @@ impl Reading {
     }
 
     /// What a document or a record says of its run.
-    fn about(&mut self, object: &mut Object) -> Result<(), Fault> {
+    fn about(&mut self, object: &mut Object) -> Result<(), WireFault> {
         let about = &self.log.about;
         if let Some(model) = text_at(object, about.model)? {
             self.session.model = Some(model);
@@ -192,7 +192,7 @@ impl Reading {
     }
 
     /// Applies the rules to a record; whether one held.
-    fn record(&mut self, record: &mut Object, out: &mut Out) -> Result<bool, Fault> {
+    fn record(&mut self, record: &mut Object, out: &mut Out) -> Result<bool, WireFault> {
         let held = self.log.rules.iter();
         let held: Vec<&Rule> = held.filter(|rule| marked(record, rule.when)).collect();
         self.about(record)?;
@@ -235,7 +235,7 @@ impl Reading {
         record: &mut Object,
         t_ms: Option<f64>,
         out: &mut Out,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), WireFault> {
         match is {
             Is::Message("") => {
                 let message = std::mem::take(record);
@@ -272,7 +272,7 @@ impl Reading {
         path: &str,
         t_ms: Option<f64>,
         out: &mut Out,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), WireFault> {
         self.about(&mut message)?;
         let think = out.options.think.clone();
         let run = &mut self.session.run;
@@ -374,7 +374,7 @@ fn failed(value: &Value) -> Option<bool> {
 }
 
 /// A name or id at the first of these paths that has one.
-fn text_at(object: &mut Object, places: &[&str]) -> Result<Option<String>, Fault> {
+fn text_at(object: &mut Object, places: &[&str]) -> Result<Option<String>, WireFault> {
     for path in places {
         match paths::take(object, path) {
             None => {}
@@ -404,7 +404,7 @@ fn kind(object: &Object) -> String {
 }
 
 impl Reader for Reading {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         let place = record.place.clone();
         let object = record.object()?;
         let taken = self.document(object, out);

@@ -46,7 +46,7 @@ pub(crate) mod spans;
 mod stores;
 pub(crate) mod streams;
 
-use crate::transcript::wire::Fault;
+use crate::transcript::wire::WireFault;
 use cut::Records;
 pub(crate) use deadloop_stream::{reader as stream, reasons, take, time};
 use files::{File, Files};
@@ -63,7 +63,7 @@ pub struct ImportOptions {
     /// The model of recordings that do not name theirs.
     pub model: Option<String>,
     /// The columns of tables.
-    pub fields: Fields,
+    pub fields: ImportFields,
     /// How answers that may hold `<think>` are split.
     pub think: ThinkOptions,
     /// The name of its file goes before each id, but in a corpus, whose labels go by the ids.
@@ -73,7 +73,7 @@ pub struct ImportOptions {
 /// Which columns of a table hold what: paths of fields (`a.b`, `a[].b`, `a[0].b`); what is not named is
 /// guessed from the names that people use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Fields {
+pub struct ImportFields {
     /// What the model said.
     pub text: Option<String>,
     /// What it thought.
@@ -90,7 +90,7 @@ pub struct Fields {
     pub time: Option<String>,
 }
 
-impl Fields {
+impl ImportFields {
     /// The column that an option names.
     pub(crate) fn named(&self, option: &str) -> Option<&String> {
         let all = [
@@ -442,7 +442,7 @@ impl Import {
     }
 
     /// What a file holds in which nothing of a model is.
-    fn held(&self, open: &Open) -> Fault {
+    fn held(&self, open: &Open) -> WireFault {
         let passed = self.out.passed.iter().take(8);
         let passed: Vec<String> = passed.map(|(what, n)| format!("{what} {n}")).collect();
         let kinds = match passed.is_empty() {
@@ -455,7 +455,7 @@ impl Import {
             if open.records_seen == 1 { "" } else { "s" },
             open.format.name
         );
-        Fault::new(
+        WireFault::new(
             what,
             "a recording of what a model said; --from for another format",
         )

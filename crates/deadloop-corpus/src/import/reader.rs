@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::cut::{Record, Shape};
 use super::head::{Certainty, Head};
 use super::{ImportOptions, Losses};
-use crate::transcript::wire::Fault;
+use crate::transcript::wire::WireFault;
 use crate::{
     Body, Corpus, Entry, MAX_T_MS, MAX_TOKENS, Place, Problem, RecordedEvent, ThinkOptions,
     Transcript,
@@ -36,7 +36,7 @@ pub(crate) trait Reader: Send {
     ///
     /// # Errors
     /// The record cannot be used; reading goes on with the next.
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault>;
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault>;
 
     /// A record could not be used: what is open has a gap.
     fn gap(&mut self) {}
@@ -72,7 +72,7 @@ pub(crate) struct Out {
     /// Transcripts without text that were found since the last were moved on.
     pub(super) empty: u64,
     /// What a reader has to say of a file in which it found nothing.
-    pub(crate) nothing: Option<Fault>,
+    pub(crate) nothing: Option<WireFault>,
     /// What was guessed of the columns of the file.
     pub(super) guessed: Guess,
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::choice::Choice;
 use super::envelope::Opened;
 use super::reader::{Out, entry};
-use crate::import::stream::said::{Part, Said, Tokens};
+use crate::import::stream::said::{Said, SaidPart, Tokens};
 use crate::{Body, Place};
 
 /// A response that has not ended.
@@ -81,12 +81,12 @@ impl Response {
 
     /// Whether it is finished and the object says more than what is said of a finished one.
     pub(super) fn goes_on_without(&self, said: &Said) -> bool {
-        let new = |(index, part): &(u64, Part)| {
+        let new = |(index, part): &(u64, SaidPart)| {
             let finished = self.choices.iter().any(|c| c.index == *index && c.finished);
             let text = match part {
-                Part::Event(event) => !matches!(event.body, Body::Finish { .. }),
-                Part::Call(_) => true,
-                Part::Over(_) => false,
+                SaidPart::Event(event) => !matches!(event.body, Body::Finish { .. }),
+                SaidPart::Call(_) => true,
+                SaidPart::Over(_) => false,
             };
             finished && text
         };
@@ -95,9 +95,9 @@ impl Response {
 
     /// Whether an object finishes an answer.
     pub(super) fn is_end(said: &Said) -> bool {
-        let finish = |part: &Part| match part {
-            Part::Event(event) => matches!(event.body, Body::Finish { .. }),
-            Part::Call(_) | Part::Over(_) => false,
+        let finish = |part: &SaidPart| match part {
+            SaidPart::Event(event) => matches!(event.body, Body::Finish { .. }),
+            SaidPart::Call(_) | SaidPart::Over(_) => false,
         };
         said.parts.iter().any(|(_, part)| finish(part))
     }
@@ -126,15 +126,15 @@ impl Response {
             self.about(name, value);
         }
         for (index, part) in said.parts {
-            if matches!(part, Part::Over(_)) {
+            if matches!(part, SaidPart::Over(_)) {
                 // All pieces of a call are joined, whenever they come.
                 continue;
             }
             let choice = self.choice(index, out, tags);
             match part {
-                Part::Event(event) => choice.event(event, t_ms, out),
-                Part::Call(call) => choice.call(call, t_ms, out),
-                Part::Over(_) => {}
+                SaidPart::Event(event) => choice.event(event, t_ms, out),
+                SaidPart::Call(call) => choice.call(call, t_ms, out),
+                SaidPart::Over(_) => {}
             }
         }
     }

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use super::conversation::Conversation;
 use super::reader::{Out, entry, keep};
 use super::take::Object;
-use super::time::Clock;
+use super::time::EventClock;
 use crate::{Body, Entry, Place, RecordedEvent};
 
 /// What a recording says of a turn beside what was said in it.
@@ -119,7 +119,7 @@ pub(crate) struct Session {
     /// The recording's own id of it; none: it is called after its file.
     pub(crate) id: Option<String>,
     pub(crate) run: Conversation,
-    pub(crate) clock: Clock,
+    pub(crate) clock: EventClock,
     pub(crate) model: Option<String>,
     /// How it ended, as far as it is known.
     pub(crate) reason: Option<String>,

@@ -13,7 +13,7 @@ use super::conversation::{Conversation, written};
 use super::reader::{Out, keep};
 use super::run::{Turn, Usage};
 use super::take::{self, Object};
-use super::time::Clock;
+use super::time::EventClock;
 use crate::{Body, Place};
 
 /// What a span is of.
@@ -68,7 +68,7 @@ fn run(mut spans: Vec<Span>, place: &Place, out: &mut Out) -> (Conversation, Opt
     });
     let mut trace = Trace {
         run: Conversation::default(),
-        clock: Clock::default(),
+        clock: EventClock::default(),
         told: HashMap::new(),
         open: Vec::new(),
         answered: Vec::new(),
@@ -206,7 +206,7 @@ impl Traces {
 
 struct Trace {
     run: Conversation,
-    clock: Clock,
+    clock: EventClock,
     /// How often each text from outside has been told already.
     told: HashMap<String, u64>,
     /// Calls without a result: id and name.

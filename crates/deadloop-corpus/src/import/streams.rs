@@ -24,7 +24,7 @@ use crate::Place;
 use crate::import::stream::families::agent::is_replay;
 use crate::import::stream::families::{self, Family};
 use crate::import::stream::said::Said;
-use crate::transcript::wire::Fault;
+use crate::transcript::wire::WireFault;
 
 /// Most responses that are finished and may still be told their usage.
 const FINISHED: usize = 16;
@@ -105,7 +105,7 @@ impl Streams {
         object: Object,
         place: &Place,
         out: &mut Out,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), WireFault> {
         let known = |object: &_| (self.family.knows)(object);
         let think = out.options.think.clone();
         let mut opened = envelope::open(object, &known, think, &mut out.losses)?;
@@ -298,7 +298,7 @@ impl Streams {
 }
 
 impl Reader for Streams {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         if matches!(record.content, Content::Done) {
             self.done(out);
             return Ok(());

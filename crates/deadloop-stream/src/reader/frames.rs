@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
-use crate::wire::{Fault, kind, utf8};
+use crate::wire::{WireFault, kind, utf8};
 
 /// What many servers send last.
 pub(super) const DONE: &str = "[DONE]";
@@ -17,7 +17,7 @@ pub(super) const DONE: &str = "[DONE]";
 pub(super) const FIELDS: [&str; 4] = ["data", "event", "id", "retry"];
 
 /// What a line completes, or what is wrong with it.
-pub type Frame<'a> = Result<Framed<'a>, Fault>;
+pub type Frame<'a> = Result<Framed<'a>, WireFault>;
 
 /// What a line completes.
 pub enum Framed<'a> {
@@ -77,7 +77,7 @@ impl Frames {
         if self.data.len() + value.len() > self.limit {
             self.data = String::new();
             let expected = format!("at most {} bytes", self.limit);
-            return Some(Err(Fault::new("an event that is too long", expected)));
+            return Some(Err(WireFault::new("an event that is too long", expected)));
         }
         if self.data.is_empty() {
             if value.is_empty() {
@@ -105,14 +105,14 @@ fn field(line: &str) -> Option<(&str, &str)> {
 }
 
 /// A text that should be one JSON object.
-pub fn object(text: &str) -> Result<Map<String, Value>, Fault> {
+pub fn object(text: &str) -> Result<Map<String, Value>, WireFault> {
     match serde_json::from_str(text) {
         Ok(Value::Object(map)) => Ok(map),
-        Ok(other) => Err(Fault::new(
+        Ok(other) => Err(WireFault::new(
             format!("{} alone", kind(&other)),
             "one JSON object",
         )),
-        Err(e) => Err(Fault::json(&e, text)),
+        Err(e) => Err(WireFault::json(&e, text)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Bytes into lines, in bounded memory. A line ends with LF, CR LF or CR alone, as server-sent events may; no JSON has
 //! either within a line.
 
-use crate::wire::Fault;
+use crate::wire::WireFault;
 
 /// The lines of a stream that arrives in pieces.
 pub(super) struct Lines {
@@ -21,7 +21,7 @@ pub(super) struct Lines {
 /// A line.
 pub(super) struct Line<'a> {
     /// Its bytes without the ending, or that there are more than the limit.
-    pub(super) bytes: Result<&'a [u8], Fault>,
+    pub(super) bytes: Result<&'a [u8], WireFault>,
     /// Where the stream stands after it, in bytes.
     pub(super) end: u64,
 }
@@ -107,9 +107,9 @@ impl Lines {
         self.held.len() - usize::from(cr && !self.ended)
     }
 
-    fn too_long(&self) -> Fault {
+    fn too_long(&self) -> WireFault {
         let expected = format!("at most {} bytes a line", self.limit);
-        Fault::new("a line that is too long", expected)
+        WireFault::new("a line that is too long", expected)
     }
 }
 

@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::wire::Fault;
+use crate::wire::WireFault;
 use deadloop_detect::OwnedEvent;
 
 use crate::{MAX_LINE, Place, Problem, ThinkOptions};
@@ -284,7 +284,7 @@ impl Bad {
     }
 
     /// Notes what is wrong with a line, counted from 1.
-    fn note(&mut self, line: u64, fault: Fault) {
+    fn note(&mut self, line: u64, fault: WireFault) {
         self.count += 1;
         if self.named.len() < NAMED {
             let place = Place::new(Arc::clone(&self.stream), line);

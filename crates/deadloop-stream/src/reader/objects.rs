@@ -8,12 +8,12 @@ use serde_json::{Map, Value};
 use super::families::{self, Family};
 use super::frames::{Frame, Framed, Frames, object};
 use super::lines::Lines;
-use super::said::{Call, Part, Said};
+use super::said::{Call, Said, SaidPart};
 use super::{Arrival, Bad, NAMED, StreamFormat, ThinkOf};
 use crate::BOM;
 use crate::calls::Calls;
 use crate::think::{ThinkOptions, ThinkSplitter};
-use crate::wire::Fault;
+use crate::wire::WireFault;
 use crate::{Body, RecordedEvent};
 
 /// A stream of JSON lines or server-sent events.
@@ -142,9 +142,9 @@ impl Objects {
                 self.run |= family.run;
                 for part in said.watched() {
                     match part {
-                        Part::Event(event) => self.event(family, event, out),
-                        Part::Call(call) => self.call(call, out),
-                        Part::Over(key) => {
+                        SaidPart::Event(event) => self.event(family, event, out),
+                        SaidPart::Call(call) => self.call(call, out),
+                        SaidPart::Over(key) => {
                             let (calls, end) = (&mut self.calls, self.at);
                             calls.over(&key, &mut |event| out.push_back(Arrival { event, end }));
                         }
@@ -236,7 +236,7 @@ impl Objects {
 }
 
 /// An object, or what is wrong with it.
-type Read = Result<Map<String, Value>, Fault>;
+type Read = Result<Map<String, Value>, WireFault>;
 
 /// What comes after `[DONE]`, if anything does, is read on.
 fn read(frame: Frame<'_>) -> Option<Read> {
@@ -265,10 +265,10 @@ fn failure(object: &Map<String, Value>) -> Option<String> {
 }
 
 /// The events of an object, and the family that knows it.
-fn events(object: Map<String, Value>) -> Result<(&'static Family, Said), Fault> {
+fn events(object: Map<String, Value>) -> Result<(&'static Family, Said), WireFault> {
     let family = families::of(&object).ok_or_else(|| {
         let names: Vec<&str> = families::FAMILIES.iter().map(|f| f.name).collect();
-        Fault::new(
+        WireFault::new(
             "an object of no known stream",
             format!("one of: {}", names.join(", ")),
         )

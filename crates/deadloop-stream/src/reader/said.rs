@@ -16,7 +16,7 @@ pub struct Said {
     /// When it was made, in milliseconds since 1970, where each object says.
     pub at: Option<f64>,
     /// What happens, of each choice (0 where there is but one), in order. Texts may be empty.
-    pub parts: Vec<(u64, Part)>,
+    pub parts: Vec<(u64, SaidPart)>,
     /// What it says of the response as a whole, by name: usage, fingerprint and the like.
     pub about: Vec<(&'static str, Value)>,
     /// Tokens that the response has in all.
@@ -44,7 +44,7 @@ pub struct Tokens {
 
 /// One thing that happens.
 #[derive(Debug)]
-pub enum Part {
+pub enum SaidPart {
     /// Text, or the end.
     Event(RecordedEvent),
     /// A call of a tool, or a piece of one.
@@ -69,7 +69,7 @@ pub struct Call {
 impl Said {
     /// Of one event of the only choice.
     pub fn of(event: impl IntoIterator<Item = RecordedEvent>) -> Self {
-        let parts = event.into_iter().map(|event| (0, Part::Event(event)));
+        let parts = event.into_iter().map(|event| (0, SaidPart::Event(event)));
         Self {
             parts: parts.collect(),
             ..Self::default()
@@ -79,7 +79,7 @@ impl Said {
     /// Adds what happens to a choice, where something does.
     pub fn event(&mut self, choice: u64, event: Option<RecordedEvent>) {
         self.parts
-            .extend(event.map(|event| (choice, Part::Event(event))));
+            .extend(event.map(|event| (choice, SaidPart::Event(event))));
     }
 
     /// What it says of the response as a whole, where it says it.
@@ -89,7 +89,7 @@ impl Said {
 
     /// Whether nothing is said of any response, as in a keep-alive.
     pub fn is_empty(&self) -> bool {
-        let part = |(_, part): &(u64, Part)| !matches!(part, Part::Over(_));
+        let part = |(_, part): &(u64, SaidPart)| !matches!(part, SaidPart::Over(_));
         let spoken =
             self.parts.iter().any(part) || !self.about.is_empty() || self.begins || self.ends;
         !spoken && self.response.is_none() && self.model.is_none()
@@ -97,9 +97,9 @@ impl Said {
 
     /// Whether there is text in it.
     pub fn has_text(&self) -> bool {
-        let text = |part: &Part| match part {
-            Part::Event(event) => matches!(event.body, Body::Reasoning(_) | Body::Answer(_)),
-            Part::Call(_) | Part::Over(_) => false,
+        let text = |part: &SaidPart| match part {
+            SaidPart::Event(event) => matches!(event.body, Body::Reasoning(_) | Body::Answer(_)),
+            SaidPart::Call(_) | SaidPart::Over(_) => false,
         };
         self.parts.iter().any(|(_, part)| text(part))
     }
@@ -119,7 +119,7 @@ impl Said {
     }
 
     /// What a live stream is watched for: what happens of the first choice.
-    pub fn watched(self) -> impl Iterator<Item = Part> {
+    pub fn watched(self) -> impl Iterator<Item = SaidPart> {
         let first = |(choice, part)| (choice == 0).then_some(part);
         self.parts.into_iter().filter_map(first)
     }

@@ -8,7 +8,7 @@ use deadloop_detect::OwnedEvent;
 
 use super::{Arrival, Bad};
 use crate::think::{TagSide, ThinkOptions, ThinkSplitter};
-use crate::wire::Fault;
+use crate::wire::WireFault;
 
 /// A stream of plain text.
 pub(super) struct Text {
@@ -107,7 +107,7 @@ impl Text {
     fn replace(&mut self, bytes: usize, out: &mut VecDeque<Arrival>, bad: &mut Bad) {
         bad.note(
             self.line,
-            Fault::new("bytes that are not UTF-8", "UTF-8 text"),
+            WireFault::new("bytes that are not UTF-8", "UTF-8 text"),
         );
         self.flush(out);
         self.at += bytes as u64;

@@ -5,22 +5,22 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::fields::{Fault, Fields, TWICE};
-use super::value::{Budget, Counted};
+use super::fields::{Fields, TWICE, WireFault};
+use super::value::{CountedValue, ValueBudget};
 use crate::{Body, MAX_T_MS, MAX_TOKENS, RecordedEvent};
 
 /// Events, each checked.
-type Checked = Vec<Result<RecordedEvent, Fault>>;
+type Checked = Vec<Result<RecordedEvent, WireFault>>;
 
 /// Reads a list of events, or null for none.
 pub fn read(json: &str) -> serde_json::Result<Option<Checked>> {
     let mut reader = serde_json::Deserializer::from_str(json);
-    let events = EventList(&Budget::default()).deserialize(&mut reader)?;
+    let events = EventList(&ValueBudget::default()).deserialize(&mut reader)?;
     reader.end().map(|()| events)
 }
 
 /// The value of `events`: a list, or null for none.
-pub struct EventList<'a>(pub &'a Budget);
+pub struct EventList<'a>(pub &'a ValueBudget);
 
 impl<'de> DeserializeSeed<'de> for EventList<'_> {
     type Value = Option<Checked>;
@@ -66,10 +66,10 @@ const EVENT: [&str; 12] = [
 ];
 
 /// One element of `events`, checked at once so that only its event is kept.
-struct WireEvent<'a>(&'a Budget);
+struct WireEvent<'a>(&'a ValueBudget);
 
 impl<'de> DeserializeSeed<'de> for WireEvent<'_> {
-    type Value = Result<RecordedEvent, Fault>;
+    type Value = Result<RecordedEvent, WireFault>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_map(self)
@@ -77,7 +77,7 @@ impl<'de> DeserializeSeed<'de> for WireEvent<'_> {
 }
 
 impl<'de> Visitor<'de> for WireEvent<'_> {
-    type Value = Result<RecordedEvent, Fault>;
+    type Value = Result<RecordedEvent, WireFault>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an event (a JSON object)")
@@ -86,7 +86,7 @@ impl<'de> Visitor<'de> for WireEvent<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut fields = Fields::new(&EVENT);
         while let Some(name) = map.next_key()? {
-            let value = map.next_value_seed(Counted(self.0))?;
+            let value = map.next_value_seed(CountedValue(self.0))?;
             if !fields.put(name, value) {
                 return Err(A::Error::custom(TWICE));
             }
@@ -96,7 +96,7 @@ impl<'de> Visitor<'de> for WireEvent<'_> {
 }
 
 /// The event that an object of its own is.
-pub fn event_of(object: Map<String, Value>) -> Result<RecordedEvent, Fault> {
+pub fn event_of(object: Map<String, Value>) -> Result<RecordedEvent, WireFault> {
     let mut fields = Fields::new(&EVENT);
     for (name, value) in object {
         // An object has no field twice.
@@ -105,7 +105,7 @@ pub fn event_of(object: Map<String, Value>) -> Result<RecordedEvent, Fault> {
     event(fields)
 }
 
-fn event(mut fields: Fields<12>) -> Result<RecordedEvent, Fault> {
+fn event(mut fields: Fields<12>) -> Result<RecordedEvent, WireFault> {
     Ok(RecordedEvent {
         body: body(&mut fields)?,
         t_ms: fields.take_number("t_ms", "milliseconds, a number up to 1e13", t_ms)?,
@@ -135,7 +135,7 @@ pub const EVENT_TYPES: [&str; 9] = [
     "finish",
 ];
 
-fn body(fields: &mut Fields<12>) -> Result<Body, Fault> {
+fn body(fields: &mut Fields<12>) -> Result<Body, WireFault> {
     match fields.need_string("type")?.as_str() {
         "reasoning" => Ok(Body::Reasoning(fields.need_string("text")?)),
         "answer" => Ok(Body::Answer(fields.need_string("text")?)),
@@ -157,16 +157,16 @@ fn body(fields: &mut Fields<12>) -> Result<Body, Fault> {
         }),
         other => {
             let what = format!("unknown event type {other:?}");
-            Err(Fault::new(what, EVENT_TYPES.join(", ")))
+            Err(WireFault::new(what, EVENT_TYPES.join(", ")))
         }
     }
 }
 
-fn tool_result(fields: &mut Fields<12>) -> Result<Body, Fault> {
+fn tool_result(fields: &mut Fields<12>) -> Result<Body, WireFault> {
     let error = match fields.take("error") {
         None => None,
         Some(Value::Bool(error)) => Some(error),
-        Some(other) => return Err(Fault::wrong_type("error", &other, "true or false")),
+        Some(other) => return Err(WireFault::wrong_type("error", &other, "true or false")),
     };
     Ok(Body::ToolResult {
         id: fields.take_string("id")?,

@@ -7,13 +7,13 @@ use crate::{Place, Problem};
 
 /// What is wrong inside a record, before it is known where the record stands.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fault {
+pub struct WireFault {
     what: String,
     expected: String,
     cost: Cost,
 }
 
-impl Fault {
+impl WireFault {
     /// `what` is a lower-case fragment; so is what was `expected`.
     pub fn new(what: impl Into<String>, expected: impl Into<String>) -> Self {
         Self {
@@ -104,10 +104,10 @@ fn lone_surrogate(source: &str) -> Option<&str> {
 }
 
 /// The text of a line.
-pub fn utf8(line: &[u8]) -> Result<&str, Fault> {
+pub fn utf8(line: &[u8]) -> Result<&str, WireFault> {
     simdutf8::compat::from_utf8(line).map_err(|e| {
         let what = format!("not UTF-8 at byte {}", e.valid_up_to() + 1);
-        Fault::new(what, "UTF-8 text")
+        WireFault::new(what, "UTF-8 text")
     })
 }
 
@@ -126,10 +126,10 @@ pub fn kind(value: &Value) -> &'static str {
     }
 }
 
-fn string(name: &str, value: Value) -> Result<String, Fault> {
+fn string(name: &str, value: Value) -> Result<String, WireFault> {
     match value {
         Value::String(text) => Ok(text),
-        other => Err(Fault::wrong_type(name, &other, "a string")),
+        other => Err(WireFault::wrong_type(name, &other, "a string")),
     }
 }
 
@@ -170,7 +170,7 @@ impl<const N: usize> Fields<N> {
     ///
     /// # Errors
     /// The value is none.
-    pub fn take_string(&mut self, name: &str) -> Result<Option<String>, Fault> {
+    pub fn take_string(&mut self, name: &str) -> Result<Option<String>, WireFault> {
         self.take(name).map(|value| string(name, value)).transpose()
     }
 
@@ -178,8 +178,8 @@ impl<const N: usize> Fields<N> {
     ///
     /// # Errors
     /// There is none.
-    pub fn need_string(&mut self, name: &str) -> Result<String, Fault> {
-        let missing = || Fault::new(format!("no `{name}`"), format!("`{name}`, a string"));
+    pub fn need_string(&mut self, name: &str) -> Result<String, WireFault> {
+        let missing = || WireFault::new(format!("no `{name}`"), format!("`{name}`, a string"));
         self.take_string(name)?.ok_or_else(missing)
     }
 
@@ -192,13 +192,13 @@ impl<const N: usize> Fields<N> {
         name: &str,
         expected: &str,
         read: fn(&Value) -> Option<T>,
-    ) -> Result<Option<T>, Fault> {
+    ) -> Result<Option<T>, WireFault> {
         let Some(value) = self.take(name) else {
             return Ok(None);
         };
         let wrong = || match &value {
-            Value::Number(n) => Fault::new(format!("`{name}` is {n}"), expected),
-            other => Fault::wrong_type(name, other, expected),
+            Value::Number(n) => WireFault::new(format!("`{name}` is {n}"), expected),
+            other => WireFault::wrong_type(name, other, expected),
         };
         read(&value).map(Some).ok_or_else(wrong)
     }

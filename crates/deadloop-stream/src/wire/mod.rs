@@ -6,6 +6,6 @@ mod value;
 mod write;
 
 pub use events::{EVENT_TYPES, EventList, event_of, read as read_events};
-pub use fields::{Fault, Fields, TWICE, kind, utf8};
-pub use value::{Budget, Counted, parse, read as value};
+pub use fields::{Fields, TWICE, WireFault, kind, utf8};
+pub use value::{CountedValue, ValueBudget, parse, read as value};
 pub use write::{all, go_on, optional, write_event};

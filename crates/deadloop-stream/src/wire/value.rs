@@ -7,7 +7,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::fields::Fault;
+use super::fields::WireFault;
 
 /// Most values in the lists and objects of one record, its events and their own fields not counted: some 1 GB
 /// at worst. A call of a tool has a handful.
@@ -15,18 +15,18 @@ const MOST: u32 = 4_000_000;
 
 /// What a record may still hold.
 #[derive(Debug)]
-pub struct Budget {
+pub struct ValueBudget {
     most: u32,
     left: Cell<u32>,
 }
 
-impl Default for Budget {
+impl Default for ValueBudget {
     fn default() -> Self {
         Self::of(MOST)
     }
 }
 
-impl Budget {
+impl ValueBudget {
     fn of(most: u32) -> Self {
         Self {
             most,
@@ -47,8 +47,8 @@ impl Budget {
 }
 
 /// Reads a value, each element of a list and each field of an object on the budget.
-pub fn read(text: &str) -> Result<Value, Fault> {
-    parse(text, MOST).map_err(|e| Fault::json(&e, text))
+pub fn read(text: &str) -> Result<Value, WireFault> {
+    parse(text, MOST).map_err(|e| WireFault::json(&e, text))
 }
 
 /// Reads a value of at most `most` values in its lists and objects.
@@ -57,15 +57,15 @@ pub fn read(text: &str) -> Result<Value, Fault> {
 /// The text is not JSON, or has more values.
 pub fn parse(text: &str, most: u32) -> serde_json::Result<Value> {
     let mut json = serde_json::Deserializer::from_str(text);
-    let value = Counted(&Budget::of(most)).deserialize(&mut json);
+    let value = CountedValue(&ValueBudget::of(most)).deserialize(&mut json);
     value.and_then(|value| json.end().map(|()| value))
 }
 
 /// A value on a budget.
 #[derive(Clone, Copy)]
-pub struct Counted<'a>(pub &'a Budget);
+pub struct CountedValue<'a>(pub &'a ValueBudget);
 
-impl<'de> DeserializeSeed<'de> for Counted<'_> {
+impl<'de> DeserializeSeed<'de> for CountedValue<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -73,7 +73,7 @@ impl<'de> DeserializeSeed<'de> for Counted<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Counted<'_> {
+impl<'de> Visitor<'de> for CountedValue<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

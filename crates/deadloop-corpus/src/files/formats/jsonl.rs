@@ -9,7 +9,7 @@ use tempfile::NamedTempFile;
 
 use super::{Effort, Format, Record, Records, Sink, Source};
 use crate::files::{Counted, Lines, MAX_LINE, Raw, RecordDigest, broken, unpack};
-use crate::transcript::wire::{Fault, Wire, line, utf8};
+use crate::transcript::wire::{Wire, WireFault, line, utf8};
 use crate::{Entry, Place, Problem};
 
 pub(crate) const ENTRY: Format = Format {
@@ -60,9 +60,9 @@ pub(crate) fn raw(line: &[u8], place: Place) -> Raw {
 struct JsonLine(Vec<u8>);
 
 impl Record for JsonLine {
-    fn decode(&self) -> Result<Wire, Fault> {
+    fn decode(&self) -> Result<Wire, WireFault> {
         let text = utf8(&self.0)?;
-        serde_json::from_str(text).map_err(|e| Fault::json(&e, text))
+        serde_json::from_str(text).map_err(|e| WireFault::json(&e, text))
     }
 
     fn digest(&self) -> RecordDigest {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use tempfile::NamedTempFile;
 
 use crate::files::{Progress, Raw, RecordDigest, open_file};
-use crate::transcript::wire::{Fault, Wire};
+use crate::transcript::wire::{Wire, WireFault};
 use crate::{Cost, Entry, Place, Problem};
 
 pub(crate) mod jsonl;
@@ -42,7 +42,7 @@ pub(crate) type Records = Box<dyn Iterator<Item = Result<Raw, Problem>> + Send>;
 /// One undecoded record, in the shape that its format likes.
 pub(crate) trait Record: Send + Sync {
     /// Its fields.
-    fn decode(&self) -> Result<Wire, Fault>;
+    fn decode(&self) -> Result<Wire, WireFault>;
     /// A digest of its bytes.
     fn digest(&self) -> RecordDigest;
     /// How many bytes it holds.
@@ -117,7 +117,7 @@ pub(crate) fn open(path: &Arc<PathBuf>, progress: Progress) -> Result<Records, P
     Ok((format.read)(source))
 }
 
-fn tell(path: &Path, head: &[u8]) -> Result<&'static Format, Fault> {
+fn tell(path: &Path, head: &[u8]) -> Result<&'static Format, WireFault> {
     let marked = |format: &&&Format| !format.magic.is_empty() && head.starts_with(format.magic);
     if let Some(format) = FORMATS.iter().find(marked) {
         return Ok(format);
@@ -126,7 +126,10 @@ fn tell(path: &Path, head: &[u8]) -> Result<&'static Format, Fault> {
         Some(format) if !format.magic.is_empty() => {
             let mark = String::from_utf8_lossy(format.magic);
             let what = format!("the name says {}, the bytes do not", format.name);
-            Err(Fault::new(what, format!("a file that begins with {mark}")))
+            Err(WireFault::new(
+                what,
+                format!("a file that begins with {mark}"),
+            ))
         }
         Some(format) => Ok(format),
         None => Ok(&jsonl::ENTRY),

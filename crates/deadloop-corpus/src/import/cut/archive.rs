@@ -11,7 +11,7 @@ use zip::ZipArchive;
 
 use super::{Content, MAX_DOCUMENT, MOST_VALUES, Record, Records};
 use crate::files::Swelling;
-use crate::transcript::wire::{self, Fault, utf8};
+use crate::transcript::wire::{self, WireFault, utf8};
 use crate::{Place, Problem};
 
 type Archive = ZipArchive<BufReader<File>>;
@@ -39,9 +39,9 @@ pub(crate) fn members(path: &Path) -> Vec<String> {
 }
 
 /// An archive and the names of its members, in order.
-fn open(path: &Path) -> Result<(Archive, Vec<String>), Fault> {
+fn open(path: &Path) -> Result<(Archive, Vec<String>), WireFault> {
     let broken = |e: &dyn std::fmt::Display| {
-        Fault::new(
+        WireFault::new(
             format!("the archive cannot be read: {e}"),
             "a whole zip archive",
         )
@@ -83,10 +83,10 @@ impl Iterator for Members {
 
 impl Members {
     /// The JSON of a member, or what is wrong with it and in which line.
-    fn read(&mut self, name: &str) -> Result<Content, (u64, Fault)> {
+    fn read(&mut self, name: &str) -> Result<Content, (u64, WireFault)> {
         let broken = |e: &dyn std::fmt::Display| {
             let what = format!("the member cannot be read: {e}");
-            (0, Fault::new(what, "a whole zip archive"))
+            (0, WireFault::new(what, "a whole zip archive"))
         };
         let member = self.archive.by_name(name).map_err(|e| broken(&e))?;
         let mut bytes = Vec::new();
@@ -100,11 +100,11 @@ impl Members {
         }
         if bytes.len() > MAX_DOCUMENT {
             let expected = format!("at most {MAX_DOCUMENT} bytes");
-            return Err((0, Fault::new("a member that is too long", expected)));
+            return Err((0, WireFault::new("a member that is too long", expected)));
         }
         let text = utf8(&bytes).map_err(|fault| (1, fault))?;
         wire::parse(text, MOST_VALUES)
             .map(Content::Json)
-            .map_err(|e| (e.line() as u64, Fault::json(&e, text)))
+            .map_err(|e| (e.line() as u64, WireFault::json(&e, text)))
     }
 }

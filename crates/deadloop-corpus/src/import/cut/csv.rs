@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{Content, MAX_DOCUMENT, Record};
 use crate::files::{BOM, CsvRow, first_row, is_open, line_breaks};
-use crate::transcript::wire::Fault;
+use crate::transcript::wire::WireFault;
 use crate::{Cost, Place, Problem};
 
 /// Bytes that are read at once at least, so that a long row is not looked at line by line.
@@ -115,10 +115,10 @@ impl<R: BufRead> Iterator for Rows<R> {
                     // Without the names of the columns no row says anything.
                     self.ended = true;
                     self.left.clear();
-                    let fault = Fault::new(format!("the header: {what}"), expected);
+                    let fault = WireFault::new(format!("the header: {what}"), expected);
                     return Some(Err(fault.costing(Cost::Unread).at(place)));
                 }
-                return Some(Err(Fault::new(what, expected).at(place)));
+                return Some(Err(WireFault::new(what, expected).at(place)));
             }
             let Some(header) = &self.header else {
                 self.header = Some(names(&row));
@@ -151,9 +151,9 @@ fn names(row: &CsvRow) -> Vec<String> {
 }
 
 /// A row as an object; an empty cell is null: it says nothing, but its column is there.
-fn object(header: &[String], row: &CsvRow) -> Result<Content, Fault> {
+fn object(header: &[String], row: &CsvRow) -> Result<Content, WireFault> {
     if row.cells.len() != header.len() {
-        return Err(Fault::new(
+        return Err(WireFault::new(
             format!("a row of {} cells", row.cells.len()),
             format!("{}, as in the header", header.len()),
         ));

@@ -7,7 +7,7 @@ use std::io::{self, BufRead};
 
 use super::{Content, MAX_DOCUMENT, MOST_VALUES, Record};
 use crate::files::broken;
-use crate::transcript::wire::{self, Fault, utf8};
+use crate::transcript::wire::{self, WireFault, utf8};
 use crate::{Place, Problem};
 
 pub(super) fn records(
@@ -80,14 +80,14 @@ impl Scan {
     }
 
     /// What the end of the file cuts.
-    fn cut(&self, first: bool) -> Option<Fault> {
+    fn cut(&self, first: bool) -> Option<WireFault> {
         let inside = self.string || self.depth > 0;
         match (inside, self.list && first) {
-            (true, _) => Some(Fault::new(
+            (true, _) => Some(WireFault::new(
                 "the file ends inside this value",
                 "a whole document",
             )),
-            (_, true) => Some(Fault::new(
+            (_, true) => Some(WireFault::new(
                 "the list does not end",
                 "`]` after its elements",
             )),
@@ -159,11 +159,11 @@ impl<R: BufRead> Cut<R> {
     }
 
     /// The value of a piece, or what is wrong with it and in which line.
-    fn read(&mut self, piece: &Piece) -> Result<Content, (u64, Fault)> {
+    fn read(&mut self, piece: &Piece) -> Result<Content, (u64, WireFault)> {
         let here = |fault| (piece.line, fault);
         if piece.too_long {
             let expected = format!("at most {MAX_DOCUMENT} bytes");
-            return Err(here(Fault::new("a value that is too long", expected)));
+            return Err(here(WireFault::new("a value that is too long", expected)));
         }
         if self.ended
             && let Some(fault) = self.scan.cut(piece.bytes.is_empty())
@@ -174,7 +174,7 @@ impl<R: BufRead> Cut<R> {
         let value = wire::parse(text.trim_ascii(), MOST_VALUES);
         value.map(Content::Json).map_err(|e| {
             let line = piece.line + (e.line() as u64).saturating_sub(1);
-            (line, Fault::json(&e, text))
+            (line, WireFault::json(&e, text))
         })
     }
 }

@@ -9,7 +9,7 @@ use serde::de::IgnoredAny;
 use super::{Content, Record};
 use crate::files::{Lines, MAX_LINE};
 use crate::import::stream::{Frame, Framed, Frames};
-use crate::transcript::wire::Fault;
+use crate::transcript::wire::WireFault;
 use crate::{Place, Problem};
 
 /// The records of a file; those over several `data` lines stand at the last of them.
@@ -17,8 +17,8 @@ struct Cut<R> {
     lines: Lines<R>,
     frames: Frames,
     /// What the last line made, and a content that is given only once another line comes.
-    ready: VecDeque<Result<Content, Fault>>,
-    doubtful: Option<Result<Content, Fault>>,
+    ready: VecDeque<Result<Content, WireFault>>,
+    doubtful: Option<Result<Content, WireFault>>,
     /// Whether a line had a field of server-sent events.
     stream: bool,
     http: Http,
@@ -76,7 +76,7 @@ pub(super) fn records(
 }
 
 /// What a frame holds.
-fn content(frame: Frame<'_>) -> Result<Content, Fault> {
+fn content(frame: Frame<'_>) -> Result<Content, WireFault> {
     frame.map(|framed| match framed {
         Framed::Object(text) => Content::Line(text.into_owned()),
         Framed::Done => Content::Done,
@@ -84,7 +84,7 @@ fn content(frame: Frame<'_>) -> Result<Content, Fault> {
 }
 
 /// Whether the text is a line that nothing follows: the beginning of JSON, of a field's name, or half a char.
-fn may_be_torn(content: &Result<Content, Fault>) -> bool {
+fn may_be_torn(content: &Result<Content, WireFault>) -> bool {
     match content {
         Ok(Content::Line(text)) => serde_json::from_str::<IgnoredAny>(text).is_err(),
         Ok(_) => false,
@@ -93,7 +93,7 @@ fn may_be_torn(content: &Result<Content, Fault>) -> bool {
 }
 
 impl<R: BufRead> Cut<R> {
-    fn content(&mut self) -> Option<Result<Content, Fault>> {
+    fn content(&mut self) -> Option<Result<Content, WireFault>> {
         loop {
             if let Some(ready) = self.ready.pop_front() {
                 return Some(ready);
@@ -110,7 +110,7 @@ impl<R: BufRead> Cut<R> {
                         let field = FIELDS.iter().any(|name| part.starts_with(name));
                         self.stream |= field;
                         let made = self.frames.line(part).map(content);
-                        let doubtful = |made: &Result<Content, Fault>| {
+                        let doubtful = |made: &Result<Content, WireFault>| {
                             self.stream && (!field || made.is_err()) && may_be_torn(made)
                         };
                         self.ready.extend(self.doubtful.take());

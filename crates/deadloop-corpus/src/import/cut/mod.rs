@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::take::{Object, as_object};
 use crate::import::stream::object;
-use crate::transcript::wire::{self, Fault};
+use crate::transcript::wire::{self, WireFault};
 use crate::{Place, Problem};
 
 mod archive;
@@ -54,18 +54,21 @@ pub(crate) enum Content {
 
 impl Record {
     /// The object that it holds.
-    pub(crate) fn object(self) -> Result<Object, Fault> {
+    pub(crate) fn object(self) -> Result<Object, WireFault> {
         match self.content {
             Content::Json(value) => as_object("record", value),
             Content::Line(text) => match wire::parse(&text, MOST_VALUES) {
                 Ok(value) => as_object("record", value),
                 // Said as a stream says it.
                 Err(_) if text.len() < MOST_VALUES as usize => object(&text),
-                Err(e) => Err(Fault::json(&e, &text)),
+                Err(e) => Err(WireFault::json(&e, &text)),
             },
-            Content::Done => Err(Fault::new("[DONE] where no stream is", "one JSON object")),
-            Content::Torn => Err(Fault::new("half a line", "one JSON object")),
-            Content::Text(_) => Err(Fault::new("plain text", "one JSON object")),
+            Content::Done => Err(WireFault::new(
+                "[DONE] where no stream is",
+                "one JSON object",
+            )),
+            Content::Torn => Err(WireFault::new("half a line", "one JSON object")),
+            Content::Text(_) => Err(WireFault::new("plain text", "one JSON object")),
         }
     }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{Content, Record};
 use crate::files::formats::parquet::{Columns, broken, guarded};
-use crate::transcript::wire::Fault;
+use crate::transcript::wire::WireFault;
 use crate::{Place, Problem};
 
 pub(super) fn records(place: Place) -> Box<dyn Iterator<Item = Result<Record, Problem>> + Send> {
@@ -30,7 +30,7 @@ struct Table {
 }
 
 impl Table {
-    fn open(place: Place) -> Result<Self, Fault> {
+    fn open(place: Place) -> Result<Self, WireFault> {
         let mut file = File::open(place.file.as_path()).map_err(broken)?;
         let footer = read_metadata(&mut file).map_err(broken)?;
         Ok(Self {
@@ -43,7 +43,7 @@ impl Table {
         })
     }
 
-    fn load(&mut self, group: usize) -> Result<(), Fault> {
+    fn load(&mut self, group: usize) -> Result<(), WireFault> {
         let group = &self.footer.row_groups[group];
         self.columns = Columns::read(&mut self.file, group, &self.schema)?;
         Ok(())

@@ -4,7 +4,7 @@ use std::io::{BufRead, Read};
 
 use super::{Content, MAX_DOCUMENT, Record};
 use crate::files::broken;
-use crate::transcript::wire::Fault;
+use crate::transcript::wire::WireFault;
 use crate::{Place, Problem};
 
 pub(super) fn records(
@@ -26,7 +26,7 @@ pub(super) fn records(
 }
 
 /// All of it, or the line of what is wrong.
-fn read(bytes: impl BufRead) -> Result<String, (u64, Fault)> {
+fn read(bytes: impl BufRead) -> Result<String, (u64, WireFault)> {
     let mut held = Vec::new();
     let limit = MAX_DOCUMENT as u64 + 1;
     if let Err(e) = bytes.take(limit).read_to_end(&mut held) {
@@ -34,11 +34,14 @@ fn read(bytes: impl BufRead) -> Result<String, (u64, Fault)> {
     }
     if held.len() > MAX_DOCUMENT {
         let expected = format!("at most {MAX_DOCUMENT} bytes");
-        return Err((0, Fault::new("a text that is too long", expected)));
+        return Err((0, WireFault::new("a text that is too long", expected)));
     }
     String::from_utf8(held).map_err(|e| {
         let line = lines(&e.as_bytes()[..e.utf8_error().valid_up_to()]);
-        (line, Fault::new("bytes that are not UTF-8", "UTF-8 text"))
+        (
+            line,
+            WireFault::new("bytes that are not UTF-8", "UTF-8 text"),
+        )
     })
 }
 

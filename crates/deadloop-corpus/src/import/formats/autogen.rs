@@ -13,7 +13,7 @@ use crate::import::run::{Session, Turn, Usage};
 use crate::import::spans::words;
 use crate::import::take::{self, Object};
 use crate::import::time::millis;
-use crate::transcript::wire::Fault;
+use crate::transcript::wire::WireFault;
 
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "autogen",
@@ -50,7 +50,7 @@ struct AutoGen {
 }
 
 impl Reader for AutoGen {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         let place = record.place.clone();
         let mut object = record.object()?;
         if let Some(history) = take::list(&mut object, "chat_history")? {
@@ -82,7 +82,7 @@ impl Reader for AutoGen {
 }
 
 impl AutoGen {
-    fn message(&mut self, mut message: Object, out: &mut Out) -> Result<(), Fault> {
+    fn message(&mut self, mut message: Object, out: &mut Out) -> Result<(), WireFault> {
         let kind = take::string(&mut message, "type")?
             .ok_or_else(|| take::missing("type", "a message of AgentChat"))?;
         let source = take::string(&mut message, "source")?.unwrap_or_default();
@@ -148,7 +148,7 @@ impl AutoGen {
         });
     }
 
-    fn results(&mut self, content: Option<Value>, t_ms: Option<f64>) -> Result<(), Fault> {
+    fn results(&mut self, content: Option<Value>, t_ms: Option<f64>) -> Result<(), WireFault> {
         for result in calls(content)? {
             let mut result = take::as_object("content[]", result)?;
             let body = Body::ToolResult {
@@ -162,7 +162,7 @@ impl AutoGen {
     }
 
     /// A message of a release before 0.4: the first is the task, whoever passed it on.
-    fn old(&mut self, mut message: Object, out: &mut Out) -> Result<(), Fault> {
+    fn old(&mut self, mut message: Object, out: &mut Out) -> Result<(), WireFault> {
         let name = take::string(&mut message, "name")?;
         for result in take::list(&mut message, "tool_responses")?.unwrap_or_default() {
             let result = take::as_object("tool_responses[]", result)?;
@@ -190,7 +190,7 @@ impl AutoGen {
         self.api(message, out)
     }
 
-    fn api(&mut self, message: Object, out: &mut Out) -> Result<(), Fault> {
+    fn api(&mut self, message: Object, out: &mut Out) -> Result<(), WireFault> {
         let think = out.options.think.clone();
         self.session
             .run
@@ -198,7 +198,7 @@ impl AutoGen {
     }
 }
 
-fn calls(content: Option<Value>) -> Result<Vec<Value>, Fault> {
+fn calls(content: Option<Value>) -> Result<Vec<Value>, WireFault> {
     match content {
         None => Ok(Vec::new()),
         Some(Value::Array(items)) => Ok(items),

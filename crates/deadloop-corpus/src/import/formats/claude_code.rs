@@ -12,9 +12,9 @@ use crate::import::head::Certainty;
 use crate::import::reader::{Foreign, Out, Reader, keep};
 use crate::import::run::{Turn, Usage};
 use crate::import::take::{self, Object};
-use crate::import::time::{Clock, millis};
+use crate::import::time::{EventClock, millis};
 use crate::think::split_think;
-use crate::transcript::wire::Fault;
+use crate::transcript::wire::WireFault;
 use crate::{Body, Place};
 
 pub(crate) const ENTRY: Foreign = Foreign {
@@ -60,7 +60,7 @@ struct Session {
     id: String,
     place: Place,
     run: Conversation,
-    clock: Clock,
+    clock: EventClock,
     model: String,
     /// Why its last message ended.
     reason: Option<String>,
@@ -70,7 +70,7 @@ struct Session {
 }
 
 impl Reader for ClaudeCode {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         let place = record.place.clone();
         let mut line = record.object()?;
         let kind = take::string(&mut line, "type")?
@@ -123,7 +123,7 @@ impl Reader for ClaudeCode {
 
 impl ClaudeCode {
     /// Which session a line is of.
-    fn session(&mut self, line: &mut Object, place: Place) -> Result<usize, Fault> {
+    fn session(&mut self, line: &mut Object, place: Place) -> Result<usize, WireFault> {
         let named = ["sessionId", "session_id"].map(|name| take::label(line, name));
         let session = named.into_iter().flatten().next().unwrap_or_default();
         let side = take::any(line, "isSidechain") == Some(Value::Bool(true));
@@ -142,7 +142,7 @@ impl ClaudeCode {
             id,
             place,
             run: Conversation::default(),
-            clock: Clock::default(),
+            clock: EventClock::default(),
             model: String::new(),
             reason: None,
             result: None,
@@ -153,7 +153,7 @@ impl ClaudeCode {
 }
 
 impl Session {
-    fn message(&mut self, line: &mut Object, out: &mut Out) -> Result<(), Fault> {
+    fn message(&mut self, line: &mut Object, out: &mut Out) -> Result<(), WireFault> {
         let stamp = take::any(line, "timestamp").as_ref().and_then(millis);
         let t_ms = self.clock.since(stamp);
         for (name, kept) in [
@@ -183,7 +183,7 @@ impl Session {
     }
 
     /// The turn that a piece of a message is of.
-    fn announce(&mut self, message: &mut Object, t_ms: Option<f64>) -> Result<(), Fault> {
+    fn announce(&mut self, message: &mut Object, t_ms: Option<f64>) -> Result<(), WireFault> {
         let model = take::string(message, "model")?;
         // Messages that the program made itself name no model.
         if let Some(model) = model.filter(|model| !model.starts_with('<')) {
@@ -203,7 +203,7 @@ impl Session {
         Ok(())
     }
 
-    fn system(&mut self, line: &mut Object, out: &mut Out) -> Result<(), Fault> {
+    fn system(&mut self, line: &mut Object, out: &mut Out) -> Result<(), WireFault> {
         if let Some(model) = take::string(line, "model")? {
             self.model = model;
         }
@@ -216,7 +216,7 @@ impl Session {
     }
 
     /// The last line of stream-json.
-    fn ended(&mut self, line: &mut Object, out: &Out) -> Result<(), Fault> {
+    fn ended(&mut self, line: &mut Object, out: &Out) -> Result<(), WireFault> {
         let subtype = take::string(line, "subtype")?.unwrap_or_default();
         self.result = Some(match subtype.as_str() {
             "success" => "stop".to_owned(),

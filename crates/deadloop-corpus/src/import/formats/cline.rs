@@ -10,8 +10,8 @@ use crate::import::cut::Record;
 use crate::import::head::{Certainty, Head};
 use crate::import::reader::{Foreign, Out, Reader};
 use crate::import::take::{self, Object};
-use crate::import::time::{Clock, millis};
-use crate::transcript::wire::Fault;
+use crate::import::time::{EventClock, millis};
+use crate::transcript::wire::WireFault;
 
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "cline",
@@ -44,11 +44,11 @@ struct Cline {
     conversation: Conversation,
     place: Option<Place>,
     model: String,
-    clock: Clock,
+    clock: EventClock,
 }
 
 impl Reader for Cline {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         let place = record.place.clone();
         let mut object = record.object()?;
         let messages = match has_messages(&object) {
@@ -77,7 +77,7 @@ impl Reader for Cline {
 }
 
 impl Cline {
-    fn message(&mut self, mut message: Object, out: &mut Out) -> Result<(), Fault> {
+    fn message(&mut self, mut message: Object, out: &mut Out) -> Result<(), WireFault> {
         let stamp = take::any(&mut message, "ts").as_ref().and_then(millis);
         if let Some(mut info) = take::object(&mut message, "modelInfo")? {
             self.model = take::string(&mut info, "modelId")?.unwrap_or_default();

@@ -13,7 +13,7 @@ use crate::import::run::{Session, Usage};
 use crate::import::spans::words;
 use crate::import::take::{self, Object};
 use crate::import::time::millis;
-use crate::transcript::wire::Fault;
+use crate::transcript::wire::WireFault;
 
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "codex",
@@ -41,7 +41,7 @@ struct Codex {
 }
 
 impl Reader for Codex {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         let place = record.place.clone();
         let mut line = record.object()?;
         let stamp = take::any(&mut line, "timestamp").as_ref().and_then(millis);
@@ -91,7 +91,7 @@ impl Reader for Codex {
 }
 
 impl Codex {
-    fn head(&mut self, head: &mut Object, t_ms: Option<f64>) -> Result<(), Fault> {
+    fn head(&mut self, head: &mut Object, t_ms: Option<f64>) -> Result<(), WireFault> {
         self.session.id = take::label(head, "id").or(self.session.id.take());
         keep(&mut self.session.about, "cwd", take::any(head, "cwd"));
         keep(
@@ -113,7 +113,12 @@ impl Codex {
         Ok(())
     }
 
-    fn item(&mut self, item: &mut Object, t_ms: Option<f64>, out: &mut Out) -> Result<(), Fault> {
+    fn item(
+        &mut self,
+        item: &mut Object,
+        t_ms: Option<f64>,
+        out: &mut Out,
+    ) -> Result<(), WireFault> {
         let kind = take::string(item, "type")?
             .ok_or_else(|| take::missing("type", "an item of a response"))?;
         let call = take::label(item, "call_id");
@@ -166,7 +171,7 @@ impl Codex {
         item: &mut Object,
         t_ms: Option<f64>,
         out: &mut Out,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), WireFault> {
         let role = item.get("role").and_then(Value::as_str);
         let text = words(item.get("content").cloned());
         match role {
@@ -194,7 +199,7 @@ impl Codex {
         }
     }
 
-    fn event(&mut self, event: &mut Object, out: &mut Out) -> Result<(), Fault> {
+    fn event(&mut self, event: &mut Object, out: &mut Out) -> Result<(), WireFault> {
         let kind = take::string(event, "type")?.unwrap_or_default();
         match kind.as_str() {
             "token_count" => {

@@ -14,7 +14,7 @@ use crate::import::run::{Session, Turn, Usage};
 use crate::import::spans::words;
 use crate::import::take::{self, Object};
 use crate::import::time::millis;
-use crate::transcript::wire::Fault;
+use crate::transcript::wire::WireFault;
 
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "copilot-cli",
@@ -44,7 +44,7 @@ struct Copilot {
 }
 
 impl Reader for Copilot {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         let place = record.place.clone();
         let mut line = record.object()?;
         let kind = take::string(&mut line, "type")?
@@ -74,7 +74,7 @@ impl Copilot {
         data: &mut Object,
         t_ms: Option<f64>,
         out: &mut Out,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), WireFault> {
         match kind {
             "session.start" | "session.resume" => self.begun(data)?,
             "session.model_change" => {
@@ -117,7 +117,7 @@ impl Copilot {
         Ok(())
     }
 
-    fn begun(&mut self, data: &mut Object) -> Result<(), Fault> {
+    fn begun(&mut self, data: &mut Object) -> Result<(), WireFault> {
         let session = &mut self.session;
         session.id = take::label(data, "sessionId").or(session.id.take());
         session.model = take::string(data, "selectedModel")?.or(session.model.take());
@@ -132,7 +132,7 @@ impl Copilot {
         Ok(())
     }
 
-    fn used(&mut self, data: &mut Object) -> Result<(), Fault> {
+    fn used(&mut self, data: &mut Object) -> Result<(), WireFault> {
         self.session.model = take::string(data, "model")?.or(self.session.model.take());
         let usage = Usage {
             sent: take::count(data, "inputTokens")?,
@@ -148,7 +148,7 @@ impl Copilot {
         data: &mut Object,
         t_ms: Option<f64>,
         out: &mut Out,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), WireFault> {
         if let Some(thought) = take::string(data, "reasoningText")?.filter(|text| !text.is_empty())
         {
             self.session.run.act(Body::Reasoning(thought), t_ms);
@@ -179,7 +179,7 @@ impl Copilot {
     }
 
     /// A tool begins: it is a call of its own where no message asked for it.
-    fn started(&mut self, data: &mut Object, t_ms: Option<f64>) -> Result<(), Fault> {
+    fn started(&mut self, data: &mut Object, t_ms: Option<f64>) -> Result<(), WireFault> {
         let id = take::label(data, "toolCallId");
         let asked = id.as_ref().is_some_and(|id| self.asked.remove(id));
         let body = call(id, data, "toolName")?;
@@ -189,7 +189,7 @@ impl Copilot {
         Ok(())
     }
 
-    fn completed(&mut self, data: &mut Object, t_ms: Option<f64>) -> Result<(), Fault> {
+    fn completed(&mut self, data: &mut Object, t_ms: Option<f64>) -> Result<(), WireFault> {
         let success = take::any(data, "success");
         let error = success.and_then(|success| Some(!success.as_bool()?));
         let content = |value: Option<Value>, names: [&str; 2]| match value {
@@ -214,7 +214,7 @@ impl Copilot {
     }
 }
 
-fn call(id: Option<String>, object: &mut Object, name: &str) -> Result<Body, Fault> {
+fn call(id: Option<String>, object: &mut Object, name: &str) -> Result<Body, WireFault> {
     Ok(Body::ToolCall {
         id,
         name: take::string(object, name)?

@@ -10,7 +10,7 @@ use crate::import::reader::{Foreign, Out, Reader};
 use crate::import::stream::families::events::ENTRY as FAMILY;
 use crate::import::streams::{Streams, knows};
 use crate::import::take::Object;
-use crate::transcript::wire::{Fault, Wire};
+use crate::transcript::wire::{Wire, WireFault};
 
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "deadloop",
@@ -43,7 +43,7 @@ fn is_transcript(object: &Object) -> bool {
 struct Own(Streams);
 
 impl Reader for Own {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         if matches!(record.content, Content::Done) {
             return self.0.take(record, out);
         }

@@ -11,8 +11,8 @@ use crate::import::head::{Certainty, Head};
 use crate::import::reader::{Foreign, Out, Reader};
 use crate::import::run::{Turn, Usage, more};
 use crate::import::take::{self, Object};
-use crate::import::time::{Clock, millis};
-use crate::transcript::wire::{Fault, kind};
+use crate::import::time::{EventClock, millis};
+use crate::transcript::wire::{WireFault, kind};
 use crate::{Body, Place, RecordedEvent};
 
 pub(crate) const ENTRY: Foreign = Foreign {
@@ -52,7 +52,7 @@ struct GeminiCli {
 }
 
 impl Reader for GeminiCli {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         let place = record.place.clone();
         let mut object = record.object()?;
         self.record(&mut object, out)?;
@@ -71,7 +71,7 @@ impl Reader for GeminiCli {
             return;
         }
         let mut run = std::mem::take(&mut self.contents);
-        let (mut model, mut clock) = (None, Clock::default());
+        let (mut model, mut clock) = (None, EventClock::default());
         for (_, message) in self.messages.drain(..) {
             model = said(&mut run, message, &mut clock, out).or(model);
         }
@@ -85,7 +85,7 @@ impl Reader for GeminiCli {
 
 impl GeminiCli {
     /// A document, a line of one, or an element of a list.
-    fn record(&mut self, object: &mut Object, out: &mut Out) -> Result<(), Fault> {
+    fn record(&mut self, object: &mut Object, out: &mut Out) -> Result<(), WireFault> {
         // What the model said was said, though the user went back behind it.
         if take::string(object, "$rewindTo")?.is_some() {
             out.losses.add("$rewindTo");
@@ -118,7 +118,7 @@ impl GeminiCli {
         self.message(message)
     }
 
-    fn session(&mut self, object: &mut Object, out: &mut Out) -> Result<(), Fault> {
+    fn session(&mut self, object: &mut Object, out: &mut Out) -> Result<(), WireFault> {
         let session = take::string(object, "sessionId")?;
         self.session = session.or(self.session.take());
         let messages = take::list(object, "messages")?.unwrap_or_default();
@@ -138,7 +138,7 @@ impl GeminiCli {
     }
 
     /// A message of a session; one that is written again goes in the place of the first.
-    fn message(&mut self, mut message: Object) -> Result<(), Fault> {
+    fn message(&mut self, mut message: Object) -> Result<(), WireFault> {
         let known = message.get("type").is_some_and(Value::is_string);
         if !known {
             return Err(take::missing(
@@ -159,7 +159,7 @@ impl GeminiCli {
         Ok(())
     }
 
-    fn content(&mut self, mut content: Object, path: &str, out: &mut Out) -> Result<(), Fault> {
+    fn content(&mut self, mut content: Object, path: &str, out: &mut Out) -> Result<(), WireFault> {
         let mut calls = Vec::new();
         if let Some(Value::Array(parts)) = content.get_mut("parts") {
             parts.retain_mut(|part| match tool(part) {
@@ -214,11 +214,14 @@ fn tool(part: &Value) -> Option<Body> {
 }
 
 /// What is read of a message must be of the right type: a fault is told where it stands.
-fn check(message: &Object) -> Result<(), Fault> {
+fn check(message: &Object) -> Result<(), WireFault> {
     for list in ["thoughts", "toolCalls"] {
         let value = message.get(list).filter(|value| !value.is_null());
         if let Some(value) = value.filter(|value| !value.is_array()) {
-            return Err(Fault::new(format!("`{list}` is {}", kind(value)), "a list"));
+            return Err(WireFault::new(
+                format!("`{list}` is {}", kind(value)),
+                "a list",
+            ));
         }
     }
     match message.get("content") {
@@ -228,7 +231,7 @@ fn check(message: &Object) -> Result<(), Fault> {
 }
 
 /// What the model thought; `tokens` are those of all thoughts, so they are of one only where there is one.
-fn thoughts(thoughts: &[Value], tokens: Option<u64>, clock: &mut Clock) -> Vec<RecordedEvent> {
+fn thoughts(thoughts: &[Value], tokens: Option<u64>, clock: &mut EventClock) -> Vec<RecordedEvent> {
     let one = |thought: &Value| {
         let field = |name| thought.get(name).and_then(Value::as_str);
         let text = ["subject", "description"].map(|name| field(name).unwrap_or_default());
@@ -245,7 +248,7 @@ fn thoughts(thoughts: &[Value], tokens: Option<u64>, clock: &mut Clock) -> Vec<R
 fn said(
     run: &mut Conversation,
     mut message: Object,
-    clock: &mut Clock,
+    clock: &mut EventClock,
     out: &mut Out,
 ) -> Option<String> {
     let stamp = take::any(&mut message, "timestamp");

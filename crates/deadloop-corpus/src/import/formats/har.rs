@@ -14,7 +14,7 @@ use crate::import::stream::families;
 use crate::import::stream::{Framed, Frames, object};
 use crate::import::streams::Streams;
 use crate::import::take::{self, Object};
-use crate::transcript::wire::Fault;
+use crate::transcript::wire::WireFault;
 
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "har",
@@ -36,7 +36,7 @@ const EVENT: usize = 64 << 20;
 struct Har;
 
 impl Reader for Har {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         let place = record.place.clone();
         let mut archive = record.object()?;
         let entries = paths::all(&mut archive, "log.entries[]");

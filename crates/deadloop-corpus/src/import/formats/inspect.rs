@@ -11,7 +11,7 @@ use crate::import::cut::Record;
 use crate::import::head::Certainty;
 use crate::import::reader::{Foreign, Out, Reader, keep};
 use crate::import::take::{self, Object};
-use crate::transcript::wire::Fault;
+use crate::transcript::wire::WireFault;
 use crate::{Body, Entry, Place, RecordedEvent};
 
 pub(crate) const ENTRY: Foreign = Foreign {
@@ -43,7 +43,7 @@ struct Inspect {
 }
 
 impl Reader for Inspect {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         let (place, member) = (record.place.clone(), record.member.clone());
         let header = ["", "header.json", "_journal/start.json"].contains(&member.as_str());
         if !header && !is_sample(&member) {
@@ -76,7 +76,7 @@ impl Reader for Inspect {
 }
 
 impl Inspect {
-    fn sample(&self, sample: &mut Object, place: Place, out: &mut Out) -> Result<Entry, Fault> {
+    fn sample(&self, sample: &mut Object, place: Place, out: &mut Out) -> Result<Entry, WireFault> {
         let attachments = take::object(sample, "attachments")?.unwrap_or_default();
         let id = match take::any(sample, "id") {
             Some(Value::String(id)) => id,
@@ -174,7 +174,7 @@ fn failed(message: &mut Object) {
 }
 
 /// Why a sample ended: an error, a limit, or what the model stopped for.
-fn reason(sample: &mut Object, output: &mut Object) -> Result<Option<String>, Fault> {
+fn reason(sample: &mut Object, output: &mut Object) -> Result<Option<String>, WireFault> {
     if take::any(sample, "error").is_some() {
         return Ok(Some("error".to_owned()));
     }

@@ -10,7 +10,7 @@ use crate::import::reader::{Foreign, Out, Reader, keep};
 use crate::import::run::Turn;
 use crate::import::spans::words;
 use crate::import::take::{self, Object};
-use crate::transcript::wire::Fault;
+use crate::transcript::wire::WireFault;
 use crate::{Body, Entry, Place};
 
 pub(crate) const ENTRY: Foreign = Foreign {
@@ -39,7 +39,7 @@ fn known(object: &Object) -> bool {
 struct InterCode;
 
 impl Reader for InterCode {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         let place = record.place.clone();
         let object = record.object()?;
         let several: Vec<(String, Value)> = match is_run(&object) {
@@ -56,7 +56,7 @@ impl Reader for InterCode {
     }
 }
 
-fn one(mut run: Object, number: String, place: &Place, out: &mut Out) -> Result<Entry, Fault> {
+fn one(mut run: Object, number: String, place: &Place, out: &mut Out) -> Result<Entry, WireFault> {
     let history = take::object(&mut run, "turn_history")?;
     let mut history = history.ok_or_else(|| take::missing("turn_history", "a run of InterCode"))?;
     let environment = take::string(&mut run, "environment")?.unwrap_or_default();
@@ -95,7 +95,7 @@ fn one(mut run: Object, number: String, place: &Place, out: &mut Out) -> Result<
 }
 
 /// The turns of a run: a thought, the call of `tool`, its result. Returns how many there are.
-fn turns(history: &mut Object, tool: &str, events: &mut Conversation) -> Result<u64, Fault> {
+fn turns(history: &mut Object, tool: &str, events: &mut Conversation) -> Result<u64, WireFault> {
     let mut list = |name: &str| take::list(history, name).map(Option::unwrap_or_default);
     let actions = list("actions")?;
     let [observations, valid, thoughts] = [

@@ -11,7 +11,7 @@ use crate::import::run::Usage;
 use crate::import::spans::{Kind, Span, Traces, message, spoken, words};
 use crate::import::take::{self, Object};
 use crate::import::time::millis;
-use crate::transcript::wire::Fault;
+use crate::transcript::wire::WireFault;
 
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "langfuse",
@@ -39,7 +39,7 @@ struct Langfuse {
 }
 
 impl Reader for Langfuse {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         let place = record.place.clone();
         let mut object = record.object()?;
         let Some(all) = take::list(&mut object, "observations")? else {
@@ -47,7 +47,7 @@ impl Reader for Langfuse {
         };
         let trace = take::label(&mut object, "id").unwrap_or_default();
         if all.is_empty() {
-            return Err(Fault::new("a trace of no observations", "at least one"));
+            return Err(WireFault::new("a trace of no observations", "at least one"));
         }
         for one in all {
             let one = take::as_object("observations[]", one)?;
@@ -70,7 +70,7 @@ impl Langfuse {
         place: &Place,
         trace: Option<&str>,
         out: &mut Out,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), WireFault> {
         let own = take::label(&mut one, "traceId");
         let trace = trace.map(str::to_owned).or(own).unwrap_or_default();
         let span = span(&mut one)?;
@@ -90,7 +90,7 @@ impl Langfuse {
 }
 
 /// A span of an observation: of a generation and of a tool with what went in and out, of others with their place alone.
-fn span(one: &mut Object) -> Result<Span, Fault> {
+fn span(one: &mut Object) -> Result<Span, WireFault> {
     let kind = take::string(one, "type")?
         .ok_or_else(|| take::missing("type", "an observation of Langfuse"))?;
     let level = take::any(one, "level");

@@ -12,7 +12,7 @@ use crate::import::run::Usage;
 use crate::import::spans::{Kind, Span, Traces, message, spoken, words};
 use crate::import::take::{self, Object};
 use crate::import::time::millis;
-use crate::transcript::wire::Fault;
+use crate::transcript::wire::WireFault;
 
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "langsmith",
@@ -35,7 +35,7 @@ struct LangSmith {
 }
 
 impl Reader for LangSmith {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         let place = record.place.clone();
         let object = record.object()?;
         // Runs in runs are taken one after the other: however deep they are, no stack is.
@@ -56,7 +56,7 @@ impl Reader for LangSmith {
 }
 
 impl LangSmith {
-    fn run(&mut self, mut run: Object, place: &Place, out: &mut Out) -> Result<(), Fault> {
+    fn run(&mut self, mut run: Object, place: &Place, out: &mut Out) -> Result<(), WireFault> {
         let id = take::label(&mut run, "id").unwrap_or_default();
         let trace = take::label(&mut run, "trace_id").unwrap_or_else(|| id.clone());
         let parent = take::any(&mut run, "parent_run_id");

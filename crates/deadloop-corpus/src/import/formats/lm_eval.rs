@@ -16,7 +16,7 @@ use crate::import::head::Certainty;
 use crate::import::reader::{Foreign, Out, Reader, entry, keep};
 use crate::import::take::{self, Object};
 use crate::think::split_think;
-use crate::transcript::wire::Fault;
+use crate::transcript::wire::WireFault;
 
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "lm-eval",
@@ -38,7 +38,7 @@ struct LmEval {
 }
 
 impl Reader for LmEval {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         let place = record.place.clone();
         let mut object = record.object()?;
         let id = take::any(&mut object, "doc_id");
@@ -122,7 +122,7 @@ fn prompts(arguments: Option<Value>) -> Vec<String> {
 }
 
 /// What the task made of the answer, and the hashes that name document and prompt.
-fn scores(object: &mut Object) -> Result<Vec<(String, Value)>, Fault> {
+fn scores(object: &mut Object) -> Result<Vec<(String, Value)>, WireFault> {
     let metrics = take::list(object, "metrics")?.unwrap_or_default();
     let metrics = metrics.iter().filter_map(Value::as_str).map(str::to_owned);
     let others = ["filter", "doc_hash", "prompt_hash", "target_hash"].map(str::to_owned);

@@ -13,7 +13,7 @@ use crate::import::head::Certainty;
 use crate::import::reader::{Foreign, Out, Reader};
 use crate::import::run::Session;
 use crate::think::split_think;
-use crate::transcript::wire::Fault;
+use crate::transcript::wire::WireFault;
 
 pub(crate) const SPECSTORY_ENTRY: Foreign = Foreign {
     name: "specstory",
@@ -42,10 +42,10 @@ pub(crate) const AIDER_ENTRY: Foreign = Foreign {
     reader: || Box::new(Aider),
 };
 
-fn text_of(record: Record) -> Result<String, Fault> {
+fn text_of(record: Record) -> Result<String, WireFault> {
     match record.content {
         Content::Text(text) => Ok(text),
-        _ => Err(Fault::new("JSON", "Markdown")),
+        _ => Err(WireFault::new("JSON", "Markdown")),
     }
 }
 
@@ -63,7 +63,7 @@ fn say(session: &mut Session, text: &str, out: &Out) {
 struct SpecStory;
 
 impl Reader for SpecStory {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         let place = record.place.clone();
         let text = text_of(record)?;
         let mut session = Session::default();
@@ -190,7 +190,7 @@ const STARTED: &str = "# aider chat started at ";
 struct Aider;
 
 impl Reader for Aider {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         let place = record.place.clone();
         let text = text_of(record)?;
         let mut number = place.line;

@@ -10,8 +10,8 @@ use crate::import::reader::{Foreign, Out, Reader, keep};
 use crate::import::run::{Turn, Usage, more};
 use crate::import::spans::words;
 use crate::import::take::{self, Object};
-use crate::import::time::{Clock, millis};
-use crate::transcript::wire::Fault;
+use crate::import::time::{EventClock, millis};
+use crate::transcript::wire::WireFault;
 use crate::{Body, Place};
 
 pub(crate) const ENTRY: Foreign = Foreign {
@@ -36,7 +36,7 @@ fn known(object: &Object) -> bool {
 struct OpenCode;
 
 impl Reader for OpenCode {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         let place = record.place.clone();
         let mut object = record.object()?;
         let mut session = Session::default();
@@ -72,7 +72,7 @@ impl Reader for OpenCode {
 #[derive(Default)]
 struct Session {
     run: Conversation,
-    clock: Clock,
+    clock: EventClock,
     model: String,
     reason: Option<String>,
 }
@@ -85,7 +85,7 @@ impl Session {
         entry
     }
 
-    fn message(&mut self, mut message: Object, out: &mut Out) -> Result<(), Fault> {
+    fn message(&mut self, mut message: Object, out: &mut Out) -> Result<(), WireFault> {
         let mut info = take::object(&mut message, "info")?.unwrap_or_default();
         let role = take::string(&mut info, "role")?
             .ok_or_else(|| take::missing("role", "user or assistant"))?;
@@ -135,7 +135,12 @@ impl Session {
     }
 
     /// What came from outside; what opencode adds to it itself is marked as made.
-    fn told(&mut self, parts: Vec<Value>, t_ms: Option<f64>, out: &mut Out) -> Result<(), Fault> {
+    fn told(
+        &mut self,
+        parts: Vec<Value>,
+        t_ms: Option<f64>,
+        out: &mut Out,
+    ) -> Result<(), WireFault> {
         for part in parts {
             let mut part = take::as_object("parts[]", part)?;
             let made = take::any(&mut part, "synthetic") == Some(Value::Bool(true));
@@ -156,7 +161,7 @@ impl Session {
         mut part: Object,
         (agent, t_ms): (Option<&str>, Option<f64>),
         out: &mut Out,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), WireFault> {
         let time = take::object(&mut part, "time")?.unwrap_or_default();
         let own = self
             .clock
@@ -207,7 +212,7 @@ impl Session {
     }
 
     /// A call, and its result where it has one.
-    fn tool(&mut self, part: &mut Object, t_ms: Option<f64>) -> Result<(), Fault> {
+    fn tool(&mut self, part: &mut Object, t_ms: Option<f64>) -> Result<(), WireFault> {
         let id = take::label(part, "callID");
         let name = take::string(part, "tool")?;
         let mut state = take::object(part, "state")?.unwrap_or_default();

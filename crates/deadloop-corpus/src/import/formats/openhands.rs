@@ -14,7 +14,7 @@ use crate::import::run::{Session, Turn, Usage};
 use crate::import::take::{self, Object};
 use crate::import::time::millis;
 use crate::think::split_think;
-use crate::transcript::wire::Fault;
+use crate::transcript::wire::WireFault;
 
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "openhands",
@@ -43,7 +43,7 @@ struct OpenHands {
 }
 
 impl Reader for OpenHands {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         let place = record.place.clone();
         let mut object = record.object()?;
         self.event(&mut object, out)?;
@@ -66,7 +66,7 @@ struct Said {
 }
 
 impl OpenHands {
-    fn event(&mut self, event: &mut Object, out: &mut Out) -> Result<(), Fault> {
+    fn event(&mut self, event: &mut Object, out: &mut Out) -> Result<(), WireFault> {
         let stamp = take::any(event, "timestamp").as_ref().and_then(millis);
         let source = take::string(event, "source")?.unwrap_or_default();
         take::any(event, "id");
@@ -97,7 +97,7 @@ impl OpenHands {
         (source, t_ms): (&str, Option<f64>),
         event: &mut Object,
         out: &mut Out,
-    ) -> Result<Said, Fault> {
+    ) -> Result<Said, WireFault> {
         let mut call = take::object(event, "tool_call_metadata")?.unwrap_or_default();
         let mut response = take::object(&mut call, "model_response")?.unwrap_or_default();
         let id = take::string(&mut call, "tool_call_id")?;
@@ -143,7 +143,7 @@ impl OpenHands {
         id: Option<String>,
         event: &mut Object,
         out: &mut Out,
-    ) -> Result<Option<Body>, Fault> {
+    ) -> Result<Option<Body>, WireFault> {
         let observation = take::string(event, "observation")?;
         let observation =
             observation.ok_or_else(|| take::missing("action", "`action` or `observation`"))?;
@@ -194,7 +194,7 @@ impl OpenHands {
         mut args: Object,
         bodies: &mut Vec<Body>,
         out: &mut Out,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), WireFault> {
         let thought = take::string(&mut args, "thought")?.filter(|text| !text.is_empty());
         match action {
             "message" => {
@@ -230,7 +230,7 @@ impl OpenHands {
     }
 
     /// Model and tokens, from the response.
-    fn model(&mut self, response: &mut Object, out: &mut Out) -> Result<Usage, Fault> {
+    fn model(&mut self, response: &mut Object, out: &mut Out) -> Result<Usage, WireFault> {
         if let Some(model) = take::string(response, "model")? {
             self.session.model = Some(model);
         }
@@ -252,7 +252,7 @@ impl OpenHands {
         from: (&str, Option<f64>),
         event: &mut Object,
         out: &mut Out,
-    ) -> Result<Said, Fault> {
+    ) -> Result<Said, WireFault> {
         let response = take::string(event, "llm_response_id")?;
         let id = take::string(event, "tool_call_id")?;
         let name = take::string(event, "tool_name")?;
@@ -289,7 +289,7 @@ impl OpenHands {
         (source, t_ms): (&str, Option<f64>),
         event: &mut Object,
         out: &mut Out,
-    ) -> Result<Vec<Body>, Fault> {
+    ) -> Result<Vec<Body>, WireFault> {
         let mut message = take::object(event, "llm_message")?.unwrap_or_default();
         let text = words(take::any(&mut message, "content"));
         take::any(&mut message, "role");
@@ -311,7 +311,7 @@ fn action(
     id: Option<String>,
     name: String,
     out: &mut Out,
-) -> Result<Vec<Body>, Fault> {
+) -> Result<Vec<Body>, WireFault> {
     let mut bodies = Vec::from_iter(thinking(event)?);
     let thought = words(take::any(event, "thought"));
     bodies.extend(split(&thought, out));
@@ -350,7 +350,7 @@ fn prompt(block: Option<Value>) -> Option<Value> {
 }
 
 /// What a tool gave back.
-fn observation(event: &mut Object, id: Option<String>, out: &mut Out) -> Result<Body, Fault> {
+fn observation(event: &mut Object, id: Option<String>, out: &mut Out) -> Result<Body, WireFault> {
     let mut observation = take::object(event, "observation")?.unwrap_or_default();
     let flag = take::any(&mut observation, "is_error");
     let error = flag.as_ref().and_then(Value::as_bool);
@@ -363,7 +363,7 @@ fn observation(event: &mut Object, id: Option<String>, out: &mut Out) -> Result<
 }
 
 /// What a model thought before an event of the SDK.
-fn thinking(object: &mut Object) -> Result<Option<Body>, Fault> {
+fn thinking(object: &mut Object) -> Result<Option<Body>, WireFault> {
     let content = take::string(object, "reasoning_content")?.filter(|text| !text.is_empty());
     let blocks = take::list(object, "thinking_blocks")?.unwrap_or_default();
     let texts = blocks

@@ -30,7 +30,7 @@ use crate::import::run::Usage;
 use crate::import::spans::{Kind, Span, Traces, message, said, words};
 use crate::import::take::{self, Object};
 use crate::import::time::millis;
-use crate::transcript::wire::Fault;
+use crate::transcript::wire::WireFault;
 
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "opentelemetry",
@@ -84,7 +84,7 @@ struct OpenTelemetry {
 }
 
 impl Reader for OpenTelemetry {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         let place = record.place.clone();
         let mut object = record.object()?;
         let whole = ["resourceSpans", "data"].iter();
@@ -111,7 +111,7 @@ impl Reader for OpenTelemetry {
         }
         out.losses.rest("", &object);
         match found {
-            0 => Err(Fault::new(
+            0 => Err(WireFault::new(
                 "an export without a span",
                 "`resourceSpans[].scopeSpans[].spans`",
             )),

@@ -13,7 +13,7 @@ use crate::import::head::Certainty;
 use crate::import::reader::{Foreign, Out, Reader, entry};
 use crate::import::reasons::usual;
 use crate::think::split_think;
-use crate::transcript::wire::Fault;
+use crate::transcript::wire::WireFault;
 use crate::{Body, Place, RecordedEvent};
 
 pub(crate) const CAPTIONS_ENTRY: Foreign = Foreign {
@@ -37,10 +37,10 @@ pub(crate) const VLLM_LOG_ENTRY: Foreign = Foreign {
     reader: || Box::new(VllmLog),
 };
 
-fn text_of(record: Record) -> Result<String, Fault> {
+fn text_of(record: Record) -> Result<String, WireFault> {
     match record.content {
         Content::Text(text) => Ok(text),
-        _ => Err(Fault::new("JSON", "a text")),
+        _ => Err(WireFault::new("JSON", "a text")),
     }
 }
 
@@ -59,7 +59,7 @@ fn is_captions(text: &str) -> bool {
 struct Captions;
 
 impl Reader for Captions {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         let place = record.place.clone();
         let text = text_of(record)?;
         let mut said = Vec::new();
@@ -89,7 +89,7 @@ fn answer(place: Place, text: &str, out: &Out) -> crate::Entry {
 struct VllmLog;
 
 impl Reader for VllmLog {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         let place = record.place.clone();
         let text = text_of(record)?;
         let mut prompts: HashMap<&str, String> = HashMap::new();

@@ -11,7 +11,7 @@ use crate::import::head::Certainty;
 use crate::import::reader::{Foreign, Out, Reader, entry, keep};
 use crate::import::take::{self, Object};
 use crate::think::{ThinkSplitter, join};
-use crate::transcript::wire::Fault;
+use crate::transcript::wire::WireFault;
 use crate::{Body, Place, RecordedEvent};
 
 pub(crate) const ENTRY: Foreign = Foreign {
@@ -57,7 +57,7 @@ const KEPT: [&str; 6] = [
 ];
 
 impl Reader for Sglang {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         if matches!(record.content, Content::Done) {
             self.end(out);
             return Ok(());

@@ -9,7 +9,7 @@ use crate::import::cut::Record;
 use crate::import::head::Certainty;
 use crate::import::reader::{Foreign, Out, Reader};
 use crate::import::take::{self, Object};
-use crate::transcript::wire::Fault;
+use crate::transcript::wire::WireFault;
 
 use super::table::{columns, name};
 
@@ -35,7 +35,7 @@ fn known(object: &Object) -> bool {
 struct ShareGpt;
 
 impl Reader for ShareGpt {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         let place = record.place.clone();
         let mut object = record.object()?;
         let mut conversation = Conversation::default();

@@ -12,9 +12,9 @@ use crate::import::head::Certainty;
 use crate::import::reader::{Foreign, Out, Reader, keep};
 use crate::import::run::Turn;
 use crate::import::take::{self, Object};
-use crate::import::time::{Clock, millis};
+use crate::import::time::{EventClock, millis};
 use crate::think::split_think;
-use crate::transcript::wire::Fault;
+use crate::transcript::wire::WireFault;
 use crate::{Body, RecordedEvent, Transcript};
 
 pub(crate) const ENTRY: Foreign = Foreign {
@@ -40,7 +40,7 @@ fn mini(object: &Object) -> bool {
 struct SweAgent;
 
 impl Reader for SweAgent {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         let place = record.place.clone();
         let mut object = record.object()?;
         let run = match mini(&object) {
@@ -62,9 +62,9 @@ impl Reader for SweAgent {
 }
 
 /// The messages of mini-swe-agent.
-fn messages(object: &mut Object, out: &mut Out) -> Result<Conversation, Fault> {
+fn messages(object: &mut Object, out: &mut Out) -> Result<Conversation, WireFault> {
     let mut conversation = Conversation::default();
-    let mut clock = Clock::default();
+    let mut clock = EventClock::default();
     let mut asked = false;
     for message in take::list(object, "messages")?.unwrap_or_default() {
         let mut message = take::as_object("messages[]", message)?;
@@ -148,7 +148,7 @@ fn extra(message: &mut Object) {
     }
 }
 
-fn steps(object: &mut Object, out: &mut Out) -> Result<Conversation, Fault> {
+fn steps(object: &mut Object, out: &mut Out) -> Result<Conversation, WireFault> {
     let mut run = Conversation::default();
     let history = take::list(object, "history")?.unwrap_or_default();
     for message in &history {
@@ -177,7 +177,7 @@ fn steps(object: &mut Object, out: &mut Out) -> Result<Conversation, Fault> {
 }
 
 /// What happened at a step.
-fn events(step: &mut Object, out: &Out) -> Result<Vec<RecordedEvent>, Fault> {
+fn events(step: &mut Object, out: &Out) -> Result<Vec<RecordedEvent>, WireFault> {
     let mut events = Vec::new();
     for block in take::list(step, "thinking_blocks")?.unwrap_or_default() {
         let text = block.get("thinking").and_then(Value::as_str);
@@ -232,7 +232,7 @@ fn text(message: &Value) -> String {
 }
 
 /// What stands beside the steps: the model, how it ended, what it cost.
-fn about(transcript: &mut Transcript, object: &mut Object, out: &mut Out) -> Result<(), Fault> {
+fn about(transcript: &mut Transcript, object: &mut Object, out: &mut Out) -> Result<(), WireFault> {
     let mut info = take::object(object, "info")?.unwrap_or_default();
     let reason = take::string(&mut info, "exit_status")?;
     if reason.is_some() {

@@ -30,9 +30,9 @@ use crate::import::reasons::usual;
 use crate::import::run::arguments;
 use crate::import::stream::families;
 use crate::import::take::{self, Object};
-use crate::import::{Fields, Losses};
+use crate::import::{ImportFields, Losses};
 use crate::think::split_think;
-use crate::transcript::wire::Fault;
+use crate::transcript::wire::WireFault;
 use crate::{Body, Place, RecordedEvent, Transcript};
 
 /// The columns of a format that are known.
@@ -377,7 +377,12 @@ impl Table {
         std::ptr::eq(self.columns, &NAMES)
     }
 
-    fn records(&mut self, mut object: Object, place: &Place, out: &mut Out) -> Result<(), Fault> {
+    fn records(
+        &mut self,
+        mut object: Object,
+        place: &Place,
+        out: &mut Out,
+    ) -> Result<(), WireFault> {
         let lists = self.columns.records.iter();
         let list = lists.into_iter().find(|list| {
             let name = list.trim_end_matches("[]");
@@ -401,7 +406,7 @@ impl Table {
         model: Option<Value>,
         place: &Place,
         out: &mut Out,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), WireFault> {
         if let Some(role) = foreign_role(&object) {
             let what = format!("[] (of the {role})");
             out.pass(&what);
@@ -470,12 +475,12 @@ impl Table {
     /// Events of the text; false where there is no column for it.
     fn texts(
         &self,
-        asked: &Fields,
+        asked: &ImportFields,
         own: Option<Value>,
         transcript: &mut Transcript,
         object: &mut Object,
         out: &mut Out,
-    ) -> Result<bool, Fault> {
+    ) -> Result<bool, WireFault> {
         let several = self.columns.text.iter().find(|path| path.ends_with("[]"));
         if let Some(path) = several {
             let texts = paths::all(object, path);
@@ -527,7 +532,7 @@ impl Table {
         transcript: &mut Transcript,
         object: &mut Object,
         out: &mut Out,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), WireFault> {
         let names = self.columns.reasoning;
         match self.part(
             own.reasoning.take(),
@@ -578,7 +583,7 @@ impl Table {
         transcript: &mut Transcript,
         object: &mut Object,
         out: &mut Out,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), WireFault> {
         let names = self.columns;
         if let Some(id) = self.part(own.id, names.id, "--id-field", object, out) {
             transcript.id = label("id", id)?;
@@ -639,7 +644,7 @@ struct Parts {
 }
 
 impl Parts {
-    fn asked(fields: &Fields, object: &mut Object) -> Result<Self, Fault> {
+    fn asked(fields: &ImportFields, object: &mut Object) -> Result<Self, WireFault> {
         let mut part = |path: &Option<String>, option: &str| match path {
             None => Ok(None),
             Some(path) => column(object, path, option),
@@ -659,7 +664,7 @@ impl Parts {
 }
 
 /// What stands at a path that an option names. A list on its way has to be meant: `[]` or `[0]`.
-fn column(object: &mut Object, path: &str, option: &str) -> Result<Option<Value>, Fault> {
+fn column(object: &mut Object, path: &str, option: &str) -> Result<Option<Value>, WireFault> {
     if path.contains("[]") {
         let mut all = paths::all(object, path);
         return Ok(match all.len() {
@@ -681,13 +686,13 @@ fn column(object: &mut Object, path: &str, option: &str) -> Result<Option<Value>
             let what = format!("`{first}` is a list of {}", items.len());
             let more = path.strip_prefix(first).unwrap_or_default();
             let expected = format!("{option} {first}[0]{more} or {first}[]{more}");
-            Err(Fault::new(what, expected))
+            Err(WireFault::new(what, expected))
         }
         _ => Ok(None),
     }
 }
 
-fn label(name: &str, value: Value) -> Result<String, Fault> {
+fn label(name: &str, value: Value) -> Result<String, WireFault> {
     match value {
         Value::String(text) => Ok(text),
         Value::Number(number) => Ok(number.to_string()),
@@ -704,7 +709,7 @@ fn says_thought(object: &Object) -> bool {
 }
 
 /// A text that is the JSON of an API is no answer: what was said stands inside of it.
-fn plain(text: &str) -> Result<(), Fault> {
+fn plain(text: &str) -> Result<(), WireFault> {
     let trimmed = text.trim_ascii();
     if !(trimmed.starts_with('{') && trimmed.ends_with('}')) {
         return Ok(());
@@ -713,7 +718,7 @@ fn plain(text: &str) -> Result<(), Fault> {
         return Ok(());
     };
     match envelope::holds(&inside, &|object| families::of(object).is_some()) {
-        true => Err(Fault::new(
+        true => Err(WireFault::new(
             "a text that is the JSON of an API",
             "what the model said, or --text-field with a path into it (response.choices[0].message.content)",
         )),
@@ -722,7 +727,7 @@ fn plain(text: &str) -> Result<(), Fault> {
 }
 
 impl Reader for Table {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         let place = record.place.clone();
         self.first.get_or_insert_with(|| place.clone());
         let object = record.object()?;
@@ -744,7 +749,7 @@ impl Reader for Table {
             Some(meant) => format!("the column that --text-field names (did you mean {meant}?)"),
             None => "the column that holds the text, said with --text-field".to_owned(),
         };
-        out.nothing = Some(Fault::new(what, expected));
+        out.nothing = Some(WireFault::new(what, expected));
     }
 }
 
@@ -754,7 +759,7 @@ fn told(
     messages: Vec<Value>,
     field: &str,
     out: &mut Out,
-) -> Result<(), Fault> {
+) -> Result<(), WireFault> {
     let path = format!("{field}[]");
     let mut conversation = Conversation::default();
     for message in messages {
@@ -763,7 +768,7 @@ fn told(
         conversation.message(message, &path, None, think, &mut out.losses)?;
     }
     if conversation.turns() == 0 {
-        return Err(Fault::new(
+        return Err(WireFault::new(
             "no message of the model",
             "one with the role `assistant`",
         ));
@@ -839,7 +844,7 @@ fn prompt(names: &[&str], object: &mut Object, out: &mut Out) -> Option<Value> {
 }
 
 /// Id, model and language, under the names that data sets use.
-pub(super) fn name(transcript: &mut Transcript, object: &mut Object) -> Result<(), Fault> {
+pub(super) fn name(transcript: &mut Transcript, object: &mut Object) -> Result<(), WireFault> {
     for field in ["id", "uuid", "conversation_id"] {
         if transcript.id.is_empty()
             && let Some(id) = take::any(object, field)

@@ -8,8 +8,8 @@ use crate::import::cut::Record;
 use crate::import::head::Certainty;
 use crate::import::reader::{Foreign, Out, Reader, keep};
 use crate::import::take::{self, Object};
-use crate::import::time::{Clock, millis};
-use crate::transcript::wire::Fault;
+use crate::import::time::{EventClock, millis};
+use crate::transcript::wire::WireFault;
 use crate::{Entry, Place};
 
 pub(crate) const ENTRY: Foreign = Foreign {
@@ -30,7 +30,7 @@ fn known(object: &Object) -> bool {
 struct Tau2;
 
 impl Reader for Tau2 {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         let place = record.place.clone();
         let mut object = record.object()?;
         let info = take::object(&mut object, "info")?.unwrap_or_default();
@@ -60,11 +60,11 @@ fn simulation(
     info: &Object,
     place: &Place,
     out: &mut Out,
-) -> Result<Entry, Fault> {
+) -> Result<Entry, WireFault> {
     let task = take::label(&mut run, "task_id");
     let own = take::label(&mut run, "id");
     let trial = take::count(&mut run, "trial")?.unwrap_or(0);
-    let (mut conversation, mut clock) = (Conversation::default(), Clock::default());
+    let (mut conversation, mut clock) = (Conversation::default(), EventClock::default());
     for message in take::list(&mut run, "messages")?.unwrap_or_default() {
         let mut message = take::as_object("messages[]", message)?;
         let several = take::list(&mut message, "tool_messages")?;
@@ -121,9 +121,9 @@ fn simulation(
 fn said(
     run: &mut Conversation,
     mut message: Object,
-    clock: &mut Clock,
+    clock: &mut EventClock,
     out: &mut Out,
-) -> Result<(), Fault> {
+) -> Result<(), WireFault> {
     let stamp = take::any(&mut message, "timestamp")
         .as_ref()
         .and_then(millis);

@@ -7,7 +7,7 @@ use crate::import::cut::Record;
 use crate::import::head::Certainty;
 use crate::import::reader::{Foreign, Out, Reader, keep};
 use crate::import::take::{self, Object};
-use crate::transcript::wire::Fault;
+use crate::transcript::wire::WireFault;
 
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "tau-bench",
@@ -26,7 +26,7 @@ fn known(object: &Object) -> bool {
 struct TauBench;
 
 impl Reader for TauBench {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         let place = record.place.clone();
         let mut object = record.object()?;
         let task = take::label(&mut object, "task_id");

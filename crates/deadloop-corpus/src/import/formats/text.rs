@@ -6,7 +6,7 @@ use crate::import::cut::{Content, Record, Shape};
 use crate::import::head::Certainty;
 use crate::import::reader::{Foreign, Out, Reader, entry};
 use crate::think::split_think;
-use crate::transcript::wire::Fault;
+use crate::transcript::wire::WireFault;
 
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "text",
@@ -21,9 +21,9 @@ pub(crate) const ENTRY: Foreign = Foreign {
 struct Text;
 
 impl Reader for Text {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         let Content::Text(text) = record.content else {
-            return Err(Fault::new("JSON", "plain text"));
+            return Err(WireFault::new("JSON", "plain text"));
         };
         let pieces = split_think(&text, out.options.think.clone()).into_iter();
         let events = pieces.map(|(side, text)| RecordedEvent::of(side.body(text)));

@@ -11,7 +11,7 @@ use crate::import::reader::{Foreign, Out, Reader};
 use crate::import::spans::words;
 use crate::import::take::{self, Object};
 use crate::think::split_think;
-use crate::transcript::wire::Fault;
+use crate::transcript::wire::WireFault;
 use crate::{Body, RecordedEvent};
 
 pub(crate) const ENTRY: Foreign = Foreign {
@@ -32,7 +32,7 @@ fn known(object: &Object) -> bool {
 struct TurnLog;
 
 impl Reader for TurnLog {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), Fault> {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         let place = record.place.clone();
         let mut object = record.object()?;
         let mut run = Conversation::default();
@@ -51,7 +51,7 @@ impl Reader for TurnLog {
 }
 
 /// A user's message and all that followed.
-fn exchange(run: &mut Conversation, mut turn: Object, out: &mut Out) -> Result<(), Fault> {
+fn exchange(run: &mut Conversation, mut turn: Object, out: &mut Out) -> Result<(), WireFault> {
     let mut request = take::object(&mut turn, "request")?.unwrap_or_default();
     run.user(
         take::string(&mut request, "message")?.unwrap_or_default(),

@@ -17,8 +17,8 @@ mod write;
 pub(crate) use deadloop_stream::wire::parse;
 #[cfg(feature = "parquet")]
 pub(crate) use deadloop_stream::wire::value;
-use deadloop_stream::wire::{Budget, Counted, EventList, Fields, TWICE};
-pub(crate) use deadloop_stream::wire::{Fault, event_of, kind, utf8};
+use deadloop_stream::wire::{CountedValue, EventList, Fields, TWICE, ValueBudget};
+pub(crate) use deadloop_stream::wire::{WireFault, event_of, kind, utf8};
 #[cfg(feature = "parquet")]
 pub(crate) use write::events_json;
 pub(crate) use write::line;
@@ -46,7 +46,7 @@ pub(crate) fn is_known(name: &str) -> bool {
 #[derive(Debug)]
 pub(crate) struct Wire {
     fields: Fields<10>,
-    events: Option<Vec<Result<RecordedEvent, Fault>>>,
+    events: Option<Vec<Result<RecordedEvent, WireFault>>>,
 }
 
 impl Wire {
@@ -58,7 +58,7 @@ impl Wire {
     }
 
     /// The record that an object is.
-    pub(crate) fn of(object: Map<String, Value>) -> Result<Self, Fault> {
+    pub(crate) fn of(object: Map<String, Value>) -> Result<Self, WireFault> {
         let mut wire = Self::empty();
         for (name, value) in object {
             match (name.as_str(), value) {
@@ -66,7 +66,7 @@ impl Wire {
                     wire.events = Some(events.into_iter().map(event).collect());
                 }
                 ("events", Value::Null) => {}
-                ("events", other) => return Err(Fault::wrong_type("events", &other, "a list")),
+                ("events", other) => return Err(WireFault::wrong_type("events", &other, "a list")),
                 // An object has no field twice.
                 (_, value) => {
                     wire.put(name, value);
@@ -83,9 +83,9 @@ impl Wire {
 
     /// Sets the events from their JSON text.
     #[cfg(feature = "parquet")]
-    pub(crate) fn put_events(&mut self, json: &str) -> Result<(), Fault> {
+    pub(crate) fn put_events(&mut self, json: &str) -> Result<(), WireFault> {
         self.events =
-            deadloop_stream::wire::read_events(json).map_err(|e| Fault::json(&e, json))?;
+            deadloop_stream::wire::read_events(json).map_err(|e| WireFault::json(&e, json))?;
         Ok(())
     }
 
@@ -94,10 +94,10 @@ impl Wire {
         mut self,
         place: &Place,
         think: impl Fn(&str) -> ThinkOptions,
-    ) -> Result<Entry, Fault> {
+    ) -> Result<Entry, WireFault> {
         let id = self.fields.need_string("id")?;
         if id.is_empty() {
-            return Err(Fault::new(
+            return Err(WireFault::new(
                 "`id` is empty",
                 "an id that is unique in its corpus",
             ));
@@ -105,7 +105,7 @@ impl Wire {
         let model = self.fields.take_string("model")?;
         let model = model.unwrap_or_else(|| "unknown".to_owned());
         if model == "*" {
-            return Err(Fault::new(
+            return Err(WireFault::new(
                 "`model` is \"*\", which stands for all models together",
                 "the name of a model",
             ));
@@ -132,7 +132,7 @@ impl Wire {
 
     /// The events: as they stand, or from one of the short forms. `reasoning` and `answer` may stand
     /// together and come in that order; `text` stands alone.
-    fn take_events(&mut self, think: ThinkOptions) -> Result<Vec<RecordedEvent>, Fault> {
+    fn take_events(&mut self, think: ThinkOptions) -> Result<Vec<RecordedEvent>, WireFault> {
         const FORMS: &str = "`events`, or `text`, or `reasoning` and `answer`";
         let text = self.fields.take_string("text")?;
         let reasoning = self.fields.take_string("reasoning")?;
@@ -142,8 +142,8 @@ impl Wire {
             (Some(events), None) if !parts => numbered(events),
             (None, Some(text)) if !parts => Ok(split_events(&text, think)),
             (None, None) if parts => Ok(two_events(reasoning, answer)),
-            (None, None) => Err(Fault::new("no events and no text", FORMS)),
-            _ => Err(Fault::new(
+            (None, None) => Err(WireFault::new("no events and no text", FORMS)),
+            _ => Err(WireFault::new(
                 "the text stands here in two ways",
                 format!("one of {FORMS}"),
             )),
@@ -151,22 +151,24 @@ impl Wire {
     }
 }
 
-fn event(value: Value) -> Result<RecordedEvent, Fault> {
+fn event(value: Value) -> Result<RecordedEvent, WireFault> {
     match value {
         Value::Object(object) => event_of(object),
-        other => Err(Fault::new(kind(&other), "an event (a JSON object)")),
+        other => Err(WireFault::new(kind(&other), "an event (a JSON object)")),
     }
 }
 
-fn meta(value: Option<Value>) -> Result<Map<String, Value>, Fault> {
+fn meta(value: Option<Value>) -> Result<Map<String, Value>, WireFault> {
     match value {
         None => Ok(Map::new()),
         Some(Value::Object(meta)) => Ok(meta),
-        Some(other) => Err(Fault::wrong_type("meta", &other, "an object")),
+        Some(other) => Err(WireFault::wrong_type("meta", &other, "an object")),
     }
 }
 
-fn numbered(events: Vec<Result<RecordedEvent, Fault>>) -> Result<Vec<RecordedEvent>, Fault> {
+fn numbered(
+    events: Vec<Result<RecordedEvent, WireFault>>,
+) -> Result<Vec<RecordedEvent>, WireFault> {
     let events = events.into_iter().enumerate();
     events
         .map(|(at, event)| event.map_err(|fault| fault.inside(&format!("events[{at}]"))))
@@ -201,13 +203,13 @@ impl<'de> Deserialize<'de> for Wire {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Wire, A::Error> {
-                let (mut wire, budget) = (Wire::empty(), Budget::default());
+                let (mut wire, budget) = (Wire::empty(), ValueBudget::default());
                 while let Some(name) = map.next_key::<String>()? {
                     if name == "events" {
                         wire.events = map.next_value_seed(EventList(&budget))?;
                         continue;
                     }
-                    let value = map.next_value_seed(Counted(&budget))?;
+                    let value = map.next_value_seed(CountedValue(&budget))?;
                     if !wire.put(name, value) {
                         return Err(A::Error::custom(TWICE));
                     }

@@ -11,7 +11,7 @@ use super::{Family, answer, failed, reasoning};
 use crate::reader::said::Said;
 use crate::take::{self, Object};
 use crate::time::millis;
-use crate::wire::Fault;
+use crate::wire::WireFault;
 
 /// Events of an agent server.
 pub const ENTRY: Family = Family {
@@ -29,12 +29,12 @@ pub const ENTRY: Family = Family {
 };
 
 /// The schema of the document: `event_type: str, agent_source: str, timestamp: str, payload`.
-fn check(object: &Object) -> Result<(), Fault> {
+fn check(object: &Object) -> Result<(), WireFault> {
     for name in ["event_type", "agent_source"] {
         match object.get(name) {
             Some(Value::String(text)) if !text.trim().is_empty() => {}
             Some(Value::String(_)) => {
-                return Err(Fault::new(format!("`{name}` is empty"), "a name"));
+                return Err(WireFault::new(format!("`{name}` is empty"), "a name"));
             }
             Some(other) => return Err(take::wrong(name, other, "a name")),
             None => return Err(take::missing(name, "a name")),
@@ -43,7 +43,7 @@ fn check(object: &Object) -> Result<(), Fault> {
     let time = "a time as ISO 8601, or a number of seconds or milliseconds since 1970";
     match object.get("timestamp") {
         Some(at) if millis(at).is_some() => {}
-        Some(at) => return Err(Fault::new(format!("`timestamp` is {at}"), time)),
+        Some(at) => return Err(WireFault::new(format!("`timestamp` is {at}"), time)),
         None => return Err(take::missing("timestamp", time)),
     }
     match object.get("payload") {
@@ -89,7 +89,7 @@ fn marks(object: &mut Object) -> bool {
 const TEXTS: [&str; 5] = ["content", "text", "delta", "data", "message"];
 const THINKING: [&str; 3] = ["think", "thought", "reason"];
 
-fn read(mut object: Object) -> Result<Said, Fault> {
+fn read(mut object: Object) -> Result<Said, WireFault> {
     let kind = take::string(&mut object, "event_type")?.unwrap_or_default();
     let kind = kind.to_lowercase();
     let mut payload = match take::any(&mut object, "payload") {

@@ -6,10 +6,10 @@
 use serde_json::Value;
 
 use super::{Family, answer, failed, finish, kind, reasoning};
-use crate::reader::said::{Call, Part, Said};
+use crate::reader::said::{Call, Said, SaidPart};
 use crate::reasons::usual;
 use crate::take::{self, Object};
-use crate::wire::Fault;
+use crate::wire::WireFault;
 use crate::{Body, RecordedEvent};
 
 /// Parts of the stream, each with the field that it has to have.
@@ -53,7 +53,7 @@ pub const ENTRY: Family = Family {
     quick: None,
 };
 
-fn read(mut object: Object) -> Result<Said, Fault> {
+fn read(mut object: Object) -> Result<Said, WireFault> {
     let kind = take::string(&mut object, "type")?.unwrap_or_default();
     let mut said = Said::default();
     match kind.as_str() {
@@ -102,13 +102,13 @@ fn read(mut object: Object) -> Result<Said, Fault> {
 }
 
 /// A call whose arguments are whole.
-fn call(object: &mut Object, said: &mut Said) -> Result<(), Fault> {
+fn call(object: &mut Object, said: &mut Said) -> Result<(), WireFault> {
     let made = Call {
         key: String::new(),
         id: take::label(object, "toolCallId"),
         name: take::string(object, "toolName")?,
         arguments: take::any(object, "input").map_or(String::new(), |input| input.to_string()),
     };
-    said.parts.push((0, Part::Call(made)));
+    said.parts.push((0, SaidPart::Call(made)));
     Ok(())
 }

@@ -4,9 +4,9 @@
 use serde_json::Value;
 
 use super::{Family, answer, failed, finish, kind, reasoning};
-use crate::reader::said::{Call, Part, Said, Tokens};
+use crate::reader::said::{Call, Said, SaidPart, Tokens};
 use crate::take::{self, Object};
-use crate::wire::Fault;
+use crate::wire::WireFault;
 
 const TYPES: [&str; 8] = [
     "message_start",
@@ -49,7 +49,7 @@ fn whole(object: &Object) -> bool {
     kind(object) == "message" && object.get("content").is_some_and(Value::is_array)
 }
 
-fn read(mut object: Object) -> Result<Said, Fault> {
+fn read(mut object: Object) -> Result<Said, WireFault> {
     let mut said = Said::default();
     if whole(&object) {
         said.begins = true;
@@ -83,7 +83,7 @@ fn read(mut object: Object) -> Result<Said, Fault> {
             usage(&mut object, &mut said);
         }
         // Of a block that is no call nothing is known by this key.
-        "content_block_stop" => said.parts.push((0, Part::Over(index.to_string()))),
+        "content_block_stop" => said.parts.push((0, SaidPart::Over(index.to_string()))),
         "message_stop" => said.ends = true,
         "error" => {
             said.event(0, Some(failed()));
@@ -96,7 +96,7 @@ fn read(mut object: Object) -> Result<Said, Fault> {
 }
 
 /// A message: all of it, or as it starts.
-fn message(mut message: Object, said: &mut Said) -> Result<(), Fault> {
+fn message(mut message: Object, said: &mut Said) -> Result<(), WireFault> {
     said.response = take::label(&mut message, "id");
     said.model = take::label(&mut message, "model");
     let content = take::list(&mut message, "content")?.unwrap_or_default();
@@ -131,7 +131,12 @@ fn usage(object: &mut Object, said: &mut Said) {
 }
 
 /// A block as it starts, which may hold text already, or what is added to one.
-fn block(mut block: Object, index: u64, path: &'static str, said: &mut Said) -> Result<(), Fault> {
+fn block(
+    mut block: Object,
+    index: u64,
+    path: &'static str,
+    said: &mut Said,
+) -> Result<(), WireFault> {
     let kind = take::string(&mut block, "type")?.unwrap_or_default();
     match kind.as_str() {
         "text" | "text_delta" => {
@@ -157,7 +162,7 @@ fn block(mut block: Object, index: u64, path: &'static str, said: &mut Said) -> 
                     .or(input.map(|input| input.to_string()))
                     .unwrap_or_default(),
             };
-            said.parts.push((0, Part::Call(call)));
+            said.parts.push((0, SaidPart::Call(call)));
         }
         _ => {}
     }

@@ -6,10 +6,10 @@
 use serde_json::Value;
 
 use super::{Family, answer, finish, reasoning};
-use crate::reader::said::{Call, Part, Said, Tokens};
+use crate::reader::said::{Call, Said, SaidPart, Tokens};
 use crate::reasons::usual;
 use crate::take::{self, Object};
-use crate::wire::Fault;
+use crate::wire::WireFault;
 
 /// Events of a stream that hold text, or say how it goes on.
 const EVENTS: [&str; 5] = [
@@ -61,7 +61,7 @@ fn metadata(object: &Object) -> bool {
     object.len() == 1 && metadata.is_some_and(|metadata| metadata.get("usage").is_some())
 }
 
-fn read(mut object: Object) -> Result<Said, Fault> {
+fn read(mut object: Object) -> Result<Said, WireFault> {
     let mut said = Said::default();
     if whole(&object) {
         said.begins = true;
@@ -109,7 +109,7 @@ fn read(mut object: Object) -> Result<Said, Fault> {
     Ok(said)
 }
 
-fn ended(object: &mut Object, said: &mut Said) -> Result<(), Fault> {
+fn ended(object: &mut Object, said: &mut Said) -> Result<(), WireFault> {
     let reason = take::string(object, "stopReason")?;
     said.event(0, finish(reason.map(|reason| usual(&reason))));
     Ok(())
@@ -129,7 +129,7 @@ fn usage(object: &mut Object, said: &mut Said) {
 }
 
 /// A block, or what is added to one.
-fn block(mut block: Object, at: u64, said: &mut Said) -> Result<(), Fault> {
+fn block(mut block: Object, at: u64, said: &mut Said) -> Result<(), WireFault> {
     let text = take::string(&mut block, "text")?;
     said.event(0, answer(text));
     if let Some(mut thought) = take::object(&mut block, "reasoningContent")? {
@@ -151,7 +151,7 @@ fn block(mut block: Object, at: u64, said: &mut Said) -> Result<(), Fault> {
             name: take::string(&mut call, "name")?,
             arguments: input,
         };
-        said.parts.push((0, Part::Call(made)));
+        said.parts.push((0, SaidPart::Call(made)));
         said.left("toolUse", call);
     }
     said.left("content[]", block);

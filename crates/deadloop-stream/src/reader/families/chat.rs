@@ -11,9 +11,9 @@ use serde_json::Value;
 
 use super::{Family, answer, failed, filled, finish, reasoning};
 use crate::RecordedEvent;
-use crate::reader::said::{Call, Part, Said, Tokens};
+use crate::reader::said::{Call, Said, SaidPart, Tokens};
 use crate::take::{self, Object, Rest};
-use crate::wire::Fault;
+use crate::wire::WireFault;
 
 /// Chunks of chat completions.
 pub const ENTRY: Family = Family {
@@ -84,7 +84,7 @@ struct Delta {
     rest: Rest,
 }
 
-fn read(object: Object) -> Result<Said, Fault> {
+fn read(object: Object) -> Result<Said, WireFault> {
     Chunk::of(object)?.said()
 }
 
@@ -93,7 +93,7 @@ fn quick(text: &str) -> Option<Said> {
 }
 
 impl Chunk {
-    fn of(mut object: Object) -> Result<Self, Fault> {
+    fn of(mut object: Object) -> Result<Self, WireFault> {
         take::any(&mut object, "object");
         let choices = take::list(&mut object, "choices")?.unwrap_or_default();
         let choices = choices.into_iter();
@@ -109,7 +109,7 @@ impl Chunk {
         })
     }
 
-    fn said(self) -> Result<Said, Fault> {
+    fn said(self) -> Result<Said, WireFault> {
         let Rest(mut rest) = self.rest;
         let failed = error(&rest).then(failed);
         let mut said = Said {
@@ -147,7 +147,7 @@ fn tokens(usage: &Value) -> Option<Tokens> {
 }
 
 impl Choice {
-    fn of(value: Value) -> Result<Self, Fault> {
+    fn of(value: Value) -> Result<Self, WireFault> {
         let mut object = take::as_object("choices[]", value)?;
         let delta = |object: Option<Object>| object.map(Delta::of).transpose();
         Ok(Self {
@@ -166,7 +166,7 @@ impl Choice {
         piece.is_some() && self.message.is_none() && self.text.is_none()
     }
 
-    fn say(self, said: &mut Said) -> Result<(), Fault> {
+    fn say(self, said: &mut Said) -> Result<(), WireFault> {
         let index = self.index.unwrap_or(0);
         said.ends |= self.message.is_some();
         if let Some(delta) = self.message.or(self.delta) {
@@ -195,7 +195,7 @@ fn verdict(rest: &mut Object) -> Option<RecordedEvent> {
 }
 
 impl Delta {
-    fn of(mut object: Object) -> Result<Self, Fault> {
+    fn of(mut object: Object) -> Result<Self, WireFault> {
         Ok(Self {
             role: take::any(&mut object, "role").map(|_| IgnoredAny),
             reasoning_content: take::string(&mut object, "reasoning_content")?,
@@ -208,7 +208,7 @@ impl Delta {
         })
     }
 
-    fn say(self, index: u64, said: &mut Said) -> Result<(), Fault> {
+    fn say(self, index: u64, said: &mut Said) -> Result<(), WireFault> {
         let thinking = self.reasoning_content.filter(|text| !text.is_empty());
         said.event(index, reasoning(thinking.or(self.reasoning)));
         match self.content {
@@ -237,7 +237,7 @@ impl Delta {
 }
 
 /// A block of content, as Mistral sends thinking.
-fn read_block(mut block: Object, index: u64, said: &mut Said) -> Result<(), Fault> {
+fn read_block(mut block: Object, index: u64, said: &mut Said) -> Result<(), WireFault> {
     take::any(&mut block, "type");
     for part in take::list(&mut block, "thinking")?.unwrap_or_default() {
         let text = part.get("text").and_then(Value::as_str);
@@ -250,7 +250,7 @@ fn read_block(mut block: Object, index: u64, said: &mut Said) -> Result<(), Faul
 }
 
 /// `at`: the choice, and the call's place among those of this object.
-fn read_call(mut call: Object, at: (u64, u64), said: &mut Said) -> Result<(), Fault> {
+fn read_call(mut call: Object, at: (u64, u64), said: &mut Said) -> Result<(), WireFault> {
     let (choice, place) = at;
     let index = take::count(&mut call, "index")?.unwrap_or(place);
     take::any(&mut call, "type");
@@ -265,7 +265,7 @@ fn read_call(mut call: Object, at: (u64, u64), said: &mut Said) -> Result<(), Fa
     let key = index.to_string();
     said.parts.push((
         choice,
-        Part::Call(Call {
+        SaidPart::Call(Call {
             key,
             id,
             name,

@@ -7,10 +7,10 @@
 use serde_json::Value;
 
 use super::{Family, answer, failed, finish, reasoning};
-use crate::reader::said::{Call, Part, Said, Tokens};
+use crate::reader::said::{Call, Said, SaidPart, Tokens};
 use crate::reasons::usual;
 use crate::take::{self, Object};
-use crate::wire::Fault;
+use crate::wire::WireFault;
 
 /// Responses and chunks of the Gemini API.
 pub const ENTRY: Family = Family {
@@ -40,7 +40,7 @@ pub const ENTRY: Family = Family {
     quick: None,
 };
 
-fn read(mut object: Object) -> Result<Said, Fault> {
+fn read(mut object: Object) -> Result<Said, WireFault> {
     let mut said = Said {
         response: take::label(&mut object, "responseId"),
         model: take::label(&mut object, "modelVersion"),
@@ -77,7 +77,7 @@ fn read(mut object: Object) -> Result<Said, Fault> {
     Ok(said)
 }
 
-fn read_part(mut part: Object, index: u64, said: &mut Said) -> Result<(), Fault> {
+fn read_part(mut part: Object, index: u64, said: &mut Said) -> Result<(), WireFault> {
     let thought = take::any(&mut part, "thought") == Some(Value::Bool(true));
     let text = take::string(&mut part, "text")?;
     said.event(
@@ -94,7 +94,7 @@ fn read_part(mut part: Object, index: u64, said: &mut Said) -> Result<(), Fault>
             name: take::string(&mut call, "name")?,
             arguments: take::any(&mut call, "args").map_or(String::new(), |args| args.to_string()),
         };
-        said.parts.push((index, Part::Call(made)));
+        said.parts.push((index, SaidPart::Call(made)));
         said.left("parts[].functionCall", call);
     }
     said.left("candidates[].content.parts[]", part);

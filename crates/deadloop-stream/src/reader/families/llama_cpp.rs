@@ -9,7 +9,7 @@ use super::{Family, answer, finish};
 use crate::reader::said::{Said, Tokens};
 use crate::reasons::usual;
 use crate::take::{self, Object};
-use crate::wire::Fault;
+use crate::wire::WireFault;
 
 /// Pieces of llama.cpp's `/completion`.
 pub const ENTRY: Family = Family {
@@ -26,7 +26,7 @@ pub const ENTRY: Family = Family {
     quick: None,
 };
 
-fn read(mut object: Object) -> Result<Said, Fault> {
+fn read(mut object: Object) -> Result<Said, WireFault> {
     let ends = take::any(&mut object, "stop") == Some(Value::Bool(true));
     let mut said = Said {
         model: take::label(&mut object, "model"),

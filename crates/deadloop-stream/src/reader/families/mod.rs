@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 
 use super::said::Said;
-use crate::wire::Fault;
+use crate::wire::WireFault;
 use crate::{Body, RecordedEvent};
 
 pub mod agent;
@@ -37,7 +37,7 @@ pub const FAMILIES: &[&Family] = &[
 ];
 
 /// What keeps an object from being what its API says.
-pub type Check = fn(&Map<String, Value>) -> Result<(), Fault>;
+pub type Check = fn(&Map<String, Value>) -> Result<(), WireFault>;
 
 /// What a family has to say about itself.
 pub struct Family {
@@ -54,7 +54,7 @@ pub struct Family {
     /// What keeps a recorded object from being what its API says; a live stream is watched all the same.
     pub check: Option<Check>,
     /// What such an object says.
-    pub read: fn(Map<String, Value>) -> Result<Said, Fault>,
+    pub read: fn(Map<String, Value>) -> Result<Said, WireFault>,
     /// Reads the JSON text of such an object in a fraction of the time. Returns `None` if the text is no
     /// such object or needs the full reader. For families of which a stream has a great many objects.
     pub quick: Option<fn(&str) -> Option<Said>>,

@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use super::{Family, answer, failed, finish, reasoning};
-use crate::reader::said::{Call, Part, Said, Tokens};
+use crate::reader::said::{Call, Said, SaidPart, Tokens};
 use crate::take::{self, Object};
 use crate::time::millis;
-use crate::wire::Fault;
+use crate::wire::WireFault;
 
 /// Lines of Ollama's API.
 pub const ENTRY: Family = Family {
@@ -55,7 +55,7 @@ const ABOUT: [&str; 7] = [
     "error",
 ];
 
-fn read(mut object: Object) -> Result<Said, Fault> {
+fn read(mut object: Object) -> Result<Said, WireFault> {
     const NANOS: f64 = 1e6;
     let failed = error(&object).then(failed);
     let mut said = Said {
@@ -97,7 +97,7 @@ fn read(mut object: Object) -> Result<Said, Fault> {
 }
 
 /// Calls come whole.
-fn read_call(mut call: Object, said: &mut Said) -> Result<(), Fault> {
+fn read_call(mut call: Object, said: &mut Said) -> Result<(), WireFault> {
     let id = take::label(&mut call, "id");
     let mut function = take::object(&mut call, "function")?.unwrap_or_default();
     take::any(&mut function, "index");
@@ -109,7 +109,7 @@ fn read_call(mut call: Object, said: &mut Said) -> Result<(), Fault> {
         name,
         arguments: arguments.map_or(String::new(), |arguments| arguments.to_string()),
     };
-    said.parts.push((0, Part::Call(call_said)));
+    said.parts.push((0, SaidPart::Call(call_said)));
     said.left("message.tool_calls[].function", function);
     said.left("message.tool_calls[]", call);
     Ok(())

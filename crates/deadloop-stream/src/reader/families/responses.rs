@@ -7,9 +7,9 @@
 use serde_json::Value;
 
 use super::{Family, answer, failed, finish, kind, reasoning};
-use crate::reader::said::{Call, Part, Said, Tokens};
+use crate::reader::said::{Call, Said, SaidPart, Tokens};
 use crate::take::{self, Object};
-use crate::wire::Fault;
+use crate::wire::WireFault;
 
 /// Events of OpenAI's Responses API.
 pub const ENTRY: Family = Family {
@@ -39,7 +39,7 @@ fn whole(object: &Object) -> bool {
         && object.get("output").is_some_and(Value::is_array)
 }
 
-fn read(object: Object) -> Result<Said, Fault> {
+fn read(object: Object) -> Result<Said, WireFault> {
     if whole(&object) {
         read_whole(object)
     } else {
@@ -47,7 +47,7 @@ fn read(object: Object) -> Result<Said, Fault> {
     }
 }
 
-fn read_whole(mut object: Object) -> Result<Said, Fault> {
+fn read_whole(mut object: Object) -> Result<Said, WireFault> {
     let mut said = Said {
         begins: true,
         ..Said::default()
@@ -69,7 +69,7 @@ const PLACES: [&str; 5] = [
     "obfuscation",
 ];
 
-fn read_event(mut object: Object) -> Result<Said, Fault> {
+fn read_event(mut object: Object) -> Result<Said, WireFault> {
     let mut said = Said::default();
     let kind = take::string(&mut object, "type")?.unwrap_or_default();
     take::any(&mut object, "sequence_number");
@@ -97,13 +97,13 @@ fn read_event(mut object: Object) -> Result<Said, Fault> {
                 arguments: take::string(&mut object, "delta")?.unwrap_or_default(),
                 ..Call::default()
             };
-            said.parts.push((0, Part::Call(call)));
+            said.parts.push((0, SaidPart::Call(call)));
         }
         "response.function_call_arguments.done"
         | "response.custom_tool_call_input.done"
         | "response.mcp_call_arguments.done" => {
             let key = take::string(&mut object, "item_id")?.unwrap_or_default();
-            said.parts.push((0, Part::Over(key)));
+            said.parts.push((0, SaidPart::Over(key)));
             return Ok(said);
         }
         "response.completed" | "response.incomplete" | "response.failed" => {
@@ -138,7 +138,7 @@ fn repeats(kind: &str) -> bool {
 }
 
 /// The response itself at its end.
-fn end(mut response: Object, said: &mut Said) -> Result<(), Fault> {
+fn end(mut response: Object, said: &mut Said) -> Result<(), WireFault> {
     let status = take::string(&mut response, "status")?;
     let details = take::object(&mut response, "incomplete_details")?;
     let reason = details.and_then(|mut details| details.remove("reason"));
@@ -158,7 +158,7 @@ fn end(mut response: Object, said: &mut Said) -> Result<(), Fault> {
 
 /// What a response says of itself, as it begins and as it ends. Its settings are repeated from the
 /// request and are no part of what the model said.
-fn about(mut response: Object, said: &mut Said) -> Result<(), Fault> {
+fn about(mut response: Object, said: &mut Said) -> Result<(), WireFault> {
     said.response = take::label(&mut response, "id");
     said.model = take::label(&mut response, "model");
     said.tokens = response.get("usage").and_then(tokens);
@@ -182,7 +182,7 @@ fn tokens(usage: &Value) -> Option<Tokens> {
 }
 
 /// An item as it starts: of a call its name.
-fn added(mut item: Object, said: &mut Said) -> Result<(), Fault> {
+fn added(mut item: Object, said: &mut Said) -> Result<(), WireFault> {
     if matches!(
         kind(&item),
         "function_call" | "custom_tool_call" | "mcp_call"
@@ -193,13 +193,13 @@ fn added(mut item: Object, said: &mut Said) -> Result<(), Fault> {
             name: take::string(&mut item, "name")?,
             arguments: take::string(&mut item, "arguments")?.unwrap_or_default(),
         };
-        said.parts.push((0, Part::Call(call)));
+        said.parts.push((0, SaidPart::Call(call)));
     }
     Ok(())
 }
 
 /// An item of a response that is not streamed.
-fn read_item(mut item: Object, said: &mut Said) -> Result<(), Fault> {
+fn read_item(mut item: Object, said: &mut Said) -> Result<(), WireFault> {
     match kind(&item) {
         "reasoning" => {
             for name in ["summary", "content"] {

@@ -9,7 +9,7 @@ use super::{Family, answer, failed, finish};
 use crate::reader::said::{Said, Tokens};
 use crate::reasons::usual;
 use crate::take::{self, Object};
-use crate::wire::Fault;
+use crate::wire::WireFault;
 
 /// Tokens and answers of text-generation-inference.
 pub const ENTRY: Family = Family {
@@ -33,7 +33,7 @@ fn whole(object: &Object) -> bool {
     text && object.get("details").is_some_and(Value::is_object)
 }
 
-fn read(mut object: Object) -> Result<Said, Fault> {
+fn read(mut object: Object) -> Result<Said, WireFault> {
     let mut said = Said::default();
     let piece = take::object(&mut object, "token")?;
     let text = take::string(&mut object, "generated_text")?;

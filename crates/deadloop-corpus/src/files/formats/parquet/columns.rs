@@ -20,7 +20,7 @@ use serde_json::Value;
 
 use super::pages;
 use super::rows::{broken, guarded};
-use crate::transcript::wire::Fault;
+use crate::transcript::wire::WireFault;
 
 /// A row: its cells in the order of the columns.
 pub(crate) type Row = Vec<(Arc<str>, Value)>;
@@ -45,7 +45,7 @@ impl Columns {
         file: &mut File,
         group: &RowGroupMetadata,
         schema: &ArrowSchema,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, WireFault> {
         pages::check(file, group)?;
         let columns = schema.iter().map(|(name, field)| {
             Ok(Column {
@@ -61,7 +61,7 @@ impl Columns {
     }
 
     /// The next row.
-    pub(crate) fn row(&mut self) -> Option<Result<Row, Fault>> {
+    pub(crate) fn row(&mut self) -> Option<Result<Row, WireFault>> {
         self.left = self.left.checked_sub(1)?;
         let columns = self.columns.iter_mut();
         // All go on before any is looked at: a cell that cannot be read shifts no column.
@@ -124,7 +124,7 @@ fn arrays(
     group: &RowGroupMetadata,
     name: &str,
     field: &Field,
-) -> Result<Vec<Box<dyn Array>>, Fault> {
+) -> Result<Vec<Box<dyn Array>>, WireFault> {
     let parts = group.columns_under_root_iter(name);
     let parts: Vec<&ColumnChunkMetadata> = parts.into_iter().flatten().collect();
     let mut pages = Vec::new();

@@ -50,9 +50,9 @@ fn read(source: Source) -> Records {
 
 /// Without the feature no Parquet file can be read.
 #[cfg(not(feature = "parquet"))]
-pub(crate) fn without() -> crate::transcript::wire::Fault {
+pub(crate) fn without() -> crate::transcript::wire::WireFault {
     let expected = "a build with the feature `parquet`, or JSON lines";
-    crate::transcript::wire::Fault::new("this build cannot read Parquet", expected)
+    crate::transcript::wire::WireFault::new("this build cannot read Parquet", expected)
 }
 
 #[cfg(feature = "parquet")]

@@ -12,7 +12,7 @@ use super::REST;
 use super::columns::{self, Columns, is_kept, is_text};
 use crate::files::formats::{Record, Records, Source};
 use crate::files::{Raw, RecordDigest, caught};
-use crate::transcript::wire::{self, Fault, Wire};
+use crate::transcript::wire::{self, Wire, WireFault};
 use crate::{Cost, Place, Problem};
 
 /// The rows of a file, or the one problem that it has as a whole.
@@ -34,11 +34,11 @@ pub(super) fn read(mut source: Source) -> Records {
 }
 
 /// The file's own description, its columns checked.
-fn footer(file: &mut File) -> Result<(FileMetadata, ArrowSchema), Fault> {
+fn footer(file: &mut File) -> Result<(FileMetadata, ArrowSchema), WireFault> {
     let footer = read_metadata(file).map_err(broken)?;
     let schema = infer_schema(&footer).map_err(broken)?;
     if !schema.contains("id") {
-        return Err(Fault::new("no column `id`", "a column `id` of text"));
+        return Err(WireFault::new("no column `id`", "a column `id` of text"));
     }
     for (name, field) in schema.iter() {
         check_column(name, field.dtype())?;
@@ -46,7 +46,7 @@ fn footer(file: &mut File) -> Result<(FileMetadata, ArrowSchema), Fault> {
     Ok((footer, schema))
 }
 
-fn check_column(name: &str, kind: &ArrowDataType) -> Result<(), Fault> {
+fn check_column(name: &str, kind: &ArrowDataType) -> Result<(), WireFault> {
     let known = wire::is_known(name) || name == REST;
     // A column without any value has no type of its own.
     let empty = *kind == ArrowDataType::Null && name != "id";
@@ -55,7 +55,10 @@ fn check_column(name: &str, kind: &ArrowDataType) -> Result<(), Fault> {
     }
     let what = format!("the column `{name}` is of type {}", in_words(kind));
     let json = !known || ["events", "labels", "meta", REST].contains(&name);
-    Err(Fault::new(what, if json { "text (JSON)" } else { "text" }))
+    Err(WireFault::new(
+        what,
+        if json { "text (JSON)" } else { "text" },
+    ))
 }
 
 /// A type as polars and others call it.
@@ -74,14 +77,14 @@ fn in_words(kind: &ArrowDataType) -> String {
     }
 }
 
-pub(crate) fn broken(error: impl std::fmt::Display) -> Fault {
+pub(crate) fn broken(error: impl std::fmt::Display) -> WireFault {
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default();
-    Fault::new(format!("broken Parquet: {first}"), "a whole Parquet file")
+    WireFault::new(format!("broken Parquet: {first}"), "a whole Parquet file")
 }
 
 /// Runs something of polars, panics included.
-pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
+pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, WireFault>) -> Result<T, WireFault> {
     caught(work).unwrap_or_else(|| Err(broken("the reader gave up")))
 }
 
@@ -121,7 +124,7 @@ impl Iterator for Rows {
 }
 
 impl Rows {
-    fn raw(&self, row: Result<columns::Row, Fault>) -> Result<Raw, Problem> {
+    fn raw(&self, row: Result<columns::Row, WireFault>) -> Result<Raw, Problem> {
         let place: Place = self.source.place(self.line);
         match row {
             Ok(row) => Ok(Raw::new(place, Box::new(Row(row)))),
@@ -134,7 +137,7 @@ impl Rows {
 struct Row(columns::Row);
 
 impl Record for Row {
-    fn decode(&self) -> Result<Wire, Fault> {
+    fn decode(&self) -> Result<Wire, WireFault> {
         let mut wire = Wire::empty();
         for (name, value) in &self.0 {
             match value {
@@ -159,7 +162,7 @@ impl Record for Row {
     }
 }
 
-fn put(wire: &mut Wire, name: &str, text: &str) -> Result<(), Fault> {
+fn put(wire: &mut Wire, name: &str, text: &str) -> Result<(), WireFault> {
     match name {
         "events" => wire
             .put_events(text)
@@ -170,13 +173,13 @@ fn put(wire: &mut Wire, name: &str, text: &str) -> Result<(), Fault> {
     }
 }
 
-fn json(name: &str, text: &str) -> Result<Value, Fault> {
+fn json(name: &str, text: &str) -> Result<Value, WireFault> {
     crate::transcript::wire::value(text).map_err(|fault| fault.inside(&format!("`{name}`")))
 }
 
-fn rest(wire: &mut Wire, value: Value) -> Result<(), Fault> {
+fn rest(wire: &mut Wire, value: Value) -> Result<(), WireFault> {
     let Value::Object(fields) = value else {
-        return Err(Fault::new(
+        return Err(WireFault::new(
             format!("`{REST}` is no object"),
             "a JSON object",
         ));
@@ -186,11 +189,11 @@ fn rest(wire: &mut Wire, value: Value) -> Result<(), Fault> {
         .try_for_each(|(name, value)| add(wire, &name, value))
 }
 
-fn add(wire: &mut Wire, name: &str, value: Value) -> Result<(), Fault> {
+fn add(wire: &mut Wire, name: &str, value: Value) -> Result<(), WireFault> {
     if wire.put(name.to_owned(), value) {
         Ok(())
     } else {
-        Err(Fault::new(
+        Err(WireFault::new(
             format!("`{name}` stands here twice"),
             "each field once",
         ))
