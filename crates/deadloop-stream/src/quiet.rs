@@ -21,6 +21,8 @@ pub struct Quiet {
     told: u64,
     /// Whether nobody waits for the model: a tool runs, or the stream has ended.
     others: bool,
+    /// Calls without a result since the model last said something: while one is left, a tool runs.
+    running: u64,
     /// Whether arguments have come whose call has not.
     writing: bool,
 }
@@ -46,7 +48,7 @@ impl Quiet {
             _ => false,
         };
         if written {
-            self.others = true;
+            self.wait_for(event);
             return Vec::new();
         }
         let silent = now.saturating_sub(self.last);
@@ -61,8 +63,23 @@ impl Quiet {
         }
         self.last = now;
         self.told = 0;
-        self.others = matches!(event, Event::Call { .. } | Event::Finish(_) | Event::Closed);
+        self.wait_for(event);
         told
+    }
+
+    /// Who is waited for after an event.
+    fn wait_for(&mut self, event: &Event<'_>) {
+        self.running = match event {
+            Event::Call { .. } => self.running.saturating_add(1),
+            Event::Result { .. } => self.running.saturating_sub(1),
+            Event::Text(..) | Event::Turn { .. } | Event::User(_) => 0,
+            _ => self.running,
+        };
+        self.others = match event {
+            Event::Call { .. } | Event::Finish(_) | Event::Closed => true,
+            Event::Result { .. } => self.running > 0,
+            _ => false,
+        };
     }
 
     /// Whether the model is silent at `now` for as long as is told at all.
@@ -117,6 +134,28 @@ mod tests {
             "told as 2000"
         );
         assert_eq!(quiet.waited(900_000), [0; 0]);
+    }
+
+    #[test]
+    fn while_one_of_several_tools_runs_nobody_waits_for_the_model() {
+        let mut quiet = Quiet::default();
+        let call = Event::Call {
+            id: None,
+            name: "ls",
+            arguments: Arguments::Raw("{}"),
+        };
+        let result = Event::Result {
+            id: None,
+            content: "",
+            error: None,
+            cut: None,
+        };
+        for event in [call, call, result] {
+            assert_eq!(quiet.heard(&event, 0), [0; 0]);
+        }
+        assert_eq!(quiet.waited(12_000), [0; 0], "the second one runs");
+        assert_eq!(quiet.heard(&result, 12_000), [0; 0]);
+        assert_eq!(quiet.waited(13_500), [1000], "both have ended");
     }
 
     #[test]

@@ -703,7 +703,9 @@ fn chunks(parts: &[(&str, &str)]) -> String {
 /// An id that comes once names no response; one that comes again does.
 #[test]
 fn ids_cut_a_stream_only_where_they_name_responses() {
-    let cases: [(&[(&str, &str)], &[&str]); 6] = [
+    /// Pieces with their ids, and the texts that they make.
+    type Case<'a> = (&'a [(&'a str, &'a str)], &'a [&'a str]);
+    let cases: [Case<'_>; 6] = [
         (&[("1", "a"), ("2", "b"), ("3", "c")], &["abc"]),
         (
             &[("1", "a"), ("2", "b"), ("1", "c"), ("2", "d")],
