@@ -105,7 +105,7 @@ pub(crate) fn print(text: &str) -> Outcome {
 /// The same with colours in it, which are left out where nobody would see them.
 ///
 /// # Errors
-/// As [`print`].
+/// As [`print()`].
 pub(crate) fn print_styled(text: &str) -> Outcome {
     heard(writeln!(anstream::stdout(), "{text}"))
 }

@@ -335,15 +335,7 @@ fn tell(look: &Look, file: &File) -> Result<Head, Refused> {
     }
     if head.starts_with(PARQUET) {
         told.shape = Shape::Table;
-        for row in rows(file.place(0)).take(look.records()) {
-            match row.map(|row| row.content) {
-                Ok(Content::Json(row)) => told.values.push(row),
-                Err(problem) if told.values.is_empty() => {
-                    return Err(WireFault::new(problem.what, problem.expected).into());
-                }
-                _ => break,
-            }
-        }
+        told.values = first_rows(file, look.records())?;
         return Ok(told);
     }
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
@@ -383,6 +375,21 @@ fn tell(look: &Look, file: &File) -> Result<Head, Refused> {
         }
     }
     Ok(told)
+}
+
+/// The first rows of a Parquet file.
+fn first_rows(file: &File, most: usize) -> Result<Vec<Value>, Refused> {
+    let mut found = Vec::new();
+    for row in rows(file.place(0)).take(most) {
+        match row.map(|row| row.content) {
+            Ok(Content::Json(row)) => found.push(row),
+            Err(problem) if found.is_empty() => {
+                return Err(WireFault::new(problem.what, problem.expected).into());
+            }
+            _ => break,
+        }
+    }
+    Ok(found)
 }
 
 /// The beginning of a text, as far as it is UTF-8.

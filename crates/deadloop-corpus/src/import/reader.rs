@@ -30,6 +30,21 @@ pub(crate) struct Foreign {
     pub(crate) reader: fn() -> Box<dyn Reader>,
 }
 
+/// The registry entries of formats that are rows of one reader: `ENTRY = ROW, "name", "help";`.
+macro_rules! entries {
+    ($reader:ident; $($entry:ident = $row:ident, $name:literal, $help:literal;)*) => {$(
+        pub(crate) const $entry: Foreign = Foreign {
+            name: $name,
+            help: $help,
+            knows: |head| $row.knows(head),
+            shape: None,
+            whole_folder: false,
+            reader: || Box::new($reader::of(&$row)),
+        };
+    )*};
+}
+pub(crate) use entries;
+
 /// Makes transcripts of the records of one file (or folder).
 pub(crate) trait Reader: Send {
     /// The next record. What it does not map it names in [`Out::losses`].

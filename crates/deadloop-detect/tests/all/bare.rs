@@ -4,7 +4,7 @@
 
 use crate::common;
 
-use common::{alarm, how_often};
+use common::{alarm, twins};
 use deadloop_detect::{Detector, Member, Params, Response, Value};
 use proptest::prelude::*;
 
@@ -120,26 +120,7 @@ fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(stretch, 0..5).prop_map(|parts| format!("!{}!", parts.concat()))
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
-
-    #[test]
-    fn it_is_what_it_says(params in params(), text in text(), size in 1..40_usize) {
-        let slow = slow(&params, &text);
-        prop_assert_eq!(fast(&params, &text, 1), slow);
-        prop_assert_eq!(fast(&params, &text, size), slow);
-        prop_assert_eq!(fast(&params, &text, usize::MAX >> 1), slow);
-    }
-}
-
-/// The comparison would say nothing of texts that never alarm.
-#[test]
-fn generated_texts_often_alarm() {
-    let count = how_often((params(), text()), |params, text| {
-        slow(params, text).is_some()
-    });
-    assert!((60..290).contains(&count), "{count} of 300");
-}
+twins!(params(), text(), fast, slow);
 
 /// Fires on sentences whose numbers are folded: the guard of today.
 fn fires_on_rows(rows: &str) -> bool {

@@ -341,42 +341,30 @@ fn figures(data: &ReportData, lines: &[Line]) -> Vec<Figure> {
     {
         return Vec::new();
     }
+    let figure = |name, at: fn(&Line) -> Estimate, write| Figure {
+        name,
+        values: lines
+            .iter()
+            .map(|line| ranged(line, at(line), write))
+            .collect(),
+    };
+    let delay = match data.run.unit {
+        Unit::Chars => "delay: chars that a loop runs on, mean",
+        Unit::Calls => "delay: calls that a loop runs on, mean",
+        Unit::Turns => "delay: turns that a loop runs on, mean",
+        Unit::Tokens => "delay: tokens that a loop runs on, mean",
+        Unit::Ms => "delay: ms that a loop runs on, mean",
+        Unit::Money => "delay: millionths of the currency that a loop runs on, mean",
+    };
     let all = vec![
-        Figure {
-            name: "ended: loops stopped, in them or before",
-            values: lines
-                .iter()
-                .map(|line| ranged(line, line.ended, percent))
-                .collect(),
-        },
-        Figure {
-            name: "saved: of what loops generate",
-            values: lines
-                .iter()
-                .map(|line| ranged(line, line.saved, percent))
-                .collect(),
-        },
-        Figure {
-            name: data.run.wrong_name(false),
-            values: lines
-                .iter()
-                .map(|line| ranged(line, line.fa, decimal))
-                .collect(),
-        },
-        Figure {
-            name: match data.run.unit {
-                Unit::Chars => "delay: chars that a loop runs on, mean",
-                Unit::Calls => "delay: calls that a loop runs on, mean",
-                Unit::Turns => "delay: turns that a loop runs on, mean",
-                Unit::Tokens => "delay: tokens that a loop runs on, mean",
-                Unit::Ms => "delay: ms that a loop runs on, mean",
-                Unit::Money => "delay: millionths of the currency that a loop runs on, mean",
-            },
-            values: lines
-                .iter()
-                .map(|line| ranged(line, line.delay, chars))
-                .collect(),
-        },
+        figure(
+            "ended: loops stopped, in them or before",
+            |line| line.ended,
+            percent,
+        ),
+        figure("saved: of what loops generate", |line| line.saved, percent),
+        figure(data.run.wrong_name(false), |line| line.fa, decimal),
+        figure(delay, |line| line.delay, chars),
     ];
     let is_there = |figure: &Figure| {
         let mut values = figure.values.iter();

@@ -24,25 +24,11 @@ use serde_json::Value;
 use crate::import::head::Certainty;
 use crate::import::log::{About, Is, Log, Reading, Rule};
 use crate::import::paths;
-use crate::import::reader::{Foreign, Out};
+use crate::import::reader::{Foreign, Out, entries};
 use crate::import::spans;
 use crate::import::take::Object;
 
-/// The rows in the registry.
-macro_rules! entries {
-    ($($entry:ident = $row:ident, $name:literal, $help:literal;)*) => {$(
-        pub(crate) const $entry: Foreign = Foreign {
-            name: $name,
-            help: $help,
-            knows: |head| $row.knows(head),
-            shape: None,
-            whole_folder: false,
-            reader: || Box::new(Reading::of(&$row)),
-        };
-    )*};
-}
-
-entries! {
+entries! { Reading;
     PI_ENTRY = PI, "pi", "sessions of pi and OpenClaw (.jsonl)";
     ATIF_ENTRY = ATIF, "atif", "trajectories of Harbor and Terminal-Bench 2 (ATIF)";
     GEMINI_STREAM_ENTRY = GEMINI_STREAM, "gemini-stream", "`gemini -o stream-json` of Gemini CLI and Qwen Code";

@@ -328,8 +328,26 @@ fn model(span: &mut Span, about: &mut Object, failed: bool) {
         "model",
     ]);
     span.model = named.and_then(|named| Some(named.as_str()?.to_owned()));
-    let mut count = |names: &[&str]| first(names).as_ref().and_then(number);
-    span.usage = Usage {
+    span.usage = used(about);
+    about.remove("gen_ai.request.model");
+    let mut reasons = listed_messages(span, about);
+    values(span, about, &mut reasons);
+    let told = about.remove("gen_ai.response.finish_reasons").map(inside);
+    let told = told.and_then(|told| Some(told.get(0)?.as_str()?.to_owned()));
+    let reason = told.or(reasons.into_iter().next());
+    span.reason = match failed {
+        true => Some("error".to_owned()),
+        false => reason.map(|reason| usual(&reason)),
+    };
+}
+
+/// The tokens of a call of a model.
+fn used(about: &mut Object) -> Usage {
+    let mut count = |names: &[&str]| {
+        let found = names.iter().find_map(|name| about.remove(*name));
+        found.as_ref().and_then(number)
+    };
+    Usage {
         sent: count(&[
             "gen_ai.usage.input_tokens",
             "gen_ai.usage.prompt_tokens",
@@ -341,8 +359,11 @@ fn model(span: &mut Span, about: &mut Object, failed: bool) {
             "llm.token_count.completion",
         ]),
         cached: count(&["gen_ai.usage.cache_read.input_tokens"]),
-    };
-    about.remove("gen_ai.request.model");
+    }
+}
+
+/// What was asked and answered, where it is messages. Returns the reasons for which they ended.
+fn listed_messages(span: &mut Span, about: &mut Object) -> Vec<String> {
     let system = about.remove("gen_ai.system_instructions").map(inside);
     if let Some(Value::Array(parts)) = system {
         let fields = [
@@ -377,12 +398,17 @@ fn model(span: &mut Span, about: &mut Object, failed: bool) {
             span.output = messages;
         }
     }
-    let values = |about: &mut Object, names: [&str; 2]| {
+    reasons
+}
+
+/// What was asked and answered, where it is one value each.
+fn values(span: &mut Span, about: &mut Object, reasons: &mut Vec<String>) {
+    let mut value = |names: [&str; 2]| {
         let found = names.map(|name| about.remove(name));
         found.into_iter().flatten().next().map(inside)
     };
-    let sent = values(about, ["mlflow.spanInputs", "input.value"]);
-    let came = values(about, ["mlflow.spanOutputs", "output.value"]);
+    let sent = value(["mlflow.spanInputs", "input.value"]);
+    let came = value(["mlflow.spanOutputs", "output.value"]);
     if span.input.is_empty() {
         let asked = sent.map(|sent| said(sent, "user")).unwrap_or_default();
         span.input = asked.messages;
@@ -399,13 +425,6 @@ fn model(span: &mut Span, about: &mut Object, failed: bool) {
             span.usage = answered.usage;
         }
     }
-    let told = about.remove("gen_ai.response.finish_reasons").map(inside);
-    let told = told.and_then(|told| Some(told.get(0)?.as_str()?.to_owned()));
-    let reason = told.or(reasons.into_iter().next());
-    span.reason = match failed {
-        true => Some("error".to_owned()),
-        false => reason.map(|reason| usual(&reason)),
-    };
 }
 
 /// Messages under a name: a list, as JSON text or not, or a name with a number for each field.

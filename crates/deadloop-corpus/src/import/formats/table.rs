@@ -25,7 +25,7 @@ use crate::import::envelope;
 use crate::import::head::{Certainty, Head};
 use crate::import::log::{Mark, marked};
 use crate::import::paths;
-use crate::import::reader::{Foreign, Out, Reader, entry, keep};
+use crate::import::reader::{Foreign, Out, Reader, entries, entry, keep};
 use crate::import::reasons::usual;
 use crate::import::run::arguments;
 use crate::import::stream::families;
@@ -153,21 +153,7 @@ pub(crate) const ENTRY: Foreign = Foreign {
     reader: || Box::new(Table::of(&NAMES)),
 };
 
-/// The rows in the registry.
-macro_rules! entries {
-    ($($entry:ident = $row:ident, $name:literal, $help:literal;)*) => {$(
-        pub(crate) const $entry: Foreign = Foreign {
-            name: $name,
-            help: $help,
-            knows: |head| $row.knows(head),
-            shape: None,
-            whole_folder: false,
-            reader: || Box::new(Table::of(&$row)),
-        };
-    )*};
-}
-
-entries! {
+entries! { Table;
     PROMPTFOO_ENTRY = PROMPTFOO, "promptfoo", "results of promptfoo (-o x.json)";
     BFCL_ENTRY = BFCL, "bfcl", "results of the Berkeley Function-Calling Leaderboard";
     MT_BENCH_ENTRY = MT_BENCH, "mt-bench", "answers of MT-bench: choices of turns";

@@ -75,6 +75,33 @@ pub(crate) fn how_often<S: Strategy, T: Strategy<Value = String>>(
     (0..300).filter(|_| drawn()).count()
 }
 
+/// The two tests of a detector beside its slow twin: drawn settings and texts, in pieces of any size, and that the drawn
+/// texts often alarm, for the comparison would say nothing of texts that never do.
+macro_rules! twins {
+    ($params:expr, $text:expr, $fast:ident, $slow:ident) => {
+        proptest::proptest! {
+            #![proptest_config(proptest::test_runner::Config { cases: 1500, ..Default::default() })]
+
+            #[test]
+            fn it_is_what_it_says(params in $params, text in $text, size in 1..40_usize) {
+                let slow = $slow(&params, &text);
+                proptest::prop_assert_eq!($fast(&params, &text, 1), slow);
+                proptest::prop_assert_eq!($fast(&params, &text, size), slow);
+                proptest::prop_assert_eq!($fast(&params, &text, usize::MAX >> 1), slow);
+            }
+        }
+
+        #[test]
+        fn generated_texts_often_alarm() {
+            let count = crate::common::how_often(($params, $text), |params, text| {
+                $slow(params, text).is_some()
+            });
+            assert!((60..290).contains(&count), "{count} of 300");
+        }
+    };
+}
+pub(crate) use twins;
+
 /// All that a meter tells of a text.
 pub(crate) fn facts(member: &Member, text: &str) -> Vec<Fact> {
     let mut facts = Vec::new();

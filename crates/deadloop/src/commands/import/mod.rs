@@ -49,7 +49,7 @@ pub(crate) struct Import {
     /// The model of recordings that do not name theirs [default: unknown]
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
-    /// The column or field with the text, as data.output, choices[0].text or turns[] [default: by its usual names]
+    /// The column or field with the text, as `data.output`, `choices[0].text` or `turns[]` [default: by its usual names]
     #[arg(long, value_name = "PATH", help_heading = "Columns of tables")]
     text_field: Option<String>,
     /// The column with the thinking
@@ -152,23 +152,7 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
     let target = target
         .map(|out| Target::prepare(out, args.force))
         .transpose()?;
-    let words = args.think.iter().map(String::as_str);
-    let think = ThinkOptions::default().with_words(words);
-    let options = ImportOptions {
-        think: think.map_err(|e| Code::Usage.error(format!("--think: {e}")))?,
-        from: args.from.clone().filter(|_| !auto),
-        model: args.model.clone(),
-        fields: ImportFields {
-            text: args.text_field.clone(),
-            reasoning: args.reasoning_field.clone(),
-            finish: args.finish_field.clone(),
-            id: args.id_field.clone(),
-            group: args.group_field.clone(),
-            model: args.model_field.clone(),
-            time: args.time_field.clone(),
-        },
-        prefix_ids: args.prefix_ids,
-    };
+    let options = options(args)?;
     let import = deadloop_corpus::Import::new(&files, options);
     let import = import.map_err(|e| Code::Usage.error(e))?;
     // One bad file of many must not stop a folder; what is named itself, and a corpus, should be whole.
@@ -201,6 +185,27 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
     target.beside(&imported.carried)?;
     let out = target.finish()?;
     conclude(args, &out, &imported, global)
+}
+
+/// How recordings are read.
+fn options(args: &Import) -> Outcome<ImportOptions> {
+    let words = args.think.iter().map(String::as_str);
+    let think = ThinkOptions::default().with_words(words);
+    Ok(ImportOptions {
+        think: think.map_err(|e| Code::Usage.error(format!("--think: {e}")))?,
+        from: args.from.clone().filter(|from| from != AUTO),
+        model: args.model.clone(),
+        fields: ImportFields {
+            text: args.text_field.clone(),
+            reasoning: args.reasoning_field.clone(),
+            finish: args.finish_field.clone(),
+            id: args.id_field.clone(),
+            group: args.group_field.clone(),
+            model: args.model_field.clone(),
+            time: args.time_field.clone(),
+        },
+        prefix_ids: args.prefix_ids,
+    })
 }
 
 /// The sessions of the agents on this machine; what cannot be read is said.
@@ -390,19 +395,24 @@ fn read(
         Ok(())
     })?;
     beside += writing.refuse_all(writing.carried.problems())?;
-    if let Some(writer) = writing.writer {
+    if let Some(writer) = writing.writer.take() {
         writer.finish()?;
     }
-    if let Some(rejected) = writing.rejected {
+    if let Some(rejected) = writing.rejected.take() {
         rejected.finish()?;
     }
+    Ok(imported(&import, writing, beside))
+}
+
+/// What was imported, for the summary.
+fn imported(import: &deadloop_corpus::Import, writing: Writing, beside: u64) -> Imported {
     let formats: BTreeMap<&'static str, u64> = import.formats().collect();
     let passed = import.passed_over();
     let guessed = import.guessed();
     let losses = import.losses().iter();
     let mut counts = import.counts();
     counts.transcripts.rejected += writing.carried.left_out + writing.unlabelled;
-    Ok(Imported {
+    Imported {
         counts,
         why: formats
             .keys()
@@ -426,5 +436,5 @@ fn read(
         repeated: import.repeated(),
         carried: writing.carried,
         beside,
-    })
+    }
 }

@@ -301,6 +301,31 @@ fn manifest(
     }
 }
 
+/// The result for programs. `streams` were judged, and `real` arguments are no JSON and have no truth.
+fn told(
+    args: &Repair,
+    variants: &[Variant],
+    (streams, real): (usize, u64),
+    scored: &Scored,
+) -> serde_json::Value {
+    let choices = scored.chosen.iter().map(|chosen| {
+        json!({
+            "repairer": chosen.repairer,
+            "verdict": chosen.choice.ruling.name(),
+            "variant": chosen.choice.chosen.map(|(at, _)| variants[at].name.clone()),
+            "in_use": variants[chosen.in_use].name,
+            "reason": sentence(chosen, variants),
+        })
+    });
+    json!({
+        "out": args.out.display().to_string(),
+        "streams": streams,
+        "broken_arguments": real,
+        "variants": variants.len(),
+        "choices": choices.collect::<Vec<_>>(),
+    })
+}
+
 fn tell(
     args: &Repair,
     variants: &[Variant],
@@ -309,22 +334,7 @@ fn tell(
     global: Global,
 ) -> Outcome {
     if global.json {
-        let choices = scored.chosen.iter().map(|chosen| {
-            json!({
-                "repairer": chosen.repairer,
-                "verdict": chosen.choice.ruling.name(),
-                "variant": chosen.choice.chosen.map(|(at, _)| variants[at].name.clone()),
-                "in_use": variants[chosen.in_use].name,
-                "reason": sentence(chosen, variants),
-            })
-        });
-        let said = json!({
-            "out": args.out.display().to_string(),
-            "streams": outcomes.len(),
-            "broken_arguments": real,
-            "variants": variants.len(),
-            "choices": choices.collect::<Vec<_>>(),
-        });
+        let said = told(args, variants, (outcomes.len(), real), scored);
         return show::print(&said.to_string());
     }
     if global.quiet {

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use deadloop_detect::{Response, Setting, Settings, Unit};
+use deadloop_detect::{Response, Settings, Unit};
 use deadloop_replay::shipped::{Scope, presets_in};
 use deadloop_replay::{Grid, Plan};
 use deadloop_score::{Choices, ChooseOptions, InUse, Manifest, ReadyGuard};
@@ -75,19 +75,7 @@ impl Planned {
         let in_use = plan.add_settings(&chosen(&settings));
         let with_grid = 0..plan.cells();
         let per = args.judge.per.map(Per::per);
-        let read = |setting: Setting| match per {
-            None => setting,
-            Some(per) => setting.read_per(per),
-        };
-        let recommended = settings::settings_in(None, &[], unit)?;
-        let (recommended, _) = settings::read_per(recommended, per)?;
-        let name = recommended_name(unit).to_owned();
-        let mut presets = vec![(name, plan.add_settings(&chosen(&recommended)))];
-        let mut known = presets_in(unit).map_err(|e| Code::Unexpected.error(e))?;
-        known.retain(|(_, setting)| setting.members.iter().all(|m| scope.has(m)));
-        for (name, setting) in known {
-            presets.push((name, plan.add_setting(&read(setting))));
-        }
+        let mut presets = shipped(&mut plan, &scope, unit, per)?;
         for (name, setting) in also {
             let part = chosen(setting);
             if part.guard().members.is_empty() {
@@ -175,6 +163,30 @@ impl Planned {
             args.out.display(),
         ))
     }
+}
+
+/// Adds the recommended guard, then every preset of `unit`, as far as they are in scope: their names and cells.
+fn shipped(
+    plan: &mut Plan,
+    scope: &Scope,
+    unit: Unit,
+    per: Option<deadloop_detect::Per>,
+) -> Outcome<Vec<(String, usize)>> {
+    let recommended = settings::settings_in(None, &[], unit)?;
+    let (recommended, _) = settings::read_per(recommended, per)?;
+    let part = recommended.part(|m| scope.has(m));
+    let mut all = vec![(recommended_name(unit).to_owned(), plan.add_settings(&part))];
+    let known = presets_in(unit).map_err(|e| Code::Unexpected.error(e))?;
+    for (name, setting) in known {
+        if setting.members.iter().all(|m| scope.has(m)) {
+            let setting = match per {
+                None => setting,
+                Some(per) => setting.read_per(per),
+            };
+            all.push((name, plan.add_setting(&setting)));
+        }
+    }
+    Ok(all)
 }
 
 /// The guards that may be taken as they are: the recommended one, those of `--also`, the presets, in this order. With a grid
