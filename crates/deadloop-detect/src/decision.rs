@@ -11,7 +11,7 @@ pub enum Decision {
     #[default]
     Continue,
     /// The call is not to be run, and its caller is told so; the stream goes on. Of text of a call's arguments: the
-    /// call that is being written. Of any other event there is no call to refuse: it is told, and that is all.
+    /// call that is being written. Any other event has no call to refuse: the alarm is reported, and nothing follows.
     Refuse(Alarm),
     /// The stream is over: nothing more is to be read, shown or run.
     Stop(Alarm),

@@ -156,8 +156,8 @@ impl fmt::Display for Blind {
 }
 
 impl Setting {
-    /// The members that can never alarm where nothing but `feeds` comes. Programs are none of them: no live stream
-    /// waits for one anyway.
+    /// The members that can never alarm if nothing but `feeds` comes. Programs are left out: no live stream waits for
+    /// one.
     ///
     /// ```
     /// use deadloop_detect::{Feeds, Settings};
@@ -220,8 +220,8 @@ impl Member {
 }
 
 impl Detector {
-    /// The kinds of events without which it never alarms: of a detector of text those of its channels, any of which
-    /// will do; of a detector of runs those without which its own example is none.
+    /// The kinds of events without which it never alarms: for a detector of text its channels, any one of which
+    /// suffices; for a detector of runs those without which its own example raises no alarm.
     ///
     /// That is measured on the example [`fires`](Self::fires) that each detector brings, not declared: so it cannot be
     /// forgotten, and cannot be wrong about what the code does.

@@ -154,7 +154,7 @@ impl Guard {
         Self::of(Arc::clone(&self.parts))
     }
 
-    /// Takes the next chunk of a channel that carries text: [`push`](Self::push) for who has nothing else.
+    /// Pushes a chunk of text. It is [`push`](Self::push) of an [`Event::Text`].
     pub fn push_text(&mut self, channel: TextChannel, chunk: &str) -> Pushed {
         self.push(&Event::Text(channel, chunk))
     }

@@ -6,7 +6,7 @@ use std::thread;
 
 use crate::STACK;
 
-/// At most so many threads at once.
+/// Runs work on threads, at most `most` at once.
 pub(crate) struct Few {
     most: usize,
     running: Arc<AtomicUsize>,

@@ -312,7 +312,7 @@ impl Head {
         Ok(head)
     }
 
-    /// A response. `None`: it is none.
+    /// A response; `None` if the bytes are not one.
     pub(crate) fn of_response(bytes: &[u8]) -> Option<Self> {
         let mut headers = [httparse::EMPTY_HEADER; HEADERS];
         let mut response = httparse::Response::new(&mut headers);

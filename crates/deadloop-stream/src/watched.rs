@@ -49,7 +49,7 @@ pub struct Watched {
     model: Option<String>,
     quiet: Quiet,
     turns: Option<Turns>,
-    /// The turn that is being told is none of the stream.
+    /// Whether the turn that is pushed now is derived: the stream did not bring it.
     derives: bool,
     /// Events of the stream that the guard was told, without turns that nobody recorded, silence and the end.
     events: u64,
@@ -104,7 +104,7 @@ pub struct RefusedCall {
     pub end: u64,
 }
 
-/// One event as it was told to the guard, for who has more to do with it.
+/// An event as the guard was pushed it, for a caller that uses it too.
 #[derive(Clone, Copy, Debug)]
 pub struct ToldEvent<'a> {
     /// The event.

@@ -40,7 +40,7 @@ pub(super) fn confidence_near(text: &[char], near: &Recycled, ends: Ends) -> f64
     certain(amount + alike + seen + ending(ends))
 }
 
-/// The confidence in so many chars of few words in any order, each of which came so often.
+/// The confidence in a stretch of `chars` chars that draws on few words in any order; each came `times` times on average.
 pub(super) fn confidence_drawn(chars: usize, times: f64) -> f64 {
     certain(0.8 * (chars as f64 / 1000.0).ln() + (times - 20.0) / 10.0)
 }

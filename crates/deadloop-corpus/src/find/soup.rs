@@ -16,7 +16,7 @@ const DROP: i64 = 1500;
 const MIN_CHARS: usize = 1500;
 /// How often each word stands in it at least, on average: a proof that names the same few people comes to 20.
 const TIMES: f64 = 24.0;
-/// One char in so many may be a digit.
+/// The fewest chars for each digit in the stretch.
 const DIGITS: usize = 50;
 
 /// A stretch to the end of a text in which a few words come in any order.

@@ -522,7 +522,7 @@ impl Import {
 }
 
 impl Import {
-    /// The transcript as a line of a corpus can hold it; what was cut for that is told.
+    /// The transcript as a line of a corpus can hold it. What was cut is reported.
     fn fitted(&mut self, mut entry: Entry) -> Result<Entry, Problem> {
         let place = entry.place.clone();
         match fitting::fit_line(&mut entry) {

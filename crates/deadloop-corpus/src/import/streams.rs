@@ -32,7 +32,7 @@ const FINISHED: usize = 16;
 /// cut.
 const OPEN: usize = 1024;
 
-/// Most chunks that wait for a second one with their id: so many responses may begin at the same time.
+/// The most chunks that wait for a second one with their id, and so the most responses that may begin at the same time.
 const WAITING: usize = 64;
 
 /// Whether the first known object of a file is one of this family.

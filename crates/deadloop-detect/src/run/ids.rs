@@ -28,7 +28,7 @@ pub(super) fn replaced<'t>(text: &'t str, mut put: impl FnMut(&str) -> String) -
 }
 
 /// Whether a token is an id: a UUID, a ULID, letters and digits mixed, or a long number behind a prefix. A word, a
-/// plain number, a word with a number (`step12`) and a number with a unit (`1024px`) are none.
+/// plain number, a word with a number (`step12`) and a number with a unit (`1024px`) are not ids.
 pub(super) fn is_id(token: &str) -> bool {
     let parts = || token.split(['-', '_']);
     let prefixed = parts().nth(1).is_some() && token.contains(|c: char| c.is_ascii_alphabetic());

@@ -3,7 +3,7 @@
 use deadloop_replay::detect::{Domain, Mark, Member, Param, Setting, Value};
 
 /// What each guard of a setting looks for and asks for: a line for the guard, then one for each parameter that decides
-/// something. Every parameter that is a threshold is told, and of the others those that are not as by default.
+/// something. Every threshold is said, and every other parameter that differs from its default.
 pub fn explained(setting: &Setting) -> Vec<String> {
     let guards = setting.members.iter().enumerate();
     guards

@@ -27,7 +27,7 @@ pub struct Said {
     pub begins: bool,
     /// Whether a response ends with it.
     pub ends: bool,
-    /// Whether no response begins with it: its API tells beginnings, and this is none.
+    /// Whether it cannot begin a response, because its API marks beginnings and this has no mark.
     pub goes_on: bool,
     /// What was not understood, and where in the object it stands.
     pub rest: Vec<(&'static str, Object)>,

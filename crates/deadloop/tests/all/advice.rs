@@ -76,7 +76,7 @@ fn the_owner_of_a_weak_guard_is_told_to_take_a_ready_one() {
 }
 
 /// On the starter corpus the recommended guard is over the default limit: what is taken is within it. Under the limit that
-/// README gives there, it is the recommended one.
+/// README gives there, the candidate of the folds beats it.
 #[test]
 fn of_the_ready_guards_the_best_within_the_limits_is_taken() {
     let dir = tempfile::tempdir().expect("a temporary folder");

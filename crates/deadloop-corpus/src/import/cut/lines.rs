@@ -30,7 +30,7 @@ struct Cut<R> {
 enum Http {
     /// No line was read that says whether there are any.
     Unknown,
-    /// There are none.
+    /// The file has no lines of HTTP.
     No,
     /// What curl says stands among the lines of the body (`curl -v`).
     Told,

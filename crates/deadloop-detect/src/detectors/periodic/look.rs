@@ -299,8 +299,8 @@ impl Look {
         bounds
     }
 
-    /// What structural parameters ask of a tail that is accepted in this way; `fenced`: the copies wanted in
-    /// a code fence, 0 outside; `tall`: those after which rows are no grid, 0 where there are none.
+    /// What structural parameters ask of a tail that is accepted in this way. `fenced`: the copies wanted in a code
+    /// fence, 0 outside. `tall`: the copies after which rows are no grid, 0 if the unit has no rows.
     pub(super) fn asked(
         &self,
         run: Run,

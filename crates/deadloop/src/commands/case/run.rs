@@ -47,7 +47,7 @@ enum Mark {
     None,
     /// At the call or the turn itself.
     Here,
-    /// After so many chars of its text.
+    /// Inside its text, after this number of chars.
     Inside(usize),
 }
 

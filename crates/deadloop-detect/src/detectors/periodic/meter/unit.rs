@@ -110,7 +110,7 @@ fn is_between(c: char) -> bool {
     c.is_whitespace() || ",;|[](){}&".contains(c)
 }
 
-/// The copies of a unit of so many rows after which they are no grid; 0 where there are none.
+/// The copies of `unit`, which has `rows` rows, after which they are no grid; 0 if it has no rows.
 fn tall(unit: &str, rows: usize) -> u64 {
     if rows == 0 {
         return 0;
