@@ -36,15 +36,13 @@ fn text<'a>(told: &'a Value, key: &str) -> &'a str {
     told[key].as_str().unwrap_or_default()
 }
 
-/// The settings file that ships is the recommended guard.
-fn takes_the_recommended(told: &Value, in_use: &str) {
+/// The settings file that ships is this ready guard, as sentences call it.
+fn takes(told: &Value, ready: &str, in_use: &str) {
     assert_eq!(text(told, "verdict"), "ship", "{in_use}: {told}");
     let reason = text(told, "reason");
-    assert!(
-        reason.starts_with("Take the recommended guard: "),
-        "{in_use}: {reason}"
-    );
-    assert_eq!(text(told, "ready"), "the recommended guard");
+    let take = format!("Take {ready}: it is better than the setting in use");
+    assert!(reason.starts_with(&take), "{in_use}: {reason}");
+    assert_eq!(text(told, "ready"), ready);
     assert!(
         text(told, "pays").contains(" is assumed (--loop-rate)."),
         "{told}"
@@ -67,11 +65,15 @@ fn the_owner_of_a_weak_guard_is_told_to_take_a_ready_one() {
         assert_eq!(code(&run), Some(0), "{words:?}: {}", stderr(&run));
     }
     let homemade = file(dir.path(), "homemade.toml", HOMEMADE);
-    for in_use in ["document", "llama-cpp", "gemini-cli", &homemade] {
-        let told = tuned(dir.path(), &corpus, in_use, &[]);
-        assert_eq!(text(&told, "verdict"), "ship", "{in_use}: {told}");
-        let reason = text(&told, "reason");
-        assert!(reason.starts_with("Take the "), "{in_use}: {reason}");
+    // One alarm of the recommended guard, on a text that loops later, puts it over the default limit here: it is taken
+    // only in the place of a guard that has more of them.
+    for (in_use, ready) in [
+        ("document", "the preset quiet"),
+        ("llama-cpp", "the preset quiet"),
+        ("gemini-cli", "the preset quiet"),
+        (&homemade, "the recommended guard"),
+    ] {
+        takes(&tuned(dir.path(), &corpus, in_use, &[]), ready, in_use);
     }
 }
 
@@ -91,6 +93,11 @@ fn of_the_ready_guards_the_best_within_the_limits_is_taken() {
     // Under the wider limit the candidate of the folds beats the recommended guard, which is better than what is in use.
     let told = tuned(&wide, STARTER, "document", &limit);
     assert_eq!(text(&told, "verdict"), "ship", "{told}");
+    let reason = text(&told, "reason");
+    assert!(
+        reason.starts_with("Ship settings.toml: it is better than the setting in use"),
+        "{reason}"
+    );
 }
 
 /// Runs of agents: the recommended guard is within the default limit and better.
@@ -130,7 +137,11 @@ fn with_a_grid_a_guard_is_taken_only_where_it_is_named() {
         tuned(&out, STARTER, "document", &[&limit, more].concat())
     };
     assert_ne!(text(&with(&[]), "verdict"), "ship");
-    takes_the_recommended(&with(&["--also", "recommended"]), "document");
+    takes(
+        &with(&["--also", "recommended"]),
+        "the recommended guard",
+        "document",
+    );
     let run = deadloop(&["tune", STARTER, "--also", "nothing.toml", "--out", "x"]);
     assert_eq!(code(&run), Some(2), "{}", stderr(&run));
 }
