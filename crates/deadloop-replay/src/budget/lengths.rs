@@ -35,9 +35,10 @@ pub struct Prompt {
 pub struct Use {
     /// The turn, from 0.
     pub turn: u32,
-    /// The results in which the word stood before that turn, as numbers among the results, rising. It stood in
-    /// nothing else.
+    /// The results in which the word stood before that turn, as numbers among the results, rising.
     pub results: Vec<u32>,
+    /// The newest of the other items in which it stood before that turn, as a number among the items.
+    pub elsewhere: Option<u32>,
 }
 
 /// A run as budgets see it. No text is kept: some 24 bytes an event.
@@ -47,13 +48,13 @@ pub struct Lengths {
     pub(super) prompts: Vec<Prompt>,
     /// The names of the tools that gave results.
     pub(super) tools: Vec<String>,
-    /// What later calls needed of results; empty where that was not asked for.
+    /// What later calls needed of results.
     pub(super) uses: Vec<Use>,
 }
 
 impl Lengths {
-    /// Those of a transcript; `needs`: also what later calls needed of results, which takes a reading of all texts.
-    pub fn of(transcript: &Transcript, needs: bool) -> Self {
+    /// Those of a transcript.
+    pub fn of(transcript: &Transcript) -> Self {
         let mut lengths = Self::default();
         let mut called: HashMap<&str, u32> = HashMap::new();
         for (number, seen) in transcript.stream() {
@@ -91,9 +92,7 @@ impl Lengths {
                 });
             }
         }
-        if needs {
-            lengths.uses = needed(transcript, &lengths);
-        }
+        lengths.uses = needed(transcript, &lengths);
         lengths
     }
 
@@ -153,7 +152,7 @@ fn argument_chars(arguments: &Value) -> u64 {
 /// What later calls needed of results.
 fn needed(transcript: &Transcript, lengths: &Lengths) -> Vec<Use> {
     let mut uses = Uses::of(transcript);
-    let mut items = lengths.items.iter().peekable();
+    let mut items = (0..).zip(&lengths.items).peekable();
     let mut results = 0;
     let mut turns = 0_u32;
     let mut found = Vec::new();
@@ -163,13 +162,13 @@ fn needed(transcript: &Transcript, lengths: &Lengths) -> Vec<Use> {
             uses.begin_turn();
             continue;
         }
-        let item = items.next_if(|item| u64::from(item.event) == number);
-        let place = item.map(|item| match item.result {
+        let item = items.next_if(|(_, item)| u64::from(item.event) == number);
+        let place = item.map(|(at, item)| match item.result {
             Some(_) => {
                 results += 1;
                 Place::Result(results - 1)
             }
-            None => Place::Elsewhere,
+            None => Place::Elsewhere(at),
         });
         uses.take(&seen, place, turns.saturating_sub(1), &mut found);
     }

@@ -4,6 +4,7 @@
 //! a constant ([`Context::shift`]). Bisection finds the next turn above a limit, and the tokens that the turns before it
 //! send are a difference of sums.
 
+use super::lengths::Use;
 use super::params::{Budget, Policy};
 use super::sizes::RunSizes;
 
@@ -38,6 +39,10 @@ pub struct Played {
     pub cleared: u64,
     /// Cleared results that a later call needed.
     pub needed: u64,
+    /// Tokens of the results that were in no prompt any more (cleared, summarised or dropped) when a later call needed
+    /// them: a run that goes on has to fetch them again. Each result counts once. A lower bound, since what is fetched
+    /// again also stays in the prompts after it.
+    pub again: u64,
 }
 
 impl Played {
@@ -50,6 +55,13 @@ impl Played {
     #[allow(clippy::cast_precision_loss)]
     pub fn cost(&self, cache: f64) -> f64 {
         (self.fresh + self.written) as f64 + self.cached as f64 * cache
+    }
+
+    /// The cost with what forgetting costs: the tokens that have to be fetched again, each as a token that is not in the
+    /// cache.
+    #[allow(clippy::cast_precision_loss)]
+    pub fn price(&self, cache: f64) -> f64 {
+        self.cost(cache) + self.again as f64
     }
 }
 
@@ -287,7 +299,7 @@ fn run(sizes: &RunSizes, budget: &Budget, tell: &mut impl FnMut(BudgetStep)) -> 
     let limits = Limits::of(budget);
     let mut context = Context::new(sizes, budget.tools);
     let mut played = Played::default();
-    let mut clearings: Vec<(u32, usize)> = Vec::new();
+    let mut acts: Vec<Forgotten> = Vec::new();
     let (mut turn, mut last): (usize, Option<usize>) = (0, None);
     let first_above = limits.trigger.min(limits.most);
     while turn < sizes.turns() {
@@ -308,7 +320,11 @@ fn run(sizes: &RunSizes, budget: &Budget, tell: &mut impl FnMut(BudgetStep)) -> 
             count(&mut played, (turn, last), wanted, sent);
             played.cached += act.read;
             played.written += act.written;
-            clearings.push((turn as u32, context.cleared));
+            acts.push(Forgotten {
+                turn: turn as u32,
+                cleared: context.cleared,
+                from: context.from,
+            });
             last = Some(turn);
         }
         if acted.is_some() || overflow {
@@ -331,8 +347,13 @@ fn run(sizes: &RunSizes, budget: &Budget, tell: &mut impl FnMut(BudgetStep)) -> 
         played.turns += 1;
         turn += 1;
     }
+    let needed = needed(sizes, &acts, played.turns);
+    played.again = needed.iter().map(|n| sizes.result_tokens(*n)).sum();
     if budget.policy == Policy::ClearResults {
-        (played.cleared, played.needed) = losses(sizes, &clearings, played.turns);
+        played.cleared = (0..context.cleared)
+            .filter(|n| sizes.is_clearable(*n))
+            .count() as u64;
+        played.needed = needed.len() as u64;
     }
     played
 }
@@ -360,21 +381,39 @@ fn count(played: &mut Played, (turn, last): (usize, Option<usize>), wanted: u64,
     played.thrash += u64::from(last.is_some_and(|last| turn - last < THRASH));
 }
 
-/// How many results were cleared, and how many of them a later call needed, among the turns that were sent. A call needs
-/// a cleared result if a word of the call was in cleared results and nowhere else in the prompt.
-fn losses(sizes: &RunSizes, clearings: &[(u32, usize)], turns: u64) -> (u64, u64) {
-    let all = clearings.last().map_or(0, |(_, cleared)| *cleared);
-    let cleared = (0..all).filter(|n| sizes.is_clearable(*n)).count();
-    let mut needed: Vec<u32> = Vec::new();
+/// What is not in the prompt any more from a turn on.
+struct Forgotten {
+    turn: u32,
+    /// How many of the oldest results were cleared, as far as they can be.
+    cleared: usize,
+    /// The first item, behind the fixed ones, that no summary replaced.
+    from: usize,
+}
+
+impl Forgotten {
+    /// Whether a call has to fetch again what it uses: every result with the word is gone, and so is all else with it.
+    fn needs(&self, sizes: &RunSizes, one: &Use) -> bool {
+        let folded =
+            |item: u32| (item as usize) >= sizes.fixed as usize && (item as usize) < self.from;
+        let gone = |n: &u32| {
+            let cleared = (*n as usize) < self.cleared && sizes.is_clearable(*n as usize);
+            cleared || folded(sizes.results[*n as usize])
+        };
+        one.results.iter().all(gone) && one.elsewhere.is_none_or(folded)
+    }
+}
+
+/// The results that were gone when a later call, among the turns that were sent, needed them: their numbers, in order.
+fn needed(sizes: &RunSizes, acts: &[Forgotten], turns: u64) -> Vec<usize> {
+    let mut needed: Vec<usize> = Vec::new();
     for one in sizes.uses.iter().filter(|one| u64::from(one.turn) < turns) {
-        let before = clearings.partition_point(|(turn, _)| *turn <= one.turn);
-        let gone = before.checked_sub(1).map_or(0, |n| clearings[n].1);
-        let newest = one.results.last().copied().unwrap_or(u32::MAX);
-        if (newest as usize) < gone {
-            needed.extend(&one.results);
+        let before = acts.partition_point(|act| act.turn <= one.turn);
+        let last = before.checked_sub(1).map(|n| &acts[n]);
+        if last.is_some_and(|act| act.needs(sizes, one)) {
+            needed.extend(one.results.iter().map(|n| *n as usize));
         }
     }
     needed.sort_unstable();
     needed.dedup();
-    (cleared as u64, needed.len() as u64)
+    needed
 }

@@ -27,7 +27,7 @@ pub struct RunSizes {
     pub(super) results: Vec<u32>,
     /// At index n: the tokens that clearing the first n of these results frees.
     pub(super) frees: Vec<u64>,
-    /// What later calls need of results that can be cleared.
+    /// What later calls need of results.
     pub(super) uses: Vec<Use>,
     /// For each turn the length of its prompt in tokens, if it was recorded.
     pub(super) recorded: Vec<Option<u64>>,
@@ -69,34 +69,29 @@ impl RunSizes {
             .collect();
         let mut freed = vec![0];
         let mut all = 0_u64;
-        // For each result its number among those that can be cleared.
-        let mut numbers: Vec<Option<u32>> = Vec::new();
         for (at, item) in lengths.items.iter().enumerate() {
             let Some(tool) = item.result else { continue };
             let long = tokens[at] > STUB && !stays.get(tool as usize).copied().unwrap_or(false);
-            numbers.push(None);
             // A result that cannot be cleared still counts as one of the newest.
             self.results.push(at as u32);
             if long {
                 all += tokens[at] - STUB;
-                if let Some(last) = numbers.last_mut() {
-                    *last = Some(self.results.len() as u32 - 1);
-                }
             }
             freed.push(all);
         }
         self.frees = freed;
-        let can = |one: &&Use| {
-            one.results
-                .iter()
-                .all(|n| numbers.get(*n as usize).copied().flatten().is_some())
-        };
-        self.uses = lengths.uses.iter().filter(can).cloned().collect();
+        self.uses.clone_from(&lengths.uses);
     }
 
     /// Whether clearing the result with this number frees anything.
     pub(super) fn is_clearable(&self, result: usize) -> bool {
         self.frees[result + 1] > self.frees[result]
+    }
+
+    /// The tokens of the result with this number.
+    pub(super) fn result_tokens(&self, result: usize) -> u64 {
+        let item = self.results[result] as usize;
+        self.before[item + 1] - self.before[item]
     }
 
     /// How many turns the run has.

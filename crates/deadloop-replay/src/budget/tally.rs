@@ -15,6 +15,8 @@ pub struct Bill {
     pub cached: u64,
     /// Tokens that summaries wrote.
     pub written: u64,
+    /// Tokens that have to be fetched again ([`Played::again`]).
+    pub again: u64,
 }
 
 impl Bill {
@@ -25,6 +27,7 @@ impl Bill {
             fresh: played.fresh,
             cached: played.cached,
             written: played.written,
+            again: played.again,
         };
     }
 
@@ -38,6 +41,12 @@ impl Bill {
     pub fn cost(&self, cache: f64) -> f64 {
         (self.fresh + self.written) as f64 + self.cached as f64 * cache
     }
+
+    /// The cost with what forgetting costs ([`Played::price`]).
+    #[allow(clippy::cast_precision_loss)]
+    pub fn price(&self, cache: f64) -> f64 {
+        self.cost(cache) + self.again as f64
+    }
 }
 
 impl SubAssign for Bill {
@@ -46,6 +55,7 @@ impl SubAssign for Bill {
         self.fresh -= other.fresh;
         self.cached -= other.cached;
         self.written -= other.written;
+        self.again -= other.again;
     }
 }
 
@@ -55,6 +65,7 @@ impl AddAssign for Bill {
         self.fresh += other.fresh;
         self.cached += other.cached;
         self.written += other.written;
+        self.again += other.again;
     }
 }
 

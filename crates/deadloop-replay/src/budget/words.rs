@@ -1,4 +1,4 @@
-//! [`Uses`]: which words of a call stood in results alone. A word is a path, an id or the like: at least 8 letters,
+//! [`Uses`]: which words of a call stood in results before it, and where else. A word is a path, an id or the like: at least 8 letters,
 //! digits, `_`, `-`, `.` and `/` in a row, without the points and dashes at its ends.
 
 use std::collections::{HashMap, HashSet};
@@ -17,14 +17,22 @@ const LEAST: usize = 8;
 pub(super) enum Place {
     /// In a result, by its number among the results.
     Result(u32),
-    /// In something that no policy clears.
-    Elsewhere,
+    /// In something else, by its number among the items: no policy clears it, but a summary may replace it.
+    Elsewhere(u32),
+}
+
+/// Where a word stood so far.
+#[derive(Default)]
+struct Stood {
+    /// The results, rising.
+    results: Vec<u32>,
+    /// The newest of the other items.
+    elsewhere: Option<u32>,
 }
 
 /// Where each word that some call has stood so far.
 pub(super) struct Uses {
-    /// `None`: it stood outside of results.
-    stood: HashMap<String, Option<Vec<u32>>>,
+    stood: HashMap<String, Stood>,
     /// What the turn that goes on has brought: none of it stood in the turn's prompt.
     fresh: Vec<(String, Place)>,
 }
@@ -37,9 +45,7 @@ impl Uses {
             if let Body::ToolCall { arguments, .. } = &event.body {
                 let mut add = |text: &str| {
                     words(text).for_each(|word| {
-                        stood
-                            .entry(word.to_owned())
-                            .or_insert_with(|| Some(Vec::new()));
+                        stood.entry(word.to_owned()).or_insert_with(Stood::default);
                     });
                 };
                 in_arguments(arguments, &mut add);
@@ -57,14 +63,10 @@ impl Uses {
             let Some(stood) = self.stood.get_mut(&word) else {
                 continue;
             };
-            match (place, stood) {
-                (Place::Elsewhere, stood) => *stood = None,
-                (Place::Result(n), Some(results)) => {
-                    if results.last() != Some(&n) {
-                        results.push(n);
-                    }
-                }
-                (Place::Result(_), None) => {}
+            match place {
+                Place::Elsewhere(item) => stood.elsewhere = Some(item),
+                Place::Result(n) if stood.results.last() == Some(&n) => {}
+                Place::Result(n) => stood.results.push(n),
             }
         }
     }
@@ -95,12 +97,13 @@ impl Uses {
         here.sort();
         if matches!(seen, Seen::Call { .. }) {
             for word in &here {
-                if let Some(Some(results)) = self.stood.get(word)
-                    && !results.is_empty()
+                if let Some(stood) = self.stood.get(word)
+                    && !stood.results.is_empty()
                 {
                     found.push(Use {
                         turn,
-                        results: results.clone(),
+                        results: stood.results.clone(),
+                        elsewhere: stood.elsewhere,
                     });
                 }
             }

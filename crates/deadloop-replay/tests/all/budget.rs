@@ -168,6 +168,7 @@ fn slow(run: &Transcript, b: &Budget) -> Played {
     let (mut prompt, mut before): (Vec<Piece>, Option<Vec<Piece>>) = (Vec::new(), None);
     let (mut last, mut number) = (None, 0);
     let (mut cleared, mut needed) = (Vec::<i64>::new(), Vec::<i64>::new());
+    let mut forgotten = Vec::<i64>::new();
     let (mut turn, mut stood) = (0_u64, false);
     for (event, piece) in run.events.iter().zip(&all) {
         if event.body != Body::Turn {
@@ -200,6 +201,8 @@ fn slow(run: &Transcript, b: &Budget) -> Played {
             }
             let (gone, kept) = rest.split_at(rest.len() - kept);
             let size = gone.iter().map(|x| x.tokens).sum::<u64>();
+            let results = gone.iter().filter(|x| matches!(x.kind, Kind::Result(_)));
+            forgotten.extend(results.map(|x| x.who));
             let mut after = fixed;
             if b.policy == Policy::Summary {
                 let s = size.min((b.summary * b.window as f64).ceil() as u64);
@@ -233,6 +236,7 @@ fn slow(run: &Transcript, b: &Budget) -> Played {
                 acted = true;
                 for at in old {
                     cleared.push(prompt[at].who);
+                    forgotten.push(prompt[at].who);
                     prompt[at].tokens = 20;
                     prompt[at].text.clear();
                 }
@@ -261,7 +265,7 @@ fn slow(run: &Transcript, b: &Budget) -> Played {
         out.cached += same;
         out.fresh += sent - same;
         out.turns += 1;
-        // What the calls of this turn need: words that stand in what was cleared, and nowhere in the prompt.
+        // What the calls of this turn need: words that stand in what is gone, and nowhere in the prompt.
         let at = all
             .iter()
             .position(|x| x == piece && x.who == piece.who)
@@ -275,7 +279,7 @@ fn slow(run: &Transcript, b: &Budget) -> Played {
                 if prompt.iter().any(|x| words(&x.text).contains(&word)) {
                     continue;
                 }
-                let had = cleared
+                let had = forgotten
                     .iter()
                     .filter(|who| words(&all[**who as usize].text).contains(&word));
                 needed.extend(had);
@@ -286,8 +290,13 @@ fn slow(run: &Transcript, b: &Budget) -> Played {
     }
     needed.sort_unstable();
     needed.dedup();
+    out.again = needed.iter().map(|who| all[*who as usize].tokens).sum();
     out.cleared = cleared.len() as u64;
-    out.needed = needed.len() as u64;
+    out.needed = if b.policy == Policy::ClearResults {
+        needed.len() as u64
+    } else {
+        0
+    };
     out
 }
 
@@ -317,10 +326,10 @@ fn setting(draw: &mut Draw) -> Budget {
 #[test]
 fn a_setting_makes_of_a_run_what_the_slow_twin_makes_of_it() {
     let mut draw = Draw(7);
-    let mut acted = [0; 5];
+    let mut acted = [0; 6];
     for _ in 0..400 {
         let run = run(&mut draw);
-        let lengths = Lengths::of(&run, true);
+        let lengths = Lengths::of(&run);
         for _ in 0..40 {
             let budget = setting(&mut draw);
             let sizes = RunSizes::of(&lengths, budget.counter, &budget.exclude);
@@ -328,10 +337,11 @@ fn a_setting_makes_of_a_run_what_the_slow_twin_makes_of_it() {
             assert_eq!(fast, slow(&run, &budget), "{budget:?}");
             acted[budget.policy as usize] += fast.summaries;
             acted[4] += fast.needed;
+            acted[5] += u64::from(budget.policy != Policy::ClearResults && fast.again > 0);
         }
     }
     assert!(
-        acted[0] > 1000 && acted[1] > 500 && acted[2] > 200 && acted[4] > 50,
+        acted[0] > 1000 && acted[1] > 500 && acted[2] > 200 && acted[4] > 50 && acted[5] > 50,
         "{acted:?}"
     );
 }
@@ -342,7 +352,7 @@ fn a_trace_sends_what_was_counted() {
     for _ in 0..300 {
         let run = run(&mut draw);
         let budget = setting(&mut draw);
-        let sizes = RunSizes::of(&Lengths::of(&run, false), budget.counter, &budget.exclude);
+        let sizes = RunSizes::of(&Lengths::of(&run), budget.counter, &budget.exclude);
         let (played, steps) = trace(&sizes, &budget);
         let alive = steps.iter().filter(|step| !step.overflow);
         let read = |step: &deadloop_replay::budget::BudgetStep| match budget.policy {
@@ -402,7 +412,7 @@ fn a_live_context_sends_what_a_replay_says() {
             if !matches!(budget.policy, Policy::Summary | Policy::Drop) {
                 continue;
             }
-            let sizes = RunSizes::of(&Lengths::of(&run, false), budget.counter, &budget.exclude);
+            let sizes = RunSizes::of(&Lengths::of(&run), budget.counter, &budget.exclude);
             let (played, steps) = trace(&sizes, &budget);
             let alive = steps.iter().filter(|step| !step.overflow);
             let sent: Vec<u64> = alive.map(|step| step.sent).collect();
@@ -417,9 +427,7 @@ fn a_live_context_sends_what_a_replay_says() {
 #[test]
 fn a_sweep_adds_up_what_each_setting_makes_of_each_run() {
     let mut draw = Draw(5);
-    let lengths: Vec<Lengths> = (0..60)
-        .map(|_| Lengths::of(&run(&mut draw), false))
-        .collect();
+    let lengths: Vec<Lengths> = (0..60).map(|_| Lengths::of(&run(&mut draw))).collect();
     let sources: Vec<u32> = (0..60).map(|_| draw.below(3) as u32).collect();
     let budgets: Vec<Budget> = (0..300)
         .map(|_| setting(&mut draw))
@@ -561,7 +569,7 @@ fn the_reference_says_the_same_of_every_run() {
         };
         let run = &runs[usize::try_from(vector["run"].as_u64().unwrap()).unwrap()];
         let played = play(
-            &RunSizes::of(&Lengths::of(run, false), budget.counter, &[]),
+            &RunSizes::of(&Lengths::of(run), budget.counter, &[]),
             &budget,
         );
         let told = [

@@ -28,7 +28,8 @@ pub struct BudgetOptions {
     pub cache: f64,
     /// Points that a better setting has to gain: a point is 1 % of what the setting in use costs.
     pub worthwhile: f64,
-    /// Whether a setting may be chosen that keeps less than what is in use: what is forgotten has no price here.
+    /// Whether a setting may be chosen that keeps less at a time than what is in use: the price of forgetting is a lower
+    /// bound.
     pub forget: bool,
     /// Folds of the cross-validation.
     pub folds: u64,
@@ -58,7 +59,7 @@ pub struct BudgetPrice {
     pub setting: String,
     /// How many of the runs that it was chosen on overflow.
     pub overflow: u64,
-    /// Its cost relative to no guard on these runs, without the runs that a setting within the limit kills.
+    /// Its cost, forgetting included, relative to no guard on these runs, without the runs that a setting within the limit kills.
     pub cost: Option<f64>,
     /// How many runs overflow, held out.
     pub held_out_overflow: u64,
@@ -66,7 +67,7 @@ pub struct BudgetPrice {
     pub lo: f64,
     /// See `lo`.
     pub hi: f64,
-    /// The cost held out.
+    /// The same, held out.
     pub held_out_cost: Option<f64>,
     /// The number of the play.
     #[serde(skip)]
@@ -192,8 +193,9 @@ fn ruled(
     }
     match shipped {
         Some(Ship::Better) => {
-            let what =
-                format!("held out it costs {points:.1} % less than what is in use, within {limit}");
+            let what = format!(
+                "held out it costs {points:.1} % less than what is in use, what has to be fetched again included, within {limit}"
+            );
             (Ruling::Ship, what)
         }
         Some(Ship::Safer) => (
@@ -262,9 +264,9 @@ fn pair(new: &Played, old: &Played) -> Sums<6> {
     match dead || was {
         true => [0, 0, 0, 0, over[0], over[1]],
         false => [
-            new.fresh + new.written,
+            new.fresh + new.written + new.again,
             new.cached,
-            old.fresh + old.written,
+            old.fresh + old.written + old.again,
             old.cached,
             over[0],
             over[1],
@@ -355,14 +357,14 @@ fn prices(
     rows
 }
 
-/// The cost against no guard on the runs that are shared.
+/// The cost, forgetting included, against no guard on the runs that are shared.
 fn against(runs: &[&Played], free: &[Played], shared: &[bool], cache: f64) -> Option<f64> {
     let all = runs.iter().zip(free).zip(shared);
     let alive = all.filter(|((run, _), shared)| **shared && run.overflow.is_none());
     let (mut with, mut without) = (0.0, 0.0);
     for ((run, free), _) in alive {
-        with += run.cost(cache);
-        without += free.cost(cache);
+        with += run.price(cache);
+        without += free.price(cache);
     }
     (without > 0.0).then(|| with / without)
 }

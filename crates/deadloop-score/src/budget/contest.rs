@@ -46,7 +46,7 @@ impl<'a> Contest<'a> {
         let cache = options.cache;
         let cost = |play: usize| {
             let tallies = swept.plays[play].iter();
-            tallies.map(|tally| tally.shared.cost(cache)).sum::<f64>()
+            tallies.map(|tally| tally.shared.price(cache)).sum::<f64>()
         };
         let may = |play: &usize| options.forget || keeps_as_much(&stage.plays[*play], in_use);
         let within = (0..stage.plays.len()).filter(|play| swept.within[*play] && may(play));
@@ -118,7 +118,7 @@ impl<'a> Contest<'a> {
         })
     }
 
-    /// What a contender costs in each group.
+    /// What a contender costs in each group, forgetting included.
     fn costs(&self, at: usize, counted: &[bool]) -> Vec<f64> {
         let mut groups: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
         let runs = self.contenders[at].runs.iter().zip(self.free);
@@ -126,7 +126,7 @@ impl<'a> Contest<'a> {
             let sum = groups.entry(group).or_default();
             if *counted {
                 let paid = if run.overflow.is_some() { free } else { run };
-                sum.0 += paid.fresh + paid.written;
+                sum.0 += paid.fresh + paid.written + paid.again;
                 sum.1 += paid.cached;
             }
         }
@@ -152,8 +152,8 @@ impl<'a> Contest<'a> {
     }
 }
 
-/// Whether a setting forgets no more at a time than another. The cheapest setting is the one that forgets most, and
-/// what that costs the run is not known here.
+/// Whether a setting forgets no more at a time than another. What a run loses by forgetting has a lower bound alone as
+/// its price ([`Played::again`]).
 fn keeps_as_much(one: &Budget, own: &Budget) -> bool {
     match (one.policy, own.policy) {
         (Policy::Summary, Policy::Summary) => one.keep >= own.keep && one.summary >= own.summary,

@@ -41,7 +41,7 @@ pub struct BudgetRow<'a> {
     pub error: Option<CountError>,
 }
 
-const COLUMNS: [(&str, Type); 51] = {
+const COLUMNS: [(&str, Type); 53] = {
     use Type::{Float, Int, Text};
     [
         ("setting", Text),
@@ -91,6 +91,8 @@ const COLUMNS: [(&str, Type); 51] = {
         ("shared_cost_ratio", Float),
         ("cleared", Int),
         ("needed", Int),
+        ("again", Int),
+        ("price_ratio", Float),
         ("error_turns", Int),
         ("error_p50", Float),
         ("error_p95", Float),
@@ -224,12 +226,16 @@ fn tokens(row: &BudgetRow<'_>) -> Vec<TableCell> {
 
 fn losses(row: &BudgetRow<'_>) -> Vec<TableCell> {
     let clears = row.budget.policy == Policy::ClearResults;
+    let cache = row.budget.cache;
+    let free = row.tally.own_free.price(cache);
     let count = |n: u64| TableCell::Int(clears.then(|| i64::try_from(n).unwrap_or(i64::MAX)));
     let error = row.error.filter(|error| error.turns > 0);
     let share = |of: fn(&CountError) -> f64| TableCell::Float(error.as_ref().map(of));
     vec![
         count(row.tally.cleared),
         count(row.tally.needed),
+        TableCell::count(row.tally.own.again),
+        TableCell::Float((free > 0.0).then(|| row.tally.own.price(cache) / free)),
         TableCell::Int(error.and_then(|error| i64::try_from(error.turns).ok())),
         share(|e| e.p50),
         share(|e| e.p95),

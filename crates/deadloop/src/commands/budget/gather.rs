@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use deadloop_corpus::{Entry, field};
 use deadloop_detect::Channel;
-use deadloop_replay::budget::{Budget, Field, Lengths, Policy};
+use deadloop_replay::budget::{Budget, Field, Lengths};
 use deadloop_replay::feedback::judge_run;
 use deadloop_score::budget::{FeedbackCase, LimitCase};
 use deadloop_score::{Case, Class, CorpusInfo, Manifest, Span};
@@ -40,9 +40,8 @@ pub(crate) struct Gathered {
     path: PathBuf,
 }
 
-/// Reads the corpus. `budgets` say which ways of counting are wanted, and whether calls are followed to results.
+/// Reads the corpus. `budgets` say which ways of counting are wanted.
 pub(crate) fn gather(args: &BudgetArgs, budgets: &[Budget], global: Global) -> Outcome<Gathered> {
-    let needs = budgets.iter().any(|b| b.policy == Policy::ClearResults);
     let by = [args.by.clone()];
     let wanted = Wanted {
         path: &args.corpus,
@@ -52,7 +51,7 @@ pub(crate) fn gather(args: &BudgetArgs, budgets: &[Budget], global: Global) -> O
         host: &Terminal::of(global),
     };
     let look = |entry: &Entry, case: &Case| {
-        let lengths = Lengths::of(&entry.transcript, needs);
+        let lengths = Lengths::of(&entry.transcript);
         let limit = limit_case(&lengths, case);
         let feedback = feedback_case(entry, case, &limit);
         (lengths, limit, feedback)

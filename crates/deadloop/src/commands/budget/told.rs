@@ -73,6 +73,13 @@ fn ratio(tally: &BudgetTally, cache: f64) -> Option<f64> {
     (never > 0.0).then(|| tally.own.cost(cache) / never)
 }
 
+/// What has to be fetched again, as a share of the cost without a guard.
+#[allow(clippy::cast_precision_loss)]
+fn again(tally: &BudgetTally, cache: f64) -> Option<f64> {
+    let never = tally.own_free.cost(cache);
+    (never > 0.0).then(|| tally.own.again as f64 / never)
+}
+
 /// A line a world.
 fn verdicts(judged: &[Judged<'_>]) -> String {
     let row = |one: &Judged<'_>| {
@@ -124,7 +131,7 @@ fn verdicts(judged: &[Judged<'_>]) -> String {
         reasons.push(line);
     }
     format!(
-        "{table}\ncost: against no guard in a window without end, on the runs that the setting does not kill\n\n{}",
+        "{table}\ncost: against no guard in a window without end, on the runs that the setting does not kill; a choice adds the tokens that have to be fetched again\n\n{}",
         reasons.join("\n")
     )
 }
@@ -146,8 +153,8 @@ fn world(one: &Judged<'_>) -> String {
         let mut row = line(&names, play, &total(&known.swept.plays[at]), one.cache);
         let sure = one.sure[at].unwrap_or_default();
         let ends = |i: deadloop_score::Interval| format!("{:.2} .. {:.2}", i.lo, i.hi);
-        row[8] = sure.cost.map_or("n/a".into(), ends);
-        row[9] = match (sure.even, sure.even_interval) {
+        row[9] = sure.cost.map_or("n/a".into(), ends);
+        row[10] = match (sure.even, sure.even_interval) {
             (Some(even), Some(i)) => format!("{even:.2} ({:.2} .. {:.2})", i.lo, i.hi),
             (None, Some(i)) if i.hi < 0.0 => "always".into(),
             (None, Some(i)) if i.lo > 1.0 => "never".into(),
@@ -163,6 +170,7 @@ fn world(one: &Judged<'_>) -> String {
         "useless",
         "thrash",
         "first turn",
+        "fetched again",
         "cost",
         "95 %",
         "pays at a cache price above",
@@ -186,6 +194,7 @@ fn line(names: &str, budget: &Budget, t: &BudgetTally, cache: f64) -> Vec<String
         show::count(t.useless),
         show::count(t.thrash),
         show::number(per(t.first, t.acted), 1),
+        show::percent(again(t, cache)),
         show::number(ratio(t, cache), 2),
         "n/a".into(),
         "n/a".into(),

@@ -124,7 +124,30 @@ pub(super) fn table(proposals: &[Proposal], labels: &Path) -> String {
     if of(Class::Transient) > of(Class::Loop) {
         text += "\nmore repetitions ended than went on: one at the end of a response that ended by itself (finish reason stop) counts as ended";
     }
+    if let Some(rate) = loop_rate(proposals) {
+        text += &format!(
+            "\n{} of {} loop; if these are all the responses of some time, and no selection, guess --loop-rate 1/{:.0}",
+            count(of(Class::Loop)),
+            count(proposals.len()),
+            1.0 / rate,
+        );
+    }
     text
+}
+
+/// From so many transcripts on, and with so large a share that says how it ended, logs may be a whole sample.
+const SAMPLE: usize = 100;
+const FINISHED: f64 = 0.95;
+
+/// The share of transcripts that loop, as a guess of what production has: where nearly all say how they ended, so that
+/// none was recorded for its loop alone. `None` where that cannot be, or nothing loops.
+#[allow(clippy::cast_precision_loss)]
+fn loop_rate(proposals: &[Proposal]) -> Option<f64> {
+    let n = proposals.len();
+    let finished = proposals.iter().filter(|p| p.finished).count();
+    let loops = of_class(proposals, Class::Loop).len();
+    let whole = n >= SAMPLE && finished as f64 >= FINISHED * n as f64;
+    (whole && loops > 0 && loops < n).then(|| loops as f64 / n as f64)
 }
 
 /// What was proposed, for programs.
@@ -138,6 +161,7 @@ pub(super) fn json(proposals: &[Proposal], labels: &Path) -> Value {
     json!({
         "labels": labels.display().to_string(), "transcripts": proposals.len(),
         "uncertain": uncertain(proposals), "classes": classes.into_iter().collect::<Map<_, _>>(),
+        "loop_rate": loop_rate(proposals),
     })
 }
 

@@ -26,6 +26,8 @@ pub(crate) struct Proposal {
     pub(crate) class: Class,
     /// How sure the class is, from 0 to 1.
     pub(crate) confidence: f64,
+    /// The recording says why the response ended.
+    pub(crate) finished: bool,
 }
 
 impl Proposal {
@@ -85,6 +87,7 @@ pub(crate) fn propose(transcript: &Transcript) -> Proposal {
         rows,
         class,
         confidence,
+        finished: transcript.finish_reason().is_some(),
     }
 }
 
