@@ -97,9 +97,7 @@ pub use measure::{
 };
 pub use pareto::{FrontPoint, front};
 pub use pinned::{Expect, Fired, Marks, Pinned, Subject, parse_pinned};
-pub use repairs::{
-    Candidate, Judged, RepairChoice, RepairRuling, RepairTally, best, choose_repair,
-};
+pub use repairs::{Candidate, Judged, RepairChoice, RepairTally, best, choose_repair};
 pub use scores::Scores;
 pub use tally::{
     AnyEvidence, BoxKey, BoxPlace, BoxSum, Boxes, Count, Evidence, Latencies, LatencySheet,
