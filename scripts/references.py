@@ -3,7 +3,7 @@
 
 usage: python3 scripts/references.py [COMMAND…]     (pip install numpy scipy statsmodels)
 
-COMMAND answers questions, one a line of JSON (default: the example `statistics` of deadloop-score, which is
+COMMAND answers questions, one a line of JSON (default: `statistics` of scripts/studies, which is
 built with the whole workspace: built alone, its dependencies would have other features and be built again). Intervals, bounds, exact tests, corrections and the moments of the beta-binomial and
 the gamma-Poisson are compared to a relative 1e-9, the weights of the bootstrap exactly; the coverage of the bootstrap's 95 % intervals is
 asserted within three standard errors of the simulation (seed and sizes are in this file). Prints
@@ -23,7 +23,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
-BUILD = ["cargo", "build", "--quiet", "--release", "--workspace", "--example", "statistics"]
+BUILD = ["cargo", "build", "--quiet", "--release", "--workspace", "--bin", "statistics"]
 TARGET = os.environ.get("CARGO_TARGET_DIR", "target")
 COVERAGE = {"of": "coverage", "seed": 20261122, "worlds": 1000, "groups": 200}
 
@@ -252,7 +252,7 @@ def main():
     command = sys.argv[1:]
     if not command:
         subprocess.run(BUILD, check=True)
-        command = [os.path.join(TARGET, "release", "examples", "statistics")]
+        command = [os.path.join(TARGET, "release", "statistics")]
     run = subprocess.run(command, input=lines, capture_output=True, text=True)
     if run.returncode:
         sys.exit(run.stderr)

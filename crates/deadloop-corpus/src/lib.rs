@@ -41,7 +41,7 @@ pub use import::{
 };
 pub use make::{plant, synth};
 pub use near::{Cluster, Pair, Shingles, Sketch, alike, clusters};
-pub use transcript::{Class, Entry, Ids, Transcript};
+pub use transcript::{Class, Disorder, DisorderKind, Entry, Ids, Transcript, disorders};
 
 pub(crate) use deadloop_stream::think;
 pub use deadloop_stream::{

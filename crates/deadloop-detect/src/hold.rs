@@ -3,25 +3,17 @@
 
 use std::collections::VecDeque;
 
-use crate::param::{Domain, Mark, Param, Threshold};
-use crate::value::Literal;
+use crate::param::Param;
 
 /// The most samples in a row that a setting may ask for.
 const MAX_HOLD: usize = 50;
 
 /// The parameter `hold`, with a detector's own default.
 pub(crate) const fn param(default: i64) -> Param {
-    Param {
-        name: "hold",
-        mark: Mark::Threshold(Threshold::AT_MOST),
-        default: Literal::Int(default),
-        domain: Domain::Int {
-            min: 1,
-            max: MAX_HOLD as i64,
-        },
-        unit: "samples",
-        doc: "samples in a row that must show it",
-    }
+    Param::count("hold", default, 1..=MAX_HOLD as i64)
+        .at_most()
+        .unit("samples")
+        .doc("samples in a row that must show it")
 }
 
 /// Follows the samples of one stream. A sample is N numbers, and a threshold bounds each from above: the

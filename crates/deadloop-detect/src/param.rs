@@ -2,6 +2,7 @@
 //! and the documentation are derived from it.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use globset::Glob;
 use regex::Regex;
@@ -24,6 +25,125 @@ pub struct Param {
     /// What it does, in one line.
     pub doc: &'static str,
 }
+
+/// Builders. A parameter is structural, without a unit, until one of the methods below says otherwise.
+impl Param {
+    /// A parameter of any domain; the functions below are for those that are used often.
+    pub const fn new(name: &'static str, default: Literal, domain: Domain) -> Self {
+        Self {
+            name,
+            mark: Mark::Structural,
+            default,
+            domain,
+            unit: "",
+            doc: "",
+        }
+    }
+
+    /// A whole number in `range`.
+    pub const fn count(name: &'static str, default: i64, range: RangeInclusive<i64>) -> Self {
+        let (min, max) = (*range.start(), *range.end());
+        Self::new(name, Literal::Int(default), Domain::Int { min, max })
+    }
+
+    /// A number in `range`.
+    pub const fn number(name: &'static str, default: f64, range: RangeInclusive<f64>) -> Self {
+        let (min, max) = (*range.start(), *range.end());
+        Self::new(name, Literal::Float(default), Domain::Float { min, max })
+    }
+
+    /// A number from 0 to 1.
+    pub const fn share(name: &'static str, default: f64) -> Self {
+        Self::number(name, default, 0.0..=1.0)
+    }
+
+    /// Yes or no.
+    pub const fn flag(name: &'static str, default: bool) -> Self {
+        Self::new(name, Literal::Bool(default), Domain::Flag)
+    }
+
+    /// One of `words`.
+    pub const fn word(name: &'static str, default: &'static str, words: Texts) -> Self {
+        Self::new(name, Literal::Text(default), Domain::Word(words))
+    }
+
+    /// Any number of `words`, each once.
+    pub const fn words(name: &'static str, default: Texts, words: Texts) -> Self {
+        Self::new(name, Literal::Texts(default), Domain::Words(words))
+    }
+
+    /// One of `words`, or a whole number in `range`.
+    pub const fn word_or_count(
+        name: &'static str,
+        default: &'static str,
+        words: Texts,
+        range: RangeInclusive<i64>,
+    ) -> Self {
+        let (min, max) = (*range.start(), *range.end());
+        let domain = Domain::WordOrInt { words, min, max };
+        Self::new(name, Literal::Text(default), domain)
+    }
+
+    /// Any number of texts, none of them empty.
+    pub const fn texts(name: &'static str, default: Texts) -> Self {
+        Self::new(name, Literal::Texts(default), Domain::Texts)
+    }
+
+    /// Any number of globs. None is the default.
+    pub const fn globs(name: &'static str) -> Self {
+        Self::new(name, Literal::Texts(&[]), Domain::Globs)
+    }
+
+    /// A table of any values. An empty one is the default.
+    pub const fn table(name: &'static str) -> Self {
+        Self::new(name, Literal::EmptyTable, Domain::Free)
+    }
+
+    /// What a number counts.
+    pub const fn unit(mut self, unit: &'static str) -> Self {
+        self.unit = unit;
+        self
+    }
+
+    /// What it does, in one line.
+    pub const fn doc(mut self, doc: &'static str) -> Self {
+        self.doc = doc;
+        self
+    }
+
+    /// Makes it a threshold that a fact's bound has to reach.
+    pub const fn at_most(self) -> Self {
+        self.threshold(Threshold::AT_MOST)
+    }
+
+    /// Makes it a threshold that a fact's bound must not pass.
+    pub const fn at_least(self) -> Self {
+        self.threshold(Threshold::AT_LEAST)
+    }
+
+    /// Makes it a threshold that a number of copies has to reach.
+    pub const fn copies(self) -> Self {
+        self.threshold(Threshold::COPIES)
+    }
+
+    /// A threshold: a written 0 stands for this.
+    pub const fn zero(mut self, zero: Zero) -> Self {
+        if let Mark::Threshold(threshold) = self.mark {
+            self.mark = Mark::Threshold(Threshold { zero, ..threshold });
+        }
+        self
+    }
+
+    const fn threshold(mut self, threshold: Threshold) -> Self {
+        self.mark = Mark::Threshold(match self.domain {
+            Domain::Float { .. } => threshold.decimal(),
+            _ => threshold,
+        });
+        self
+    }
+}
+
+type Texts = &'static [&'static str];
 
 /// Whether a parameter belongs to the meter or to the rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +206,20 @@ impl Threshold {
         side: ThresholdSide::AtLeast,
         ..Self::AT_MOST
     };
+
+    /// A number of copies that a fact's bound has to reach.
+    pub const COPIES: Self = Self {
+        repeats: true,
+        ..Self::AT_MOST
+    };
+
+    /// The same for numbers that are not whole: they are compared in millionths.
+    pub const fn decimal(self) -> Self {
+        Self {
+            scale: DECIMAL,
+            ..self
+        }
+    }
 
     /// The number that is compared, for a written value.
     pub fn number(self, written: &Value) -> i64 {

@@ -1,36 +1,24 @@
 //! [`Row`]: how many equal things are in a row, as facts. Shared by the detectors that count equal
 //! calls, or equal pairs of a call and its result.
 
+use std::ops::RangeInclusive;
+
 use crate::fact::{Bound, Clock, Fact};
-use crate::param::{Domain, Mark, Param, Threshold};
+use crate::param::Param;
 use crate::stream::{Calls, Kind};
-use crate::value::Literal;
 
 /// The longest row that a setting may ask for.
 const MAX_ROW: u64 = 1000;
 
-/// A threshold that counts copies.
-pub(crate) const COPIES: Mark = Mark::Threshold(Threshold {
-    repeats: true,
-    ..Threshold::AT_MOST
-});
-
 /// The numbers of copies that a setting may ask for: one would stop the first of them.
-pub(crate) const MANY: Domain = Domain::Int {
-    min: 2,
-    max: MAX_ROW as i64,
-};
+pub(crate) const MANY: RangeInclusive<i64> = 2..=MAX_ROW as i64;
 
 /// The one threshold of most: how long a row has to be.
 pub(crate) const fn n(default: i64, unit: &'static str, doc: &'static str) -> Param {
-    Param {
-        name: "n",
-        mark: COPIES,
-        default: Literal::Int(default),
-        domain: MANY,
-        unit,
-        doc,
-    }
+    Param::count("n", default, MANY)
+        .copies()
+        .unit(unit)
+        .doc(doc)
 }
 
 /// [`n`] of equal calls or pairs, 3 where nothing is said.

@@ -9,7 +9,6 @@
 //! | a corpus through all of them, resumable | [`run`], [`Journal`] |
 //! | any parallel pass over a corpus | [`each`] |
 //! | context budgets, and limits that ask | [`budget`] |
-//! | rules of feedback, held against runs | [`feedback`] |
 //! | what comes out | [`Record`], [`Decided`] |
 //!
 //! This crate cannot name a label: what is true about a transcript is known to `deadloop-score`.
@@ -25,7 +24,6 @@ mod block;
 pub mod budget;
 mod each;
 mod engine;
-pub mod feedback;
 mod grid;
 mod journal;
 mod plan;

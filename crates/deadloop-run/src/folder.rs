@@ -33,7 +33,7 @@ const RESULT: [&str; 24] = [
     "cases.jsonl",
     "choice.csv",
     "excerpts.jsonl.zst",
-    "feedback.csv",
+    "feedback.csv", // of earlier versions
     "intervals.csv",
     "limits.csv",
     "outcomes.csv",

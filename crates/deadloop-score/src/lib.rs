@@ -13,7 +13,6 @@
 //! | which setting to take, and whether to | [`choose()`], [`Advice`], [`front`] |
 //! | how far other models speak for one | [`Borrowing`], [`BetaBinomial`], [`GammaPoisson`] |
 //! | what clean text alone allows | [`calibrate()`] |
-//! | grids too large for the product | [`draw_structures`], [`race`] |
 //! | how much data a claim takes | [`power`] |
 //! | two settings held against each other | [`compare()`], [`Side`], [`Comparison`] |
 //! | cases with the answer beside them | [`parse_pinned`], [`Expect`] |
@@ -51,7 +50,6 @@ pub use choose::duel::Figures;
 pub use choose::folds::folds;
 pub use choose::options::{ChooseOptions, ReadyGuard};
 pub use choose::pooling::{BetaBinomial, Borrowing, GammaPoisson, GroupSizes};
-pub use choose::structures::{Drawing, DrawnStructures, draw_structures, race};
 pub use choose::words::told;
 pub use choose::{NoCandidates, changes, choose, explained};
 pub use compare::{
@@ -97,9 +95,7 @@ pub use measure::{
 };
 pub use pareto::{FrontPoint, front};
 pub use pinned::{Expect, Fired, Marks, Pinned, Subject, parse_pinned};
-pub use repairs::{
-    Candidate, Judged, RepairChoice, RepairRuling, RepairTally, best, choose_repair,
-};
+pub use repairs::{Candidate, Judged, RepairChoice, RepairTally, best, choose_repair};
 pub use scores::Scores;
 pub use tally::{
     AnyEvidence, BoxKey, BoxPlace, BoxSum, Boxes, Count, Evidence, Latencies, LatencySheet,

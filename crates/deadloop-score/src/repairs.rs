@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 
 use deadloop_replay::detect::repair::Mended;
 
+use crate::choose::advice::Ruling;
 use crate::compare::mcnemar;
 
 /// What became of a stream in the hands of a variant.
@@ -112,39 +113,11 @@ pub fn best(
     within.min_by_key(|(_, tally)| tally.order())
 }
 
-/// The verdict of a choice of a repairer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RepairRuling {
-    /// It recovers more than what is in use, within the limit, also on streams that it was not chosen on.
-    Ship,
-    /// Within the limit where it was chosen, over it elsewhere: somebody has to decide.
-    Decide,
-    /// Too few damaged streams, or all of one group.
-    Collect,
-    /// Nothing within the limit recovers significantly more than what is in use.
-    Keep,
-    /// Nothing within the limit recovers anything.
-    None,
-}
-
-impl RepairRuling {
-    /// Its name in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Ship => "ship",
-            Self::Decide => "decide",
-            Self::Collect => "collect",
-            Self::Keep => "keep",
-            Self::None => "none",
-        }
-    }
-}
-
 /// A choice among the variants of a repairer.
 #[derive(Clone, Debug)]
 pub struct RepairChoice {
     /// What to do.
-    pub ruling: RepairRuling,
+    pub ruling: Ruling,
     /// The best variant within the limit and its counts, on the streams it was chosen on.
     pub chosen: Option<(usize, RepairTally)>,
     /// The counts over all streams, each judged by the variant chosen on the other folds; `None` if there is one group.
@@ -190,12 +163,12 @@ pub fn choose_repair(
     let more = chosen
         .is_some_and(|(_, tally)| tally.of(Mended::Recovered) > tally_in_use.of(Mended::Recovered));
     let ruling = match (&chosen, &held_out) {
-        _ if tally_in_use.damaged() < LEAST || there.len() < 2 => RepairRuling::Collect,
-        (None, _) => RepairRuling::None,
-        (Some((_, tally)), _) if tally.of(Mended::Recovered) == 0 => RepairRuling::None,
-        _ if !more || p >= SURE => RepairRuling::Keep,
-        (_, Some(out)) if !out.within(limit) => RepairRuling::Decide,
-        _ => RepairRuling::Ship,
+        _ if tally_in_use.damaged() < LEAST || there.len() < 2 => Ruling::Collect,
+        (None, _) => Ruling::None,
+        (Some((_, tally)), _) if tally.of(Mended::Recovered) == 0 => Ruling::None,
+        _ if !more || p >= SURE => Ruling::Keep,
+        (_, Some(out)) if !out.within(limit) => Ruling::Decide,
+        _ => Ruling::Ship,
     };
     RepairChoice {
         ruling,
@@ -279,21 +252,18 @@ mod tests {
         let groups: Vec<usize> = (0..50).map(|at| at % 10).collect();
         let all = [idle, bold, shy];
         let strict = choose_repair(&all, &groups, 0, 0.001);
-        assert_eq!(strict.ruling, RepairRuling::Ship);
+        assert_eq!(strict.ruling, Ruling::Ship);
         assert_eq!(strict.chosen.map(|(v, _)| v), Some(2));
         assert_eq!(strict.held_out.map(|t| t.damaged()), Some(40));
         let loose = choose_repair(&all, &groups, 0, 0.3);
         assert_eq!(loose.chosen.map(|(v, _)| v), Some(1));
         let alone = choose_repair(&all, &[0; 50], 0, 0.3);
-        assert_eq!(alone.ruling, RepairRuling::Collect);
+        assert_eq!(alone.ruling, Ruling::Collect);
         assert_eq!(
             choose_repair(&all[..1], &groups, 0, 0.05).ruling,
-            RepairRuling::None
+            Ruling::None
         );
-        assert_eq!(
-            choose_repair(&all, &groups, 2, 0.001).ruling,
-            RepairRuling::Keep
-        );
+        assert_eq!(choose_repair(&all, &groups, 2, 0.001).ruling, Ruling::Keep);
     }
 
     #[test]
@@ -332,6 +302,6 @@ mod tests {
             0,
             0.02,
         );
-        assert_eq!(choice.ruling, RepairRuling::Ship);
+        assert_eq!(choice.ruling, Ruling::Ship);
     }
 }

@@ -8,10 +8,12 @@ use crate::{Body, Card, Place, Problem, RecordDigest, RecordedEvent, stream};
 
 mod class;
 mod ids;
+mod order;
 pub(crate) mod wire;
 
 pub use class::Class;
 pub use ids::Ids;
+pub use order::{Disorder, DisorderKind, disorders};
 
 /// One recorded generation, or one agent task, of one model. It holds no label: what is true about
 /// a transcript travels beside it ([`Entry::labels`]), so that what replays it cannot see it.

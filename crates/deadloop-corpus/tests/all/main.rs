@@ -12,6 +12,7 @@ mod finder;
 mod finder_runs;
 mod import;
 mod kit;
+mod order;
 mod parquet;
 mod round_trip;
 mod starter;

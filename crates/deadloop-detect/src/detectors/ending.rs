@@ -7,11 +7,10 @@ use super::{Detector, Measuring, Response, Sample};
 use crate::arrived::Arrived;
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
-use crate::param::{Domain, Mark, Param};
+use crate::param::Param;
 use crate::params::Params;
 use crate::repair::Fault;
 use crate::stream::{Channel, Chars, Event, Kind, TextChannel};
-use crate::value::Literal;
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
@@ -45,18 +44,9 @@ static QUIET: [Event<'static>; 3] = [
 ];
 
 static PARAMS: [Param; 2] = [
-    Param {
-        name: "need",
-        mark: Mark::Structural,
-        default: Literal::Texts(&["finish"]),
-        domain: Domain::Words(&["finish", "done", "json"]),
-        unit: "",
-        doc: "what an ended stream has to have: a known finish reason, any end mark, an answer in JSON to its end",
-    },
-    Param {
-        name: "reasons",
-        mark: Mark::Structural,
-        default: Literal::Texts(&[
+    Param::words("need", &["finish"], &["finish", "done", "json"])
+        .doc("what an ended stream has to have: a known finish reason, any end mark, an answer in JSON to its end"),
+    Param::texts("reasons", &[
             "stop",
             "length",
             "tool_calls",
@@ -73,11 +63,7 @@ static PARAMS: [Param; 2] = [
             "pause_turn",
             "max_output_tokens",
             "model_context_window_exceeded",
-        ]),
-        domain: Domain::Texts,
-        unit: "",
-        doc: "finish reasons of streams that are whole",
-    },
+        ]).doc("finish reasons of streams that are whole"),
 ];
 
 fn recipe(params: &Params) -> Recipe {

@@ -6,11 +6,10 @@ use super::{Detector, Measuring, Response, Sample};
 use crate::arrived::Arrived;
 use crate::fact::{Bound, Fact};
 use crate::meter::{Meter, Recipe};
-use crate::param::{Domain, Mark, Param, Threshold};
+use crate::param::Param;
 use crate::params::Params;
 use crate::repair::Fault;
 use crate::stream::{Arguments, Calls, Channel, Event, Kind};
-use crate::value::Literal;
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
@@ -57,30 +56,15 @@ static FIRES: [Event<'static>; 4] = [call("a"), call("b"), result("a", true), re
 static QUIET: [Event<'static>; 4] = [call("a"), call("b"), result("a", true), result("b", false)];
 
 static PARAMS: [Param; 3] = [
-    Param {
-        name: "min_ok",
-        mark: Mark::Threshold(Threshold::AT_LEAST),
-        default: Literal::Int(1),
-        domain: Domain::Int { min: 1, max: 1000 },
-        unit: "calls",
-        doc: "how many calls have to come back whole; if there are fewer, all of them",
-    },
-    Param {
-        name: "min_calls",
-        mark: Mark::Structural,
-        default: Literal::Int(2),
-        domain: Domain::Int { min: 1, max: 1000 },
-        unit: "calls",
-        doc: "the fewest calls of a batch that is judged; with 1, each single call that fails is a batch",
-    },
-    Param {
-        name: "need",
-        mark: Mark::Structural,
-        default: Literal::Texts(&[]),
-        domain: Domain::Texts,
-        unit: "",
-        doc: "fields that a result has to have; none: any result without an error is whole",
-    },
+    Param::count("min_ok", 1, 1..=1000)
+        .at_least()
+        .unit("calls")
+        .doc("how many calls have to come back whole; if there are fewer, all of them"),
+    Param::count("min_calls", 2, 1..=1000)
+        .unit("calls")
+        .doc("the fewest calls of a batch that is judged; with 1, each single call that fails is a batch"),
+    Param::texts("need", &[])
+        .doc("fields that a result has to have; none: any result without an error is whole"),
 ];
 
 fn recipe(params: &Params) -> Recipe {

@@ -4,11 +4,10 @@ use super::{Detector, Measuring, Refusal, Response, Sample};
 use crate::arrived::Arrived;
 use crate::fact::{Bound, Fact};
 use crate::meter::{Meter, Recipe};
-use crate::param::{Domain, Mark, Param, Threshold};
+use crate::param::Param;
 use crate::params::Params;
 use crate::repair::{Fault, PHRASE_LISTS, phrases};
 use crate::stream::{Channel, Chars, Event, Kind, TextChannel};
-use crate::value::Literal;
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
@@ -45,41 +44,15 @@ static QUIET: [Event<'static>; 2] = [
 const LOOKED_AT: usize = 4096;
 
 static PARAMS: [Param; 4] = [
-    Param {
-        name: "lists",
-        mark: Mark::Structural,
-        default: Literal::Texts(&["zh", "en"]),
-        domain: Domain::Words(PHRASE_LISTS),
-        unit: "",
-        doc: "lists of phrases: acknowledgements in Chinese and English, and confirmations of users (-done)",
-    },
-    Param {
-        name: "own",
-        mark: Mark::Structural,
-        default: Literal::Texts(&[]),
-        domain: Domain::Texts,
-        unit: "",
-        doc: "more phrases",
-    },
-    Param {
-        name: "anchor",
-        mark: Mark::Structural,
-        default: Literal::Text("start"),
-        domain: Domain::Word(&["start", "whole", "any"]),
-        unit: "",
-        doc: "where a phrase must stand: at the start, be the whole answer, anywhere",
-    },
-    Param {
-        name: "max_chars",
-        mark: Mark::Threshold(Threshold::AT_LEAST),
-        default: Literal::Int(60),
-        domain: Domain::Int {
-            min: 1,
-            max: LOOKED_AT as i64,
-        },
-        unit: "chars",
-        doc: "longest answer, blanks around it aside",
-    },
+    Param::words("lists", &["zh", "en"], PHRASE_LISTS)
+        .doc("lists of phrases: acknowledgements in Chinese and English, and confirmations of users (-done)"),
+    Param::texts("own", &[]).doc("more phrases"),
+    Param::word("anchor", "start", &["start", "whole", "any"])
+        .doc("where a phrase must stand: at the start, be the whole answer, anywhere"),
+    Param::count("max_chars", 60, 1..=LOOKED_AT as i64)
+        .at_least()
+        .unit("chars")
+        .doc("longest answer, blanks around it aside"),
 ];
 
 fn check(params: &Params) -> Result<(), Refusal> {

@@ -7,10 +7,9 @@ use super::{Detector, Measuring, Response, Sample};
 use crate::arrived::Arrived;
 use crate::fact::{Bound, Fact};
 use crate::meter::{Meter, Recipe};
-use crate::param::{Domain, Mark, Param, Threshold};
+use crate::param::{Param, Threshold};
 use crate::repair::Fault;
 use crate::stream::{Channel, Chars, Event, Kind, TextChannel};
-use crate::value::Literal;
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
@@ -57,17 +56,10 @@ static PARAMS: [Param; 2] = [
 ];
 
 const fn millis(name: &'static str, default: i64, doc: &'static str) -> Param {
-    Param {
-        name,
-        mark: Mark::Threshold(Threshold::AT_MOST),
-        default: Literal::Int(default),
-        domain: Domain::Int {
-            min: 1000,
-            max: 3_600_000,
-        },
-        unit: "ms",
-        doc,
-    }
+    Param::count(name, default, 1000..=3_600_000)
+        .at_most()
+        .unit("ms")
+        .doc(doc)
 }
 
 /// Follows one stream.

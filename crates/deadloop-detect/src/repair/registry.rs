@@ -1,11 +1,13 @@
 //! The registry of repairers. To add one, add a folder beside this file, `mod x;` in `mod.rs` and
 //! `&x::ENTRY` here. Listings, docs and the laws in `tests/` read the registry.
 
+use std::ops::RangeInclusive;
+
 use crate::detectors::{Detector, Measuring, Program, Refusal, Response, Sample};
-use crate::param::{Domain, Mark, Param};
+use crate::param::Param;
 use crate::params::Params;
 use crate::preset::{Preset, presets};
-use crate::value::{Literal, Value};
+use crate::value::Value;
 
 use super::meaning::{Delivered, Meaning, Pieces};
 use super::{filter, json, names, replay, tags, think};
@@ -189,74 +191,8 @@ fn no_program(_: &Params) -> Program {
     }
 }
 
-/// A parameter that is one of some words.
-pub(super) const fn word(
-    name: &'static str,
-    default: &'static str,
-    words: &'static [&'static str],
-    doc: &'static str,
-) -> Param {
-    Param {
-        name,
-        mark: Mark::Structural,
-        default: Literal::Text(default),
-        domain: Domain::Word(words),
-        unit: "",
-        doc,
-    }
-}
-
-/// A parameter that is a list of texts.
-pub(super) const fn texts(
-    name: &'static str,
-    default: &'static [&'static str],
-    doc: &'static str,
-) -> Param {
-    Param {
-        name,
-        mark: Mark::Structural,
-        default: Literal::Texts(default),
-        domain: Domain::Texts,
-        unit: "",
-        doc,
-    }
-}
-
-/// A parameter that is a table of names.
-pub(super) const fn table(name: &'static str, doc: &'static str) -> Param {
-    Param {
-        name,
-        mark: Mark::Structural,
-        default: Literal::EmptyTable,
-        domain: Domain::Free,
-        unit: "",
-        doc,
-    }
-}
-
-/// A parameter that is a whole number from `bounds.0` to `bounds.1`.
-pub(super) const fn count(
-    name: &'static str,
-    default: i64,
-    bounds: (i64, i64),
-    unit: &'static str,
-    doc: &'static str,
-) -> Param {
-    Param {
-        name,
-        mark: Mark::Structural,
-        default: Literal::Int(default),
-        domain: Domain::Int {
-            min: bounds.0,
-            max: bounds.1,
-        },
-        unit,
-        doc,
-    }
-}
-
 /// The bounds of a parameter `hold`: how many chars may wait.
-pub(super) const HOLD: (i64, i64) = (1, 1_000_000);
+pub(super) const HOLD: RangeInclusive<i64> = 1..=1_000_000;
 
 /// The texts of a parameter that is a list.
 pub(super) fn list(params: &Params, name: &str) -> Vec<String> {

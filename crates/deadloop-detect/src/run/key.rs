@@ -1,22 +1,15 @@
 //! [`Key`]: what makes two calls the same.
 
 use super::{Call, hash};
-use crate::param::{Domain, Mark, Param};
+use crate::param::Param;
 use crate::params::Params;
-use crate::value::Literal;
 
 const NAME: &str = "key";
 
 /// The parameter that chooses one.
 pub(crate) const fn key(default: &'static str) -> Param {
-    Param {
-        name: NAME,
-        mark: Mark::Structural,
-        default: Literal::Text(default),
-        domain: Domain::Word(&["name", "call", "raw"]),
-        unit: "",
-        doc: "what two calls have in common: the tool; the tool and its arguments; the same, the text as written",
-    }
+    Param::word(NAME, default, &["name", "call", "raw"])
+        .doc("what two calls have in common: the tool; the tool and its arguments; the same, the text as written")
 }
 
 /// What two equal calls have in common.

@@ -9,48 +9,26 @@ use std::collections::VecDeque;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Look, hash, ids};
-use crate::param::{Domain, Mark, Param};
-use crate::value::Literal;
+use crate::param::Param;
 
 /// The parameter that takes as equal what changes every time.
-pub(crate) const VOLATILE: Param = Param {
-    name: "volatile",
-    mark: Mark::Structural,
-    default: Literal::Text("off"),
-    domain: Domain::Word(&["off", "row"]),
-    unit: "",
-    doc: "row: results of a call that differ in dates and in ids that change every time are the same",
-};
+pub(crate) const VOLATILE: Param = Param::word("volatile", "off", &["off", "row"]).doc(
+    "row: results of a call that differ in dates and in ids that change every time are the same",
+);
 
 /// The parameter that says when results that say nothing count.
-pub(crate) const STATELESS_N: Param = Param {
-    name: "stateless_n",
-    mark: Mark::Structural,
-    default: Literal::Int(0),
-    domain: Domain::Int { min: 0, max: 1000 },
-    unit: "calls",
-    doc: "results that say nothing count from this many on; 0: as all others",
-};
+pub(crate) const STATELESS_N: Param = Param::count("stateless_n", 0, 0..=1000)
+    .unit("calls")
+    .doc("results that say nothing count from this many on; 0: as all others");
 
 /// The parameter that says how short a result that says nothing is.
-pub(crate) const STATELESS_CHARS: Param = Param {
-    name: "stateless_chars",
-    mark: Mark::Structural,
-    default: Literal::Int(12),
-    domain: Domain::Int { min: 0, max: 1000 },
-    unit: "chars",
-    doc: "the longest result that says nothing, without its tags; it has no digit but 0 and is no error",
-};
+pub(crate) const STATELESS_CHARS: Param = Param::count("stateless_chars", 12, 0..=1000)
+    .unit("chars")
+    .doc("the longest result that says nothing, without its tags; it has no digit but 0 and is no error");
 
 /// The parameter that says whether calls with other arguments are other calls.
-pub(crate) const ARGUMENTS: Param = Param {
-    name: "arguments",
-    mark: Mark::Structural,
-    default: Literal::Bool(true),
-    domain: Domain::Flag,
-    unit: "",
-    doc: "false: the tool alone is compared, whatever its arguments are",
-};
+pub(crate) const ARGUMENTS: Param = Param::flag("arguments", true)
+    .doc("false: the tool alone is compared, whatever its arguments are");
 
 /// Different results that are kept in mind; of more the one that was not met for longest is forgotten.
 const RESULTS: usize = 64;

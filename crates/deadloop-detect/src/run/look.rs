@@ -10,37 +10,24 @@ use regex::Regex;
 use super::known::HOLE;
 use super::{Answer, STATELESS_CHARS, STATELESS_N, VOLATILE, ids};
 use crate::detectors::Refusal;
-use crate::param::{DECIMAL, Domain, Mark, Param};
+use crate::param::{DECIMAL, Param};
 use crate::params::Params;
 use crate::stream::Cut;
-use crate::value::{Literal, Value};
+use crate::value::Value;
 
 /// The parameter that leaves out tools.
-pub(crate) const ALLOW: Param = Param {
-    name: "allow",
-    mark: Mark::Structural,
-    default: Literal::Texts(&[]),
-    domain: Domain::Globs,
-    unit: "",
-    doc: "globs on tool names: such calls and their results are not seen",
-};
+pub(crate) const ALLOW: Param =
+    Param::globs("allow").doc("globs on tool names: such calls and their results are not seen");
 
 /// The parameter that says when everything is forgotten.
-pub(crate) const RESET: Param = Param {
-    name: "reset",
-    mark: Mark::Structural,
-    default: Literal::Text("run"),
-    domain: Domain::Word(&["run", "user"]),
-    unit: "",
-    doc: "user: what was seen is forgotten at each message of a user after the first turn",
-};
+pub(crate) const RESET: Param = Param::word("reset", "run", &["run", "user"])
+    .doc("user: what was seen is forgotten at each message of a user after the first turn");
 
 /// The parameter that says what is left out of results before they are compared.
-pub(crate) const NORMALISE: Param = Param {
-    name: "normalise",
-    mark: Mark::Structural,
-    default: Literal::Texts(&[]),
-    domain: Domain::Words(&[
+pub(crate) const NORMALISE: Param = Param::words(
+    "normalise",
+    &[],
+    &[
         "times",
         "durations",
         "addresses",
@@ -51,10 +38,9 @@ pub(crate) const NORMALISE: Param = Param {
         "tokens",
         "pids",
         "ports",
-    ]),
-    unit: "",
-    doc: "what is taken as equal in results, whatever it is",
-};
+    ],
+)
+.doc("what is taken as equal in results, whatever it is");
 
 /// What each word of [`NORMALISE`] replaces, in the order in which it is done.
 static PATTERNS: LazyLock<Vec<(&'static str, Regex)>> = LazyLock::new(|| {
@@ -244,17 +230,9 @@ pub(crate) fn sees_calls(params: &Params) -> Result<(), Refusal> {
 
 /// The parameter that says how much of an error's text is compared.
 pub(crate) const fn prefix() -> Param {
-    Param {
-        name: "prefix",
-        mark: Mark::Structural,
-        default: Literal::Int(100),
-        domain: Domain::Int {
-            min: 1,
-            max: 10_000,
-        },
-        unit: "chars",
-        doc: "how many first chars of its text make two errors the same",
-    }
+    Param::count("prefix", 100, 1..=10_000)
+        .unit("chars")
+        .doc("how many first chars of its text make two errors the same")
 }
 
 /// The first `chars` of a text.
@@ -267,27 +245,13 @@ pub(crate) fn start_of(text: &str, chars: usize) -> &str {
 pub(crate) const TELLS_WARNING: &str = "warning";
 
 /// The parameter that chooses between stops and warnings, which are two operating points.
-pub(crate) const TELLS: Param = Param {
-    name: "tells",
-    mark: Mark::Structural,
-    default: Literal::Text("stop"),
-    domain: Domain::Word(&["stop", TELLS_WARNING]),
-    unit: "",
-    doc: "which of its two alarms it tells: where it stops a run, or where it warns before that",
-};
+pub(crate) const TELLS: Param = Param::word("tells", "stop", &["stop", TELLS_WARNING])
+    .doc("which of its two alarms it tells: where it stops a run, or where it warns before that");
 
 /// The parameter that says how early a warning comes.
-pub(crate) const WARN_AT: Param = Param {
-    name: "warn_at",
-    mark: Mark::Structural,
-    default: Literal::Float(0.8),
-    domain: Domain::Float {
-        min: 0.01,
-        max: 1.0,
-    },
-    unit: "of the limit",
-    doc: "with tells = \"warning\": the share of a limit that is used up",
-};
+pub(crate) const WARN_AT: Param = Param::number("warn_at", 0.8, 0.01..=1.0)
+    .unit("of the limit")
+    .doc("with tells = \"warning\": the share of a limit that is used up");
 
 /// The share of a limit at which it alarms, in millionths: the whole limit, or the share of a warning.
 pub(crate) fn warned(params: &Params) -> i64 {

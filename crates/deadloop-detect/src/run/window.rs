@@ -3,38 +3,23 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::number;
-use crate::param::{Domain, Mark, Param};
+use crate::param::Param;
 use crate::stream::Units;
-use crate::value::Literal;
 
 /// The longest window that a setting may ask for.
 pub(crate) const WINDOW: i64 = 1000;
 
 /// Whether the result counts too.
 pub(crate) const fn with_result(default: bool) -> Param {
-    Param {
-        name: "with_result",
-        mark: Mark::Structural,
-        default: Literal::Bool(default),
-        domain: Domain::Flag,
-        unit: "",
-        doc: "true: a call and its result are compared; false: the call alone",
-    }
+    Param::flag("with_result", default)
+        .doc("true: a call and its result are compared; false: the call alone")
 }
 
 /// The parameter for the length of a window.
 pub(crate) const fn window(default: i64, unit: &'static str, doc: &'static str) -> Param {
-    Param {
-        name: "window",
-        mark: Mark::Structural,
-        default: Literal::Int(default),
-        domain: Domain::Int {
-            min: 2,
-            max: WINDOW,
-        },
-        unit,
-        doc,
-    }
+    Param::count("window", default, 2..=WINDOW)
+        .unit(unit)
+        .doc(doc)
 }
 
 /// The last things of a run, by their hashes, each with its place.

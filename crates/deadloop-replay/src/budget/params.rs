@@ -1,6 +1,6 @@
 //! [`Budget`]: one setting of a context budget, and its parameters.
 
-use deadloop_detect::{Domain, Literal, Mark, Param, Value, short_hash};
+use deadloop_detect::{Param, Value, short_hash};
 
 /// How tokens are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -92,126 +92,36 @@ pub struct Budget {
     pub cache: f64,
 }
 
-const fn structural(
-    name: &'static str,
-    default: Literal,
-    domain: Domain,
-    unit: &'static str,
-    doc: &'static str,
-) -> Param {
-    Param {
-        name,
-        mark: Mark::Structural,
-        default,
-        domain,
-        unit,
-        doc,
-    }
-}
-
-const SHARE: Domain = Domain::Float { min: 0.0, max: 1.0 };
-
 /// The parameters of a budget, in the order in which they are written.
 pub const PARAMS: &[Param] = &[
-    structural(
-        "counter",
-        Literal::Text("chars/4"),
-        Domain::Word(&["chars/4", "chars/3.3", "recorded"]),
-        "",
-        "how tokens are counted: estimated from chars event by event, or as the recording says",
-    ),
-    structural(
-        "window",
-        Literal::Int(128_000),
-        Domain::Int {
-            min: 100,
-            max: 100_000_000,
-        },
-        "tokens",
-        "what the model takes",
-    ),
-    structural(
-        "threshold",
-        Literal::Float(0.85),
-        Domain::Float {
-            min: 0.05,
-            max: 1.0,
-        },
-        "share of window - tools",
-        "above it something is done",
-    ),
-    structural(
-        "reserve",
-        Literal::Float(0.1),
-        Domain::Float { min: 0.0, max: 0.9 },
-        "share of the window",
-        "kept free for the answer: a longer prompt is an overflow",
-    ),
-    structural(
-        "tools",
-        Literal::Int(0),
-        Domain::Int {
-            min: 0,
-            max: 10_000_000,
-        },
-        "tokens",
-        "definitions of tools, before everything",
-    ),
-    structural(
-        "keep",
-        Literal::Float(0.2),
-        SHARE,
-        "share of the window",
-        "the newest events that stay as they are",
-    ),
-    structural(
-        "summary",
-        Literal::Float(0.05),
-        SHARE,
-        "share of the window",
-        "what a summary takes at most",
-    ),
-    structural(
-        "policy",
-        Literal::Text("summary"),
-        Domain::Word(&["summary", "drop", "clear-results"]),
-        "",
-        "what is done with old events",
-    ),
-    structural(
-        "keep_results",
-        Literal::Int(3),
-        Domain::Int {
-            min: 0,
-            max: 10_000,
-        },
-        "results",
-        "clear-results: the newest, which stay",
-    ),
-    structural(
-        "clear_at_least",
-        Literal::Int(0),
-        Domain::Int {
-            min: 0,
-            max: 100_000_000,
-        },
-        "tokens",
-        "clear-results: what it has to free to be done",
-    ),
-    structural(
-        "exclude",
-        Literal::Texts(&[]),
-        Domain::Globs,
-        "",
-        "clear-results: tools whose results stay",
-    ),
-    structural(
-        "cache",
-        Literal::Float(1.0),
-        SHARE,
-        "price of a token",
-        "of a prompt token that stood in the same place before; others cost 1, and so does what a summary writes",
-    ),
+    Param::word("counter", "chars/4", &["chars/4", "chars/3.3", "recorded"])
+        .doc("how tokens are counted: estimated from chars event by event, or as the recording says"),
+    Param::count("window", 128_000, 100..=100_000_000).unit("tokens").doc("what the model takes"),
+    Param::number("threshold", 0.85, 0.05..=1.0)
+        .unit("share of window - tools")
+        .doc("above it something is done"),
+    Param::number("reserve", 0.1, 0.0..=0.9)
+        .unit("share of the window")
+        .doc("kept free for the answer: a longer prompt is an overflow"),
+    Param::count("tools", 0, 0..=10_000_000)
+        .unit("tokens")
+        .doc("definitions of tools, before everything"),
+    Param::share("keep", 0.2)
+        .unit("share of the window")
+        .doc("the newest events that stay as they are"),
+    Param::share("summary", 0.05).unit("share of the window").doc("what a summary takes at most"),
+    Param::word("policy", "summary", &["summary", "drop", "clear-results"])
+        .doc("what is done with old events"),
+    Param::count("keep_results", 3, 0..=10_000)
+        .unit("results")
+        .doc("clear-results: the newest, which stay"),
+    Param::count("clear_at_least", 0, 0..=100_000_000)
+        .unit("tokens")
+        .doc("clear-results: what it has to free to be done"),
+    Param::globs("exclude").doc("clear-results: tools whose results stay"),
+    Param::share("cache", 1.0)
+        .unit("price of a token")
+        .doc("of a prompt token that stood in the same place before; others cost 1, and so does what a summary writes"),
 ];
 
 impl Default for Budget {

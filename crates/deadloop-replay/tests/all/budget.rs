@@ -595,29 +595,3 @@ fn the_reference_says_the_same_of_every_run() {
     }
     assert_eq!(asked, 320);
 }
-
-#[test]
-fn the_reference_says_the_same_of_every_result() {
-    use deadloop_replay::feedback::{Flags, Reading, WEIGHTS, analyse};
-    let mut asked = 0;
-    for vector in vectors().iter().filter(|v| v.get("flags").is_some()) {
-        let flag = |name: &str| vector["flags"][name].as_bool().unwrap();
-        let reading = Reading {
-            whole: vector["mode"] == "word",
-            head: usize::try_from(vector["head"].as_u64().unwrap()).unwrap(),
-        };
-        let flags = analyse(vector["text"].as_str().unwrap(), reading);
-        let wanted = Flags {
-            data: flag("data"),
-            errors: flag("errors"),
-            completion: flag("completion"),
-            analysis: flag("analysis"),
-        };
-        assert_eq!(flags, wanted, "{vector}");
-        assert!(
-            (flags.score(WEIGHTS[0]) - vector["flags"]["score"].as_f64().unwrap()).abs() < 1e-9
-        );
-        asked += 1;
-    }
-    assert_eq!(asked, 44);
-}

@@ -8,6 +8,5 @@
 
 mod bad_programs;
 mod budget;
-mod feedback;
 mod kit;
 mod programs;

@@ -19,10 +19,6 @@ pub struct Page {
     pub strips: Vec<Strip>,
     /// The rows of the table of iteration limits, under [`LIMIT_HEADER`]; cells as they are shown.
     pub limits: Vec<Vec<String>>,
-    /// What rules of feedback say against what the runs show.
-    pub matrices: Vec<Matrix>,
-    /// Sentences about feedback.
-    pub feedback: Vec<String>,
 }
 
 /// The heads of the table of iteration limits.
@@ -149,17 +145,4 @@ pub struct Strip {
     pub source: String,
     /// Run by run.
     pub runs: Vec<(u64, u64)>,
-}
-
-/// A confusion matrix.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Matrix {
-    /// What is held against what.
-    pub title: String,
-    /// What the runs show.
-    pub truths: Vec<String>,
-    /// What was said.
-    pub said: Vec<String>,
-    /// By truth, then by what was said.
-    pub counts: Vec<Vec<u64>>,
 }

@@ -1,13 +1,11 @@
 //! The page of a budget: its template, and what is in it.
 
-use std::fmt::Write as _;
-
 use minijinja::Environment;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, Value};
 use serde::Serialize;
 
-use super::data::{BudgetPoint, LIMIT_HEADER, Matrix, Page, World};
+use super::data::{BudgetPoint, LIMIT_HEADER, Page, World};
 use super::{Both, BudgetPageError, both, costs, lengths, turns};
 use crate::draw::{chart_css, variables_css};
 use crate::numbers::{UNDEFINED, count, percent, plain};
@@ -34,8 +32,6 @@ struct Content {
     trace: Option<Drawn>,
     limits: Option<Drawn>,
     limit_table: Grid,
-    matrices: Vec<Grid>,
-    feedback: Vec<String>,
     hash: String,
     css: String,
     js: &'static str,
@@ -137,8 +133,6 @@ fn content(data: &Page) -> Result<Content, BudgetPageError> {
         trace: trace.transpose()?,
         limits: strips.transpose()?,
         limit_table: limit_table(data),
-        matrices: data.matrices.iter().map(matrix).collect(),
-        feedback: data.feedback.clone(),
         hash: data.corpus_hash.clone(),
         csp: policy(&css, SCRIPT),
         css,
@@ -266,36 +260,6 @@ fn limit_table(data: &Page) -> Grid {
         (3, &LIMIT_HEADER),
         data.limits.clone(),
     )
-}
-
-/// A confusion matrix: a row what the runs show, a column what was said.
-fn matrix(matrix: &Matrix) -> Grid {
-    let mut header = vec![String::from("the run shows")];
-    header.extend(matrix.said.iter().map(|said| format!("said: {said}")));
-    let rows = matrix
-        .truths
-        .iter()
-        .zip(&matrix.counts)
-        .map(|(truth, counts)| {
-            let all: u64 = counts.iter().sum();
-            let cell = |n: &u64| {
-                let mut cell = count(*n);
-                if all > 0 {
-                    let _ = write!(cell, " ({})", percent(Some(*n as f64 / all as f64)));
-                }
-                cell
-            };
-            std::iter::once(truth.clone())
-                .chain(counts.iter().map(cell))
-                .collect()
-        });
-    Grid {
-        title: matrix.title.clone(),
-        note: String::new(),
-        numbers: 1,
-        header,
-        rows: rows.collect(),
-    }
 }
 
 fn grid(

@@ -7,7 +7,7 @@ mod html;
 mod lengths;
 mod turns;
 
-pub use data::{BudgetPoint, LIMIT_HEADER, Matrix, Page, PriceRow, Strip, Trace, World};
+pub use data::{BudgetPoint, LIMIT_HEADER, Page, PriceRow, Strip, Trace, World};
 
 use std::path::{Path, PathBuf};
 

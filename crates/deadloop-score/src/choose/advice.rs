@@ -8,11 +8,11 @@ use crate::constraint::Assurance;
 use crate::measure::{DELAY, ENDED, Metric, RECALL, SAVED, wrong_rate};
 use crate::tally::Tally;
 
-/// What to do with the settings.
+/// The verdict of a choice: of a guard, of a repairer, of a budget.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ruling {
-    /// Ship `settings.toml`.
+    /// Ship `settings.toml`: what is chosen is better than what is in use, also where it was not chosen.
     Ship,
     /// The setting in use is over a limit, and what is within costs too much to be advised unasked: decide.
     Decide,
@@ -21,7 +21,7 @@ pub enum Ruling {
     /// Keep the setting in use.
     #[default]
     Keep,
-    /// No setting is within the limits.
+    /// No setting is within the limits, or none does any good.
     None,
 }
 

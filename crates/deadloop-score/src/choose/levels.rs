@@ -20,10 +20,9 @@ pub(super) struct Tried {
 }
 
 impl Chooser<'_> {
-    /// How all candidates stand on all transcripts, then without each fold that can be held out: none that a race
-    /// has looked at.
+    /// How all candidates stand on all transcripts, then without each fold.
     pub(super) fn stands<'s>(&self, selection: &Selection<'s>) -> Vec<(Option<usize>, Stand<'s>)> {
-        let folds = (self.options.raced..self.field.fold_count).map(Some);
+        let folds = (0..self.field.fold_count).map(Some);
         let withouts = std::iter::once(None).chain(folds);
         withouts
             .map(|without| (without, selection.stand(without)))

@@ -46,7 +46,6 @@ pub(crate) mod rule;
 mod select;
 mod situation;
 mod spread;
-pub mod structures;
 pub(crate) mod words;
 
 use advice::{Advice, RunFigures};
@@ -148,7 +147,7 @@ impl Chooser<'_> {
             ready: ready.map(|ready| ready.name.clone()),
             in_use_is: self.options.in_use_is.into(),
             rule: pooled.ships,
-            in_use: self.run(self.in_use, &self.held(&self.every)),
+            in_use: self.run(self.in_use, &self.every),
             candidate: used.map(|tried| self.run_of(tried)),
             assurance: used.map(|tried| tried.assurance),
             levels: levels.iter().map(|tried| self.level(tried)).collect(),
@@ -166,12 +165,6 @@ impl Chooser<'_> {
         };
         self.say(&mut choices, &situation);
         choices
-    }
-
-    /// The transcripts of `pick` that are held out.
-    fn held(&self, pick: &[usize]) -> Vec<usize> {
-        let held = |i: &usize| self.field.folds[*i] >= self.options.raced;
-        pick.iter().copied().filter(held).collect()
     }
 
     /// What a cross does on the folds left out, against a setting on the same transcripts.
@@ -239,7 +232,7 @@ impl Chooser<'_> {
         let plan = self.field.evidence.plan;
         let in_use_tally = self.tally(self.in_use, pick);
         let held: Tally = match cross.without.is_empty() {
-            true => self.tally(self.in_use, &self.held(pick)),
+            true => self.tally(self.in_use, pick),
             false => {
                 let held = cross.held_out(&self.field, pick, self.in_use);
                 held.into_iter().map(|(_, tally)| tally).sum()

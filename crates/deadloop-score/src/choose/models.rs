@@ -184,7 +184,7 @@ impl Chooser<'_> {
     /// otherwise.
     fn best_there_can_be(&self, rival: (&Cross, usize), pick: &[usize]) -> Figures {
         let quiet = |i| (i, at_onset(&self.field.quiet(&[i])));
-        let new = self.held(pick).into_iter().map(quiet).collect();
+        let new = pick.iter().copied().map(quiet).collect();
         self.paired(new, self.otherwise(rival, pick)).figures()
     }
 
@@ -192,7 +192,7 @@ impl Chooser<'_> {
     /// together, each on its fold, where `rival` has any, or the setting `against`.
     fn otherwise(&self, (rival, against): (&Cross, usize), pick: &[usize]) -> Vec<Tally> {
         if rival.cell.is_none() {
-            return self.under(against, &self.held(pick));
+            return self.under(against, pick);
         }
         let held = rival.held_out(&self.field, pick, self.in_use);
         held.into_iter().map(|(_, tally)| tally).collect()

@@ -34,9 +34,6 @@ pub struct ChooseOptions {
     pub objective: Metric,
     /// Folds of the cross-validation, at least 2.
     pub folds: usize,
-    /// How many folds, from the first on, a race has looked at to leave settings out: they are never held out. 0
-    /// without a race.
-    pub raced: usize,
     /// Seed of the folds and of the bootstrap.
     pub seed: u64,
     /// How alarms are judged.
@@ -81,7 +78,6 @@ impl Default for ChooseOptions {
             rate_given: false,
             objective: &SAVED,
             folds: 5,
-            raced: 0,
             seed: 1,
             judge: JudgeOptions::default(),
             worth: Worth::default(),

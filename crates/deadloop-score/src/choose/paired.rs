@@ -8,7 +8,6 @@
 use std::ops::Sub;
 
 use deadloop_replay::Region;
-use statrs::function::erf::erfc;
 
 use super::ledger::Added;
 use crate::measure::{TERMS, Terms};
@@ -44,21 +43,6 @@ impl Difference {
         let sum = d().map(|(d, w)| w * d).sum();
         let squares = d().map(|(d, w)| w * d * d).sum();
         Self::of(sum, squares, weights.iter().sum())
-    }
-
-    /// The probability that the difference is above 0, by the normal approximation; 0.5 for two
-    /// settings that did the same everywhere.
-    pub(crate) fn probability(&self) -> f64 {
-        match self.error > 0.0 {
-            true => 0.5 * erfc(-self.mean / self.error / std::f64::consts::SQRT_2),
-            false => {
-                0.5 + 0.5
-                    * self
-                        .mean
-                        .partial_cmp(&0.0)
-                        .map_or(0.0, |o| f64::from(o as i8))
-            }
-        }
     }
 }
 
@@ -246,14 +230,6 @@ mod tests {
 
     use super::*;
     use crate::measure::linear;
-
-    #[test]
-    fn the_probability_is_the_normal_one() {
-        let p = |mean, error| Difference { mean, error }.probability();
-        assert!((p(1.281_551_565_544_6, 1.0) - 0.9).abs() < 1e-9);
-        assert!((p(-2.0, 2.0) - 0.158_655_253_931_457).abs() < 1e-9);
-        assert_eq!((p(0.0, 0.0), p(1.0, 0.0), p(-1.0, 0.0)), (0.5, 1.0, 0.0));
-    }
 
     #[test]
     fn the_error_of_a_sum_is_that_of_its_terms() {

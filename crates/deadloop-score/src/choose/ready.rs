@@ -101,16 +101,15 @@ impl<'a> Chooser<'a> {
     /// The ready guards that may ship: those within the limits first, then the best by the objective. One that is much
     /// worse than what is in use cannot, nor can one without a figure.
     fn standings(&self) -> Vec<Standing<'a>> {
-        let held = self.held(&self.every);
-        let once = self.once(&held);
-        let least = self.merit(&self.tally(self.in_use, &held)) - NEEDED * self.point();
+        let once = self.once(&self.every);
+        let least = self.merit(&self.tally(self.in_use, &self.every)) - NEEDED * self.point();
         let mut all: Vec<Standing<'a>> = Vec::new();
         for (nth, ready) in self.options.ready.iter().enumerate() {
             let known = all.iter().any(|s| s.ready.cell == ready.cell);
             if ready.cell == self.in_use || known {
                 continue;
             }
-            let merit = self.merit(&self.tally(ready.cell, &held));
+            let merit = self.merit(&self.tally(ready.cell, &self.every));
             if merit >= least {
                 let within = self.within(&self.tally(ready.cell, &once));
                 all.push(Standing {
@@ -132,7 +131,7 @@ impl<'a> Chooser<'a> {
 
     /// A ready guard in the place of what is in use: the same one whatever fold is left out.
     fn against_in_use(&self, ready: &'a ReadyGuard) -> Lead<'a> {
-        let folds = self.options.raced..self.field.fold_count;
+        let folds = 0..self.field.fold_count;
         let cross = Cross {
             cell: Some(ready.cell),
             without: folds.map(|fold| (fold, Some(ready.cell))).collect(),
@@ -162,7 +161,7 @@ impl<'a> Chooser<'a> {
 
     /// A point, beside what is in use.
     fn point(&self) -> f64 {
-        let now = self.tally(self.in_use, &self.held(&self.every));
+        let now = self.tally(self.in_use, &self.every);
         let value = self.options.objective.value(&now, &self.options.worth);
         self.options.objective.point(value.unwrap_or(0.0))
     }

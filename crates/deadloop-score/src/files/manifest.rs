@@ -48,9 +48,6 @@ pub struct Manifest {
     pub objective: Option<String>,
     /// Folds of the cross-validation.
     pub folds: Option<usize>,
-    /// How structures were drawn and raced, where not all of the grid was searched.
-    #[serde(default)]
-    pub search: Option<String>,
     /// What the choice comes to, where one was made.
     #[serde(default)]
     pub advice: Option<Advice>,

@@ -28,6 +28,6 @@ mod written;
 
 pub use entry::{Certainty, Measure, MeasureUnit, Metric, Shown};
 pub use formula::{Formula, Joined, Ratio, Term, Times, Worth};
-pub(crate) use linear::{At, TERMS, Terms, linear};
+pub(crate) use linear::{TERMS, Terms, linear};
 pub use names::{GoalError, metric};
 pub use table::*;

@@ -110,14 +110,7 @@ impl<'a> Evidence<'a> {
         pick.iter().map(outcome)
     }
 
-    /// The tally of a setting that watches what `cell` watches and never alarms.
-    pub(crate) fn quiet(&self, cell: usize, pick: &[usize], options: &JudgeOptions) -> Tally {
-        let block = self.plan.cell(cell).block;
-        let outcome = |i: &usize| judge(&self.cases[*i], self.watch(block, *i), None, options);
-        pick.iter().map(|i| Tally::of(&outcome(i))).sum()
-    }
-
-    /// The same, transcript by transcript.
+    /// The outcomes of a setting that watches what `cell` watches and never alarms, transcript by transcript.
     pub(crate) fn quiet_each(
         &self,
         cell: usize,

@@ -17,7 +17,6 @@ mod packed;
 mod painted;
 #[path = "kit/plan.rs"]
 mod plan;
-mod race;
 #[path = "kit/sweeps.rs"]
 mod sweeps;
 mod verdicts;

@@ -77,7 +77,6 @@ fn a_budget_is_swept_chosen_and_left_in_files() {
         "budgets.parquet",
         "budget.json",
         "limits.csv",
-        "feedback.csv",
         "manifest.json",
     ] {
         assert!(Path::new(&out).join(name).is_file(), "{name}");
@@ -92,13 +91,7 @@ fn a_budget_is_swept_chosen_and_left_in_files() {
     again[args.len() - 1] = &other;
     let again: Vec<&str> = again.into_iter().chain(["--jobs", "1"]).collect();
     assert_eq!(code(&deadloop(&again)), Some(0));
-    for name in [
-        "budgets.csv",
-        "budget.json",
-        "limits.csv",
-        "feedback.csv",
-        "report.html",
-    ] {
+    for name in ["budgets.csv", "budget.json", "limits.csv", "report.html"] {
         assert_eq!(
             read(Path::new(&out), name),
             read(Path::new(&other), name),

@@ -298,61 +298,6 @@ fn clean_text_alone_supports_what_its_length_allows() {
 }
 
 #[test]
-fn a_search_of_everything_is_the_full_grid() {
-    let bench = Bench::looping();
-    let full = bench.tune("full", &["-q"]);
-    assert_eq!(code(&full), Some(0), "{}", stderr(&full));
-    for how in ["random", "lhs"] {
-        let all = bench.tune(how, &["--search", how, "--structures", "8"]);
-        assert_eq!(code(&all), Some(0), "{}", stderr(&all));
-        let said = stderr(&all);
-        let covered = "8 of 8 structures (100.00 %), 24 of 24 cells (100.00 %); nothing raced";
-        assert!(said.contains(covered), "{said}");
-        assert_eq!(bench.tables(how), bench.tables("full"), "{how}");
-    }
-}
-
-#[test]
-fn a_search_is_the_same_for_one_seed_and_holds_out_what_its_race_has_not_seen() {
-    let bench = Bench::looping();
-    let search = |out: &str, more: &[&str]| {
-        let args = ["--search", "lhs", "--structures", "6"];
-        let run = bench.tune(out, &[&args, more].concat());
-        assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-        bench.tables(out)
-    };
-    let one = search("one", &["--jobs", "1"]);
-    assert_eq!(search("two", &["--jobs", "2"]), one);
-    assert_ne!(
-        search("other", &["--seed", "2"]),
-        one,
-        "another seed draws others"
-    );
-    let told = bench.manifest("one")["search"].to_string();
-    assert!(
-        told.contains("seed 1: 6 of 8 structures (75.00 %), 18 of 24 cells"),
-        "{told}"
-    );
-    let raced: u64 = told
-        .split("racing on ")
-        .nth(1)
-        .and_then(|rest| rest.split(' ').next()?.parse().ok())
-        .expect("it says on how many folds");
-    assert!(raced > 0, "{told}");
-    let full = bench.tune("full", &["-q"]);
-    assert_eq!(code(&full), Some(0), "{}", stderr(&full));
-    let held_out = |out: &str| -> f64 {
-        let chars = bench.choice(out)[0]["held_out_exposure"].parse::<f64>();
-        chars.expect("a count")
-    };
-    let share = held_out("one") / held_out("full");
-    assert!(
-        (0.3..0.9).contains(&share),
-        "the raced folds are not held out: {share}"
-    );
-}
-
-#[test]
 fn a_model_that_should_have_its_own_and_cannot_ends_with_its_code() {
     let bench = Bench::looping();
     let run = bench.tune("out", &["--require-own"]);

@@ -5,7 +5,7 @@
 use super::{Detector, Measuring, Refusal, Response, Sample};
 use crate::fact::Fact;
 use crate::meter::Recipe;
-use crate::param::{Domain, Mark, Param, Threshold};
+use crate::param::Param;
 use crate::params::Params;
 use crate::run::sample::{call, result};
 use crate::run::{
@@ -14,7 +14,6 @@ use crate::run::{
     with_result,
 };
 use crate::stream::{Calls, Channel, Event, Kind};
-use crate::value::Literal;
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
@@ -58,17 +57,10 @@ static QUIET: [Event<'static>; 18] = [
     A, NEW, B, NEW, A, NEW, A, NEW, B, NEW, B, NEW, A, NEW, B, NEW, A, NEW,
 ];
 
-const MAX_DISTINCT: Param = Param {
-    name: "max_distinct",
-    mark: Mark::Threshold(Threshold::AT_LEAST),
-    default: Literal::Int(6),
-    domain: Domain::Int {
-        min: 1,
-        max: LONGEST - 1,
-    },
-    unit: "calls",
-    doc: "the most different calls among them",
-};
+const MAX_DISTINCT: Param = Param::count("max_distinct", 6, 1..=LONGEST - 1)
+    .at_least()
+    .unit("calls")
+    .doc("the most different calls among them");
 
 const WINDOW: Param = window(10, "calls", "how many of the last ones are looked at");
 

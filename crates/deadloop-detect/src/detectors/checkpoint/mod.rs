@@ -21,7 +21,7 @@
 
 use crate::detectors::{Detector, Measuring, Response, Sample};
 use crate::fact::Bound;
-use crate::param::{Domain, Mark, Param, Threshold, Zero};
+use crate::param::{Domain, Param, Zero};
 use crate::value::Literal;
 
 mod facts;
@@ -51,24 +51,6 @@ pub(super) static ENTRY: Detector = Detector {
 
 /// Positions and lengths stop here: memory is bounded by the parameters, so these are bounded too.
 const MAX_CHARS: i64 = 10_000_000;
-
-const fn at_most(repeats: bool) -> Mark {
-    Mark::Threshold(Threshold {
-        repeats,
-        ..Threshold::AT_MOST
-    })
-}
-
-const fn at_least(zero_is_none: bool) -> Mark {
-    Mark::Threshold(Threshold {
-        zero: if zero_is_none {
-            Zero::NoBound
-        } else {
-            Zero::Number
-        },
-        ..Threshold::AT_LEAST
-    })
-}
 
 /// The thresholds, in the order of [`PARAMS`]; `facts` builds bounds from it.
 #[derive(Clone, Copy)]
@@ -118,215 +100,66 @@ impl Bounds {
 }
 
 static PARAMS: &[Param] = &[
-    Param {
-        name: "checkpoints",
-        mark: Mark::Structural,
-        default: Literal::Ints(&[2000, 3000, 5000]),
-        domain: Domain::Rising {
-            min: 1,
-            max: MAX_CHARS,
-        },
-        unit: "chars",
-        doc: "lengths at which the text is looked at",
-    },
-    Param {
-        name: "every",
-        mark: Mark::Structural,
-        default: Literal::Int(0),
-        domain: Domain::Int {
-            min: 0,
-            max: MAX_CHARS,
-        },
-        unit: "chars",
-        doc: "after the last checkpoint, the distance to further ones; 0: there are none (as in the document)",
-    },
-    Param {
-        name: "window",
-        mark: Mark::Structural,
-        default: Literal::Int(200),
-        domain: Domain::Int {
-            min: 1,
-            max: 10_000,
-        },
-        unit: "chars",
-        doc: "how far back from the checkpoint the short-sequence check reads",
-    },
-    Param {
-        name: "min_unit",
-        mark: at_most(false),
-        default: Literal::Int(2),
-        domain: Domain::Int {
-            min: 1,
-            max: 50_000,
-        },
-        unit: "chars",
-        doc: "shortest repeated unit of the short-sequence check",
-    },
-    Param {
-        name: "max_unit",
-        mark: at_least(true),
-        default: Literal::Int(0),
-        domain: Domain::Int {
-            min: 0,
-            max: 50_000,
-        },
-        unit: "chars",
-        doc: "longest repeated unit of the short-sequence check; 0: no bound",
-    },
-    Param {
-        name: "min_repeats",
-        mark: at_most(true),
-        default: Literal::Int(4),
-        domain: Domain::Int {
-            min: 2,
-            max: 100_000,
-        },
-        unit: "copies",
-        doc: "consecutive copies of the unit",
-    },
-    Param {
-        name: "short_at",
-        mark: Mark::Structural,
-        default: Literal::Text("first"),
-        domain: Domain::Word(&["first", "all"]),
-        unit: "",
-        doc: "at which checkpoints the short-sequence check runs",
-    },
-    Param {
-        name: "short_align",
-        mark: Mark::Structural,
-        default: Literal::Text("any"),
-        domain: Domain::Word(&["any", "end", "before"]),
-        unit: "",
-        doc: "where copies may stand: anywhere, only whole units counted back from the checkpoint, or anywhere before its last char, which is not read",
-    },
-    Param {
-        name: "unit_script",
-        mark: Mark::Structural,
-        default: Literal::Text("any"),
-        domain: Domain::Word(&["any", "cjk"]),
-        unit: "",
-        doc: "cjk: the unit must hold an ideograph of U+4E00..U+9FA5",
-    },
-    Param {
-        name: "one_char",
-        mark: Mark::Structural,
-        default: Literal::Text("skip"),
-        domain: Domain::Word(&["skip", "count"]),
-        unit: "",
-        doc: "whether one char repeated is a unit (\"........\")",
-    },
-    Param {
-        name: "min_matches",
-        mark: at_most(true),
-        default: Literal::Int(6),
-        domain: Domain::Int {
-            min: 1,
-            max: 1_000_000,
-        },
-        unit: "elements",
-        doc: "elements equal to the one a period before, counted from the end",
-    },
-    Param {
-        name: "min_cycles",
-        mark: at_most(true),
-        default: Literal::Int(1),
-        domain: Domain::Int {
-            min: 1,
-            max: 1_000_000,
-        },
-        unit: "periods",
-        doc: "the matches must also cover one period less than this",
-    },
-    Param {
-        name: "max_period",
-        mark: at_least(false),
-        default: Literal::Int(50),
-        domain: Domain::Int {
-            min: 1,
-            max: 1_000_000,
-        },
-        unit: "elements",
-        doc: "longest period of the period check",
-    },
-    Param {
-        name: "period_step",
-        mark: Mark::Structural,
-        default: Literal::Text("one"),
-        domain: Domain::Word(&["one", "period"]),
-        unit: "",
-        doc: "how the period check goes back: element by element, or a period at a time (one residue class)",
-    },
-    Param {
-        name: "partial_tail",
-        mark: Mark::Structural,
-        default: Literal::Text("keep"),
-        domain: Domain::Word(&["keep", "drop"]),
-        unit: "",
-        doc: "drop: the last element, which the checkpoint cut, is not compared",
-    },
-    Param {
-        name: "segment",
-        mark: Mark::Structural,
-        default: Literal::Text("between"),
-        domain: Domain::WordOrInt {
-            words: &["between"],
-            min: 1,
-            max: MAX_CHARS,
-        },
-        unit: "chars",
-        doc: "what the period check reads: the text from the previous checkpoint, or this many of the last chars",
-    },
-    Param {
-        name: "delimiters",
-        mark: Mark::Structural,
-        default: Literal::Text("。.；;！!？?\n"),
-        domain: Domain::CharSet,
-        unit: "",
-        doc: "chars at which a block ends",
-    },
-    Param {
-        name: "list_marker",
-        mark: Mark::Structural,
-        default: Literal::Text(r"^\s*\d+\.\s*"),
-        domain: Domain::Regex,
-        unit: "",
-        doc: "what is taken off the start of a line",
-    },
-    Param {
-        name: "blank_lines",
-        mark: Mark::Structural,
-        default: Literal::Text("keep"),
-        domain: Domain::Word(&["keep", "drop", "bare"]),
-        unit: "",
-        doc: "drop: the list check leaves out lines of white space; bare: those of a list_marker alone too",
-    },
-    Param {
-        name: "order",
-        mark: Mark::Structural,
-        default: Literal::Text("marker"),
-        domain: Domain::Word(&["marker", "paragraph", "list"]),
-        unit: "",
-        doc: "the kind where paragraph and list both fire: list if a marker was removed, or always one",
-    },
-    Param {
-        name: "code",
-        mark: Mark::Structural,
-        default: Literal::Text("check"),
-        domain: Domain::WordOrInt {
-            words: &["check", "skip"],
-            min: 1,
-            max: 1_000_000,
-        },
-        unit: "elements",
-        doc: "text inside ``` fences: checked, left out, or checked with this min_matches",
-    },
-    Param {
-        name: "ignore",
-        mark: Mark::Structural,
-        default: Literal::Texts(&[]),
-        domain: Domain::Regexes,
-        unit: "",
-        doc: "white list: a block or line that matches one of these is left out",
-    },
+    Param::new("checkpoints", Literal::Ints(&[2000, 3000, 5000]), Domain::Rising { min: 1, max: MAX_CHARS })
+        .unit("chars")
+        .doc("lengths at which the text is looked at"),
+    Param::count("every", 0, 0..=MAX_CHARS)
+        .unit("chars")
+        .doc("after the last checkpoint, the distance to further ones; 0: there are none (as in the document)"),
+    Param::count("window", 200, 1..=10_000)
+        .unit("chars")
+        .doc("how far back from the checkpoint the short-sequence check reads"),
+    Param::count("min_unit", 2, 1..=50_000)
+        .at_most()
+        .unit("chars")
+        .doc("shortest repeated unit of the short-sequence check"),
+    Param::count("max_unit", 0, 0..=50_000)
+        .at_least()
+        .zero(Zero::NoBound)
+        .unit("chars")
+        .doc("longest repeated unit of the short-sequence check; 0: no bound"),
+    Param::count("min_repeats", 4, 2..=100_000)
+        .copies()
+        .unit("copies")
+        .doc("consecutive copies of the unit"),
+    Param::word("short_at", "first", &["first", "all"])
+        .doc("at which checkpoints the short-sequence check runs"),
+    Param::word("short_align", "any", &["any", "end", "before"])
+        .doc("where copies may stand: anywhere, only whole units counted back from the checkpoint, or anywhere before its last char, which is not read"),
+    Param::word("unit_script", "any", &["any", "cjk"])
+        .doc("cjk: the unit must hold an ideograph of U+4E00..U+9FA5"),
+    Param::word("one_char", "skip", &["skip", "count"])
+        .doc("whether one char repeated is a unit (\"........\")"),
+    Param::count("min_matches", 6, 1..=1_000_000)
+        .copies()
+        .unit("elements")
+        .doc("elements equal to the one a period before, counted from the end"),
+    Param::count("min_cycles", 1, 1..=1_000_000)
+        .copies()
+        .unit("periods")
+        .doc("the matches must also cover one period less than this"),
+    Param::count("max_period", 50, 1..=1_000_000)
+        .at_least()
+        .unit("elements")
+        .doc("longest period of the period check"),
+    Param::word("period_step", "one", &["one", "period"])
+        .doc("how the period check goes back: element by element, or a period at a time (one residue class)"),
+    Param::word("partial_tail", "keep", &["keep", "drop"])
+        .doc("drop: the last element, which the checkpoint cut, is not compared"),
+    Param::word_or_count("segment", "between", &["between"], 1..=MAX_CHARS)
+        .unit("chars")
+        .doc("what the period check reads: the text from the previous checkpoint, or this many of the last chars"),
+    Param::new("delimiters", Literal::Text("。.；;！!？?\n"), Domain::CharSet)
+        .doc("chars at which a block ends"),
+    Param::new("list_marker", Literal::Text(r"^\s*\d+\.\s*"), Domain::Regex)
+        .doc("what is taken off the start of a line"),
+    Param::word("blank_lines", "keep", &["keep", "drop", "bare"])
+        .doc("drop: the list check leaves out lines of white space; bare: those of a list_marker alone too"),
+    Param::word("order", "marker", &["marker", "paragraph", "list"])
+        .doc("the kind where paragraph and list both fire: list if a marker was removed, or always one"),
+    Param::word_or_count("code", "check", &["check", "skip"], 1..=1_000_000)
+        .unit("elements")
+        .doc("text inside ``` fences: checked, left out, or checked with this min_matches"),
+    Param::new("ignore", Literal::Texts(&[]), Domain::Regexes)
+        .doc("white list: a block or line that matches one of these is left out"),
 ];

@@ -16,9 +16,9 @@
 //! Cost: one look-up when a token enters and one when it leaves, and 20 bytes for each token of the history.
 
 use crate::detectors::{Detector, Measuring, Refusal, Response, Sample};
-use crate::param::{Domain, Mark, Param, Threshold};
+use crate::param::Param;
 use crate::params::Params;
-use crate::value::{Literal, Value};
+use crate::value::Value;
 
 mod markers;
 mod meter;
@@ -51,71 +51,27 @@ const START_AFTER: &str = "start_after";
 const WINDOW: &str = "window";
 
 static PARAMS: &[Param] = &[
-    Param {
-        name: WINDOW,
-        mark: Mark::Structural,
-        default: Literal::Int(4000),
-        domain: Domain::Int {
-            min: 1,
-            max: 1_000_000,
-        },
-        unit: "chars",
-        doc: "the length of the text that is measured, the last chars",
-    },
-    Param {
-        name: HISTORY,
-        mark: Mark::Structural,
-        default: Literal::Int(20_000),
-        domain: Domain::Int {
-            min: 1,
-            max: 1_000_000,
-        },
-        unit: "chars",
-        doc: "how far back an equal pair of words makes one that is not new",
-    },
-    Param {
-        name: MARKERS,
-        mark: Mark::Structural,
-        default: Literal::Texts(&["en", "zh"]),
-        domain: Domain::Texts,
-        unit: "",
-        doc: "markers of doubt: the lists en and zh, and phrases of 1 to 4 words; none: they are not asked",
-    },
-    Param {
-        name: MAX_NEW,
-        mark: Mark::Threshold(Threshold::AT_LEAST),
-        default: Literal::Int(150),
-        domain: Domain::Int { min: 1, max: 1000 },
-        unit: "of 1000 pairs",
-        doc: "new pairs among those of the window, at most",
-    },
-    Param {
-        name: MIN_MARKERS,
-        mark: Mark::Threshold(Threshold::AT_MOST),
-        default: Literal::Int(6),
-        domain: Domain::Int { min: 0, max: 1000 },
-        unit: "in 1000 chars",
-        doc: "markers in the window, at least",
-    },
-    Param {
-        name: START_AFTER,
-        mark: Mark::Structural,
-        default: Literal::Int(0),
-        domain: Domain::Int {
-            min: 0,
-            max: 100_000_000,
-        },
-        unit: "chars",
-        doc: "no alarm before this many chars",
-    },
-    Param {
-        name: CODE,
-        mark: Mark::Structural,
-        default: Literal::Text("skip"),
-        domain: Domain::Word(&["check", "skip"]),
-        unit: "",
-        doc: "text inside ``` fences: as any other, or not read",
-    },
+    Param::count(WINDOW, 4000, 1..=1_000_000)
+        .unit("chars")
+        .doc("the length of the text that is measured, the last chars"),
+    Param::count(HISTORY, 20_000, 1..=1_000_000)
+        .unit("chars")
+        .doc("how far back an equal pair of words makes one that is not new"),
+    Param::texts(MARKERS, &["en", "zh"])
+        .doc("markers of doubt: the lists en and zh, and phrases of 1 to 4 words; none: they are not asked"),
+    Param::count(MAX_NEW, 150, 1..=1000)
+        .at_least()
+        .unit("of 1000 pairs")
+        .doc("new pairs among those of the window, at most"),
+    Param::count(MIN_MARKERS, 6, 0..=1000)
+        .at_most()
+        .unit("in 1000 chars")
+        .doc("markers in the window, at least"),
+    Param::count(START_AFTER, 0, 0..=100_000_000)
+        .unit("chars")
+        .doc("no alarm before this many chars"),
+    Param::word(CODE, "skip", &["check", "skip"])
+        .doc("text inside ``` fences: as any other, or not read"),
 ];
 
 /// Refuses a history in which the window does not fit, and phrases that no text has.

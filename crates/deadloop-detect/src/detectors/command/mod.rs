@@ -8,7 +8,7 @@
 //! says about a transcript must not depend on that, so a setting's name must not either.
 
 use crate::detectors::{Detector, Measuring, Program, Refusal, Response, Sample};
-use crate::param::{Domain, Mark, Param};
+use crate::param::{Domain, Param};
 use crate::params::Params;
 use crate::value::{Literal, Value};
 
@@ -34,44 +34,15 @@ pub(super) static ENTRY: Detector = Detector {
 const MAX_TIMEOUT_MS: i64 = 86_400_000;
 
 static PARAMS: &[Param] = &[
-    Param {
-        name: "command",
-        mark: Mark::Structural,
-        default: Literal::Texts(&[]),
-        domain: Domain::Program,
-        unit: "",
-        doc: "what is run; paths are seen from where deadloop runs; must be given",
-    },
-    Param {
-        name: "params",
-        mark: Mark::Structural,
-        default: Literal::EmptyTable,
-        domain: Domain::Free,
-        unit: "",
-        doc: "the program's own parameters, sent with hello",
-    },
-    Param {
-        name: "timeout_ms",
-        mark: Mark::Structural,
-        default: Literal::Int(10_000),
-        domain: Domain::Int {
-            min: 1,
-            max: MAX_TIMEOUT_MS,
-        },
-        unit: "ms",
-        doc: "how long it may take for one transcript; a slower one is an error",
-    },
-    Param {
-        name: "max_errors",
-        mark: Mark::Structural,
-        default: Literal::Int(10),
-        domain: Domain::Int {
-            min: 0,
-            max: u32::MAX as i64,
-        },
-        unit: "transcripts",
-        doc: "on how many it may fail; one more ends the run",
-    },
+    Param::new("command", Literal::Texts(&[]), Domain::Program)
+        .doc("what is run; paths are seen from where deadloop runs; must be given"),
+    Param::table("params").doc("the program's own parameters, sent with hello"),
+    Param::count("timeout_ms", 10_000, 1..=MAX_TIMEOUT_MS)
+        .unit("ms")
+        .doc("how long it may take for one transcript; a slower one is an error"),
+    Param::count("max_errors", 10, 0..=u32::MAX as i64)
+        .unit("transcripts")
+        .doc("on how many it may fail; one more ends the run"),
 ];
 
 fn check(params: &Params) -> Result<(), Refusal> {

@@ -20,9 +20,8 @@
 
 use crate::detectors::{Detector, Measuring, Refusal, Response, Sample};
 use crate::hold;
-use crate::param::{DECIMAL, Domain, Mark, Param, Threshold};
+use crate::param::{DECIMAL, Param, Threshold};
 use crate::params::Params;
-use crate::value::Literal;
 
 mod meter;
 
@@ -50,83 +49,26 @@ const MIN_RATIO: &str = "min_ratio";
 const HOLD: &str = "hold";
 
 /// A ratio that must be reached.
-const RATIO: Threshold = Threshold {
-    scale: DECIMAL,
-    ..Threshold::AT_MOST
-};
+const RATIO: Threshold = Threshold::AT_MOST.decimal();
 
 static PARAMS: &[Param] = &[
-    Param {
-        name: "against",
-        mark: Mark::Structural,
-        default: Literal::Text("itself"),
-        domain: Domain::Word(&["itself", "history"]),
-        unit: "",
-        doc: "itself: the window's bytes divided by its deflated bytes; history: its deflated bytes divided by what it adds to the deflated history",
-    },
-    Param {
-        name: "window",
-        mark: Mark::Structural,
-        default: Literal::Int(2000),
-        domain: Domain::Int {
-            min: 1,
-            max: 100_000,
-        },
-        unit: "chars",
-        doc: "the length of the text that is deflated, the last chars",
-    },
-    Param {
-        name: "history",
-        mark: Mark::Structural,
-        default: Literal::Int(8000),
-        domain: Domain::Int {
-            min: 1,
-            max: 32_768,
-        },
-        unit: "chars",
-        doc: "the text just before the window, for against; with the window at most 32,768 bytes, so a window of more (Chinese: 10,923 chars) never fires",
-    },
-    Param {
-        name: "min_chars",
-        mark: Mark::Structural,
-        default: Literal::Int(0),
-        domain: Domain::Int {
-            min: 0,
-            max: 1_000_000,
-        },
-        unit: "chars",
-        doc: "no sample before this many chars; 0: once the window is full",
-    },
-    Param {
-        name: "stride",
-        mark: Mark::Structural,
-        default: Literal::Int(500),
-        domain: Domain::Int {
-            min: 1,
-            max: 100_000,
-        },
-        unit: "chars",
-        doc: "chars from sample to sample",
-    },
-    Param {
-        name: "level",
-        mark: Mark::Structural,
-        default: Literal::Int(6),
-        domain: Domain::Int { min: 1, max: 9 },
-        unit: "",
-        doc: "how hard deflate tries",
-    },
-    Param {
-        name: MIN_RATIO,
-        mark: Mark::Threshold(RATIO),
-        default: Literal::Float(8.0),
-        domain: Domain::Float {
-            min: 1.0,
-            max: 100.0,
-        },
-        unit: "times",
-        doc: "how many times smaller it gets, at least",
-    },
+    Param::word("against", "itself", &["itself", "history"])
+        .doc("itself: the window's bytes divided by its deflated bytes; history: its deflated bytes divided by what it adds to the deflated history"),
+    Param::count("window", 2000, 1..=100_000)
+        .unit("chars")
+        .doc("the length of the text that is deflated, the last chars"),
+    Param::count("history", 8000, 1..=32_768)
+        .unit("chars")
+        .doc("the text just before the window, for against; with the window at most 32,768 bytes, so a window of more (Chinese: 10,923 chars) never fires"),
+    Param::count("min_chars", 0, 0..=1_000_000)
+        .unit("chars")
+        .doc("no sample before this many chars; 0: once the window is full"),
+    Param::count("stride", 500, 1..=100_000).unit("chars").doc("chars from sample to sample"),
+    Param::count("level", 6, 1..=9).doc("how hard deflate tries"),
+    Param::number(MIN_RATIO, 8.0, 1.0..=100.0)
+        .at_most()
+        .unit("times")
+        .doc("how many times smaller it gets, at least"),
     hold::param(1),
 ];
 

@@ -8,16 +8,15 @@ use std::sync::Arc;
 use super::{Detector, Measuring, Refusal, Response, Sample};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
-use crate::param::{Domain, Mark, Param, Threshold};
+use crate::param::Param;
 use crate::params::Params;
-use crate::row::{COPIES, MANY};
+use crate::row::MANY;
 use crate::run::sample::call;
 use crate::run::{
     ALLOW, Call, Key, Look, NORMALISE, RESET, Repeat, Run, Saw, Stretch, key, number, sees_calls,
     unit,
 };
 use crate::stream::{Calls, Channel, Event, Kind};
-use crate::value::Literal;
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
@@ -47,41 +46,22 @@ static FIRES: [Event<'static>; 10] = [A, B, A, B, A, B, A, B, A, B];
 /// Four times over, then another call.
 static QUIET: [Event<'static>; 10] = [A, B, A, B, A, B, A, B, A, C];
 
-const REPEATS: Param = Param {
-    name: "repeats",
-    mark: COPIES,
-    default: Literal::Int(5),
-    domain: MANY,
-    unit: "copies",
-    doc: "copies of the cycle in a row, the first included",
-};
+const REPEATS: Param = Param::count("repeats", 5, MANY)
+    .copies()
+    .unit("copies")
+    .doc("copies of the cycle in a row, the first included");
 
 /// The longest cycle that a setting may ask for.
 const LONGEST: i64 = 100;
 
-const MIN_PERIOD: Param = Param {
-    name: "min_period",
-    mark: Mark::Threshold(Threshold::AT_MOST),
-    default: Literal::Int(1),
-    domain: Domain::Int {
-        min: 1,
-        max: LONGEST,
-    },
-    unit: "calls",
-    doc: "the shortest cycle that counts",
-};
+const MIN_PERIOD: Param = Param::count("min_period", 1, 1..=LONGEST)
+    .at_most()
+    .unit("calls")
+    .doc("the shortest cycle that counts");
 
-const MAX_PERIOD: Param = Param {
-    name: "max_period",
-    mark: Mark::Structural,
-    default: Literal::Int(5),
-    domain: Domain::Int {
-        min: 1,
-        max: LONGEST,
-    },
-    unit: "calls",
-    doc: "the longest cycle that is looked for",
-};
+const MAX_PERIOD: Param = Param::count("max_period", 5, 1..=LONGEST)
+    .unit("calls")
+    .doc("the longest cycle that is looked for");
 
 const KEY: Param = key("raw");
 

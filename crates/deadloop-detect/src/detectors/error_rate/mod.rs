@@ -7,12 +7,11 @@ use std::sync::Arc;
 use super::{Detector, Measuring, Refusal, Response, Sample};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
-use crate::param::{DECIMAL, Domain, Mark, Param, Threshold};
+use crate::param::{Mark, Param};
 use crate::params::Params;
 use crate::run::sample::{TURN, call, error, result};
 use crate::run::{ALLOW, Errors, Look, NORMALISE, RESET, Repeat, Run, Saw, number, sees_calls};
 use crate::stream::{Channel, Event, Kind};
-use crate::value::Literal;
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
@@ -46,29 +45,15 @@ static FIRES: [Event<'static>; 7] = [
 /// One of two is no more than half.
 static QUIET: [Event<'static>; 7] = [TURN, CALL, result("ok"), TURN, CALL, error("no"), TURN];
 
-const RATE: Param = Param {
-    name: "rate",
-    mark: Mark::Threshold(Threshold {
-        scale: DECIMAL,
-        ..Threshold::AT_MOST
-    }),
-    default: Literal::Float(0.5),
-    domain: Domain::Float { min: 0.0, max: 1.0 },
-    unit: "of the turns",
-    doc: "the share of bad turns has to be above it",
-};
+const RATE: Param = Param::share("rate", 0.5)
+    .at_most()
+    .unit("of the turns")
+    .doc("the share of bad turns has to be above it");
 
-const MIN_TURNS: Param = Param {
-    name: "min_turns",
-    mark: Mark::Threshold(Threshold::AT_MOST),
-    default: Literal::Int(1),
-    domain: Domain::Int {
-        min: 1,
-        max: 100_000,
-    },
-    unit: "turns",
-    doc: "the fewest turns that have ended",
-};
+const MIN_TURNS: Param = Param::count("min_turns", 1, 1..=100_000)
+    .at_most()
+    .unit("turns")
+    .doc("the fewest turns that have ended");
 
 /// No share is above 1.
 fn check(params: &Params) -> Result<(), Refusal> {

@@ -5,7 +5,7 @@
 use super::{Detector, Measuring, Response, Sample};
 use crate::fact::Fact;
 use crate::meter::Recipe;
-use crate::param::{Domain, Mark, Param};
+use crate::param::Param;
 use crate::params::Params;
 use crate::row::{Row, n};
 use crate::run::sample::{call, error, result};
@@ -13,7 +13,6 @@ use crate::run::{
     ALLOW, Answer, Answers, Asked, AtResults, NORMALISE, RESET, Seen, VOLATILE, prefix, sees_calls,
 };
 use crate::stream::{Channel, Event, Kind};
-use crate::value::Literal;
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
@@ -53,14 +52,8 @@ static QUIET: [Event<'static>; 6] = [
 
 const N: Param = n(3, "results", "errors in a row");
 
-const SAME: Param = Param {
-    name: "same",
-    mark: Mark::Structural,
-    default: Literal::Text("any"),
-    domain: Domain::Word(&["any", "tool", "prefix"]),
-    unit: "",
-    doc: "what they have in common: nothing; the tool; the tool and how the text begins",
-};
+const SAME: Param = Param::word("same", "any", &["any", "tool", "prefix"])
+    .doc("what they have in common: nothing; the tool; the tool and how the text begins");
 
 const PREFIX: Param = prefix();
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::{Detector, Measuring, Response, Sample};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
-use crate::param::{Domain, Mark, Param, Threshold, Zero};
+use crate::param::{Param, Threshold, Zero};
 use crate::params::Params;
 use crate::row::{Row, n};
 use crate::run::sample::{call, error, result};
@@ -16,7 +16,6 @@ use crate::run::{
     prefix, sees_calls, start_of,
 };
 use crate::stream::{Calls, Channel, Event, Kind};
-use crate::value::Literal;
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
@@ -52,22 +51,11 @@ static QUIET: [Event<'static>; 8] = [
     result("1"),
 ];
 
-const THRESHOLD: Threshold = Threshold {
-    repeats: true,
-    ..Threshold::AT_MOST
-};
-
-const MAX_REPETITIONS: Param = Param {
-    name: "max_repetitions",
-    mark: Mark::Threshold(Threshold {
-        zero: Zero::Elsewhere,
-        ..THRESHOLD
-    }),
-    default: Literal::Int(0),
-    domain: Domain::Int { min: 0, max: 1000 },
-    unit: "calls",
-    doc: "equal calls in a row that are allowed; 0: any number",
-};
+const MAX_REPETITIONS: Param = Param::count("max_repetitions", 0, 0..=1000)
+    .copies()
+    .zero(Zero::Elsewhere)
+    .unit("calls")
+    .doc("equal calls in a row that are allowed; 0: any number");
 
 const N: Param = n(3, "results", "equal errors in a row");
 const PREFIX: Param = prefix();
@@ -131,7 +119,7 @@ impl GooseMeter {
         if length <= self.allowed {
             return None;
         }
-        let bounds = vec![number(length) - 1, THRESHOLD.always()];
+        let bounds = vec![number(length) - 1, Threshold::COPIES.always()];
         let kind = (Kind::IdenticalCall, "repetitions");
         Some(self.run.fact(kind, bounds, repeat(&self.calls, unit)))
     }
@@ -148,7 +136,7 @@ impl GooseMeter {
         if length < self.least {
             return None;
         }
-        let bounds = vec![THRESHOLD.always(), number(length)];
+        let bounds = vec![Threshold::COPIES.always(), number(length)];
         let kind = (Kind::ErrorRetry, "errors");
         let seen = repeat(&self.errors, open.unit);
         Some(self.run.fact(kind, bounds, seen))

@@ -7,14 +7,13 @@ use std::sync::Arc;
 use super::{Detector, Measuring, Refusal, Response, Sample};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
-use crate::param::{Domain, Mark, Param, Threshold};
+use crate::param::Param;
 use crate::params::Params;
 use crate::run::sample::turn;
 use crate::run::{
     ALLOW, Look, NORMALISE, RESET, Repeat, Run, Saw, Told, WINDOW as LONGEST, Window, hash, window,
 };
 use crate::stream::{Channel, Event, Kind, Turns};
-use crate::value::Literal;
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
@@ -42,17 +41,10 @@ static FIRES: [Event<'static>; 8] = [A, B, A, B, A, B, A, B];
 /// A third agent had one of the last eight turns.
 static QUIET: [Event<'static>; 9] = [A, B, C, A, B, A, B, A, B];
 
-const MIN_UNIQUE: Param = Param {
-    name: "min_unique",
-    mark: Mark::Threshold(Threshold::AT_LEAST),
-    default: Literal::Int(3),
-    domain: Domain::Int {
-        min: 2,
-        max: LONGEST,
-    },
-    unit: "agents",
-    doc: "fewer different ones than this",
-};
+const MIN_UNIQUE: Param = Param::count("min_unique", 3, 2..=LONGEST)
+    .at_least()
+    .unit("agents")
+    .doc("fewer different ones than this");
 
 const WINDOW: Param = window(8, "turns", "how many of the last ones are looked at");
 

@@ -1,50 +1,21 @@
 //! [`Growth`]: a limit that the user may raise each time it is reached.
 
-use crate::param::{DECIMAL, Domain, Mark, Param};
+use crate::param::{DECIMAL, Param};
 use crate::params::Params;
 use crate::run::number;
-use crate::value::Literal;
 
-const fn whole(name: &'static str, max: i64, unit: &'static str, doc: &'static str) -> Param {
-    Param {
-        name,
-        mark: Mark::Structural,
-        default: Literal::Int(0),
-        domain: Domain::Int { min: 0, max },
-        unit,
-        doc,
-    }
-}
-
-pub(super) const GROW: Param = Param {
-    name: "grow",
-    mark: Mark::Structural,
-    default: Literal::Float(1.0),
-    domain: Domain::Float {
-        min: 1.0,
-        max: 100.0,
-    },
-    unit: "of the limit",
-    doc: "the limit that follows when the user lets it go on; 1 with grow_by 0: it never grows",
-};
-pub(super) const GROW_BY: Param = whole(
-    "grow_by",
-    super::MOST,
-    "of the unit",
-    "how much more than that the next limit is",
-);
-pub(super) const HARD: Param = whole(
-    "hard",
-    super::MOST,
-    "of the unit",
-    "where a limit that grows ends; 0: nowhere",
-);
-pub(super) const CANCEL_AFTER: Param = whole(
-    "cancel_after",
-    1000,
-    "times",
-    "how often the user lets it go on before saying no; 0: always",
-);
+pub(super) const GROW: Param = Param::number("grow", 1.0, 1.0..=100.0)
+    .unit("of the limit")
+    .doc("the limit that follows when the user lets it go on; 1 with grow_by 0: it never grows");
+pub(super) const GROW_BY: Param = Param::count("grow_by", 0, 0..=super::MOST)
+    .unit("of the unit")
+    .doc("how much more than that the next limit is");
+pub(super) const HARD: Param = Param::count("hard", 0, 0..=super::MOST)
+    .unit("of the unit")
+    .doc("where a limit that grows ends; 0: nowhere");
+pub(super) const CANCEL_AFTER: Param = Param::count("cancel_after", 0, 0..=1000)
+    .unit("times")
+    .doc("how often the user lets it go on before saying no; 0: always");
 
 /// Whether another limit follows a limit that is reached.
 pub(super) fn grows(params: &Params) -> bool {

@@ -7,14 +7,13 @@ use std::sync::Arc;
 use super::{Detector, Measuring, Refusal, Response, Sample};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
-use crate::param::{DECIMAL, Domain, Mark, Param, Threshold};
+use crate::param::{DECIMAL, Param};
 use crate::params::Params;
 use crate::run::sample::TURN;
 use crate::run::{
     ALLOW, Look, NORMALISE, RESET, Repeat, Run, Saw, TELLS, TELLS_WARNING, WARN_AT, number, warned,
 };
 use crate::stream::{Calls, Channel, Event, Kind};
-use crate::value::Literal;
 
 mod growth;
 
@@ -55,23 +54,13 @@ static QUIET: [Event<'static>; 50] = [TURN; 50];
 /// The highest limit that a setting may ask for.
 const MOST: i64 = 100_000;
 
-const LIMIT: Param = Param {
-    name: "limit",
-    mark: Mark::Threshold(Threshold::AT_MOST),
-    default: Literal::Int(50),
-    domain: Domain::Int { min: 1, max: MOST },
-    unit: "of the unit",
-    doc: "how many are allowed",
-};
+const LIMIT: Param = Param::count("limit", 50, 1..=MOST)
+    .at_most()
+    .unit("of the unit")
+    .doc("how many are allowed");
 
-const UNIT: Param = Param {
-    name: "unit",
-    mark: Mark::Structural,
-    default: Literal::Text("turns"),
-    domain: Domain::Word(&["turns", "calls", "supersteps"]),
-    unit: "",
-    doc: "what is counted; a superstep is a turn, or the calls of one",
-};
+const UNIT: Param = Param::word("unit", "turns", &["turns", "calls", "supersteps"])
+    .doc("what is counted; a superstep is a turn, or the calls of one");
 
 /// A limit that grows without an end only asks, which is allowed; one above the hard one is a mistake.
 fn check(params: &Params) -> Result<(), Refusal> {

@@ -7,16 +7,16 @@ use std::sync::Arc;
 use super::{Detector, Measuring, Refusal, Response, Sample};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
-use crate::param::{DECIMAL, Domain, Mark, Param, Threshold};
+use crate::param::{DECIMAL, Param, Threshold};
 use crate::params::Params;
-use crate::row::{COPIES, MANY, Row};
+use crate::row::{MANY, Row};
 use crate::run::sample::{TURN, call, result};
 use crate::run::{
     ALLOW, Errors, Look, NORMALISE, RESET, Repeat, Run, Saw, TELLS, TELLS_WARNING, Told, WARN_AT,
     hash, number, warned,
 };
 use crate::stream::{Calls, Channel, Event, Kind, TextChannel};
-use crate::value::{Literal, Value};
+use crate::value::Value;
 
 mod outputs;
 
@@ -77,73 +77,35 @@ static QUIET: [Event<'static>; 9] = [
     result("3"),
 ];
 
-const MAX_ITERATIONS: Param = Param {
-    name: "max_iterations",
-    mark: Mark::Threshold(Threshold::AT_MOST),
-    default: Literal::Int(50),
-    domain: Domain::Int {
-        min: 1,
-        max: 1_000_000,
-    },
-    unit: "turns",
-    doc: "turns that are allowed",
-};
+const MAX_ITERATIONS: Param = Param::count("max_iterations", 50, 1..=1_000_000)
+    .at_most()
+    .unit("turns")
+    .doc("turns that are allowed");
 
-const DUPLICATE_THRESHOLD: Param = Param {
-    name: "duplicate_threshold",
-    mark: COPIES,
-    default: Literal::Int(3),
-    domain: MANY,
-    unit: "calls",
-    doc: "calls of one tool in a row, whatever they ask",
-};
+const DUPLICATE_THRESHOLD: Param = Param::count("duplicate_threshold", 3, MANY)
+    .copies()
+    .unit("calls")
+    .doc("calls of one tool in a row, whatever they ask");
 
-const LOOP_DETECTION_WINDOW: Param = Param {
-    name: "loop_detection_window",
-    mark: Mark::Threshold(Threshold::AT_MOST),
-    default: Literal::Int(5),
-    domain: Domain::Int {
-        min: 1,
-        max: MOST_KEPT,
-    },
-    unit: "turns",
-    doc: "this many outputs in a row equal the ones before them, no fewer and no more",
-};
+const LOOP_DETECTION_WINDOW: Param = Param::count("loop_detection_window", 5, 1..=MOST_KEPT)
+    .at_most()
+    .unit("turns")
+    .doc("this many outputs in a row equal the ones before them, no fewer and no more");
 
-const RATE: Threshold = Threshold {
-    scale: DECIMAL,
-    ..Threshold::AT_MOST
-};
+const RATE: Threshold = Threshold::AT_MOST.decimal();
 
-const ERROR_THRESHOLD: Param = Param {
-    name: "error_threshold",
-    mark: Mark::Threshold(RATE),
-    default: Literal::Float(0.5),
-    domain: Domain::Float { min: 0.0, max: 1.0 },
-    unit: "of the turns",
-    doc: "the share of bad turns has to be above it",
-};
+const ERROR_THRESHOLD: Param = Param::share("error_threshold", 0.5)
+    .at_most()
+    .unit("of the turns")
+    .doc("the share of bad turns has to be above it");
 
-const KEEP_CALLS: Param = Param {
-    name: "keep_calls",
-    mark: Mark::Structural,
-    default: Literal::Int(20),
-    domain: Domain::Int { min: 1, max: 1000 },
-    unit: "calls",
-    doc: "how many last calls are kept",
-};
+const KEEP_CALLS: Param = Param::count("keep_calls", 20, 1..=1000)
+    .unit("calls")
+    .doc("how many last calls are kept");
 
-const KEEP_OUTPUTS: Param = Param {
-    name: "keep_outputs",
-    mark: Mark::Structural,
-    default: Literal::Int(10),
-    domain: Domain::Int {
-        min: 1,
-        max: MOST_KEPT,
-    },
-    unit: "turns",
-    doc: "how many last outputs are kept",
-};
+const KEEP_OUTPUTS: Param = Param::count("keep_outputs", 10, 1..=MOST_KEPT)
+    .unit("turns")
+    .doc("how many last outputs are kept");
 
 /// The conditions that can never be met; the number of turns always can.
 fn dead(params: &Params) -> Vec<Refusal> {

@@ -6,11 +6,10 @@
 use super::{Detector, Measuring, Refusal, Response, Sample};
 use crate::fact::{Bound, Clock, Fact, UNIT_CHARS};
 use crate::meter::{Recipe, TextMeter};
-use crate::param::{Domain, Mark, Param, Threshold};
+use crate::param::{Param, Threshold};
 use crate::params::Params;
 use crate::repair::Fault;
 use crate::stream::{Chars, Kind};
-use crate::value::Literal;
 
 mod json;
 mod names;
@@ -42,10 +41,7 @@ pub(super) static ENTRY: Detector = Detector {
 };
 
 static PARAMS: [Param; 4] = [
-    Param {
-        name: "tags",
-        mark: Mark::Structural,
-        default: Literal::Texts(&[
+    Param::texts("tags", &[
             "create_note",
             "save_material",
             "call_orchestrator",
@@ -53,38 +49,17 @@ static PARAMS: [Param; 4] = [
             "confirm",
             "id",
             "content",
-        ]),
-        domain: Domain::Texts,
-        unit: "",
-        doc: "the names of tags, without a number behind them; others are text",
-    },
-    Param {
-        name: "look",
-        mark: Mark::Structural,
-        default: Literal::Texts(&["tags", "names", "control"]),
-        domain: Domain::Words(&["tags", "names", "control", "json"]),
-        unit: "",
-        doc: "what is looked for: tags without a partner, misspelt names, control text, text that is no JSON (for the channel arguments)",
-    },
-    Param {
-        name: "max_open",
-        mark: Mark::Threshold(Threshold::AT_MOST),
-        default: Literal::Int(2000),
-        domain: Domain::Int {
-            min: 1,
-            max: 10_000_000,
-        },
-        unit: "chars",
-        doc: "a tag that is still open after this many chars counts as not closed",
-    },
-    Param {
-        name: "edits",
-        mark: Mark::Threshold(Threshold::AT_LEAST),
-        default: Literal::Int(2),
-        domain: Domain::Int { min: 0, max: 2 },
-        unit: "edits",
-        doc: "a name within this many edits of a known one is misspelt; 0: only if its case differs",
-    },
+        ]).doc("the names of tags, without a number behind them; others are text"),
+    Param::words("look", &["tags", "names", "control"], &["tags", "names", "control", "json"])
+        .doc("what is looked for: tags without a partner, misspelt names, control text, text that is no JSON (for the channel arguments)"),
+    Param::count("max_open", 2000, 1..=10_000_000)
+        .at_most()
+        .unit("chars")
+        .doc("a tag that is still open after this many chars counts as not closed"),
+    Param::count("edits", 2, 0..=2)
+        .at_least()
+        .unit("edits")
+        .doc("a name within this many edits of a known one is misspelt; 0: only if its case differs"),
 ];
 
 fn check(params: &Params) -> Result<(), Refusal> {

@@ -7,13 +7,12 @@ use std::sync::Arc;
 use super::{Detector, Measuring, Response, Sample};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
-use crate::param::{Domain, Mark, Param};
+use crate::param::Param;
 use crate::params::Params;
 use crate::row::n;
 use crate::run::sample::{TURN, say};
 use crate::run::{ALLOW, Look, NORMALISE, RESET, Repeat, Run, Said, Saw, number};
 use crate::stream::{Channel, Event, Kind, Turns};
-use crate::value::Literal;
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
@@ -50,14 +49,7 @@ static QUIET: [Event<'static>; 8] = [
 
 const N: Param = n(3, "turns", "turns in a row without a call");
 
-const EQUAL: Param = Param {
-    name: "equal",
-    mark: Mark::Structural,
-    default: Literal::Bool(true),
-    domain: Domain::Flag,
-    unit: "",
-    doc: "true: only turns with the same text",
-};
+const EQUAL: Param = Param::flag("equal", true).doc("true: only turns with the same text");
 
 fn recipe(params: &Params) -> Recipe {
     let look = Arc::new(Look::new(params));

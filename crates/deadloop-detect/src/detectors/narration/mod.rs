@@ -8,13 +8,12 @@ use std::sync::Arc;
 use super::{Detector, Measuring, Refusal, Response, Sample};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
-use crate::param::{DECIMAL, Domain, Mark, Param, Threshold};
+use crate::param::{Mark, Param};
 use crate::params::Params;
 use crate::row::n;
 use crate::run::sample::{TURN, call, result, say};
 use crate::run::{ALLOW, Key, Look, NORMALISE, RESET, Repeat, Run, Saw, hash, number, window};
 use crate::stream::{Channel, Event, Kind, TextChannel, Turns};
-use crate::value::Literal;
 
 use said::{HEAD, Said, Spoken};
 
@@ -83,59 +82,24 @@ const N: Param = n(
 );
 const WINDOW: Param = window(12, "turns", "how many of the last ones are looked at");
 
-const MIN_CHARS: Param = Param {
-    name: "min_chars",
-    mark: Mark::Threshold(Threshold::AT_MOST),
-    default: Literal::Int(40),
-    domain: Domain::Int {
-        min: 1,
-        max: HEAD as i64,
-    },
-    unit: "chars",
-    doc: "the shortest text of a turn that counts, as it is compared",
-};
+const MIN_CHARS: Param = Param::count("min_chars", 40, 1..=HEAD as i64)
+    .at_most()
+    .unit("chars")
+    .doc("the shortest text of a turn that counts, as it is compared");
 
-const LIKE: Param = Param {
-    name: "like",
-    mark: Mark::Structural,
-    default: Literal::Text("exact"),
-    domain: Domain::Word(&["exact", "trigrams"]),
-    unit: "",
-    doc: "what makes two texts the same: they are equal; they have min_share of their word trigrams in common",
-};
+const LIKE: Param = Param::word("like", "exact", &["exact", "trigrams"])
+    .doc("what makes two texts the same: they are equal; they have min_share of their word trigrams in common");
 
-const MIN_SHARE: Param = Param {
-    name: "min_share",
-    mark: Mark::Threshold(Threshold {
-        scale: DECIMAL,
-        ..Threshold::AT_MOST
-    }),
-    default: Literal::Float(0.55),
-    domain: Domain::Float {
-        min: 0.01,
-        max: 1.0,
-    },
-    unit: "of both texts' trigrams",
-    doc: "with like = \"trigrams\": the smallest share of trigrams that are in both",
-};
+const MIN_SHARE: Param = Param::number("min_share", 0.55, 0.01..=1.0)
+    .at_most()
+    .unit("of both texts' trigrams")
+    .doc("with like = \"trigrams\": the smallest share of trigrams that are in both");
 
-const WITH_CALLS: Param = Param {
-    name: "with_calls",
-    mark: Mark::Structural,
-    default: Literal::Bool(false),
-    domain: Domain::Flag,
-    unit: "",
-    doc: "true: the calls of the turns have to be equal too, whatever their results are",
-};
+const WITH_CALLS: Param = Param::flag("with_calls", false)
+    .doc("true: the calls of the turns have to be equal too, whatever their results are");
 
-const REASONING: Param = Param {
-    name: "reasoning",
-    mark: Mark::Structural,
-    default: Literal::Bool(true),
-    domain: Domain::Flag,
-    unit: "",
-    doc: "false: the answer alone counts as what a turn says",
-};
+const REASONING: Param =
+    Param::flag("reasoning", true).doc("false: the answer alone counts as what a turn says");
 
 /// A window holds nothing more often than it is long.
 fn check(params: &Params) -> Result<(), Refusal> {

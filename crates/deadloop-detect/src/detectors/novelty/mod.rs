@@ -22,9 +22,8 @@
 
 use crate::detectors::{Detector, Measuring, Refusal, Response, Sample};
 use crate::hold;
-use crate::param::{DECIMAL, Domain, Mark, Param, Threshold};
+use crate::param::{DECIMAL, Param, Threshold};
 use crate::params::Params;
-use crate::value::Literal;
 
 mod meter;
 mod recent;
@@ -54,96 +53,34 @@ const SHARES: [&str; 3] = ["max_novelty", "max_symbols", "max_grams"];
 const HOLD: &str = "hold";
 
 /// A threshold that a share must not exceed.
-const SHARE: Threshold = Threshold {
-    scale: DECIMAL,
-    ..Threshold::AT_LEAST
-};
-
-const UNIT_SHARE: Domain = Domain::Float { min: 0.0, max: 1.0 };
+const SHARE: Threshold = Threshold::AT_LEAST.decimal();
 
 static PARAMS: &[Param] = &[
-    Param {
-        name: "by",
-        mark: Mark::Structural,
-        default: Literal::Text("auto"),
-        domain: Domain::Word(&["auto", "chars", "words"]),
-        unit: "",
-        doc: "what a token is: a word, but one char of ideographs, kana and hangul; any char; a word in any script",
-    },
-    Param {
-        name: "numbers",
-        mark: Mark::Structural,
-        default: Literal::Text("fold"),
-        domain: Domain::Word(&["keep", "fold"]),
-        unit: "",
-        doc: "fold: every run of digits is the same, so that counters are nothing new",
-    },
-    Param {
-        name: "n",
-        mark: Mark::Structural,
-        default: Literal::Int(4),
-        domain: Domain::Int { min: 1, max: 64 },
-        unit: "tokens",
-        doc: "length of an n-gram",
-    },
-    Param {
-        name: "window",
-        mark: Mark::Structural,
-        default: Literal::Int(1500),
-        domain: Domain::Int {
-            min: 1,
-            max: 100_000,
-        },
-        unit: "chars",
-        doc: "the length of the text whose novelty is measured, the last chars",
-    },
-    Param {
-        name: "history",
-        mark: Mark::Structural,
-        default: Literal::Int(6000),
-        domain: Domain::Int {
-            min: 1,
-            max: 1_000_000,
-        },
-        unit: "chars",
-        doc: "the text just before the window, in which nothing is new",
-    },
-    Param {
-        name: "stride",
-        mark: Mark::Structural,
-        default: Literal::Int(250),
-        domain: Domain::Int {
-            min: 1,
-            max: 100_000,
-        },
-        unit: "chars",
-        doc: "chars from sample to sample",
-    },
-    Param {
-        name: SHARES[0],
-        mark: Mark::Threshold(SHARE),
-        default: Literal::Float(0.05),
-        domain: UNIT_SHARE,
-        unit: "share",
-        doc: "new n-grams among the different ones of the window, at most",
-    },
+    Param::word("by", "auto", &["auto", "chars", "words"])
+        .doc("what a token is: a word, but one char of ideographs, kana and hangul; any char; a word in any script"),
+    Param::word("numbers", "fold", &["keep", "fold"])
+        .doc("fold: every run of digits is the same, so that counters are nothing new"),
+    Param::count("n", 4, 1..=64).unit("tokens").doc("length of an n-gram"),
+    Param::count("window", 1500, 1..=100_000)
+        .unit("chars")
+        .doc("the length of the text whose novelty is measured, the last chars"),
+    Param::count("history", 6000, 1..=1_000_000)
+        .unit("chars")
+        .doc("the text just before the window, in which nothing is new"),
+    Param::count("stride", 250, 1..=100_000).unit("chars").doc("chars from sample to sample"),
+    Param::share(SHARES[0], 0.05)
+        .at_least()
+        .unit("share")
+        .doc("new n-grams among the different ones of the window, at most"),
     hold::param(3),
-    Param {
-        name: SHARES[1],
-        mark: Mark::Threshold(SHARE),
-        default: Literal::Float(1.0),
-        domain: UNIT_SHARE,
-        unit: "share",
-        doc: "different tokens among the tokens of window and history, at most; 1: no bound",
-    },
-    Param {
-        name: SHARES[2],
-        mark: Mark::Threshold(SHARE),
-        default: Literal::Float(1.0),
-        domain: UNIT_SHARE,
-        unit: "share",
-        doc: "different n-grams among the n-grams of window and history, at most; 1: no bound",
-    },
+    Param::share(SHARES[1], 1.0)
+        .at_least()
+        .unit("share")
+        .doc("different tokens among the tokens of window and history, at most; 1: no bound"),
+    Param::share(SHARES[2], 1.0)
+        .at_least()
+        .unit("share")
+        .doc("different n-grams among the n-grams of window and history, at most; 1: no bound"),
 ];
 
 /// The value of a share's parameter, in millionths.

@@ -7,15 +7,14 @@ use std::sync::Arc;
 use super::{Detector, Measuring, Refusal, Response, Sample};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
-use crate::param::{Domain, Mark, Param, Threshold};
+use crate::param::{Param, Threshold};
 use crate::params::Params;
-use crate::row::{COPIES, MANY};
+use crate::row::MANY;
 use crate::run::sample::{TURN, call, result};
 use crate::run::{
     ALLOW, Answer, Call, Look, NORMALISE, Pairs, RESET, Repeat, Run, Said, Saw, Told, hash, unit,
 };
 use crate::stream::{Calls, Channel, Event, Kind};
-use crate::value::Literal;
 
 mod entry;
 mod recent;
@@ -76,64 +75,31 @@ static QUIET: [Event<'static>; 13] = [
     TURN,
 ];
 
-const fn times(name: &'static str, default: i64, unit: &'static str, doc: &'static str) -> Param {
-    Param {
-        name,
-        mark: COPIES,
-        default: Literal::Int(default),
-        domain: MANY,
-        unit,
-        doc,
-    }
-}
+const ACTION_OBSERVATION: Param = Param::count("action_observation", 4, MANY)
+    .copies()
+    .unit("calls")
+    .doc("equal actions with equal observations");
+const ACTION_ERROR: Param = Param::count("action_error", 3, MANY)
+    .copies()
+    .unit("calls")
+    .doc("equal actions whose observations are errors; in version sdk one more");
+const MONOLOGUE: Param = Param::count("monologue", 3, MANY)
+    .copies()
+    .unit("messages")
+    .doc("messages with nothing between; in version v0 equal ones");
+const ALTERNATING: Param = Param::count("alternating", 6, 3..=1000)
+    .copies()
+    .unit("calls")
+    .doc("actions and observations that repeat with period 2");
 
-const ACTION_OBSERVATION: Param = times(
-    "action_observation",
-    4,
-    "calls",
-    "equal actions with equal observations",
-);
-const ACTION_ERROR: Param = times(
-    "action_error",
-    3,
-    "calls",
-    "equal actions whose observations are errors; in version sdk one more",
-);
-const MONOLOGUE: Param = times(
-    "monologue",
-    3,
-    "messages",
-    "messages with nothing between; in version v0 equal ones",
-);
-const ALTERNATING: Param = Param {
-    domain: Domain::Int { min: 3, max: 1000 },
-    ..times(
-        "alternating",
-        6,
-        "calls",
-        "actions and observations that repeat with period 2",
-    )
-};
-
-const VERSION: Param = Param {
-    name: "version",
-    mark: Mark::Structural,
-    default: Literal::Text("v0"),
-    domain: Domain::Word(&["v0", SDK]),
-    unit: "",
-    doc: "the generation: the whole run with shell results by their call, or the last entries with thoughts",
-};
+const VERSION: Param = Param::word("version", "v0", &["v0", SDK])
+    .doc("the generation: the whole run with shell results by their call, or the last entries with thoughts");
 
 const SDK: &str = "sdk";
 
-const SCAN: Param = Param {
-    name: "scan",
-    mark: Mark::Structural,
-    default: Literal::Int(20),
-    domain: Domain::Int { min: 3, max: 1000 },
-    unit: "entries",
-    doc: "in version sdk: how many last entries are looked at",
-};
+const SCAN: Param = Param::count("scan", 20, 3..=1000)
+    .unit("entries")
+    .doc("in version sdk: how many last entries are looked at");
 
 /// The scenarios that can never be met, in the order of the thresholds.
 fn dead(params: &Params) -> Vec<Refusal> {

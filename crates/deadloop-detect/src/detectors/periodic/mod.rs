@@ -19,7 +19,7 @@
 //! positions in the text as it came.
 
 use crate::detectors::{Detector, Measuring, Refusal, Response, Sample};
-use crate::param::{Domain, Mark, Param, Threshold, Zero};
+use crate::param::{Domain, Param, Zero};
 use crate::params::Params;
 use crate::value::{Literal, Value};
 
@@ -60,191 +60,72 @@ pub(super) static ENTRY: Detector = Detector {
 /// Counts stop here: memory is bounded by the parameters, so these are bounded too.
 const MAX_COUNT: i64 = 1_000_000;
 
-/// A threshold of its own kind of fact; 0: other thresholds decide alone.
-const OR_NOT: Mark = Mark::Threshold(Threshold {
-    zero: Zero::Elsewhere,
-    ..Threshold::AT_MOST
-});
+const FOLDS: &[&str] = &[
+    "none", "lists", "digits", "indent", "markers", "numerals", "counters",
+];
 
 static PARAMS: &[Param] = &[
-    Param {
-        name: "fold",
-        mark: Mark::Structural,
-        default: Literal::Text("none"),
-        domain: Domain::Word(&[
-            "none", "lists", "digits", "indent", "markers", "numerals", "counters",
-        ]),
-        unit: "",
-        doc: "what is not compared: nothing; list markers at line starts; those, and which number a number is; leading blanks; those, and markers of every form; those, and which number a numeral of any script is; the same, but only where it counts on evenly from copy to copy",
-    },
-    Param {
-        name: "on",
-        mark: Mark::Structural,
-        default: Literal::Text("chars"),
-        domain: Domain::Word(&["chars", "sentences", "lines"]),
-        unit: "",
-        doc: "what is compared: chars, or completed sentences or lines without the blanks around them",
-    },
-    Param {
-        name: "min_period",
-        mark: Mark::Threshold(Threshold::AT_MOST),
-        default: Literal::Int(1),
-        domain: Domain::Int {
-            min: 1,
-            max: 100_000,
-        },
-        unit: "chars, or elements with on",
-        doc: "shortest repeated unit",
-    },
-    Param {
-        name: "max_period",
-        mark: Mark::Structural,
-        default: Literal::Int(2000),
-        domain: Domain::Int {
-            min: 1,
-            max: 100_000,
-        },
-        unit: "chars, or elements with on",
-        doc: "longest repeated unit",
-    },
-    Param {
-        name: "min_copies",
-        mark: Mark::Threshold(Threshold {
-            repeats: true,
-            ..Threshold::AT_MOST
-        }),
-        default: Literal::Int(4),
-        domain: Domain::Int {
-            min: 2,
-            max: MAX_COUNT,
-        },
-        unit: "copies",
-        doc: "copies of the unit in a row, the first included",
-    },
-    Param {
-        name: "min_chars",
-        mark: Mark::Threshold(Threshold::AT_MOST),
-        default: Literal::Int(200),
-        domain: Domain::Int {
-            min: 1,
-            max: MAX_COUNT,
-        },
-        unit: "chars",
-        doc: "length of all copies together: of what is compared; with on, of all text from the first copy on",
-    },
-    Param {
-        name: "counts",
-        mark: Mark::Structural,
-        default: Literal::Text("all"),
-        domain: Domain::Word(&["all", "whole", "rising"]),
-        unit: "",
-        doc: "how min_chars, min_single and rules count: a part of a copy too; whole copies; whole copies, and of a longer unit no fewer chars than of a shorter one",
-    },
-    Param {
-        name: "min_after",
-        mark: Mark::Threshold(Threshold::AT_MOST),
-        default: Literal::Int(0),
-        domain: Domain::Int {
-            min: 0,
-            max: MAX_COUNT,
-        },
-        unit: "chars",
-        doc: "length of what follows the first copy; not asked where a row of rules is",
-    },
-    Param {
-        name: "min_single",
-        mark: OR_NOT,
-        default: Literal::Int(0),
-        domain: Domain::Int {
-            min: 0,
-            max: MAX_COUNT,
-        },
-        unit: "chars",
-        doc: "min_chars for units without a letter or number, and on chars for any one repeated char too; it asks for min_copies, whatever rules say; 0: as for others",
-    },
-    Param {
-        name: "unit_holds",
-        mark: Mark::Structural,
-        default: Literal::Text("any"),
-        domain: Domain::Word(&["any", "letter"]),
-        unit: "",
-        doc: "what the unit must hold: any char, or a letter or an emoji",
-    },
-    Param {
-        name: "start_after",
-        mark: Mark::Threshold(Threshold::AT_MOST),
-        default: Literal::Int(0),
-        domain: Domain::Int {
-            min: 0,
-            max: 100 * MAX_COUNT,
-        },
-        unit: "chars",
-        doc: "no alarm before this many chars",
-    },
-    Param {
-        name: "min_recycled",
-        mark: OR_NOT,
-        default: Literal::Int(0),
-        domain: Domain::Int {
-            min: 0,
-            max: MAX_COUNT,
-        },
-        unit: "chars",
-        doc: "also fires after this many chars in which each sentence or line occurred twice among the max_period before it, in any order, the first of them with a letter or number; 0: never",
-    },
-    Param {
-        name: "code",
-        mark: Mark::Structural,
-        default: Literal::Text("check"),
-        domain: Domain::WordOrInt {
-            words: &["check", "skip"],
-            min: 2,
-            max: MAX_COUNT,
-        },
-        unit: "copies",
-        doc: "text between lines that begin with ```: as any other, left out, or with this many copies, if that is more than min_copies",
-    },
-    Param {
-        name: "rules",
-        mark: Mark::Structural,
-        default: Literal::Texts(&[]),
-        domain: Domain::Rows(&["max_period", "min_copies", "min_chars"]),
-        unit: "",
-        doc: "for periods up to max_period of the first row that holds them, its min_copies and min_chars instead; above the last row, the plain ones",
-    },
-    Param {
-        name: "min_counters",
-        mark: OR_NOT,
-        default: Literal::Int(0),
-        domain: Domain::Int {
-            min: 0,
-            max: MAX_COUNT,
-        },
-        unit: "chars",
-        doc: "with fold = counters, min_chars where numbers differ from copy to copy, with min_copies whatever rules say; 0: as for others",
-    },
-    Param {
-        name: "min_numbers",
-        mark: OR_NOT,
-        default: Literal::Int(0),
-        domain: Domain::Int {
-            min: 0,
-            max: MAX_COUNT,
-        },
-        unit: "chars",
-        doc: "with fold = counters, also fires after this many chars of min_copies whose numbers differ in any way; 0: never",
-    },
-    Param {
-        name: "min_bare",
-        mark: OR_NOT,
-        default: Literal::Int(0),
-        domain: Domain::Int {
-            min: 0,
-            max: MAX_COUNT,
-        },
-        unit: "chars",
-        doc: "min_chars for units with a number and no letter; it asks for min_copies, whatever rules say, and of rows of cells for a tail that is much taller than wide; 0: as for others",
-    },
+    Param::word("fold", "none", FOLDS)
+        .doc("what is not compared: nothing; list markers at line starts; those, and which number a number is; leading blanks; those, and markers of every form; those, and which number a numeral of any script is; the same, but only where it counts on evenly from copy to copy"),
+    Param::word("on", "chars", &["chars", "sentences", "lines"])
+        .doc("what is compared: chars, or completed sentences or lines without the blanks around them"),
+    Param::count("min_period", 1, 1..=100_000)
+        .at_most()
+        .unit("chars, or elements with on")
+        .doc("shortest repeated unit"),
+    Param::count("max_period", 2000, 1..=100_000)
+        .unit("chars, or elements with on")
+        .doc("longest repeated unit"),
+    Param::count("min_copies", 4, 2..=MAX_COUNT)
+        .copies()
+        .unit("copies")
+        .doc("copies of the unit in a row, the first included"),
+    Param::count("min_chars", 200, 1..=MAX_COUNT)
+        .at_most()
+        .unit("chars")
+        .doc("length of all copies together: of what is compared; with on, of all text from the first copy on"),
+    Param::word("counts", "all", &["all", "whole", "rising"])
+        .doc("how min_chars, min_single and rules count: a part of a copy too; whole copies; whole copies, and of a longer unit no fewer chars than of a shorter one"),
+    Param::count("min_after", 0, 0..=MAX_COUNT)
+        .at_most()
+        .unit("chars")
+        .doc("length of what follows the first copy; not asked where a row of rules is"),
+    Param::count("min_single", 0, 0..=MAX_COUNT)
+        .at_most()
+        .zero(Zero::Elsewhere)
+        .unit("chars")
+        .doc("min_chars for units without a letter or number, and on chars for any one repeated char too; it asks for min_copies, whatever rules say; 0: as for others"),
+    Param::word("unit_holds", "any", &["any", "letter"])
+        .doc("what the unit must hold: any char, or a letter or an emoji"),
+    Param::count("start_after", 0, 0..=100 * MAX_COUNT)
+        .at_most()
+        .unit("chars")
+        .doc("no alarm before this many chars"),
+    Param::count("min_recycled", 0, 0..=MAX_COUNT)
+        .at_most()
+        .zero(Zero::Elsewhere)
+        .unit("chars")
+        .doc("also fires after this many chars in which each sentence or line occurred twice among the max_period before it, in any order, the first of them with a letter or number; 0: never"),
+    Param::word_or_count("code", "check", &["check", "skip"], 2..=MAX_COUNT)
+        .unit("copies")
+        .doc("text between lines that begin with ```: as any other, left out, or with this many copies, if that is more than min_copies"),
+    Param::new("rules", Literal::Texts(&[]), Domain::Rows(&["max_period", "min_copies", "min_chars"]))
+        .doc("for periods up to max_period of the first row that holds them, its min_copies and min_chars instead; above the last row, the plain ones"),
+    Param::count("min_counters", 0, 0..=MAX_COUNT)
+        .at_most()
+        .zero(Zero::Elsewhere)
+        .unit("chars")
+        .doc("with fold = counters, min_chars where numbers differ from copy to copy, with min_copies whatever rules say; 0: as for others"),
+    Param::count("min_numbers", 0, 0..=MAX_COUNT)
+        .at_most()
+        .zero(Zero::Elsewhere)
+        .unit("chars")
+        .doc("with fold = counters, also fires after this many chars of min_copies whose numbers differ in any way; 0: never"),
+    Param::count("min_bare", 0, 0..=MAX_COUNT)
+        .at_most()
+        .zero(Zero::Elsewhere)
+        .unit("chars")
+        .doc("min_chars for units with a number and no letter; it asks for min_copies, whatever rules say, and of rows of cells for a tail that is much taller than wide; 0: as for others"),
 ];
 
 /// Refuses empty ranges of periods, and rows that follow a longer one. A row for

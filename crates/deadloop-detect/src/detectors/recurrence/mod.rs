@@ -23,9 +23,8 @@
 //! because resets would make the detector blind to loops of list items.
 
 use crate::detectors::{Detector, Measuring, Refusal, Response, Sample};
-use crate::param::{Domain, Mark, Param, Threshold, Zero};
+use crate::param::{Param, Zero};
 use crate::params::Params;
-use crate::value::Literal;
 
 mod grams;
 mod meter;
@@ -56,126 +55,38 @@ const MAX_COUNT: u32 = 100;
 /// The longest window: this bounds memory, which is at most 150 bytes a symbol.
 const MAX_WINDOW: i64 = 1_000_000;
 
-const fn at_least_or_none() -> Mark {
-    Mark::Threshold(Threshold {
-        zero: Zero::NoBound,
-        ..Threshold::AT_LEAST
-    })
-}
-
 static PARAMS: &[Param] = &[
-    Param {
-        name: "by",
-        mark: Mark::Structural,
-        default: Literal::Text("chars"),
-        domain: Domain::Word(&["chars", "words", "sentences", "lines"]),
-        unit: "",
-        doc: "what a symbol is; of words, sentences and lines, completed ones without the blanks around them",
-    },
-    Param {
-        name: "n",
-        mark: Mark::Structural,
-        default: Literal::Int(50),
-        domain: Domain::Int {
-            min: 1,
-            max: 10_000,
-        },
-        unit: "symbols",
-        doc: "length of an n-gram",
-    },
-    Param {
-        name: "window",
-        mark: Mark::Structural,
-        default: Literal::Int(5000),
-        domain: Domain::Int {
-            min: 1,
-            max: MAX_WINDOW,
-        },
-        unit: "symbols, or chars with window_in",
-        doc: "how far back occurrences count, each whole",
-    },
-    Param {
-        name: "window_in",
-        mark: Mark::Structural,
-        default: Literal::Text("symbols"),
-        domain: Domain::Word(&["symbols", "chars"]),
-        unit: "",
-        doc: "what window counts",
-    },
-    Param {
-        name: "min_count",
-        mark: Mark::Threshold(Threshold {
-            repeats: true,
-            ..Threshold::AT_MOST
-        }),
-        default: Literal::Int(10),
-        domain: Domain::Int {
-            min: 2,
-            max: MAX_COUNT as i64,
-        },
-        unit: "occurrences",
-        doc: "occurrences of one n-gram within the window",
-    },
-    Param {
-        name: "max_gap",
-        mark: at_least_or_none(),
-        default: Literal::Int(550),
-        domain: Domain::Int {
-            min: 0,
-            max: MAX_WINDOW,
-        },
-        unit: "symbols",
-        doc: "mean distance between the last min_count occurrences, from beginning to beginning; 0: no bound",
-    },
-    Param {
-        name: "max_distinct",
-        mark: at_least_or_none(),
-        default: Literal::Int(5),
-        domain: Domain::Int {
-            min: 0,
-            max: MAX_COUNT as i64,
-        },
-        unit: "texts",
-        doc: "different texts between the last min_count occurrences; 0: no bound",
-    },
-    Param {
-        name: "min_len",
-        mark: Mark::Structural,
-        default: Literal::Int(0),
-        domain: Domain::Int {
-            min: 0,
-            max: 100_000,
-        },
-        unit: "chars",
-        doc: "shorter words, sentences or lines are left out",
-    },
-    Param {
-        name: "max_len",
-        mark: Mark::Structural,
-        default: Literal::Int(0),
-        domain: Domain::Int {
-            min: 0,
-            max: 100_000,
-        },
-        unit: "chars",
-        doc: "longer words, sentences or lines are left out; 0: no bound",
-    },
-    Param {
-        name: "reset_on",
-        mark: Mark::Structural,
-        default: Literal::Texts(&[]),
-        domain: Domain::Words(structure::NAMES),
-        unit: "",
-        doc: "structures at the start of a line that forget what was read before them",
-    },
-    Param {
-        name: "code",
-        mark: Mark::Structural,
-        default: Literal::Text("check"),
-        domain: Domain::Word(&["check", "skip", "ticks"]),
-        unit: "",
-        doc: "text inside ``` fences: as any other, or not read; ticks: nor any text between ``` and the next ```, wherever in a line they stand",
-    },
+    Param::word("by", "chars", &["chars", "words", "sentences", "lines"])
+        .doc("what a symbol is; of words, sentences and lines, completed ones without the blanks around them"),
+    Param::count("n", 50, 1..=10_000).unit("symbols").doc("length of an n-gram"),
+    Param::count("window", 5000, 1..=MAX_WINDOW)
+        .unit("symbols, or chars with window_in")
+        .doc("how far back occurrences count, each whole"),
+    Param::word("window_in", "symbols", &["symbols", "chars"]).doc("what window counts"),
+    Param::count("min_count", 10, 2..=MAX_COUNT as i64)
+        .copies()
+        .unit("occurrences")
+        .doc("occurrences of one n-gram within the window"),
+    Param::count("max_gap", 550, 0..=MAX_WINDOW)
+        .at_least()
+        .zero(Zero::NoBound)
+        .unit("symbols")
+        .doc("mean distance between the last min_count occurrences, from beginning to beginning; 0: no bound"),
+    Param::count("max_distinct", 5, 0..=MAX_COUNT as i64)
+        .at_least()
+        .zero(Zero::NoBound)
+        .unit("texts")
+        .doc("different texts between the last min_count occurrences; 0: no bound"),
+    Param::count("min_len", 0, 0..=100_000)
+        .unit("chars")
+        .doc("shorter words, sentences or lines are left out"),
+    Param::count("max_len", 0, 0..=100_000)
+        .unit("chars")
+        .doc("longer words, sentences or lines are left out; 0: no bound"),
+    Param::words("reset_on", &[], structure::NAMES)
+        .doc("structures at the start of a line that forget what was read before them"),
+    Param::word("code", "check", &["check", "skip", "ticks"])
+        .doc("text inside ``` fences: as any other, or not read; ticks: nor any text between ``` and the next ```, wherever in a line they stand"),
 ];
 
 /// Refuses lengths that leave out every symbol, and windows too short for `min_count` n-grams.

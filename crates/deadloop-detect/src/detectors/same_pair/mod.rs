@@ -6,7 +6,7 @@
 use super::{Detector, Measuring, Response, Sample};
 use crate::fact::Fact;
 use crate::meter::Recipe;
-use crate::param::{Domain, Mark, Param};
+use crate::param::Param;
 use crate::params::Params;
 use crate::row::{N, Row};
 use crate::run::sample::{call, result};
@@ -15,7 +15,6 @@ use crate::run::{
     VOLATILE, hash, sees_calls,
 };
 use crate::stream::{Channel, Event, Kind};
-use crate::value::Literal;
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
@@ -64,14 +63,8 @@ static QUIET: [Event<'static>; 6] = [
     result("a.txt b.txt"),
 ];
 
-const FAILURE_ONLY: Param = Param {
-    name: "failure_only",
-    mark: Mark::Structural,
-    default: Literal::Bool(false),
-    domain: Domain::Flag,
-    unit: "",
-    doc: "true: only pairs whose result is an error",
-};
+const FAILURE_ONLY: Param =
+    Param::flag("failure_only", false).doc("true: only pairs whose result is an error");
 
 fn recipe(params: &Params) -> Recipe {
     let least = params.count(N.name);

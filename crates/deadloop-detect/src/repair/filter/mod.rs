@@ -13,11 +13,11 @@
 use std::collections::BTreeMap;
 
 use crate::detectors::Refusal;
-use crate::param::{Domain, Mark, Param};
+use crate::param::Param;
 use crate::params::Params;
-use crate::value::{Literal, Value};
+use crate::value::Value;
 
-use super::registry::{HOLD, Make, Repairer, count, list, texts, word};
+use super::registry::{HOLD, Make, Repairer, list};
 
 mod machine;
 
@@ -37,41 +37,16 @@ pub(super) static ENTRY: Repairer = Repairer {
 pub(crate) const LISTS: &[&str] = &["zh", "en", "zh-done", "en-done"];
 
 static PARAMS: &[Param] = &[
-    Param {
-        name: "lists",
-        mark: Mark::Structural,
-        default: Literal::Texts(&["zh", "en"]),
-        domain: Domain::Words(LISTS),
-        unit: "",
-        doc: "lists of phrases: acknowledgements in Chinese and English, and confirmations of users (-done)",
-    },
-    texts("own", &[], "more phrases"),
-    word(
-        "anchor",
-        "start",
-        &["start", "whole", "any"],
-        "where a phrase must stand: at the start, be the whole text, anywhere; blanks around the text aside",
-    ),
-    word(
-        "case",
-        "ignore",
-        &["exact", "ignore"],
-        "ignore: ASCII letters in either case",
-    ),
-    count(
-        "max_chars",
-        60,
-        (0, 1_000_000),
-        "chars",
-        "longest text that is left out, blanks around it aside; 0: no bound",
-    ),
-    count(
-        "hold",
-        65_536,
-        HOLD,
-        "chars",
-        "the most that waits; then all passes",
-    ),
+    Param::words("lists", &["zh", "en"], LISTS)
+        .doc("lists of phrases: acknowledgements in Chinese and English, and confirmations of users (-done)"),
+    Param::texts("own", &[]).doc("more phrases"),
+    Param::word("anchor", "start", &["start", "whole", "any"])
+        .doc("where a phrase must stand: at the start, be the whole text, anywhere; blanks around the text aside"),
+    Param::word("case", "ignore", &["exact", "ignore"]).doc("ignore: ASCII letters in either case"),
+    Param::count("max_chars", 60, 0..=1_000_000)
+        .unit("chars")
+        .doc("longest text that is left out, blanks around it aside; 0: no bound"),
+    Param::count("hold", 65_536, HOLD).unit("chars").doc("the most that waits; then all passes"),
 ];
 
 /// The longest phrase, in chars.

@@ -21,7 +21,7 @@ use crate::params::Params;
 use crate::value::Value;
 
 use super::marks::Marks;
-use super::registry::{HOLD, Make, Repairer, count, list, table, texts, word};
+use super::registry::{HOLD, Make, Repairer, list};
 
 mod clean;
 mod closer;
@@ -48,21 +48,11 @@ pub(super) static ENTRY: Repairer = Repairer {
 };
 
 static PARAMS: &[Param] = &[
-    word(
-        "mode",
-        "tolerant",
-        &["none", "strict", "control", "close", "tolerant", "schema"],
-        "as it is; only what parses; without control text; and with what is open closed; and as JSON5 and worse; and by `fields`",
-    ),
-    word(
-        "partial",
-        "refuse",
-        &["keep", "drop", "refuse"],
-        "a text or number that the end cuts: kept as far as it goes; left out with its name; refuse: where anything is open at the end, nothing is given (close: as drop)",
-    ),
-    texts(
-        "control",
-        &[
+    Param::word("mode", "tolerant", &["none", "strict", "control", "close", "tolerant", "schema"])
+        .doc("as it is; only what parses; without control text; and with what is open closed; and as JSON5 and worse; and by `fields`"),
+    Param::word("partial", "refuse", &["keep", "drop", "refuse"])
+        .doc("a text or number that the end cuts: kept as far as it goes; left out with its name; refuse: where anything is open at the end, nothing is given (close: as drop)"),
+    Param::texts("control", &[
             "<|channel|>",
             "<|message|>",
             "<|start|>",
@@ -75,26 +65,14 @@ static PARAMS: &[Param] = &[
             "<|eom_id|>",
             "<|endoftext|>",
             "</tool_call>",
-        ],
-        "marks of control text: all from the first on is left out",
-    ),
-    word(
-        "inside",
-        "cut",
-        &["cut", "keep", "refuse"],
-        "control text between quotes: cut as elsewhere, or kept; refuse: nothing is given, for what it stands in place of is not known (modes strict, tolerant and schema)",
-    ),
-    table(
-        "fields",
-        "mode schema: the fields of the object and their types, as { city = \"string\" }; string, integer, number, boolean, object, array or any",
-    ),
-    count(
-        "hold",
-        1_000_000,
-        HOLD,
-        "chars",
-        "the most that waits; in the modes that read all of them, longer arguments are refused",
-    ),
+        ]).doc("marks of control text: all from the first on is left out"),
+    Param::word("inside", "cut", &["cut", "keep", "refuse"])
+        .doc("control text between quotes: cut as elsewhere, or kept; refuse: nothing is given, for what it stands in place of is not known (modes strict, tolerant and schema)"),
+    Param::table("fields")
+        .doc("mode schema: the fields of the object and their types, as { city = \"string\" }; string, integer, number, boolean, object, array or any"),
+    Param::count("hold", 1_000_000, HOLD)
+        .unit("chars")
+        .doc("the most that waits; in the modes that read all of them, longer arguments are refused"),
 ];
 
 /// Refuses marks that cannot be told apart, unknown types, and parameters that the mode cannot follow.

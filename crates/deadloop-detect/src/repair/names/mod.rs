@@ -14,7 +14,7 @@ use crate::params::Params;
 
 use super::meaning::Pieces;
 use super::nearest::Nearest;
-use super::registry::{Make, Repairer, TextRepair, count, list, size, texts, word};
+use super::registry::{Make, Repairer, TextRepair, list, size};
 
 /// The registry entry.
 pub(super) static ENTRY: Repairer = Repairer {
@@ -29,26 +29,13 @@ pub(super) static ENTRY: Repairer = Repairer {
 };
 
 static PARAMS: &[Param] = &[
-    texts("known", &[], "the names that there are"),
-    word(
-        "cut",
-        "none",
-        &["none", "mark"],
-        "mark: a name ends before the first <, with the blanks there",
-    ),
-    word(
-        "case",
-        "exact",
-        &["exact", "ignore"],
-        "ignore: ASCII letters in either case",
-    ),
-    count(
-        "edits",
-        0,
-        (0, 2),
-        "edits",
-        "chars by which a name may differ; one for three letters of the known name at most",
-    ),
+    Param::texts("known", &[]).doc("the names that there are"),
+    Param::word("cut", "none", &["none", "mark"])
+        .doc("mark: a name ends before the first <, with the blanks there"),
+    Param::word("case", "exact", &["exact", "ignore"]).doc("ignore: ASCII letters in either case"),
+    Param::count("edits", 0, 0..=2)
+        .unit("edits")
+        .doc("chars by which a name may differ; one for three letters of the known name at most"),
 ];
 
 /// The longest name that is repaired, in chars; a longer one passes unchanged.

@@ -18,7 +18,7 @@ use crate::param::Param;
 use crate::params::Params;
 
 use super::meaning::Delivered;
-use super::registry::{EventRepair, Make, Repairer, count, size, word};
+use super::registry::{EventRepair, Make, Repairer, size};
 
 /// The registry entry.
 pub(super) static ENTRY: Repairer = Repairer {
@@ -33,39 +33,19 @@ pub(super) static ENTRY: Repairer = Repairer {
 };
 
 static PARAMS: &[Param] = &[
-    word(
-        "by",
-        "id",
-        &["id", "hash", "position"],
-        "by what two events are one: their ids, their texts, their places in the row; by position they are put in order too",
-    ),
-    count(
-        "window",
-        10_000,
-        (1, 1_000_000),
-        "events",
-        "how many ids or texts are remembered",
-    ),
-    count(
-        "wait",
-        100,
-        (0, 100_000),
-        "events",
-        "by position: how many events wait for one that is missing; then it is lost",
-    ),
-    count(
-        "first",
-        0,
-        (0, 1_000_000_000),
-        "",
-        "by position: the place of the first event",
-    ),
-    word(
-        "done",
-        "always",
-        &["always", "arrived"],
-        "always: one end mark, after everything; arrived: end marks as they come",
-    ),
+    Param::word("by", "id", &["id", "hash", "position"])
+        .doc("by what two events are one: their ids, their texts, their places in the row; by position they are put in order too"),
+    Param::count("window", 10_000, 1..=1_000_000)
+        .unit("events")
+        .doc("how many ids or texts are remembered"),
+    Param::count("wait", 100, 0..=100_000)
+        .unit("events")
+        .doc("by position: how many events wait for one that is missing; then it is lost"),
+    Param::count("first", 0, 0..=1_000_000_000)
+        .unit("")
+        .doc("by position: the place of the first event"),
+    Param::word("done", "always", &["always", "arrived"])
+        .doc("always: one end mark, after everything; arrived: end marks as they come"),
 ];
 
 /// What makes two events equal: the parameter `by`.

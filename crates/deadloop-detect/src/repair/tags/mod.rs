@@ -19,7 +19,7 @@ use crate::param::Param;
 use crate::params::Params;
 use crate::value::Value;
 
-use super::registry::{HOLD, Make, Repairer, count, list, table, texts, word};
+use super::registry::{HOLD, Make, Repairer, list};
 
 mod code;
 mod fields;
@@ -41,97 +41,42 @@ pub(super) static ENTRY: Repairer = Repairer {
 };
 
 static PARAMS: &[Param] = &[
-    texts(
-        "tags",
-        &[
+    Param::texts("tags", &[
             "create_note",
             "save_material",
             "call_orchestrator",
             "web_search",
             "confirm",
-        ],
-        "the names of actions, without a number behind them",
-    ),
-    texts(
-        "fields",
-        &["id", "content"],
-        "the names of the tags inside an action",
-    ),
-    word(
-        "case",
-        "exact",
-        &["exact", "ignore"],
-        "ignore: ASCII letters of names in either case",
-    ),
-    count(
-        "edits",
-        0,
-        (0, 2),
-        "edits",
-        "chars by which a name may differ; one for three letters of the known name at most",
-    ),
-    word(
-        "close",
-        "refuse",
-        &["refuse", "next", "end"],
-        "where an action ends that nothing closes: nowhere, it is text; at the next action or the end; at the end",
-    ),
-    word(
-        "pair",
-        "first",
-        &["first", "last"],
-        "with `close` refuse: which of several open tags of a name a closing tag belongs to",
-    ),
-    word(
-        "numbers",
-        "refuse",
-        &["first", "second", "refuse"],
-        "whose number counts where <confirm1> is closed by </confirm2>, if it has one; refuse: that closes nothing",
-    ),
-    table(
-        "aliases",
-        "other names of actions and fields, as { call_orcheator = \"call_orchestrator\" }",
-    ),
-    word(
-        "attributes",
-        "refuse",
-        &["refuse", "drop", "fields"],
-        "a tag with attributes: no tag; they are left out; they are fields",
-    ),
-    word(
-        "stray",
-        "keep",
-        &["keep", "drop", "refuse"],
-        "known tags without a partner: text; left out; refuse: and an action with one in it is left out too",
-    ),
-    table(
-        "need",
-        "the fields that an action must have, or its number, as { create_note = [\"id\"], confirm = [\"number\"] }; one without them is left out",
-    ),
-    texts(
-        "control",
-        &[],
-        "marks of control text, as \"<|\": an action that holds one is left out",
-    ),
-    word(
-        "settle",
-        "now",
-        &["now", "later"],
-        "when an action is given: at its closing tag; later: at the next tag of an action or the end, and not at all where that closes it once more",
-    ),
-    word(
-        "code",
-        "act",
-        &["act", "text"],
-        "tags outside of actions in a code span or a fence: as anywhere; they are text",
-    ),
-    count(
-        "max_open",
-        65_536,
-        HOLD,
-        "chars",
-        "longest action; what is longer is text",
-    ),
+        ]).doc("the names of actions, without a number behind them"),
+    Param::texts("fields", &["id", "content"]).doc("the names of the tags inside an action"),
+    Param::word("case", "exact", &["exact", "ignore"])
+        .doc("ignore: ASCII letters of names in either case"),
+    Param::count("edits", 0, 0..=2)
+        .unit("edits")
+        .doc("chars by which a name may differ; one for three letters of the known name at most"),
+    Param::word("close", "refuse", &["refuse", "next", "end"])
+        .doc("where an action ends that nothing closes: nowhere, it is text; at the next action or the end; at the end"),
+    Param::word("pair", "first", &["first", "last"])
+        .doc("with `close` refuse: which of several open tags of a name a closing tag belongs to"),
+    Param::word("numbers", "refuse", &["first", "second", "refuse"])
+        .doc("whose number counts where <confirm1> is closed by </confirm2>, if it has one; refuse: that closes nothing"),
+    Param::table("aliases")
+        .doc("other names of actions and fields, as { call_orcheator = \"call_orchestrator\" }"),
+    Param::word("attributes", "refuse", &["refuse", "drop", "fields"])
+        .doc("a tag with attributes: no tag; they are left out; they are fields"),
+    Param::word("stray", "keep", &["keep", "drop", "refuse"])
+        .doc("known tags without a partner: text; left out; refuse: and an action with one in it is left out too"),
+    Param::table("need")
+        .doc("the fields that an action must have, or its number, as { create_note = [\"id\"], confirm = [\"number\"] }; one without them is left out"),
+    Param::texts("control", &[])
+        .doc("marks of control text, as \"<|\": an action that holds one is left out"),
+    Param::word("settle", "now", &["now", "later"])
+        .doc("when an action is given: at its closing tag; later: at the next tag of an action or the end, and not at all where that closes it once more"),
+    Param::word("code", "act", &["act", "text"])
+        .doc("tags outside of actions in a code span or a fence: as anywhere; they are text"),
+    Param::count("max_open", 65_536, HOLD)
+        .unit("chars")
+        .doc("longest action; what is longer is text"),
 ];
 
 /// Refuses names that no tag can have, and `aliases` and `need` for names that are not known.

@@ -14,7 +14,7 @@ use crate::detectors::Refusal;
 use crate::param::Param;
 use crate::params::Params;
 
-use super::registry::{HOLD, Make, Repairer, count, list, texts, word};
+use super::registry::{HOLD, Make, Repairer, list};
 
 mod kinds;
 mod machine;
@@ -32,71 +32,28 @@ pub(super) static ENTRY: Repairer = Repairer {
 };
 
 static PARAMS: &[Param] = &[
-    texts(
-        "tags",
-        &["<think>"],
-        "what opens a block: a tag, which a slash after its first char closes, or both tags with ... between",
-    ),
-    word(
-        "start",
-        "closed",
-        &["closed", "open"],
-        "open: the prompt opened the block, the text begins as reasoning",
-    ),
-    word(
-        "blocks",
-        "first",
-        &["first", "row", "all"],
-        "which blocks are reasoning: the first, those that follow it with blanks between, all",
-    ),
-    word(
-        "before",
-        "blanks",
-        &["nothing", "blanks", "any"],
-        "what may stand before the first opening tag, for it to count",
-    ),
-    word(
-        "case",
-        "exact",
-        &["exact", "ignore"],
-        "ignore: ASCII letters of tags in either case",
-    ),
-    word(
-        "orphan",
-        "text",
-        &["text", "split"],
-        "split: a closing tag without an opening one ends reasoning; text waits for it, `hold` chars",
-    ),
-    word(
-        "unclosed",
-        "reasoning",
-        &["reasoning", "text"],
-        "what a block is that nothing closes; text: it waits for its end, `hold` chars",
-    ),
-    word(
-        "stray",
-        "keep",
-        &["keep", "drop"],
-        "tags that mean nothing where they stand: text, or left out",
-    ),
-    word(
-        "trim",
-        "none",
-        &["none", "after", "both"],
-        "blanks that are left out: after a block; both: around the reasoning too",
-    ),
-    texts(
-        "tool",
-        &[],
-        "marks that end thinking and stay in the answer, as <tool_call>",
-    ),
-    count(
-        "hold",
-        65_536,
-        HOLD,
-        "chars",
-        "the most that waits; then it is what it would be at the end",
-    ),
+    Param::texts("tags", &["<think>"])
+        .doc("what opens a block: a tag, which a slash after its first char closes, or both tags with ... between"),
+    Param::word("start", "closed", &["closed", "open"])
+        .doc("open: the prompt opened the block, the text begins as reasoning"),
+    Param::word("blocks", "first", &["first", "row", "all"])
+        .doc("which blocks are reasoning: the first, those that follow it with blanks between, all"),
+    Param::word("before", "blanks", &["nothing", "blanks", "any"])
+        .doc("what may stand before the first opening tag, for it to count"),
+    Param::word("case", "exact", &["exact", "ignore"])
+        .doc("ignore: ASCII letters of tags in either case"),
+    Param::word("orphan", "text", &["text", "split"])
+        .doc("split: a closing tag without an opening one ends reasoning; text waits for it, `hold` chars"),
+    Param::word("unclosed", "reasoning", &["reasoning", "text"])
+        .doc("what a block is that nothing closes; text: it waits for its end, `hold` chars"),
+    Param::word("stray", "keep", &["keep", "drop"])
+        .doc("tags that mean nothing where they stand: text, or left out"),
+    Param::word("trim", "none", &["none", "after", "both"])
+        .doc("blanks that are left out: after a block; both: around the reasoning too"),
+    Param::texts("tool", &[]).doc("marks that end thinking and stay in the answer, as <tool_call>"),
+    Param::count("hold", 65_536, HOLD)
+        .unit("chars")
+        .doc("the most that waits; then it is what it would be at the end"),
 ];
 
 /// Refuses marks that cannot be told apart, and waiting for two things at once.

@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use deadloop_corpus::{Entry, field};
+use deadloop_corpus::Entry;
 use deadloop_detect::Channel;
 use deadloop_replay::budget::{Budget, Field, Lengths};
-use deadloop_replay::feedback::judge_run;
-use deadloop_score::budget::{FeedbackCase, LimitCase};
+use deadloop_score::budget::LimitCase;
 use deadloop_score::{Case, Class, CorpusInfo, Manifest, Span};
 
 use super::Budget as BudgetArgs;
@@ -34,7 +33,6 @@ pub(crate) struct Gathered {
     pub(crate) names: Vec<String>,
     pub(crate) field: Field,
     pub(crate) limits: Vec<LimitCase>,
-    pub(crate) feedback: Vec<FeedbackCase>,
     /// Transcripts without a turn.
     pub(crate) turnless: u64,
     path: PathBuf,
@@ -53,8 +51,7 @@ pub(crate) fn gather(args: &BudgetArgs, budgets: &[Budget], global: Global) -> O
     let look = |entry: &Entry, case: &Case| {
         let lengths = Lengths::of(&entry.transcript);
         let limit = limit_case(&lengths, case);
-        let feedback = feedback_case(entry, case, &limit);
-        (lengths, limit, feedback)
+        (lengths, limit)
     };
     let (surveyed, seen) = survey_with(open(&args.corpus)?, wanted, look)?;
     let mut found = Gathered {
@@ -64,13 +61,12 @@ pub(crate) fn gather(args: &BudgetArgs, budgets: &[Budget], global: Global) -> O
         names: Vec::new(),
         field: Field::default(),
         limits: Vec::new(),
-        feedback: Vec::new(),
         turnless: 0,
         path: args.corpus.clone(),
         surveyed,
     };
     let mut kept = Vec::new();
-    for (case, (lengths, limit, feedback)) in found.surveyed.cases.iter().zip(seen) {
+    for (case, (lengths, limit)) in found.surveyed.cases.iter().zip(seen) {
         if lengths.prompts().is_empty() {
             found.turnless += 1;
             continue;
@@ -78,7 +74,6 @@ pub(crate) fn gather(args: &BudgetArgs, budgets: &[Budget], global: Global) -> O
         found.ids.push(case.id.clone());
         found.groups.push(case.cluster().into());
         found.limits.push(limit);
-        found.feedback.push(feedback);
         kept.push(lengths);
     }
     found.names = found
@@ -127,22 +122,6 @@ fn stuck(span: &Span, case: &Case) -> (u64, u64) {
     let from = span.seen.turns.0.saturating_sub(1);
     let last = case.timeline.before(span.channel, end.saturating_sub(1));
     (from, last.turns.0.max(from))
-}
-
-/// A run as rules of feedback see it.
-fn feedback_case(entry: &Entry, case: &Case, limit: &LimitCase) -> FeedbackCase {
-    let said = |key: &str| field(entry, key).map(Arc::from);
-    let from: Option<Arc<str>> = said("meta.error_from");
-    FeedbackCase {
-        group: case.cluster().into(),
-        source: limit.source.clone(),
-        recorded: from.is_none_or(|from| matches!(&*from, "recorded" | "returncode")),
-        env: said("meta.env"),
-        feedback: match limit.turns {
-            0 => Default::default(),
-            _ => judge_run(&entry.transcript),
-        },
-    }
 }
 
 impl Gathered {

@@ -7,7 +7,7 @@ use deadloop_replay::budget::{
 use deadloop_report::budget::Page;
 use deadloop_score::budget::{
     BudgetAdvice, BudgetOptions, BudgetRow, BudgetTable, CountError, Sure, choose_budget,
-    feedback_rows, limit_grid, limit_rows, sure, write_feedback,
+    limit_grid, limit_rows, sure,
 };
 use deadloop_score::{Resampling, Ruling, rank};
 use rayon::prelude::*;
@@ -82,13 +82,11 @@ pub(crate) fn make(
     let settings = write_rows(found, &judged, folder, args.csv)?;
     let limits = limit_rows(&found.limits, &limit_grid());
     deadloop_score::budget::write_limits(folder.path(), &limits)?;
-    let feedback = feedback_rows(&found.feedback, options.resampling);
-    write_feedback(folder.path(), &feedback)?;
-    let page = page(found, &judged, args, (&limits, &feedback));
+    let page = page(found, &judged, args, &limits);
     let rulings: Vec<Ruling> = judged.iter().map(|one| one.advice.ruling).collect();
     let ruling = together(&rulings);
     Ok(Made {
-        told: told::told(found, &judged, (&limits, &feedback), &options),
+        told: told::told(found, &judged, &limits, &options),
         summary: summary(&judged, ruling),
         ended: ended(ruling, &judged),
         settings,

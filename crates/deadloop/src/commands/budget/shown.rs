@@ -1,11 +1,8 @@
-//! What the page of a budget shows: every world's settings, one run turn by turn, and what feedback would have said.
+//! What the page of a budget shows: every world's settings, one run turn by turn.
 
 use deadloop_replay::budget::trace;
-use deadloop_replay::feedback::{Confusion, RunFeedback};
-use deadloop_report::budget::{BudgetPoint, Matrix, Page, PriceRow, Strip, Trace, World};
-use deadloop_score::budget::{
-    BudgetPrice, FeedbackCase, FeedbackRow, LimitRow, guidance_matrix, guidance_words,
-};
+use deadloop_report::budget::{BudgetPoint, Page, PriceRow, Strip, Trace, World};
+use deadloop_score::budget::{BudgetPrice, LimitRow};
 
 use super::Budget as BudgetArgs;
 use super::gather::Gathered;
@@ -20,7 +17,7 @@ pub(super) fn page(
     found: &Gathered,
     judged: &[Judged<'_>],
     args: &BudgetArgs,
-    (limits, feedback): (&[LimitRow], &[FeedbackRow]),
+    limits: &[LimitRow],
 ) -> Page {
     let card = found.surveyed.corpus.card();
     Page {
@@ -33,8 +30,6 @@ pub(super) fn page(
         trace: traced(found, judged, args),
         strips: strips(found),
         limits: told::limit_table(limits),
-        matrices: matrices(found),
-        feedback: told::feedback(feedback),
     }
 }
 
@@ -131,56 +126,6 @@ fn traced(found: &Gathered, judged: &[Judged<'_>], args: &BudgetArgs) -> Option<
             .map(|tokens| tokens + budget.tools)
             .collect(),
     })
-}
-
-/// G1 and G2 with the numbers of seed 003, all sources together.
-fn matrices(found: &Gathered) -> Vec<Matrix> {
-    let words = guidance_words();
-    let guidance = |strict: bool| Matrix {
-        title: match strict {
-            false => "Guidance with finish from depth 6 (as the design document has it)".into(),
-            true => "The same, where retry is right only after an error".into(),
-        },
-        truths: words.clone(),
-        said: words.clone(),
-        counts: guidance_matrix(found.feedback.iter(), (6, 3), strict)
-            .iter()
-            .map(|row| row.to_vec())
-            .collect(),
-    };
-    let recorded = || found.feedback.iter().filter(|case| case.recorded);
-    let sum = |of: &dyn Fn(&RunFeedback) -> Confusion,
-               cases: &mut dyn Iterator<Item = &FeedbackCase>| {
-        let mut all = [0; 4];
-        for case in cases {
-            all.iter_mut()
-                .zip(of(&case.feedback).counts())
-                .for_each(|(sum, n)| *sum += n);
-        }
-        all
-    };
-    let flag = |title: &str, truths: [&str; 2], [hit, wrong, missed, quiet]: [u64; 4]| Matrix {
-        title: title.into(),
-        truths: truths.map(str::to_owned).to_vec(),
-        said: ["flagged", "not flagged"].map(str::to_owned).to_vec(),
-        counts: vec![vec![hit, missed], vec![wrong, quiet]],
-    };
-    let errors = sum(&|f| f.error_flag[0], &mut recorded());
-    let done = sum(&|f| f.completion_flag[0], &mut found.feedback.iter());
-    vec![
-        flag(
-            "Error words in results (substring) against recorded errors",
-            ["an error", "none"],
-            errors,
-        ),
-        flag(
-            "Completion words in results (substring) against what follows",
-            ["no call follows", "a call follows"],
-            done,
-        ),
-        guidance(false),
-        guidance(true),
-    ]
 }
 
 /// The turns of the runs of each source, and how many of them are in a loop.

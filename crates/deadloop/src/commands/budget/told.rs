@@ -2,7 +2,7 @@
 
 use deadloop_replay::budget::{Budget, BudgetTally, Policy};
 use deadloop_report::budget::LIMIT_HEADER;
-use deadloop_score::budget::{BudgetOptions, FeedbackRow, LimitRow};
+use deadloop_score::budget::{BudgetOptions, LimitRow};
 
 use super::gather::Gathered;
 use super::make::{Judged, called};
@@ -31,7 +31,7 @@ pub(super) fn setting(b: &Budget) -> String {
 pub(super) fn told(
     found: &Gathered,
     judged: &[Judged<'_>],
-    (limits, rows): (&[LimitRow], &[FeedbackRow]),
+    limits: &[LimitRow],
     options: &BudgetOptions,
 ) -> String {
     let mut parts = vec![format!(
@@ -57,7 +57,6 @@ pub(super) fn told(
         );
     }
     parts.push(limits_told(limits));
-    parts.push(feedback(rows).join("\n"));
     parts.retain(|part| !part.is_empty());
     parts.join("\n\n")
 }
@@ -272,62 +271,4 @@ fn limits_told(limits: &[LimitRow]) -> String {
         "iteration limits, all sources (limits.csv has each); a good run cut had a useful turn, one in no loop, still to come\n{}",
         show::table(&LIMIT_HEADER, &rows, 3)
     )
-}
-
-/// What is said of feedback: the rules as seed 003 has them, all sources together.
-pub(super) fn feedback(rows: &[FeedbackRow]) -> Vec<String> {
-    let find = |variant: &str, measure: &str| {
-        rows.iter()
-            .find(|row| row.source == "*" && row.variant == variant && row.measure == measure)
-    };
-    let share = |variant: &str, measure: &str| {
-        let told = |row: &FeedbackRow| {
-            let ends = row.interval.map_or(String::new(), |i| {
-                format!(
-                    ", {} to {}",
-                    show::percent(Some(i.lo)),
-                    show::percent(Some(i.hi))
-                )
-            });
-            format!(
-                "{} ({} of {}{ends})",
-                show::percent(row.value),
-                show::count(row.count),
-                show::count(row.of)
-            )
-        };
-        find(variant, measure).map_or("n/a".into(), told)
-    };
-    let seed = "finish from depth 6, hint after 3";
-    let a_run = |measure: &str| show::number(find(seed, measure).and_then(|row| row.value), 0);
-    let mut said = Vec::new();
-    if find("errors, substring", "recall").is_some() {
-        said.push(format!(
-            "error words in results (as the design document has them), where errors were recorded: precision {}, recall {}",
-            share("errors, substring", "precision"),
-            share("errors, substring", "recall")
-        ));
-    }
-    if find(seed, "right word").is_some() {
-        said.push(format!(
-            "guidance (finish from depth 6): the right word {}; finish said too early {}; {} tokens and {} hints a run",
-            share(seed, "right word"),
-            share(seed, "premature finish"),
-            a_run("tokens of guidance a run"),
-            a_run("hints a run")
-        ));
-    }
-    let orders = rows
-        .iter()
-        .filter(|row| row.source == "*" && row.rule == "G4" && row.count > 0);
-    let orders: Vec<String> = orders
-        .map(|row| format!("{} {}", row.variant, show::count(row.count)))
-        .collect();
-    if !orders.is_empty() {
-        said.push(format!(
-            "message order: {} (deadloop check names the events)",
-            orders.join(", ")
-        ));
-    }
-    said
 }

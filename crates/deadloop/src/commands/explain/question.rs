@@ -304,14 +304,8 @@ mod tests {
 
     #[test]
     fn a_program_is_not_asked_for_facts() {
-        let program = Param {
-            name: "command",
-            mark: Mark::Structural,
-            default: Literal::Texts(&[]),
-            domain: Domain::Program,
-            unit: "",
-            doc: "what is run",
-        };
+        let program =
+            Param::new("command", Literal::Texts(&[]), Domain::Program).doc("what is run");
         assert!(is_program(&[program]));
         assert!(
             !DETECTORS

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use deadloop_detect::repair::Mended;
 use deadloop_report::{RepairChoiceView, RepairMatrix, RepairPage, RepairPrice, WrongOne};
-use deadloop_score::{RepairRuling, RepairTally, share_of, wilson};
+use deadloop_score::{RepairTally, Ruling, share_of, wilson};
 
 use super::scored::{ALL, Chosen, Priced, Scored};
 use crate::show;
@@ -127,21 +127,21 @@ pub(crate) fn choices(chosen: &[Chosen], variants: &[Variant]) -> String {
 pub(crate) fn why(chosen: &Chosen) -> Option<String> {
     let c = &chosen.choice;
     let said = match (c.ruling, &c.held_out) {
-        (RepairRuling::Decide, Some(out)) => format!(
+        (Ruling::Decide, Some(out)) => format!(
             "What is chosen on the other groups does more harm than the limit: {} come out wrong, {} intact ones are changed",
             of(out, Mended::Wrong),
             of(out, Mended::FalseRepair)
         ),
-        (RepairRuling::Collect, _) => {
+        (Ruling::Collect, _) => {
             "There are too few damaged streams, or all are of one group: nothing says what it does to others"
                 .into()
         }
-        (RepairRuling::Keep, _) => format!(
+        (Ruling::Keep, _) => format!(
             "Nothing within the limit recovers significantly more than what is in use (p {:.3})",
             c.p
         ),
-        (RepairRuling::None, _) => "Nothing within the limit recovers anything".into(),
-        (RepairRuling::Ship | RepairRuling::Decide, _) => return None,
+        (Ruling::None, _) => "Nothing within the limit recovers anything".into(),
+        (Ruling::Ship | Ruling::Decide, _) => return None,
     };
     Some(said)
 }

@@ -1,6 +1,5 @@
 //! The options of `tune`, and what follows from them before anything is replayed.
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -12,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::SEALED;
-use super::search::Search;
 use crate::args::{Judge, Output, Per, Select};
 use crate::exit::{Code, Failure, Outcome};
 use crate::host::Terminal;
@@ -66,12 +64,6 @@ pub(crate) struct Tune {
     /// Fail (exit code 5) if some model has too few labels for a setting of its own
     #[arg(long)]
     pub(crate) require_own: bool,
-    /// Search only some random structures of the grid; thresholds are always complete
-    #[arg(long, value_enum, value_name = "HOW", conflicts_with = "shard")]
-    pub(crate) search: Option<Search>,
-    /// How many structures --search draws
-    #[arg(long, value_name = "N", default_value = "60", requires = "search")]
-    pub(crate) structures: NonZeroUsize,
     #[command(flatten)]
     pub(crate) select: Select,
     #[command(flatten)]
@@ -229,10 +221,6 @@ impl Tune {
             ),
         ];
         inputs.extend(also.iter().map(|(_, settings)| settings.id()));
-        inputs.extend(
-            self.search
-                .map(|how| format!("{how:?} {}", self.structures)),
-        );
         let options = (&self.select, &self.judge, &self.output);
         Ok(Request {
             command: "tune",

@@ -27,14 +27,13 @@ use supported::Asked;
 
 mod asked;
 mod planned;
-mod search;
 mod supported;
 mod told;
 
 pub(crate) use asked::Tune;
 use planned::Planned;
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop tune datasets/starter\n  deadloop tune recordings.jsonl.zst --grid grid.toml --out tuned --constraint 'fa_per_mchar<=0.5'\n  deadloop tune clean.jsonl --budget 1/Mchar\n  deadloop tune recordings.jsonl.zst --settings mine.toml --also theirs.toml --loop-rate 1/2000\n  deadloop tune recordings.jsonl.zst --grid huge.toml --search lhs --structures 40\n\nThe folder holds report.html, settings.toml (for production), choice.csv and every table. If the command was interrupted, the same command continues where it stopped.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop tune datasets/starter\n  deadloop tune recordings.jsonl.zst --grid grid.toml --out tuned --constraint 'fa_per_mchar<=0.5'\n  deadloop tune clean.jsonl --budget 1/Mchar\n  deadloop tune recordings.jsonl.zst --settings mine.toml --also theirs.toml --loop-rate 1/2000\n\nThe folder holds report.html, settings.toml (for production), choice.csv and every table. If the command was interrupted, the same command continues where it stopped.";
 
 /// The transcripts that a choice is scored on afterwards, and never chosen on.
 pub(super) const SEALED: &str = "test";
@@ -53,7 +52,7 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     let request = args.request(&host, text, (&current, &also, unit))?;
     let planned = Planned::new(
         args,
-        (&request, global),
+        global,
         (&grids, counted),
         (in_use, &also),
         &mut options,

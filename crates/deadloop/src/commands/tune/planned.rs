@@ -1,5 +1,4 @@
-//! What `tune` replays: every cell of the grids, or of those of their structures that a search left,
-//! and what they are compared with.
+//! What `tune` replays: every cell of the grids, and what they are compared with.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -10,13 +9,12 @@ use deadloop_replay::{Grid, Plan};
 use deadloop_score::{Choices, ChooseOptions, InUse, Manifest, ReadyGuard};
 
 use super::asked::Tune;
-use super::search::{Found, Wanted, search, tell_size};
 use crate::args::{Global, Per};
 use crate::commands::sweep::tell_refused;
 use crate::exit::{Code, Outcome};
 use crate::settings::{self, recommended_name};
 use crate::show;
-use deadloop_run::{Request, name};
+use deadloop_run::name;
 
 pub(super) struct Planned {
     pub(super) plan: Plan,
@@ -30,8 +28,6 @@ pub(super) struct Planned {
     /// Those, and their file.
     pub(super) settings: Settings,
     pub(super) file: InUse,
-    /// How the candidates were found, if they are not all.
-    search: Option<String>,
 }
 
 /// Refuses grids that warn: `tune` chooses among guards that stop.
@@ -46,30 +42,16 @@ fn all_stop(grids: &[Grid]) -> Outcome {
 }
 
 impl Planned {
-    /// With `--search` the race is run here, and `options` say afterwards which folds it saw.
+    /// Plans a search, and names the ready guards in `options`.
     pub(super) fn new(
         args: &Tune,
-        (request, global): (&Request<'_>, Global),
+        global: Global,
         (grids, unit): (&[Grid], Unit),
         ((settings, text), also): ((Settings, String), &[(String, Settings)]),
         options: &mut ChooseOptions,
     ) -> Outcome<Self> {
         all_stop(grids)?;
-        let (mut plan, search) = match args.search {
-            None => (product(grids)?, None),
-            Some(how) => {
-                let structures = args.structures.get();
-                let wanted = Wanted {
-                    grids,
-                    how,
-                    structures,
-                    options,
-                };
-                let Found { plan, told, raced } = search(request, &wanted)?;
-                options.raced = raced;
-                (plan, Some(told))
-            }
-        };
+        let mut plan = product(grids)?;
         let scope = Scope::of(grids, unit);
         let chosen = |settings: &Settings| settings.part(|m| scope.has(m));
         let in_use = plan.add_settings(&chosen(&settings));
@@ -86,7 +68,6 @@ impl Planned {
         }
         options.ready = ready(&presets, also, args.grid.is_some());
         tell_refused(&plan, global);
-        tell_size(&plan, request.host);
         Ok(Self {
             candidates: match args.grid {
                 Some(_) => with_grid,
@@ -101,7 +82,6 @@ impl Planned {
                 kept: settings.part(|m| !scope.has(m)),
             },
             settings,
-            search,
         })
     }
 
@@ -114,7 +94,6 @@ impl Planned {
             .collect();
         manifest.objective = Some(args.objective.clone());
         manifest.folds = usize::try_from(args.folds).ok();
-        manifest.search = self.search.clone();
         for (label, cell) in &self.presets {
             name(manifest, &self.plan, *cell, label);
         }

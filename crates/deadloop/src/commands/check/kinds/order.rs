@@ -1,6 +1,6 @@
 //! Messages of a run that are not in the order that chat APIs require.
 
-use deadloop_replay::feedback::disorders;
+use deadloop_corpus::disorders;
 
 use super::{Check, Exhibit, Find, Severity};
 use crate::show;

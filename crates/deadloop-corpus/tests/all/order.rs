@@ -1,10 +1,8 @@
-//! Rules of feedback on runs that are written out.
+//! The order of messages, on runs that are written out.
 
 #![allow(clippy::unwrap_used)]
 
-use deadloop_corpus::{Corpus, Transcript};
-use deadloop_replay::corpus as deadloop_corpus;
-use deadloop_replay::feedback::{DisorderKind, disorders, guided, judge_run, turns};
+use deadloop_corpus::{Corpus, DisorderKind, Transcript, disorders};
 use serde_json::{Value, json};
 
 fn run(events: Value) -> Transcript {
@@ -94,31 +92,4 @@ fn each_disorder_has_its_event() {
         result("a", "", false)
     ]);
     assert_eq!(kinds(again), []);
-}
-
-#[test]
-fn what_would_have_been_right_is_what_followed() {
-    let run = run(json!([
-        {"type": "user", "text": "four"},
-        turn(), call("a"), result("a", "an error", true),
-        turn(), call("b"), result("b", "fine", false),
-        turn(), call("c"), result("c", "all done", false),
-        {"type": "finish", "reason": "stop"},
-    ]));
-    let turns = turns(&run);
-    assert_eq!(turns.len(), 3);
-    let said = guided(&turns, (6, 1), 4, false);
-    // Said retry, continue, finish; right were retry (the same tool, no error), retry, finish.
-    assert_eq!(said.matrix, [[0, 0, 0], [1, 1, 0], [0, 0, 1]]);
-    assert_eq!(said.strict, [[1, 0, 0], [0, 1, 0], [0, 0, 1]]);
-    assert_eq!(
-        (said.finish, said.premature, said.hints, said.doubled),
-        (1, 0, 2, 0)
-    );
-    let shallow = guided(&turns, (1, 9), 4, false);
-    assert_eq!((shallow.finish, shallow.doubled), (3, 2));
-    let judged = judge_run(&run);
-    assert_eq!((judged.results, judged.errors), (3, 1));
-    assert_eq!(judged.error_flag[0].counts(), [1, 0, 0, 2]);
-    assert_eq!(judged.completion_flag[0].counts(), [1, 0, 0, 2]);
 }

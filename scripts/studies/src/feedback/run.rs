@@ -1,29 +1,28 @@
 //! [`judge_run`]: what every rule of feedback says of one run, held against the run.
 
-use deadloop_corpus::{Body, Transcript};
+use deadloop_corpus::{Body, DisorderKind, Transcript, disorders};
 use deadloop_detect::Event;
 
 use super::guide::{Guided, guided, turns};
-use super::order::{DisorderKind, disorders};
 use super::task::task_type;
 use super::words::{Flags, Reading, WEIGHTS, analyse};
 
 /// Depths from which on `finish` is said.
-pub(super) const FINISH_DEPTHS: [u64; 4] = [4, 6, 8, 12];
+pub(crate) const FINISH_DEPTHS: [u64; 4] = [4, 6, 8, 12];
 /// Depths after which a hint is given.
-pub(super) const HINT_AFTER: [u64; 3] = [3, 5, 10];
+pub(crate) const HINT_AFTER: [u64; 3] = [3, 5, 10];
 
 /// A flag against the truth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Confusion {
+pub(crate) struct Confusion {
     /// Said and so.
-    pub hit: u64,
+    pub(crate) hit: u64,
     /// Said and not so.
-    pub wrong: u64,
+    pub(crate) wrong: u64,
     /// Not said and so.
-    pub missed: u64,
+    pub(crate) missed: u64,
     /// Not said and not so.
-    pub quiet: u64,
+    pub(crate) quiet: u64,
 }
 
 impl Confusion {
@@ -38,46 +37,43 @@ impl Confusion {
     }
 
     /// Its four counts.
-    pub fn counts(&self) -> [u64; 4] {
+    pub(crate) fn counts(&self) -> [u64; 4] {
         [self.hit, self.wrong, self.missed, self.quiet]
     }
 }
 
 /// What the rules say of one run.
 #[derive(Clone, Debug, Default)]
-pub struct RunFeedback {
-    /// Results.
-    pub results: u64,
+pub(crate) struct RunFeedback {
     /// Errors among those of which it is known.
-    pub errors: u64,
+    pub(crate) errors: u64,
     /// For each reading the errors flag against what was recorded.
-    pub error_flag: [Confusion; 8],
+    pub(crate) error_flag: [Confusion; 8],
     /// For each reading the completion flag against whether a call follows.
-    pub completion_flag: [Confusion; 8],
+    pub(crate) completion_flag: [Confusion; 8],
     /// For each of the weights and five bins of the score: results, and those after which the run ended well within
     /// two turns.
-    pub bins: [[[u64; 2]; 5]; 3],
+    pub(crate) bins: [[[u64; 2]; 5]; 3],
     /// For each depth of `finish` and each of hints.
-    pub guided: Vec<(u64, u64, Guided)>,
+    pub(crate) guided: Vec<(u64, u64, Guided)>,
     /// Its turns, and what is out of order, by kind.
-    pub turns: u64,
+    pub(crate) turns: u64,
     /// See `turns`.
-    pub disorders: [u64; 6],
+    pub(crate) disorders: [u64; 6],
     /// The type of its task by the order of the document; with the order turned round.
-    pub task: Option<[&'static str; 2]>,
+    pub(crate) task: Option<[&'static str; 2]>,
 }
 
 /// Reasons to finish that say nothing about the task being done.
 const CUT: [&str; 6] = ["limit", "length", "error", "aborted", "max_steps", "cost"];
 
 /// Judges a run. `known`: whether `error` of its results was recorded, and not guessed from their text.
-pub fn judge_run(run: &Transcript) -> RunFeedback {
+pub(crate) fn judge_run(run: &Transcript) -> RunFeedback {
     let cut = run
         .finish_reason()
         .is_none_or(|reason| CUT.contains(&reason));
     let all = results(run);
     let mut found = RunFeedback {
-        results: all.len() as u64,
         ..RunFeedback::default()
     };
     for one in &all {

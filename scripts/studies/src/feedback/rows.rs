@@ -1,49 +1,50 @@
 //! [`feedback_rows`]: rules of feedback held against runs: shares with intervals over groups, by source.
 
-use std::path::Path;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use deadloop_replay::feedback::{DisorderKind, Guided, Reading, RunFeedback, TYPES, WEIGHTS, Word};
+use deadloop_corpus::DisorderKind;
+use deadloop_score::{Interval, POISSON_1, Resampling, Weights, poisson, rank, wilson};
 
-use super::sure::drawn;
-use crate::files::store::{FileError, write_csv};
-use crate::files::table::{Schema, TableCell, Type};
-use crate::intervals::{Interval, Resampling, percentile, poisson, wilson};
+use super::guide::Guided;
+use super::run::RunFeedback;
+use super::task::TYPES;
+use super::words::{Reading, WEIGHTS};
 
 /// A run with what the rules say of it.
 #[derive(Clone, Debug, Default)]
-pub struct FeedbackCase {
+pub(crate) struct FeedbackCase {
     /// Its group.
-    pub group: Arc<str>,
+    pub(crate) group: Arc<str>,
     /// Its source.
-    pub source: Arc<str>,
+    pub(crate) source: Arc<str>,
     /// Whether errors of its results were recorded, or told by return codes, and not guessed from text.
-    pub recorded: bool,
+    pub(crate) recorded: bool,
     /// What its source calls its task, where it does.
-    pub env: Option<Arc<str>>,
+    pub(crate) env: Option<Arc<str>>,
     /// What the rules say.
-    pub feedback: RunFeedback,
+    pub(crate) feedback: RunFeedback,
 }
 
 /// A share, or a rate, with its interval.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FeedbackRow {
+pub(crate) struct FeedbackRow {
     /// The source; `*`: all.
-    pub source: String,
+    pub(crate) source: String,
     /// `G1` to `G4`.
-    pub rule: &'static str,
+    pub(crate) rule: &'static str,
     /// Its parameters.
-    pub variant: String,
+    pub(crate) variant: String,
     /// What is measured.
-    pub measure: &'static str,
+    pub(crate) measure: &'static str,
     /// The number that was counted.
-    pub count: u64,
+    pub(crate) count: u64,
     /// The number of which `count` is a part.
-    pub of: u64,
+    pub(crate) of: u64,
     /// The share or rate, in the unit of the measure.
-    pub value: Option<f64>,
+    pub(crate) value: Option<f64>,
     /// The interval of `value`, at 95 %.
-    pub interval: Option<Interval>,
+    pub(crate) interval: Option<Interval>,
 }
 
 /// A source with its runs.
@@ -54,7 +55,7 @@ struct Part<'a> {
 }
 
 /// Every figure, all sources together first. Of errors, all together are those whose errors were recorded.
-pub fn feedback_rows(cases: &[FeedbackCase], resampling: Resampling) -> Vec<FeedbackRow> {
+pub(crate) fn feedback_rows(cases: &[FeedbackCase], resampling: Resampling) -> Vec<FeedbackRow> {
     let mut sources: Vec<&str> = cases.iter().map(|case| &*case.source).collect();
     sources.sort_unstable();
     sources.dedup();
@@ -279,73 +280,71 @@ fn total(matrix: &[[u64; 3]; 3]) -> u64 {
     matrix.iter().flatten().sum()
 }
 
-/// The matrix of what is said after a turn, all runs of some together: by the right word, then by what was said.
-/// `strict`: `retry` is right only after an error.
-pub fn guidance_matrix<'a>(
-    cases: impl Iterator<Item = &'a FeedbackCase>,
-    (finish, hint): (u64, u64),
-    strict: bool,
-) -> [[u64; 3]; 3] {
-    let mut sum = [[0; 3]; 3];
-    for case in cases {
-        let said = case
-            .feedback
-            .guided
-            .iter()
-            .find(|(f, h, _)| (*f, *h) == (finish, hint));
-        let Some((_, _, guided)) = said else { continue };
-        let matrix = if strict {
-            &guided.strict
-        } else {
-            &guided.matrix
-        };
-        for (to, from) in sum.iter_mut().flatten().zip(matrix.iter().flatten()) {
-            *to += from;
-        }
-    }
-    sum
-}
-
-/// The names of the words of a matrix.
-pub fn guidance_words() -> Vec<String> {
-    Word::ALL
-        .into_iter()
-        .map(|word| word.name().to_owned())
-        .collect()
-}
-
-const COLUMNS: [(&str, Type); 9] = [
-    ("source", Type::Text),
-    ("rule", Type::Text),
-    ("variant", Type::Text),
-    ("measure", Type::Text),
-    ("count", Type::Int),
-    ("of", Type::Int),
-    ("value", Type::Float),
-    ("lo", Type::Float),
-    ("hi", Type::Float),
-];
-
-/// Writes `feedback.csv`.
+/// The table as CSV.
 ///
 /// # Errors
-/// It cannot be written.
-pub fn write_feedback(dir: &Path, rows: &[FeedbackRow]) -> Result<(), FileError> {
-    let schema: Schema = COLUMNS.map(|(name, of)| (name.to_owned(), of)).to_vec();
-    let cells = |row: &FeedbackRow| {
-        vec![
-            TableCell::text(row.source.as_str()),
-            TableCell::text(row.rule),
-            TableCell::text(row.variant.as_str()),
-            TableCell::text(row.measure),
-            TableCell::count(row.count),
-            TableCell::count(row.of),
-            TableCell::Float(row.value),
-            TableCell::Float(row.interval.map(|i| i.lo)),
-            TableCell::Float(row.interval.map(|i| i.hi)),
-        ]
+/// A field cannot be written.
+pub(crate) fn written(rows: &[FeedbackRow]) -> Result<String, csv::Error> {
+    let mut table = csv::Writer::from_writer(Vec::new());
+    table.write_record(COLUMNS)?;
+    let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+    for row in rows {
+        table.write_record([
+            row.source.as_str(),
+            row.rule,
+            &row.variant,
+            row.measure,
+            &row.count.to_string(),
+            &row.of.to_string(),
+            &number(row.value),
+            &number(row.interval.map(|i| i.lo)),
+            &number(row.interval.map(|i| i.hi)),
+        ])?;
+    }
+    let bytes = table.into_inner().map_err(|e| e.into_error())?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+const COLUMNS: [&str; 9] = [
+    "source", "rule", "variant", "measure", "count", "of", "value", "lo", "hi",
+];
+
+/// The sums of `N` numbers over all groups in each replicate, and over all groups once.
+fn drawn<'a, const N: usize>(
+    runs: impl Iterator<Item = (&'a str, [u64; N])>,
+    resampling: Resampling,
+) -> (Vec<[u64; N]>, [u64; N]) {
+    let mut groups: BTreeMap<&str, [u64; N]> = BTreeMap::new();
+    for (group, numbers) in runs {
+        let sums = groups.entry(group).or_insert([0; N]);
+        sums.iter_mut().zip(numbers).for_each(|(sum, n)| *sum += n);
+    }
+    let mut all = vec![[0; N]; resampling.replicates];
+    let mut once = [0; N];
+    for (group, numbers) in groups {
+        once.iter_mut().zip(numbers).for_each(|(sum, n)| *sum += n);
+        let weights = Weights::of(resampling.seed, group, &POISSON_1);
+        for (sums, weight) in all.iter_mut().zip(weights) {
+            let weighted = numbers.map(|n| n * u64::from(weight));
+            sums.iter_mut().zip(weighted).for_each(|(sum, n)| *sum += n);
+        }
+    }
+    (all, once)
+}
+
+/// The 2.5th and the 97.5th percentile, nearest rank.
+fn percentile(values: &mut [f64]) -> Option<Interval> {
+    values.sort_unstable_by(f64::total_cmp);
+    let at = |q: f64| {
+        let rank = rank(q, values.len() as u64)?;
+        values
+            .get(usize::try_from(rank).ok()?.checked_sub(1)?)
+            .copied()
     };
-    write_csv(dir, "feedback", &schema, rows.iter().map(cells))
+    Some(Interval {
+        lo: at(0.025)?,
+        hi: at(0.975)?,
+    })
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! [`task_type`]: what kind of task it is, by the first list with a word in it, and how hard it looks. Seed 003 names
+//! [`task_type`]: what kind of task it is, by the first list with a word in it. Seed 003 names
 //! the types and not their words: the lists are ours.
 
 /// The types in the order in which they are asked, each with its words.
-pub const TYPES: [(&str, &[&str]); 5] = [
+pub(crate) const TYPES: [(&str, &[&str]); 5] = [
     (
         "analysis",
         &[
@@ -27,7 +27,7 @@ pub const TYPES: [(&str, &[&str]); 5] = [
 ];
 
 /// The type of a task; `general` where no list has a word in it. `order`: numbers of [`TYPES`].
-pub fn task_type(task: &str, order: &[usize]) -> &'static str {
+pub(crate) fn task_type(task: &str, order: &[usize]) -> &'static str {
     let task = task.to_lowercase();
     let has = |at: &&usize| {
         TYPES
@@ -41,17 +41,6 @@ pub fn task_type(task: &str, order: &[usize]) -> &'static str {
         .map_or("general", |(name, _)| name)
 }
 
-/// How hard it looks, from 0 to 1: its length, its words and how deep the run is.
-#[allow(clippy::cast_precision_loss)]
-pub fn complexity(task: &str, depth: u64, most: u64) -> f64 {
-    let lower = task.to_lowercase();
-    let words = TYPES.iter().flat_map(|(_, words)| words.iter());
-    let words = words.filter(|word| lower.contains(**word)).count() as f64;
-    let length = (task.chars().count() as f64 / 1000.0).min(0.3);
-    let deep = 0.4 * depth as f64 / most.max(1) as f64;
-    (length + (0.1 * words).min(0.3) + deep).min(1.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,6 +51,5 @@ mod tests {
         assert_eq!(task_type(task, &[0, 1, 2, 3, 4]), "generation");
         assert_eq!(task_type(task, &[2, 1, 0, 3, 4]), "sql");
         assert_eq!(task_type("Hello.", &[0, 1, 2, 3, 4]), "general");
-        assert!((complexity(task, 5, 10) - (0.03 + 0.3 + 0.2)).abs() < 1e-9);
     }
 }

@@ -77,7 +77,7 @@ fn table() -> Vec<(f64, String, Option<Row>)> {
 }
 
 const INTRODUCTION: &str = "\
-Written by `scripts/choosing`; the code is `crates/deadloop-score/examples/choosing`. Six models whose true rates are
+Written by `scripts/choosing`; the code is `scripts/studies/src/choosing`. Six models whose true rates are
 known; each has as many labelled loops, and as many clean transcripts, as the second column says; a random setting is in
 use. The objective is `net_per_1000` (pi 0.1, a wrong alarm costs about one loop), which has a price for a wrong alarm,
 so that one number says how good a setting is. *Regret*: how much less it is truly worth than the best setting for that

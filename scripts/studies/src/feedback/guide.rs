@@ -10,7 +10,7 @@ use super::words::{Flags, Reading, WEIGHTS, analyse};
 
 /// What is said to the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Word {
+pub(crate) enum Word {
     /// Go on.
     Continue,
     /// Try again.
@@ -20,18 +20,6 @@ pub enum Word {
 }
 
 impl Word {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Continue, Self::Retry, Self::Finish];
-
-    /// The name used in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Continue => "continue",
-            Self::Retry => "retry",
-            Self::Finish => "finish",
-        }
-    }
-
     /// The length of the message in chars, without the task, which every message quotes.
     fn chars(self) -> u64 {
         match self {
@@ -47,38 +35,38 @@ const HINT: u64 = 319;
 
 /// A turn with results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Turn {
+pub(crate) struct Turn {
     /// How many turns have ended, this one included.
-    pub depth: u64,
+    pub(crate) depth: u64,
     /// The flags of the words in its results.
-    pub flags: Flags,
+    pub(crate) flags: Flags,
     /// Whether one of its results is an error.
-    pub error: bool,
+    pub(crate) error: bool,
     /// Whether a call follows in the run.
-    pub goes_on: bool,
+    pub(crate) goes_on: bool,
     /// Whether the next call is to the same tool as this turn's last call, and its result is not an error.
-    pub same_again: bool,
+    pub(crate) same_again: bool,
     /// How many later calls have a result that the run had not had before.
-    pub news: u64,
+    pub(crate) news: u64,
 }
 
 /// What was said to the model in a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Guided {
+pub(crate) struct Guided {
     /// Counts of turns, by the right word, then by the word that was said.
-    pub matrix: [[u64; 3]; 3],
+    pub(crate) matrix: [[u64; 3]; 3],
     /// The same if `retry` is right only after an error.
-    pub strict: [[u64; 3]; 3],
+    pub(crate) strict: [[u64; 3]; 3],
     /// How often `finish` was said.
-    pub finish: u64,
+    pub(crate) finish: u64,
     /// How often `finish` was said although 3 or more new pairs of call and result followed.
-    pub premature: u64,
+    pub(crate) premature: u64,
     /// How many hints about the depth were given.
-    pub hints: u64,
+    pub(crate) hints: u64,
     /// The tokens of messages and hints, estimated as chars / 4.
-    pub tokens: u64,
+    pub(crate) tokens: u64,
     /// How many messages repeat that of the turn before, word for word.
-    pub doubled: u64,
+    pub(crate) doubled: u64,
 }
 
 /// One call of a run.
@@ -91,7 +79,7 @@ struct Called<'a> {
 }
 
 /// The turns of a run that have results.
-pub fn turns(run: &Transcript) -> Vec<Turn> {
+pub(crate) fn turns(run: &Transcript) -> Vec<Turn> {
     let mut calls: Vec<Called<'_>> = Vec::new();
     let mut open: HashMap<&str, usize> = HashMap::new();
     let mut arguments: HashMap<usize, String> = HashMap::new();
@@ -163,7 +151,7 @@ fn followed(turns: &mut [Turn], calls: &[Called<'_>], news: &[u64]) {
 
 /// Compares what is said after each turn with what would have been right. `task`: the length of the quoted task, in
 /// chars; `cut`: whether a limit ended the run, so that the right word after its last turn is not known.
-pub fn guided(
+pub(crate) fn guided(
     turns: &[Turn],
     (finish_depth, hint_after): (u64, u64),
     task: u64,

@@ -1,7 +1,7 @@
 //! Is the advice of `deadloop tune` good? Draws of a large labelled corpus are tuned on, and what the advice would
 //! ship is scored on all that was not drawn.
 //!
-//! `cargo run --release --example advice -p deadloop-score -- CORPUS` prints the report `reports/advice.md`, which
+//! `cargo run --release -p deadloop-studies --bin advice -- CORPUS` prints the report `reports/advice.md`, which
 //! `scripts/advice` writes, and ends with 1 if a bound of the report is missed. Everything is measured once; a draw is a
 //! choice among the records of its transcripts, by the code that `deadloop tune` runs, for several guards in use, with
 //! the labels as they are and with some spoilt on purpose ([`spoilt`]).

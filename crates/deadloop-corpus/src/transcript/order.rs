@@ -1,8 +1,9 @@
 //! [`disorders`]: where the messages of a run do not stand in the order that chat APIs ask for: after a turn with calls
 //! come the results of its calls and nothing else, every result has its call, and no turn is empty.
 
-use deadloop_corpus::Transcript;
 use deadloop_detect::Event;
+
+use super::Transcript;
 
 /// What is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

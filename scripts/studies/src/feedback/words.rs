@@ -2,17 +2,17 @@
 
 /// How the words of a result are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reading {
+pub(crate) struct Reading {
     /// Whether only whole words count. Words of a script without spaces count anywhere.
-    pub whole: bool,
+    pub(crate) whole: bool,
     /// How many chars are read, from the first on; 0: all.
-    pub head: usize,
+    pub(crate) head: usize,
 }
 
 impl Reading {
     /// All readings that are measured: substring and word, each on the whole text and on its first 200, 300 and 1,000
     /// chars.
-    pub const ALL: [Self; 8] = {
+    pub(crate) const ALL: [Self; 8] = {
         const fn of(whole: bool, head: usize) -> Reading {
             Reading { whole, head }
         }
@@ -29,7 +29,7 @@ impl Reading {
     };
 
     /// Its name: `substring`, `word, first 300`.
-    pub fn name(self) -> String {
+    pub(crate) fn name(self) -> String {
         let how = if self.whole { "word" } else { "substring" };
         match self.head {
             0 => how.to_owned(),
@@ -40,23 +40,23 @@ impl Reading {
 
 /// What the words say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flags {
+pub(crate) struct Flags {
     /// There is data.
-    pub data: bool,
+    pub(crate) data: bool,
     /// Something failed.
-    pub errors: bool,
+    pub(crate) errors: bool,
     /// It is done.
-    pub completion: bool,
+    pub(crate) completion: bool,
     /// There is an analysis.
-    pub analysis: bool,
+    pub(crate) analysis: bool,
 }
 
 /// Weights of data, completion and analysis that are measured: seed 003's first.
-pub const WEIGHTS: [[f64; 3]; 3] = [[0.3, 0.5, 0.4], [0.0, 1.0, 0.0], [0.34, 0.33, 0.33]];
+pub(crate) const WEIGHTS: [[f64; 3]; 3] = [[0.3, 0.5, 0.4], [0.0, 1.0, 0.0], [0.34, 0.33, 0.33]];
 
 impl Flags {
     /// How complete the task looks, from 0 to 1.
-    pub fn score(self, weights: [f64; 3]) -> f64 {
+    pub(crate) fn score(self, weights: [f64; 3]) -> f64 {
         let flags = [self.data, self.completion, self.analysis];
         let sum = flags.iter().zip(weights).filter(|(flag, _)| **flag);
         let sum: f64 = sum.map(|(_, weight)| weight).sum();
@@ -65,7 +65,7 @@ impl Flags {
 
     /// The flags of two results together.
     #[must_use]
-    pub fn or(self, other: Self) -> Self {
+    pub(crate) fn or(self, other: Self) -> Self {
         Self {
             data: self.data || other.data,
             errors: self.errors || other.errors,
@@ -89,7 +89,7 @@ const COMPLETION: [&str; 4] = ["complete", "finished", "done", "ready"];
 const ANALYSIS: [&str; 4] = ["analysis", "summary", "conclusion", "insights"];
 
 /// The flags of a result.
-pub fn analyse(content: &str, reading: Reading) -> Flags {
+pub(crate) fn analyse(content: &str, reading: Reading) -> Flags {
     let end = content.char_indices().nth(reading.head).map(|(at, _)| at);
     let text = match (reading.head, end) {
         (0, _) | (_, None) => content,
