@@ -4,6 +4,7 @@
 //! |---|---|
 //! | intervals over groups: overflow, cost, the price of cached tokens at which the sign turns | [`Sure`], [`sure`] |
 //! | which setting to take, and whether to | [`choose_budget`], [`BudgetAdvice`] |
+//! | which runs are one piece of evidence | [`BudgetRuns`] |
 //! | what iteration limits that ask would have done | [`limit_rows`], [`LimitRow`] |
 //! | rules of feedback held against runs | [`feedback_rows`], [`FeedbackRow`] |
 //! | `budgets.parquet` | [`BudgetTable`] |
@@ -12,6 +13,7 @@ mod advice;
 mod contest;
 mod feedback;
 mod limits;
+mod runs;
 mod sure;
 mod table;
 
@@ -20,5 +22,6 @@ pub use feedback::{
     FeedbackCase, FeedbackRow, feedback_rows, guidance_matrix, guidance_words, write_feedback,
 };
 pub use limits::{LimitCase, LimitRow, limit_grid, limit_rows, write_limits};
+pub use runs::BudgetRuns;
 pub use sure::{Sure, sure};
 pub use table::{BudgetRow, BudgetTable, CountError};

@@ -21,6 +21,7 @@ pub(crate) use cases::inside;
 pub(crate) use cases::measured_units;
 pub use cases::{Case, CopyKey, Names, mean_clean, units};
 pub use copies::firsts;
+pub(crate) use copies::copies;
 pub(crate) use copies::kept_together;
 pub use gauges::{Gauges, MeasuredSpan, Prices};
 pub(crate) use json::SpanJson;

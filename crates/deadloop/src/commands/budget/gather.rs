@@ -7,7 +7,7 @@ use deadloop_corpus::{Entry, field};
 use deadloop_detect::Channel;
 use deadloop_replay::budget::{Budget, Field, Lengths, Policy};
 use deadloop_replay::feedback::judge_run;
-use deadloop_score::budget::{FeedbackCase, LimitCase};
+use deadloop_score::budget::{BudgetRuns, FeedbackCase, LimitCase};
 use deadloop_score::{Case, Class, CorpusInfo, Manifest, Span};
 
 use super::Budget as BudgetArgs;
@@ -26,8 +26,8 @@ pub(crate) struct Gathered {
     pub(crate) surveyed: Surveyed,
     /// The ids of the transcripts that have a turn: the others are no runs.
     pub(crate) ids: Vec<Arc<str>>,
-    /// Their groups.
-    pub(crate) groups: Vec<Arc<str>>,
+    /// Their groups, and which are copies.
+    pub(crate) runs: BudgetRuns,
     /// Their sources, as numbers of `names`.
     pub(crate) sources: Vec<u32>,
     /// The sources, in order.
@@ -60,7 +60,7 @@ pub(crate) fn gather(args: &BudgetArgs, budgets: &[Budget], global: Global) -> O
     let (surveyed, seen) = survey_with(open(&args.corpus)?, wanted, look)?;
     let mut found = Gathered {
         ids: Vec::new(),
-        groups: Vec::new(),
+        runs: BudgetRuns::default(),
         sources: Vec::new(),
         names: Vec::new(),
         field: Field::default(),
@@ -70,18 +70,19 @@ pub(crate) fn gather(args: &BudgetArgs, budgets: &[Budget], global: Global) -> O
         path: args.corpus.clone(),
         surveyed,
     };
-    let mut kept = Vec::new();
+    let (mut kept, mut cases) = (Vec::new(), Vec::new());
     for (case, (lengths, limit, feedback)) in found.surveyed.cases.iter().zip(seen) {
         if lengths.prompts().is_empty() {
             found.turnless += 1;
             continue;
         }
         found.ids.push(case.id.clone());
-        found.groups.push(case.cluster().into());
+        cases.push(case);
         found.limits.push(limit);
         found.feedback.push(feedback);
         kept.push(lengths);
     }
+    found.runs = BudgetRuns::of(&cases);
     found.names = found
         .limits
         .iter()
