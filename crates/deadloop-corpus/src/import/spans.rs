@@ -9,6 +9,8 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use super::cut;
+
 use super::conversation::{Conversation, written};
 use super::reader::{Out, keep};
 use super::run::{Turn, Usage};
@@ -123,7 +125,7 @@ pub(crate) fn said(value: Value, role: &str) -> SpanSaid {
                     let inside = match inner {
                         // Events of spans have a message as text.
                         Value::String(text) => {
-                            serde_json::from_str(&text).unwrap_or(Value::String(text))
+                            cut::inside(&text).unwrap_or(Value::String(text))
                         }
                         other => other,
                     };

@@ -1,6 +1,8 @@
 //! [`choose_budget`]: which setting of a stage to take, and whether to: the rules of scoring.md, "Choosing a setting",
 //! with the share of runs that overflow for wrong alarms and the cost for the objective.
 
+use std::sync::Arc;
+
 use deadloop_replay::budget::{Budget, Field, Played, Stage, Swept};
 use serde::Serialize;
 use statrs::function::beta::checked_beta_reg;
