@@ -76,7 +76,11 @@ impl Calls {
 
     fn tell(&mut self, out: &mut impl FnMut(OwnedEvent)) {
         while !self.0.is_empty() {
-            let waiting = self.0.iter().skip(1).map(|open| open.arguments.len() + open.name.len());
+            let waiting = self
+                .0
+                .iter()
+                .skip(1)
+                .map(|open| open.arguments.len() + open.name.len());
             let (waiting, open) = (waiting.sum::<usize>(), self.0.len());
             let others = open > 1;
             let first = &mut self.0[0];
@@ -217,7 +221,12 @@ mod tests {
         for _ in 0..3 {
             calls.piece(piece("0", Some(&name), ""), &mut |_| {});
         }
-        assert!(calls.0.iter().all(|open| open.name.len() <= NAME + name.len()));
+        assert!(
+            calls
+                .0
+                .iter()
+                .all(|open| open.name.len() <= NAME + name.len())
+        );
     }
 
     #[test]

@@ -124,9 +124,7 @@ pub(crate) fn said(value: Value, role: &str) -> SpanSaid {
                 if let Some(inner) = object.remove(list).filter(|inner| !inner.is_null()) {
                     let inside = match inner {
                         // Events of spans have a message as text.
-                        Value::String(text) => {
-                            cut::inside(&text).unwrap_or(Value::String(text))
-                        }
+                        Value::String(text) => cut::inside(&text).unwrap_or(Value::String(text)),
                         other => other,
                     };
                     let inner = self::said(inside, role);

@@ -299,18 +299,34 @@ mod tests {
     #[test]
     fn many_values_are_compared_by_their_text() {
         let list = |n: usize, space: &str| format!("[{}0]", format!("0,{space}").repeat(n - 1));
-        let same = |a: &str, b: &str| Arguments::Raw(a).canonical() == Arguments::Raw(b).canonical();
+        let same =
+            |a: &str, b: &str| Arguments::Raw(a).canonical() == Arguments::Raw(b).canonical();
         assert!(same(&list(MOST_VALUES, ""), &list(MOST_VALUES, " ")));
-        assert!(!same(&list(MOST_VALUES + 1, ""), &list(MOST_VALUES + 1, " ")));
-        assert!(same(&list(MOST_VALUES + 1, ""), &(list(MOST_VALUES + 1, "") + "\n")));
+        assert!(!same(
+            &list(MOST_VALUES + 1, ""),
+            &list(MOST_VALUES + 1, " ")
+        ));
+        assert!(same(
+            &list(MOST_VALUES + 1, ""),
+            &(list(MOST_VALUES + 1, "") + "\n")
+        ));
         let value: Value = serde_json::from_str(&list(MOST_VALUES + 1, " ")).expect("JSON");
         let raw = list(MOST_VALUES + 1, "");
-        assert_eq!(Arguments::Json(&value).canonical(), Arguments::Raw(&raw).canonical());
+        assert_eq!(
+            Arguments::Json(&value).canonical(),
+            Arguments::Raw(&raw).canonical()
+        );
         // Commas in strings are no values.
-        let text = format!(r#"{{"b": "{}\" ,", "a": [1, {{"c": 2}}]}}"#, ",".repeat(99_999));
+        let text = format!(
+            r#"{{"b": "{}\" ,", "a": [1, {{"c": 2}}]}}"#,
+            ",".repeat(99_999)
+        );
         let value: Value = serde_json::from_str(&text).expect("JSON");
         assert_eq!((written_values(&text), values(&value)), (5, 5));
-        assert_eq!(Arguments::Json(&value).canonical(), Arguments::Raw(&text).canonical());
+        assert_eq!(
+            Arguments::Json(&value).canonical(),
+            Arguments::Raw(&text).canonical()
+        );
     }
 
     #[test]

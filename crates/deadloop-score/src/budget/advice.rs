@@ -279,7 +279,11 @@ fn pair(new: &Played, old: &Played) -> Sums<6> {
 /// The candidate held out against the setting in use, on the runs that neither kills.
 #[allow(clippy::cast_precision_loss)]
 fn duel(new: &[&Played], old: &[Played], all: &BudgetRuns, options: &BudgetOptions) -> Figures {
-    let pairs: Vec<Sums<6>> = new.iter().zip(old).map(|(new, old)| pair(new, old)).collect();
+    let pairs: Vec<Sums<6>> = new
+        .iter()
+        .zip(old)
+        .map(|(new, old)| pair(new, old))
+        .collect();
     let named = all.groups.iter().map(|group| &**group).zip(pairs);
     let (replicates, once, each) = counted_once(named.zip(&all.firsts), options.resampling);
     let saved = |s: &Sums<6>| {

@@ -239,8 +239,15 @@ fn copies_are_one_observation() {
     assert_eq!(apart.verdict, Bearing::Regressed);
     assert_eq!(same.verdict, Bearing::Inconclusive);
     let recall = row(&same, "recall");
-    assert_eq!((recall.base, recall.new), (Some(1.0), Some(0.0)), "rates count all");
-    assert_eq!((recall.n, recall.b, recall.differ, recall.p), (1, 1, 1, None));
+    assert_eq!(
+        (recall.base, recall.new),
+        (Some(1.0), Some(0.0)),
+        "rates count all"
+    );
+    assert_eq!(
+        (recall.n, recall.b, recall.differ, recall.p),
+        (1, 1, 1, None)
+    );
     // The one that the others are copies of may be left out by a filter.
     let (mut base, mut new) = (copied(true), copied(false));
     for side in [&mut base, &mut new] {

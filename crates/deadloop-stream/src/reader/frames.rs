@@ -138,7 +138,9 @@ mod tests {
         all.extend(frames.end());
         all.into_iter()
             .map(|f| match f {
-                Ok(Framed::Object(text)) => object(&text, 99).map(|map| Value::Object(map).to_string()),
+                Ok(Framed::Object(text)) => {
+                    object(&text, 99).map(|map| Value::Object(map).to_string())
+                }
                 Ok(Framed::Done) => Ok(DONE.to_owned()),
                 Err(fault) => Err(fault),
             })

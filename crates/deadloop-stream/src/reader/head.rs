@@ -129,7 +129,9 @@ fn brace(line: &[u8], whole: bool) -> Sign {
     if !whole {
         return Sign::Wait;
     }
-    let parsed = std::str::from_utf8(line).ok().and_then(|l| object(l, values(MAX_LINE)).ok());
+    let parsed = std::str::from_utf8(line)
+        .ok()
+        .and_then(|l| object(l, values(MAX_LINE)).ok());
     match parsed {
         Some(map) if families::of(&map).is_some() => Sign::Format(StreamFormat::Jsonl),
         _ => TEXT,

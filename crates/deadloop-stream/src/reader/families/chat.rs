@@ -150,7 +150,8 @@ fn tokens(usage: &Value) -> Option<Tokens> {
 impl Choice {
     fn of(value: Value) -> Result<Self, WireFault> {
         let mut object = take::as_object("choices[]", value)?;
-        let delta = |object: Option<Object>| object.map(Delta::of).transpose().map(|d| d.map(Box::new));
+        let delta =
+            |object: Option<Object>| object.map(Delta::of).transpose().map(|d| d.map(Box::new));
         Ok(Self {
             index: take::count(&mut object, "index")?,
             delta: delta(take::object(&mut object, "delta")?)?,
