@@ -34,17 +34,32 @@ def weights(seed, name, replicates):
 
 
 def sums(rows, model, metric):
-    """Per group what is divided, and by what."""
-    groups = defaultdict(lambda: np.zeros(2))
+    """Per group what is divided, and by what, copies once; and of all rows together."""
+    groups, all_rows = defaultdict(lambda: np.zeros(2)), np.zeros(2)
     for row in rows:
         if model in ("*", row["model"]):
-            groups[row["group"] or row["transcript"]] += PARTS[metric](row)
-    return groups
+            all_rows += PARTS[metric](row)
+            if row["first"]:
+                groups[row["group"] or row["transcript"]] += PARTS[metric](row)
+    return groups, all_rows
+
+
+def once(rows, folder):
+    """Says of each row whether it is the first of its copies, by id."""
+    lines = (Path(folder) / "cases.jsonl").read_text().splitlines()[1:]
+    originals = {line["transcript"]: line.get("copy_of", line["transcript"]) for line in map(json.loads, lines)}
+    firsts = {}
+    for row in rows:
+        original = originals[row["transcript"]]
+        firsts[original] = min(firsts.get(original, row["transcript"]), row["transcript"])
+    for row in rows:
+        row["first"] = firsts[originals[row["transcript"]]] == row["transcript"]
+    return rows
 
 
 def tested(sides, row, seed, replicates):
     """The p of one row."""
-    base, new = (sums(side, row["model"], row["metric"]) for side in sides)
+    (base, all_base), (new, all_new) = (sums(side, row["model"], row["metric"]) for side in sides)
     names = sorted(base)
     # A rate differs where its events do: the text that was watched up to an alarm is no observation of its own.
     part = slice(0, 1) if row["metric"] == "fa_per_mchar" else slice(None)
@@ -59,8 +74,7 @@ def tested(sides, row, seed, replicates):
     with np.errstate(invalid="ignore"):
         b, n = (side[:, 0] / side[:, 1] for side in drawn_sums)
     d = (n - b)[np.isfinite(n - b)]
-    whole = [sum(side.values()) for side in (base, new)]
-    difference = whole[1][0] / whole[1][1] - whole[0][0] / whole[0][1]
+    difference = all_new[0] / all_new[1] - all_base[0] / all_base[1]
     return 1.0 if difference == 0 else 2 * stats.t.sf(abs(difference) / d.std(ddof=1), differ - 1)
 
 
@@ -73,7 +87,7 @@ def main():
     for folder in sys.argv[1:3]:
         rows = read(Path(folder) / "outcomes.csv")
         # The reported setting: the first of the file.
-        sides.append([row for row in rows if row["setting"] == rows[0]["setting"]])
+        sides.append(once([row for row in rows if row["setting"] == rows[0]["setting"]], sys.argv[1]))
     bad = compared = 0
     for row in found["rows"]:
         if row["metric"] not in PARTS:

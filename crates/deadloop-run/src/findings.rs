@@ -2,6 +2,7 @@
 //! the records come from its files or from the parts that shards left.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use deadloop_corpus::{
     Corpus, CorpusHasher, Cost, Draw, Entry, Ids, Place, Problem, Raw, RecordDigest, Selection,
@@ -39,6 +40,8 @@ pub(crate) struct Finder<'a> {
     pub(crate) labels: Option<&'a LabelsFile>,
     /// What is looked for.
     pub(crate) wanted: &'a Wanted<'a>,
+    /// Whether there are as many as `--limit` asks for: the others are read, and no longer looked at.
+    pub(crate) full: &'a AtomicBool,
 }
 
 impl Finder<'_> {
@@ -71,7 +74,8 @@ impl Finder<'_> {
         let asked = self.wanted.entry == Some(id);
         Found {
             meant,
-            seen: (meant && !bad).then(|| look(&entry, &case)),
+            seen: (meant && !bad && !self.full.load(Ordering::Relaxed))
+                .then(|| look(&entry, &case)),
             bad,
             problems,
             digest,
@@ -147,8 +151,15 @@ impl<C: Kept, T> Findings<C, T> {
                 self.left_out.add(&case);
                 self.filtered += 1;
             }
+            // Beyond the limit.
+            (Ok(_), None) if !found.bad => self.filtered += 1,
             (Ok(_), _) => {}
         }
+    }
+
+    /// How many are kept so far.
+    pub(crate) fn kept(&self) -> usize {
+        self.cases.number()
     }
 
     /// What only all transcripts together can tell. The problems of labels.csv come first, in the order

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use deadloop_corpus::{
     Corpus, CorpusError, Cost, Entry, Problem, Raw, Selection, fields, read_file,
@@ -113,15 +114,21 @@ pub(crate) fn survey_into<C: Kept, T: Send>(
     let stamps = Stamps::of(&corpus);
     let labels = corpus.labels_csv().map(LabelsFile::read);
     let (labels, problems) = labels.map_or((None, Vec::new()), |(file, p)| (Some(file), p));
+    let (full, most) = (AtomicBool::new(false), wanted.selection.limit);
     let finder = Finder {
         labels: labels.as_ref(),
         wanted: &wanted,
+        full: &full,
     };
     let find = |entry: Result<Entry, Problem>, raw: Option<Raw>| finder.find(entry, raw, &look);
     let mut found = Findings::new(problems);
     watched(wanted.host, "reading", |watch| {
         each(&corpus, watch, find, |record| {
             found.take(record);
+            full.store(
+                most.is_some_and(|most| found.kept() >= most),
+                Ordering::Relaxed,
+            );
             ControlFlow::Continue(())
         })
     })

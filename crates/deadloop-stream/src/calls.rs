@@ -16,6 +16,12 @@ const WAITING: usize = 4096;
 /// Bytes of arguments that are kept for the call itself; what comes after them is told as text alone.
 const KEPT: usize = 4 << 20;
 
+/// Calls that have begun and are not over, at most; with more the earliest is taken to be over.
+const OPEN: usize = 128;
+
+/// Bytes of a call's name that are kept: a name that goes on and on is none.
+const NAME: usize = 64 << 10;
+
 /// The calls of one response that are not over.
 #[derive(Debug, Default)]
 pub(crate) struct Calls(Vec<Open>);
@@ -70,11 +76,17 @@ impl Calls {
 
     fn tell(&mut self, out: &mut impl FnMut(OwnedEvent)) {
         while !self.0.is_empty() {
-            let waiting = self.0.iter().skip(1).map(|open| open.arguments.len());
-            let (waiting, others) = (waiting.sum::<usize>(), self.0.len() > 1);
+            let waiting = self
+                .0
+                .iter()
+                .skip(1)
+                .map(|open| open.arguments.len() + open.name.len());
+            let (waiting, open) = (waiting.sum::<usize>(), self.0.len());
+            let others = open > 1;
             let first = &mut self.0[0];
             first.tell(out);
-            if !first.over && !(others && (waiting > WAITING || first.is_whole())) {
+            let many = open > OPEN || waiting > WAITING;
+            if !first.over && !(others && (many || first.is_whole())) {
                 return;
             }
             out(self.0.remove(0).call());
@@ -110,6 +122,7 @@ impl Open {
         self.id = self.id.take().or(piece.id);
         if let Some(more) = piece.name.filter(|more| *more != self.name) {
             self.name.push_str(&more);
+            self.name.truncate(self.name.floor_char_boundary(NAME));
         }
         self.arguments.push_str(&piece.arguments);
     }
@@ -193,6 +206,27 @@ mod tests {
         );
         // A call without arguments is one too, and one with a new id is another.
         assert_eq!(told(&[("0", Some("ls"), "")]), ["ls()"]);
+    }
+
+    #[test]
+    fn calls_that_never_end_are_not_held_for_ever() {
+        let (mut calls, mut told) = (Calls::default(), 0);
+        for n in 0..10_000 {
+            let mut out = |event| told += u64::from(matches!(event, OwnedEvent::Call { .. }));
+            calls.piece(piece(&n.to_string(), Some("ls"), ""), &mut out);
+            assert!(calls.0.len() <= OPEN, "{n}");
+        }
+        assert_eq!(told, 10_000 - OPEN as u64);
+        let name = "é".repeat(NAME / 2 + 1);
+        for _ in 0..3 {
+            calls.piece(piece("0", Some(&name), ""), &mut |_| {});
+        }
+        assert!(
+            calls
+                .0
+                .iter()
+                .all(|open| open.name.len() <= NAME + name.len())
+        );
     }
 
     #[test]

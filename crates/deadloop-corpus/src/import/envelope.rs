@@ -14,6 +14,8 @@
 
 use serde_json::Value;
 
+use super::cut;
+
 use super::Losses;
 use super::conversation::{Conversation, group_of};
 use super::take::{self, Object};
@@ -105,7 +107,10 @@ fn parsed(text: &str) -> Option<Object> {
     if !text.trim_ascii_start().starts_with('{') {
         return None;
     }
-    serde_json::from_str(text).ok()
+    match cut::inside(text) {
+        Ok(Value::Object(object)) => Some(object),
+        _ => None,
+    }
 }
 
 /// Takes an object that `known` knows out of what is wrapped around it.
@@ -235,7 +240,7 @@ fn request(envelope: &mut Object) -> Option<Object> {
         }
     }
     let messages = match envelope.get("messages")? {
-        Value::String(text) => serde_json::from_str(text).ok()?,
+        Value::String(text) => cut::inside(text).ok()?,
         list => list.clone(),
     };
     envelope.remove("messages");

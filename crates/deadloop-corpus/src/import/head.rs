@@ -4,7 +4,7 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use serde_json::Value;
 
-use super::cut::{Content, Records, Shape, csv, members, records, rows};
+use super::cut::{Content, MOST_VALUES, Records, Shape, csv, members, records, rows};
 use super::files::File;
 use super::reader::Foreign;
 use super::take::Object;
@@ -418,7 +418,7 @@ fn lines(look: &Look) -> (Vec<Value>, bool) {
         let blank = line.trim_ascii().is_empty();
         if (!part || blank)
             && let Some(Ok(Framed::Object(text))) = frames.line(line)
-            && let Ok(object) = object(&text)
+            && let Ok(object) = object(&text, MOST_VALUES)
             && !object.is_empty()
         {
             values.push(Value::Object(object));

@@ -6,6 +6,8 @@
 
 use serde_json::Value;
 
+use super::cut;
+
 use super::take::Object;
 
 /// One step of a path.
@@ -91,7 +93,7 @@ fn values(value: &mut Value, steps: &[Step<'_>], one: bool, found: &mut Vec<Valu
     };
     if let Value::String(text) = value
         && text.trim_ascii_start().starts_with(['{', '['])
-        && let Ok(inside) = serde_json::from_str(text)
+        && let Ok(inside) = cut::inside(text)
     {
         *value = inside;
     }

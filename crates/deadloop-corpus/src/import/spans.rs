@@ -9,6 +9,8 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use super::cut;
+
 use super::conversation::{Conversation, written};
 use super::reader::{Out, keep};
 use super::run::{Turn, Usage};
@@ -122,9 +124,7 @@ pub(crate) fn said(value: Value, role: &str) -> SpanSaid {
                 if let Some(inner) = object.remove(list).filter(|inner| !inner.is_null()) {
                     let inside = match inner {
                         // Events of spans have a message as text.
-                        Value::String(text) => {
-                            serde_json::from_str(&text).unwrap_or(Value::String(text))
-                        }
+                        Value::String(text) => cut::inside(&text).unwrap_or(Value::String(text)),
                         other => other,
                     };
                     let inner = self::said(inside, role);

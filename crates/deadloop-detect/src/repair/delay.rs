@@ -3,7 +3,7 @@
 //! A repairer produces the same from a whole text and from a stream, so it never takes back what it has
 //! shown. The price is that text waits until it is certain. This module measures the wait.
 
-use super::meaning::{Piece, Pieces};
+use super::meaning::{Meaning, Piece, Pieces};
 use super::registry::Repairer;
 use crate::params::Params;
 
@@ -22,10 +22,17 @@ pub struct Delay {
 /// Repairs a text char by char and measures the wait. `None` if the repairer reads events. Text that comes
 /// out only at the end counts as coming out after the last char.
 pub fn delay(repairer: &Repairer, params: &Params, text: &str) -> Option<Delay> {
+    mend_and_wait(repairer, params, text).map(|(_, delay)| delay)
+}
+
+/// What [`Repairer::mend`] makes of a text, and what [`delay`] says of it.
+pub fn mend_and_wait(repairer: &Repairer, params: &Params, text: &str) -> Option<(Meaning, Delay)> {
     let mut machine = repairer.text(params)?;
     let (mut pieces, mut delay) = (Pieces::default(), Delay::default());
     let (mut read, mut given) = (0, 0);
+    let mut all = Meaning::default();
     let mut note = |pieces: &mut Pieces, read: u64| {
+        all.add(pieces);
         let parts = pieces.take();
         if parts.iter().any(|part| matches!(part, Piece::Text(_))) {
             delay.first_text.get_or_insert(read);
@@ -46,5 +53,5 @@ pub fn delay(repairer: &Repairer, params: &Params, text: &str) -> Option<Delay> 
     note(&mut pieces, read);
     delay.longest_silence = delay.longest_silence.max(read - given);
     delay.most_held = most_held;
-    Some(delay)
+    Some((all, delay))
 }

@@ -65,14 +65,21 @@ impl Pieces {
     /// All parts together.
     pub fn meaning(&self) -> Meaning {
         let mut meaning = Meaning::default();
-        for piece in &self.0 {
+        meaning.add(self);
+        meaning
+    }
+}
+
+impl Meaning {
+    /// Adds parts that came later.
+    pub(super) fn add(&mut self, more: &Pieces) {
+        for piece in &more.0 {
             match piece {
-                Piece::Reasoning(text) => meaning.reasoning.push_str(text),
-                Piece::Text(text) => meaning.text.push_str(text),
-                Piece::Action(action) => meaning.actions.push(action.clone()),
+                Piece::Reasoning(text) => self.reasoning.push_str(text),
+                Piece::Text(text) => self.text.push_str(text),
+                Piece::Action(action) => self.actions.push(action.clone()),
             }
         }
-        meaning
     }
 }
 

@@ -43,7 +43,7 @@ mod tags;
 mod think;
 
 pub use damage::{Damaged, DamagedEvents, Fault, damage, damage_events};
-pub use delay::{Delay, delay};
+pub use delay::{Delay, delay, mend_and_wait};
 pub(crate) use filter::{LISTS as PHRASE_LISTS, phrases};
 pub use json::MOST_DEEP;
 pub use judge::{

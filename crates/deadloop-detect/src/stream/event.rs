@@ -184,17 +184,51 @@ impl<'a> Arguments<'a> {
     ///
     /// 1 is not 1.0. A zero that is no plain `0` has no sign: `-0`, `-0.0`, `0.0` and `0e5` are one value, which
     /// is not `0`, and so it is whether a call came as text or as an object.
+    ///
+    /// Arguments of more than 16,384 values are compared by their text: as values they would take fifty times its memory.
     pub fn canonical(self) -> String {
         let text = match self {
             Self::Raw(text) => text,
             Self::Json(Value::String(text)) => text,
+            Self::Json(value) if values(value) > MOST_VALUES => return value.to_string(),
             Self::Json(value) => return sorted(value.clone()).to_string(),
         };
+        if written_values(text) > MOST_VALUES {
+            return text.trim().to_owned();
+        }
         match serde_json::from_str::<Value>(text) {
             Ok(value) => sorted(value).to_string(),
             Err(_) => text.trim().to_owned(),
         }
     }
+}
+
+/// Values that arguments are compared by, at most.
+const MOST_VALUES: usize = 1 << 14;
+
+/// The elements and fields in a value, at every depth.
+fn values(value: &Value) -> usize {
+    let inner = |items: &mut dyn Iterator<Item = &Value>| items.map(|item| 1 + values(item)).sum();
+    match value {
+        Value::Array(items) => inner(&mut items.iter()),
+        Value::Object(map) => inner(&mut map.values()),
+        _ => 0,
+    }
+}
+
+/// The same of a text of JSON, or one more for each list and object that is empty; of any other text some number.
+fn written_values(text: &str) -> usize {
+    let (mut count, mut inside, mut escaped) = (0, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = inside,
+            b'"' => inside = !inside,
+            b',' | b'[' | b'{' if !inside => count += 1,
+            _ => {}
+        }
+    }
+    count
 }
 
 /// The value with the keys of every object in order. Its depth is that of JSON that could be read.
@@ -260,6 +294,39 @@ mod tests {
         let raw = Arguments::Raw(r#"{"a":2,"b":1}"#);
         assert_eq!(Arguments::Json(&value).canonical(), raw.canonical());
         assert_eq!(Arguments::Json(&value).text(), r#"{"b":1,"a":2}"#);
+    }
+
+    #[test]
+    fn many_values_are_compared_by_their_text() {
+        let list = |n: usize, space: &str| format!("[{}0]", format!("0,{space}").repeat(n - 1));
+        let same =
+            |a: &str, b: &str| Arguments::Raw(a).canonical() == Arguments::Raw(b).canonical();
+        assert!(same(&list(MOST_VALUES, ""), &list(MOST_VALUES, " ")));
+        assert!(!same(
+            &list(MOST_VALUES + 1, ""),
+            &list(MOST_VALUES + 1, " ")
+        ));
+        assert!(same(
+            &list(MOST_VALUES + 1, ""),
+            &(list(MOST_VALUES + 1, "") + "\n")
+        ));
+        let value: Value = serde_json::from_str(&list(MOST_VALUES + 1, " ")).expect("JSON");
+        let raw = list(MOST_VALUES + 1, "");
+        assert_eq!(
+            Arguments::Json(&value).canonical(),
+            Arguments::Raw(&raw).canonical()
+        );
+        // Commas in strings are no values.
+        let text = format!(
+            r#"{{"b": "{}\" ,", "a": [1, {{"c": 2}}]}}"#,
+            ",".repeat(99_999)
+        );
+        let value: Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!((written_values(&text), values(&value)), (5, 5));
+        assert_eq!(
+            Arguments::Json(&value).canonical(),
+            Arguments::Raw(&text).canonical()
+        );
     }
 
     #[test]

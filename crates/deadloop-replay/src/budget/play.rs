@@ -184,20 +184,17 @@ impl<'a> Context<'a> {
     /// The tokens of the prompt before `turn` with which every later prompt begins, whatever the policy does.
     fn head(&self, turn: usize) -> u64 {
         match turn.checked_sub(1) {
-            Some(last) if last >= self.sizes.empty => {
+            Some(last) => {
                 let fixed = self.sizes.fixed.min(self.sizes.items[last]);
                 self.tools + self.sizes.before[fixed as usize]
             }
-            _ => 0,
+            None => 0,
         }
     }
 
     /// The tokens of the whole prompt before `turn`, which are at the same place if the policy does not act.
     fn last(&self, turn: usize) -> u64 {
-        match turn.checked_sub(1) {
-            Some(last) if last >= self.sizes.empty => self.prompt(last),
-            _ => 0,
-        }
+        turn.checked_sub(1).map_or(0, |last| self.prompt(last))
     }
 
     /// Lets the policy act before `turn`. `None` if it could do nothing, which does not count.
@@ -361,8 +358,8 @@ fn run(sizes: &RunSizes, budget: &Budget, tell: &mut impl FnMut(BudgetStep)) -> 
 /// Sends the prompts of the turns from `from` to before `to`, between which the policy does not act.
 fn send(context: &Context<'_>, played: &mut Played, from: usize, to: usize) {
     let all = context.sum(from, to);
-    // The first turn whose prompt begins with one that was sent.
-    let first = from.max(context.sizes.empty + 1);
+    // The first turn whose prompt begins with one that was sent, if only with the definitions of the tools.
+    let first = from.max(1);
     let cached = match first < to {
         true => context.sum(first - 1, to - 1),
         false => 0,

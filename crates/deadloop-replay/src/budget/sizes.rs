@@ -21,8 +21,6 @@ pub struct RunSizes {
     pub(super) sums: Vec<u64>,
     /// How many items at the beginning no policy touches.
     pub(super) fixed: u32,
-    /// How many turns at the beginning have no event before them.
-    pub(super) empty: usize,
     /// The items of all results that could be cleared.
     pub(super) results: Vec<u32>,
     /// At index n: the tokens that clearing the first n of these results frees.
@@ -54,7 +52,6 @@ impl RunSizes {
             .map(|items| sizes.before[*items as usize]);
         sizes.prompts = prompts.collect();
         sizes.sums = running(sizes.prompts.iter().copied());
-        sizes.empty = sizes.items.partition_point(|items| *items == 0);
         sizes.clear(lengths, &tokens, exclude);
         sizes
     }

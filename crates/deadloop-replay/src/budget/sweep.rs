@@ -209,8 +209,8 @@ impl Playing<'_> {
 /// Whether a setting is within the limit, and the runs that it kills.
 type Judged = (bool, Vec<usize>);
 
-/// Plays a stage over all runs. `sources` has a number below `count` for each run. `within(overflows, runs)` says whether
-/// this many overflows in this many runs are allowed. The result does not depend on the number of threads.
+/// Plays a stage over all runs. `sources` has a number below `count` for each run. `within` says of the runs that
+/// overflow under a setting whether so many are allowed. The result does not depend on the number of threads.
 ///
 /// # Errors
 /// Returns an error if it was stopped from outside.
@@ -218,7 +218,7 @@ pub fn sweep(
     field: &Field,
     stage: &Stage,
     (sources, count): (&[u32], usize),
-    within: impl Fn(u64, u64) -> bool + Sync,
+    within: impl Fn(&[usize]) -> bool + Sync,
     cancel: &AtomicBool,
 ) -> Result<Swept, Interrupted> {
     let free = field.free(&stage.never);
@@ -237,8 +237,7 @@ pub fn sweep(
     let (mut never, _) = playing.tallies(&stage.never).ok_or(Interrupted)?;
     let judged = |play: &Budget| {
         let (tallies, killed) = playing.tallies(play)?;
-        let overflow = tallies.iter().map(|tally| tally.overflow).sum();
-        let allowed = within(overflow, tallies.iter().map(|tally| tally.runs).sum());
+        let allowed = within(&killed);
         // What a setting over the limit kills is not asked again, and may be much.
         let killed = if allowed { killed } else { Vec::new() };
         Some((tallies, (allowed, killed)))

@@ -212,6 +212,7 @@ impl Work<'_> {
         let finder = Finder {
             labels: self.labels,
             wanted: &wanted,
+            full: &AtomicBool::new(false),
         };
         let mut written = Ok(());
         let pass = watched(wanted.host, "replaying", |watch| {

@@ -8,7 +8,8 @@ use serde::Serialize;
 use statrs::function::beta::checked_beta_reg;
 
 use super::contest::Contest;
-use super::sure::{Sums, drawn};
+use super::runs::BudgetRuns;
+use super::sure::{Sums, counted_once};
 use crate::choose::advice::{Ruling, Ship};
 use crate::choose::duel::Figures;
 use crate::choose::rule::{Bar, LEAST, SURE, ships};
@@ -95,24 +96,23 @@ pub struct BudgetAdvice {
     pub prices: Vec<BudgetPrice>,
 }
 
-/// Chooses among the plays of a stage. `in_use` is one of them; `groups`: that of each run.
+/// Chooses among the plays of a stage. `in_use` is one of them.
 pub fn choose_budget(
     (field, stage, swept): (&Field, &Stage, &Swept),
-    groups: &[Arc<str>],
+    all: &BudgetRuns,
     in_use: &Budget,
     options: &BudgetOptions,
 ) -> BudgetAdvice {
-    let contest = Contest::of(field, stage, swept, groups, (in_use, options));
-    let all = vec![true; groups.len()];
+    let contest = Contest::of(field, stage, swept, &all.groups, (in_use, options));
     let likely = |k: u64, n: u64| options.within(k, n) >= 0.5;
-    let candidate = contest.pick(&all, likely);
-    let held_out = held_out(&contest, groups, options, likely);
+    let candidate = contest.pick(&all.firsts, likely);
+    let held_out = held_out(&contest, all, &all.firsts, options, likely);
     let own = &contest.contenders[contest.in_use];
-    let figures = duel(&held_out, &own.runs, groups, options);
+    let figures = duel(&held_out, &own.runs, all, options);
     let dead = |runs: &mut dyn Iterator<Item = &Played>| {
         runs.filter(|run| run.overflow.is_some()).count() as u64
     };
-    let runs = groups.len() as u64;
+    let runs = all.groups.len() as u64;
     let overflow = [
         dead(&mut held_out.iter().copied()),
         dead(&mut own.runs.iter()),
@@ -126,7 +126,7 @@ pub fn choose_budget(
     };
     let chosen = candidate.filter(|at| *at != contest.in_use);
     let shipped = chosen.and_then(|_| ships(&figures, &bar));
-    let near = crowded(field, stage, swept, groups);
+    let near = crowded(field, stage, all);
     let over = overflow[1] as f64 > options.limit * runs as f64;
     let (ruling, reason) = ruled(&figures, (near, shipped), (candidate, over), options);
     BudgetAdvice {
@@ -136,13 +136,14 @@ pub fn choose_budget(
         candidate: candidate.map(|at| contest.contenders[at].play),
         in_use: own.play,
         overflow,
-        prices: prices(&contest, groups, &swept.free, options),
+        prices: prices(&contest, all, &swept.free, options),
         figures,
     }
 }
 
-/// Groups with a run in which a prompt passes the lowest threshold: the others say nothing about a setting.
-fn crowded(field: &Field, stage: &Stage, swept: &Swept, groups: &[Arc<str>]) -> u64 {
+/// Groups with a run in which a prompt passes the lowest threshold: the others say nothing about a setting, and a copy
+/// says nothing more than the first of its copies.
+fn crowded(field: &Field, stage: &Stage, all: &BudgetRuns) -> u64 {
     let lowest = stage
         .plays
         .iter()
@@ -155,8 +156,8 @@ fn crowded(field: &Field, stage: &Stage, swept: &Swept, groups: &[Arc<str>]) -> 
     };
     let acted = field.played(&least);
     let mut found: Vec<&str> = Vec::new();
-    for ((run, group), _) in acted.iter().zip(groups).zip(&swept.free) {
-        if run.first.is_some() || run.overflow.is_some() {
+    for ((run, group), first) in acted.iter().zip(&all.groups).zip(&all.firsts) {
+        if *first && (run.first.is_some() || run.overflow.is_some()) {
             found.push(group);
         }
     }
@@ -228,24 +229,27 @@ fn ruled(
     }
 }
 
-/// The fold of each run: its group's, by a hash of the name.
-fn folds(groups: &[Arc<str>], options: &BudgetOptions) -> Vec<u64> {
+/// The fold of each run: that of all groups that share a run with its own, by a hash of the first one's name.
+fn folds(all: &BudgetRuns, options: &BudgetOptions) -> Vec<u64> {
     let of = |group: &Arc<str>| {
         Random::named(options.resampling.seed, group).next() % options.folds.max(2)
     };
-    groups.iter().map(of).collect()
+    all.folded.iter().map(of).collect()
 }
 
-/// Each run under the candidate of the other folds; where those have none, under the setting in use.
+/// Each run under the candidate of the other folds, chosen on those of their runs that are `meant`; where they have
+/// none, under the setting in use.
 fn held_out<'a>(
     contest: &'a Contest<'_>,
-    groups: &[Arc<str>],
+    all: &BudgetRuns,
+    meant: &[bool],
     options: &BudgetOptions,
     allowed: impl Fn(u64, u64) -> bool,
 ) -> Vec<&'a Played> {
-    let folds = folds(groups, options);
+    let folds = folds(all, options);
     let picked = |fold: u64| {
-        let meant: Vec<bool> = folds.iter().map(|of| *of != fold).collect();
+        let others = folds.iter().zip(meant);
+        let meant: Vec<bool> = others.map(|(of, meant)| *meant && *of != fold).collect();
         contest.pick(&meant, &allowed).unwrap_or(contest.in_use)
     };
     let picked: Vec<usize> = (0..options.folds.max(2)).map(picked).collect();
@@ -276,10 +280,14 @@ fn pair(new: &Played, old: &Played) -> Sums<6> {
 
 /// The candidate held out against the setting in use, on the runs that neither kills.
 #[allow(clippy::cast_precision_loss)]
-fn duel(new: &[&Played], old: &[Played], groups: &[Arc<str>], options: &BudgetOptions) -> Figures {
-    let pairs = new.iter().zip(old).zip(groups);
-    let pairs = pairs.map(|((new, old), group)| (&**group, pair(new, old)));
-    let (replicates, once) = drawn(pairs, options.resampling);
+fn duel(new: &[&Played], old: &[Played], all: &BudgetRuns, options: &BudgetOptions) -> Figures {
+    let pairs: Vec<Sums<6>> = new
+        .iter()
+        .zip(old)
+        .map(|(new, old)| pair(new, old))
+        .collect();
+    let named = all.groups.iter().map(|group| &**group).zip(pairs);
+    let (replicates, once, each) = counted_once(named.zip(&all.firsts), options.resampling);
     let saved = |s: &Sums<6>| {
         let cost = |paid: u64, cached: u64| paid as f64 + cached as f64 * options.cache;
         let old = cost(s[2], s[3]);
@@ -290,11 +298,11 @@ fn duel(new: &[&Played], old: &[Played], groups: &[Arc<str>], options: &BudgetOp
     let above = |x: f64| saves.iter().filter(|saved| **saved > x).count() as f64 / n;
     let over =
         |is: fn(u64, u64) -> bool| replicates.iter().filter(|s| is(s[4], s[5])).count() as f64 / n;
-    let runs = groups.len() as u64;
+    let runs = all.once();
     let (better, no_point_worse, not_five_worse) = (above(0.0), above(-0.01), above(-0.05));
     let low = quantile(&mut saves, 0.1);
     Figures {
-        difference: saved(&once),
+        difference: saved(&each),
         point: 0.01,
         better,
         no_point_worse,
@@ -316,12 +324,12 @@ fn duel(new: &[&Played], old: &[Played], groups: &[Arc<str>], options: &BudgetOp
 )]
 fn prices(
     contest: &Contest<'_>,
-    groups: &[Arc<str>],
+    of: &BudgetRuns,
     free: &[Played],
     options: &BudgetOptions,
 ) -> Vec<BudgetPrice> {
-    let runs = groups.len() as u64;
-    let all = vec![true; groups.len()];
+    let runs = of.groups.len() as u64;
+    let all = vec![true; of.groups.len()];
     let top = (3.0 * options.limit * runs as f64).max(3.0) as u64;
     let steps = std::iter::successors(Some((1, 2)), |(a, b)| Some((*b, a + b)));
     let steps = [0]
@@ -338,16 +346,17 @@ fn prices(
         if rows.iter().any(|row| row.play == one.play) {
             continue;
         }
-        let held = held_out(contest, groups, options, allowed);
-        let dead = held.iter().filter(|run| run.overflow.is_some()).count() as u64;
-        let Interval { lo, hi } = wilson(dead, runs).unwrap_or(Interval { lo: 0.0, hi: 1.0 });
+        let held = held_out(contest, of, &all, options, allowed);
+        let killed = || (0..held.len()).filter(|run| held[*run].overflow.is_some());
+        let sure = wilson(of.once_of(killed()), of.once());
+        let Interval { lo, hi } = sure.unwrap_or(Interval { lo: 0.0, hi: 1.0 });
         let own: Vec<&Played> = one.runs.iter().collect();
         rows.push(BudgetPrice {
             at_most,
             setting: String::new(),
             overflow: contest.overflows(at, &all).0,
             cost: against(&own, free, contest.shared, options.cache),
-            held_out_overflow: dead,
+            held_out_overflow: killed().count() as u64,
             lo,
             hi,
             held_out_cost: against(&held, free, contest.shared, options.cache),

@@ -4,16 +4,19 @@
 //! |---|---|
 //! | intervals over groups: overflow, cost, the price of cached tokens at which the sign turns | [`Sure`], [`sure`] |
 //! | which setting to take, and whether to | [`choose_budget`], [`BudgetAdvice`] |
+//! | which runs are one piece of evidence | [`BudgetRuns`] |
 //! | what iteration limits that ask would have done | [`limit_rows`], [`LimitRow`] |
 //! | `budgets.parquet` | [`BudgetTable`] |
 
 mod advice;
 mod contest;
 mod limits;
+mod runs;
 mod sure;
 mod table;
 
 pub use advice::{BudgetAdvice, BudgetOptions, BudgetPrice, choose_budget};
 pub use limits::{LimitCase, LimitRow, limit_grid, limit_rows, write_limits};
+pub use runs::BudgetRuns;
 pub use sure::{Sure, sure};
 pub use table::{BudgetRow, BudgetTable, CountError};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use deadloop_replay::budget::Played;
 
+use super::runs::BudgetRuns;
 use crate::intervals::{Interval, POISSON_1, Resampling, Weights, percentile, wilson};
 
 /// 95 % intervals; `None` where there is nothing to divide by.
@@ -50,6 +51,21 @@ pub(super) fn drawn<'a, const N: usize>(
     (all, once)
 }
 
+/// What [`drawn`] says of the runs that are the first of their copies, and the sums over all runs: figures count all,
+/// what says how sure they are counts copies once.
+pub(super) fn counted_once<'a, const N: usize>(
+    runs: impl Iterator<Item = ((&'a str, Sums<N>), &'a bool)>,
+    resampling: Resampling,
+) -> (Vec<Sums<N>>, Sums<N>, Sums<N>) {
+    let mut each = [0; N];
+    let firsts = runs.filter_map(|((group, numbers), first)| {
+        each.iter_mut().zip(numbers).for_each(|(sum, n)| *sum += n);
+        first.then_some((group, numbers))
+    });
+    let (replicates, once) = drawn(firsts, resampling);
+    (replicates, once, each)
+}
+
 /// The numbers of a run that [`sure`] needs: what is paid in full and what is cached, with and without the guard,
 /// overflows, runs.
 fn numbers(played: &Played, free: &Played) -> Sums<6> {
@@ -87,15 +103,19 @@ fn even([paid, cached, free, free_cached, ..]: Sums<6>) -> Option<f64> {
     (less != 0.0).then(|| more / less)
 }
 
-/// The intervals of a setting with its price of cached tokens. `runs`: the group of each, and what it is with and
-/// without the guard.
-pub fn sure<'a>(
-    runs: impl Iterator<Item = (&'a str, &'a Played, &'a Played)>,
+/// The intervals of a setting with its price of cached tokens. `played` and `free`: what each run is with and without
+/// the guard.
+pub fn sure(
+    runs: &BudgetRuns,
+    played: &[Played],
+    free: &[Played],
     cache: f64,
     resampling: Resampling,
 ) -> Sure {
-    let runs = runs.map(|(group, played, free)| (group, numbers(played, free)));
-    let (replicates, once) = drawn(runs, resampling);
+    let both = played.iter().zip(free);
+    let named = runs.groups.iter().map(|group| &**group);
+    let named = named.zip(both.map(|(played, free)| numbers(played, free)));
+    let (replicates, once, each) = counted_once(named.zip(&runs.firsts), resampling);
     let [_, _, _, _, overflow, all] = once;
     #[allow(clippy::cast_precision_loss)]
     let share = |sums: &Sums<6>| (sums[5] > 0).then(|| sums[4] as f64 / sums[5] as f64);
@@ -107,14 +127,14 @@ pub fn sure<'a>(
     let cheaper = (!costs.is_empty()).then(|| cheaper as f64 / costs.len() as f64);
     let closed = wilson(overflow, all);
     let resampled = percentile(&mut shares);
-    let acts = once[..2] != once[2..4];
+    let acts = each[..2] != each[2..4];
     Sure {
         overflow: closed.zip(resampled).map(|(a, b)| Interval {
             lo: a.lo.min(b.lo),
             hi: a.hi.max(b.hi),
         }),
         cost: percentile(&mut costs),
-        even: even(once).filter(|r| acts && (0.0..=1.0).contains(r)),
+        even: even(each).filter(|r| acts && (0.0..=1.0).contains(r)),
         even_interval: percentile(&mut evens).filter(|_| acts),
         cheaper: cheaper.filter(|_| acts),
     }
@@ -123,6 +143,7 @@ pub fn sure<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::truth::{Case, answer, case};
 
     #[test]
     fn the_sign_turns_where_both_cost_the_same() {
@@ -146,9 +167,45 @@ mod tests {
             cached: 50,
             ..Played::default()
         };
-        let runs = ["a", "b"].into_iter().map(|group| (group, &dead, &free));
-        let sure = sure(runs, 0.5, Resampling::default());
+        let runs = apart(2);
+        let sure = sure(&runs, &[dead; 2], &[free; 2], 0.5, Resampling::default());
         assert_eq!(sure.cost, None);
         assert!(sure.overflow.unwrap().hi > 0.99);
+    }
+
+    /// Runs in groups of their own that have nothing in common.
+    fn apart(n: usize) -> BudgetRuns {
+        let cases: Vec<Case> = (0..n).map(|i| case(&format!("r{i}"), None)).collect();
+        BudgetRuns::of(&cases.iter().collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_hundred_copies_are_as_sure_as_one() {
+        let dead = Played {
+            overflow: Some(3),
+            ..Played::default()
+        };
+        let alive = Played {
+            fresh: 100,
+            ..Played::default()
+        };
+        let cases: Vec<Case> = (0..101)
+            .map(|i| Case {
+                timeline: answer(300),
+                copied: case(if i < 100 { "copied" } else { "own" }, None).copied,
+                ..case(&format!("r{i}"), None)
+            })
+            .collect();
+        let copies = BudgetRuns::of(&cases.iter().collect::<Vec<_>>());
+        assert_eq!(copies.once(), 2);
+        assert_eq!(copies.folded[..100], vec![copies.folded[0].clone(); 100]);
+        let of = |runs: &BudgetRuns, played: &[Played]| {
+            let free = vec![alive; played.len()];
+            sure(runs, played, &free, 0.5, Resampling::default()).overflow
+        };
+        let mut played = vec![alive; 101];
+        played[100] = dead;
+        assert_eq!(of(&copies, &played), of(&apart(2), &[alive, dead]));
+        assert!(of(&copies, &played).unwrap().hi > of(&apart(101), &played).unwrap().hi);
     }
 }

@@ -17,7 +17,8 @@ type Stratum<'a> = (&'a str, Option<Class>);
 /// to the fold that has least of what the group holds (by model and class), then to the smallest
 /// fold. So the folds depend on names and the seed, not on the order of the corpus.
 pub fn folds(cases: &[Case], k: usize, seed: u64) -> Vec<usize> {
-    let mut order = together(cases);
+    let all: Vec<&Case> = cases.iter().collect();
+    let mut order = together(&all);
     order.sort_by_key(|(name, members)| {
         (
             usize::MAX - members.len(),
@@ -38,7 +39,7 @@ pub fn folds(cases: &[Case], k: usize, seed: u64) -> Vec<usize> {
 }
 
 /// The cases that belong together, under the first of their groups' names.
-fn together(cases: &[Case]) -> Vec<(&str, Vec<usize>)> {
+pub(crate) fn together<'a>(cases: &[&'a Case]) -> Vec<(&'a str, Vec<usize>)> {
     let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (i, case) in cases.iter().enumerate() {
         groups.entry(case.cluster()).or_default().push(i);
@@ -48,7 +49,7 @@ fn together(cases: &[Case]) -> Vec<(&str, Vec<usize>)> {
     let mut link: Vec<usize> = (0..groups.len()).collect();
     let mut shared: HashMap<CopyKey, usize> = HashMap::new();
     for (at, (_, members)) in groups.iter().enumerate() {
-        for key in members.iter().flat_map(|i| kept_together(&cases[*i])) {
+        for key in members.iter().flat_map(|i| kept_together(cases[*i])) {
             let (a, b) = (first(&mut link, at), *shared.entry(key).or_insert(at));
             let b = first(&mut link, b);
             link[a.max(b)] = a.min(b);

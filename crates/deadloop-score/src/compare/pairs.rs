@@ -19,6 +19,8 @@ pub struct NotComparable {
 pub(crate) struct Pair<'a> {
     pub(crate) base: &'a Judged,
     pub(crate) new: &'a Judged,
+    /// Whether it is the first of its copies, by id: what says how sure a difference is counts copies once.
+    pub(crate) first: bool,
 }
 
 /// Transcripts that are named of each problem; the others are counted.
@@ -43,9 +45,11 @@ pub(crate) fn pairs<'a>(base: &'a Side, new: &'a Side) -> Result<Vec<Pair<'a>>, 
     only(new.rows.iter().filter(more).collect(), "NEW", &mut problems);
     let both = base.rows.iter().filter_map(|base| {
         let new = other.get(base.transcript.as_str())?;
-        Some(Pair { base, new })
+        let first = true;
+        Some(Pair { base, new, first })
     });
-    let both: Vec<Pair<'a>> = both.collect();
+    let mut both: Vec<Pair<'a>> = both.collect();
+    count_once(&mut both);
     differ(
         &both,
         "with another text",
@@ -70,6 +74,19 @@ pub(crate) fn pairs<'a>(base: &'a Side, new: &'a Side) -> Result<Vec<Pair<'a>>, 
         Ok(both)
     } else {
         Err(NotComparable { problems })
+    }
+}
+
+/// Finds the first of the copies that are here: filters may have left out the one that they are a copy of.
+fn count_once(both: &mut [Pair<'_>]) {
+    let mut firsts: BTreeMap<&str, &str> = BTreeMap::new();
+    for Pair { base, .. } in both.iter() {
+        let id = base.transcript.as_str();
+        let first = firsts.entry(&base.original).or_insert(id);
+        *first = id.min(first);
+    }
+    for Pair { base, first, .. } in both {
+        *first = firsts.get(base.original.as_str()) == Some(&base.transcript.as_str());
     }
 }
 

@@ -58,10 +58,10 @@ pub(crate) fn difference(metric: Metric, base: &Tally, new: &Tally) -> Option<f6
     Some(metric.value(new, &worth)? - metric.value(base, &worth)?)
 }
 
-/// The tallies of both sides, group by group, in the order of their names.
+/// The tallies of both sides, group by group, in the order of their names, copies once.
 pub(crate) fn clusters<'a>(pairs: &[Pair<'a>]) -> Vec<Cluster<'a>> {
     let mut clusters: BTreeMap<&str, [Tally; 2]> = BTreeMap::new();
-    for Pair { base, new } in pairs {
+    for Pair { base, new, .. } in pairs.iter().filter(|pair| pair.first) {
         let of = clusters.entry(&base.cluster).or_default();
         of[0] += base.tally;
         of[1] += new.tally;

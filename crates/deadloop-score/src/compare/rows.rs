@@ -53,7 +53,7 @@ pub struct Row {
     pub hi: Option<f64>,
     /// The test.
     pub test: Test,
-    /// Transcripts that count: loops, or clean ones.
+    /// Transcripts that count: loops, or clean ones; copies once, here and in `b`, `c` and `differ`.
     pub n: u64,
     /// Transcripts that BASE has right and NEW wrong.
     pub b: u64,
@@ -131,8 +131,8 @@ fn of_metric(
     (pairs, clusters): (&[Pair<'_>], &[Cluster<'_>]),
     options: &CompareOptions,
 ) -> Row {
-    let sum = |side: usize| clusters.iter().map(|c| c.sides[side]).sum::<Tally>();
-    let (base, new) = (sum(0), sum(1));
+    let base: Tally = pairs.iter().map(|pair| pair.base.tally).sum();
+    let new: Tally = pairs.iter().map(|pair| pair.new.tally).sum();
     let value = |tally| metric.value(tally, &Worth::default());
     let difference = difference(metric, &base, &new);
     let differ = clusters
@@ -208,7 +208,7 @@ fn discordant(metric: Metric, pairs: &[Pair<'_>]) -> Discordant {
     };
     let (mut n, mut b, mut c) = (0, 0, 0);
     let mut groups: BTreeMap<&str, (u64, i64)> = BTreeMap::new();
-    for Pair { base, new } in pairs {
+    for Pair { base, new, .. } in pairs.iter().filter(|pair| pair.first) {
         let both = counts(&base.tally, base.seen.verdict) && counts(&new.tally, new.seen.verdict);
         // A repetition that ends by itself may be stopped on one side alone: it counts on neither.
         if !both {

@@ -14,7 +14,7 @@ use crate::files::store::{FileError, read_csv, read_parquet};
 use crate::files::table::{Cells, Table};
 use crate::judge::{JudgeOptions, Outcome, Verdict};
 use crate::tally::{Evidence, Tally};
-use crate::truth::Case;
+use crate::truth::{Case, copies};
 
 /// What one setting, or one choice for each model, did to each transcript of a corpus.
 #[derive(Clone, Debug)]
@@ -50,6 +50,8 @@ pub(crate) struct Judged {
     pub(crate) seen: SideSeen,
     pub(crate) error: Option<String>,
     pub(crate) tally: Tally,
+    /// The transcript that it is a copy of; where it is none, itself.
+    pub(crate) original: String,
 }
 
 /// The span that was judged, or the first one.
@@ -119,6 +121,7 @@ impl Side {
         let id = evidence.plan.id(cell);
         let toml = about.settings.get(&id).map(|d| d.toml.clone());
         let labels = |case: &Case| (case.id.to_string(), label(case.truth.as_ref()));
+        let copies = copies(evidence.cases, about.judge.unit);
         Self {
             source: source.into(),
             name: name.into(),
@@ -126,7 +129,9 @@ impl Side {
             toml,
             judge: about.judge,
             chunks: about.chunks,
-            rows: (0..table.rows()).map(|i| judged(&table, i)).collect(),
+            rows: (0..table.rows())
+                .map(|i| judged(&table, i, &copies))
+                .collect(),
             labels: evidence.cases.iter().map(labels).collect(),
         }
     }
@@ -141,7 +146,7 @@ impl Side {
         };
         let table = outcomes.ok_or_else(|| SideError::NoOutcomes(source.clone()))?;
         sound(&table).map_err(|what| FileError::at(&dir.join("outcomes"), what))?;
-        let (about, labels) = read_cases(dir)?.ok_or_else(|| SideError::NoCases(source.clone()))?;
+        let (about, cases) = read_cases(dir)?.ok_or_else(|| SideError::NoCases(source.clone()))?;
         let meant = Meant::find(dir, wanted, &about)?;
         let is_meant = |i: &usize| {
             let model = table.text("model", *i).unwrap_or_default();
@@ -150,13 +155,13 @@ impl Side {
         let rows = (0..table.rows()).filter(is_meant);
         Ok(Self {
             source,
-            rows: rows.map(|i| judged(&table, i)).collect(),
+            rows: rows.map(|i| judged(&table, i, &cases.copies)).collect(),
             name: meant.name,
             settings: meant.settings,
             toml: meant.toml,
             judge: about.judge,
             chunks: about.chunks,
-            labels,
+            labels: cases.labels,
         })
     }
 
@@ -280,8 +285,8 @@ fn sound(table: &Table) -> Result<(), String> {
     }
 }
 
-/// One row of outcomes, from Parquet or from CSV.
-fn judged(table: &Table, i: usize) -> Judged {
+/// One row of outcomes, from Parquet or from CSV. `copies`: of transcripts that are copies, which they are a copy of.
+fn judged(table: &Table, i: usize, copies: &BTreeMap<String, String>) -> Judged {
     let text = |name| table.text(name, i).map(str::to_owned);
     let count = |name| whole(table, name, i);
     let verdict = table.text("verdict", i).and_then(Verdict::parse);
@@ -329,6 +334,7 @@ fn judged(table: &Table, i: usize) -> Judged {
         },
         error: text("error"),
         tally: Tally::of(&outcome),
+        original: copies.get(&transcript).unwrap_or(&transcript).clone(),
         transcript,
     }
 }

@@ -42,6 +42,7 @@ fn judged(id: usize, model: &str, group: usize, verdict: Verdict, at: u64) -> Ju
         },
         error: None,
         tally: Tally::of(&outcome),
+        original: format!("t{id}"),
     }
 }
 
@@ -217,6 +218,42 @@ fn what_differs_is_said() {
     for (problem, begin) in problems.iter().zip(begin) {
         assert!(problem.starts_with(begin), "{problem}");
     }
+}
+
+/// Forty texts that are one text, in groups of their own: what became of it is one observation.
+#[test]
+fn copies_are_one_observation() {
+    let alone = |hit: bool| side(40, |_| hit.then_some(200), |_| false);
+    let copied = |hit: bool| {
+        let mut side = alone(hit);
+        for (i, row) in side.rows.iter_mut().enumerate() {
+            row.cluster = format!("own{i}");
+            row.original = if i < 40 { "t7" } else { "t40" }.into();
+        }
+        side
+    };
+    let (apart, same) = (
+        compared(&alone(true), &alone(false)),
+        compared(&copied(true), &copied(false)),
+    );
+    assert_eq!(apart.verdict, Bearing::Regressed);
+    assert_eq!(same.verdict, Bearing::Inconclusive);
+    let recall = row(&same, "recall");
+    assert_eq!(
+        (recall.base, recall.new),
+        (Some(1.0), Some(0.0)),
+        "rates count all"
+    );
+    assert_eq!(
+        (recall.n, recall.b, recall.differ, recall.p),
+        (1, 1, 1, None)
+    );
+    // The one that the others are copies of may be left out by a filter.
+    let (mut base, mut new) = (copied(true), copied(false));
+    for side in [&mut base, &mut new] {
+        side.rows.retain(|row| row.transcript != "t7");
+    }
+    assert_eq!(row(&compared(&base, &new), "recall").n, 1);
 }
 
 /// Of simulated detectors that do the same in truth, one in twenty may differ, and no more; of those

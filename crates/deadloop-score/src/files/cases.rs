@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::settings::setting_toml;
 use super::store::{FileError, beside};
 use crate::judge::JudgeOptions;
-use crate::truth::{Cases, Span, Truth};
+use crate::truth::{Cases, Span, Truth, copies};
 
 /// The name of the file.
 const NAME: &str = "cases.jsonl";
@@ -73,6 +73,9 @@ impl About {
 struct Line {
     transcript: String,
     label: Value,
+    /// The transcript that it is a copy of, where it is one: both are one piece of evidence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    copy_of: Option<String>,
 }
 
 /// Writes `cases.jsonl`.
@@ -89,11 +92,13 @@ pub fn write_cases(
         writeln!(file, "{line}").map_err(|e| failed(&e))
     };
     put(serde_json::to_string(about))?;
+    let copies = copies(cases, about.judge.unit);
     (0..cases.number()).try_for_each(|index| {
         put(cases.on(index, |case| {
             serde_json::to_string(&Line {
                 transcript: case.id.to_string(),
                 label: label(case.truth.as_ref()),
+                copy_of: copies.get(&*case.id).cloned(),
             })
         }))
     })?;
@@ -101,11 +106,17 @@ pub fn write_cases(
     Ok(file.finish()?)
 }
 
-/// The label of each transcript, by its id.
-pub(crate) type Labels = BTreeMap<String, Value>;
+/// What the file says of the transcripts, by their ids.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DescribedCases {
+    /// The label of each.
+    pub(crate) labels: BTreeMap<String, Value>,
+    /// Of those that are copies, which transcript they are a copy of.
+    pub(crate) copies: BTreeMap<String, String>,
+}
 
-/// Reads it: the first line, and the label of each transcript. `None` where there is no such file.
-pub(crate) fn read_cases(dir: &Path) -> Result<Option<(About, Labels)>, FileError> {
+/// Reads it: the first line, and what is said of each transcript. `None` where there is no such file.
+pub(crate) fn read_cases(dir: &Path) -> Result<Option<(About, DescribedCases)>, FileError> {
     let path = dir.join(NAME);
     let read = if_named(read_text(&path)).map_err(|e| FileError::at(&path, e))?;
     let Some(text) = read else {
@@ -115,12 +126,15 @@ pub(crate) fn read_cases(dir: &Path) -> Result<Option<(About, Labels)>, FileErro
     let mut lines = text.lines();
     let first = lines.next().unwrap_or_default();
     let about = serde_json::from_str(first).map_err(|e| failed(1, e))?;
-    let read = |(i, line): (usize, &str)| -> Result<_, FileError> {
+    let mut cases = DescribedCases::default();
+    for (i, line) in lines.enumerate() {
         let line: Line = serde_json::from_str(line).map_err(|e| failed(i + 2, e))?;
-        Ok((line.transcript, line.label))
-    };
-    let labels = lines.enumerate().map(read).collect::<Result<_, _>>()?;
-    Ok(Some((about, labels)))
+        if let Some(original) = line.copy_of {
+            cases.copies.insert(line.transcript.clone(), original);
+        }
+        cases.labels.insert(line.transcript, line.label);
+    }
+    Ok(Some((about, cases)))
 }
 
 /// A label as it is compared: all that a verdict can depend on.

@@ -25,6 +25,10 @@ pub struct RepairRow {
     pub verdict: Option<Mended>,
     /// What is to be said of it.
     pub detail: String,
+    /// The most chars that waited at one time; `None` for events and programs.
+    pub held: Option<u64>,
+    /// The most chars that were read without anything coming out; `None` likewise.
+    pub silence: Option<u64>,
 }
 
 /// Writes `repairs.parquet`, and `repairs.csv` where asked for.
@@ -43,6 +47,8 @@ pub fn write_repairs(
         ("variant", Type::Text),
         ("verdict", Type::Text),
         ("detail", Type::Text),
+        ("held", Type::Int),
+        ("silence", Type::Int),
     ]
     .map(|(name, of)| (name.to_owned(), of))
     .to_vec();
@@ -55,6 +61,8 @@ pub fn write_repairs(
             TableCell::text(row.variant),
             TableCell::text(row.verdict.map_or("error", Mended::name)),
             TableCell::text(row.detail),
+            whole(row.held),
+            whole(row.silence),
         ])?;
     }
     table.finish()
@@ -75,6 +83,15 @@ pub struct RepairScore {
     pub tally: RepairTally,
     /// Streams on which it failed: in no share.
     pub errors: u64,
+    /// The 95th percentile of the most chars that waited at one time; `None` for events and programs.
+    pub held: Option<u64>,
+    /// The 95th percentile of the most chars that were read without anything coming out; `None` likewise.
+    pub silence: Option<u64>,
+}
+
+/// A whole number of chars, or an empty cell.
+fn whole(chars: Option<u64>) -> TableCell {
+    TableCell::Int(chars.and_then(|chars| i64::try_from(chars).ok()))
 }
 
 /// The shares that have an interval: the name, the counts it is of.
@@ -115,6 +132,7 @@ pub fn write_repair_scores(
             schema.push((format!("{name}_{end}"), Type::Float));
         }
     }
+    schema.extend(["held_p95", "silence_p95"].map(|name| (name.to_owned(), Type::Int)));
     let mut table = TableWriter::create(dir, "scores", schema, csv)?;
     for score in scores {
         let tally = &score.tally;
@@ -132,6 +150,7 @@ pub fn write_repair_scores(
             };
             row.extend([k as f64 / n as f64, lo, hi].map(|x| TableCell::Float(Some(x))));
         }
+        row.extend([score.held, score.silence].map(whole));
         table.push(row)?;
     }
     table.finish()

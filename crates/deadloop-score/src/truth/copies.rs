@@ -1,5 +1,7 @@
 //! Copies of a transcript are evidence once: [`firsts`].
 
+use std::collections::BTreeMap;
+
 use deadloop_replay::corpus::COPIED_CHARS;
 use deadloop_replay::detect::Unit;
 
@@ -22,7 +24,21 @@ pub(crate) fn kept_together(case: &Case) -> impl Iterator<Item = CopyKey> {
 /// intervals, assurance, budgets, gates and floors count copies once: a thousand say no more than one. Copies are
 /// transcripts with one [`Case::copy_key`].
 pub fn firsts(cases: &(impl Cases + ?Sized), unit: Unit) -> Vec<bool> {
-    let mut first = vec![true; cases.number()];
+    let originals = originals(cases, unit).into_iter().enumerate();
+    originals.map(|(i, original)| i == original).collect()
+}
+
+/// Of the cases that are copies, which transcript each is a copy of.
+pub(crate) fn copies(cases: &(impl Cases + ?Sized), unit: Unit) -> BTreeMap<String, String> {
+    let id = |i: usize| cases.on(i, |case| case.id.to_string());
+    let originals = originals(cases, unit).into_iter().enumerate();
+    let copies = originals.filter(|(i, original)| i != original);
+    copies.map(|(i, original)| (id(i), id(original))).collect()
+}
+
+/// For each case the first of its copies, by id: where it has none, itself.
+fn originals(cases: &(impl Cases + ?Sized), unit: Unit) -> Vec<usize> {
+    let mut originals: Vec<usize> = (0..cases.number()).collect();
     let mut keys: Vec<(CopyKey, usize)> = Vec::with_capacity(cases.number());
     cases.each(|i, case| keys.push((case.copy_key(unit), i)));
     keys.sort_unstable();
@@ -31,9 +47,9 @@ pub fn firsts(cases: &(impl Cases + ?Sized), unit: Unit) -> Vec<bool> {
         let Some((_, least)) = copies.iter().filter(|_| copies.len() > 1).map(id).min() else {
             continue;
         };
-        copies.iter().for_each(|(_, i)| first[*i] = *i == least);
+        copies.iter().for_each(|(_, i)| originals[*i] = least);
     }
-    first
+    originals
 }
 
 #[cfg(test)]

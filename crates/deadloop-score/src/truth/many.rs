@@ -31,6 +31,16 @@ impl Cases for [Case] {
     }
 }
 
+impl Cases for [&Case] {
+    fn number(&self) -> usize {
+        self.len()
+    }
+
+    fn on<T>(&self, index: usize, look: impl FnOnce(&Case) -> T) -> T {
+        look(self[index])
+    }
+}
+
 impl Cases for Vec<Case> {
     fn number(&self) -> usize {
         self.len()

@@ -20,6 +20,7 @@ pub use agreement::{Agreement, Onsets, Overlaps, agreement, alpha};
 pub(crate) use cases::inside;
 pub(crate) use cases::measured_units;
 pub use cases::{Case, CopyKey, Names, mean_clean, units};
+pub(crate) use copies::copies;
 pub use copies::firsts;
 pub(crate) use copies::kept_together;
 pub use gauges::{Gauges, MeasuredSpan, Prices};

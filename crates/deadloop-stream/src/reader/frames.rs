@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
-use crate::wire::{WireFault, kind, utf8};
+use crate::wire::{WireFault, kind, parse, utf8};
 
 /// What many servers send last.
 pub(super) const DONE: &str = "[DONE]";
@@ -104,9 +104,18 @@ fn field(line: &str) -> Option<(&str, &str)> {
     (name.is_empty() || FIELDS.contains(&name)).then_some((name, value))
 }
 
-/// A text that should be one JSON object.
-pub fn object(text: &str) -> Result<Map<String, Value>, WireFault> {
-    match serde_json::from_str(text) {
+/// The most values of an object in a stream whose lines have at most `limit` bytes: a list of zeros takes fifty times
+/// the memory of its text, so that values are bounded as lines are.
+pub(super) fn values(limit: usize) -> u32 {
+    u32::try_from(limit / 64).unwrap_or(u32::MAX)
+}
+
+/// A text that should be one JSON object, of at most `most` values in its lists and objects.
+///
+/// # Errors
+/// It is no object, or has more values.
+pub fn object(text: &str, most: u32) -> Result<Map<String, Value>, WireFault> {
+    match parse(text, most) {
         Ok(Value::Object(map)) => Ok(map),
         Ok(other) => Err(WireFault::new(
             format!("{} alone", kind(&other)),
@@ -129,7 +138,9 @@ mod tests {
         all.extend(frames.end());
         all.into_iter()
             .map(|f| match f {
-                Ok(Framed::Object(text)) => object(&text).map(|map| Value::Object(map).to_string()),
+                Ok(Framed::Object(text)) => {
+                    object(&text, 99).map(|map| Value::Object(map).to_string())
+                }
                 Ok(Framed::Done) => Ok(DONE.to_owned()),
                 Err(fault) => Err(fault),
             })
@@ -151,6 +162,16 @@ mod tests {
         ];
         let expected: Vec<_> = [1, 2, 3].map(|n| Ok(format!("{{\"a\":{n}}}"))).into();
         assert_eq!(frames(true, &lines), expected);
+    }
+
+    #[test]
+    fn an_object_has_no_more_values_than_its_line_stands_for() {
+        let of = |values: usize| format!("{{\"x\":[{}0]}}", "0,".repeat(values - 1));
+        let most = values(64 * 1001);
+        assert!(object(&of(1000), most).is_ok());
+        assert!(object(&of(1001), most).is_err());
+        let nested = format!("{{\"x\":{}{}}}", "[".repeat(100), "]".repeat(100));
+        assert!(object(&nested, 100).is_ok() && object(&nested, 99).is_err());
     }
 
     #[test]

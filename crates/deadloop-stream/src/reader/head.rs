@@ -6,8 +6,8 @@
 
 use super::StreamFormat;
 use super::families;
-use super::frames::{DONE, FIELDS, object};
-use crate::BOM;
+use super::frames::{DONE, FIELDS, object, values};
+use crate::{BOM, MAX_LINE};
 
 /// Longest beginning, in bytes, that is held back for the end of its line; a chunk that comes first
 /// is shorter.
@@ -129,7 +129,9 @@ fn brace(line: &[u8], whole: bool) -> Sign {
     if !whole {
         return Sign::Wait;
     }
-    let parsed = std::str::from_utf8(line).ok().and_then(|l| object(l).ok());
+    let parsed = std::str::from_utf8(line)
+        .ok()
+        .and_then(|l| object(l, values(MAX_LINE)).ok());
     match parsed {
         Some(map) if families::of(&map).is_some() => Sign::Format(StreamFormat::Jsonl),
         _ => TEXT,

@@ -6,7 +6,7 @@ use deadloop_detect::OwnedEvent;
 use serde_json::{Map, Value};
 
 use super::families::{self, Family};
-use super::frames::{Frame, Framed, Frames, object};
+use super::frames::{Frame, Framed, Frames, object, values};
 use super::lines::Lines;
 use super::said::{Call, Said, SaidPart};
 use super::{Arrival, Bad, NAMED, StreamFormat, ThinkOf};
@@ -103,6 +103,7 @@ impl Objects {
     /// Reads lines until there is an event, and no further: what stands after an alarm is not
     /// looked at.
     pub(super) fn read(&mut self, out: &mut VecDeque<Arrival>, bad: &mut Bad) {
+        let limit = self.lines.limit;
         while out.is_empty() {
             let Some(line) = self.lines.next_line() else {
                 break;
@@ -116,11 +117,11 @@ impl Objects {
                 Ok(bytes) => self.frames.line(bytes),
                 Err(fault) => Some(Err(fault)),
             };
-            let object = frame.and_then(read);
+            let object = frame.and_then(|frame| read(frame, limit));
             self.take(object, out, bad);
         }
         if out.is_empty() && std::mem::take(&mut self.ended) {
-            let last = self.frames.end().and_then(read);
+            let last = self.frames.end().and_then(|frame| read(frame, limit));
             self.take(last, out, bad);
             self.end_calls(out);
             self.release(out);
@@ -239,10 +240,10 @@ impl Objects {
 type Read = Result<Map<String, Value>, WireFault>;
 
 /// What comes after `[DONE]`, if anything does, is read on.
-fn read(frame: Frame<'_>) -> Option<Read> {
+fn read(frame: Frame<'_>, limit: usize) -> Option<Read> {
     match frame {
         Ok(Framed::Done) => None,
-        Ok(Framed::Object(text)) => Some(object(&text)),
+        Ok(Framed::Object(text)) => Some(object(&text, values(limit))),
         Err(fault) => Some(Err(fault)),
     }
 }

@@ -136,6 +136,24 @@ fn scores_are_the_sums_of_the_verdicts_whatever_the_threads() {
             assert_eq!(score[verdict], sum.to_string(), "{key:?}");
         }
     }
+    // Waits, by nearest rank; what reads events has none.
+    let mut waits: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+    for row in rows(&dir.join("1/repairs.csv")) {
+        let silence = row["silence"].parse::<u64>();
+        let all = waits.entry(row["variant"].clone()).or_default();
+        all.extend(silence);
+    }
+    for score in scores.iter().filter(|score| score["fault"] == "*") {
+        let own = waits.get_mut(&score["variant"]).expect("rows");
+        own.sort_unstable();
+        let rank = (own.len() * 95).div_ceil(100);
+        let p95 = rank
+            .checked_sub(1)
+            .map_or(String::new(), |at| own[at].to_string());
+        assert_eq!(score["silence_p95"], p95, "{}", score["variant"]);
+        let events = score["variant"].starts_with("replay");
+        assert_eq!(score["held_p95"].is_empty(), events, "{}", score["variant"]);
+    }
     // What is refused does no harm.
     let of = |variant: &str| {
         scores

@@ -26,7 +26,12 @@ pub(super) const MAX_DOCUMENT: usize = 256 << 20;
 
 /// Values in the lists and objects of one record, at most: some 2 GB in memory at worst, where each takes a char or two
 /// of the file.
-pub(super) const MOST_VALUES: u32 = 8_000_000;
+pub(crate) const MOST_VALUES: u32 = 8_000_000;
+
+/// A JSON text that stands in a string of a record: bounded as the record is.
+pub(crate) fn inside(text: &str) -> serde_json::Result<Value> {
+    wire::parse(text, MOST_VALUES)
+}
 
 /// One record.
 pub(crate) struct Record {
@@ -60,7 +65,7 @@ impl Record {
             Content::Line(text) => match wire::parse(&text, MOST_VALUES) {
                 Ok(value) => as_object("record", value),
                 // Said as a stream says it.
-                Err(_) if text.len() < MOST_VALUES as usize => object(&text),
+                Err(_) if text.len() < MOST_VALUES as usize => object(&text, MOST_VALUES),
                 Err(e) => Err(WireFault::json(&e, &text)),
             },
             Content::Done => Err(WireFault::new(

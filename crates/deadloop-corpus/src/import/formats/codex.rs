@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::Body;
 use crate::import::conversation::written;
-use crate::import::cut::Record;
+use crate::import::cut::{self, Record};
 use crate::import::head::Certainty;
 use crate::import::reader::{Foreign, Out, Reader, keep};
 use crate::import::run::{Session, Usage};
@@ -245,7 +245,7 @@ fn result(output: Value) -> (String, Option<bool>) {
         other => words(Some(other)),
     };
     let code = |text: &str| {
-        let json: Value = serde_json::from_str(text).ok()?;
+        let json = cut::inside(text).ok()?;
         json.get("metadata")?.get("exit_code")?.as_i64()
     };
     let named = |text: &str| {

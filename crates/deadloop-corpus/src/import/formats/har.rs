@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use crate::Place;
-use crate::import::cut::{Content, Record};
+use crate::import::cut::{Content, MOST_VALUES, Record};
 use crate::import::head::Certainty;
 use crate::import::paths;
 use crate::import::reader::{Foreign, Out, Reader};
@@ -59,7 +59,7 @@ fn exchange(mut entry: Object, place: &Place, out: &mut Out) {
         out.losses.add("log.entries[] (without a text)");
         return;
     };
-    let request = sent.and_then(|sent| object(sent.as_str()?).ok());
+    let request = sent.and_then(|sent| object(sent.as_str()?, MOST_VALUES).ok());
     let mut said = said(&body);
     let family = said.iter().find_map(|content| match content {
         Said::Object(object) => families::of(object),
@@ -112,14 +112,14 @@ enum Said {
 
 /// The objects of a body: it is one, or lines and events that are.
 fn said(body: &str) -> Vec<Said> {
-    if let Ok(whole) = object(body) {
+    if let Ok(whole) = object(body, MOST_VALUES) {
         return vec![Said::Object(whole)];
     }
     let mut frames = Frames::new(true, EVENT);
     let mut found = Vec::new();
     let mut take = |framed: Framed<'_>| match framed {
         Framed::Done => found.push(Said::Done),
-        Framed::Object(text) => found.extend(object(&text).ok().map(Said::Object)),
+        Framed::Object(text) => found.extend(object(&text, MOST_VALUES).ok().map(Said::Object)),
     };
     for line in body.lines() {
         if let Some(Ok(framed)) = frames.line(line.as_bytes()) {

@@ -21,7 +21,7 @@
 use serde_json::{Map, Value};
 
 use crate::Place;
-use crate::import::cut::Record;
+use crate::import::cut::{self, Record};
 use crate::import::head::Certainty;
 use crate::import::paths;
 use crate::import::reader::{Foreign, Out, Reader};
@@ -575,7 +575,7 @@ fn number(value: &Value) -> Option<u64> {
 /// The value that a text holds as JSON.
 fn inside(value: Value) -> Value {
     match value {
-        Value::String(text) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
+        Value::String(text) => cut::inside(&text).unwrap_or(Value::String(text)),
         other => other,
     }
 }

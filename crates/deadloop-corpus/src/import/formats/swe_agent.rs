@@ -7,7 +7,7 @@
 use serde_json::{Map, Value};
 
 use crate::import::conversation::Conversation;
-use crate::import::cut::Record;
+use crate::import::cut::{self, Record};
 use crate::import::head::Certainty;
 use crate::import::reader::{Foreign, Out, Reader, keep};
 use crate::import::run::Turn;
@@ -252,7 +252,7 @@ fn about(transcript: &mut Transcript, object: &mut Object, out: &mut Out) -> Res
     );
     let config = match take::any(object, "replay_config") {
         // A configuration, as JSON in a string.
-        Some(Value::String(text)) => serde_json::from_str(&text).unwrap_or(Value::Null),
+        Some(Value::String(text)) => cut::inside(&text).unwrap_or(Value::Null),
         Some(other) => other,
         None => Value::Object(
             info.remove("config")

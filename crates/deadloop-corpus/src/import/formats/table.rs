@@ -20,7 +20,7 @@
 use serde_json::{Map, Value};
 
 use crate::import::conversation::{Conversation, group_of, written};
-use crate::import::cut::{Record, Shape};
+use crate::import::cut::{self, Record, Shape};
 use crate::import::envelope;
 use crate::import::head::{Certainty, Head};
 use crate::import::log::{Mark, marked};
@@ -700,7 +700,7 @@ fn plain(text: &str) -> Result<(), WireFault> {
     if !(trimmed.starts_with('{') && trimmed.ends_with('}')) {
         return Ok(());
     }
-    let Ok(Value::Object(inside)) = serde_json::from_str(trimmed) else {
+    let Ok(Value::Object(inside)) = cut::inside(trimmed) else {
         return Ok(());
     };
     match envelope::holds(&inside, &|object| families::of(object).is_some()) {

@@ -61,8 +61,9 @@ struct Chunk {
 #[derive(Deserialize)]
 struct Choice {
     index: Option<u64>,
-    delta: Option<Delta>,
-    message: Option<Delta>,
+    /// In boxes: a chunk of thousands of choices says nothing in most.
+    delta: Option<Box<Delta>>,
+    message: Option<Box<Delta>>,
     text: Option<String>,
     finish_reason: Option<String>,
     #[serde(flatten)]
@@ -149,7 +150,8 @@ fn tokens(usage: &Value) -> Option<Tokens> {
 impl Choice {
     fn of(value: Value) -> Result<Self, WireFault> {
         let mut object = take::as_object("choices[]", value)?;
-        let delta = |object: Option<Object>| object.map(Delta::of).transpose();
+        let delta =
+            |object: Option<Object>| object.map(Delta::of).transpose().map(|d| d.map(Box::new));
         Ok(Self {
             index: take::count(&mut object, "index")?,
             delta: delta(take::object(&mut object, "delta")?)?,

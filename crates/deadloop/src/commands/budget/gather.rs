@@ -6,7 +6,7 @@ use std::sync::Arc;
 use deadloop_corpus::Entry;
 use deadloop_detect::Channel;
 use deadloop_replay::budget::{Budget, Field, Lengths};
-use deadloop_score::budget::LimitCase;
+use deadloop_score::budget::{BudgetRuns, LimitCase};
 use deadloop_score::{Case, Class, CorpusInfo, Manifest, Span};
 
 use super::Budget as BudgetArgs;
@@ -25,8 +25,8 @@ pub(crate) struct Gathered {
     pub(crate) surveyed: Surveyed,
     /// The ids of the transcripts that have a turn: the others are no runs.
     pub(crate) ids: Vec<Arc<str>>,
-    /// Their groups.
-    pub(crate) groups: Vec<Arc<str>>,
+    /// Their groups, and which are copies.
+    pub(crate) runs: BudgetRuns,
     /// Their sources, as numbers of `names`.
     pub(crate) sources: Vec<u32>,
     /// The sources, in order.
@@ -56,7 +56,7 @@ pub(crate) fn gather(args: &BudgetArgs, budgets: &[Budget], global: Global) -> O
     let (surveyed, seen) = survey_with(open(&args.corpus)?, wanted, look)?;
     let mut found = Gathered {
         ids: Vec::new(),
-        groups: Vec::new(),
+        runs: BudgetRuns::default(),
         sources: Vec::new(),
         names: Vec::new(),
         field: Field::default(),
@@ -65,17 +65,18 @@ pub(crate) fn gather(args: &BudgetArgs, budgets: &[Budget], global: Global) -> O
         path: args.corpus.clone(),
         surveyed,
     };
-    let mut kept = Vec::new();
+    let (mut kept, mut cases) = (Vec::new(), Vec::new());
     for (case, (lengths, limit)) in found.surveyed.cases.iter().zip(seen) {
         if lengths.prompts().is_empty() {
             found.turnless += 1;
             continue;
         }
         found.ids.push(case.id.clone());
-        found.groups.push(case.cluster().into());
+        cases.push(case);
         found.limits.push(limit);
         kept.push(lengths);
     }
+    found.runs = BudgetRuns::of(&cases);
     found.names = found
         .limits
         .iter()

@@ -2,7 +2,7 @@
 //! the terminal says. `shown` has what the page shows.
 
 use deadloop_replay::budget::{
-    Budget, BudgetGrid, BudgetPreset, BudgetTally, Played, Policy, Stage, Swept, sweep,
+    Budget, BudgetGrid, BudgetPreset, BudgetTally, Policy, Stage, Swept, sweep,
 };
 use deadloop_report::budget::Page;
 use deadloop_score::budget::{
@@ -119,7 +119,10 @@ fn stages(
             names[at].push(preset.name);
         }
         let sources = (found.sources.as_slice(), found.names.len());
-        let within = |k, n| options.within(k, n) >= 0.5;
+        let runs = &found.runs;
+        let within = |killed: &[usize]| {
+            options.within(runs.once_of(killed.iter().copied()), runs.once()) >= 0.5
+        };
         let swept = heeding(|cancel| sweep(&found.field, &stage, sources, within, cancel));
         let swept =
             swept.map_err(|_| Code::Interrupted.error("interrupted while settings were played"))?;
@@ -197,7 +200,7 @@ fn judged<'k>(
             };
             let in_use = in_use.clone().unwrap_or_default();
             let stage = (&found.field, &known.stage, &known.swept);
-            let advice = choose_budget(stage, &found.groups, &in_use, &options);
+            let advice = choose_budget(stage, &found.runs, &in_use, &options);
             let sure = certainties(found, known, (&advice, *cache), options.resampling);
             judged.push(Judged {
                 known,
@@ -229,19 +232,10 @@ fn certainties(
         .map(|(at, play)| {
             reported(at).then(|| {
                 let runs = found.field.played(play);
-                sure(runs_of(found, &runs, &known.swept.free), cache, resampling)
+                sure(&found.runs, &runs, &known.swept.free, cache, resampling)
             })
         })
         .collect()
-}
-
-fn runs_of<'a>(
-    found: &'a Gathered,
-    runs: &'a [Played],
-    free: &'a [Played],
-) -> impl Iterator<Item = (&'a str, &'a Played, &'a Played)> {
-    let both = runs.iter().zip(free).zip(&found.groups);
-    both.map(|((played, free), group)| (&**group, played, free))
 }
 
 /// `setting` as its world has it.

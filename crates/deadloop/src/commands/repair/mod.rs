@@ -353,7 +353,7 @@ fn tell(
     }
     if !scored.chosen.is_empty() {
         lines.push(String::new());
-        lines.push(choices(&scored.chosen, variants));
+        lines.push(choices(scored, variants));
         let why = |chosen: &Chosen| Some(format!("{}: {}", chosen.repairer, why(chosen)?));
         let why: Vec<String> = scored.chosen.iter().filter_map(why).collect();
         if !why.is_empty() {

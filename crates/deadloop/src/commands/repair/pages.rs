@@ -88,8 +88,9 @@ fn of(tally: &RepairTally, verdict: Mended) -> String {
     format!("{} of {}", show::count(k), show::count(n))
 }
 
-/// The choices as a table for the terminal. `held out` counts variants that were chosen on the other groups.
-pub(crate) fn choices(chosen: &[Chosen], variants: &[Variant]) -> String {
+/// The choices as a table for the terminal. `held out` counts variants that were chosen on the other groups; `waits`:
+/// in 95 % of the streams no more chars were read without anything coming out.
+pub(crate) fn choices(scored: &Scored, variants: &[Variant]) -> String {
     let header = [
         "repairer",
         "verdict",
@@ -98,9 +99,16 @@ pub(crate) fn choices(chosen: &[Chosen], variants: &[Variant]) -> String {
         "held out",
         "wrong",
         "changed",
+        "waits",
         "in use",
         "recovers",
     ];
+    let waits = |at: usize| {
+        let mut scores = scored.scores.iter();
+        let own = scores.find(|score| score.variant == variants[at].name && score.fault == ALL);
+        let chars = own.and_then(|score| score.silence);
+        chars.map_or("n/a".to_owned(), show::count)
+    };
     let row = |chosen: &Chosen| {
         let c = &chosen.choice;
         let best = c.chosen.as_ref();
@@ -115,12 +123,13 @@ pub(crate) fn choices(chosen: &[Chosen], variants: &[Variant]) -> String {
                 .map_or("none".to_owned(), |tally| of(&tally, Mended::Recovered)),
             cell(Mended::Wrong),
             cell(Mended::FalseRepair),
+            waits(best.map_or(chosen.in_use, |(at, _)| *at)),
             variants[chosen.in_use].name.clone(),
             of(&c.in_use, Mended::Recovered),
         ]
     };
-    let rows: Vec<Vec<String>> = chosen.iter().map(row).collect();
-    show::table_of(&header, &rows, 3..7)
+    let rows: Vec<Vec<String>> = scored.chosen.iter().map(row).collect();
+    show::table_of(&header, &rows, 3..8)
 }
 
 /// Why a verdict is not `ship`. `None` if it is.

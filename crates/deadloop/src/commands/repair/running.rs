@@ -11,7 +11,7 @@ use deadloop_replay::{Mender, Repaired};
 use deadloop_report::WrongOne;
 
 use super::pages::columns;
-use super::scored::{Judged, Scored};
+use super::scored::{Fare, Judged, Scored};
 use super::streams::Stream;
 use super::work::{before_and_gold, mend, question};
 use crate::exit::{Code, Outcome};
@@ -57,7 +57,12 @@ impl Work {
             .enumerate()
             .filter_map(|(at, variant)| {
                 let came = mend(variant, &stream, || self.ask(at, transcript))?;
-                Some((at, came.verdict, came.detail))
+                Some(Fare {
+                    variant: at,
+                    verdict: came.verdict,
+                    detail: came.detail,
+                    delay: came.delay,
+                })
             });
         Some(Ok(Judged {
             id: transcript.id.clone(),
@@ -86,7 +91,7 @@ pub(crate) fn wrong(
         .collect();
     let wrong = |judged: &&Judged| {
         let mut came = judged.came.iter();
-        came.any(|(at, verdict, _)| *verdict == Some(Mended::Wrong) && shown.contains(at))
+        came.any(|fare| fare.verdict == Some(Mended::Wrong) && shown.contains(&fare.variant))
     };
     let asked: BTreeMap<&str, &Judged> = outcomes
         .iter()
@@ -104,7 +109,12 @@ pub(crate) fn wrong(
         let Ok(Some(stream)) = Stream::of(&transcript) else {
             continue;
         };
-        for (at, verdict, _) in &judged.came {
+        for Fare {
+            variant: at,
+            verdict,
+            ..
+        } in &judged.came
+        {
             if *verdict != Some(Mended::Wrong) || !shown.contains(at) {
                 continue;
             }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use deadloop_detect::repair::Mended;
+use deadloop_detect::repair::{Delay, Mended};
 use deadloop_score::{
     Candidate, Judged as Fate, RepairChoice, RepairRow, RepairScore, RepairTally, best,
-    choose_repair,
+    choose_repair, rank,
 };
 
 use deadloop_replay::repairers::Variant;
@@ -21,8 +21,21 @@ pub(crate) struct Judged {
     pub(crate) fault: Option<String>,
     /// The severity of the fault.
     pub(crate) severity: u64,
-    /// For each variant that reads the stream: its index, its verdict (`None` if it failed), and a detail in words.
-    pub(crate) came: Vec<(usize, Option<Mended>, String)>,
+    /// What came of it in the hands of each variant that reads it.
+    pub(crate) came: Vec<Fare>,
+}
+
+/// What a variant made of a stream.
+#[derive(Clone, Debug)]
+pub(crate) struct Fare {
+    /// The index of the variant.
+    pub(crate) variant: usize,
+    /// The verdict; `None` if it failed.
+    pub(crate) verdict: Option<Mended>,
+    /// A detail in words.
+    pub(crate) detail: String,
+    /// How long text waited; `None` for events and programs.
+    pub(crate) delay: Option<Delay>,
 }
 
 /// The counts, and the choices.
@@ -67,7 +80,10 @@ pub(crate) fn scored(
         })
         .collect();
     for (stream, outcome) in outcomes.iter().enumerate() {
-        for (variant, verdict, _) in &outcome.came {
+        for Fare {
+            variant, verdict, ..
+        } in &outcome.came
+        {
             // A variant that failed has no output: the damaged stream is lost, or the intact one is changed.
             let failed = if outcome.fault.is_some() {
                 Mended::Lost
@@ -135,21 +151,26 @@ fn prices(own: &[Candidate], limit: f64) -> Vec<Priced> {
 pub(crate) const ALL: &str = "*";
 const INTACT: &str = "intact";
 
+/// Verdicts, failures and waits of a variant.
+type Tallied = (RepairTally, u64, Vec<Delay>);
+
 fn scores(variants: &[Variant], outcomes: &[Judged]) -> Vec<RepairScore> {
-    let mut tallies: BTreeMap<(usize, &str), (RepairTally, u64)> = BTreeMap::new();
+    let mut tallies: BTreeMap<(usize, &str), Tallied> = BTreeMap::new();
     for outcome in outcomes {
         let fault = outcome.fault.as_deref().unwrap_or(INTACT);
-        for (variant, verdict, _) in &outcome.came {
+        for fare in &outcome.came {
             for of in [ALL, fault] {
-                let (tally, errors) = tallies.entry((*variant, of)).or_default();
-                match verdict {
-                    Some(verdict) => tally.add(*verdict),
+                let (tally, errors, delays) = tallies.entry((fare.variant, of)).or_default();
+                match fare.verdict {
+                    Some(verdict) => tally.add(verdict),
                     None => *errors += 1,
                 }
+                delays.extend(fare.delay);
             }
         }
     }
-    let score = |((variant, fault), (tally, errors)): ((usize, &str), (RepairTally, u64))| {
+    let score = |((variant, fault), tallied): ((usize, &str), Tallied)| {
+        let (tally, errors, delays) = tallied;
         let variant = &variants[variant];
         RepairScore {
             variant: variant.name.clone(),
@@ -158,9 +179,21 @@ fn scores(variants: &[Variant], outcomes: &[Judged]) -> Vec<RepairScore> {
             fault: fault.to_owned(),
             tally,
             errors,
+            held: p95(&delays, |delay| delay.most_held),
+            silence: p95(&delays, |delay| delay.longest_silence),
         }
     };
     tallies.into_iter().map(score).collect()
+}
+
+/// The 95th percentile of a wait, by nearest rank.
+fn p95(delays: &[Delay], of: impl Fn(&Delay) -> u64) -> Option<u64> {
+    let mut waits: Vec<u64> = delays.iter().map(of).collect();
+    waits.sort_unstable();
+    let rank = rank(0.95, waits.len() as u64)?;
+    waits
+        .get(usize::try_from(rank).ok()?.checked_sub(1)?)
+        .copied()
 }
 
 /// The rows of repairs.parquet.
@@ -169,16 +202,15 @@ pub(crate) fn rows<'a>(
     outcomes: &'a [Judged],
 ) -> impl Iterator<Item = RepairRow> + 'a {
     outcomes.iter().flat_map(move |outcome| {
-        outcome
-            .came
-            .iter()
-            .map(move |(variant, verdict, detail)| RepairRow {
-                transcript: outcome.id.clone(),
-                fault: outcome.fault.clone(),
-                severity: outcome.severity,
-                variant: variants[*variant].name.clone(),
-                verdict: *verdict,
-                detail: detail.clone(),
-            })
+        outcome.came.iter().map(move |fare| RepairRow {
+            transcript: outcome.id.clone(),
+            fault: outcome.fault.clone(),
+            severity: outcome.severity,
+            variant: variants[fare.variant].name.clone(),
+            verdict: fare.verdict,
+            detail: fare.detail.clone(),
+            held: fare.delay.map(|delay| delay.most_held),
+            silence: fare.delay.map(|delay| delay.longest_silence),
+        })
     })
 }

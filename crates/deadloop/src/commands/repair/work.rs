@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use deadloop_corpus::Transcript;
 use deadloop_detect::repair::{
-    Action, Delivered, Gold as Truth, Meaning, Mended, judge, judge_arguments, judge_events,
+    Action, Delay, Delivered, Gold as Truth, Meaning, Mended, judge, judge_arguments, judge_events,
+    mend_and_wait,
 };
 use deadloop_replay::Repaired;
 use serde_json::Value as Json;
@@ -19,6 +20,8 @@ pub(crate) struct Came {
     pub(crate) verdict: Option<Mended>,
     /// A detail about it, on one line.
     pub(crate) detail: String,
+    /// How long text waited; `None` for events and programs.
+    pub(crate) delay: Option<Delay>,
     /// The output, in a form for people.
     pub(crate) after: String,
 }
@@ -76,6 +79,7 @@ pub(crate) fn mend(
     if !stream.is_for(kind) {
         return None;
     }
+    let mut delay = None;
     let out = match (&variant.made, &stream.arrived) {
         (Mending::Nothing(_), Arrived::Text(text)) => Out::Meaning(Meaning {
             text: text.clone(),
@@ -83,7 +87,9 @@ pub(crate) fn mend(
         }),
         (Mending::Nothing(_), Arrived::Events(events)) => Out::Events(events.clone()),
         (Mending::Of(repairer, params), Arrived::Text(text)) => {
-            Out::Meaning(repairer.mend(params, text)?)
+            let (meaning, waited) = mend_and_wait(repairer, params, text)?;
+            delay = Some(waited);
+            Out::Meaning(meaning)
         }
         (Mending::Of(repairer, params), Arrived::Events(events)) => {
             let mut machine = repairer.events(params)?;
@@ -100,12 +106,16 @@ pub(crate) fn mend(
                 return Some(Came {
                     verdict: None,
                     detail: what,
+                    delay,
                     after: String::new(),
                 });
             }
         },
     };
-    Some(judged(variant, stream, kind, &out))
+    Some(Came {
+        delay,
+        ..judged(variant, stream, kind, &out)
+    })
 }
 
 /// Reads the answer of a program.
@@ -172,6 +182,7 @@ fn judged(variant: &Variant, stream: &Stream, kind: &str, out: &Out) -> Came {
             Came {
                 verdict: Some(judge(&truth, made)),
                 detail: told(&truth.meaning, made),
+                delay: None,
                 after: shown(made),
             }
         }
@@ -183,6 +194,7 @@ fn judged(variant: &Variant, stream: &Stream, kind: &str, out: &Out) -> Came {
             Came {
                 verdict: Some(verdict),
                 detail: one_line(&made.text),
+                delay: None,
                 after: made.text.clone(),
             }
         }
@@ -191,6 +203,7 @@ fn judged(variant: &Variant, stream: &Stream, kind: &str, out: &Out) -> Came {
         _ => Came {
             verdict: None,
             detail: "a stream of another kind".into(),
+            delay: None,
             after: String::new(),
         },
     }
@@ -248,6 +261,7 @@ fn of_events(gold: &[Delivered], made: &[Delivered], damaged: bool) -> Came {
             found.disordered,
             if found.ended { "there" } else { "missing" }
         ),
+        delay: None,
         after: texts
             .map(|event| event.text.as_str())
             .collect::<Vec<_>>()
