@@ -28,6 +28,7 @@ pub enum Framed<'a> {
 }
 
 /// Takes lines in order.
+#[derive(Debug)]
 pub struct Frames {
     /// Whether fields of server-sent events are taken.
     fields: bool,

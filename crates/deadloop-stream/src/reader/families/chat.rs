@@ -34,6 +34,7 @@ pub const ENTRY: Family = Family {
     check: None,
     read,
     quick: Some(quick),
+    replacing: Some(crate::refusing::chat::REPLACING),
 };
 
 /// Sent in place of a chunk.
