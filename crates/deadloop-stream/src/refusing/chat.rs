@@ -21,7 +21,7 @@ fn replace(mut object: Object, calls: &[usize], all: &mut WireCalls) -> Vec<Obje
     let mut empty = false;
     for name in ["delta", "message"] {
         if let Some(Value::Object(delta)) = choice.get_mut(name) {
-            empty = name == "delta" && without(delta, calls, all);
+            empty = without(delta, calls, all) && name == "delta";
         }
     }
     let reason = choice.get("finish_reason").and_then(Value::as_str);
