@@ -50,6 +50,13 @@ impl Guards {
         })
     }
 
+    /// The same with the members alone that refuse calls; `None` where there are none.
+    pub fn only_refusing(&self) -> Option<Self> {
+        let refuses = |member: &Member| member.response == Response::Refuse;
+        let only = self.settings.part(refuses);
+        (!only.is_off()).then(|| Self::new(&only).ok())?
+    }
+
     /// Whether the guard of some model refuses calls.
     pub fn refuses(&self) -> bool {
         let mut all = self.models.iter().chain([&self.general]);

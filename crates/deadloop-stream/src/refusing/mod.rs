@@ -13,12 +13,12 @@
 use std::collections::VecDeque;
 
 use deadloop_detect::Alarm;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::ending::written;
 use crate::reader::families;
 use crate::take::Object;
-use crate::{Ending, RefusedCall, Step, Watched};
+use crate::{Ending, Step, Watched};
 
 pub(crate) mod anthropic;
 mod calls;
@@ -105,9 +105,9 @@ struct Waiting {
 pub struct Passed {
     /// What the client gets now.
     pub bytes: Vec<u8>,
-    /// The calls that are refused, each once.
-    pub refused: Vec<RefusedCall>,
-    /// The alarms that only warn or observe.
+    /// Why calls were replaced by a text: an alarm for each.
+    pub replaced: Vec<Alarm>,
+    /// The alarms that nothing follows: those that warn or observe, and refusals where there is no call to refuse.
     pub warnings: Vec<Alarm>,
     /// Why the response ends with these bytes, which then hold its [`Ending`]: the alarm that stops it, or that refuses a
     /// call which has gone on or cannot be replaced.
@@ -188,6 +188,29 @@ impl Refusing {
         passed
     }
 
+    /// Takes an answer that is not streamed: all of it, one JSON object. Its refused calls are replaced. Without one no byte
+    /// changes, and it never ends early: what cannot be replaced is told alone.
+    pub fn answer(&mut self, body: &[u8], now: u64) -> Passed {
+        let mut passed = Passed::default();
+        if let Ok(object) = serde_json::from_slice::<Map<String, Value>>(body) {
+            let line = Value::Object(object).to_string() + "\n";
+            passed = self.feed(line.as_bytes(), now);
+            let end = self.end(now);
+            passed.bytes.extend(end.bytes);
+            passed.replaced.extend(end.replaced);
+            passed.warnings.extend(end.warnings);
+            passed.ended = passed.ended.or(end.ended);
+        }
+        if passed.ended.is_some() {
+            passed.warnings.append(&mut passed.replaced);
+        }
+        passed.warnings.extend(passed.ended.take());
+        if passed.replaced.is_empty() {
+            passed.bytes = body.to_vec();
+        }
+        passed
+    }
+
     /// Asks the guard about an event, and passes on what is decided.
     fn judge(&mut self, bytes: Vec<u8>, now: u64, passed: &mut Passed) {
         if self.over || bytes.is_empty() {
@@ -248,16 +271,14 @@ impl Refusing {
         self.calls.decided(self.watched.heard().calls.0);
         let mut ends = self.watched.alarm().cloned();
         for refused in step.refused {
-            // What is no call is told, and nothing follows.
-            let number = refused.number;
-            let is_new = number.is_none_or(|number| !self.calls.is_refused(number));
-            if let Some(number) = number.filter(|_| is_new) {
-                if !self.calls.refuse(number, &refused) {
-                    ends.get_or_insert_with(|| refused.alarm.clone());
+            match refused.number {
+                None => passed.warnings.push(refused.alarm),
+                // Its arguments were refused before.
+                Some(number) if self.calls.is_refused(number) => {}
+                Some(number) if self.calls.refuse(number, &refused) => {
+                    passed.replaced.push(refused.alarm);
                 }
-            }
-            if is_new {
-                passed.refused.push(refused);
+                Some(_) => drop(ends.get_or_insert(refused.alarm)),
             }
         }
         ends

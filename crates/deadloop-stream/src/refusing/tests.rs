@@ -12,13 +12,14 @@ fn refusing(settings: &str) -> Refusing {
     Refusing::new(watched, guards.refuses())
 }
 
-/// What a client gets of a stream that comes in pieces of `size`: the bytes, the refused calls, whether it was ended.
+/// What a client gets of a stream that comes in pieces of `size`: the bytes, how many calls were replaced, whether it was
+/// ended.
 fn got(settings: &str, stream: &str, size: usize) -> (String, usize, bool) {
     let mut refusing = refusing(settings);
     let (mut bytes, mut refused, mut ended) = (Vec::new(), 0, false);
     let mut take = |passed: Passed| {
         bytes.extend(passed.bytes);
-        refused += passed.refused.len();
+        refused += passed.replaced.len();
         ended |= passed.ended.is_some();
         ended
     };
@@ -251,12 +252,12 @@ fn a_call_that_is_too_long_to_wait_goes_on_and_ends_the_response_if_it_is_refuse
 fn a_call_that_cannot_be_replaced_ends_the_response_before_it() {
     let gemini = "data: {\"candidates\":[{\"content\":{\"parts\":[{\"functionCall\":{\"name\":\"ls\",\"args\":{}}}]}}],\"modelVersion\":\"m\"}\n\n";
     let (whole, refused, ended) = got(REFUSES, &gemini.repeat(5), 9);
-    assert_eq!((whole, refused, ended), (gemini.repeat(2), 1, true));
+    assert_eq!((whole, refused, ended), (gemini.repeat(2), 0, true));
     let stream = APIS[2]
         .stream(&LOOP)
         .replace("\"tool_use\",\"id\"", "\"server_tool_use\",\"id\"");
     let (whole, refused, ended) = got(REFUSES, &stream, 9);
-    assert_eq!((refused, ended), (1, true));
+    assert_eq!((refused, ended), (0, true));
     let (calls, _, reason) = read(&whole);
     assert_eq!(
         (calls.len(), reason.as_deref()),
@@ -304,11 +305,28 @@ fn a_whole_answer_is_changed_in_its_place() {
         r#"{{"id":"m","type":"message","role":"assistant","model":"m","content":[{}],"stop_reason":"tool_use"}}"#,
         three(block)
     ) + "\n";
-    for stream in [chat, responses, anthropic] {
-        let (whole, refused, ended) = got(REFUSES, &stream, 11);
-        assert_eq!((refused, ended), (1, false), "{whole}");
+    for body in [chat, responses, anthropic] {
+        let passed = refusing(REFUSES).answer(body.as_bytes(), 0);
+        assert_eq!((passed.replaced.len(), passed.ended.is_some()), (1, false));
+        let whole = String::from_utf8(passed.bytes).unwrap();
         let (calls, answer, _) = read(&whole);
         assert_eq!(calls, ["c0", "c1"], "{whole}");
         assert!(answer.contains("refused a call of ls"), "{whole}");
+        // Over several lines, and without the third call: as it came.
+        let object: Value =
+            serde_json::from_str(&body.replace("ls", "pwd").replacen("pwd", "ls", 1)).unwrap();
+        let pretty = serde_json::to_string_pretty(&object).unwrap();
+        let passed = refusing(REFUSES).answer(pretty.as_bytes(), 0);
+        assert_eq!(passed.bytes, pretty.as_bytes());
     }
+    let server = r#"{"type":"message","content":[BLOCK,BLOCK,BLOCK],"stop_reason":"end_turn"}"#;
+    let server = server.replace(
+        "BLOCK",
+        r#"{"type":"server_tool_use","id":"c","name":"web_search","input":{}}"#,
+    );
+    let passed = refusing(REFUSES).answer(server.as_bytes(), 0);
+    assert_eq!(
+        (passed.bytes, passed.warnings.len()),
+        (server.into_bytes(), 1)
+    );
 }
