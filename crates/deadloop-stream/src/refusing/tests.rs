@@ -236,7 +236,7 @@ fn a_call_that_is_too_long_to_wait_goes_on_and_ends_the_response_if_it_is_refuse
     );
     let stream = |calls: &[&str]| APIS[0].stream(calls).replace("\"{}\"", &text);
     let (whole, refused, ended) = got(REFUSES, &stream(&["ls"; 4]), 1 << 14);
-    assert_eq!((refused, ended), (1, true));
+    assert_eq!((refused, ended), (0, true));
     assert!(
         whole.len() > 3 * HELD
             && whole.contains("\"c2\"")
@@ -313,11 +313,11 @@ fn a_whole_answer_is_changed_in_its_place() {
         assert_eq!(calls, ["c0", "c1"], "{whole}");
         assert!(answer.contains("refused a call of ls"), "{whole}");
         // Over several lines, and without the third call: as it came.
-        let object: Value =
-            serde_json::from_str(&body.replace("ls", "pwd").replacen("pwd", "ls", 1)).unwrap();
+        let other = body.replacen("\"ls\"", "\"pwd\"", 1);
+        let object: Value = serde_json::from_str(&other).unwrap();
         let pretty = serde_json::to_string_pretty(&object).unwrap();
         let passed = refusing(REFUSES).answer(pretty.as_bytes(), 0);
-        assert_eq!(passed.bytes, pretty.as_bytes());
+        assert_eq!(String::from_utf8(passed.bytes).unwrap(), pretty);
     }
     let server = r#"{"type":"message","content":[BLOCK,BLOCK,BLOCK],"stop_reason":"end_turn"}"#;
     let server = server.replace(
