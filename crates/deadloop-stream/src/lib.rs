@@ -25,6 +25,8 @@ mod ending;
 mod event;
 mod events;
 mod glob;
+#[cfg(test)]
+mod live_cases;
 mod place;
 mod quiet;
 pub mod reader;

@@ -125,6 +125,10 @@ impl Objects {
                 Err(fault) => Some(Err(fault)),
             };
             let object = frame.and_then(read);
+            let object = match self.frames.is_error() {
+                true => object.map(|object| object.map(error)),
+                false => object,
+            };
             self.take(object, out, bad);
         }
         if out.is_empty() && std::mem::take(&mut self.ended) {
@@ -253,6 +257,14 @@ fn read(frame: Frame<'_>) -> Option<Read> {
         Ok(Framed::Done) => None,
         Ok(Framed::Object(text)) => Some(object(&text)),
         Err(fault) => Some(Err(fault)),
+    }
+}
+
+/// What an event that is called an error holds: an error, where no API knows it.
+fn error(object: Map<String, Value>) -> Map<String, Value> {
+    match families::of(&object) {
+        Some(_) => object,
+        None => Map::from_iter([("error".to_owned(), Value::Object(object))]),
     }
 }
 
