@@ -242,21 +242,12 @@ impl<'a> Told<'a> {
             what: alarm.what(),
             log_line: alarm.log_line(),
             user_message: alarm.user_message(),
-            refusal: refusal(alarm),
+            refusal: alarm.refusal(),
             exact_utf16: None,
             delivered_utf16: None,
             onset_utf16: None,
         }
     }
-}
-
-/// What the model gets as the result of a call that was not run, in English.
-fn refusal(alarm: &Alarm) -> String {
-    format!(
-        "This call was not run: the model {} ({}). Do something else, or say what is missing.",
-        alarm.kind.was_doing(),
-        alarm.what()
-    )
 }
 
 /// An alarm as JSON: its fields, and what it says to a log (`log_line`), to a user (`user_message`) and to a model

@@ -132,6 +132,15 @@ impl Alarm {
         }
     }
 
+    /// What the model gets as the result of a call that was not run, in English.
+    pub fn refusal(&self) -> String {
+        format!(
+            "This call was not run: the model {} ({}). Do something else, or say what is missing.",
+            self.kind.was_doing(),
+            self.what()
+        )
+    }
+
     /// A sentence for the person who waits for the answer, in English; what comes next (another attempt, or
     /// none) is for the product to say. For other languages, make one from `kind` and `channel`.
     pub fn user_message(&self) -> String {

@@ -50,6 +50,19 @@ impl Guards {
         })
     }
 
+    /// The same with the members alone that refuse calls; `None` where there are none.
+    pub fn only_refusing(&self) -> Option<Self> {
+        let refuses = |member: &Member| member.response == Response::Refuse;
+        let only = self.settings.part(refuses);
+        (!only.is_off()).then(|| Self::new(&only).ok())?
+    }
+
+    /// Whether the guard of some model refuses calls.
+    pub fn refuses(&self) -> bool {
+        let mut all = self.models.iter().chain([&self.general]);
+        all.any(|parts| parts.iter().any(Part::refuses))
+    }
+
     /// A fresh guard for a request to this model.
     pub fn guard(&self, model: &str) -> Guard {
         let own = self
@@ -106,6 +119,12 @@ struct Part {
     member: Member,
     rule: Rule,
     recipe: Recipe,
+}
+
+impl Part {
+    fn refuses(&self) -> bool {
+        self.member.response == Response::Refuse
+    }
 }
 
 fn parts(setting: &Setting) -> Result<Arc<[Part]>, NotLive> {
@@ -211,9 +230,8 @@ impl Guard {
 
     /// The parts that refuse may do so again.
     fn begin_telling(&mut self) {
-        let refuses = |part: &Part| part.member.response == Response::Refuse;
         for (told, part) in self.told.iter_mut().zip(self.parts.iter()) {
-            *told &= !refuses(part);
+            *told &= !part.refuses();
         }
     }
 
@@ -266,6 +284,11 @@ impl Guard {
             Event::Turn { .. } => (seen, seen.plus(Channel::Turns, 1)),
             _ => (seen, seen),
         }
+    }
+
+    /// Whether a member refuses calls.
+    pub fn refuses(&self) -> bool {
+        self.parts.iter().any(Part::refuses)
     }
 
     /// Why it has stopped the stream, once it has.

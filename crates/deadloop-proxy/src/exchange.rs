@@ -9,7 +9,7 @@ use deadloop_corpus::StreamFormat;
 
 use crate::Shared;
 use crate::http::{Body, Framing, Head, Wire};
-use crate::judge::{Judge, Verdict};
+use crate::judge::{Followed, Judge, Written};
 use crate::metrics::Counter;
 use crate::onward::{Onward, write_chunk};
 use crate::reply::{self, Reply};
@@ -337,16 +337,20 @@ impl Relay<'_> {
     }
 
     /// How a response is written that a guard can watch.
-    fn watched(&self) -> Option<StreamFormat> {
+    fn watched(&self) -> Option<Written> {
         let packed = self.response.value("content-encoding");
         if packed.is_some_and(|how| how != "identity") {
             return None;
         }
         let kind = self.response.value("content-type")?;
         match kind.split(';').next().unwrap_or_default().trim() {
-            "text/event-stream" => Some(StreamFormat::Sse),
+            "text/event-stream" => Some(Written::Streamed(StreamFormat::Sse)),
             "application/x-ndjson" | "application/ndjson" | "application/jsonl" => {
-                Some(StreamFormat::Jsonl)
+                Some(Written::Streamed(StreamFormat::Jsonl))
+            }
+            "application/json" => {
+                let refuses = self.shared.options.guards.refuses();
+                (refuses && self.response.start.0 == "200").then_some(Written::Whole)
             }
             _ => None,
         }
@@ -356,38 +360,25 @@ impl Relay<'_> {
         &self,
         wire: &mut Wire<&TcpStream>,
         mut body: Body,
-        (watched, chunked): (Option<StreamFormat>, bool),
+        (watched, chunked): (Option<Written>, bool),
     ) -> Result<(), Broken> {
         let metrics = &self.shared.metrics;
-        let mut judge = watched.map(|format| Judge::new(&self.shared.options, format));
+        let mut judge = watched.map(|written| Judge::new(&self.shared.options, written));
         metrics.add(Counter::Watched, u64::from(judge.is_some()));
         let (mut piece, mut counted) = (Vec::new(), 0);
         loop {
             piece.clear();
-            let (n, verdict) = self.next((wire, &mut body), &mut piece, judge.as_mut())?;
+            let (n, ended) = self.next((wire, &mut body), &mut piece, judge.as_mut())?;
             let unread = judge.as_ref().map_or(0, Judge::unread);
             metrics.add(Counter::Unwatched, unread - counted);
             counted = unread;
-            for warning in judge.as_mut().map_or(Vec::new(), Judge::warnings) {
-                metrics.warning(warning.kind);
-                (self.shared.options.tell)(judge.as_ref().map_or("", Judge::model), &warning);
-            }
-            if let Verdict::Stop(kept, ending, alarm) = verdict {
-                let model = judge.as_ref().map_or("", Judge::model);
-                metrics.alarm(alarm.kind);
-                (self.shared.options.tell)(model, &alarm);
-                // Of a response that is over nothing can be cut.
-                if n != Some(0) {
-                    piece.truncate(kept);
-                    piece.extend(ending);
-                    self.pass(&piece, chunked)?;
-                }
-                break;
-            }
-            if n == Some(0) {
-                break;
+            if let Some(judge) = &mut judge {
+                self.tell(judge);
             }
             self.pass(&piece, chunked)?;
+            if ended || n == Some(0) {
+                break;
+            }
         }
         match chunked {
             true => self.gone(write_chunk(self.client, b"")),
@@ -395,23 +386,38 @@ impl Relay<'_> {
         }
     }
 
-    /// Reads the next bytes of the body and asks the guard about them. Returns how many bytes came (0 at the end of the
-    /// body, `None` if nothing came for a while) and the verdict.
+    /// Counts and tells the alarms that are new.
+    fn tell(&self, judge: &mut Judge) {
+        let Shared {
+            metrics, options, ..
+        } = self.shared;
+        for (alarm, followed) in judge.news() {
+            match followed {
+                Followed::Nothing => metrics.warning(alarm.kind),
+                Followed::Replaced => metrics.refusal(alarm.kind),
+                Followed::Ended => metrics.alarm(alarm.kind),
+            }
+            (options.tell)(judge.model(), &alarm, followed);
+        }
+    }
+
+    /// Reads the next bytes of the body and asks the guard about them: `piece` becomes what the client gets. Returns how
+    /// many bytes came (0 at the end of the body, `None` if nothing came for a while) and whether the response ends there.
     fn next(
         &self,
         (wire, body): (&mut Wire<&TcpStream>, &mut Body),
         piece: &mut Vec<u8>,
         judge: Option<&mut Judge>,
-    ) -> Result<(Option<usize>, Verdict), Broken> {
+    ) -> Result<(Option<usize>, bool), Broken> {
         match body.read(wire, piece) {
             Ok(n) => {
-                let verdict = judge.map_or(Verdict::Pass, |judge| judge.judge(piece));
-                Ok((Some(n), verdict))
+                let ended = judge.is_some_and(|judge| judge.judge(piece));
+                Ok((Some(n), ended))
             }
             Err(e) if timed_out(&e) => {
                 still_there(self.client, self.shared)?;
-                let verdict = judge.map_or(Verdict::Pass, Judge::silence);
-                Ok((None, verdict))
+                let ended = judge.is_some_and(|judge| judge.silence(piece));
+                Ok((None, ended))
             }
             // Without the last chunk the client knows that this is not the end.
             Err(_) => {

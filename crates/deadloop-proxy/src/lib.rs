@@ -9,12 +9,13 @@
 //! | what the proxy answers itself, and how it closes | `reply` |
 //! | what follows a 101 | `tunnel` |
 //! | where requests go | `upstream` |
-//! | bytes of a stream in, the byte at which it would be aborted out | `judge` |
+//! | bytes of a response in, what the client gets out | `judge` |
 //! | what `/metrics` says, and its address | `metrics`, `scrape` |
 //! | heads, bodies and judging without a connection, for tests and fuzzing | `parts` |
 //!
 //! A thread a connection, with a stack of 256 KiB: a thread that waits costs some pages of it. Nothing is
-//! buffered beyond what one read gave, so a slow client slows its server down (backpressure of TCP). There is no
+//! buffered beyond what one read gave, so a slow client slows its server down (backpressure of TCP). Only where settings
+//! refuse calls do up to 1 MiB of a call wait for the guard's decision. There is no
 //! TLS here: it is left to what stands before and behind.
 
 #![deny(
@@ -48,11 +49,12 @@ use deadloop_corpus::ThinkRules;
 use deadloop_detect::{Alarm, Guards};
 
 use few::Few;
+pub use judge::Followed;
 use metrics::Metrics;
 pub use upstream::{Upstream, UpstreamError};
 
-/// What is told of each alarm, besides the counters: the model and the alarm.
-pub type Tell = Box<dyn Fn(&str, &Alarm) + Send + Sync>;
+/// What is told of each alarm, besides the counters: the model, the alarm and what followed.
+pub type Tell = Box<dyn Fn(&str, &Alarm, Followed) + Send + Sync>;
 
 /// What stands between clients and a server.
 pub struct ProxyOptions {

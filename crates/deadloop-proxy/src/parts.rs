@@ -6,7 +6,7 @@ use deadloop_corpus::StreamFormat;
 use deadloop_detect::Alarm;
 
 use crate::http::{Body, Head, Wire};
-use crate::judge::{Judge, Verdict};
+use crate::judge::{Followed, Judge, Written};
 use crate::onward::Onward;
 use crate::{ProxyOptions, Upstream};
 
@@ -127,19 +127,18 @@ pub fn judged<'a>(
     format: StreamFormat,
     pieces: impl IntoIterator<Item = &'a [u8]>,
 ) -> (Vec<u8>, Option<Alarm>) {
-    let (mut judge, mut passed) = (Judge::new(options, format), Vec::new());
-    for piece in pieces.into_iter().filter(|piece| !piece.is_empty()) {
-        match judge.judge(piece) {
-            Verdict::Pass => passed.extend_from_slice(piece),
-            Verdict::Stop(kept, ending, alarm) => {
-                passed.extend_from_slice(&piece[..kept]);
-                passed.extend(ending);
-                return (passed, Some(*alarm));
-            }
+    let mut judge = Judge::new(options, Written::Streamed(format));
+    let mut passed = Vec::new();
+    let pieces = pieces.into_iter().filter(|piece| !piece.is_empty());
+    for piece in pieces.chain([&[][..]]) {
+        let mut piece = piece.to_vec();
+        let ended = judge.judge(&mut piece);
+        passed.extend(piece);
+        if ended {
+            break;
         }
     }
-    match judge.judge(&[]) {
-        Verdict::Pass => (passed, None),
-        Verdict::Stop(_, _, alarm) => (passed, Some(*alarm)),
-    }
+    let news = judge.news().into_iter();
+    let mut ends = news.filter(|(_, followed)| *followed == Followed::Ended);
+    (passed, ends.next().map(|(alarm, _)| alarm))
 }

@@ -576,11 +576,34 @@ fn metrics_have_an_address_of_their_own() {
     }
 }
 
-/// A call that has gone on cannot be taken back, so a refusal ends the response in the words of each API, after the event
-/// with the refused call.
+const REFUSES: &str = "[[guard]]\ndetector = \"duplicate\"\nresponse = \"refuse\"\n";
+
+/// What a client gets of a body with this head, and how many calls the proxy says it has replaced, and ended for.
+fn refused(head: &'static str, body: String) -> (String, [usize; 2]) {
+    let upstream = server(move |_, _, mut stream| {
+        let length = match head.contains("json") {
+            true => format!("Content-Length: {}\r\n", body.len()),
+            false => String::new(),
+        };
+        let all = head.replace("\r\n\r\n", &format!("\r\n{length}\r\n")) + &body;
+        stream.write_all(all.as_bytes()).unwrap();
+    });
+    let running = guarded(upstream, REFUSES, (10, Duration::from_secs(60)));
+    let (_, got, whole) = get(running.at, GET);
+    assert!(whole);
+    let metrics = running.metrics();
+    let counted = |name: &str| {
+        let mut rows = metrics.lines().filter(|line| line.starts_with(name));
+        rows.any(|line| line.ends_with(" 1")).into()
+    };
+    let counts = ["deadloop_refused_calls_total{", "deadloop_alarms_total{"].map(counted);
+    (String::from_utf8(got).unwrap(), counts)
+}
+
+/// Nine equal calls in the words of each API: the client gets two, and of the others a text each. A call that the server
+/// runs itself ends the response before it.
 #[test]
-fn a_refusal_ends_the_response_of_each_api() {
-    let refuses = "[[guard]]\ndetector = \"duplicate\"\nresponse = \"refuse\"\n";
+fn refused_calls_are_replaced_in_the_words_of_each_api() {
     let chat = r#"data: {"model":"m","choices":[{"delta":{"tool_calls":[{"index":N,"id":"cN","function":{"name":"ls","arguments":"{}"}}]}}]}"#;
     let responses = [
         r#"data: {"type":"response.output_item.added","output_index":N,"item":{"type":"function_call","id":"iN","call_id":"cN","name":"ls","arguments":""}}"#,
@@ -596,35 +619,68 @@ fn a_refusal_ends_the_response_of_each_api() {
     .join("\n\n");
     let created = "data: {\"type\":\"response.created\",\"response\":{\"id\":\"r\",\"model\":\"m\",\"status\":\"in_progress\"}}\n\n";
     let started = "data: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"model\":\"m\",\"content\":[]}}\n\n";
-    for (lead, call, end) in [
-        (
-            "",
-            chat,
-            "\"finish_reason\":\"length\"}]}\n\ndata: [DONE]\n\n",
-        ),
-        (
-            created,
-            &responses,
-            "\"incomplete_details\":{\"reason\":\"max_output_tokens\"}}}\n\n",
-        ),
-        (
-            started,
-            &anthropic,
-            "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n",
-        ),
-    ] {
+    let nine = |call: &str| -> String {
         let calls = (0..9).map(|n| call.replace('N', &n.to_string()) + "\n\n");
-        let body = SSE.to_owned() + lead + &calls.collect::<String>();
-        let upstream = server(move |_, _, mut stream| stream.write_all(body.as_bytes()).unwrap());
-        let running = guarded(upstream, refuses, (10, Duration::from_secs(60)));
-        let (_, got, whole) = get(running.at, GET);
-        let got = String::from_utf8(got).unwrap();
-        assert!(whole && got.ends_with(end), "{got}");
-        assert!(got.contains("\"c2\"") && !got.contains("\"c5\""), "{got}");
-        let metrics = running.metrics();
-        let counted = metrics
-            .lines()
-            .any(|line| line.starts_with("deadloop_alarms_total{") && line.ends_with(" 1"));
-        assert!(counted, "{metrics}");
+        calls.collect()
+    };
+    for (lead, call) in [("", chat), (created, &responses), (started, &anthropic)] {
+        let (got, counts) = refused(SSE, lead.to_owned() + &nine(call));
+        assert!(
+            got.starts_with(lead) && got.contains("\"c1\"") && !got.contains("\"c2\""),
+            "{got}"
+        );
+        let per = if call.contains("output_item") { 4 } else { 1 };
+        assert_eq!(
+            got.matches("refused a call of ls").count(),
+            7 * per,
+            "{got}"
+        );
+        assert_eq!(counts, [0, 0], "seven are counted: {got}");
+    }
+    let own = started.to_owned() + &nine(&anthropic).replace("tool_use", "server_tool_use");
+    let (got, counts) = refused(SSE, own);
+    assert!(got.contains("\"c1\"") && !got.contains("\"c2\""), "{got}");
+    assert!(
+        got.ends_with("event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"),
+        "{got}"
+    );
+    assert_eq!(counts, [0, 1]);
+}
+
+/// An answer that is not streamed is changed where a call in it is refused, and passes byte for byte where none is. One
+/// that is too long to wait passes as it comes.
+#[test]
+fn calls_of_whole_answers_are_replaced() {
+    const JSON: &str = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n";
+    let call = r#"{"id":"cN","type":"function","function":{"name":"ls","arguments":"{}"}}"#;
+    let body = |calls: usize, said: &str| {
+        let calls = (0..calls).map(|n| call.replace('N', &n.to_string()));
+        let calls: Vec<String> = calls.collect();
+        format!(
+            "{{\n \"object\": \"chat.completion\", \"model\": \"m\",\n \"choices\": [{{\"index\": 0, \"message\": {{\"role\": \"assistant\", \"content\": \"{said}\", \"tool_calls\": [{}]}}, \"finish_reason\": \"tool_calls\"}}]}}",
+            calls.join(", ")
+        )
+    };
+    let (got, counts) = refused(JSON, body(3, ""));
+    let read: serde_json::Value = serde_json::from_str(&got).unwrap();
+    let message = &read["choices"][0]["message"];
+    assert_eq!(message["tool_calls"].as_array().unwrap().len(), 2, "{got}");
+    assert!(
+        message["content"]
+            .as_str()
+            .unwrap()
+            .starts_with("[deadloop refused a call of ls."),
+        "{got}"
+    );
+    assert_eq!(counts, [1, 0]);
+    let long = body(3, &"so it is. ".repeat(200_000));
+    for same in [
+        body(2, ""),
+        long,
+        "{\"data\": [1, 2]}".to_owned(),
+        "no JSON".to_owned(),
+    ] {
+        let (got, counts) = refused(JSON, same.clone());
+        assert_eq!((got == same, counts), (true, [0, 0]));
     }
 }

@@ -24,10 +24,28 @@ const NAME: usize = 64 << 10;
 
 /// The calls of one response that are not over.
 #[derive(Debug, Default)]
-pub(crate) struct Calls(Vec<Open>);
+pub(crate) struct Calls {
+    open: Vec<Open>,
+    /// How many have begun.
+    begun: u64,
+}
+
+/// Of which call a piece was.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PieceOf {
+    /// The call's number in the response, from 0: calls are told in this order.
+    pub(crate) number: u64,
+    /// What joins the pieces of a call in its API; empty where it comes whole.
+    pub(crate) key: String,
+    /// The call's id, where the piece has one.
+    pub(crate) id: Option<String>,
+    /// The tool, where the piece names it.
+    pub(crate) name: Option<String>,
+}
 
 #[derive(Debug)]
 struct Open {
+    number: u64,
     /// What joins its pieces.
     key: String,
     id: Option<String>,
@@ -41,18 +59,32 @@ struct Open {
 }
 
 impl Calls {
-    /// Takes a piece of a call, and tells what is known by it.
-    pub(crate) fn piece(&mut self, piece: Call, out: &mut impl FnMut(OwnedEvent)) {
-        match self.0.iter_mut().rfind(|open| open.goes_on_with(&piece)) {
-            Some(open) => open.take(piece),
-            None => self.0.push(Open::new(piece)),
+    /// Takes a piece of a call, and tells what is known by it. Returns of which call it was.
+    pub(crate) fn piece(&mut self, piece: Call, out: &mut impl FnMut(OwnedEvent)) -> PieceOf {
+        let mut of = PieceOf {
+            number: self.begun,
+            key: piece.key.clone(),
+            id: piece.id.clone(),
+            name: piece.name.clone(),
+        };
+        let mut open = self.open.iter_mut();
+        match open.rfind(|open| open.goes_on_with(&piece)) {
+            Some(open) => {
+                of.number = open.number;
+                open.take(piece);
+            }
+            None => {
+                self.open.push(Open::new(piece, self.begun));
+                self.begun += 1;
+            }
         }
         self.tell(out);
+        of
     }
 
     /// The call with this key is over, as the API says.
     pub(crate) fn over(&mut self, key: &str, out: &mut impl FnMut(OwnedEvent)) {
-        if let Some(open) = self.0.iter_mut().rfind(|open| open.key == key) {
+        if let Some(open) = self.open.iter_mut().rfind(|open| open.key == key) {
             open.over = true;
         }
         self.tell(out);
@@ -60,7 +92,7 @@ impl Calls {
 
     /// Something else begins: the calls whose arguments are whole are over.
     pub(crate) fn pause(&mut self, out: &mut impl FnMut(OwnedEvent)) {
-        for open in &mut self.0 {
+        for open in &mut self.open {
             open.over |= open.is_whole();
         }
         self.tell(out);
@@ -68,40 +100,41 @@ impl Calls {
 
     /// All of them are over.
     pub(crate) fn end(&mut self, out: &mut impl FnMut(OwnedEvent)) {
-        for open in &mut self.0 {
+        for open in &mut self.open {
             open.over = true;
         }
         self.tell(out);
     }
 
     fn tell(&mut self, out: &mut impl FnMut(OwnedEvent)) {
-        while !self.0.is_empty() {
+        while !self.open.is_empty() {
             let waiting = self
-                .0
+                .open
                 .iter()
                 .skip(1)
                 .map(|open| open.arguments.len() + open.name.len());
-            let (waiting, open) = (waiting.sum::<usize>(), self.0.len());
+            let (waiting, open) = (waiting.sum::<usize>(), self.open.len());
             let others = open > 1;
-            let first = &mut self.0[0];
+            let first = &mut self.open[0];
             first.tell(out);
             let many = open > OPEN || waiting > WAITING;
             if !first.over && !(others && (many || first.is_whole())) {
                 return;
             }
-            out(self.0.remove(0).call());
+            out(self.open.remove(0).call());
         }
     }
 
     /// Whether a piece is of a call that has begun.
     pub(crate) fn knows(&self, piece: &Call) -> bool {
-        self.0.iter().any(|open| open.goes_on_with(piece))
+        self.open.iter().any(|open| open.goes_on_with(piece))
     }
 }
 
 impl Open {
-    fn new(piece: Call) -> Self {
+    fn new(piece: Call, number: u64) -> Self {
         Self {
+            number,
             over: piece.key.is_empty(),
             key: piece.key,
             id: piece.id,
@@ -186,7 +219,7 @@ mod tests {
             });
         };
         for (key, name, arguments) in pieces {
-            calls.piece(piece(key, *name, arguments), &mut out);
+            let _ = calls.piece(piece(key, *name, arguments), &mut out);
         }
         calls.end(&mut out);
         told

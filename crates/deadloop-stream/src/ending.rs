@@ -11,6 +11,7 @@ use crate::reader::{Framed, Frames};
 const LONGEST: usize = 1 << 20;
 
 /// Remembers of the bytes that were passed on what an ending has to name.
+#[derive(Debug)]
 pub struct Ending {
     /// The line that is not over yet.
     line: Vec<u8>,
@@ -110,19 +111,7 @@ impl Ending {
         if events.is_empty() {
             return Vec::new();
         }
-        let mut text = self.gap().to_owned();
-        for event in events {
-            let kind = event.get("type").and_then(Value::as_str);
-            let name = kind
-                .map(|kind| format!("event: {kind}\n"))
-                .unwrap_or_default();
-            text += &match (self.fields, event.as_str()) {
-                (true, Some(word)) => format!("data: {word}\n\n"),
-                (true, None) => format!("{name}data: {event}\n\n"),
-                (false, Some(_)) => String::new(),
-                (false, None) => format!("{event}\n"),
-            };
-        }
+        let text = self.gap().to_owned() + &written(events, self.fields);
         text.into_bytes()
     }
 
@@ -136,6 +125,25 @@ impl Ending {
             (false, true) => "\n\n",
         }
     }
+}
+
+/// Objects as a stream has them: as the data of events with their names (`fields`), or bare. A word that is no object is
+/// left out where they are bare.
+pub(crate) fn written(events: &[Value], fields: bool) -> String {
+    let mut text = String::new();
+    for event in events {
+        let kind = event.get("type").and_then(Value::as_str);
+        let name = kind
+            .map(|kind| format!("event: {kind}\n"))
+            .unwrap_or_default();
+        text += &match (fields, event.as_str()) {
+            (true, Some(word)) => format!("data: {word}\n\n"),
+            (true, None) => format!("{name}data: {event}\n\n"),
+            (false, Some(_)) => String::new(),
+            (false, None) => format!("{event}\n"),
+        };
+    }
+    text
 }
 
 fn object(bytes: &[u8]) -> Option<Map<String, Value>> {
@@ -174,16 +182,19 @@ fn ollama(mut line: Map<String, Value>) -> Vec<Value> {
     vec![Value::Object(line)]
 }
 
-/// The block that is open, then the message. How many tokens it was is not known: 0 is what the API
+/// The block that is open, if one is, then the message. How many tokens it was is not known: 0 is what the API
 /// itself says before it knows.
 fn anthropic(last: &Map<String, Value>) -> Vec<Value> {
     let delta = json!({"stop_reason": "max_tokens", "stop_sequence": null});
+    let kind = last.get("type").and_then(Value::as_str);
+    let open = matches!(kind, Some("content_block_start" | "content_block_delta"));
     let index = last.get("index").and_then(Value::as_u64).unwrap_or(0);
-    vec![
-        json!({"type": "content_block_stop", "index": index}),
+    let stop = open.then(|| json!({"type": "content_block_stop", "index": index}));
+    let message = [
         json!({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 0}}),
         json!({"type": "message_stop"}),
-    ]
+    ];
+    stop.into_iter().chain(message).collect()
 }
 
 /// The response as it was announced, now incomplete. Where its beginning was not passed on, a response of which no more

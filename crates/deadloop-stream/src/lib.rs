@@ -6,6 +6,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | a response under a guard: bytes in, what may be passed on out | [`Watched`] |
+//! | the same, where a refused call is replaced | [`Refusing`] |
 //! | bytes into events, whatever the API | [`StreamReader`] |
 //! | thinking told from the answer | [`ThinkSplitter`], [`ThinkRules`] |
 //! | silence, from a clock that the caller has | [`Quiet`] |
@@ -24,10 +25,13 @@ mod ending;
 mod event;
 mod events;
 mod glob;
+#[cfg(test)]
+mod live_cases;
 mod place;
 mod quiet;
 pub mod reader;
 pub mod reasons;
+mod refusing;
 pub mod take;
 pub mod think;
 pub mod time;
@@ -43,6 +47,7 @@ pub use glob::ModelGlob;
 pub use place::{Cost, Place, Problem, is_of_machine};
 pub use quiet::Quiet;
 pub use reader::{Arrival, StreamFormat, StreamReader};
+pub use refusing::{Passed, Refusing};
 pub use think::{
     Blocks, ModelThink, TagSide, Tags, ThinkOptions, ThinkRules, ThinkSplitter, split_think,
     strip_think_tags,

@@ -5,6 +5,7 @@ use deadloop_detect::{
     TextChannel,
 };
 
+use crate::calls::PieceOf;
 use crate::turns::Turns;
 use crate::{Arrival, Ending, Problem, Quiet, StreamFormat, StreamReader, ThinkOptions};
 
@@ -102,6 +103,8 @@ pub struct RefusedCall {
     pub name: Option<String>,
     /// The byte of the stream after the event that was refused.
     pub end: u64,
+    /// The number of the call in the response, from 0; `None` if it was no call that was refused.
+    pub number: Option<u64>,
 }
 
 /// An event as the guard was pushed it, for a caller that uses it too.
@@ -269,6 +272,16 @@ impl Watched {
         self.ending.bytes()
     }
 
+    /// Whether the guard has a member that refuses calls.
+    pub fn refuses(&self) -> bool {
+        self.guard.refuses()
+    }
+
+    /// Of which calls the pieces were that came with the bytes fed last, in their order.
+    pub(crate) fn pieces(&self) -> &[PieceOf] {
+        self.reader.pieces()
+    }
+
     /// What this stream can bring a guard, once its format is recognised: text alone where it is plain text, what a server
     /// sends where it is chunks of an API, all there is where it is events as in a transcript.
     pub fn feeds(&self) -> Option<Feeds> {
@@ -385,7 +398,10 @@ impl Watched {
                 self.alarm = Some(alarm.clone());
                 step.decision = Decision::Stop(alarm);
             }
-            Decision::Refuse(alarm) => refuse(step, event, settle(alarm)),
+            Decision::Refuse(alarm) => {
+                let number = self.number(event);
+                refuse(step, event, settle(alarm), number);
+            }
         }
         each(&ToldEvent {
             event: *event,
@@ -393,6 +409,16 @@ impl Watched {
             derived,
         });
         !goes_on
+    }
+
+    /// Which call of the response an event is about. Calls are told in the order of their numbers.
+    fn number(&self, event: &Event<'_>) -> Option<u64> {
+        match event {
+            Event::Text(TextChannel::Arguments, _) => Some(self.seen.calls.0),
+            // It was counted before.
+            Event::Call { .. } => Some(self.seen.calls.0.saturating_sub(1)),
+            _ => None,
+        }
     }
 
     /// The first model that is named has its own guard.
@@ -460,7 +486,7 @@ impl Watched {
 }
 
 /// Notes a refusal. Text of arguments was refused before its call is known, which then brings the same alarm.
-fn refuse(step: &mut Step, event: &Event<'_>, alarm: Alarm) {
+fn refuse(step: &mut Step, event: &Event<'_>, alarm: Alarm, number: Option<u64>) {
     let (id, name) = match event {
         Event::Call { id, name, .. } => (id.map(str::to_owned), Some((*name).to_owned())),
         _ => (None, None),
@@ -472,6 +498,7 @@ fn refuse(step: &mut Step, event: &Event<'_>, alarm: Alarm) {
         id,
         name,
         end: 0,
+        number,
     });
 }
 

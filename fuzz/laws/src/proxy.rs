@@ -18,7 +18,7 @@ static OPTIONS: LazyLock<ProxyOptions> = LazyLock::new(|| {
         guards: Guards::new(&settings).expect("guards"),
         think: ThinkRules::default(),
         most: 1,
-        tell: Box::new(|_, _| ()),
+        tell: Box::new(|_, _, _| ()),
     }
 });
 

@@ -360,7 +360,7 @@ fn proxy(setting: &Setting, wire: &Wire, bytes: &[Timed]) -> Option<Told> {
         guards,
         think: ThinkRules::default(),
         most: 1,
-        tell: Box::new(|_, _| ()),
+        tell: Box::new(|_, _, _| ()),
     };
     let pieces = bytes.iter().map(|(_, piece)| piece.as_slice());
     judged(&options, wire.format, pieces)

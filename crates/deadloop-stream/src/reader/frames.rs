@@ -13,7 +13,7 @@ use crate::wire::{WireFault, kind, parse, utf8};
 
 /// What many servers send last.
 pub(super) const DONE: &str = "[DONE]";
-/// The fields of server-sent events. What an event is called says nothing that its data do not.
+/// The fields of server-sent events. What an event is called says nothing that its data do not, unless it is an error.
 pub(super) const FIELDS: [&str; 4] = ["data", "event", "id", "retry"];
 
 /// What a line completes, or what is wrong with it.
@@ -28,11 +28,16 @@ pub enum Framed<'a> {
 }
 
 /// Takes lines in order.
+#[derive(Debug)]
 pub struct Frames {
     /// Whether fields of server-sent events are taken.
     fields: bool,
     /// The data of an event that has not ended; at most `limit` bytes.
     data: String,
+    /// Whether the event that has not ended is called an error.
+    error: bool,
+    /// Whether the last line was blank: the event has ended, and the next has no name yet.
+    blank: bool,
     pub(super) limit: usize,
 }
 
@@ -42,6 +47,8 @@ impl Frames {
         Self {
             fields,
             data: String::new(),
+            error: false,
+            blank: false,
             limit,
         }
     }
@@ -52,19 +59,28 @@ impl Frames {
             Ok(line) => line,
             Err(fault) => return Some(Err(fault)),
         };
+        self.error &= !std::mem::take(&mut self.blank);
         if line.trim_ascii().is_empty() {
+            self.blank = true;
             return self.end();
         }
         if self.fields
             && let Some((name, value)) = field(line)
         {
-            return (name == "data").then(|| self.data(value.trim_ascii()))?;
+            let value = value.trim_ascii();
+            self.error |= name == "event" && value == "error";
+            return (name == "data").then(|| self.data(value))?;
         }
         let line = line.trim_ascii();
         Some(Ok(match line {
             DONE => Framed::Done,
             line => Framed::Object(line.into()),
         }))
+    }
+
+    /// Whether the event that the last line was of is called an error.
+    pub(super) fn is_error(&self) -> bool {
+        self.error
     }
 
     /// The event has ended: a blank line, or the end of the stream.

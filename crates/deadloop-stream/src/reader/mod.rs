@@ -14,6 +14,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::calls::PieceOf;
 use crate::wire::WireFault;
 use deadloop_detect::OwnedEvent;
 
@@ -163,6 +164,14 @@ impl StreamReader {
         match &self.stage {
             Stage::Objects(objects) => objects.tells_runs(),
             _ => false,
+        }
+    }
+
+    /// Of which calls the pieces were that came with what was fed last, in their order.
+    pub(crate) fn pieces(&self) -> &[PieceOf] {
+        match &self.stage {
+            Stage::Objects(objects) => objects.pieces(),
+            _ => &[],
         }
     }
 

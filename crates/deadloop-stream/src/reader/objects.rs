@@ -11,7 +11,7 @@ use super::lines::Lines;
 use super::said::{Call, Said, SaidPart};
 use super::{Arrival, Bad, NAMED, StreamFormat, ThinkOf};
 use crate::BOM;
-use crate::calls::Calls;
+use crate::calls::{Calls, PieceOf};
 use crate::think::{ThinkOptions, ThinkSplitter};
 use crate::wire::WireFault;
 use crate::{Body, RecordedEvent};
@@ -34,6 +34,8 @@ pub(super) struct Objects {
     /// thinking came in a field of its own.
     splitter: Option<ThinkSplitter>,
     calls: Calls,
+    /// Of which calls the pieces were that came with what was fed last, in their order.
+    pieces: Vec<PieceOf>,
     /// Whether the objects may be of a whole run.
     run: bool,
     ended: bool,
@@ -59,6 +61,7 @@ impl Objects {
             model: None,
             errors: Vec::new(),
             calls: Calls::default(),
+            pieces: Vec::new(),
             run: false,
             ended: false,
         }
@@ -91,7 +94,12 @@ impl Objects {
         &self.errors
     }
 
+    pub(super) fn pieces(&self) -> &[PieceOf] {
+        &self.pieces
+    }
+
     pub(super) fn feed(&mut self, bytes: &[u8]) {
+        self.pieces.clear();
         self.lines.feed(bytes);
     }
 
@@ -118,6 +126,10 @@ impl Objects {
                 Err(fault) => Some(Err(fault)),
             };
             let object = frame.and_then(|frame| read(frame, limit));
+            let object = match self.frames.is_error() {
+                true => object.map(|object| object.map(error)),
+                false => object,
+            };
             self.take(object, out, bad);
         }
         if out.is_empty() && std::mem::take(&mut self.ended) {
@@ -165,7 +177,8 @@ impl Objects {
             self.splitter = Some(ThinkSplitter::new(self.think.clone()));
         }
         let (calls, end) = (&mut self.calls, self.at);
-        calls.piece(call, &mut |event| out.push_back(Arrival { event, end }));
+        let of = calls.piece(call, &mut |event| out.push_back(Arrival { event, end }));
+        self.pieces.push(of);
     }
 
     /// Calls that are whole are over.
@@ -245,6 +258,14 @@ fn read(frame: Frame<'_>, limit: usize) -> Option<Read> {
         Ok(Framed::Done) => None,
         Ok(Framed::Object(text)) => Some(object(&text, values(limit))),
         Err(fault) => Some(Err(fault)),
+    }
+}
+
+/// What an event that is called an error holds: an error, where no API knows it.
+fn error(object: Map<String, Value>) -> Map<String, Value> {
+    match families::of(&object) {
+        Some(_) => object,
+        None => Map::from_iter([("error".to_owned(), Value::Object(object))]),
     }
 }
 

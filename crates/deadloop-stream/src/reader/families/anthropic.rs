@@ -42,6 +42,7 @@ pub const ENTRY: Family = Family {
     check: None,
     read,
     quick: None,
+    replacing: Some(crate::refusing::anthropic::REPLACING),
 };
 
 /// A message that is not streamed.

@@ -29,12 +29,19 @@ pub const ENTRY: Family = Family {
         let choice = |choice: &Value| choice.is_object() && choice.get("turns").is_none();
         let choices = choices.is_some_and(|choices| choices.iter().all(choice));
         let alone = !object.contains_key("type") && !object.contains_key("output");
-        choices || (alone && error(object))
+        choices || (alone && error(object)) || bare(object)
     },
     check: None,
     read,
     quick: Some(quick),
+    replacing: Some(crate::refusing::chat::REPLACING),
 };
+
+/// A chunk that says by its name that it is one, and has no choices: some servers send the usage so.
+fn bare(object: &Object) -> bool {
+    let name = object.get("object").and_then(Value::as_str);
+    object.get("choices").is_none_or(Value::is_null) && name == Some("chat.completion.chunk")
+}
 
 /// Sent in place of a chunk.
 fn error(object: &Object) -> bool {

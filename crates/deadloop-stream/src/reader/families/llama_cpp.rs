@@ -24,6 +24,7 @@ pub const ENTRY: Family = Family {
     check: None,
     read,
     quick: None,
+    replacing: None,
 };
 
 fn read(mut object: Object) -> Result<Said, WireFault> {

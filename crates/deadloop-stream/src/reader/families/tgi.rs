@@ -21,6 +21,7 @@ pub const ENTRY: Family = Family {
     check: None,
     read,
     quick: None,
+    replacing: None,
 };
 
 fn token(object: &Object) -> bool {

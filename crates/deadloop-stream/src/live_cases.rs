@@ -1,0 +1,76 @@
+//! `tests/formats/live`: small streams of public reports, each with what is right of it: ends, finish reasons, tags, broken
+//! arguments, names of models and ids that change, calls and arguments that loop.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use deadloop_detect::{ArgumentsOf, Guards, OwnedEvent, RECOMMENDED, Settings, TextChannel};
+
+use crate::{StreamReader, ThinkOptions, Watched};
+
+const RIGHT: &str = include_str!("../../../tests/formats/live/right.txt");
+
+/// Beside the recommended guard, on reasoning and answer.
+const ALSO: &str = "\n[[guard]]\ndetector = \"periodic\"\nchannel = \"arguments\"\n[[guard]]\ndetector = \"duplicate\"\n";
+
+/// What a reader finds in a stream: chars, arguments of calls, why it ended, what went wrong.
+fn read(bytes: &[u8]) -> String {
+    let mut reader = StreamReader::new("x", None, ThinkOptions::default());
+    reader.feed(bytes);
+    reader.end();
+    let (mut texts, mut calls, mut finish) = ([0; 3], Vec::new(), "none".to_owned());
+    while let Some(arrival) = reader.next_event() {
+        match arrival.event {
+            OwnedEvent::Text(channel, text) => texts[channel as usize] += text.chars().count(),
+            OwnedEvent::Call {
+                name,
+                arguments: ArgumentsOf::Raw(text),
+                ..
+            } => calls.push(format!("{name}({})", text.chars().count())),
+            OwnedEvent::Finish(reason) => finish = reason.unwrap_or_default(),
+            other => panic!("{other:?}"),
+        }
+    }
+    let [reasoning, answer] =
+        [TextChannel::Reasoning, TextChannel::Answer].map(|c| texts[c as usize]);
+    let mut said = format!("reasoning {reasoning}, answer {answer}, end {finish}");
+    for (what, list) in [("calls", calls), ("errors", reader.errors().to_vec())] {
+        if !list.is_empty() {
+            let _ = write!(said, ", {what} {}", list.join(" "));
+        }
+    }
+    match reader.bad_lines() {
+        0 => said,
+        n => format!("{said}, bad lines {n}"),
+    }
+}
+
+/// What stops it, in pieces of 50 bytes.
+fn alarm(guards: &Guards, bytes: &[u8]) -> String {
+    let mut watched = Watched::new(guards.clone(), |_| ThinkOptions::default());
+    for piece in bytes.chunks(50) {
+        let _ = watched.feed(piece, 0);
+    }
+    let _ = watched.end(0);
+    watched.alarm().map_or(String::new(), |alarm| {
+        format!(", alarm in {} at {}", alarm.channel, alarm.exact)
+    })
+}
+
+#[test]
+fn every_stream_is_read_and_judged_as_is_right() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/formats/live");
+    let settings = Settings::parse(&(RECOMMENDED.to_owned() + ALSO)).unwrap();
+    let guards = Guards::new(&settings).unwrap();
+    let files = std::fs::read_dir(folder).unwrap();
+    let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|ending| ending == "sse"));
+    files.sort();
+    let rows = files.iter().map(|path| {
+        let bytes = std::fs::read(path).unwrap();
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        format!("{name}: {}{}\n", read(&bytes), alarm(&guards, &bytes))
+    });
+    let found: String = rows.collect();
+    assert!(found == RIGHT, "what was found:\n{found}");
+}
