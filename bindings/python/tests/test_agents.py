@@ -85,8 +85,8 @@ def test_a_loop_of_openai_has_the_alarm_of_its_recording(server: Any, api: str, 
         assert stopped.alarm == loop.state.alarm
     wanted, found = recorded.alarm(), loop.state.alarm
     assert (found and (found.detector, found.kind, found.exact)) == (wanted and (wanted.detector, wanted.kind, wanted.exact))
-    if not volatile:
-        assert found is not None and (found.kind, found.calls) == (KIND, 3)
+    # Whether each result has another id and another date or not: the third brought nothing new.
+    assert found is not None and (found.kind, found.calls) == (KIND, 3)
 
 
 def test_a_healthy_loop_ends_by_itself(server: Any) -> None:

@@ -27,7 +27,7 @@ pub(super) enum Ends {
 /// The confidence in a stretch, from 0 to 1; 0.5: it may be either.
 pub(super) fn confidence(text: &[char], stretch: &Stretch, ends: Ends) -> f64 {
     let seen = how(stretch, ends) + what(text, stretch, ends) + shape(text, stretch, ends);
-    certain(amount(stretch) + seen + ending(ends))
+    certain(amount(stretch, ends) + seen + ending(ends))
 }
 
 /// The confidence in a stretch of copies that differ.
@@ -35,7 +35,7 @@ pub(super) fn confidence_near(text: &[char], near: &Recycled, ends: Ends) -> f64
     let stretch = &near.stretch;
     // What is asked for item by item differs in more than that.
     let alike = 15.0 * (near.alike - 0.92);
-    let amount = amount(stretch).min(4.0) - 2.9;
+    let amount = amount(stretch, ends).min(4.0) - 2.9;
     let seen = form(text, stretch) + what(text, stretch, ends) + shape(text, stretch, ends);
     certain(amount + alike + seen + ending(ends))
 }
@@ -69,10 +69,15 @@ pub(super) fn is_long(stretch: &Stretch) -> bool {
     stretch.view == View::Chars && stretch.period() >= LONG
 }
 
-fn amount(stretch: &Stretch) -> f64 {
+fn amount(stretch: &Stretch, ends: Ends) -> f64 {
     let long = 0.8 * (stretch.length() as f64 / CHARS).ln();
     let many = (1.2 * (stretch.copies / COPIES).ln()).min(3.0);
-    let few = if is_long(stretch) { 1.5 } else { 4.0 };
+    let few = match (is_long(stretch), ends) {
+        (false, _) => 4.0,
+        // What goes on after two long copies has repeated itself, whatever follows.
+        (true, Ends::Before) => 1.0,
+        (true, _) => 1.5,
+    };
     long + many + few * (stretch.copies - COPIES).min(0.0)
 }
 

@@ -76,6 +76,35 @@ fn a_repetition_that_ends_is_told_from_one_that_goes_on() {
     assert_eq!(find("").class, Class::Clean);
 }
 
+/// A paragraph of so many chars that repeats nothing: each word has a number of its own, in letters.
+fn paragraph(chars: usize) -> String {
+    let letters = |n: usize| [n / 676 % 26, n / 26 % 26, n % 26].map(|i| (b'a' + i as u8) as char);
+    let words = (0..).map(|n: usize| format!("{} ", String::from_iter(letters(n * 7919))));
+    let text: String = words.take(chars / 4).collect();
+    format!("{}. ", &text[..chars - 2])
+}
+
+#[test]
+fn two_long_copies_are_a_loop_at_the_end_and_ended_by_themselves_before_other_text() {
+    let before = "The quick brown fox looks at a lazy dog, and says so at some length. ";
+    let after = "Good, so that is settled. It is seven, since nothing else divides the number that was asked for.";
+    for period in [500, 520, 900, 3000, 9000] {
+        let unit = paragraph(period);
+        let twice = format!("{before}{unit}{unit}");
+        let found = find(&format!("{twice}{after}"));
+        assert_eq!(found.class, Class::Transient, "{period}");
+        let span = found.spans[0];
+        let end = before.len() + 2 * period;
+        assert_eq!((span.onset, span.end), (before.len() + period, Some(end)));
+        let cut = find(&format!("{twice}{}", &unit[..period / 3]));
+        assert_eq!(cut.class, Class::Loop, "{period}");
+    }
+    // The twin: what a reader could write twice.
+    let unit = paragraph(400);
+    let found = find(&format!("{before}{unit}{unit}{after}"));
+    assert_eq!(found.class, Class::Clean);
+}
+
 #[test]
 fn what_leads_into_a_loop_and_says_nothing_new_is_its_earliest() {
     let start = "A painter bought the lighthouse, and nobody knows why he never went up. ";

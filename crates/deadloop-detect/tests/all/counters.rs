@@ -62,14 +62,22 @@ fn fires(params: &Params, all: &[Symbol], period: usize) -> bool {
     };
     let even = last(&|i| step(i) != step(i - period), 2);
     let equal = last(&|i| step(i) != 0, 1);
-    let accepts = |from: usize, chars: usize| {
+    let accepts_of = |period: usize, from: usize, chars: usize| {
         let length = all.len() - from;
         length >= chars && length >= count("min_copies") * period
+    };
+    let accepts = |from, chars| accepts_of(period, from, chars);
+    // Numbers that go round, and are the same after a few copies.
+    let round = |units: usize| {
+        let whole = units * period;
+        let from = last(&|i| value(i) != value(i - whole), units);
+        whole <= count("max_period") && accepts_of(whole, from, count("min_chars"))
     };
     let (counters, numbers) = (count("min_counters"), count("min_numbers"));
     numbers > 0 && accepts(start, numbers)
         || counters > 0 && (accepts(even, counters) || accepts(equal, count("min_chars")))
         || counters == 0 && accepts(even, count("min_chars"))
+        || (2..=6).any(round)
 }
 
 fn slow(params: &Params, text: &str) -> Option<u64> {
@@ -110,7 +118,7 @@ fn params() -> impl Strategy<Value = Params> {
     )
 }
 
-/// Units with numbers that stay, count on or jump, now and then from another number on.
+/// Units with numbers that stay, count on, go round or jump, now and then from another number on.
 fn text() -> impl Strategy<Value = String> {
     let part = (
         prop::sample::select(vec!["x", "y", "xy", "yx-", "-"]),
@@ -118,10 +126,15 @@ fn text() -> impl Strategy<Value = String> {
         0..3_u64,
     );
     let unit = prop::collection::vec((part, any::<bool>()), 1..4);
-    let stretch = (unit, 1..12_u64, prop::bool::weighted(0.2));
+    let stretch = (unit, 1..12_u64, 0..5_u8);
     let stretch = stretch.prop_map(|(unit, copies, jumps)| {
         let one = |copy: u64| -> String {
-            let at = if jumps { copy * copy % 7 } else { copy };
+            let at = match jumps {
+                0 => copy * copy % 7,
+                1 => copy % 2,
+                2 => copy * copy % 5,
+                _ => copy,
+            };
             let part = |((word, from, step), numbered): &((&str, u64, u64), bool)| match numbered {
                 true => format!("{word}{}", from + step * at),
                 false => (*word).to_owned(),

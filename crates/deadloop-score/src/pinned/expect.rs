@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use deadloop_replay::detect::{Channel, Kind, Seen, Settings, Unit};
+use deadloop_replay::detect::{Channel, Kind, RECOMMENDED, RECOMMENDED_AGENTS, Seen, Settings, Unit};
 use serde::Deserialize;
 use toml::Value;
 
@@ -14,6 +14,7 @@ use toml::Value;
 /// | `between` | first and last position at which the alarm is right: a number, or `onset`, `alarm`, `end` with a number added, as `"onset+600"` |
 /// | `kind` | the alarm's kind |
 /// | `detector`, `preset`, `params` | the guard that is meant; left out: the settings that are checked |
+/// | `guard` | the same by the name of one that ships: `recommended` or `recommended-agents` |
 /// | `todo` | why it is not so yet: it does not fail, and is told once it holds |
 ///
 /// With `alarm = true` and no `between` the alarm is right at `⟦alarm⟧`, or from `⟦onset⟧` on, or
@@ -82,6 +83,7 @@ const ANYWHERE: PinnedPlace = PinnedPlace {
 pub(super) struct Table {
     detector: Option<String>,
     preset: Option<String>,
+    guard: Option<String>,
     #[serde(default)]
     params: BTreeMap<String, Value>,
     alarm: Option<Value>,
@@ -175,9 +177,24 @@ impl Expect {
     }
 }
 
+/// A guard that ships, by its name.
+fn shipped(name: &str, detector: bool) -> Result<Settings, String> {
+    let text = match name {
+        _ if detector => return Err("guard and detector name a guard each; expected one of them".into()),
+        "recommended" => RECOMMENDED.to_owned(),
+        // What is for runs reads their text too.
+        "recommended-agents" => format!("{RECOMMENDED}\n{RECOMMENDED_AGENTS}"),
+        _ => return Err(format!("unknown guard {name:?}; expected recommended or recommended-agents")),
+    };
+    Settings::parse(&text).map_err(|e| e.what)
+}
+
 impl Table {
     /// The guard that it names, read as a settings file would be.
     fn settings(&self) -> Result<Option<Settings>, String> {
+        if let Some(guard) = &self.guard {
+            return shipped(guard, self.detector.is_some()).map(Some);
+        }
         let Some(detector) = &self.detector else {
             return match (&self.preset, self.params.is_empty()) {
                 (None, true) => Ok(None),

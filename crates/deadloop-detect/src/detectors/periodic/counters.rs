@@ -1,18 +1,27 @@
-//! [`Counters`]: which part of a tail holds up where its numbers are compared too. Numbers are folded, so a
-//! table and a loop that counts have the same symbols. Of a loop each number is the one of the copy before
+//! [`Counters`]: whether the numbers of a tail count on from copy to copy.
+//!
+//! Where numbers are folded, a table and a loop that counts have the same symbols. Of a loop each number is the one of the copy before
 //! plus a constant; data is not so regular.
 //!
 //! A tail of period p is cut where a symbol, the one p before it and the one 2p before are in it and their
 //! values are not evenly apart: it goes on from the symbol after the earliest of them. What is left has two copies.
-//! Another cut asks for equal values: from the symbol after the one p before.
+//! Another cut asks for equal values: from the symbol after the one p before. Numbers that go round are equal to those
+//! some units before: the same cut with a few multiples of p.
 
+use super::elements::Worth;
 use super::runs::Run;
 
+/// The most units after which numbers that go round come back.
+const ROUND: u32 = 6;
+
 /// What the kept symbols are worth, and how far tails have been looked through.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Counters {
-    values: Vec<u64>,
+    values: Vec<Worth>,
     tails: Vec<Tail>,
+    /// Whether the last symbol was a heading.
+    heading: bool,
+    max_lag: u32,
 }
 
 /// The conditions on the numbers of a tail.
@@ -24,6 +33,8 @@ pub(super) enum Part {
     Even,
     /// They equal the numbers of the copy before.
     Equal,
+    /// They equal those some copies before: all of these are one copy.
+    Round,
 }
 
 /// A tail of folded symbols.
@@ -33,6 +44,8 @@ struct Tail {
     /// Where what is left of it begins.
     even: u64,
     equal: u64,
+    /// The same where numbers equal those 2, 3 and more copies before.
+    rounds: [u64; ROUND as usize - 1],
     /// Symbols until which that is known.
     until: u64,
 }
@@ -41,10 +54,23 @@ struct Tail {
 pub(super) type Left = (Part, Run, u64);
 
 impl Counters {
-    /// Adds what the next symbol is worth: 0 where it has no number.
+    /// None yet. `max_lag`: the longest period that is looked for.
+    pub(super) fn new(max_lag: u32) -> Self {
+        Self {
+            values: Vec::new(),
+            tails: Vec::new(),
+            heading: false,
+            max_lag,
+        }
+    }
+
+    /// Adds what the next symbol is worth: 0 where it has no number. A heading after a heading is a list of them, and numbers
+    /// nothing else.
     #[inline]
-    pub(super) fn add(&mut self, value: u64) {
-        self.values.push(value);
+    pub(super) fn add(&mut self, worth: Worth) {
+        let after = std::mem::replace(&mut self.heading, worth.heading);
+        let heading = worth.heading && !after;
+        self.values.push(Worth { heading, ..worth });
     }
 
     /// Drops old symbols, and tails that have ended.
@@ -60,37 +86,38 @@ impl Counters {
         let mut tail = self.tail(run);
         let lag = u64::from(run.lag);
         let mut parts = Vec::new();
-        // Of two copies at least.
-        let mut cut = |part, from: &mut u64, (last, to): (u64, u64)| {
-            if last - *from >= 2 * lag {
-                parts.push((part, run.starting(*from), last));
-            }
-            *from = to;
-        };
         for last in tail.until.max(base + lag)..until {
-            let value = |copies: u64| self.value(last - base - copies * lag);
-            let after = |copies: u64| last + 1 - copies * lag;
-            if last >= tail.equal + lag && value(0) != value(1) {
-                cut(Part::Equal, &mut tail.equal, (last, after(1)));
+            let worth = |copies: u64| self.worth(last - base - copies * lag);
+            let (now, before) = (worth(0), worth(1));
+            if last >= tail.equal + lag && !now.heading && now.sum != before.sum {
+                cut(&mut parts, (Part::Equal, run, 1), (&mut tail.equal, last));
             }
             if last >= (tail.even + 2 * lag).max(base + 2 * lag)
-                && value(0).wrapping_sub(value(1)) != value(1).wrapping_sub(value(2))
+                && now.sum.wrapping_sub(before.sum) != before.sum.wrapping_sub(worth(2).sum)
             {
-                cut(Part::Even, &mut tail.even, (last, after(2)));
+                cut(&mut parts, (Part::Even, run, 2), (&mut tail.even, last));
+            }
+            for (units, from) in rounds(run, self.max_lag).zip(&mut tail.rounds) {
+                let whole = u64::from(units) * lag;
+                if last >= (*from).max(base) + whole
+                    && !now.heading
+                    && now.sum != worth(units.into()).sum
+                {
+                    let round = run.round(units, run.start);
+                    cut(&mut parts, (Part::Round, round, 1), (from, last));
+                }
             }
         }
         tail.until = until.max(tail.until);
         self.keep(tail);
-        parts.push((Part::Equal, run.starting(tail.equal), until));
-        parts.push((Part::Even, run.starting(tail.even), until));
-        parts.push((Part::Any, run, until));
+        parts.extend(tail.left(self.max_lag).map(|(part, run)| (part, run, until)));
         parts
     }
 
     /// What is left of a tail, as far as it was looked through.
-    pub(super) fn left(&self, run: Run) -> [Run; 3] {
+    pub(super) fn left(&self, run: Run) -> Vec<Run> {
         let tail = self.tail(run);
-        [run, run.starting(tail.even), run.starting(tail.equal)]
+        tail.left(self.max_lag).map(|(_, run)| run).collect()
     }
 
     fn tail(&self, run: Run) -> Tail {
@@ -99,6 +126,7 @@ impl Counters {
             run,
             even: run.start,
             equal: run.start,
+            rounds: [run.start; _],
             until: run.start,
         })
     }
@@ -111,10 +139,47 @@ impl Counters {
     }
 
     /// What a kept symbol is worth.
-    fn value(&self, index: u64) -> u64 {
+    fn worth(&self, index: u64) -> Worth {
         let index = usize::try_from(index).unwrap_or(usize::MAX);
-        self.values.get(index).copied().unwrap_or(0)
+        self.values.get(index).copied().unwrap_or_default()
     }
+}
+
+impl Tail {
+    /// What is left of it under each condition. Numbers that are equal from copy to copy do not go round.
+    fn left(&self, max_lag: u32) -> impl Iterator<Item = (Part, Run)> {
+        let (run, equal, until) = (self.run, self.equal, self.until);
+        let round = move |(units, from): (u32, u64)| {
+            let copies = (until - from) / (u64::from(units) * u64::from(run.lag));
+            (from < equal && copies >= 2).then(|| (Part::Round, run.round(units, from)))
+        };
+        let parts = [
+            (Part::Equal, run.starting(equal)),
+            (Part::Even, run.starting(self.even)),
+            (Part::Any, run),
+        ];
+        let rounds = rounds(run, max_lag).zip(self.rounds);
+        parts.into_iter().chain(rounds.filter_map(round))
+    }
+}
+
+/// After how many units of a tail numbers that go round can come back.
+fn rounds(run: Run, max_lag: u32) -> impl Iterator<Item = u32> {
+    (2..=ROUND).take_while(move |units| run.lag.saturating_mul(*units) <= max_lag)
+}
+
+/// Ends the part of a run that begins at `from` before symbol `last`: what is left goes on from the symbol after the one
+/// `copies` before. A part has two copies at least.
+fn cut(
+    parts: &mut Vec<Left>,
+    (part, run, copies): (Part, Run, u64),
+    (from, last): (&mut u64, u64),
+) {
+    let lag = u64::from(run.lag);
+    if last - *from >= 2 * lag {
+        parts.push((part, run.starting(*from), last));
+    }
+    *from = last + 1 - copies * lag;
 }
 
 fn same(a: Run, b: Run) -> bool {

@@ -226,7 +226,7 @@ impl Look {
     /// The least that any tail of this lag needs.
     #[inline]
     pub(super) fn least(&self, lag: u32) -> u64 {
-        let parts = [Part::Any, Part::Even].into_iter();
+        let parts = [Part::Any, Part::Even, Part::Round].into_iter();
         let of = |part| [Holds::Single, Holds::Bare].map(|holds| self.asks_of(part, lag, holds));
         let asks = parts.flat_map(of).flatten();
         asks.map(|ask| self.need(lag, ask))

@@ -125,15 +125,30 @@ impl Question<'_> {
         }
     }
 
+    /// Everything that a member saw of each channel that it reads; of a program nothing is known.
+    pub(crate) fn sights(&self, member: &Member) -> Vec<(Channel, Vec<Sight>)> {
+        let channels = member.channels();
+        let channels = channels.filter(|_| !is_program(member.detector.params));
+        let of = |channel| {
+            let text = self.channel(channel).chars;
+            (channel, self.sights_of(member, channel, &text))
+        };
+        channels.map(of).collect()
+    }
+
+    fn sights_of(&self, member: &Member, channel: Channel, text: &str) -> Vec<Sight> {
+        let anew = member.per == Per::Turn && has_turns(self.transcript);
+        let alone = |lane: &TextChannel| *lane != TextChannel::Arguments && !anew;
+        match channel.text().filter(alone) {
+            Some(lane) => sights(member, lane, text),
+            None => sights_in_run(member, channel, self.transcript),
+        }
+    }
+
     fn reading(&self, member: &Member, channel: Channel, text: &str) -> Reading {
         let span = self.span().filter(|span| span.channel == channel);
         let span: Option<Range<u64>> = span.map(|span| span.onset.count()..span.end.count());
-        let anew = member.per == Per::Turn && has_turns(self.transcript);
-        let alone = |lane: &TextChannel| *lane != TextChannel::Arguments && !anew;
-        let sights = match channel.text().filter(alone) {
-            Some(lane) => sights(member, lane, text),
-            None => sights_in_run(member, channel, self.transcript),
-        };
+        let sights = self.sights_of(member, channel, text);
         let facts = telling(&sights, NEAREST, span.as_ref());
         Reading {
             channel,

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::counters::Counters;
-use super::elements::Elements;
+use super::elements::{Elements, Worth};
 use super::look::Look;
 use super::places::Places;
 use super::recycled::Recycled;
@@ -54,7 +54,7 @@ impl PeriodicMeter {
             runs: Runs::new(&look.want),
             places: (!look.symbols.are_chars()).then(Places::default),
             elements: Elements::new(look.symbols.are_elements()),
-            counters: look.symbols.count().then(Counters::default),
+            counters: (look.symbols.count()).then(|| Counters::new(look.want.max_lag)),
             recycled: (look.min_recycled > 0).then(|| Recycled::new(look.want.max_lag)),
             first: (0, String::new()),
             without_letter: Vec::new(),
@@ -131,7 +131,7 @@ impl PeriodicMeter {
     fn forget(&mut self) {
         let all: Vec<Run> = self.runs.going_on().collect();
         let left = |run: &Run| match &self.counters {
-            Some(counters) => counters.left(*run).to_vec(),
+            Some(counters) => counters.left(*run),
             None => vec![*run],
         };
         let left = all.iter().flat_map(left);
@@ -162,10 +162,10 @@ struct Taken<'a> {
 
 impl Out for Taken<'_> {
     #[inline]
-    fn symbol(&mut self, symbol: u32, value: u64, at: u64) {
+    fn symbol(&mut self, symbol: u32, worth: Worth, at: u64) {
         self.runs.add(symbol);
         if let Some(counters) = self.counters {
-            counters.add(value);
+            counters.add(worth);
         }
         let Some(places) = self.places else {
             return;

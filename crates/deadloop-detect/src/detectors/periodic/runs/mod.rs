@@ -41,6 +41,12 @@ impl Run {
         Self { start, ..self }
     }
 
+    /// The same read with a period of so many units; from a later symbol on.
+    pub(super) fn round(self, units: u32, start: u64) -> Self {
+        let lag = self.lag.saturating_mul(units);
+        Self { lag, start, ..self }
+    }
+
     /// Where the last whole copy of its unit begins and ends, if `until` symbols have been read.
     pub(super) fn last_copy(self, until: u64) -> (u64, u64) {
         let lag = u64::from(self.lag);

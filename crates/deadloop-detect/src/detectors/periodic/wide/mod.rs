@@ -166,7 +166,8 @@ impl Wide {
     /// Whether this char, which is text, makes what waited a marker.
     fn leaves(&self, before: At, c: char) -> bool {
         match before {
-            At::Letter => self.at == At::Text && !c.is_ascii(),
+            At::Letter => c == '\n' || self.at == At::Text && !c.is_ascii(),
+            At::Word => c == '\n' && self.is_roman(),
             At::WordNumber => c == '\n' && self.heading,
             At::InsideDot => !self.is_number(c),
             At::Inside(inside) => !self.is_number(c) && closes(inside, c),
@@ -219,10 +220,10 @@ impl Wide {
         let last = self.len.checked_sub(1).map(|i| self.held[i]);
         self.from = self.len;
         match c {
-            '#' | '*' | '_' | '>' | '-' | '+' | '•' | '◦' | '●' | '▪' | '·' | '○' | '■' => {
+            '#' | '*' | '_' | '>' | '-' | '+' | '•' | '◦' | '●' | '▪' | '·' | '○' | '■' | '|' => {
                 At::Start
             }
-            _ if c.is_whitespace() => At::Start,
+            _ if c.is_whitespace() || is_quote(c) => At::Start,
             '(' | '（' | '[' | '【' => At::Open,
             '第' => At::Ordinal,
             // A sign, not a bullet.
@@ -254,6 +255,11 @@ fn blanks(at: At, c: char) -> At {
 
 pub(super) fn is_close(c: char) -> bool {
     matches!(c, ')' | '）' | ']' | '】')
+}
+
+/// What can open before a marker, as the cell of a table does.
+pub(super) fn is_quote(c: char) -> bool {
+    matches!(c, '"' | '“' | '「' | '『')
 }
 
 /// What belongs to a marker after its closing sign.

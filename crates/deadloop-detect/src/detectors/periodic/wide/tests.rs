@@ -6,7 +6,7 @@ use std::sync::{LazyLock, Mutex};
 use proptest::prelude::*;
 use regex::Regex;
 
-use super::super::elements::Elements;
+use super::super::elements::{Elements, Worth};
 use super::super::fold::Fold;
 use super::super::symbols::{On, Out, Symbols};
 
@@ -14,7 +14,7 @@ use super::super::symbols::{On, Out, Symbols};
 fn left(fold: Fold, text: &str, size: usize) -> String {
     struct Left(String, Elements);
     impl Out for Left {
-        fn symbol(&mut self, symbol: u32, _: u64, _: u64) {
+        fn symbol(&mut self, symbol: u32, _: Worth, _: u64) {
             self.0.extend(char::from_u32(symbol));
         }
         fn marker(&mut self, _: u64) {}
@@ -58,7 +58,8 @@ fn markers() -> Vec<Regex> {
         format!("{NUMBER}+{closed}"),
         format!(r"[(（\[【]\s*(?:{NUMBER}(?:{NUMBER}|\s)*|{LETTER}){CLOSE}"),
         format!(r"第\s*{NUMBER}(?:{NUMBER}|\s)*[条章节款项题步轮种天次点部讲课例类篇卷幕集回段]"),
-        format!(r"{LETTER}(?:[.．、]|{CLOSE})\.*(?:[\s*_]|(?<next>[^\x00-\x7F]))"),
+        format!(r"{LETTER}(?:[.．、]|{CLOSE})\.*(?:[\s*_]|$|(?<next>[^\x00-\x7F]))"),
+        "(?:[ivx]{1,6}|[IVX]{1,6})$".to_owned(),
         format!(r"{WORD}\s+{NUMBER}+{closed}"),
         format!(r"[步情案示例问题选方任阶骤况形目项案法务段]+{NUMBER}+{closed}"),
         format!(r"{WORD}\s+[A-Z][:：]"),
@@ -69,7 +70,7 @@ fn markers() -> Vec<Regex> {
 
 /// A line without its marker, or without blanks and what precedes them.
 fn slow_line(line: &str) -> String {
-    let signs = pattern(r"^(?:[#*_>+•◦●▪·○■-]|\s)*");
+    let signs = pattern(r#"^(?:[#*_>+•◦●▪·○■|"“「『-]|\s)*"#);
     let head = signs.find(line).unwrap().end();
     let rest = &line[head..];
     let blank = line[..head].rfind(char::is_whitespace);
@@ -106,9 +107,9 @@ fn slow_line(line: &str) -> String {
 
 fn line() -> impl Strategy<Value = String> {
     let pick = |all: &[&'static str]| prop::sample::select(all.to_vec());
-    let head = pick(&["", "  ", "- ", "* ", "**", "## ", "-", "> • ", "\t"]);
+    let head = pick(&["", "  ", "- ", "* ", "**", "## ", "-", "> • ", "\t", "| ", "“", "\" "]);
     let number = pick(&[
-        "", "7", "12", "三", "二十", "１２", "①", "b", "AB", "iv", "xyz", "Mix",
+        "", "7", "12", "三", "二十", "１２", "①", "b", "AB", "iv", "XII", "xyz", "Mix",
     ]);
     let open = pick(&["", "(", "（", "第", "Step ", "case  ", "情况", "Room ", "["]);
     let close = pick(&["", ".", ")", "、", "）", ": ", "条", ".2 ", ". ", "，", "]"]);
@@ -141,7 +142,7 @@ fn slow_inside(line: &str) -> String {
             || is("^ ?[:：]", &before) && is("^[、)）\\]】]", after)
             || is(r"^[(（](?: |[.。；;！!？?:：])", &before) && is("^[)）\\]】]", after)
             || is(r"^ [\p{Alphabetic}\p{N}]", &before) && is("^[)）\\]】]", after)
-            || is(r"^第(?: |[.。；;！!？?:：])", &before) && !after.is_empty();
+            || is(r#"^第["“「『]?(?: |[.。；;！!？?:：])"#, &before) && !after.is_empty();
         kept += &line[from..found.start()];
         if !marked {
             kept += found.as_str();
@@ -165,7 +166,7 @@ proptest! {
     #[test]
     fn numbers_inside_lines(
         parts in prop::collection::vec(
-            prop::sample::select(vec!["a", " ", ". ", ".", "。", "；", "：", ": ", "(", "（", ")", "、", "）", "第", "7", "12", "三", "十", "条", ","]),
+            prop::sample::select(vec!["a", " ", ". ", ".", "。", "；", "：", ": ", "(", "（", ")", "、", "）", "“", "第", "7", "12", "三", "十", "条", ","]),
             0..14,
         ),
         size in 1..9_usize,

@@ -86,16 +86,21 @@ impl Wide {
 
     /// Whether the word that waits is a letter or a roman number, as items have.
     pub(super) fn is_letter(&self) -> bool {
-        let word = &self.held[self.from..self.len];
-        let roman = |sign: [char; 3]| word.len() <= 6 && word.iter().all(|c| sign.contains(c));
-        match word {
+        match &self.held[self.from..self.len] {
             [one] => one.is_ascii_alphabetic(),
             // After Z comes AA or AZ's first, AA.
             [a, b] if a.is_ascii_uppercase() && b.is_ascii_uppercase() && (*a == 'A' || a == b) => {
                 true
             }
-            _ => roman(['i', 'v', 'x']) || roman(['I', 'V', 'X']),
+            _ => self.is_roman(),
         }
+    }
+
+    /// Whether the word that waits is a roman number.
+    pub(super) fn is_roman(&self) -> bool {
+        let word = &self.held[self.from..self.len];
+        let of = |signs: [char; 3]| word.len() <= 6 && word.iter().all(|c| signs.contains(c));
+        of(['i', 'v', 'x']) || of(['I', 'V', 'X'])
     }
 
     /// Whether the word that waits is one of those that number blocks.

@@ -1,0 +1,201 @@
+//! `replay --facts FILE`: a row for each fact that the first settings saw, with what was measured and the label, so that
+//! anybody can train a judge of facts.
+//!
+//! Facts are measured down to a tenth of what each threshold asks for, as `explain` measures them. A stretch that grows is
+//! one fact; it is measured where the settings accept it, or else at its end.
+
+use std::collections::HashMap;
+use std::io::Write as _;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use deadloop_corpus::{Beside, Entry, Problem};
+use deadloop_detect::{Channel, Setting, Settings};
+use deadloop_replay::{Interrupted, each};
+use deadloop_score::{AnyEvidence, Case, Cases, Class, Span};
+
+use crate::commands::explain::Question;
+use crate::commands::explain::near::Sight;
+use crate::exit::{Code, Outcome};
+use crate::progress::watched;
+use deadloop_run::Replayed;
+
+/// The columns before those of the measures.
+const HEAD: [&str; 15] = [
+    "transcript",
+    "group",
+    "model",
+    "class",
+    "label",
+    "member",
+    "channel",
+    "check",
+    "kind",
+    "accepted",
+    "position",
+    "onset",
+    "period",
+    "copies",
+    "unit",
+];
+
+/// The file in the making.
+pub(super) struct Facts<'a> {
+    settings: &'a Settings,
+    /// The thresholds of all members, as `member.parameter`: a column each.
+    measures: Vec<String>,
+    rows: csv::Writer<Beside>,
+}
+
+impl<'a> Facts<'a> {
+    /// Begins the file.
+    ///
+    /// # Errors
+    /// Something has its name already and `force` is false, or its folder cannot be written to.
+    pub(super) fn begin(file: &Path, force: bool, settings: &'a Settings) -> Outcome<Self> {
+        let file = Beside::create(file, force).map_err(|e| Code::Usage.because(e))?;
+        let measures = measures(settings);
+        let mut rows = csv::Writer::from_writer(file);
+        rows.write_record(HEAD.into_iter().chain(measures.iter().map(String::as_str)))?;
+        Ok(Self {
+            settings,
+            measures,
+            rows,
+        })
+    }
+
+    /// Reads the corpus once more and writes the facts of each transcript of the run, in the order of the corpus.
+    ///
+    /// # Errors
+    /// The disk says no, or it was interrupted.
+    pub(super) fn write(
+        mut self,
+        done: &Replayed,
+        evidence: &(impl AnyEvidence + Sync),
+        quiet: bool,
+    ) -> Outcome {
+        let cases = evidence.cases();
+        let id = |case| (cases.on(case, |case| Arc::clone(&case.id)), case);
+        let known: HashMap<Arc<str>, usize> = (0..cases.number()).map(id).collect();
+        let (settings, measures) = (self.settings, &self.measures);
+        let of = |entry: Result<Entry, Problem>, _| {
+            let entry = entry.ok()?;
+            let case = evidence.cases().on(*known.get(entry.transcript.id.as_str())?, Case::clone);
+            let guard = settings.for_model(&case.model);
+            Some(rows(&entry, (&case, done), (guard, measures)))
+        };
+        let mut failed = None;
+        let out = &mut self.rows;
+        let read = watched("writing facts", quiet, |watch| {
+            each(&done.surveyed.corpus, watch, of, |found| {
+                let mut rows = found.into_iter().flatten();
+                match rows.try_for_each(|row| out.write_record(row)) {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(e) => {
+                        failed = Some(e);
+                        ControlFlow::Break(())
+                    }
+                }
+            })
+        });
+        if let Some(e) = failed {
+            return Err(e.into());
+        }
+        read.map_err(|Interrupted| Code::Interrupted.error("interrupted; no facts were written"))?;
+        let mut file = (self.rows.into_inner()).map_err(|e| Code::Unexpected.error(e))?;
+        file.flush()?;
+        Ok(file.finish()?)
+    }
+}
+
+/// The thresholds of every member of the settings, also of those for single models.
+fn measures(settings: &Settings) -> Vec<String> {
+    let own = settings.overrides().map(|(_, setting)| setting);
+    let mut all: Vec<String> = Vec::new();
+    for setting in std::iter::once(settings.guard()).chain(own) {
+        for (name, member) in setting.member_names().iter().zip(&setting.members) {
+            for (param, _) in member.detector.thresholds() {
+                let measure = format!("{name}.{}", param.name);
+                if !all.contains(&measure) {
+                    all.push(measure);
+                }
+            }
+        }
+    }
+    all
+}
+
+/// A row for each fact of a transcript.
+fn rows(
+    entry: &Entry,
+    (case, done): (&Case, &Replayed),
+    (guard, measures): (&Setting, &[String]),
+) -> Vec<Vec<String>> {
+    let question = Question {
+        transcript: &entry.transcript,
+        case,
+        judge: done.judge,
+        chunks: None,
+        context: 0,
+    };
+    let mut rows = Vec::new();
+    for (name, member) in guard.member_names().iter().zip(&guard.members) {
+        for (channel, sights) in question.sights(member) {
+            let row = |sight: &Sight| row(case, (name, channel, sight), measures);
+            rows.extend(sights.iter().map(row));
+        }
+    }
+    rows
+}
+
+fn row(
+    case: &Case,
+    (name, channel, sight): (&str, Channel, &Sight),
+    measures: &[String],
+) -> Vec<String> {
+    let text = |known: &Option<Arc<str>>| known.as_deref().unwrap_or_default().to_owned();
+    let position = sight.position.count();
+    let mut row = vec![
+        case.id.to_string(),
+        text(&case.group),
+        case.model.to_string(),
+        case.class().map_or("", Class::name).to_owned(),
+        label(case, channel, position).to_owned(),
+        name.to_owned(),
+        channel.to_string(),
+        sight.check.to_owned(),
+        sight.kind.to_string(),
+        u8::from(sight.accepted).to_string(),
+        position.to_string(),
+        sight.onset.count().to_string(),
+        sight.period.count().to_string(),
+        sight.copies.to_string(),
+        sight.unit.clone(),
+    ];
+    let measured = |measure: &String| {
+        let param = measure.strip_prefix(name)?.strip_prefix('.')?;
+        let asked = sight.thresholds.iter().find(|asked| asked.param == param)?;
+        Some(asked.measured.to_string())
+    };
+    row.extend(measures.iter().map(|m| measured(m).unwrap_or_default()));
+    row
+}
+
+/// What the label says of the place at which a fact was measured: the class of the span that it lies in; outside of spans
+/// `before` or `after` the first loop; of a transcript without a span its class.
+fn label(case: &Case, channel: Channel, position: u64) -> &'static str {
+    let Some(truth) = &case.truth else {
+        return "";
+    };
+    let own = || truth.spans.iter().filter(|span| span.channel == channel);
+    let holds = |span: &&Span| span.earliest.count() < position && position <= span.end.count();
+    match (own().find(holds), truth.first_loop()) {
+        _ if truth.class == Class::Unsure => Class::Unsure.name(),
+        (Some(span), _) => span.class.name(),
+        (None, Some(first)) if first.channel != channel => "other-channel",
+        (None, Some(first)) if position <= first.earliest.count() => "before",
+        (None, Some(_)) => "after",
+        (None, None) => Class::Clean.name(),
+    }
+}
