@@ -247,7 +247,7 @@ mod tests {
         for n in 0..10_000 {
             let mut out = |event| told += u64::from(matches!(event, OwnedEvent::Call { .. }));
             calls.piece(piece(&n.to_string(), Some("ls"), ""), &mut out);
-            assert!(calls.0.len() <= OPEN, "{n}");
+            assert!(calls.open.len() <= OPEN, "{n}");
         }
         assert_eq!(told, 10_000 - OPEN as u64);
         let name = "é".repeat(NAME / 2 + 1);
@@ -256,7 +256,7 @@ mod tests {
         }
         assert!(
             calls
-                .0
+                .open
                 .iter()
                 .all(|open| open.name.len() <= NAME + name.len())
         );

@@ -356,7 +356,7 @@ fn definitions_of_tools_are_fresh_once() {
         ..Budget::default()
     };
     let played = play(
-        &RunSizes::of(&Lengths::of(run, false), budget.counter, &[]),
+        &RunSizes::of(&Lengths::of(run), budget.counter, &[]),
         &budget,
     );
     assert_eq!(

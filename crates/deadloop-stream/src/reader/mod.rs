@@ -28,6 +28,7 @@ mod objects;
 pub mod said;
 mod text;
 
+pub(crate) use frames::values;
 pub use frames::{Frame, Framed, Frames, object};
 use objects::Objects;
 use text::Text;

@@ -1,6 +1,7 @@
 //! [`WireEvents`]: bytes into the events of a stream as its wire has them.
 
-use crate::reader::{Framed, Frames, object};
+use super::HELD;
+use crate::reader::{Framed, Frames, object, values};
 use crate::take::Object;
 
 /// Cuts bytes after each event: at a blank line, or after the line of a bare object.
@@ -81,7 +82,7 @@ pub(super) fn object_of(event: &[u8]) -> Option<Object> {
 
 fn whole(frame: Framed<'_>) -> Option<Object> {
     match frame {
-        Framed::Object(text) => object(&text).ok(),
+        Framed::Object(text) => object(&text, values(HELD)).ok(),
         Framed::Done => None,
     }
 }
