@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use deadloop_detect::{DETECTORS, Detector, Mark, Measuring, Param, Preset, Value, meant, presets};
+use deadloop_detect::{DETECTORS, Detector, Mark, Measuring, Param, Preset, Value, meant};
 use deadloop_score::explained;
 use serde_json::{Value as Json, json};
 
@@ -77,7 +77,7 @@ fn find(name: &str) -> Outcome<&'static Detector> {
 }
 
 fn presets_of(detector: &'static Detector) -> Outcome<Vec<Preset>> {
-    presets(detector).map_err(|e| Code::Unexpected.error(e))
+    detector.presets().map_err(|e| Code::Unexpected.error(e))
 }
 
 fn grid(detector: &Detector, global: Global) -> Outcome {
