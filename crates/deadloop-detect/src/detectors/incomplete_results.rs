@@ -151,9 +151,10 @@ impl Results {
             return;
         };
         self.came += 1;
-        match whole {
-            true => self.good += 1,
-            false => self.failed = Some(self.failed.map_or(call, |first| first.min(call))),
+        if whole {
+            self.good += 1
+        } else {
+            self.failed = Some(self.failed.map_or(call, |first| first.min(call)))
         }
     }
 

@@ -58,12 +58,13 @@ static PARAMS: [Param; 4] = [
 ];
 
 fn check(params: &Params) -> Result<(), Refusal> {
-    match phrases(params).is_empty() {
-        false => Ok(()),
-        true => Err(Refusal {
+    if phrases(params).is_empty() {
+        Err(Refusal {
             param: "lists",
             reason: "no list and no phrase: it would never fire".into(),
-        }),
+        })
+    } else {
+        Ok(())
     }
 }
 
@@ -140,9 +141,10 @@ impl Pseudo {
         let Some(phrase) = self.all.iter().find(stands) else {
             return;
         };
-        let kind = match self.done.contains(phrase) {
-            true => Fault::Confirmation,
-            false => Fault::Pseudo,
+        let kind = if self.done.contains(phrase) {
+            Fault::Confirmation
+        } else {
+            Fault::Pseudo
         };
         let length = i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
         let places = (from.into(), Chars(0).into());

@@ -152,9 +152,10 @@ fn recipe(params: &Params) -> Recipe {
             run: Run::new(Arc::clone(&look)),
             look: Arc::clone(&look),
             least,
-            history: match sdk {
-                true => History::Recent(Recent::new(scan)),
-                false => History::Whole(Box::default()),
+            history: if sdk {
+                History::Recent(Recent::new(scan))
+            } else {
+                History::Whole(Box::default())
             },
             open: Pairs::default(),
             said: Said::default(),
