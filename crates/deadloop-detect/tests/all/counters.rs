@@ -122,12 +122,9 @@ fn text() -> impl Strategy<Value = String> {
     let stretch = stretch.prop_map(|(unit, copies, jumps)| {
         let one = |copy: u64| -> String {
             let at = if jumps { copy * copy % 7 } else { copy };
-            let part = |((word, from, step), numbered): &((&str, u64, u64), bool)| {
-                if *numbered {
-                    format!("{word}{}", from + step * at)
-                } else {
-                    (*word).to_owned()
-                }
+            let part = |((word, from, step), numbered): &((&str, u64, u64), bool)| match numbered {
+                true => format!("{word}{}", from + step * at),
+                false => (*word).to_owned(),
             };
             unit.iter().map(part).collect::<String>() + "-"
         };

@@ -298,10 +298,9 @@ fn run(sizes: &RunSizes, budget: &Budget, tell: &mut impl FnMut(BudgetStep)) -> 
             break;
         }
         let wanted = context.prompt(turn);
-        let acted = if wanted > limits.trigger {
-            context.act(turn, budget, &limits)
-        } else {
-            None
+        let acted = match wanted > limits.trigger {
+            true => context.act(turn, budget, &limits),
+            false => None,
         };
         let sent = context.prompt(turn);
         let overflow = sent > limits.most;
@@ -343,10 +342,9 @@ fn send(context: &Context<'_>, played: &mut Played, from: usize, to: usize) {
     let all = context.sum(from, to);
     // The first turn whose prompt begins with one that was sent.
     let first = from.max(context.sizes.empty + 1);
-    let cached = if first < to {
-        context.sum(first - 1, to - 1)
-    } else {
-        0
+    let cached = match first < to {
+        true => context.sum(first - 1, to - 1),
+        false => 0,
     };
     played.turns += (to - from) as u64;
     played.cached += cached;

@@ -259,17 +259,16 @@ fn held_out<'a>(
 fn pair(new: &Played, old: &Played) -> Sums<6> {
     let (dead, was) = (new.overflow.is_some(), old.overflow.is_some());
     let over = [u64::from(dead), u64::from(was)];
-    if dead || was {
-        [0, 0, 0, 0, over[0], over[1]]
-    } else {
-        [
+    match dead || was {
+        true => [0, 0, 0, 0, over[0], over[1]],
+        false => [
             new.fresh + new.written,
             new.cached,
             old.fresh + old.written,
             old.cached,
             over[0],
             over[1],
-        ]
+        ],
     }
 }
 
