@@ -122,9 +122,10 @@ impl Context {
             };
         }
         self.folded = false;
-        match tokens > tokens_of(self.budget.window, 1.0 - self.budget.reserve) {
-            true => Room::Overflow { tokens },
-            false => Room::Enough { tokens },
+        if tokens > tokens_of(self.budget.window, 1.0 - self.budget.reserve) {
+            Room::Overflow { tokens }
+        } else {
+            Room::Enough { tokens }
         }
     }
 

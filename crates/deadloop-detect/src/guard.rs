@@ -274,9 +274,10 @@ impl Guard {
                 (seen, seen)
             }
             Event::Call { arguments, .. } => {
-                let chars = match std::mem::take(&mut self.heard) {
-                    true => 0,
-                    false => Chars::of(&arguments.text()).0,
+                let chars = if std::mem::take(&mut self.heard) {
+                    0
+                } else {
+                    Chars::of(&arguments.text()).0
                 };
                 let written = seen.plus(Channel::Arguments, chars);
                 (written, written.plus(Channel::Tools, 1))

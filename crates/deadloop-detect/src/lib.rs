@@ -65,7 +65,6 @@ mod hash;
 mod hold;
 mod meant;
 mod meter;
-mod noticed;
 mod param;
 mod params;
 mod per;
@@ -79,6 +78,7 @@ mod script;
 mod sentence;
 mod setting;
 mod settings;
+mod spec;
 pub mod stream;
 mod value;
 
@@ -94,12 +94,13 @@ pub use meter::{Meter, Recipe, TextMeter};
 pub use param::{DECIMAL, Domain, Mark, Param, Threshold, ThresholdSide, Zero};
 pub use params::Params;
 pub use per::Per;
-pub use preset::{Preset, Source, presets};
+pub use preset::{Preset, Source};
 pub use setting::{Member, NotLive, Setting, SettingIds, short_hash};
 pub use settings::{
     DEPLOYMENT_LOOP_RATE, GuardTable, ModelList, Named, RECOMMENDED, RECOMMENDED_AGENTS, Settings,
     SettingsError, resolve,
 };
+pub use spec::Spec;
 pub use stream::{
     Arguments, ArgumentsOf, Calls, Channel, Chars, Cursor, Cut, CutOf, Event, EventOf, Kind,
     OwnedEvent, Seen, TextChannel, Turns, Unit, Units,

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::detectors::Detector;
 use crate::value::Value;
 
 /// Parameters under a name.
@@ -58,11 +57,9 @@ fn one() -> u32 {
     1
 }
 
-/// The presets of a detector, in the order of their names. An error is a mistake in the file that
-/// deadloop ships; a test reads them all.
-pub fn presets(detector: &Detector) -> Result<Vec<Preset>, String> {
-    let wires: BTreeMap<String, Wire> =
-        toml::from_str(detector.presets).map_err(|e| e.to_string())?;
+/// Reads presets, in the order of their names. An error is a mistake in a file that deadloop ships; a test reads them all.
+pub(crate) fn read(text: &str) -> Result<Vec<Preset>, String> {
+    let wires: BTreeMap<String, Wire> = toml::from_str(text).map_err(|e| e.to_string())?;
     wires
         .into_iter()
         .map(|(name, wire)| wire.preset(name))

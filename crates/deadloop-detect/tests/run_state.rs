@@ -1,11 +1,9 @@
 //! What a guard on a run holds in memory, however long the run is: below a megabyte for every detector at its defaults
-//! and presets, and for windows as long as they may be.
+//! and and for windows as long as they may be.
 
 #![allow(clippy::unwrap_used)]
 
-use deadloop_detect::{
-    Arguments, DETECTORS, Event, Guard, Measuring, Settings, TextChannel, presets,
-};
+use deadloop_detect::{Arguments, DETECTORS, Event, Guard, Measuring, Settings, TextChannel};
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]
@@ -92,7 +90,7 @@ fn a_run_holds_less_than_a_megabyte_however_long_it_is() {
                 "{name} grows: {half}, then {whole}"
             );
         }
-        for preset in presets(detector).unwrap() {
+        for preset in detector.presets().unwrap() {
             // Limits of a few turns end the run.
             if name != "iterations" && name != "loom" {
                 let (_, whole) = held(&format!("{guard}preset = '{}'\n", preset.name));

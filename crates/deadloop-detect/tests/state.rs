@@ -7,7 +7,7 @@
 //! ```
 #![allow(clippy::unwrap_used)]
 
-use deadloop_detect::{DETECTORS, Event, Preset, Settings, TextChannel, presets};
+use deadloop_detect::{DETECTORS, Event, Preset, Settings, TextChannel};
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]
@@ -111,7 +111,7 @@ fn a_stream_holds_less_than_a_megabyte_however_long_it_is() {
     println!("{:12} {:16} {:>9} bytes", "", "recommended", recommended.0);
     let mut rows = vec![("the recommended guard", recommended)];
     for detector in DETECTORS.iter().filter(|d| d.name != "command") {
-        let presets = presets(detector).unwrap();
+        let presets = detector.presets().unwrap();
         let settings = format!("[[guard]]\ndetector = '{}'\n", detector.name);
         let held = bytes(&settings, &texts);
         println!("{:12} {:16} {:>9} bytes", detector.name, "defaults", held.0);

@@ -226,9 +226,12 @@ impl Block {
 
     /// The setting with the first value of each axis on this side, and the last of the others.
     fn extreme(&self, first: ThresholdSide) -> Setting {
-        let end = |axis: &Axis| match axis.threshold.side == first {
-            true => 0,
-            false => axis.len().saturating_sub(1),
+        let end = |axis: &Axis| {
+            if axis.threshold.side == first {
+                0
+            } else {
+                axis.len().saturating_sub(1)
+            }
         };
         self.setting(&self.axes.iter().map(end).collect::<Vec<u16>>())
     }

@@ -154,9 +154,10 @@ impl<'d> Grid<'d> {
     pub(crate) fn title(&self, dimension: usize) -> &'d str {
         let name = self.dimensions[dimension].name;
         let mut parameters = self.data.parameters.iter();
-        match parameters.all(|other| member(other) == member(name)) {
-            true => short(name),
-            false => name,
+        if parameters.all(|other| member(other) == member(name)) {
+            short(name)
+        } else {
+            name
         }
     }
 

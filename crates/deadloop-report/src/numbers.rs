@@ -73,9 +73,10 @@ fn signed(value: f64, decimals: usize) -> String {
 /// A number with up to `decimals` decimals, without trailing zeros, and with separated thousands.
 pub(crate) fn plain(value: f64, decimals: usize) -> String {
     let text = fixed(value, decimals);
-    let text = match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.'),
-        false => &text,
+    let text = if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        &text
     };
     match text.split_once('.') {
         Some((whole, rest)) => format!("{}.{rest}", group(whole)),

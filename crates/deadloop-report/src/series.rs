@@ -60,9 +60,12 @@ pub(crate) fn series(data: &ReportData, limit: usize) -> Vec<Series<'_>> {
 /// The rows that `settings.toml` would have given, each model seen through its own setting; where nothing ships, those
 /// of the candidate.
 fn chosen(data: &ReportData) -> Option<Series<'_>> {
-    let own = |choice: &ChoiceRow| match data.ships() {
-        true => choice.setting,
-        false => data.candidate(),
+    let own = |choice: &ChoiceRow| {
+        if data.ships() {
+            choice.setting
+        } else {
+            data.candidate()
+        }
     };
     let held: BTreeMap<&str, usize> = data
         .choices

@@ -176,9 +176,10 @@ impl<C: Kept, T> Findings<C, T> {
         ];
         let unread = self.problems.iter().any(|p| p.cost != Cost::Itself);
         for (what, rows) in orphans {
-            self.problems.extend(match unread {
-                true => of_the_unread(what, rows),
-                false => rows,
+            self.problems.extend(if unread {
+                of_the_unread(what, rows)
+            } else {
+                rows
             });
         }
         labels_first(&mut self.problems, sides.labels_csv);

@@ -45,9 +45,10 @@ impl LeftOut {
             .filter_map(|((what, asked), there)| {
                 let near = meant(asked.first()?, there.iter().map(String::as_str));
                 let names: Vec<&str> = there.iter().map(String::as_str).collect();
-                Some(match names.is_empty() {
-                    true => format!("; there are no {what}"),
-                    false => format!("; its {what} are{near}: {}", names.join(", ")),
+                Some(if names.is_empty() {
+                    format!("; there are no {what}")
+                } else {
+                    format!("; its {what} are{near}: {}", names.join(", "))
                 })
             });
         told.collect()

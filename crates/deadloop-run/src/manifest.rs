@@ -80,9 +80,10 @@ mod tests {
     fn a_clock_that_is_wrong_ends_nothing() {
         let at = |seconds: i64| {
             let by = Duration::from_secs(seconds.unsigned_abs());
-            match seconds < 0 {
-                true => SystemTime::UNIX_EPOCH - by,
-                false => SystemTime::UNIX_EPOCH + by,
+            if seconds < 0 {
+                SystemTime::UNIX_EPOCH - by
+            } else {
+                SystemTime::UNIX_EPOCH + by
             }
         };
         assert_eq!(told(at(-86_400)), "1970-01-01T00:00:00Z");

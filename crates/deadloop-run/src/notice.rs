@@ -28,7 +28,7 @@ pub(crate) fn noticed(cases: &(impl Cases + ?Sized), plan: &Plan) -> Option<Vec<
         guards.collect::<Vec<_>>()
     });
     let members = guards.flat_map(|guard| &guard.members);
-    let kinds = members.flat_map(|member| member.detector.notices());
+    let kinds = members.flat_map(|member| member.detector.notices);
     let mut kinds: Vec<Kind> = kinds.copied().map(Kind::Fault).collect();
     kinds.sort_unstable();
     kinds.dedup();

@@ -40,9 +40,10 @@ pub fn apart(written: &[(&str, PathBuf)], read: &[&Path]) -> RunResult {
 
 /// The files of a path that is read.
 fn parts(path: &Path) -> Vec<PathBuf> {
-    match path.is_dir() {
-        true => BESIDE.iter().map(|name| place(&path.join(name))).collect(),
-        false => vec![place(path)],
+    if path.is_dir() {
+        BESIDE.iter().map(|name| place(&path.join(name))).collect()
+    } else {
+        vec![place(path)]
     }
 }
 

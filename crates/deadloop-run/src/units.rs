@@ -31,9 +31,10 @@ pub fn first_unit(path: &Path) -> RunResult<Unit> {
 /// The unit in which guards count when scores are in `unit`: `unit` itself, or for tokens, time and money the unit of
 /// the labels.
 pub fn unit_of_guards(unit: Unit, path: &Path) -> RunResult<Unit> {
-    match unit.is_measured() {
-        true => first_unit(path),
-        false => Ok(unit),
+    if unit.is_measured() {
+        first_unit(path)
+    } else {
+        Ok(unit)
     }
 }
 

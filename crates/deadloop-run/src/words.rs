@@ -25,8 +25,9 @@ pub fn count(n: u64) -> String {
 pub fn typed(word: impl AsRef<OsStr>) -> String {
     let shown = word.as_ref().to_string_lossy().into_owned();
     let plain = |c: char| c.is_alphanumeric() || "/._-+:@".contains(c);
-    match !shown.is_empty() && shown.chars().all(plain) {
-        true => shown,
-        false => format!("'{}'", shown.replace('\'', r"'\''")),
+    if !shown.is_empty() && shown.chars().all(plain) {
+        shown
+    } else {
+        format!("'{}'", shown.replace('\'', r"'\''"))
     }
 }

@@ -134,9 +134,10 @@ impl Constraint {
         };
         let sign = if self.at_most { 1.0 } else { -1.0 };
         let margin = sign * (self.bound - value);
-        match error > 0.0 {
-            true => 0.5 * erfc(-margin / error / std::f64::consts::SQRT_2),
-            false => f64::from(u8::from(margin >= 0.0)),
+        if error > 0.0 {
+            0.5 * erfc(-margin / error / std::f64::consts::SQRT_2)
+        } else {
+            f64::from(u8::from(margin >= 0.0))
         }
     }
 

@@ -117,9 +117,10 @@ pub(crate) fn without_guards(text: &str) -> Outcome<String> {
     for key in ["guard", "model", "deployment_loop_rate"] {
         table.remove(key);
     }
-    Ok(match table.is_empty() {
-        true => String::new(),
-        false => format!("\n{}", toml::to_string(&table)?),
+    Ok(if table.is_empty() {
+        String::new()
+    } else {
+        format!("\n{}", toml::to_string(&table)?)
     })
 }
 

@@ -20,7 +20,7 @@ use std::path::Path;
 use cpu_time::ThreadTime;
 use deadloop_corpus::{Corpus, Transcript};
 use deadloop_detect::{
-    Channel, DETECTORS, Event, Measuring, Recipe, Setting, Settings, TextChannel, presets,
+    Channel, DETECTORS, Event, Measuring, Recipe, Setting, Settings, TextChannel,
 };
 use deadloop_replay::{Grid, Plan, decide};
 
@@ -88,7 +88,7 @@ fn presets_cost(texts: &[String], chars: usize) -> Result<(), Box<dyn Error>> {
     let own: usize = some.iter().map(|t| t.chars().count()).sum();
     println!("ns a char, on {own} of {chars} chars:");
     for detector in DETECTORS {
-        for preset in presets(detector)? {
+        for preset in detector.presets()? {
             let text = format!(
                 "[[guard]]\ndetector = '{}'\npreset = '{}'",
                 detector.name, preset.name

@@ -114,12 +114,11 @@ fn program() -> Result<PathBuf, Box<dyn Error>> {
     let own = std::env::current_exe()?;
     let folder = own.parent().and_then(Path::parent).ok_or("no folder")?;
     let program = folder.join("deadloop");
-    match program.is_file() {
-        true => Ok(program),
-        false => {
-            let what = "build it first: cargo build --release --workspace --locked";
-            Err(format!("no {}; {what}", program.display()).into())
-        }
+    if program.is_file() {
+        Ok(program)
+    } else {
+        let what = "build it first: cargo build --release --workspace --locked";
+        Err(format!("no {}; {what}", program.display()).into())
     }
 }
 

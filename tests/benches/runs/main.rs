@@ -109,9 +109,10 @@ fn times(one: &[f64], other: &[f64]) -> f64 {
 fn recorded() -> Result<Vec<Transcript>, Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let real = root.join("../shared/data/agents");
-    let path = match real.is_dir() {
-        true => real,
-        false => root.join("datasets/agents-starter"),
+    let path = if real.is_dir() {
+        real
+    } else {
+        root.join("datasets/agents-starter")
     };
     let corpus = Corpus::open(&path)?;
     let entries = corpus.entries();

@@ -55,9 +55,10 @@ impl fmt::Display for Sample {
 pub(crate) fn load() -> Result<Sample, Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let real = root.join("../shared/data/real");
-    match real.is_dir() {
-        true => recorded(&real),
-        false => Ok(generated()),
+    if real.is_dir() {
+        recorded(&real)
+    } else {
+        Ok(generated())
     }
 }
 

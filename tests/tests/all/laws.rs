@@ -232,7 +232,7 @@ fn the_registry_is_whole() {
     names.dedup();
     assert_eq!(names.len(), DETECTORS.len());
     for detector in DETECTORS {
-        for preset in deadloop_detect::presets(detector).expect("presets are readable") {
+        for preset in detector.presets().expect("presets are readable") {
             for name in preset.params.keys() {
                 assert!(detector.param(name).is_some(), "{}: {name}", preset.name);
             }
@@ -245,7 +245,7 @@ fn every_preset() -> Vec<(&'static Detector, Params)> {
     let mut all = Vec::new();
     for detector in generate::text_detectors() {
         all.push((detector, Params::defaults(detector.params)));
-        for preset in deadloop_detect::presets(detector).expect("presets are readable") {
+        for preset in detector.presets().expect("presets are readable") {
             let mut params = Params::defaults(detector.params);
             preset
                 .params

@@ -151,9 +151,12 @@ impl CopyKeys {
         }
         let (reasoning, answer) = (transcript.reasoning(), transcript.answer());
         chars += reasoning.chars().count() + answer.chars().count();
-        let folded = |long: bool, text: &str| match long {
-            true => without_numbers(text),
-            false => text.to_owned(),
+        let folded = |long: bool, text: &str| {
+            if long {
+                without_numbers(text)
+            } else {
+                text.to_owned()
+            }
         };
         let long = chars >= COPIED_CHARS;
         let of = |parts: &[String]| number(RecordDigest::of(parts.iter().map(String::as_bytes)));

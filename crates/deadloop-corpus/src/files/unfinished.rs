@@ -135,14 +135,12 @@ pub fn sweep(folder: &Path, own: bool) {
         let path = entry.path();
         let ours = name.starts_with(OWN.as_str());
         // Held until it is removed, or its maker would think that it has it.
-        let left = match ours {
-            true => None,
-            false => abandoned(&path),
-        };
+        let left = if ours { None } else { abandoned(&path) };
         if left.is_some() || (own && ours) {
-            let _ = match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                true => std::fs::remove_dir_all(path),
-                false => std::fs::remove_file(path),
+            let _ = if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                std::fs::remove_dir_all(path)
+            } else {
+                std::fs::remove_file(path)
             };
         }
     }
@@ -157,9 +155,10 @@ fn is_unfinished(name: &str) -> bool {
 /// The lock of something that nobody makes any more.
 fn abandoned(path: &Path) -> Option<File> {
     let is_folder = path.symlink_metadata().ok()?.is_dir();
-    let file = match is_folder {
-        true => File::open(path),
-        false => open_file(path),
+    let file = if is_folder {
+        File::open(path)
+    } else {
+        open_file(path)
     };
     let file = file.ok().filter(|_| cfg!(unix))?;
     file.try_lock().is_ok().then_some(file)

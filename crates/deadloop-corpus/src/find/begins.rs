@@ -41,9 +41,10 @@ pub(super) fn trimmed(text: &[char], mut stretch: Stretch) -> Stretch {
 fn sentence_ends(text: &[char], at: usize, unit: usize) -> usize {
     let near = unit.min(PICKED + 1) / 3;
     let ends = |chars: &usize| at + chars < text.len() && ends_sentence(text, at + chars);
-    match within_sentence(text, at) {
-        true => (0..near).find(ends).unwrap_or(0),
-        false => 0,
+    if within_sentence(text, at) {
+        (0..near).find(ends).unwrap_or(0)
+    } else {
+        0
     }
 }
 

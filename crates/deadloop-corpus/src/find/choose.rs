@@ -191,9 +191,10 @@ fn ends(text: &[char], stretch: &Stretch) -> Ends {
     }
     let over = stretch.length() % stretch.period();
     let slack = stretch.period() / 20 + 1;
-    match over <= slack || over + slack >= stretch.period() {
-        true => Ends::Whole,
-        false => Ends::Cut,
+    if over <= slack || over + slack >= stretch.period() {
+        Ends::Whole
+    } else {
+        Ends::Cut
     }
 }
 

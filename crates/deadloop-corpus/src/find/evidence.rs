@@ -51,9 +51,10 @@ const FIELDS: [&str; 3] = ["</", "\":", "':"];
 /// Records that fill a form were asked for more often than not.
 fn form(text: &[char], stretch: &Stretch) -> f64 {
     let unit: String = text[stretch.start..stretch.onset].iter().collect();
-    match FIELDS.iter().any(|field| unit.contains(field)) {
-        true => -1.5,
-        false => 0.0,
+    if FIELDS.iter().any(|field| unit.contains(field)) {
+        -1.5
+    } else {
+        0.0
     }
 }
 

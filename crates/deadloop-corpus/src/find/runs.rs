@@ -135,9 +135,10 @@ fn z_function(s: &[u32], z: &mut Vec<u32>) {
     }
     let (mut left, mut right) = (0, 0);
     for at in 1..s.len() {
-        let mut length = match at < right {
-            true => (z[at - left] as usize).min(right - at),
-            false => 0,
+        let mut length = if at < right {
+            (z[at - left] as usize).min(right - at)
+        } else {
+            0
         };
         while at + length < s.len() && s[length] == s[at + length] {
             length += 1;
@@ -155,9 +156,10 @@ fn matches(pattern: &[u32], z: &[u32], text: &[u32], places: usize, found: &mut 
     found.clear();
     let (mut left, mut right) = (0, 0);
     for at in 0..places {
-        let mut length = match at < right {
-            true => (z[at - left] as usize).min(right - at),
-            false => 0,
+        let mut length = if at < right {
+            (z[at - left] as usize).min(right - at)
+        } else {
+            0
         };
         while length < pattern.len()
             && at + length < text.len()

@@ -58,11 +58,12 @@ fn words_back(text: &[char]) -> impl Iterator<Item = (usize, String)> {
         let last = text[..end].iter().rposition(|c| c.is_alphabetic())?;
         let alone = |c: &char| ('\u{2e80}'..='\u{d7ff}').contains(c);
         let letters = text[..last].iter().rev();
-        let more = match alone(&text[last]) {
-            true => 0,
-            false => letters
+        let more = if alone(&text[last]) {
+            0
+        } else {
+            letters
                 .take_while(|c| c.is_alphabetic() && !alone(c))
-                .count(),
+                .count()
         };
         end = last - more;
         Some((

@@ -120,9 +120,10 @@ impl Conversation {
         if let Some(turn) = turn {
             // A format that knows more of the turn has begun it.
             let begun = std::mem::take(&mut self.announced);
-            match begun || self.only_thought() {
-                true => self.used(turn.usage),
-                false => self.turn(turn),
+            if begun || self.only_thought() {
+                self.used(turn.usage)
+            } else {
+                self.turn(turn)
             }
         }
         bodies.into_iter().for_each(|body| self.push(body, t_ms));

@@ -171,9 +171,10 @@ fn unknown(object: &Object) -> WireFault {
         return WireFault::new(format!("a request that failed: {text}"), EXPECTED);
     }
     let keys: Vec<&str> = object.keys().take(8).map(String::as_str).collect();
-    let what = match keys.is_empty() {
-        true => "an empty object".to_owned(),
-        false => format!("an object with the fields {}", keys.join(", ")),
+    let what = if keys.is_empty() {
+        "an empty object".to_owned()
+    } else {
+        format!("an object with the fields {}", keys.join(", "))
     };
     WireFault::new(what, EXPECTED)
 }

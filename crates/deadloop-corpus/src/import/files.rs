@@ -59,9 +59,10 @@ impl File {
 
     /// Opens it. In a folder nothing but a file is: a pipe would be waited for, maybe for ever.
     pub(super) fn open(&self) -> io::Result<Disk> {
-        match self.named {
-            true => Disk::open(self.path.as_path()),
-            false => open_file(&self.path),
+        if self.named {
+            Disk::open(self.path.as_path())
+        } else {
+            open_file(&self.path)
         }
     }
 
@@ -77,9 +78,10 @@ impl File {
 
     /// What its transcripts are called; those of its folder where all of it is one recording.
     pub(super) fn stem(&self, whole_folder: bool) -> String {
-        match whole_folder && !self.folder_stem.is_empty() {
-            true => self.folder_stem.clone(),
-            false => self.stem.clone(),
+        if whole_folder && !self.folder_stem.is_empty() {
+            self.folder_stem.clone()
+        } else {
+            self.stem.clone()
         }
     }
 }
@@ -130,9 +132,10 @@ impl Files {
         let read = self.read.entry(path.clone()).or_default();
         let again = std::mem::replace(read, *read + 1);
         let folder = path.parent().unwrap_or(Path::new(""));
-        let folder = match folder == self.root {
-            true => folder.file_name().map(Path::new).unwrap_or(folder),
-            false => folder.strip_prefix(&self.root).unwrap_or(folder),
+        let folder = if folder == self.root {
+            folder.file_name().map(Path::new).unwrap_or(folder)
+        } else {
+            folder.strip_prefix(&self.root).unwrap_or(folder)
         };
         let mut corpora = self.corpora.iter();
         let corpus = corpora.find(|(folder, _)| path.starts_with(folder));

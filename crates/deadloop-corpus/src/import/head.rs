@@ -438,9 +438,10 @@ fn fields(begin: &[u8]) -> bool {
 fn document(begin: &[u8], most: usize, told: &mut Head) {
     told.list = begin.starts_with(b"[");
     let one_line = !begin.trim_ascii_end().contains(&b'\n');
-    told.shape = match one_line && !told.list {
-        true => Shape::Lines,
-        false => Shape::Document,
+    told.shape = if one_line && !told.list {
+        Shape::Lines
+    } else {
+        Shape::Document
     };
     told.values = match completed(begin) {
         Some(Value::Array(items)) => {

@@ -142,9 +142,10 @@ impl Reading {
         let Some(list) = list else {
             self.id(&mut object, out)?;
             let known = self.record(&mut object, out)?;
-            match known {
-                true => out.losses.rest("[]", &object),
-                false => out.pass(&format!("[] ({})", kind(&object))),
+            if known {
+                out.losses.rest("[]", &object)
+            } else {
+                out.pass(&format!("[] ({})", kind(&object)))
             }
             return Ok(());
         };
@@ -155,9 +156,10 @@ impl Reading {
                 return Err(take::wrong(list, &record, "an object"));
             };
             let known = self.record(&mut record, out)?;
-            match known {
-                true => out.losses.rest(list, &record),
-                false => out.losses.add(&format!("{list} ({})", kind(&record))),
+            if known {
+                out.losses.rest(list, &record)
+            } else {
+                out.losses.add(&format!("{list} ({})", kind(&record)))
             }
         }
         out.losses.rest("", &object);

@@ -333,9 +333,10 @@ impl Import {
         let goes_on = |open: &Open| open.folder.is_some() && open.folder == folder;
         if let Some(mut open) = self.open.take() {
             open.records = None;
-            match goes_on(&open) {
-                true => self.open = Some(open),
-                false => self.close(open),
+            if goes_on(&open) {
+                self.open = Some(open)
+            } else {
+                self.close(open)
             }
         }
         self.emit();
@@ -445,9 +446,10 @@ impl Import {
     fn held(&self, open: &Open) -> WireFault {
         let passed = self.out.passed.iter().take(8);
         let passed: Vec<String> = passed.map(|(what, n)| format!("{what} {n}")).collect();
-        let kinds = match passed.is_empty() {
-            true => String::new(),
-            false => format!(" ({})", passed.join(", ")),
+        let kinds = if passed.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", passed.join(", "))
         };
         let what = format!(
             "no text, call or result of a model in {} record{} of {}{kinds}",

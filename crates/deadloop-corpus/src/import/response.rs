@@ -190,9 +190,10 @@ impl Response {
             };
             transcript.model = self.model.clone().unwrap_or_default();
             transcript.group = self.group.clone();
-            transcript.meta = match several {
-                true => self.meta.clone(),
-                false => std::mem::take(&mut self.meta),
+            transcript.meta = if several {
+                self.meta.clone()
+            } else {
+                std::mem::take(&mut self.meta)
             };
             out.emit(entry);
         }

@@ -203,21 +203,21 @@ impl Streams {
         let at = self.response(&said, place, out);
         let mut response = self.open.remove(at);
         response.add(said, opened, place, out, self.family.tags);
-        match response.ended {
-            true => self.emit(response, out),
-            false => self.open.push(response),
+        if response.ended {
+            self.emit(response, out)
+        } else {
+            self.open.push(response)
         }
     }
 
     /// The place in `open` of the response that an object belongs to.
     fn response(&mut self, said: &Said, place: &Place, out: &mut Out) -> usize {
-        let found = match said.begins {
-            true => None,
-            false => {
-                let named = |open: &Response| open.name.is_some() && open.name == said.response;
-                let found = self.open.iter().rposition(named);
-                found.or_else(|| self.open.iter().rposition(|open| open.is_of(said)))
-            }
+        let found = if said.begins {
+            None
+        } else {
+            let named = |open: &Response| open.name.is_some() && open.name == said.response;
+            let found = self.open.iter().rposition(named);
+            found.or_else(|| self.open.iter().rposition(|open| open.is_of(said)))
         };
         match found {
             Some(at) if self.session || !self.open[at].goes_on_without(said) => at,

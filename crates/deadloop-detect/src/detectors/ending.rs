@@ -3,37 +3,39 @@
 //! The one detector that speaks at the end: at the `Finish` or `Closed` event that whoever reads the stream
 //! pushes. These are events like others, so no meter needs to be told of an end.
 
-use super::{Detector, Measuring, Response, Sample};
+use super::{Detector, Measuring, Sample};
 use crate::arrived::Arrived;
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
 use crate::param::Param;
 use crate::params::Params;
 use crate::repair::Fault;
+use crate::spec::Spec;
 use crate::stream::{Channel, Chars, Event, Kind, TextChannel};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
-    name: "ending",
-    version: 1,
-    about: "the stream is over and lacks its end",
-    exactly: "At a `Finish` event, and at `Closed`, which comes after everything: it fires where one of `need` is \
+    spec: Spec {
+        name: "ending",
+        version: 1,
+        about: "the stream is over and lacks its end",
+        exactly: "At a `Finish` event, and at `Closed`, which comes after everything: it fires where one of `need` is \
               missing.\n\n- `finish`: a reason that is among `reasons`. One that is not fires at `Finish`; none at all at \
               `Closed`.\n- `done`: some end mark, whatever its reason; fires at `Closed`.\n- `json`: an answer that \
               begins with `{` or `[` ends where its outermost bracket is closed, blanks aside; fires at the first of \
               both.\n- It alarms once a stream: what was told at `Finish` is not told again.\n- Kind: error-event where \
               the reason is `error`, stall where it is `timeout`, else no-done where the answer ends with a sentence's end \
               or a bracket, and cut where it does not. The position is the chars of the answer.\n",
-    params: &PARAMS,
-    presets: "# Presets of the ending detector: none so far.\n",
-    check: |_| Ok(()),
-    dead: |_| Vec::new(),
-    measure: Measuring::Run(Channel::Answer, recipe),
+        params: &PARAMS,
+        presets: "# Presets of the ending detector: none so far.\n",
+        ..Spec::PLAIN
+    },
+    notices: &[Fault::Cut, Fault::NoDone, Fault::ErrorEvent, Fault::Stall],
     grid: "# What an ended stream has to have.\n\n[[guard]]\ndetector = \"ending\"\n\n[guard.params]\nneed = [[\"finish\"], \
            [\"done\"], [\"finish\", \"json\"]]\n",
-    response: Response::Stop,
     fires: Sample::Run(&FIRES),
     quiet: Sample::Run(&QUIET),
+    ..Detector::measuring(Measuring::Run(Channel::Answer, recipe))
 };
 
 static FIRES: [Event<'static>; 2] = [Event::Text(TextChannel::Answer, "It is fo"), Event::Closed];

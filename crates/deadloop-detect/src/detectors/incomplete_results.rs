@@ -2,36 +2,38 @@
 
 use std::collections::VecDeque;
 
-use super::{Detector, Measuring, Response, Sample};
+use super::{Detector, Measuring, Sample};
 use crate::arrived::Arrived;
 use crate::fact::{Bound, Fact};
 use crate::meter::{Meter, Recipe};
 use crate::param::Param;
 use crate::params::Params;
 use crate::repair::Fault;
+use crate::spec::Spec;
 use crate::stream::{Arguments, Calls, Channel, Event, Kind};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
-    name: "incomplete-results",
-    version: 3,
-    about: "parallel calls that came back in part: too few of a turn's have a whole result",
-    exactly: "The calls since the last turn began, or since all earlier ones had results, are a batch. When the last of \
+    spec: Spec {
+        name: "incomplete-results",
+        version: 3,
+        about: "parallel calls that came back in part: too few of a turn's have a whole result",
+        exactly: "The calls since the last turn began, or since all earlier ones had results, are a batch. When the last of \
               them has its result, when another turn begins (all results may be lost), and at `Finish` and `Closed` after results: it fires where \
               the batch has `min_calls` calls and more, some failed, and fewer than `min_ok` came back without an error and with the fields `need` (an object with \
               each of them, not null).\n\n- A result of a call without an id is of the oldest open call.\n- At most 1,000 \
               calls are open; a further one is not followed.\n- Kind: partial-tools. Onset: the first call of the batch \
               that failed.\n",
-    params: &PARAMS,
-    presets: "# Presets of the incomplete-results detector: none so far.\n",
-    check: |_| Ok(()),
-    dead: |_| Vec::new(),
-    measure: Measuring::Run(Channel::Tools, recipe),
+        params: &PARAMS,
+        presets: "# Presets of the incomplete-results detector: none so far.\n",
+        ..Spec::PLAIN
+    },
+    notices: &[Fault::PartialTools],
     grid: "# How many of a turn's calls have to come back whole.\n\n[[guard]]\ndetector = \"incomplete-results\"\n\n\
            [guard.params]\nmin_ok = { from = 1, to = 6, step = 1 }\n",
-    response: Response::Stop,
     fires: Sample::Run(&FIRES),
     quiet: Sample::Run(&QUIET),
+    ..Detector::measuring(Measuring::Run(Channel::Tools, recipe))
 };
 
 const fn call(id: &'static str) -> Event<'static> {
@@ -149,9 +151,10 @@ impl Results {
             return;
         };
         self.came += 1;
-        match whole {
-            true => self.good += 1,
-            false => self.failed = Some(self.failed.map_or(call, |first| first.min(call))),
+        if whole {
+            self.good += 1
+        } else {
+            self.failed = Some(self.failed.map_or(call, |first| first.min(call)))
         }
     }
 

@@ -2,10 +2,14 @@
 //! its name is an underscore in that of its file). Settings, help, listings, docs, the search of `tune` and
 //! the laws in `tests/` follow from it.
 
+use std::ops::Deref;
+
 use crate::meter::Recipe;
 use crate::param::{Mark, Param, Threshold};
 use crate::params::Params;
+use crate::repair::Fault;
 pub use crate::response::Response;
+use crate::spec::Spec;
 use crate::stream::{Channel, Event};
 use crate::value::Value;
 
@@ -68,22 +72,11 @@ pub static DETECTORS: &[&Detector] = &[
     &command::ENTRY,
 ];
 
-/// A detector: what it is called, what it takes, how it measures and what it refuses.
+/// A detector: its description, how it measures and what it refuses.
 #[derive(Debug)]
 pub struct Detector {
-    /// Its name in settings and grids.
-    pub name: &'static str,
-    /// Raised whenever the same text and parameters may give another alarm; part of a
-    /// [setting's name](crate::Setting::id).
-    pub version: u32,
-    /// What it does, in one line.
-    pub about: &'static str,
-    /// What it does exactly, in Markdown: enough to write it again; empty for a program.
-    pub exactly: &'static str,
-    /// Its parameters, in the order of listings, grids and [bounds](crate::Fact::bounds).
-    pub params: &'static [Param],
-    /// Its presets, as TOML; read with [`crate::presets`].
-    pub presets: &'static str,
+    /// Its name, its parameters and presets: [`Spec`]'s fields are read as its own.
+    pub spec: Spec,
     /// Its default grid, as TOML: what `tune` searches where no grid is named; of a program an example.
     pub grid: &'static str,
     /// What its alarm does where a setting does not say.
@@ -92,12 +85,21 @@ pub struct Detector {
     pub fires: Sample,
     /// What they do not alarm on.
     pub quiet: Sample,
-    /// Refuses parameters that are each allowed but impossible together, or that can never fire.
-    pub check: fn(&Params) -> Result<(), Refusal>,
     /// Finds the checks that can never fire although others can: the parameter and the reason.
     pub dead: fn(&Params) -> Vec<Refusal>,
+    /// The kinds of faults that it is meant to alarm on. An alarm on any other fault is wrong. Empty for a detector of
+    /// loops.
+    pub notices: &'static [Fault],
     /// How it measures, for (checked) parameters.
     pub measure: Measuring,
+}
+
+impl Deref for Detector {
+    type Target = Spec;
+
+    fn deref(&self) -> &Spec {
+        &self.spec
+    }
 }
 
 /// An example that a detector brings, to test it against the laws.
@@ -138,6 +140,22 @@ pub struct Program {
     pub max_errors: u64,
 }
 
+impl Detector {
+    /// What most entries leave out: nothing is dead, no fault is noticed, an alarm stops.
+    pub(crate) const fn measuring(measure: Measuring) -> Self {
+        Self {
+            spec: Spec::PLAIN,
+            grid: "",
+            response: Response::Stop,
+            fires: Sample::None,
+            quiet: Sample::None,
+            dead: |_| Vec::new(),
+            notices: &[],
+            measure,
+        }
+    }
+}
+
 /// Why parameters that are each allowed are refused together.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Refusal {
@@ -173,11 +191,6 @@ impl Detector {
     /// Whether its meters read the text of a channel, and not a run.
     pub fn reads_text(&self) -> bool {
         matches!(self.measure, Measuring::Text(_))
-    }
-
-    /// The parameter of that name.
-    pub fn param(&self, name: &str) -> Option<&'static Param> {
-        self.params.iter().find(|p| p.name == name)
     }
 
     /// The threshold parameters, in the order of [bounds](crate::Fact::bounds).

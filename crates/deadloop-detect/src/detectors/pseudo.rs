@@ -1,34 +1,36 @@
 //! `pseudo`: an acknowledgement in place of an answer, or a confirmation in place of content.
 
-use super::{Detector, Measuring, Refusal, Response, Sample};
+use super::{Detector, Measuring, Refusal, Sample};
 use crate::arrived::Arrived;
 use crate::fact::{Bound, Fact};
 use crate::meter::{Meter, Recipe};
 use crate::param::Param;
 use crate::params::Params;
 use crate::repair::{Fault, PHRASE_LISTS, phrases};
+use crate::spec::Spec;
 use crate::stream::{Channel, Chars, Event, Kind, TextChannel};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
-    name: "pseudo",
-    version: 1,
-    about: "no answer: an acknowledgement or a confirmation in its place",
-    exactly: "At `Finish`, `Closed`, and where another turn begins: the answer since the last of these, blanks around it \
+    spec: Spec {
+        name: "pseudo",
+        version: 1,
+        about: "no answer: an acknowledgement or a confirmation in its place",
+        exactly: "At `Finish`, `Closed`, and where another turn begins: the answer since the last of these, blanks around it \
               aside. It fires where a phrase of `lists` or `own` stands at its start, is all of it, or stands anywhere \
               (`anchor`; ASCII letters in either case), and it has at most `max_chars` chars.\n\n- Only the first \
               4,096 chars are looked at; a longer answer is none of this.\n- Kind: confirmation for a phrase of a list \
               whose name ends in `-done`, else pseudo. Onset: the first char of the answer.\n",
-    params: &PARAMS,
-    presets: "# Presets of the pseudo detector: none so far.\n",
-    check,
-    dead: |_| Vec::new(),
-    measure: Measuring::Run(Channel::Answer, recipe),
+        params: &PARAMS,
+        presets: "# Presets of the pseudo detector: none so far.\n",
+        check,
+    },
+    notices: &[Fault::Pseudo, Fault::Confirmation],
     grid: "# How long an answer may be that is no answer.\n\n[[guard]]\ndetector = \"pseudo\"\n\n[guard.params]\nlists = \
            [[\"zh\", \"en\"], [\"zh\", \"en\", \"zh-done\", \"en-done\"]]\nmax_chars = [12, 20, 40, 60, 100, 200]\n",
-    response: Response::Stop,
     fires: Sample::Run(&FIRES),
     quiet: Sample::Run(&QUIET),
+    ..Detector::measuring(Measuring::Run(Channel::Answer, recipe))
 };
 
 static FIRES: [Event<'static>; 2] = [
@@ -56,12 +58,13 @@ static PARAMS: [Param; 4] = [
 ];
 
 fn check(params: &Params) -> Result<(), Refusal> {
-    match phrases(params).is_empty() {
-        false => Ok(()),
-        true => Err(Refusal {
+    if phrases(params).is_empty() {
+        Err(Refusal {
             param: "lists",
             reason: "no list and no phrase: it would never fire".into(),
-        }),
+        })
+    } else {
+        Ok(())
     }
 }
 
@@ -138,9 +141,10 @@ impl Pseudo {
         let Some(phrase) = self.all.iter().find(stands) else {
             return;
         };
-        let kind = match self.done.contains(phrase) {
-            true => Fault::Confirmation,
-            false => Fault::Pseudo,
+        let kind = if self.done.contains(phrase) {
+            Fault::Confirmation
+        } else {
+            Fault::Pseudo
         };
         let length = i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
         let places = (from.into(), Chars(0).into());

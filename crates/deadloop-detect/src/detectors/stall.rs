@@ -3,36 +3,38 @@
 //! There is no clock in here: whoever has one pushes [`Event::Silence`], which holds the total since the last
 //! event.
 
-use super::{Detector, Measuring, Response, Sample};
+use super::{Detector, Measuring, Sample};
 use crate::arrived::Arrived;
 use crate::fact::{Bound, Fact};
 use crate::meter::{Meter, Recipe};
 use crate::param::{Param, Threshold};
 use crate::repair::Fault;
+use crate::spec::Spec;
 use crate::stream::{Channel, Chars, Event, Kind, TextChannel};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
-    name: "stall",
-    version: 1,
-    about: "nothing comes for a number of milliseconds",
-    exactly: "At each `Silence` event, which whoever has a clock pushes and which holds the milliseconds since the last \
+    spec: Spec {
+        name: "stall",
+        version: 1,
+        about: "nothing comes for a number of milliseconds",
+        exactly: "At each `Silence` event, which whoever has a clock pushes and which holds the milliseconds since the last \
               event: it fires where they are at least `idle_ms`, or before the first text or call at least `first_ms`. A \
               recording has a silence wherever a model's event comes a second or more after the one before it; the time \
               that a tool takes is none.\n\n- A longer silence after a shorter one is the same one: each holds the \
               total.\n- Kind: stall. The position is the chars of the answer so far.\n",
-    params: &PARAMS,
-    presets: "# Presets of the stall detector: none so far.\n",
-    check: |_| Ok(()),
-    dead: |_| Vec::new(),
-    measure: Measuring::Run(Channel::Answer, |_| {
-        Recipe::run(|| Box::new(Stall::default()))
-    }),
+        params: &PARAMS,
+        presets: "# Presets of the stall detector: none so far.\n",
+        ..Spec::PLAIN
+    },
+    notices: &[Fault::Stall],
     grid: "# Silences of 5 to 120 seconds.\n\n[[guard]]\ndetector = \"stall\"\n\n[guard.params]\nidle_ms  = [5000, 10000, \
            15000, 20000, 30000, 45000, 60000, 90000, 120000]\nfirst_ms = [10000, 30000, 60000, 120000]\n",
-    response: Response::Stop,
     fires: Sample::Run(&FIRES),
     quiet: Sample::Run(&QUIET),
+    ..Detector::measuring(Measuring::Run(Channel::Answer, |_| {
+        Recipe::run(|| Box::new(Stall::default()))
+    }))
 };
 
 static FIRES: [Event<'static>; 2] = [

@@ -50,4 +50,4 @@ pub use judge::{
     Gold, Mended, MendedArguments, MendedEvents, judge, judge_arguments, judge_events,
 };
 pub use meaning::{Action, Delivered, Meaning, Piece, Pieces};
-pub use registry::{EventRepair, Make, REPAIRERS, Repairer, TextRepair};
+pub use registry::{EventRepair, Make, Mends, REPAIRERS, Repairer, TextRepair};

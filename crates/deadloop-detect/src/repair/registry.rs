@@ -1,12 +1,10 @@
 //! The registry of repairers. To add one, add a folder beside this file, `mod x;` in `mod.rs` and
 //! `&x::ENTRY` here. Listings, docs and the laws in `tests/` read the registry.
 
-use std::ops::RangeInclusive;
+use std::ops::{Deref, RangeInclusive};
 
-use crate::detectors::{Detector, Measuring, Program, Refusal, Response, Sample};
-use crate::param::Param;
 use crate::params::Params;
-use crate::preset::{Preset, presets};
+use crate::spec::Spec;
 use crate::value::Value;
 
 use super::meaning::{Delivered, Meaning, Pieces};
@@ -22,25 +20,31 @@ pub static REPAIRERS: &[&Repairer] = &[
     &replay::ENTRY,
 ];
 
-/// A repairer: its name, its parameters, and how to make one.
+/// A repairer: its description, what it reads, and how to make one.
 #[derive(Debug)]
 pub struct Repairer {
-    /// Its name in settings and grids.
-    pub name: &'static str,
-    /// Raised whenever the same stream and parameters may have another result.
-    pub version: u32,
-    /// What it does, in one line.
-    pub about: &'static str,
-    /// Its exact definition, in Markdown: enough to write it again.
-    pub exactly: &'static str,
-    /// Its parameters, in the order of listings and grids. All are [structural](Mark::Structural).
-    pub params: &'static [Param],
-    /// Its presets, as TOML; read with [`presets`](Self::presets).
-    pub presets: &'static str,
-    /// Refuses parameters that are each allowed but impossible together.
-    pub check: fn(&Params) -> Result<(), Refusal>,
+    /// Its name, its parameters and presets: [`Spec`]'s fields are read as its own. All parameters are
+    /// [structural](crate::Mark::Structural).
+    pub spec: Spec,
+    /// What it reads: the value of `meta.stream` of such streams.
+    pub stream: &'static str,
+    /// What it mends in a live stream.
+    pub mends: Mends,
     /// Makes a repairer for one stream, from checked parameters.
     pub make: Make,
+}
+
+/// What a repairer mends in a live stream, in the order in which `watch --repair` does so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mends {
+    /// The answer, which passes through such repairers in the order of these numbers.
+    Answer(u8),
+    /// The name of a call.
+    Name,
+    /// The arguments of a call.
+    Arguments,
+    /// Nothing: it reads rows of events.
+    Nothing,
 }
 
 /// Makes a repairer, by what it reads.
@@ -74,28 +78,18 @@ pub trait EventRepair: Send {
     fn held(&self) -> usize;
 }
 
+impl Deref for Repairer {
+    type Target = Spec;
+
+    fn deref(&self) -> &Spec {
+        &self.spec
+    }
+}
+
 impl Repairer {
     /// The repairer with this name.
     pub fn find(name: &str) -> Option<&'static Self> {
         REPAIRERS.iter().copied().find(|r| r.name == name)
-    }
-
-    /// Its parameter with this name.
-    pub fn param(&self, name: &str) -> Option<&'static Param> {
-        self.params.iter().find(|p| p.name == name)
-    }
-
-    /// Its parameters with their default values.
-    pub fn defaults(&self) -> Params {
-        Params::defaults(self.params)
-    }
-
-    /// Its presets, in the order of their names.
-    ///
-    /// # Errors
-    /// Returns the mistake in the file that deadloop ships. A test reads all such files.
-    pub fn presets(&self) -> Result<Vec<Preset>, String> {
-        presets(&self.entry())
     }
 
     /// The parameters of a preset: the defaults, changed by what the preset says.
@@ -112,28 +106,7 @@ impl Repairer {
                 names.join(", ")
             ));
         };
-        let mut params = self.defaults();
-        for (param, value) in &preset.params {
-            params.set(param, value.clone());
-        }
-        Ok(params)
-    }
-
-    /// Refuses a value outside its parameter's domain, and parameters that are impossible together.
-    ///
-    /// # Errors
-    /// Returns the parameter to change, and why.
-    pub fn check(&self, params: &Params) -> Result<(), Refusal> {
-        for param in self.params {
-            let Some(value) = params.get(param.name) else {
-                continue;
-            };
-            param.domain.check(value).map_err(|reason| Refusal {
-                param: param.name,
-                reason: format!("{value}: {reason}"),
-            })?;
-        }
-        (self.check)(params)
+        Ok(self.with(preset))
     }
 
     /// A repairer for one text, from checked parameters. `None` if this repairer reads events.
@@ -159,35 +132,6 @@ impl Repairer {
         machine.push(text, &mut pieces);
         machine.finish(&mut pieces);
         Some(pieces.meaning())
-    }
-
-    /// The repairer as a detector that measures nothing, so that the code which reads the defaults and presets of
-    /// detectors reads those of repairers too.
-    fn entry(&self) -> Detector {
-        Detector {
-            name: self.name,
-            version: self.version,
-            about: self.about,
-            exactly: self.exactly,
-            params: self.params,
-            presets: self.presets,
-            check: self.check,
-            dead: |_| Vec::new(),
-            grid: "",
-            response: Response::Stop,
-            fires: Sample::None,
-            quiet: Sample::None,
-            measure: Measuring::Program(no_program),
-        }
-    }
-}
-
-fn no_program(_: &Params) -> Program {
-    Program {
-        command: Vec::new(),
-        params: Value::Table(std::collections::BTreeMap::new()),
-        timeout_ms: 0,
-        max_errors: 0,
     }
 }
 

@@ -31,9 +31,10 @@ impl Seen<'_> {
     /// result that says nothing: an empty answer to another question is another answer.
     pub(crate) fn pair(&mut self, asked: &Asked, arguments: bool, answer: &Answer<'_>) -> Same {
         let nothing = self.look.says_nothing(answer);
-        let key = match arguments || nothing {
-            true => asked.key,
-            false => asked.tool,
+        let key = if arguments || nothing {
+            asked.key
+        } else {
+            asked.tool
         };
         self.met(key, nothing, answer)
     }

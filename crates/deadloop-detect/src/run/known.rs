@@ -71,9 +71,10 @@ impl Known {
         if !look.remembers() {
             return (exact, 0);
         }
-        let (frame, ids) = match look.volatile {
-            true => framed(key, &look.without_dates(content)),
-            false => (exact, Vec::new()),
+        let (frame, ids) = if look.volatile {
+            framed(key, &look.without_dates(content))
+        } else {
+            (exact, Vec::new())
         };
         let found = self.0.iter_mut().rposition(|old| old.takes(frame, &ids));
         let mut result = match found.and_then(|at| self.0.remove(at)) {
@@ -124,12 +125,13 @@ impl Met {
 /// The hash of a text with its first ids taken out, and theirs.
 fn framed(key: u128, text: &str) -> (u128, Vec<u64>) {
     let mut found = Vec::new();
-    let frame = ids::replaced(text, |id| match found.len() < IDS {
-        true => {
+    let frame = ids::replaced(text, |id| {
+        if found.len() < IDS {
             found.push(xxh3_64(id.as_bytes()));
             HOLE.to_owned()
+        } else {
+            id.to_owned()
         }
-        false => id.to_owned(),
     });
     (hash(&[&key.to_string(), &frame]), found)
 }

@@ -165,11 +165,10 @@ impl Look {
 
     /// A text without what changes every time, where `volatile` asks for that: dates and ids.
     pub(super) fn still<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        match self.volatile {
-            true => {
-                Cow::Owned(ids::replaced(&self.without_dates(text), |_| HOLE.into()).into_owned())
-            }
-            false => Cow::Borrowed(text),
+        if self.volatile {
+            Cow::Owned(ids::replaced(&self.without_dates(text), |_| HOLE.into()).into_owned())
+        } else {
+            Cow::Borrowed(text)
         }
     }
 
@@ -257,8 +256,9 @@ pub(crate) const WARN_AT: Param = Param::number("warn_at", 0.8, 0.01..=1.0)
 pub(crate) fn warned(params: &Params) -> i64 {
     // The domain keeps the share small.
     #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)]
-    match params.text(TELLS.name) == TELLS_WARNING {
-        true => (params.float(WARN_AT.name) * DECIMAL as f64).round() as i64,
-        false => DECIMAL,
+    if params.text(TELLS.name) == TELLS_WARNING {
+        (params.float(WARN_AT.name) * DECIMAL as f64).round() as i64
+    } else {
+        DECIMAL
     }
 }

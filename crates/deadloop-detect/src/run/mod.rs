@@ -181,9 +181,10 @@ impl Run {
             call: self.call(),
             left_out,
         });
-        match left_out {
-            true => Saw::Nothing,
-            false => Saw::Call(call),
+        if left_out {
+            Saw::Nothing
+        } else {
+            Saw::Call(call)
         }
     }
 

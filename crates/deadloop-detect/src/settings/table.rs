@@ -10,7 +10,6 @@ use crate::detectors::{DETECTORS, Detector};
 use crate::meant::meant;
 use crate::params::Params;
 use crate::per::Per;
-use crate::preset::presets;
 use crate::response::Response;
 use crate::setting::{Member, Setting};
 use crate::stream::Channel;
@@ -140,11 +139,12 @@ fn start(
     preset: Option<&Spanned<String>>,
     text: &str,
 ) -> Result<Params, SettingsError> {
-    let mut params = Params::defaults(detector.params);
     let Some(wanted) = preset else {
-        return Ok(params);
+        return Ok(detector.defaults());
     };
-    let all = presets(detector).map_err(|what| SettingsError::at(text, wanted.span(), what))?;
+    let all = detector
+        .presets()
+        .map_err(|what| SettingsError::at(text, wanted.span(), what))?;
     let Some(found) = all.iter().find(|p| p.name == *wanted.get_ref()) else {
         let what = format!("{} has no preset \"{}\"", detector.name, wanted.get_ref());
         return Err(unknown(
@@ -154,11 +154,7 @@ fn start(
             text,
         ));
     };
-    found
-        .params
-        .iter()
-        .for_each(|(name, value)| params.set(name, value.clone()));
-    Ok(params)
+    Ok(detector.with(found))
 }
 
 /// The response that a table names, or that of its detector.

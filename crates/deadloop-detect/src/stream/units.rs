@@ -164,9 +164,10 @@ impl Units {
     /// How many units lie between `from` and here: 0 where `from` comes later, and where it is of
     /// another unit.
     pub fn since(self, from: Self) -> u64 {
-        match self.unit() == from.unit() {
-            true => self.count().saturating_sub(from.count()),
-            false => 0,
+        if self.unit() == from.unit() {
+            self.count().saturating_sub(from.count())
+        } else {
+            0
         }
     }
 }

@@ -38,13 +38,14 @@ fn rows_need(unit: &str) -> usize {
         .split(is_between)
         .filter(|cell| !cell.is_empty())
         .collect();
-    let wide = match cells.len() > rows {
-        true => cells.len() / rows,
-        false => cells
+    let wide = if cells.len() > rows {
+        cells.len() / rows
+    } else {
+        cells
             .iter()
             .map(|cell| cell.chars().count())
             .max()
-            .unwrap_or(0),
+            .unwrap_or(0)
     };
     (wide + 5).div_ceil(rows).max(if rows > 2 { 5 } else { 0 })
 }

@@ -21,9 +21,10 @@ fn tokens(text: &str, by: &str, fold: bool) -> Vec<Known> {
     let number = Regex::new(r"\p{N}+").expect("a pattern");
     let folded = |range: std::ops::Range<usize>| {
         let text: String = chars[range].iter().flat_map(|c| c.to_lowercase()).collect();
-        match fold {
-            true => number.replace_all(&text, "#0").into_owned(),
-            false => text,
+        if fold {
+            number.replace_all(&text, "#0").into_owned()
+        } else {
+            text
         }
     };
     let unspaced = |c: char| by == "auto" && "思考我需要分析哈가か々ー".contains(c);

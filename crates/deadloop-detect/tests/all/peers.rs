@@ -63,9 +63,12 @@ mod ladder {
         }
 
         fn short(&self, window: &[char]) -> bool {
-            (2..=self.max_unit).any(|unit| match self.aligned {
-                true => aligned(window, unit),
-                false => anywhere(window, unit),
+            (2..=self.max_unit).any(|unit| {
+                if self.aligned {
+                    aligned(window, unit)
+                } else {
+                    anywhere(window, unit)
+                }
             })
         }
 
@@ -74,15 +77,17 @@ mod ladder {
             let filled = |block: &&str| !block.trim().is_empty();
             let blocks = text.split(|c| "。.;；！!？?\n".contains(c)).filter(filled);
             let lines = text.split('\n').map(without_number);
-            let lines: Vec<&str> = match self.lists_first {
-                true => lines.filter(filled).collect(),
-                false => lines.collect(),
+            let lines: Vec<&str> = if self.lists_first {
+                lines.filter(filled).collect()
+            } else {
+                lines.collect()
             };
             let paragraph = ("paragraph", self.repeats(&blocks.collect::<Vec<_>>()));
             let list = ("ordered-list", self.repeats(&lines));
-            let both = match self.lists_first {
-                true => [list, paragraph],
-                false => [paragraph, list],
+            let both = if self.lists_first {
+                [list, paragraph]
+            } else {
+                [paragraph, list]
             };
             both.into_iter().find(|both| both.1).map(|both| both.0)
         }
@@ -296,9 +301,10 @@ mod tails {
         const TOKEN: usize = 4;
         let rule = |period: usize, read: &[char]| {
             let after = matches(read, period);
-            match period <= TOKEN {
-                true => period + after >= 32 * TOKEN,
-                false => after >= 33 * TOKEN && after >= 5 * period,
+            if period <= TOKEN {
+                period + after >= 32 * TOKEN
+            } else {
+                after >= 33 * TOKEN && after >= 5 * period
             }
         };
         let reading = |text: &[char]| first(text, 255 * TOKEN, rule);

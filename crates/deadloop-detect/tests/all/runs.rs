@@ -170,10 +170,7 @@ proptest! {
         let run = |name: fn(usize) -> String, swapped: bool| {
             let mut events = Vec::new();
             for (i, (which, answer, fails)) in picks.iter().enumerate() {
-                let arguments = match swapped {
-                    true => format!("{{\"b\": {which}, \"a\": 1}}"),
-                    false => format!("{{\"a\":1,\"b\":{which}}}"),
-                };
+                let arguments = if swapped { format!("{{\"b\": {which}, \"a\": 1}}") } else { format!("{{\"a\":1,\"b\":{which}}}") };
                 events.push(serde_json::json!({"type": "tool_call", "id": name(i), "name": "t", "arguments": arguments}));
                 events.push(serde_json::json!({"type": "tool_result", "id": name(i), "content": format!("{answer}"), "error": fails}));
             }

@@ -5,7 +5,7 @@
 
 use deadloop_detect::{
     Arguments, Detector, Event, Guard, Guards, Member, Params, RECOMMENDED_AGENTS, Setting,
-    Settings, TextChannel, presets,
+    Settings, TextChannel,
 };
 
 /// A turn: what is said, and at most one call with its result.
@@ -91,7 +91,7 @@ fn recommended(turns: &[Turn]) -> Option<u64> {
 /// The turn after which a preset stops a run.
 fn preset(detector: &str, name: &str, turns: &[Turn]) -> Option<u64> {
     let detector = Detector::find(detector).unwrap();
-    let preset = presets(detector).unwrap();
+    let preset = detector.presets().unwrap();
     let preset = preset.into_iter().find(|p| p.name == name).unwrap();
     let mut params = Params::defaults(detector.params);
     for (name, value) in preset.params {

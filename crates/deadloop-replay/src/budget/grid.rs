@@ -150,9 +150,10 @@ impl Table {
         let error =
             |what: String| SettingsError::at(text, item.span(), format!("{}: {what}", param.name));
         let values = values_of(param, item).map_err(error)?;
-        match values.is_empty() {
-            true => Err(error("no value".into())),
-            false => Ok(values),
+        if values.is_empty() {
+            Err(error("no value".into()))
+        } else {
+            Ok(values)
         }
     }
 }

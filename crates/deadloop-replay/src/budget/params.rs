@@ -124,54 +124,97 @@ pub const PARAMS: &[Param] = &[
         .doc("of a prompt token that stood in the same place before; others cost 1, and so does what a summary writes"),
 ];
 
-impl Default for Budget {
-    fn default() -> Self {
-        Self {
-            counter: Counter::Quarter,
-            window: 128_000,
-            threshold: 0.85,
-            reserve: 0.1,
-            tools: 0,
-            keep: 0.2,
-            summary: 0.05,
-            policy: Policy::Summary,
-            keep_results: 3,
-            clear_at_least: 0,
-            exclude: Vec::new(),
-            cache: 1.0,
+/// A field of a budget, by what it holds.
+enum Slot<'a> {
+    Count(&'a mut u64),
+    Share(&'a mut f64),
+    Counter(&'a mut Counter),
+    Policy(&'a mut Policy),
+    Globs(&'a mut Vec<String>),
+}
+
+impl Slot<'_> {
+    /// Takes a value that is in the domain of the field's parameter.
+    fn set(self, value: &Value) {
+        let word = value.as_text().unwrap_or("");
+        match self {
+            Self::Count(count) => *count = value.as_int().unwrap_or(0).max(0).unsigned_abs(),
+            Self::Share(share) => *share = value.as_number().unwrap_or(0.0),
+            Self::Counter(counter) => {
+                let named = Counter::ALL.into_iter().find(|c| c.name() == word);
+                *counter = named.unwrap_or(*counter);
+            }
+            Self::Policy(policy) => {
+                let named = Policy::ALL.into_iter().find(|p| p.name() == word);
+                *policy = named.unwrap_or(*policy);
+            }
+            Self::Globs(globs) => {
+                let texts = value.items().iter().filter_map(Value::as_text);
+                *globs = texts.map(str::to_owned).collect();
+            }
+        }
+    }
+
+    fn value(self) -> Value {
+        let text = |word: &str| Value::Text(word.to_owned());
+        match self {
+            Self::Count(count) => Value::Int(i64::try_from(*count).unwrap_or(i64::MAX)),
+            Self::Share(share) => Value::Float(*share),
+            Self::Counter(counter) => text(counter.name()),
+            Self::Policy(policy) => text(policy.name()),
+            Self::Globs(globs) => Value::List(globs.iter().map(|glob| text(glob)).collect()),
         }
     }
 }
 
+/// The defaults of the parameters.
+impl Default for Budget {
+    fn default() -> Self {
+        let mut budget = Self {
+            counter: Counter::Quarter,
+            window: 0,
+            threshold: 0.0,
+            reserve: 0.0,
+            tools: 0,
+            keep: 0.0,
+            summary: 0.0,
+            policy: Policy::Summary,
+            keep_results: 0,
+            clear_at_least: 0,
+            exclude: Vec::new(),
+            cache: 0.0,
+        };
+        for param in PARAMS {
+            budget.set(param.name, &param.default.into());
+        }
+        budget
+    }
+}
+
 impl Budget {
+    /// The field of a parameter.
+    fn slot(&mut self, name: &str) -> Option<Slot<'_>> {
+        Some(match name {
+            "counter" => Slot::Counter(&mut self.counter),
+            "window" => Slot::Count(&mut self.window),
+            "threshold" => Slot::Share(&mut self.threshold),
+            "reserve" => Slot::Share(&mut self.reserve),
+            "tools" => Slot::Count(&mut self.tools),
+            "keep" => Slot::Share(&mut self.keep),
+            "summary" => Slot::Share(&mut self.summary),
+            "policy" => Slot::Policy(&mut self.policy),
+            "keep_results" => Slot::Count(&mut self.keep_results),
+            "clear_at_least" => Slot::Count(&mut self.clear_at_least),
+            "exclude" => Slot::Globs(&mut self.exclude),
+            "cache" => Slot::Share(&mut self.cache),
+            _ => return None,
+        })
+    }
+
     /// Sets a parameter to a value that is in its domain.
     pub(super) fn set(&mut self, name: &str, value: &Value) {
-        let share = value.as_number().unwrap_or(0.0);
-        let count = value.as_int().unwrap_or(0).max(0).unsigned_abs();
-        let word = value.as_text().unwrap_or("");
-        match name {
-            "counter" => {
-                let named = Counter::ALL.into_iter().find(|c| c.name() == word);
-                self.counter = named.unwrap_or(self.counter);
-            }
-            "policy" => {
-                let named = Policy::ALL.into_iter().find(|p| p.name() == word);
-                self.policy = named.unwrap_or(self.policy);
-            }
-            "window" => self.window = count,
-            "threshold" => self.threshold = share,
-            "reserve" => self.reserve = share,
-            "tools" => self.tools = count,
-            "keep" => self.keep = share,
-            "summary" => self.summary = share,
-            "keep_results" => self.keep_results = count,
-            "clear_at_least" => self.clear_at_least = count,
-            "exclude" => {
-                let globs = value.items().iter().filter_map(Value::as_text);
-                self.exclude = globs.map(str::to_owned).collect();
-            }
-            "cache" => self.cache = share,
-            _ => {}
+        if let Some(slot) = self.slot(name) {
+            slot.set(value);
         }
     }
 
@@ -180,34 +223,18 @@ impl Budget {
     /// # Errors
     /// Returns a message if the definitions of tools fill the window.
     pub fn check(&self) -> Result<(), String> {
-        match self.tools < self.window {
-            true => Ok(()),
-            false => Err(format!(
+        if self.tools < self.window {
+            Ok(())
+        } else {
+            Err(format!(
                 "tools = {} tokens fill the window of {}; expected fewer",
                 self.tools, self.window
-            )),
+            ))
         }
     }
 
     /// Its parameters as they are written to a file. Parameters that its policy ignores are left out.
     pub fn columns(&self) -> Vec<(&'static str, Value)> {
-        let text = |word: &str| Value::Text(word.to_owned());
-        let int = |n: u64| Value::Int(i64::try_from(n).unwrap_or(i64::MAX));
-        let globs = self.exclude.iter().map(|glob| text(glob)).collect();
-        let all = [
-            ("counter", text(self.counter.name())),
-            ("window", int(self.window)),
-            ("threshold", Value::Float(self.threshold)),
-            ("reserve", Value::Float(self.reserve)),
-            ("tools", int(self.tools)),
-            ("keep", Value::Float(self.keep)),
-            ("summary", Value::Float(self.summary)),
-            ("policy", text(self.policy.name())),
-            ("keep_results", int(self.keep_results)),
-            ("clear_at_least", int(self.clear_at_least)),
-            ("exclude", Value::List(globs)),
-            ("cache", Value::Float(self.cache)),
-        ];
         let read = |name: &str| match name {
             "threshold" => self.policy != Policy::Never,
             "keep" => matches!(self.policy, Policy::Summary | Policy::Drop),
@@ -215,7 +242,11 @@ impl Budget {
             "keep_results" | "clear_at_least" | "exclude" => self.policy == Policy::ClearResults,
             _ => true,
         };
-        all.into_iter().filter(|(name, _)| read(name)).collect()
+        let mut own = self.clone();
+        let names = PARAMS.iter().map(|param| param.name);
+        let read = names.filter(|name| read(name));
+        read.filter_map(|name| Some((name, own.slot(name)?.value())))
+            .collect()
     }
 
     /// A short hash of its parameters: the same setting has the same name in every run.
@@ -236,20 +267,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn defaults_are_those_that_the_parameters_say() {
-        let mut read = Budget {
-            window: 0,
-            threshold: 0.0,
-            reserve: 0.0,
-            keep: 0.0,
-            summary: 0.0,
-            keep_results: 0,
-            cache: 0.0,
-            ..Budget::default()
-        };
+    fn every_parameter_has_its_field() {
+        let mut budget = Budget::default();
         for param in PARAMS {
-            read.set(param.name, &param.default.into());
+            let read = budget.slot(param.name).map(Slot::value);
+            assert_eq!(read, Some(param.default.into()), "{}", param.name);
         }
-        assert_eq!(read, Budget::default());
     }
 }

@@ -59,7 +59,15 @@ impl Variant {
     pub fn repairer(&self) -> &str {
         match &self.made {
             Mending::Nothing(repairer) | Mending::Of(repairer, _) => repairer.name,
-            Mending::Program(_, stream) => repairer_of(stream).unwrap_or("command"),
+            Mending::Program(_, stream) => repairer_of(stream).map_or("command", |r| r.name),
+        }
+    }
+
+    /// The kind of streams that it reads.
+    pub fn stream(&self) -> &str {
+        match &self.made {
+            Mending::Nothing(repairer) | Mending::Of(repairer, _) => repairer.stream,
+            Mending::Program(_, stream) => stream,
         }
     }
 
@@ -101,30 +109,10 @@ impl Variant {
     }
 }
 
-/// The kind of streams that a repairer reads.
-pub fn stream_of(repairer: &str) -> &'static str {
-    STREAMS
-        .iter()
-        .find(|(name, _)| *name == repairer)
-        .map_or("text", |(_, stream)| stream)
+/// The repairer of streams of this kind.
+fn repairer_of(stream: &str) -> Option<&'static Repairer> {
+    REPAIRERS.iter().copied().find(|r| r.stream == stream)
 }
-
-fn repairer_of(stream: &str) -> Option<&'static str> {
-    STREAMS
-        .iter()
-        .find(|(_, of)| *of == stream)
-        .map(|(name, _)| *name)
-}
-
-/// What each repairer reads.
-pub const STREAMS: [(&str, &str); 6] = [
-    ("think", "think"),
-    ("tags", "tags"),
-    ("json", "arguments"),
-    ("names", "name"),
-    ("filter", "text"),
-    ("replay", "events"),
-];
 
 fn differing(repairer: &Repairer, params: &Params) -> String {
     let defaults = repairer.defaults();
@@ -268,7 +256,7 @@ fn of_table(table: &Table) -> Result<(Vec<Variant>, usize), Wrong> {
 fn program(table: &Table) -> Result<Variant, Wrong> {
     let stream = table.stream.clone().unwrap_or_default();
     if table.command.is_empty() || repairer_of(&stream).is_none() {
-        let known: Vec<&str> = STREAMS.iter().map(|(_, stream)| *stream).collect();
+        let known: Vec<&str> = REPAIRERS.iter().map(|r| r.stream).collect();
         let what = format!(
             "a program without command or stream; expected command = [\"program\", …] and stream, one of: {}",
             known.join(", ")

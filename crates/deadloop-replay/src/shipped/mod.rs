@@ -1,9 +1,9 @@
-//! What deadloop ships and searches where nobody names settings or a grid: the recommended guards, the presets, the
+//! What deadloop ships and searches where nobody names settings or a grid: the recommended guards, the the
 //! default grids. One place, so that `tune`, its simulations and whoever embeds it search the same.
 
 use deadloop_detect::{
     DETECTORS, Detector, Member, Params, Preset, RECOMMENDED, RECOMMENDED_AGENTS, Response,
-    Setting, Settings, SettingsError, Unit, presets,
+    Setting, Settings, SettingsError, Unit,
 };
 
 use crate::Grid;
@@ -57,7 +57,7 @@ impl Scope {
 }
 
 fn is_of_faults(detector: &Detector) -> bool {
-    !detector.notices().is_empty()
+    !detector.notices.is_empty()
 }
 
 /// Whether a choice in `unit` can be made among settings of such members: they end streams, and count in it.
@@ -112,7 +112,7 @@ pub fn presets_in(unit: Unit) -> Result<Vec<(String, Setting)>, String> {
 pub fn all_presets() -> Result<Vec<(String, Setting)>, String> {
     let mut all = Vec::new();
     for detector in DETECTORS.iter().copied() {
-        for preset in presets(detector)? {
+        for preset in detector.presets()? {
             all.push((preset.name.clone(), preset_setting(detector, &preset)));
         }
     }
@@ -150,7 +150,7 @@ mod tests {
             let is_there = members.any(|member| *member.base.detector == *detector);
             assert_eq!(
                 is_there,
-                detector.response == Response::Stop && detector.notices().is_empty(),
+                detector.response == Response::Stop && detector.notices.is_empty(),
                 "{}",
                 detector.name
             );

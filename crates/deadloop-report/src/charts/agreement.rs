@@ -68,9 +68,10 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     });
     let legend = Legend::new(keys.to_vec(), sheet.width - 8.0, 300.0);
     // Between the two stand the last number of one axis and the first of the other.
-    let (height, start, split, gap, lead) = match sheet.narrow() {
-        true => (62.0, 16.0, 0.5, 18.0, 20.0),
-        false => (36.0, 250.0, 0.63, 30.0, 0.0),
+    let (height, start, split, gap, lead) = if sheet.narrow() {
+        (62.0, 16.0, 0.5, 18.0, 20.0)
+    } else {
+        (36.0, 250.0, 0.63, 30.0, 0.0)
     };
     let top = legend.height() + 34.0;
     let bottom = top + rows.len() as f64 * height;
@@ -132,9 +133,10 @@ fn rows(data: &ReportData) -> Vec<Row<'_>> {
 }
 
 fn called(data: &ReportData, setting: usize) -> String {
-    match data.candidate() == Some(setting) {
-        true => data.candidate_is().to_owned(),
-        false => data.describe(setting),
+    if data.candidate() == Some(setting) {
+        data.candidate_is().to_owned()
+    } else {
+        data.describe(setting)
     }
 }
 

@@ -50,9 +50,10 @@ struct Frame<'m> {
 
 impl<'m> Frame<'m> {
     fn new(models: Vec<&'m str>, top: f64, sheet: &Sheet<'_>) -> Self {
-        let (row, start, split) = match sheet.narrow() {
-            true => ((52.0, 20.0), 16.0, 0.58),
-            false => ((34.0, 0.0), 250.0, 0.66),
+        let (row, start, split) = if sheet.narrow() {
+            ((52.0, 20.0), 16.0, 0.58)
+        } else {
+            ((34.0, 0.0), 250.0, 0.66)
         };
         let middle = sheet.width * split;
         Self {
@@ -81,13 +82,14 @@ impl<'m> Frame<'m> {
         } else {
             model
         };
-        let (x, y, room) = match self.narrow {
-            true => (
+        let (x, y, room) = if self.narrow {
+            (
                 10.0,
                 middle - self.row.0 / 2.0 + 11.0,
                 canvas.width() - 28.0,
-            ),
-            false => (4.0, middle, 238.0),
+            )
+        } else {
+            (4.0, middle, 238.0)
         };
         canvas.text_within((x, y), name, room, Label::new(Ink::Text, Anchor::Start))
     }
@@ -111,9 +113,10 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let frame = Frame::new(models(comparison), legend.height() + 34.0, &sheet);
     let canvas = sheet.canvas(frame.bottom + 48.0);
     legend.draw(&canvas, 4.0, 4.0)?;
-    let (parts, fa_name) = match sheet.narrow() {
-        true => (2, data.run.wrong_name(true)),
-        false => (5, data.run.wrong_name(false)),
+    let (parts, fa_name) = if sheet.narrow() {
+        (2, data.run.wrong_name(true))
+    } else {
+        (5, data.run.wrong_name(false))
     };
     let count = frame.models.len();
     let recall = Rows::new(&canvas, frame.place(0), Axis::share(parts), count, "recall")?;

@@ -112,9 +112,10 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
 
 /// Where what is ended stands, and the false alarms.
 fn places(sheet: &Sheet<'_>, top: f64, bottom: f64) -> (Place, Place) {
-    let (start, split, gap) = match sheet.narrow() {
-        true => (16.0, 0.58, 17.0),
-        false => (NAMES + 8.0, 0.7, 24.0),
+    let (start, split, gap) = if sheet.narrow() {
+        (16.0, 0.58, 17.0)
+    } else {
+        (NAMES + 8.0, 0.7, 24.0)
     };
     let middle = sheet.width * split;
     let place = |left, right| Place {
@@ -144,9 +145,10 @@ fn numbers(data: &ReportData, row: &Row<'_>) -> Data {
 
 /// Where names begin, and counts end.
 fn name_ends(canvas: &Canvas, narrow: bool) -> (f64, f64) {
-    match narrow {
-        true => (10.0, canvas.width() - 18.0),
-        false => (4.0, NAMES),
+    if narrow {
+        (10.0, canvas.width() - 18.0)
+    } else {
+        (4.0, NAMES)
     }
 }
 

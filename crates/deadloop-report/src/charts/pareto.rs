@@ -80,9 +80,10 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
             data.run.wrong_name(false),
             chars(Some(*delay))
         );
-        let (mark, radius, ink) = match is_chosen(*setting) {
-            true => (Mark::Star, 8.0, Ink::Chosen),
-            false => (Mark::Disc, 4.6, tint(*delay)),
+        let (mark, radius, ink) = if is_chosen(*setting) {
+            (Mark::Star, 8.0, Ink::Chosen)
+        } else {
+            (Mark::Disc, 4.6, tint(*delay))
         };
         panel.title(title).mark((*fa, *recall), mark, radius, ink)?;
     }

@@ -175,21 +175,23 @@ impl ReportData {
 
     /// What the candidate is called: it is chosen only where it ships.
     pub(crate) fn candidate_is(&self) -> &'static str {
-        match self
+        if self
             .choice_of(ALL_MODELS)
             .is_some_and(|choice| choice.ships.is_some())
         {
-            true => "chosen",
-            false => "candidate",
+            "chosen"
+        } else {
+            "candidate"
         }
     }
 
     /// What the setting in use is called: the recommended guard, where nobody named one.
     pub(crate) fn in_use_is(&self) -> &'static str {
         let advice = self.advice.as_ref();
-        match advice.is_some_and(|advice| advice.in_use_is.contains("recommended")) {
-            true => "recommended guard",
-            false => "in use",
+        if advice.is_some_and(|advice| advice.in_use_is.contains("recommended")) {
+            "recommended guard"
+        } else {
+            "in use"
         }
     }
 
@@ -229,9 +231,12 @@ impl ReportData {
             let mut list: Vec<usize> = (0..self.settings.len()).filter(named).collect();
             let first = self.in_use().or(list.first().copied());
             let loops = self.has_loops();
-            let worth = |score: &Score| match loops {
-                true => score.value(&F1),
-                false => score.value(self.run.wrong()).map(|rate| -rate),
+            let worth = |score: &Score| {
+                if loops {
+                    score.value(&F1)
+                } else {
+                    score.value(self.run.wrong()).map(|rate| -rate)
+                }
             };
             let scores: BTreeMap<usize, f64> = self
                 .together()
@@ -249,9 +254,10 @@ impl ReportData {
 
     /// What [`leading`](Self::leading) orders by, as it is said.
     pub(crate) fn leading_by(&self) -> &'static str {
-        match self.has_loops() {
-            true => "the highest F1",
-            false => "the fewest false alarms",
+        if self.has_loops() {
+            "the highest F1"
+        } else {
+            "the fewest false alarms"
         }
     }
 

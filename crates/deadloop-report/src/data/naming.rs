@@ -86,9 +86,10 @@ impl ReportData {
                     continue;
                 };
                 if differs(at, parameter, value) {
-                    let whose = match several && all.len() == before {
-                        true => format!("{name}: "),
-                        false => String::new(),
+                    let whose = if several && all.len() == before {
+                        format!("{name}: ")
+                    } else {
+                        String::new()
                     };
                     let base = base.and_then(|base| base.params.get(at)?.as_deref());
                     all.push(format!(

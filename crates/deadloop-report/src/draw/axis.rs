@@ -189,9 +189,10 @@ impl Axis {
 }
 
 fn symlog(value: f64, linear: f64) -> f64 {
-    match value <= linear {
-        true => value / linear,
-        false => 1.0 + (value / linear).log10() * 1.6,
+    if value <= linear {
+        value / linear
+    } else {
+        1.0 + (value / linear).log10() * 1.6
     }
 }
 

@@ -144,9 +144,12 @@ fn rows(calls: &Calls, tint: &dyn Fn(&Called) -> String) -> Vec<Row> {
             let text = first.result.chars().map(in_lines).collect();
             (format!("result, {} chars", count(first.chars)), text)
         });
-        let span = |from: u64, to: u64| match from == to {
-            true => count(from),
-            false => format!("{}–{}", count(from), count(to)),
+        let span = |from: u64, to: u64| {
+            if from == to {
+                count(from)
+            } else {
+                format!("{}–{}", count(from), count(to))
+            }
         };
         Row {
             at: span(first.at, last.at),

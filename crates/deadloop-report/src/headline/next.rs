@@ -28,8 +28,9 @@ pub(super) fn next(data: &ReportData) -> Option<String> {
 pub(super) fn subject(data: &ReportData) -> String {
     let limits = data.run.constraints.iter().map(ToString::to_string);
     let limits: Vec<String> = limits.collect();
-    match limits.is_empty() {
-        true => String::new(),
-        false => format!(" subject to {}", limits.join(", ")),
+    if limits.is_empty() {
+        String::new()
+    } else {
+        format!(" subject to {}", limits.join(", "))
     }
 }

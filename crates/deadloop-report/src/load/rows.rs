@@ -92,10 +92,7 @@ impl Turns {
     /// The number of a name, which is new where it was not met before.
     pub(super) fn of(&mut self, name: &str) -> usize {
         let due = self.names.get(self.next).is_some_and(|due| due == name);
-        let at = match due {
-            true => self.next,
-            false => self.find(name),
-        };
+        let at = if due { self.next } else { self.find(name) };
         self.next = (at + 1) % self.names.len();
         at
     }

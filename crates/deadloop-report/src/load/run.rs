@@ -86,9 +86,10 @@ fn judged(options: &JudgeOptions) -> Vec<(String, String)> {
 
 fn counts(manifest: &Manifest, unlabelled: u64, errors: u64) -> Vec<(String, u64)> {
     // `tune` keeps the split `test` for a test of what it chose.
-    let filtered = match manifest.command == "tune" {
-        true => "left out by filters, and by tune for a test",
-        false => "left out by filters",
+    let filtered = if manifest.command == "tune" {
+        "left out by filters, and by tune for a test"
+    } else {
+        "left out by filters"
     };
     let mut counts = vec![
         ("transcripts", manifest.corpus.transcripts),

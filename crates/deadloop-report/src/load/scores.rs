@@ -57,9 +57,10 @@ impl ScoreReader {
             tally,
             latency: rows.latencies(row)[0],
             worth: self.worth,
-            intervals: match model == ALL_MODELS {
-                true => BTreeMap::new(),
-                false => written(rows, row),
+            intervals: if model == ALL_MODELS {
+                BTreeMap::new()
+            } else {
+                written(rows, row)
             },
             ..Score::default()
         }

@@ -22,12 +22,13 @@ pub(crate) fn behind(columns: &[Told], rows: &Rows) -> Option<Table> {
         cells: row.iter().map(cell).collect(),
         role: "",
     });
-    let note = match rows.len() > ROWS {
-        false => String::new(),
-        true => format!(
+    let note = if rows.len() > ROWS {
+        format!(
             "The first {ROWS} of {} rows; the file has them all.",
             count(rows.len() as u64)
-        ),
+        )
+    } else {
+        String::new()
     };
     Table::new("", note, head.collect(), shown.collect())
 }

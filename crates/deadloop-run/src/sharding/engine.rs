@@ -84,12 +84,13 @@ fn fits(head: &Head, plan: &Plan, corpus: &Path) -> Result<(), String> {
     if head.plan != plan.fingerprint() {
         return Err("made for another grid; give Plan the text of --grid".into());
     }
-    match sides(corpus) == head.sides {
-        true => Ok(()),
-        false => Err(format!(
+    if sides(corpus) == head.sides {
+        Ok(())
+    } else {
+        Err(format!(
             "made with other labels; give Plan the texts of {} beside the transcripts",
             SIDES.join(", ")
-        )),
+        ))
     }
 }
 

@@ -145,9 +145,10 @@ impl Parts {
         surveyed.name.clone_from(&self.first.whole.corpus.name);
         let said = drop_sealed(&mut surveyed, said, request.sealed);
         let fields = request.by.len();
-        let said = match surveyed.cases.any(|case| case.by.len() != fields) {
-            true => return Err(of_another_plan()),
-            false => records(&surveyed, said, plan)?,
+        let said = if surveyed.cases.any(|case| case.by.len() != fields) {
+            return Err(of_another_plan());
+        } else {
+            records(&surveyed, said, plan)?
         };
         // Places are those of the machines that made the parts.
         surveyed.places = Places::default();

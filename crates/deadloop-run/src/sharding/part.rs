@@ -159,9 +159,10 @@ impl Whole {
             let texts = self.read.iter();
             let other = texts.filter(|(path, text)| first.read.get(*path) != Some(text));
             let names: Vec<String> = other.map(|(path, _)| path.display().to_string()).collect();
-            let where_ = match names.is_empty() {
-                true => String::new(),
-                false => format!(" ({} was another text)", names.join(", ")),
+            let where_ = if names.is_empty() {
+                String::new()
+            } else {
+                format!(" ({} was another text)", names.join(", "))
             };
             return Some(format!("another plan{where_}; {anew}"));
         }

@@ -124,14 +124,13 @@ pub fn calibrate(
     for index in 0..evidence.plan.blocks().len() {
         held.add((evidence, &firsts), index, &candidates, budget, options);
     }
-    let chosen = match now.holds() {
-        true => Some(now.clone()),
-        false => {
-            let from = evidence.plan.setting(current).columns();
-            let far = |cell: &usize| distance(&evidence.plan.setting(*cell).columns(), &from);
-            let near = held.supported.iter().min_by_key(|cell| (far(cell), **cell));
-            near.map(|cell| of(*cell, &all))
-        }
+    let chosen = if now.holds() {
+        Some(now.clone())
+    } else {
+        let from = evidence.plan.setting(current).columns();
+        let far = |cell: &usize| distance(&evidence.plan.setting(*cell).columns(), &from);
+        let near = held.supported.iter().min_by_key(|cell| (far(cell), **cell));
+        near.map(|cell| of(*cell, &all))
     };
     let shown = chosen.as_ref().map_or(current, |chosen| chosen.cell);
     let models = evidence.models().into_iter();

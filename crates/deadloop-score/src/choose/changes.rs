@@ -26,9 +26,12 @@ pub(crate) fn of_choices(plan: &Plan, choices: &Choices) -> Vec<Changed> {
         .iter()
         .filter(|m| m.cell != pooled.cell && m.ships.is_some())
     {
-        let now = block.map(|block| match block.axes().is_empty() {
-            true => block.guard(&choice.model).clone(),
-            false => plan.setting(choices.in_use),
+        let now = block.map(|block| {
+            if block.axes().is_empty() {
+                block.guard(&choice.model).clone()
+            } else {
+                plan.setting(choices.in_use)
+            }
         });
         let new = plan.setting(choice.cell);
         all.extend(changes(&choice.model, &now.unwrap_or_default(), &new));

@@ -231,12 +231,11 @@ impl Chooser<'_> {
     ) -> Choice {
         let plan = self.field.evidence.plan;
         let in_use_tally = self.tally(self.in_use, pick);
-        let held: Tally = match cross.without.is_empty() {
-            true => self.tally(self.in_use, pick),
-            false => {
-                let held = cross.held_out(&self.field, pick, self.in_use);
-                held.into_iter().map(|(_, tally)| tally).sum()
-            }
+        let held: Tally = if cross.without.is_empty() {
+            self.tally(self.in_use, pick)
+        } else {
+            let held = cross.held_out(&self.field, pick, self.in_use);
+            held.into_iter().map(|(_, tally)| tally).sum()
         };
         Choice {
             model: model.into(),
@@ -250,9 +249,10 @@ impl Chooser<'_> {
             figures: None,
             tally: self.tally(cross.cell.unwrap_or(cell), pick),
             held_out_tally: held,
-            looked_tally: match cross.without.is_empty() {
-                true => held,
-                false => cross.looked(&self.field, pick, self.in_use),
+            looked_tally: if cross.without.is_empty() {
+                held
+            } else {
+                cross.looked(&self.field, pick, self.in_use)
             },
             in_use_tally,
             folds_without: cross.nothing(),
@@ -268,9 +268,12 @@ impl Chooser<'_> {
         }
         let sum = |of: fn(&Choice) -> Tally| models.iter().map(of).sum::<Tally>();
         // A model whose candidate does not ship runs what the file holds for it, in sample and held out.
-        let held = |choice: &Choice| match choice.candidate == Some(choice.cell) {
-            true => [choice.tally, choice.held_out_tally, choice.looked_tally],
-            false => [choice.in_use_tally; 3],
+        let held = |choice: &Choice| {
+            if choice.candidate == Some(choice.cell) {
+                [choice.tally, choice.held_out_tally, choice.looked_tally]
+            } else {
+                [choice.in_use_tally; 3]
+            }
         };
         let tallies: Vec<[Tally; 3]> = models.iter().map(held).collect();
         let part = |k: usize| tallies.iter().map(|t| t[k]).sum::<Tally>();

@@ -201,8 +201,9 @@ impl Chooser<'_> {
 
 /// How much the other usable models help each.
 fn help(field: &Field<'_>, picks: &[&Vec<usize>]) -> Vec<Vec<Borrowing>> {
-    match picks.is_empty() {
-        true => Vec::new(),
-        false => borrowings(field, picks),
+    if picks.is_empty() {
+        Vec::new()
+    } else {
+        borrowings(field, picks)
     }
 }

@@ -20,9 +20,10 @@ pub(super) fn dear(choices: &Choices, options: &ChooseOptions) -> String {
         "Decide: another setting has {}, {}, but at the {} of loops it costs more than it spares ({} {} per 1,000 {}; {now}: {}). Nothing changes until you choose.",
         beside(new, &advice.in_use, now, options),
         difference(f),
-        match options.rate_given {
-            true => "share that you said",
-            false => "share that is assumed",
+        if options.rate_given {
+            "share that you said"
+        } else {
+            "share that is assumed"
         },
         net(f.net[0]),
         options.judge.unit,
@@ -57,9 +58,10 @@ pub(super) fn pays(choices: &Choices, mean_clean: f64, options: &ChooseOptions) 
     });
     let now = of(options.in_use_is, now);
     let rate = one_in(options.worth.pi);
-    let said = match options.rate_given {
-        true => format!("you said {rate}"),
-        false => format!("{rate} is assumed (--loop-rate)"),
+    let said = if options.rate_given {
+        format!("you said {rate}")
+    } else {
+        format!("{rate} is assumed (--loop-rate)")
     };
     let parts: Vec<String> = candidate.into_iter().chain([now, said]).collect();
     capital(&parts.join("; ")) + "."
@@ -78,9 +80,12 @@ const NONE_SEEN: f64 = 3.69;
 /// many of them.
 fn pays_from(tally: &Tally, mean_clean: f64, options: &ChooseOptions) -> String {
     let many = responses(options.judge.unit);
-    let more_than = |share: f64| match share > 0.5 {
-        true => format!("more than {:.0} % of the {many} loop", 100.0 * share),
-        false => format!("more than {} {many} loops", one_in(share)),
+    let more_than = |share: f64| {
+        if share > 0.5 {
+            format!("more than {:.0} % of the {many} loop", 100.0 * share)
+        } else {
+            format!("more than {} {many} loops", one_in(share))
+        }
     };
     match BREAK_EVEN.value(tally, &options.worth) {
         None => "nowhere: it spares nothing".into(),

@@ -225,9 +225,10 @@ fn limits(options: &ChooseOptions) -> String {
         .collect();
     let s = if each.len() == 1 { "" } else { "s" };
     let default = if options.given { "" } else { "default " };
-    match each.is_empty() {
-        true => "the limits (none)".into(),
-        false => format!("the {default}limit{s} {}", each.join(" and ")),
+    if each.is_empty() {
+        "the limits (none)".into()
+    } else {
+        format!("the {default}limit{s} {}", each.join(" and "))
     }
 }
 
@@ -274,9 +275,10 @@ pub(super) fn untried(loops: u64, least: u64, ships: bool) -> String {
     } else {
         "it keeps what is in use"
     };
-    match loops < least {
-        true => format!("{}, fewer than {least}: {holds}", several(loops, "loop")),
-        false => holds.into(),
+    if loops < least {
+        format!("{}, fewer than {least}: {holds}", several(loops, "loop"))
+    } else {
+        holds.into()
     }
 }
 

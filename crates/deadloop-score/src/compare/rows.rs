@@ -202,9 +202,12 @@ fn discordant(metric: Metric, pairs: &[Pair<'_>]) -> Discordant {
     let (fpr, wrong) = (metric == &FPR, metric == &FPR || metric.is_wrong_rate());
     let clean = |v: Verdict| matches!(v, Verdict::Quiet | Verdict::FalseAlarm);
     let counts = |tally: &Tally, v: Verdict| (wrong && clean(v)) || (!fpr && tally.loops() > 0);
-    let right = |tally: &Tally, v: Verdict| match wrong {
-        true => !v.is_false(),
-        false => v == Verdict::Hit || (metric == &ENDED && tally.get(Count::Earlier) > 0),
+    let right = |tally: &Tally, v: Verdict| {
+        if wrong {
+            !v.is_false()
+        } else {
+            v == Verdict::Hit || (metric == &ENDED && tally.get(Count::Earlier) > 0)
+        }
     };
     let (mut n, mut b, mut c) = (0, 0, 0);
     let mut groups: BTreeMap<&str, (u64, i64)> = BTreeMap::new();

@@ -65,9 +65,10 @@ impl ExcerptsHead {
     pub fn disputed(&self) -> Option<String> {
         let all = self.all.get(&Group::FalseAlarm).copied().unwrap_or(0);
         let opened = all.min(Group::FalseAlarm.most() as u64);
-        let of = match opened == all {
-            true => format!("{all}"),
-            false => format!("the worst {opened} of {all}"),
+        let of = if opened == all {
+            format!("{all}")
+        } else {
+            format!("the worst {opened} of {all}")
         };
         let many = self.unlabelled_loops;
         let look = if many == 1 {

@@ -11,9 +11,10 @@ use std::borrow::Cow;
 pub fn unrunnable(text: &str) -> Cow<'_, str> {
     let runs = begins(text) && !is_number(text);
     // What looks as if it had been changed is changed too, or reading would take off what was there.
-    match runs || text.strip_prefix('\'').is_some_and(looks_changed) {
-        true => Cow::Owned(format!("'{text}")),
-        false => Cow::Borrowed(text),
+    if runs || text.strip_prefix('\'').is_some_and(looks_changed) {
+        Cow::Owned(format!("'{text}"))
+    } else {
+        Cow::Borrowed(text)
     }
 }
 

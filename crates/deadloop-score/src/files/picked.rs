@@ -75,9 +75,10 @@ impl Rows {
 
     /// Writes them once they are many.
     pub(super) fn write_many(&mut self, writer: &mut TableWriter) -> Result<(), FileError> {
-        match self.picks[0].len() >= MOST_PICKED {
-            true => self.write(writer),
-            false => Ok(()),
+        if self.picks[0].len() >= MOST_PICKED {
+            self.write(writer)
+        } else {
+            Ok(())
         }
     }
 

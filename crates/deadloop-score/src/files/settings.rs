@@ -27,9 +27,10 @@ pub struct InUse {
 
 /// What is kept of a guard, as TOML, to stand behind those that are shipped.
 fn kept(guard: &Setting, table: &str) -> String {
-    match guard.members.is_empty() {
-        true => String::new(),
-        false => guard.to_toml(table),
+    if guard.members.is_empty() {
+        String::new()
+    } else {
+        guard.to_toml(table)
     }
 }
 

@@ -113,9 +113,10 @@ impl TableWriter {
 
     /// Writes a row group where there is one.
     fn full(&mut self) -> Result<(), FileError> {
-        match self.buffer.rows() == GROUP_ROWS {
-            true => self.flush(),
-            false => Ok(()),
+        if self.buffer.rows() == GROUP_ROWS {
+            self.flush()
+        } else {
+            Ok(())
         }
     }
 

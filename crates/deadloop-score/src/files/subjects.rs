@@ -34,9 +34,10 @@ pub(super) fn subjects<E: AnyEvidence>(scoring: &Scoring<'_, E>) -> (Vec<Subject
     let mut subjects = vec![("*".to_owned(), scoring.evidence.every())];
     let mut left_out = Vec::new();
     for (model, pick) in models {
-        match own.contains(&model) {
-            true => subjects.push((model, pick)),
-            false => left_out.push(model),
+        if own.contains(&model) {
+            subjects.push((model, pick))
+        } else {
+            left_out.push(model)
         }
     }
     (subjects, left_out)

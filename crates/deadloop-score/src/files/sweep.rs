@@ -212,9 +212,10 @@ impl<'a, E: AnyEvidence> Sweep<'a, E> {
                 let (scores, point) = self.known(painted, &at, &mut rows);
                 let point = point.filter(|_| of_choice);
                 self.fronts[subject].extend(point.map(|point| FrontPoint { cell, ..point }));
-                let scores = match reported {
-                    true => rows.scores(&self.reported(cell, subject)),
-                    false => scores,
+                let scores = if reported {
+                    rows.scores(&self.reported(cell, subject))
+                } else {
+                    scores
                 };
                 rows.row(&at, subject, scores);
             }

@@ -223,9 +223,10 @@ impl Sample {
         if draws {
             // Each count of each group is added to every replicate: those that nothing is made of are not.
             let counts = measures.iter().flat_map(|measure| measure.counted());
-            let counts: BTreeSet<Count> = match quantiles.is_empty() {
-                true => counts.collect(),
-                false => counts.chain(Count::LOOPS).collect(),
+            let counts: BTreeSet<Count> = if quantiles.is_empty() {
+                counts.collect()
+            } else {
+                counts.chain(Count::LOOPS).collect()
             };
             let drawn = self.draw(&counts, &mut known.draws);
             for tally in &drawn {

@@ -167,11 +167,12 @@ impl Made {
         self.turns += u64::from(kind == "turn");
         self.bytes += event.to_string().len();
         self.events.push(event);
-        match self.events.len() > MOST_EVENTS || self.bytes > MOST {
-            true => Err(format!(
+        if self.events.len() > MOST_EVENTS || self.bytes > MOST {
+            Err(format!(
                 "more than {MOST_EVENTS} events or {MOST} bytes; expected a smaller number"
-            )),
-            false => Ok(()),
+            ))
+        } else {
+            Ok(())
         }
     }
 

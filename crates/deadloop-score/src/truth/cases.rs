@@ -197,9 +197,10 @@ impl Case {
     /// How long it is in `unit`; 0 where that was not recorded.
     pub fn length_in(&self, unit: Unit) -> u64 {
         let gauges = || self.gauges.as_ref()?.whole(unit);
-        match unit.is_measured() {
-            true => gauges().unwrap_or(0),
-            false => self.timeline.in_unit(unit),
+        if unit.is_measured() {
+            gauges().unwrap_or(0)
+        } else {
+            self.timeline.in_unit(unit)
         }
     }
 
@@ -254,9 +255,10 @@ pub fn units(cases: &(impl Cases + ?Sized)) -> Vec<Unit> {
     });
     let is_named = |unit: &Unit| named.iter().any(|channel| channel.unit() == *unit);
     let found: Vec<Unit> = Unit::COUNTED.into_iter().filter(is_named).collect();
-    match found.is_empty() {
-        true => vec![Unit::Chars],
-        false => found,
+    if found.is_empty() {
+        vec![Unit::Chars]
+    } else {
+        found
     }
 }
 

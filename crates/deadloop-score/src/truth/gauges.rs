@@ -91,9 +91,10 @@ impl Gauges {
     /// Those of some events; `None`: nothing of the kind was recorded.
     pub(crate) fn of(events: &[RecordedEvent], line: &Timeline, spans: &[Span]) -> Option<Self> {
         let turns = turn_tokens(events, line).unwrap_or_default();
-        let tokens = match turns.is_empty() {
-            true => by_events(events, spans, Unit::Tokens),
-            false => Some(by_turns(Unit::Tokens, sums(&turns), (line, spans))),
+        let tokens = if turns.is_empty() {
+            by_events(events, spans, Unit::Tokens)
+        } else {
+            Some(by_turns(Unit::Tokens, sums(&turns), (line, spans)))
         };
         let ms = match turn_times(events, line) {
             Some(times) => Some(by_turns(Unit::Ms, times, (line, spans))),

@@ -216,9 +216,10 @@ impl Wire {
             return;
         }
         let what = format!("kind {kind} of class {}", class.name());
-        let expected = match of_fault {
-            true => "class fault with it".to_owned(),
-            false => Fault::ALL.map(Fault::name).join(" | "),
+        let expected = if of_fault {
+            "class fault with it".to_owned()
+        } else {
+            Fault::ALL.map(Fault::name).join(" | ")
         };
         push(problems, place, what, &expected);
     }

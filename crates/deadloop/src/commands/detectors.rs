@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use deadloop_detect::{DETECTORS, Detector, Mark, Measuring, Param, Preset, Value, meant, presets};
+use deadloop_detect::{DETECTORS, Detector, Mark, Measuring, Param, Preset, Value, meant};
 use deadloop_score::explained;
 use serde_json::{Value as Json, json};
 
@@ -77,14 +77,15 @@ fn find(name: &str) -> Outcome<&'static Detector> {
 }
 
 fn presets_of(detector: &'static Detector) -> Outcome<Vec<Preset>> {
-    presets(detector).map_err(|e| Code::Unexpected.error(e))
+    detector.presets().map_err(|e| Code::Unexpected.error(e))
 }
 
 fn grid(detector: &Detector, global: Global) -> Outcome {
     let text = detector.grid;
-    match global.json {
-        true => show::print(&json!({"name": detector.name, "grid": text}).to_string()),
-        false => show::print(text.trim_end()),
+    if global.json {
+        show::print(&json!({"name": detector.name, "grid": text}).to_string())
+    } else {
+        show::print(text.trim_end())
     }
 }
 
@@ -206,9 +207,10 @@ fn listing(detector: &Detector, presets: &[Preset]) -> String {
         )
     };
     let presets: Vec<String> = presets.iter().map(preset).collect();
-    let presets = match presets.is_empty() {
-        true => String::new(),
-        false => format!("\n\npresets\n{}", presets.join("\n")),
+    let presets = if presets.is_empty() {
+        String::new()
+    } else {
+        format!("\n\npresets\n{}", presets.join("\n"))
     };
     format!(
         "{} (version {}): {}\n\n{}{params}\n\nS changes what is measured, T only what is accepted.{presets}",

@@ -36,9 +36,10 @@ pub(super) fn run(args: &Man, global: Global) -> Outcome {
         Some(_) => write(args, &program, global),
         None => {
             let page = text(named(&program, args.command.as_deref())?)?;
-            match global.json {
-                true => show::print(&json!({"page": page}).to_string()),
-                false => show::print(page.trim_end()),
+            if global.json {
+                show::print(&json!({"page": page}).to_string())
+            } else {
+                show::print(page.trim_end())
             }
         }
     }

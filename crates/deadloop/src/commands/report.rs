@@ -83,10 +83,7 @@ fn budget(args: &Report, global: Global) -> Outcome {
     if !global.quiet {
         show::remark(format_args!("report: {}", page.display()));
     }
-    match args.open {
-        true => open(&page),
-        false => Ok(()),
-    }
+    if args.open { open(&page) } else { Ok(()) }
 }
 
 /// What a redacted folder may be passed on with, and what to look at first.

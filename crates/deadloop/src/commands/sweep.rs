@@ -172,9 +172,10 @@ fn front_table(plan: &Plan, front: &[FrontPoint], unit: Unit) -> String {
     let rows: Vec<Vec<String>> = order.iter().zip(told).map(row).collect();
     let delay = DELAY.title_in(unit);
     let header = ["recall", rate.title, &delay, "setting"];
-    let some = match all > FRONT {
-        true => format!(" ({} of {all} settings)", rows.len()),
-        false => String::new(),
+    let some = if all > FRONT {
+        format!(" ({} of {all} settings)", rows.len())
+    } else {
+        String::new()
     };
     format!(
         "Pareto front of all models together{some}\n{}",

@@ -137,9 +137,10 @@ fn the_proxy_ends_a_loop_and_is_stopped_without_a_stream_being_cut() {
                 let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
                 let mut written = stream.write_all(head.as_bytes());
                 for n in 0_u64..if loops { 100_000 } else { 100 } {
-                    let text = match loops {
-                        true => "and again ".into(),
-                        false => format!("w{} ", n.wrapping_mul(2_654_435_761) % 1_000_003),
+                    let text = if loops {
+                        "and again ".into()
+                    } else {
+                        format!("w{} ", n.wrapping_mul(2_654_435_761) % 1_000_003)
                     };
                     let event = format!(
                         "data: {{\"choices\":[{{\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n"

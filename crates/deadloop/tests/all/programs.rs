@@ -53,9 +53,10 @@ fn settings(dir: &Path, more: &str) -> String {
 
 fn corpus(dir: &Path, ids: &[&str]) -> String {
     let line = |id: &&str| {
-        let class = match id.contains("loop") {
-            true => r#"{"class":"loop","kind":"paragraph","channel":"answer","onset":20}"#,
-            false => r#"{"class":"clean"}"#,
+        let class = if id.contains("loop") {
+            r#"{"class":"loop","kind":"paragraph","channel":"answer","onset":20}"#
+        } else {
+            r#"{"class":"clean"}"#
         };
         let text = "ten chars ".repeat(6);
         format!("{{\"id\":\"{id}\",\"answer\":\"{text}\",\"labels\":[{class}]}}\n")

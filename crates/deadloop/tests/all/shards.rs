@@ -20,14 +20,16 @@ fn line(id: &str, model: &str, loops: bool) -> String {
         .map(|n| format!("{} walked past {} of the {id}. ", n * n % 97, n * 31 % 89))
         .collect();
     let onset = prose.chars().count() + 12;
-    let answer = match loops {
-        true => prose + &"once again, ".repeat(40),
-        false => prose,
+    let answer = if loops {
+        prose + &"once again, ".repeat(40)
+    } else {
+        prose
     };
-    let label = match loops {
-        true => json!({"class": "loop", "kind": "short-sequence", "channel": "answer",
-                       "start": onset - 12, "onset": onset}),
-        false => json!({"class": "clean"}),
+    let label = if loops {
+        json!({"class": "loop", "kind": "short-sequence", "channel": "answer",
+                       "start": onset - 12, "onset": onset})
+    } else {
+        json!({"class": "clean"})
     };
     let meta = json!({"source": if loops { "made" } else { "found" }});
     json!({"id": id, "model": model, "answer": answer, "labels": [label], "meta": meta}).to_string()

@@ -143,19 +143,6 @@ impl Bench {
         deadloop(&[&args, more].concat())
     }
 
-    /// What `tune` wrote, but what says when and how long.
-    fn tables(&self, out: &str) -> BTreeMap<String, Vec<u8>> {
-        let folder = std::fs::read_dir(self.path(out)).expect("it was written");
-        let files = folder.flatten().filter(|entry| entry.path().is_file());
-        let named = files.map(|entry| {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            (name, std::fs::read(entry.path()).expect("it is a file"))
-        });
-        named
-            .filter(|(name, _)| name != "manifest.json" && name != "report.html")
-            .collect()
-    }
-
     fn manifest(&self, out: &str) -> Value {
         serde_json::from_str(&self.read(&format!("{out}/manifest.json"))).expect("it is JSON")
     }

@@ -20,9 +20,10 @@ pub(crate) fn spoilt(cases: &mut [Case], seed: u64) {
             continue;
         };
         let length = case.timeline.length();
-        let (channel, chars) = match length.reasoning > length.answer {
-            true => (Channel::Reasoning, length.reasoning.0),
-            false => (Channel::Answer, length.answer.0),
+        let (channel, chars) = if length.reasoning > length.answer {
+            (Channel::Reasoning, length.reasoning.0)
+        } else {
+            (Channel::Answer, length.answer.0)
         };
         match truth.class {
             Class::Loop if turn.is_multiple_of(2) => *truth = clean(),

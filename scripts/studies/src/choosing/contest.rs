@@ -237,13 +237,14 @@ impl fmt::Display for Row {
             f,
             "| {used:.2} | {own:.2} | {pooled:.2} | {deadloop:.2} | {behind} {no_worse} | {shipped:.0} | {with_own:.0} | "
         )?;
-        match gap.mean.is_nan() {
-            true => write!(f, "n/a | n/a | n/a |"),
-            false => write!(
+        if gap.mean.is_nan() {
+            write!(f, "n/a | n/a | n/a |")
+        } else {
+            write!(
                 f,
                 "{:.2} | {:.2} | {gap} {honest} |",
                 real.mean, reported.mean
-            ),
+            )
         }
     }
 }

@@ -163,9 +163,10 @@ impl Pieces {
     fn line(&mut self, entry: &Entry) -> io::Result<()> {
         line(entry, &mut self.piece)?;
         self.piece.push(b'\n');
-        match self.piece.len() >= PIECE {
-            true => self.pack(),
-            false => Ok(()),
+        if self.piece.len() >= PIECE {
+            self.pack()
+        } else {
+            Ok(())
         }
     }
 

@@ -88,13 +88,12 @@ fn step(name: &str, arguments: &Value) -> Step {
         empty: false,
         error: false,
         shell,
-        writes: match shell {
-            true => matches(&WRITES, &text),
-            false => {
-                let words = words(&tool);
-                let named = words.iter().any(|word| WRITERS.contains(&word.as_str()));
-                named && !text.contains("\"view\"")
-            }
+        writes: if shell {
+            matches(&WRITES, &text)
+        } else {
+            let words = words(&tool);
+            let named = words.iter().any(|word| WRITERS.contains(&word.as_str()));
+            named && !text.contains("\"view\"")
         },
         waits: words(&tool)
             .iter()

@@ -41,9 +41,10 @@ pub(super) fn kind(
         return (Kind::ErrorRetry, None);
     }
     let few = distinct(stuck) * 2 <= stuck.len();
-    match few {
-        true => (Kind::Interleaved, None),
-        false => (Kind::AperiodicStagnation, None),
+    if few {
+        (Kind::Interleaved, None)
+    } else {
+        (Kind::AperiodicStagnation, None)
     }
 }
 

@@ -159,9 +159,12 @@ fn object(header: &[String], row: &CsvRow) -> Result<Content, WireFault> {
         ));
     }
     let cells = header.iter().zip(row.cells.iter());
-    let value = |cell: &str| match cell.is_empty() {
-        true => Value::Null,
-        false => cell.into(),
+    let value = |cell: &str| {
+        if cell.is_empty() {
+            Value::Null
+        } else {
+            cell.into()
+        }
     };
     let object: Map<String, Value> = cells
         .map(|(name, cell)| (name.clone(), value(cell)))

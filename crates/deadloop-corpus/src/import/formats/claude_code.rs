@@ -110,9 +110,10 @@ impl Reader for ClaudeCode {
             let mut run = session.run;
             run.finish(session.result.or(session.reason));
             let mut entry = run.entry(session.place);
-            entry.transcript.id = match session.id.is_empty() {
-                true => out.stem().to_owned(),
-                false => session.id,
+            entry.transcript.id = if session.id.is_empty() {
+                out.stem().to_owned()
+            } else {
+                session.id
             };
             entry.transcript.model = session.model;
             entry.transcript.meta.extend(session.about);

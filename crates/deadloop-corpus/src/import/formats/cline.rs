@@ -28,9 +28,10 @@ fn knows(head: &Head) -> Certainty {
         matches!(role, Some("user" | "assistant")) && object.contains_key("content")
     };
     let versioned = |object: &Object| object.contains_key("version") && has_messages(object);
-    match head.list {
-        true => Certainty::Certain.when(head.any(message)),
-        false => Certainty::Certain.when(head.any(versioned)),
+    if head.list {
+        Certainty::Certain.when(head.any(message))
+    } else {
+        Certainty::Certain.when(head.any(versioned))
     }
 }
 
@@ -51,9 +52,10 @@ impl Reader for Cline {
     fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         let place = record.place.clone();
         let mut object = record.object()?;
-        let messages = match has_messages(&object) {
-            true => take::list(&mut object, "messages")?.unwrap_or_default(),
-            false => vec![Value::Object(std::mem::take(&mut object))],
+        let messages = if has_messages(&object) {
+            take::list(&mut object, "messages")?.unwrap_or_default()
+        } else {
+            vec![Value::Object(std::mem::take(&mut object))]
         };
         for message in messages {
             let message = take::as_object("messages[]", message)?;

@@ -42,9 +42,10 @@ impl Reader for InterCode {
     fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         let place = record.place.clone();
         let object = record.object()?;
-        let several: Vec<(String, Value)> = match is_run(&object) {
-            true => vec![(String::new(), Value::Object(object))],
-            false => object.into_iter().collect(),
+        let several: Vec<(String, Value)> = if is_run(&object) {
+            vec![(String::new(), Value::Object(object))]
+        } else {
+            object.into_iter().collect()
         };
         let mut found = Vec::new();
         for (number, run) in several {

@@ -134,9 +134,10 @@ fn model(span: &mut Span, run: &mut Object, inputs: Option<Value>, outputs: Opti
     }
     let mut generation = outputs.remove("generations").unwrap_or_default();
     while let Value::Array(mut first) = generation {
-        generation = match first.is_empty() {
-            true => Value::Null,
-            false => first.swap_remove(0),
+        generation = if first.is_empty() {
+            Value::Null
+        } else {
+            first.swap_remove(0)
         };
     }
     if let Some(said) = generation.get("message").cloned().and_then(message) {

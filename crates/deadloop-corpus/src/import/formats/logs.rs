@@ -630,9 +630,10 @@ fn claude_ai(object: &mut Object, _: &mut Out) {
         .filter_map(Value::as_object_mut)
     {
         let blocks = message.get("content").and_then(Value::as_array);
-        match blocks.is_some_and(|blocks| !blocks.is_empty()) {
-            true => drop(message.remove("text")),
-            false => drop(message.remove("content")),
+        if blocks.is_some_and(|blocks| !blocks.is_empty()) {
+            drop(message.remove("text"))
+        } else {
+            drop(message.remove("content"))
         }
     }
 }

@@ -124,9 +124,10 @@ fn part(session: &mut Session, speaker: Option<&str>, said: &str, out: &Out) {
         };
         let (before, inside) = rest.split_at(at);
         say(session, before, out);
-        let end = match inside.starts_with("<think>") {
-            true => "</think>",
-            false => "</tool-use>",
+        let end = if inside.starts_with("<think>") {
+            "</think>"
+        } else {
+            "</tool-use>"
         };
         let (inside, after) = inside.split_once(end).unwrap_or((uncut(inside, end), ""));
         match end {

@@ -335,9 +335,10 @@ fn model(span: &mut Span, about: &mut Object, failed: bool) {
     let told = about.remove("gen_ai.response.finish_reasons").map(inside);
     let told = told.and_then(|told| Some(told.get(0)?.as_str()?.to_owned()));
     let reason = told.or(reasons.into_iter().next());
-    span.reason = match failed {
-        true => Some("error".to_owned()),
-        false => reason.map(|reason| usual(&reason)),
+    span.reason = if failed {
+        Some("error".to_owned())
+    } else {
+        reason.map(|reason| usual(&reason))
     };
 }
 

@@ -78,11 +78,10 @@ impl Reader for Sglang {
         answer.last = place;
         answer.add(text);
         answer.info = info;
-        match ended {
-            true => answer.emit(id, out),
-            false => {
-                self.open.insert(id, answer);
-            }
+        if ended {
+            answer.emit(id, out)
+        } else {
+            self.open.insert(id, answer);
         }
         Ok(())
     }
@@ -133,9 +132,10 @@ impl Answer {
                 .collect();
             self.text = pieces.concat();
         }
-        match self.added {
-            true => self.text += &text,
-            false => self.text = text,
+        if self.added {
+            self.text += &text
+        } else {
+            self.text = text
         }
         self.ends.push(self.text.len());
     }

@@ -43,9 +43,10 @@ impl Reader for SweAgent {
     fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         let place = record.place.clone();
         let mut object = record.object()?;
-        let run = match mini(&object) {
-            true => messages(&mut object, out)?,
-            false => steps(&mut object, out)?,
+        let run = if mini(&object) {
+            messages(&mut object, out)?
+        } else {
+            steps(&mut object, out)?
         };
         let mut entry = run.entry(place);
         let transcript = &mut entry.transcript;

@@ -600,9 +600,10 @@ impl Table {
         };
         let known = group.map(|text| {
             let name = text.chars().count() <= NAME && !text.contains(' ');
-            match own.grouped && name {
-                true => text,
-                false => group_of(&text),
+            if own.grouped && name {
+                text
+            } else {
+                group_of(&text)
             }
         });
         transcript.group = known.or(transcript.group.take());
@@ -703,12 +704,13 @@ fn plain(text: &str) -> Result<(), WireFault> {
     let Ok(Value::Object(inside)) = cut::inside(trimmed) else {
         return Ok(());
     };
-    match envelope::holds(&inside, &|object| families::of(object).is_some()) {
-        true => Err(WireFault::new(
+    if envelope::holds(&inside, &|object| families::of(object).is_some()) {
+        Err(WireFault::new(
             "a text that is the JSON of an API",
             "what the model said, or --text-field with a path into it (response.choices[0].message.content)",
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 
@@ -852,9 +854,10 @@ pub(super) fn columns(meta: &mut Map<String, Value>, object: Object, losses: &mu
             Value::String(text) => !text.is_empty() && text.chars().count() <= SHORT,
             _ => false,
         };
-        match short {
-            true => drop(meta.insert(name, value)),
-            false => losses.value(&name, &value),
+        if short {
+            drop(meta.insert(name, value))
+        } else {
+            losses.value(&name, &value)
         }
     }
 }

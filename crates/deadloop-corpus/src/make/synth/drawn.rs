@@ -25,9 +25,10 @@ impl Synth<'_> {
             return self.real((frame, pool), &faults.stream, rng);
         };
         let formed = self.formed(frame, forms, &faults.stream, rng)?;
-        match faults.planted {
-            true => planted(self.real((frame, pool), &faults.stream, rng)?, &formed, rng),
-            false => Ok(formed),
+        if faults.planted {
+            planted(self.real((frame, pool), &faults.stream, rng)?, &formed, rng)
+        } else {
+            Ok(formed)
         }
     }
 

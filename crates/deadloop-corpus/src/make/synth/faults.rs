@@ -174,11 +174,11 @@ impl<'a> Synth<'a> {
                 // Of some corpora nearly nothing has what is to be damaged: then it is drawn among those that have it.
                 pool.retain(|clean| self.has(&frame, clean, &faults.stream));
             }
-            let made = match faults.is_of_runs() {
-                true => self.partial(&frame, &asked, &mut rng),
-                false => self
-                    .drawn((&frame, &pool), faults, &mut rng)
-                    .and_then(|drawn| Ok((self.damaged(faults, &asked, &drawn, &mut rng)?, drawn))),
+            let made = if faults.is_of_runs() {
+                self.partial(&frame, &asked, &mut rng)
+            } else {
+                self.drawn((&frame, &pool), faults, &mut rng)
+                    .and_then(|drawn| Ok((self.damaged(faults, &asked, &drawn, &mut rng)?, drawn)))
             };
             match made {
                 Ok((stream, drawn)) => return Ok(self.faulty(frame, faults, &asked, stream, drawn)),
@@ -252,9 +252,10 @@ impl<'a> Synth<'a> {
         meta.insert("gold".into(), stream.gold);
         meta.extend(stream.more);
         let model = drawn.model.map(|model| self.writer(&model, DAMAGED));
-        let group = match drawn.group.is_empty() {
-            true => frame.id.clone(),
-            false => drawn.group,
+        let group = if drawn.group.is_empty() {
+            frame.id.clone()
+        } else {
+            drawn.group
         };
         self.entry(
             frame,

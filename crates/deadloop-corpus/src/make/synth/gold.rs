@@ -15,7 +15,7 @@ impl Known {
     /// The names that the `tags` repairer knows where nothing is said.
     pub(super) fn new() -> Self {
         let list = |name: &str| {
-            let params = Repairer::find("tags").map(Repairer::defaults);
+            let params = Repairer::find("tags").map(|repairer| repairer.defaults());
             let texts = params
                 .iter()
                 .flat_map(|params| params.items(name))

@@ -156,9 +156,10 @@ fn pieces(events: &[RecordedEvent]) -> Option<Vec<TimedPiece>> {
         let Body::Answer(text) = &event.body else {
             continue;
         };
-        let text = match pieces.is_empty() {
-            true => text.trim_start(),
-            false => text,
+        let text = if pieces.is_empty() {
+            text.trim_start()
+        } else {
+            text
         };
         let (chars, t_ms) = (text.chars().count(), event.t_ms?);
         if chars > 0 {

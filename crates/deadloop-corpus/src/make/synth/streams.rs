@@ -39,9 +39,10 @@ pub(super) fn whole(asked: &Asked, drawn: &Drawn, rng: &mut Rng) -> Result<Strea
     };
     let text: String = intact.chars().take(left).collect();
     let is_recorded = !drawn.pieces.is_empty();
-    let mut events = match is_recorded {
-        true => chunks::recorded(&text, &drawn.pieces),
-        false => chunks::events(&text, "answer", asked.chunks, rng),
+    let mut events = if is_recorded {
+        chunks::recorded(&text, &drawn.pieces)
+    } else {
+        chunks::events(&text, "answer", asked.chunks, rng)
     };
     let mut more = Map::new();
     match asked.fault {

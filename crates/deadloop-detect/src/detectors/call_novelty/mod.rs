@@ -2,7 +2,7 @@
 //!
 //! A meter keeps the hashes of the calls in its window.
 
-use super::{Detector, Measuring, Refusal, Response, Sample};
+use super::{Detector, Measuring, Refusal, Sample};
 use crate::fact::Fact;
 use crate::meter::Recipe;
 use crate::param::Param;
@@ -13,34 +13,35 @@ use crate::run::{
     STATELESS_N, Same, Seen, Told, VOLATILE, WINDOW as LONGEST, Window, hash, sees_calls, window,
     with_result,
 };
+use crate::spec::Spec;
 use crate::stream::{Calls, Channel, Event, Kind};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
-    name: "call-novelty",
-    version: 1,
-    about: "few different calls among the last ones",
-    exactly: include_str!("exactly.md"),
-    params: &[
-        MAX_DISTINCT,
-        WINDOW,
-        WITH_RESULT,
-        ARGUMENTS,
-        ALLOW,
-        RESET,
-        NORMALISE,
-        VOLATILE,
-        STATELESS_N,
-        STATELESS_CHARS,
-    ],
-    presets: include_str!("presets.toml"),
-    check,
-    dead: |_| Vec::new(),
-    measure: Measuring::Run(Channel::Tools, recipe),
+    spec: Spec {
+        name: "call-novelty",
+        version: 1,
+        about: "few different calls among the last ones",
+        exactly: include_str!("exactly.md"),
+        params: &[
+            MAX_DISTINCT,
+            WINDOW,
+            WITH_RESULT,
+            ARGUMENTS,
+            ALLOW,
+            RESET,
+            NORMALISE,
+            VOLATILE,
+            STATELESS_N,
+            STATELESS_CHARS,
+        ],
+        presets: include_str!("presets.toml"),
+        check,
+    },
     grid: include_str!("grid.toml"),
-    response: Response::Stop,
     fires: Sample::Run(&FIRES),
     quiet: Sample::Run(&QUIET),
+    ..Detector::measuring(Measuring::Run(Channel::Tools, recipe))
 };
 
 const A: Event<'static> = call("read", "a");

@@ -19,9 +19,10 @@
 //! The document's worked examples do not agree with its rule (they count elements, not matches, and
 //! stay below the threshold); the rule is described here, the examples are cases in `tests/`.
 
-use crate::detectors::{Detector, Measuring, Response, Sample};
+use crate::detectors::{Detector, Measuring, Sample};
 use crate::fact::Bound;
 use crate::param::{Domain, Param, Zero};
+use crate::spec::Spec;
 use crate::value::Literal;
 
 mod facts;
@@ -34,19 +35,19 @@ mod short;
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
-    name: "checkpoint",
-    version: 2,
-    about: "the design document's detector: looks at the text when its length reaches a checkpoint",
-    exactly: include_str!("exactly.md"),
-    params: PARAMS,
-    presets: include_str!("presets.toml"),
+    spec: Spec {
+        name: "checkpoint",
+        version: 2,
+        about: "the design document's detector: looks at the text when its length reaches a checkpoint",
+        exactly: include_str!("exactly.md"),
+        params: PARAMS,
+        presets: include_str!("presets.toml"),
+        check: reach::check,
+    },
     grid: include_str!("grid.toml"),
-    response: Response::Stop,
     fires: Sample::Text("思考", 1000),
     quiet: Sample::Text("思考", 999),
-    check: reach::check,
-    dead: |_| Vec::new(),
-    measure: Measuring::Text(meter::recipe),
+    ..Detector::measuring(Measuring::Text(meter::recipe))
 };
 
 /// Positions and lengths stop here: memory is bounded by the parameters, so these are bounded too.

@@ -86,18 +86,20 @@ impl CirclingMeter {
     /// with a setting's whole number as the exact fraction does. Without a list of markers there are always enough.
     fn measure(&self, counts: Counts) -> (u64, u64) {
         let new = (MILLE * counts.new).div_ceil(counts.pairs.max(1));
-        let markers = match self.look.markers.are_none() {
-            true => MILLE,
-            false => MILLE * counts.markers / self.look.window,
+        let markers = if self.look.markers.are_none() {
+            MILLE
+        } else {
+            MILLE * counts.markers / self.look.window
         };
         (new, markers)
     }
 
     fn fact(&self, end: u64, (new, markers): (u64, u64)) -> Fact {
         let bound = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
-        let markers = match self.look.markers.are_none() {
-            true => Threshold::AT_MOST.always(),
-            false => bound(markers),
+        let markers = if self.look.markers.are_none() {
+            Threshold::AT_MOST.always()
+        } else {
+            bound(markers)
         };
         Fact {
             at: self.tokens.read(),

@@ -18,6 +18,7 @@
 use crate::detectors::{Detector, Measuring, Refusal, Response, Sample};
 use crate::param::Param;
 use crate::params::Params;
+use crate::spec::Spec;
 use crate::value::Value;
 
 mod markers;
@@ -27,19 +28,20 @@ mod tokens;
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
-    name: "circling",
-    version: 1,
-    about: "the same few ideas again in other words: few new pairs of words, many markers of doubt",
-    exactly: include_str!("exactly.md"),
-    params: PARAMS,
-    presets: include_str!("presets.toml"),
+    spec: Spec {
+        name: "circling",
+        version: 1,
+        about: "the same few ideas again in other words: few new pairs of words, many markers of doubt",
+        exactly: include_str!("exactly.md"),
+        params: PARAMS,
+        presets: include_str!("presets.toml"),
+        check,
+    },
     grid: include_str!("grid.toml"),
     response: Response::Warn,
     fires: Sample::Text("\nBut wait, maybe that is not it after all.", 400),
     quiet: Sample::Text("\nIt is as it was before, and so it stays.", 400),
-    check,
-    dead: |_| Vec::new(),
-    measure: Measuring::Text(meter::recipe),
+    ..Detector::measuring(Measuring::Text(meter::recipe))
 };
 
 const CODE: &str = "code";

@@ -69,9 +69,10 @@ impl Tokens {
             end,
         };
         self.length += 1;
-        match self.length == MAX_WORD {
-            true => [self.finish(), None],
-            false => [None; 2],
+        if self.length == MAX_WORD {
+            [self.finish(), None]
+        } else {
+            [None; 2]
         }
     }
 

@@ -7,27 +7,28 @@
 //! How many of it run side by side is no parameter: one a thread of the replay (`--jobs`). What it
 //! says about a transcript must not depend on that, so a setting's name must not either.
 
-use crate::detectors::{Detector, Measuring, Program, Refusal, Response, Sample};
+use crate::detectors::{Detector, Measuring, Program, Refusal, Sample};
 use crate::param::{Domain, Param};
 use crate::params::Params;
+use crate::spec::Spec;
 use crate::value::{Literal, Value};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
-    name: "command",
-    version: 1,
-    about: "any program as a detector: replayed only; JSON lines on its stdin (hello; then start, \
+    spec: Spec {
+        name: "command",
+        version: 1,
+        about: "any program as a detector: replayed only; JSON lines on its stdin (hello; then start, \
             events, end of each transcript) and stdout (ready; then one verdict for each)",
-    exactly: "",
-    params: PARAMS,
-    presets: "",
+        exactly: "",
+        params: PARAMS,
+        check,
+        ..Spec::PLAIN
+    },
     grid: include_str!("grid.toml"),
-    response: Response::Stop,
     fires: Sample::None,
     quiet: Sample::None,
-    check,
-    dead: |_| Vec::new(),
-    measure: Measuring::Program(program),
+    ..Detector::measuring(Measuring::Program(program))
 };
 
 /// A day: the most that a program may take for one transcript.

@@ -50,9 +50,10 @@ impl Look {
             0 => window,
             n => n,
         };
-        let history = match against_history(params) {
-            true => params.count("history"),
-            false => 0,
+        let history = if against_history(params) {
+            params.count("history")
+        } else {
+            0
         };
         let hold = params.count(HOLD);
         Self {

@@ -18,28 +18,29 @@
 //! Cost: one window is deflated every `stride` chars. Against history, the history is deflated twice as well, which is
 //! many times more work. Each thread that measures needs 0.3 MB of tables, however many streams there are.
 
-use crate::detectors::{Detector, Measuring, Refusal, Response, Sample};
+use crate::detectors::{Detector, Measuring, Refusal, Sample};
 use crate::hold;
 use crate::param::{DECIMAL, Param, Threshold};
 use crate::params::Params;
+use crate::spec::Spec;
 
 mod meter;
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
-    name: "compression",
-    version: 1,
-    about: "a high deflate ratio: of the last chars, in themselves or against the text before",
-    exactly: include_str!("exactly.md"),
-    params: PARAMS,
-    presets: include_str!("presets.toml"),
+    spec: Spec {
+        name: "compression",
+        version: 1,
+        about: "a high deflate ratio: of the last chars, in themselves or against the text before",
+        exactly: include_str!("exactly.md"),
+        params: PARAMS,
+        presets: include_str!("presets.toml"),
+        check,
+    },
     grid: include_str!("grid.toml"),
-    response: Response::Stop,
     fires: Sample::Text("Let me check the numbers again. ", 400),
     quiet: Sample::Text("Let me check the numbers again. ", 4),
-    check,
-    dead: |_| Vec::new(),
-    measure: Measuring::Text(meter::recipe),
+    ..Detector::measuring(Measuring::Text(meter::recipe))
 };
 
 /// How far deflate looks back, in bytes.

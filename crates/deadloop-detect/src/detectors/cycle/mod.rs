@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{Detector, Measuring, Refusal, Response, Sample};
+use super::{Detector, Measuring, Refusal, Sample};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
 use crate::param::Param;
@@ -16,25 +16,26 @@ use crate::run::{
     ALLOW, Call, Key, Look, NORMALISE, RESET, Repeat, Run, Saw, Stretch, key, number, sees_calls,
     unit,
 };
+use crate::spec::Spec;
 use crate::stream::{Calls, Channel, Event, Kind};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
-    name: "cycle",
-    version: 1,
-    about: "the same few tool calls in turn",
-    exactly: include_str!("exactly.md"),
-    params: &[
-        REPEATS, MIN_PERIOD, MAX_PERIOD, KEY, ALLOW, RESET, NORMALISE,
-    ],
-    presets: include_str!("presets.toml"),
-    check,
-    dead: |_| Vec::new(),
-    measure: Measuring::Run(Channel::Tools, recipe),
+    spec: Spec {
+        name: "cycle",
+        version: 1,
+        about: "the same few tool calls in turn",
+        exactly: include_str!("exactly.md"),
+        params: &[
+            REPEATS, MIN_PERIOD, MAX_PERIOD, KEY, ALLOW, RESET, NORMALISE,
+        ],
+        presets: include_str!("presets.toml"),
+        check,
+    },
     grid: include_str!("grid.toml"),
-    response: Response::Stop,
     fires: Sample::Run(&FIRES),
     quiet: Sample::Run(&QUIET),
+    ..Detector::measuring(Measuring::Run(Channel::Tools, recipe))
 };
 
 const A: Event<'static> = call("read", r#"{"file":"a"}"#);

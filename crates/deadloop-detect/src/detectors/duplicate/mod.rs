@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{Detector, Measuring, Response, Sample};
+use super::{Detector, Measuring, Sample};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
 use crate::param::Param;
@@ -13,23 +13,24 @@ use crate::params::Params;
 use crate::row::{N, Row};
 use crate::run::sample::call;
 use crate::run::{ALLOW, Key, Look, NORMALISE, RESET, Run, Saw, key, sees_calls, unit};
+use crate::spec::Spec;
 use crate::stream::{Channel, Event, Kind};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
-    name: "duplicate",
-    version: 1,
-    about: "the same tool call in a row: told before it runs",
-    exactly: include_str!("exactly.md"),
-    params: &[N, KEY, ALLOW, RESET, NORMALISE],
-    presets: include_str!("presets.toml"),
-    check: sees_calls,
-    dead: |_| Vec::new(),
-    measure: Measuring::Run(Channel::Tools, recipe),
+    spec: Spec {
+        name: "duplicate",
+        version: 1,
+        about: "the same tool call in a row: told before it runs",
+        exactly: include_str!("exactly.md"),
+        params: &[N, KEY, ALLOW, RESET, NORMALISE],
+        presets: include_str!("presets.toml"),
+        check: sees_calls,
+    },
     grid: include_str!("grid.toml"),
-    response: Response::Stop,
     fires: Sample::Run(&FIRES),
     quiet: Sample::Run(&QUIET),
+    ..Detector::measuring(Measuring::Run(Channel::Tools, recipe))
 };
 
 /// White space and the order of keys are no difference.

@@ -4,30 +4,31 @@
 
 use std::sync::Arc;
 
-use super::{Detector, Measuring, Refusal, Response, Sample};
+use super::{Detector, Measuring, Refusal, Sample};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
 use crate::param::{Mark, Param};
 use crate::params::Params;
 use crate::run::sample::{TURN, call, error, result};
 use crate::run::{ALLOW, Errors, Look, NORMALISE, RESET, Repeat, Run, Saw, number, sees_calls};
+use crate::spec::Spec;
 use crate::stream::{Channel, Event, Kind};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
-    name: "error-rate",
-    version: 1,
-    about: "too many turns that met an error",
-    exactly: include_str!("exactly.md"),
-    params: &[RATE, MIN_TURNS, ALLOW, RESET, NORMALISE],
-    presets: include_str!("presets.toml"),
-    check,
-    dead: |_| Vec::new(),
-    measure: Measuring::Run(Channel::Tools, recipe),
+    spec: Spec {
+        name: "error-rate",
+        version: 1,
+        about: "too many turns that met an error",
+        exactly: include_str!("exactly.md"),
+        params: &[RATE, MIN_TURNS, ALLOW, RESET, NORMALISE],
+        presets: include_str!("presets.toml"),
+        check,
+    },
     grid: include_str!("grid.toml"),
-    response: Response::Stop,
     fires: Sample::Run(&FIRES),
     quiet: Sample::Run(&QUIET),
+    ..Detector::measuring(Measuring::Run(Channel::Tools, recipe))
 };
 
 const CALL: Event<'static> = call("build", "");

@@ -2,7 +2,7 @@
 //!
 //! A meter keeps one hash and a count, and a key for each of at most 1,000 calls that have no result yet.
 
-use super::{Detector, Measuring, Response, Sample};
+use super::{Detector, Measuring, Sample};
 use crate::fact::Fact;
 use crate::meter::Recipe;
 use crate::param::Param;
@@ -12,23 +12,24 @@ use crate::run::sample::{call, error, result};
 use crate::run::{
     ALLOW, Answer, Answers, Asked, AtResults, NORMALISE, RESET, Seen, VOLATILE, prefix, sees_calls,
 };
+use crate::spec::Spec;
 use crate::stream::{Channel, Event, Kind};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
-    name: "error-run",
-    version: 1,
-    about: "one error after the other",
-    exactly: include_str!("exactly.md"),
-    params: &[N, SAME, PREFIX, ALLOW, RESET, NORMALISE, VOLATILE],
-    presets: include_str!("presets.toml"),
-    check: sees_calls,
-    dead: |_| Vec::new(),
-    measure: Measuring::Run(Channel::Tools, recipe),
+    spec: Spec {
+        name: "error-run",
+        version: 1,
+        about: "one error after the other",
+        exactly: include_str!("exactly.md"),
+        params: &[N, SAME, PREFIX, ALLOW, RESET, NORMALISE, VOLATILE],
+        presets: include_str!("presets.toml"),
+        check: sees_calls,
+    },
     grid: include_str!("grid.toml"),
-    response: Response::Stop,
     fires: Sample::Run(&FIRES),
     quiet: Sample::Run(&QUIET),
+    ..Detector::measuring(Measuring::Run(Channel::Tools, recipe))
 };
 
 static FIRES: [Event<'static>; 6] = [

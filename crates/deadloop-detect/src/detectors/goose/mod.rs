@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::{Detector, Measuring, Response, Sample};
+use super::{Detector, Measuring, Sample};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
 use crate::param::{Param, Threshold, Zero};
@@ -15,23 +15,24 @@ use crate::run::{
     ALLOW, Answer, Asked, Call, Look, NORMALISE, Pairs, RESET, Repeat, Run, Saw, hash, number,
     prefix, sees_calls, start_of,
 };
+use crate::spec::Spec;
 use crate::stream::{Calls, Channel, Event, Kind};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
-    name: "goose",
-    version: 1,
-    about: "what goose's tool monitor looks for",
-    exactly: include_str!("exactly.md"),
-    params: &[MAX_REPETITIONS, N, PREFIX, ALLOW, RESET, NORMALISE],
-    presets: include_str!("presets.toml"),
-    check: sees_calls,
-    dead: |_| Vec::new(),
-    measure: Measuring::Run(Channel::Tools, recipe),
+    spec: Spec {
+        name: "goose",
+        version: 1,
+        about: "what goose's tool monitor looks for",
+        exactly: include_str!("exactly.md"),
+        params: &[MAX_REPETITIONS, N, PREFIX, ALLOW, RESET, NORMALISE],
+        presets: include_str!("presets.toml"),
+        check: sees_calls,
+    },
     grid: include_str!("grid.toml"),
-    response: Response::Stop,
     fires: Sample::Run(&FIRES),
     quiet: Sample::Run(&QUIET),
+    ..Detector::measuring(Measuring::Run(Channel::Tools, recipe))
 };
 
 const CALL: Event<'static> = call("build", "a");

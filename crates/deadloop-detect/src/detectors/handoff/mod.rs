@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::{Detector, Measuring, Refusal, Response, Sample};
+use super::{Detector, Measuring, Refusal, Sample};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
 use crate::param::Param;
@@ -13,23 +13,24 @@ use crate::run::sample::turn;
 use crate::run::{
     ALLOW, Look, NORMALISE, RESET, Repeat, Run, Saw, Told, WINDOW as LONGEST, Window, hash, window,
 };
+use crate::spec::Spec;
 use crate::stream::{Channel, Event, Kind, Turns};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
-    name: "handoff",
-    version: 1,
-    about: "few agents among those of the last turns",
-    exactly: include_str!("exactly.md"),
-    params: &[MIN_UNIQUE, WINDOW, ALLOW, RESET, NORMALISE],
-    presets: include_str!("presets.toml"),
-    check,
-    dead: |_| Vec::new(),
-    measure: Measuring::Run(Channel::Turns, recipe),
+    spec: Spec {
+        name: "handoff",
+        version: 1,
+        about: "few agents among those of the last turns",
+        exactly: include_str!("exactly.md"),
+        params: &[MIN_UNIQUE, WINDOW, ALLOW, RESET, NORMALISE],
+        presets: include_str!("presets.toml"),
+        check,
+    },
     grid: include_str!("grid.toml"),
-    response: Response::Stop,
     fires: Sample::Run(&FIRES),
     quiet: Sample::Run(&QUIET),
+    ..Detector::measuring(Measuring::Run(Channel::Turns, recipe))
 };
 
 const A: Event<'static> = turn("writer");

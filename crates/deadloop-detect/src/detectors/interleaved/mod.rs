@@ -3,7 +3,7 @@
 //! A meter keeps the hashes of the last pairs in its window, and of at most 1,000 calls that have no result yet
 //! what they are compared by.
 
-use super::{Detector, Measuring, Refusal, Response, Sample};
+use super::{Detector, Measuring, Refusal, Sample};
 use crate::fact::Fact;
 use crate::meter::Recipe;
 use crate::param::Param;
@@ -14,34 +14,35 @@ use crate::run::{
     ALLOW, ARGUMENTS, Answer, Answers, Asked, AtResults, NORMALISE, RESET, Repeat, STATELESS_CHARS,
     STATELESS_N, Seen, Told, VOLATILE, Window, number, sees_calls, window, with_result,
 };
+use crate::spec::Spec;
 use crate::stream::{Calls, Channel, Event, Kind};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
-    name: "interleaved",
-    version: 1,
-    about: "a call and result that keep coming back",
-    exactly: include_str!("exactly.md"),
-    params: &[
-        N,
-        WINDOW,
-        WITH_RESULT,
-        ARGUMENTS,
-        ALLOW,
-        RESET,
-        NORMALISE,
-        VOLATILE,
-        STATELESS_N,
-        STATELESS_CHARS,
-    ],
-    presets: include_str!("presets.toml"),
-    check,
-    dead: |_| Vec::new(),
-    measure: Measuring::Run(Channel::Tools, recipe),
+    spec: Spec {
+        name: "interleaved",
+        version: 1,
+        about: "a call and result that keep coming back",
+        exactly: include_str!("exactly.md"),
+        params: &[
+            N,
+            WINDOW,
+            WITH_RESULT,
+            ARGUMENTS,
+            ALLOW,
+            RESET,
+            NORMALISE,
+            VOLATILE,
+            STATELESS_N,
+            STATELESS_CHARS,
+        ],
+        presets: include_str!("presets.toml"),
+        check,
+    },
     grid: include_str!("grid.toml"),
-    response: Response::Stop,
     fires: Sample::Run(&FIRES),
     quiet: Sample::Run(&QUIET),
+    ..Detector::measuring(Measuring::Run(Channel::Tools, recipe))
 };
 
 const A: Event<'static> = call("read", "a");

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::{Detector, Measuring, Refusal, Response, Sample};
+use super::{Detector, Measuring, Refusal, Sample};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
 use crate::param::{DECIMAL, Param};
@@ -13,6 +13,7 @@ use crate::run::sample::TURN;
 use crate::run::{
     ALLOW, Look, NORMALISE, RESET, Repeat, Run, Saw, TELLS, TELLS_WARNING, WARN_AT, number, warned,
 };
+use crate::spec::Spec;
 use crate::stream::{Calls, Channel, Event, Kind};
 
 mod growth;
@@ -21,31 +22,32 @@ use growth::{CANCEL_AFTER, GROW, GROW_BY, Growth, HARD};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
-    name: "iterations",
-    version: 1,
-    about: "too many turns, calls or supersteps",
-    exactly: include_str!("exactly.md"),
-    params: &[
-        LIMIT,
-        UNIT,
-        TELLS,
-        WARN_AT,
-        GROW,
-        GROW_BY,
-        HARD,
-        CANCEL_AFTER,
-        ALLOW,
-        RESET,
-        NORMALISE,
-    ],
-    presets: include_str!("presets.toml"),
-    check,
+    spec: Spec {
+        name: "iterations",
+        version: 1,
+        about: "too many turns, calls or supersteps",
+        exactly: include_str!("exactly.md"),
+        params: &[
+            LIMIT,
+            UNIT,
+            TELLS,
+            WARN_AT,
+            GROW,
+            GROW_BY,
+            HARD,
+            CANCEL_AFTER,
+            ALLOW,
+            RESET,
+            NORMALISE,
+        ],
+        presets: include_str!("presets.toml"),
+        check,
+    },
     dead,
-    measure: Measuring::Run(Channel::Tools, recipe),
     grid: include_str!("grid.toml"),
-    response: Response::Stop,
     fires: Sample::Run(&FIRES),
     quiet: Sample::Run(&QUIET),
+    ..Detector::measuring(Measuring::Run(Channel::Tools, recipe))
 };
 
 static FIRES: [Event<'static>; 51] = [TURN; 51];

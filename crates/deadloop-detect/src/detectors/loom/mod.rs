@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::{Detector, Measuring, Refusal, Response, Sample};
+use super::{Detector, Measuring, Refusal, Sample};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
 use crate::param::{DECIMAL, Param, Threshold};
@@ -15,6 +15,7 @@ use crate::run::{
     ALLOW, Errors, Look, NORMALISE, RESET, Repeat, Run, Saw, TELLS, TELLS_WARNING, Told, WARN_AT,
     hash, number, warned,
 };
+use crate::spec::Spec;
 use crate::stream::{Calls, Channel, Event, Kind, TextChannel};
 use crate::value::Value;
 
@@ -24,31 +25,32 @@ use outputs::{MOST_KEPT, Output, Outputs};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
-    name: "loom",
-    version: 1,
-    about: "what Loom's recursion monitor looks for",
-    exactly: include_str!("exactly.md"),
-    params: &[
-        MAX_ITERATIONS,
-        DUPLICATE_THRESHOLD,
-        LOOP_DETECTION_WINDOW,
-        ERROR_THRESHOLD,
-        KEEP_CALLS,
-        KEEP_OUTPUTS,
-        TELLS,
-        WARN_AT,
-        ALLOW,
-        RESET,
-        NORMALISE,
-    ],
-    presets: include_str!("presets.toml"),
-    check: |_| Ok(()),
+    spec: Spec {
+        name: "loom",
+        version: 1,
+        about: "what Loom's recursion monitor looks for",
+        exactly: include_str!("exactly.md"),
+        params: &[
+            MAX_ITERATIONS,
+            DUPLICATE_THRESHOLD,
+            LOOP_DETECTION_WINDOW,
+            ERROR_THRESHOLD,
+            KEEP_CALLS,
+            KEEP_OUTPUTS,
+            TELLS,
+            WARN_AT,
+            ALLOW,
+            RESET,
+            NORMALISE,
+        ],
+        presets: include_str!("presets.toml"),
+        ..Spec::PLAIN
+    },
     dead,
-    measure: Measuring::Run(Channel::Tools, recipe),
     grid: include_str!("grid.toml"),
-    response: Response::Stop,
     fires: Sample::Run(&FIRES),
     quiet: Sample::Run(&QUIET),
+    ..Detector::measuring(Measuring::Run(Channel::Tools, recipe))
 };
 
 static FIRES: [Event<'static>; 10] = [

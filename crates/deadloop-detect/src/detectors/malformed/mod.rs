@@ -3,12 +3,13 @@
 //!
 //! A meter keeps the tags that are open (sixteen at most) and the tag that it is reading (64 chars at most).
 
-use super::{Detector, Measuring, Refusal, Response, Sample};
+use super::{Detector, Measuring, Refusal, Sample};
 use crate::fact::{Bound, Clock, Fact, UNIT_CHARS};
 use crate::meter::{Recipe, TextMeter};
 use crate::param::{Param, Threshold};
 use crate::params::Params;
 use crate::repair::Fault;
+use crate::spec::Spec;
 use crate::stream::{Chars, Kind};
 
 mod json;
@@ -19,17 +20,27 @@ use names::{Names, Spelt};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
-    name: "malformed",
-    version: 1,
-    about: "broken tags and arguments: and control text",
-    exactly: include_str!("exactly.md"),
-    params: &PARAMS,
-    presets: "# Presets of the malformed detector: none so far.\n",
-    check,
-    dead: |_| Vec::new(),
-    measure: Measuring::Text(recipe),
+    spec: Spec {
+        name: "malformed",
+        version: 1,
+        about: "broken tags and arguments: and control text",
+        exactly: include_str!("exactly.md"),
+        params: &PARAMS,
+        presets: "# Presets of the malformed detector: none so far.\n",
+        check,
+    },
+    notices: &[
+        Fault::Unclosed,
+        Fault::EarlyClose,
+        Fault::Nested,
+        Fault::Crossed,
+        Fault::Case,
+        Fault::Misspelt,
+        Fault::NumberMismatch,
+        Fault::LeakedControl,
+        Fault::BrokenJson,
+    ],
     grid: include_str!("grid.toml"),
-    response: Response::Stop,
     fires: Sample::Text(
         "Good. <create_note><id>1</id>Two of them</creat_note> Next.\n",
         2,
@@ -38,6 +49,7 @@ pub(super) static ENTRY: Detector = Detector {
         "Good. <create_note><id>1</id>Two of them</create_note> a < b.\n",
         40,
     ),
+    ..Detector::measuring(Measuring::Text(recipe))
 };
 
 static PARAMS: [Param; 4] = [

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::{Detector, Measuring, Response, Sample};
+use super::{Detector, Measuring, Sample};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
 use crate::param::Param;
@@ -12,23 +12,24 @@ use crate::params::Params;
 use crate::row::n;
 use crate::run::sample::{TURN, say};
 use crate::run::{ALLOW, Look, NORMALISE, RESET, Repeat, Run, Said, Saw, number};
+use crate::spec::Spec;
 use crate::stream::{Channel, Event, Kind, Turns};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
-    name: "monologue",
-    version: 1,
-    about: "turn after turn without a tool call",
-    exactly: include_str!("exactly.md"),
-    params: &[N, EQUAL, ALLOW, RESET, NORMALISE],
-    presets: include_str!("presets.toml"),
-    check: |_| Ok(()),
-    dead: |_| Vec::new(),
-    measure: Measuring::Run(Channel::Turns, recipe),
+    spec: Spec {
+        name: "monologue",
+        version: 1,
+        about: "turn after turn without a tool call",
+        exactly: include_str!("exactly.md"),
+        params: &[N, EQUAL, ALLOW, RESET, NORMALISE],
+        presets: include_str!("presets.toml"),
+        ..Spec::PLAIN
+    },
     grid: include_str!("grid.toml"),
-    response: Response::Stop,
     fires: Sample::Run(&FIRES),
     quiet: Sample::Run(&QUIET),
+    ..Detector::measuring(Measuring::Run(Channel::Turns, recipe))
 };
 
 const DONE: Event<'static> = say("I am done.");

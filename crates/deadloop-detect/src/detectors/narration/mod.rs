@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{Detector, Measuring, Refusal, Response, Sample};
+use super::{Detector, Measuring, Refusal, Sample};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
 use crate::param::{Mark, Param};
@@ -13,6 +13,7 @@ use crate::params::Params;
 use crate::row::n;
 use crate::run::sample::{TURN, call, result, say};
 use crate::run::{ALLOW, Key, Look, NORMALISE, RESET, Repeat, Run, Saw, hash, number, window};
+use crate::spec::Spec;
 use crate::stream::{Channel, Event, Kind, TextChannel, Turns};
 
 use said::{HEAD, Said, Spoken};
@@ -21,21 +22,21 @@ mod said;
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
-    name: "narration",
-    version: 1,
-    about: "the same is said turn after turn: whatever the calls do",
-    exactly: include_str!("exactly.md"),
-    params: &[
-        N, WINDOW, MIN_CHARS, LIKE, MIN_SHARE, WITH_CALLS, REASONING, ALLOW, RESET, NORMALISE,
-    ],
-    presets: include_str!("presets.toml"),
-    check,
-    dead: |_| Vec::new(),
-    measure: Measuring::Run(Channel::Turns, recipe),
+    spec: Spec {
+        name: "narration",
+        version: 1,
+        about: "the same is said turn after turn: whatever the calls do",
+        exactly: include_str!("exactly.md"),
+        params: &[
+            N, WINDOW, MIN_CHARS, LIKE, MIN_SHARE, WITH_CALLS, REASONING, ALLOW, RESET, NORMALISE,
+        ],
+        presets: include_str!("presets.toml"),
+        check,
+    },
     grid: include_str!("grid.toml"),
-    response: Response::Stop,
     fires: Sample::Run(&FIRES),
     quiet: Sample::Run(&QUIET),
+    ..Detector::measuring(Measuring::Run(Channel::Turns, recipe))
 };
 
 const PLAN: Event<'static> = say("I'll read test file 1 and then write the implementation.");

@@ -20,10 +20,11 @@
 //! shares are low, a sample takes up to 50 steps, and each step may be a fact while the shares still
 //! fall. No other cost depends on the stride, and none on the window.
 
-use crate::detectors::{Detector, Measuring, Refusal, Response, Sample};
+use crate::detectors::{Detector, Measuring, Refusal, Sample};
 use crate::hold;
 use crate::param::{DECIMAL, Param, Threshold};
 use crate::params::Params;
+use crate::spec::Spec;
 
 mod meter;
 mod recent;
@@ -33,19 +34,19 @@ use tokens::By;
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
-    name: "novelty",
-    version: 1,
-    about: "few new n-grams in a window: against the text before it; templates, counters, near-copies",
-    exactly: include_str!("exactly.md"),
-    params: PARAMS,
-    presets: include_str!("presets.toml"),
+    spec: Spec {
+        name: "novelty",
+        version: 1,
+        about: "few new n-grams in a window: against the text before it; templates, counters, near-copies",
+        exactly: include_str!("exactly.md"),
+        params: PARAMS,
+        presets: include_str!("presets.toml"),
+        check,
+    },
     grid: include_str!("grid.toml"),
-    response: Response::Stop,
     fires: Sample::Text("Let me check the numbers again. ", 400),
     quiet: Sample::Text("Let me check the numbers again. ", 40),
-    check,
-    dead: |_| Vec::new(),
-    measure: Measuring::Text(meter::recipe),
+    ..Detector::measuring(Measuring::Text(meter::recipe))
 };
 
 /// The thresholds that are shares, in the order in which they are measured.

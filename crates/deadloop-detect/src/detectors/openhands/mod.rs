@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::{Detector, Measuring, Refusal, Response, Sample};
+use super::{Detector, Measuring, Refusal, Sample};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
 use crate::param::{Param, Threshold};
@@ -14,6 +14,7 @@ use crate::run::sample::{TURN, call, result};
 use crate::run::{
     ALLOW, Answer, Call, Look, NORMALISE, Pairs, RESET, Repeat, Run, Said, Saw, Told, hash, unit,
 };
+use crate::spec::Spec;
 use crate::stream::{Calls, Channel, Event, Kind};
 
 mod entry;
@@ -26,29 +27,30 @@ use whole::Whole;
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
-    name: "openhands",
-    version: 1,
-    about: "what OpenHands' stuck detector looks for",
-    exactly: include_str!("exactly.md"),
-    params: &[
-        ACTION_OBSERVATION,
-        ACTION_ERROR,
-        MONOLOGUE,
-        ALTERNATING,
-        VERSION,
-        SCAN,
-        ALLOW,
-        RESET,
-        NORMALISE,
-    ],
-    presets: include_str!("presets.toml"),
-    check,
+    spec: Spec {
+        name: "openhands",
+        version: 1,
+        about: "what OpenHands' stuck detector looks for",
+        exactly: include_str!("exactly.md"),
+        params: &[
+            ACTION_OBSERVATION,
+            ACTION_ERROR,
+            MONOLOGUE,
+            ALTERNATING,
+            VERSION,
+            SCAN,
+            ALLOW,
+            RESET,
+            NORMALISE,
+        ],
+        presets: include_str!("presets.toml"),
+        check,
+    },
     dead,
-    measure: Measuring::Run(Channel::Tools, recipe),
     grid: include_str!("grid.toml"),
-    response: Response::Stop,
     fires: Sample::Run(&FIRES),
     quiet: Sample::Run(&QUIET),
+    ..Detector::measuring(Measuring::Run(Channel::Tools, recipe))
 };
 
 const CALL: Event<'static> = call("ls", "");
@@ -150,9 +152,10 @@ fn recipe(params: &Params) -> Recipe {
             run: Run::new(Arc::clone(&look)),
             look: Arc::clone(&look),
             least,
-            history: match sdk {
-                true => History::Recent(Recent::new(scan)),
-                false => History::Whole(Box::default()),
+            history: if sdk {
+                History::Recent(Recent::new(scan))
+            } else {
+                History::Whole(Box::default())
             },
             open: Pairs::default(),
             said: Said::default(),

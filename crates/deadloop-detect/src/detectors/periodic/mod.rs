@@ -18,9 +18,10 @@
 //! What it does exactly is in `exactly.md`, which `deadloop detectors` shows. Positions are always
 //! positions in the text as it came.
 
-use crate::detectors::{Detector, Measuring, Refusal, Response, Sample};
+use crate::detectors::{Detector, Measuring, Refusal, Sample};
 use crate::param::{Domain, Param, Zero};
 use crate::params::Params;
+use crate::spec::Spec;
 use crate::value::{Literal, Value};
 
 mod bytes;
@@ -42,19 +43,19 @@ mod wide;
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
-    name: "periodic",
-    version: 2,
-    about: "exact tail periodicity: copies of one unit at the end of the text, any time, any period",
-    exactly: include_str!("exactly.md"),
-    params: PARAMS,
-    presets: include_str!("presets.toml"),
+    spec: Spec {
+        name: "periodic",
+        version: 2,
+        about: "exact tail periodicity: copies of one unit at the end of the text, any time, any period",
+        exactly: include_str!("exactly.md"),
+        params: PARAMS,
+        presets: include_str!("presets.toml"),
+        check,
+    },
     grid: include_str!("grid.toml"),
-    response: Response::Stop,
     fires: Sample::Text("思考", 250),
     quiet: Sample::Text("思考", 99),
-    check,
-    dead: |_| Vec::new(),
-    measure: Measuring::Text(meter::recipe),
+    ..Detector::measuring(Measuring::Text(meter::recipe))
 };
 
 /// Counts stop here: memory is bounded by the parameters, so these are bounded too.

@@ -169,9 +169,10 @@ impl Counter {
     fn repeated(&self) -> (String, String) {
         let (last, read) = (self.grams.last_start(), self.recent.read());
         let before = self.grams.gaps().next().map_or(last, |gap| gap.start);
-        let (from, to) = match before < self.recent.base() {
-            true => (last, read),
-            false => (before, last),
+        let (from, to) = if before < self.recent.base() {
+            (last, read)
+        } else {
+            (before, last)
         };
         (self.recent.text(from, to), self.recent.text(from, read))
     }

@@ -22,9 +22,10 @@
 //! exceptions: `max_gap` is the largest gap that ten copies in the window can have, and nothing resets,
 //! because resets would make the detector blind to loops of list items.
 
-use crate::detectors::{Detector, Measuring, Refusal, Response, Sample};
+use crate::detectors::{Detector, Measuring, Refusal, Sample};
 use crate::param::{Param, Zero};
 use crate::params::Params;
+use crate::spec::Spec;
 
 mod grams;
 mod meter;
@@ -34,19 +35,19 @@ mod symbols;
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
-    name: "recurrence",
-    version: 2,
-    about: "an n-gram that keeps coming back: of chars, words, sentences or lines, within a window",
-    exactly: include_str!("exactly.md"),
-    params: PARAMS,
-    presets: include_str!("presets.toml"),
+    spec: Spec {
+        name: "recurrence",
+        version: 2,
+        about: "an n-gram that keeps coming back: of chars, words, sentences or lines, within a window",
+        exactly: include_str!("exactly.md"),
+        params: PARAMS,
+        presets: include_str!("presets.toml"),
+        check,
+    },
     grid: include_str!("grid.toml"),
-    response: Response::Stop,
     fires: Sample::Text("Let me check the numbers again. ", 400),
     quiet: Sample::Text("Let me check the numbers again. ", 4),
-    check,
-    dead: |_| Vec::new(),
-    measure: Measuring::Text(meter::recipe),
+    ..Detector::measuring(Measuring::Text(meter::recipe))
 };
 
 /// The most occurrences that are counted: this bounds the work for each n-gram.

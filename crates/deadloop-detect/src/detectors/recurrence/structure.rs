@@ -141,9 +141,12 @@ fn begin(blanks: bool, c: char) -> (Line, Structures) {
 /// Adds a sign to a line of signs. Returns what the line may still become, and from the third sign on what it
 /// is.
 fn signs(marks: u8, all: Structures, c: char) -> (Line, Structures) {
-    let kept = |fits: bool, one: Structures| match fits && all.meet(one) {
-        true => one,
-        false => Structures::NONE,
+    let kept = |fits: bool, one: Structures| {
+        if fits && all.meet(one) {
+            one
+        } else {
+            Structures::NONE
+        }
     };
     let all = kept("|+-".contains(c), Structures::TABLE)
         .and(kept("-*+".contains(c), Structures::LIST))

@@ -139,9 +139,10 @@ impl Symbols {
             By::Sentences => ends_sentence(c),
             By::Lines => c == '\n',
         };
-        match ends {
-            true => self.finish().into_iter().for_each(complete),
-            false => self.add(c, at),
+        if ends {
+            self.finish().into_iter().for_each(complete)
+        } else {
+            self.add(c, at)
         }
     }
 

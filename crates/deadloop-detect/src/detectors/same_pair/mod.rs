@@ -3,7 +3,7 @@
 //! A pair is a call and its result. Its place is that of the result. A meter keeps the hash of the last pair,
 //! a count, and of at most 1,000 calls that have no result yet a hash each.
 
-use super::{Detector, Measuring, Response, Sample};
+use super::{Detector, Measuring, Sample};
 use crate::fact::Fact;
 use crate::meter::Recipe;
 use crate::param::Param;
@@ -14,32 +14,33 @@ use crate::run::{
     ALLOW, Answer, Answers, Asked, AtResults, NORMALISE, RESET, STATELESS_CHARS, STATELESS_N, Seen,
     VOLATILE, hash, sees_calls,
 };
+use crate::spec::Spec;
 use crate::stream::{Channel, Event, Kind};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
-    name: "same-pair",
-    version: 1,
-    about: "equal calls with equal results in a row",
-    exactly: include_str!("exactly.md"),
-    params: &[
-        N,
-        FAILURE_ONLY,
-        ALLOW,
-        RESET,
-        NORMALISE,
-        VOLATILE,
-        STATELESS_N,
-        STATELESS_CHARS,
-    ],
-    presets: include_str!("presets.toml"),
-    check: sees_calls,
-    dead: |_| Vec::new(),
-    measure: Measuring::Run(Channel::Tools, recipe),
+    spec: Spec {
+        name: "same-pair",
+        version: 1,
+        about: "equal calls with equal results in a row",
+        exactly: include_str!("exactly.md"),
+        params: &[
+            N,
+            FAILURE_ONLY,
+            ALLOW,
+            RESET,
+            NORMALISE,
+            VOLATILE,
+            STATELESS_N,
+            STATELESS_CHARS,
+        ],
+        presets: include_str!("presets.toml"),
+        check: sees_calls,
+    },
     grid: include_str!("grid.toml"),
-    response: Response::Stop,
     fires: Sample::Run(&FIRES),
     quiet: Sample::Run(&QUIET),
+    ..Detector::measuring(Measuring::Run(Channel::Tools, recipe))
 };
 
 const CALL: Event<'static> = call("ls", "{}");

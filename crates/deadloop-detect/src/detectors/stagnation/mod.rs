@@ -2,7 +2,7 @@
 //!
 //! A meter keeps one hash and a count, and of at most 1,000 calls that have no result yet what they are compared by.
 
-use super::{Detector, Measuring, Response, Sample};
+use super::{Detector, Measuring, Sample};
 use crate::fact::Fact;
 use crate::meter::Recipe;
 use crate::param::Param;
@@ -13,31 +13,32 @@ use crate::run::{
     ALLOW, Answer, Answers, Asked, AtResults, NORMALISE, RESET, STATELESS_CHARS, STATELESS_N, Seen,
     VOLATILE, sees_calls,
 };
+use crate::spec::Spec;
 use crate::stream::{Channel, Event, Kind};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
-    name: "stagnation",
-    version: 1,
-    about: "a tool's same result: whatever it is asked",
-    exactly: include_str!("exactly.md"),
-    params: &[
-        N,
-        ALLOW,
-        RESET,
-        NORMALISE,
-        VOLATILE,
-        STATELESS_N,
-        STATELESS_CHARS,
-    ],
-    presets: include_str!("presets.toml"),
-    check: sees_calls,
-    dead: |_| Vec::new(),
-    measure: Measuring::Run(Channel::Tools, recipe),
+    spec: Spec {
+        name: "stagnation",
+        version: 1,
+        about: "a tool's same result: whatever it is asked",
+        exactly: include_str!("exactly.md"),
+        params: &[
+            N,
+            ALLOW,
+            RESET,
+            NORMALISE,
+            VOLATILE,
+            STATELESS_N,
+            STATELESS_CHARS,
+        ],
+        presets: include_str!("presets.toml"),
+        check: sees_calls,
+    },
     grid: include_str!("grid.toml"),
-    response: Response::Stop,
     fires: Sample::Run(&FIRES),
     quiet: Sample::Run(&QUIET),
+    ..Detector::measuring(Measuring::Run(Channel::Tools, recipe))
 };
 
 const NOTHING: Event<'static> = result("nothing found");

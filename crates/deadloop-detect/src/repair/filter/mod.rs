@@ -15,21 +15,26 @@ use std::collections::BTreeMap;
 use crate::detectors::Refusal;
 use crate::param::Param;
 use crate::params::Params;
+use crate::spec::Spec;
 use crate::value::Value;
 
-use super::registry::{HOLD, Make, Repairer, list};
+use super::registry::{HOLD, Make, Mends, Repairer, list};
 
 mod machine;
 
 /// The registry entry.
 pub(super) static ENTRY: Repairer = Repairer {
-    name: "filter",
-    version: 1,
-    about: "pseudo answers (\"好的，收到您的指令\") and confirmations (\"I'm done\") kept out of the context",
-    exactly: include_str!("exactly.md"),
-    params: PARAMS,
-    presets: include_str!("presets.toml"),
-    check,
+    spec: Spec {
+        name: "filter",
+        version: 1,
+        about: "pseudo answers (\"好的，收到您的指令\") and confirmations (\"I'm done\") kept out of the context",
+        exactly: include_str!("exactly.md"),
+        params: PARAMS,
+        presets: include_str!("presets.toml"),
+        check,
+    },
+    stream: "text",
+    mends: Mends::Answer(2),
     make: Make::Text(|params| Box::new(machine::Machine::new(params))),
 };
 

@@ -264,9 +264,10 @@ impl Closer {
 
     fn value_ends(&mut self, out: &mut impl FnMut(&str)) {
         self.commit(out);
-        self.place = match self.frames.is_empty() {
-            true => Place::Done,
-            false => Place::After,
+        self.place = if self.frames.is_empty() {
+            Place::Done
+        } else {
+            Place::After
         };
     }
 

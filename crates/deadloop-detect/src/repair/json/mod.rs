@@ -18,10 +18,11 @@
 use crate::detectors::Refusal;
 use crate::param::Param;
 use crate::params::Params;
+use crate::spec::Spec;
 use crate::value::Value;
 
 use super::marks::Marks;
-use super::registry::{HOLD, Make, Repairer, list};
+use super::registry::{HOLD, Make, Mends, Repairer, list};
 
 mod clean;
 mod closer;
@@ -37,13 +38,17 @@ pub const MOST_DEEP: usize = 120;
 
 /// The registry entry.
 pub(super) static ENTRY: Repairer = Repairer {
-    name: "json",
-    version: 2,
-    about: "arguments from JSON that is cut, has control text in it, or breaks the syntax",
-    exactly: include_str!("exactly.md"),
-    params: PARAMS,
-    presets: include_str!("presets.toml"),
-    check,
+    spec: Spec {
+        name: "json",
+        version: 2,
+        about: "arguments from JSON that is cut, has control text in it, or breaks the syntax",
+        exactly: include_str!("exactly.md"),
+        params: PARAMS,
+        presets: include_str!("presets.toml"),
+        check,
+    },
+    stream: "arguments",
+    mends: Mends::Arguments,
     make: Make::Text(|params| Box::new(machine::Machine::new(params))),
 };
 

@@ -8,23 +8,27 @@
 //! | parameters, and what happens at each char | here |
 //! | presets and where they come from | `presets.toml` |
 
-use crate::detectors::Refusal;
 use crate::param::Param;
 use crate::params::Params;
+use crate::spec::Spec;
 
 use super::meaning::Pieces;
 use super::nearest::Nearest;
-use super::registry::{Make, Repairer, TextRepair, list, size};
+use super::registry::{Make, Mends, Repairer, TextRepair, list, size};
 
 /// The registry entry.
 pub(super) static ENTRY: Repairer = Repairer {
-    name: "names",
-    version: 1,
-    about: "the name of a tool from one with control text behind it, or misspelt",
-    exactly: include_str!("exactly.md"),
-    params: PARAMS,
-    presets: include_str!("presets.toml"),
-    check: |_: &Params| -> Result<(), Refusal> { Ok(()) },
+    spec: Spec {
+        name: "names",
+        version: 1,
+        about: "the name of a tool from one with control text behind it, or misspelt",
+        exactly: include_str!("exactly.md"),
+        params: PARAMS,
+        presets: include_str!("presets.toml"),
+        ..Spec::PLAIN
+    },
+    stream: "name",
+    mends: Mends::Name,
     make: Make::Text(|params| Box::new(Machine::new(params))),
 };
 

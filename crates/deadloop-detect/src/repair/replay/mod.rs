@@ -13,22 +13,26 @@ use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::detectors::Refusal;
 use crate::param::Param;
 use crate::params::Params;
+use crate::spec::Spec;
 
 use super::meaning::Delivered;
-use super::registry::{EventRepair, Make, Repairer, size};
+use super::registry::{EventRepair, Make, Mends, Repairer, size};
 
 /// The registry entry.
 pub(super) static ENTRY: Repairer = Repairer {
-    name: "replay",
-    version: 1,
-    about: "events after a reconnect, each once and in order, and the end mark",
-    exactly: include_str!("exactly.md"),
-    params: PARAMS,
-    presets: include_str!("presets.toml"),
-    check: |_: &Params| -> Result<(), Refusal> { Ok(()) },
+    spec: Spec {
+        name: "replay",
+        version: 1,
+        about: "events after a reconnect, each once and in order, and the end mark",
+        exactly: include_str!("exactly.md"),
+        params: PARAMS,
+        presets: include_str!("presets.toml"),
+        ..Spec::PLAIN
+    },
+    stream: "events",
+    mends: Mends::Nothing,
     make: Make::Events(|params| Box::new(Machine::new(params))),
 };
 

@@ -47,9 +47,10 @@ pub(super) fn split(body: &str, names: &Names, ends: bool, stray: Stray, work: &
             Some((Role::Action(_), _)) | None => reader.tag(&written),
         }
     }
-    match ends {
-        true => reader.close(names),
-        false => reader.give_up(),
+    if ends {
+        reader.close(names)
+    } else {
+        reader.give_up()
     }
     reader.inside
 }

@@ -256,9 +256,10 @@ impl Machine {
         self.work += 1;
         let key = self.key(tag);
         let open = self.open.get_mut(&key)?;
-        match self.last {
-            true => open.pop_back(),
-            false => open.pop_front(),
+        if self.last {
+            open.pop_back()
+        } else {
+            open.pop_front()
         }
     }
 
@@ -337,15 +338,14 @@ impl Machine {
             return;
         }
         self.release(out);
-        match self.later {
-            true => {
-                self.waits = Some(Waiting {
-                    key: self.key(tag),
-                    chars: body.chars().count(),
-                    action,
-                });
-            }
-            false => out.action(action),
+        if self.later {
+            self.waits = Some(Waiting {
+                key: self.key(tag),
+                chars: body.chars().count(),
+                action,
+            });
+        } else {
+            out.action(action)
         }
     }
 }

@@ -17,9 +17,10 @@
 use crate::detectors::Refusal;
 use crate::param::Param;
 use crate::params::Params;
+use crate::spec::Spec;
 use crate::value::Value;
 
-use super::registry::{HOLD, Make, Repairer, list};
+use super::registry::{HOLD, Make, Mends, Repairer, list};
 
 mod code;
 mod fields;
@@ -30,13 +31,17 @@ mod tag;
 
 /// The registry entry.
 pub(super) static ENTRY: Repairer = Repairer {
-    name: "tags",
-    version: 3,
-    about: "actions and visible text from tags that are not closed, misspelt, miscounted or in another case",
-    exactly: include_str!("exactly.md"),
-    params: PARAMS,
-    presets: include_str!("presets.toml"),
-    check,
+    spec: Spec {
+        name: "tags",
+        version: 3,
+        about: "actions and visible text from tags that are not closed, misspelt, miscounted or in another case",
+        exactly: include_str!("exactly.md"),
+        params: PARAMS,
+        presets: include_str!("presets.toml"),
+        check,
+    },
+    stream: "tags",
+    mends: Mends::Answer(1),
     make: Make::Text(|params| Box::new(machine::Machine::new(params))),
 };
 

@@ -13,21 +13,26 @@
 use crate::detectors::Refusal;
 use crate::param::Param;
 use crate::params::Params;
+use crate::spec::Spec;
 
-use super::registry::{HOLD, Make, Repairer, list};
+use super::registry::{HOLD, Make, Mends, Repairer, list};
 
 mod kinds;
 mod machine;
 
 /// The registry entry.
 pub(super) static ENTRY: Repairer = Repairer {
-    name: "think",
-    version: 1,
-    about: "reasoning told from the answer, where the tags are missing, doubled, late or in another case",
-    exactly: include_str!("exactly.md"),
-    params: PARAMS,
-    presets: include_str!("presets.toml"),
-    check,
+    spec: Spec {
+        name: "think",
+        version: 1,
+        about: "reasoning told from the answer, where the tags are missing, doubled, late or in another case",
+        exactly: include_str!("exactly.md"),
+        params: PARAMS,
+        presets: include_str!("presets.toml"),
+        check,
+    },
+    stream: "think",
+    mends: Mends::Answer(0),
     make: Make::Text(|params| Box::new(machine::Machine::new(params))),
 };
 

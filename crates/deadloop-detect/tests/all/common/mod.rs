@@ -5,7 +5,7 @@
 
 use deadloop_detect::{
     Alarm, Channel, Detector, Event, Fact, Guard, Member, Params, Response, Setting, TextChannel,
-    Value, presets,
+    Value,
 };
 
 use proptest::strategy::{Strategy, ValueTree};
@@ -30,7 +30,7 @@ pub(crate) fn member(detector: &str, params: &[(&str, Value)]) -> Member {
 
 pub(crate) fn preset(detector: &str, name: &str) -> Member {
     let entry = Detector::find(detector).unwrap();
-    let all = presets(entry).unwrap();
+    let all = entry.presets().unwrap();
     let preset = all.into_iter().find(|p| p.name == name).unwrap();
     let params: Vec<_> = preset.params.into_iter().collect();
     let named: Vec<_> = params

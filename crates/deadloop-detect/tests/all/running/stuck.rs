@@ -50,9 +50,10 @@ fn history(kept: &[&Json], sdk: bool) -> Vec<Entry> {
                     "ctf",
                 ];
                 let error = event["error"] == true;
-                let what = match !sdk && shell.contains(&name.to_lowercase().as_str()) {
-                    true => format!("{called}\0{error}"),
-                    false => text(event, "content"),
+                let what = if !sdk && shell.contains(&name.to_lowercase().as_str()) {
+                    format!("{called}\0{error}")
+                } else {
+                    text(event, "content")
                 };
                 all.push(Entry::Seen(what, error));
             }

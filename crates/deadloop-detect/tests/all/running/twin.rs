@@ -165,9 +165,12 @@ fn compared(past: &Past<'_>, arguments: bool, or_nothing: bool) -> Vec<Compared>
             && !error
             && short.chars().count() <= past.number("stateless_chars", 12)
             && !short.contains(|c: char| ('1'..='9').contains(&c));
-        let of = |counts: bool| match counts {
-            true => (called.name.clone(), called.value.clone()),
-            false => (called.name.clone(), Json::Null),
+        let of = |counts: bool| {
+            if counts {
+                (called.name.clone(), called.value.clone())
+            } else {
+                (called.name.clone(), Json::Null)
+            }
         };
         let (asked, call) = (of(arguments), of(arguments || or_nothing && nothing));
         let new = words(body, volatile);
@@ -234,9 +237,12 @@ fn pairs(guard: &str, past: &Past<'_>) -> Option<&'static str> {
     );
     let newest = all.last()?;
     let counts = |count: usize| !newest.nothing || count >= from;
-    let same = |c: &Compared| match with_result {
-        true => (&c.call, &c.class) == (&newest.call, &newest.class),
-        false => c.asked == newest.asked,
+    let same = |c: &Compared| {
+        if with_result {
+            (&c.call, &c.class) == (&newest.call, &newest.class)
+        } else {
+            c.asked == newest.asked
+        }
     };
     let row = |same: &dyn Fn(&Compared) -> bool| all.iter().rev().take_while(|c| same(c)).count();
     match guard {
@@ -262,9 +268,10 @@ fn pairs(guard: &str, past: &Past<'_>) -> Option<&'static str> {
                 .enumerate()
                 .map(|(i, c)| {
                     let apart = (c.nothing && c.times < from).then_some(i);
-                    match with_result {
-                        true => (apart, &c.call, c.class.as_str()),
-                        false => (apart, &c.asked, ""),
+                    if with_result {
+                        (apart, &c.call, c.class.as_str())
+                    } else {
+                        (apart, &c.asked, "")
                     }
                 })
                 .collect();

@@ -181,10 +181,7 @@ impl<'a> Selection<'a> {
 
     /// Writes the counts of a candidate into `blend`; `once`: each text once.
     fn blend(&self, place: &Place, sample: &Sample, once: bool, blend: &mut Blend) {
-        let of = |boards: &'a Boards| match once {
-            true => boards.once(),
-            false => &boards.all,
-        };
+        let of = |boards: &'a Boards| if once { boards.once() } else { &boards.all };
         match self.voice {
             Voice::All(boards) => of(boards).read(place, sample.without, &mut blend.own),
             Voice::Helped { all, own, .. } => {

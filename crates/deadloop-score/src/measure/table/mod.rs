@@ -65,9 +65,12 @@ pub fn measures(unit: Counted) -> impl Iterator<Item = Metric> {
         unit == Counted::Chars || !std::ptr::eq(*measure, &TRANSIENT_PER_MCHAR)
     };
     let all = MEASURES.into_iter().filter(told);
-    all.map(move |measure| match std::ptr::eq(measure, &FA_PER_MCHAR) {
-        true => wrong_rate(unit),
-        false => measure,
+    all.map(move |measure| {
+        if std::ptr::eq(measure, &FA_PER_MCHAR) {
+            wrong_rate(unit)
+        } else {
+            measure
+        }
     })
 }
 

@@ -50,12 +50,11 @@ pub(super) fn run(args: &WriteCase, global: Global) -> Outcome {
     })?;
     let (entry, case) = the_one((&args.transcript, args.on_bad), global.quiet, &found)?;
     let fired = said(&settings, &entry.transcript)?;
-    let (name, transcript) = match args.redact {
-        false => (case.id.to_string(), entry.transcript.clone()),
-        true => {
-            let name = format!("redacted {}", text_hash(&entry.transcript));
-            (name, redacted(&settings, &entry.transcript, fired)?)
-        }
+    let (name, transcript) = if args.redact {
+        let name = format!("redacted {}", text_hash(&entry.transcript));
+        (name, redacted(&settings, &entry.transcript, fired)?)
+    } else {
+        (case.id.to_string(), entry.transcript.clone())
     };
     let span = case.truth.as_ref().and_then(|truth| truth.first_loop());
     let written = Written {
@@ -87,13 +86,14 @@ fn proved(text: &str, settings: &Settings, fired: Option<Fired>) -> Outcome {
     let transcript = read.first().and_then(Pinned::transcript);
     let transcript = transcript.ok_or_else(|| Code::Unexpected.error("the case is empty"))?;
     let again = said(settings, &transcript)?;
-    match again == fired {
-        true => Ok(()),
-        false => Err(Code::TooLittle.error(format!(
+    if again == fired {
+        Ok(())
+    } else {
+        Err(Code::TooLittle.error(format!(
             "{}, and of the case that was made of it: {}; expected a recording whose alarm hangs on its texts, calls and results alone",
             told(&Ok(fired)),
             told(&Ok(again))
-        ))),
+        )))
     }
 }
 
@@ -136,9 +136,10 @@ struct Written<'a> {
 
 impl Written<'_> {
     fn toml(&self) -> Outcome<String> {
-        let (name, parts) = match run::is_run(self.transcript) {
-            true => ("events", run::steps(self.marked()?, self.span)),
-            false => ("text", self.parts()?.concat()),
+        let (name, parts) = if run::is_run(self.transcript) {
+            ("events", run::steps(self.marked()?, self.span))
+        } else {
+            ("text", self.parts()?.concat())
         };
         let model = quoted(&self.case.model);
         let class = self.case.class().map_or("nobody labelled it", Class::name);
@@ -153,12 +154,10 @@ impl Written<'_> {
     /// The transcript, if no text in it holds a mark of its own.
     fn marked(&self) -> Outcome<&Transcript> {
         let mut texts = self.transcript.events.iter().filter_map(text_of);
-        match texts.any(|(_, text)| text.contains("⟦onset⟧") || text.contains("⟦alarm⟧")) {
-            true => {
-                Err(Code::Usage
-                    .error("the text holds a mark of its own, which a case would take out"))
-            }
-            false => Ok(self.transcript),
+        if texts.any(|(_, text)| text.contains("⟦onset⟧") || text.contains("⟦alarm⟧")) {
+            Err(Code::Usage.error("the text holds a mark of its own, which a case would take out"))
+        } else {
+            Ok(self.transcript)
         }
     }
 
@@ -201,9 +200,12 @@ impl Written<'_> {
 
     /// What is right by the label; without one, what was said.
     fn expected(&self) -> String {
-        let todo = |wrong: bool, what: &str| match wrong {
-            true => format!(", todo = {}", quoted(what)),
-            false => String::new(),
+        let todo = |wrong: bool, what: &str| {
+            if wrong {
+                format!(", todo = {}", quoted(what))
+            } else {
+                String::new()
+            }
         };
         match (self.case.class(), self.span) {
             (Some(Class::Loop), Some(span)) => {
@@ -254,9 +256,12 @@ fn written(channel: Channel, chars: &[char], onset: Option<(usize, Option<u64>)>
         _ => "",
     };
     let text = |chars: &[char]| chars.iter().collect::<String>();
-    let literal = |text: &str| match text.is_empty() {
-        true => String::new(),
-        false => format!("  {{ literal = {}{of} }},\n", quoted(text)),
+    let literal = |text: &str| {
+        if text.is_empty() {
+            String::new()
+        } else {
+            format!("  {{ literal = {}{of} }},\n", quoted(text))
+        }
     };
     let Some((at, period)) = onset else {
         return vec![literal(&text(chars))];

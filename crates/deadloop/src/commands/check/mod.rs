@@ -107,9 +107,10 @@ fn verdict(args: &Check, global: Global, errors: u64, warnings: u64, seen: &Seen
     }
     let corpus = show::typed(&args.corpus);
     let labelled = seen.cases.iter().any(|case| case.truth.is_some());
-    let next = match labelled {
-        true => format!("deadloop tune {corpus} --out tuned"),
-        false => format!("deadloop label {corpus}"),
+    let next = if labelled {
+        format!("deadloop tune {corpus} --out tuned")
+    } else {
+        format!("deadloop label {corpus}")
     };
     show::next(&[&next, &format!("deadloop stats {corpus}")], global)
 }

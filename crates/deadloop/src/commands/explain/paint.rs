@@ -53,9 +53,10 @@ impl Cell {
             Some(copy) => TINTS[copy % TINTS.len()],
             None => Style::new(),
         };
-        match tinted && self.escaped {
-            true => style.dimmed(),
-            false => style,
+        if tinted && self.escaped {
+            style.dimmed()
+        } else {
+            style
         }
     }
 }
@@ -83,9 +84,10 @@ impl Paint {
 
 /// The rows of an excerpt.
 pub(crate) fn painted(excerpt: &Excerpt, Paint { tinted, columns }: Paint) -> String {
-    let copies = match tinted {
-        true => excerpt.copies.clone(),
-        false => bracketed(excerpt),
+    let copies = if tinted {
+        excerpt.copies.clone()
+    } else {
+        bracketed(excerpt)
     };
     let mut text = String::new();
     for row in rows(cells(excerpt, &copies, tinted), columns) {

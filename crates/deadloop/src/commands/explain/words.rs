@@ -210,9 +210,10 @@ impl Told {
         let with =
             |(name, value): &(&str, Value)| format!("{name} {}", visible(&value.to_string()));
         let with: Vec<String> = seat.measured_with.iter().map(with).collect();
-        let mut parts = vec![match with.is_empty() {
-            true => seat.member.clone(),
-            false => format!("{}, with {}", seat.member, with.join(", ")),
+        let mut parts = vec![if with.is_empty() {
+            seat.member.clone()
+        } else {
+            format!("{}, with {}", seat.member, with.join(", "))
         }];
         parts.extend(
             seat.readings
@@ -257,9 +258,10 @@ impl Sight {
     fn row(&self) -> Vec<String> {
         vec![
             format!("    {}", count(self.position.count())),
-            match self.kind.name() == self.check {
-                true => self.check.into(),
-                false => format!("{}, {}", self.check, self.kind),
+            if self.kind.name() == self.check {
+                self.check.into()
+            } else {
+                format!("{}, {}", self.check, self.kind)
             },
             known(self.copies.unsigned_abs()),
             known(self.period.count()),
@@ -275,9 +277,10 @@ impl Sight {
             let all = self.thresholds.iter().filter(pick).map(Asked::words);
             all.collect::<Vec<_>>().join(", ")
         };
-        let (first, rest) = match self.accepted {
-            true => (told(|a| a.decided), told(|a| !a.decided)),
-            false => (told(|a| !a.met), told(|a| a.met)),
+        let (first, rest) = if self.accepted {
+            (told(|a| a.decided), told(|a| !a.decided))
+        } else {
+            (told(|a| !a.met), told(|a| a.met))
         };
         if first.is_empty() {
             return "decided by structural parameters alone".into();

@@ -448,7 +448,7 @@ mod tests {
         let preset = deadloop_detect::DETECTORS
             .iter()
             .find(|d| d.name == "periodic")
-            .map(|d| deadloop_detect::presets(d));
+            .map(|d| d.presets());
         let presets = preset.expect("there").expect("they parse");
         let preset = presets.iter().find(|p| p.name == "vllm").expect("there");
         for (name, value) in &preset.params {

@@ -157,9 +157,10 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
     let import = import.map_err(|e| Code::Usage.error(e))?;
     // One bad file of many must not stop a folder; what is named itself, and a corpus, should be whole.
     let folders = files.iter().all(|path| path.is_dir()) && import.corpora().next().is_none();
-    let on_bad = args.on_bad.unwrap_or(match auto || folders {
-        true => OnBad::Skip,
-        false => OnBad::Fail,
+    let on_bad = args.on_bad.unwrap_or(if auto || folders {
+        OnBad::Skip
+    } else {
+        OnBad::Fail
     });
     let imported = read(import, target.as_ref(), on_bad, global.quiet)?;
     if on_bad == OnBad::Fail && !imported.problems.is_empty() {
@@ -263,9 +264,10 @@ const EXAMPLE: usize = 200;
 /// Proposes labels if that was asked for, and prints what was imported and proposed.
 fn conclude(args: &Import, to: &Path, imported: &Imported, global: Global) -> Outcome {
     let came_along = to.join("labels.csv").is_file();
-    let proposed = match args.label && !came_along {
-        true => Some(label_all(to, global.quiet)?),
-        false => None,
+    let proposed = if args.label && !came_along {
+        Some(label_all(to, global.quiet)?)
+    } else {
+        None
     };
     if global.json {
         let mut told = imported.json(Some(to));

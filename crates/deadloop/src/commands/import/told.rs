@@ -95,9 +95,10 @@ impl Imported {
         });
         let why = self.why.iter().filter(|(format, _)| **format != "deadloop");
         let why = why.map(|(format, why)| format!("\n told as       {format}: {why}"));
-        match self.example.is_some() {
-            true => lines.chain(why).collect(),
-            false => lines.collect(),
+        if self.example.is_some() {
+            lines.chain(why).collect()
+        } else {
+            lines.collect()
         }
     }
 

@@ -43,9 +43,10 @@ pub(super) fn compare(args: &Label, global: Global, (a, b): (&Path, &Path)) -> O
         return show::print(&serde_json::to_string(&found)?);
     }
     let names = (a.display().to_string(), b.display().to_string());
-    match global.quiet {
-        true => Ok(()),
-        false => show::print(words(&found, (&names.0, &names.1)).trim_end()),
+    if global.quiet {
+        Ok(())
+    } else {
+        show::print(words(&found, (&names.0, &names.1)).trim_end())
     }
 }
 

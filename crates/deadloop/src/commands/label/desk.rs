@@ -181,9 +181,10 @@ impl Sight {
 impl Desk {
     fn open() -> Self {
         let person = io::stdin().is_terminal() && io::stdout().is_terminal();
-        match person {
-            true => Self::Terminal(Term::stdout()),
-            false => Self::Lines,
+        if person {
+            Self::Terminal(Term::stdout())
+        } else {
+            Self::Lines
         }
     }
 

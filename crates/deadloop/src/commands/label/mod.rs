@@ -94,9 +94,10 @@ const SHOWN: usize = 40;
 
 /// Checks the name of a reviewer. It becomes a cell of labels.csv, where a line break would look like a missing quote.
 fn reviewer(name: &str) -> Result<String, String> {
-    match name.is_empty() || name.contains(char::is_control) {
-        true => Err("expected a name on one line".into()),
-        false => Ok(name.to_owned()),
+    if name.is_empty() || name.contains(char::is_control) {
+        Err("expected a name on one line".into())
+    } else {
+        Ok(name.to_owned())
     }
 }
 

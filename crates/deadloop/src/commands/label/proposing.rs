@@ -236,13 +236,15 @@ fn whole(classes: impl Iterator<Item = (Class, f64)>) -> (Class, f64) {
 
 fn row(id: &str, channel: Channel, span: &FoundSpan, open: bool) -> LabelRow {
     let goes_on = span.end.is_none();
-    let confidence = match goes_on && !open {
-        true => BROKEN_OFF * span.confidence,
-        false => span.confidence,
+    let confidence = if goes_on && !open {
+        BROKEN_OFF * span.confidence
+    } else {
+        span.confidence
     };
-    let class = match goes_on && open {
-        true => Class::Loop,
-        false => Class::Transient,
+    let class = if goes_on && open {
+        Class::Loop
+    } else {
+        Class::Transient
     };
     LabelRow {
         kind: Some(span.kind),

@@ -125,9 +125,10 @@ fn said(row: &LabelRow) -> String {
 /// The text around the marks of a row; of one without an onset, the end of what the model wrote.
 fn excerpts(transcript: &Transcript, row: Option<&LabelRow>, context: u64) -> Vec<Excerpt> {
     let channel = row.and_then(|row| row.channel).unwrap_or({
-        match transcript.answer().is_empty() {
-            true => Channel::Reasoning,
-            false => Channel::Answer,
+        if transcript.answer().is_empty() {
+            Channel::Reasoning
+        } else {
+            Channel::Answer
         }
     });
     let text = match channel {

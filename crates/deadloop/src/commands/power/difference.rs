@@ -16,16 +16,20 @@ pub(super) fn differs(name: &str, from: f64, to: f64, power: f64) -> Outcome<Ans
     let ([nested, independent], unit) = ways(metric, from, to).ok_or_else(|| {
         bad("expected recall, within_N or fpr, with --from and --to from 0 to 1, or a rate of wrong alarms as fa_per_mchar")
     })?;
-    let better = match metric.more_is_better {
-        true => to > from,
-        false => to < from,
+    let better = if metric.more_is_better {
+        to > from
+    } else {
+        to < from
     };
     if !better {
         return Err(bad("expected --to to be better than --from"));
     }
-    let size = |way: Discordant| match metric.is_wrong_rate() {
-        true => (way.chars(power), way.about_chars(power)),
-        false => (way.pairs(power), way.about_pairs(power)),
+    let size = |way: Discordant| {
+        if metric.is_wrong_rate() {
+            (way.chars(power), way.about_chars(power))
+        } else {
+            (way.pairs(power), way.about_pairs(power))
+        }
     };
     let (least, most) = (size(nested), size(independent));
     let shown = |(n, about): (Option<u64>, Option<f64>)| match (n, about) {

@@ -79,15 +79,16 @@ impl Held {
             .iter()
             .rev()
             .max_by_key(|of| of.evidence.labelled())?;
-        Some(match metric == &FPR {
-            true => Has {
+        Some(if metric == &FPR {
+            Has {
                 size: most.evidence.clean,
                 groups: most.clean,
-            },
-            false => Has {
+            }
+        } else {
+            Has {
                 size: most.evidence.loops,
                 groups: most.looping,
-            },
+            }
         })
     }
 }
@@ -116,9 +117,10 @@ impl Has {
         let (mut most, mut too_many) = (enough(0).then_some(0)?, MOST_ERRORS);
         while most + 1 < too_many {
             let middle = most.midpoint(too_many);
-            match enough(middle) {
-                true => most = middle,
-                false => too_many = middle,
+            if enough(middle) {
+                most = middle
+            } else {
+                too_many = middle
             }
         }
         Some(most)

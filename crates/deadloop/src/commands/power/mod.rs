@@ -325,14 +325,15 @@ fn in_errors(claim: Claim, constraint: &Constraint, truth: f64) -> f64 {
 }
 
 fn of(metric: Metric) -> Unit {
-    match metric == &PRECISION {
-        true => Unit {
+    if metric == &PRECISION {
+        Unit {
             things: "alarms",
             errors: "wrong alarms",
-        },
-        false => Unit {
+        }
+    } else {
+        Unit {
             things: "loops",
             errors: "misses",
-        },
+        }
     }
 }

@@ -10,7 +10,7 @@ use deadloop_score::{FileError, write_text};
 use serde_json::Value as Json;
 
 use super::streams::written;
-use deadloop_replay::repairers::{Mending, Variant, stream_of};
+use deadloop_replay::repairers::{Mending, Variant};
 
 /// The calls of a transcript: those with arguments that are not JSON, and the fields of the others.
 #[derive(Clone, Debug, Default)]
@@ -132,10 +132,7 @@ pub(crate) fn write_broken(
         shapes.entry(tool).or_default().learn(fields);
     }
     let mut counts: BTreeMap<(String, usize), Counts> = BTreeMap::new();
-    let reads = |variant: &Variant| match &variant.made {
-        Mending::Program(_, stream) => stream == "arguments",
-        _ => stream_of(variant.repairer()) == "arguments",
-    };
+    let reads = |variant: &Variant| variant.stream() == "arguments";
     let mut all = 0;
     for broken in found {
         for (tool, text) in &broken.texts {

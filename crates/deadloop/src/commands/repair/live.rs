@@ -3,20 +3,40 @@
 //! The answer passes through `think`, `tags` and `filter`, in that order, if the file names them. The name of a call
 //! passes through `names` and its arguments through `json`. The output is JSON lines, each as soon as it is certain.
 
-use deadloop_detect::repair::{Piece, Pieces, Repairer, TextRepair};
+use deadloop_detect::repair::{Mends, Piece, Pieces, REPAIRERS, Repairer, TextRepair};
 use deadloop_detect::{Event, Params, TextChannel};
 use serde_json::{Value as Json, json};
 
-use deadloop_replay::repairers::{Mending, Variant, variants};
+use deadloop_replay::repairers::{Mending, variants};
 
-/// The repairers of the answer, in order.
-const STAGES: [&str; 3] = ["think", "tags", "filter"];
+/// A repairer with its parameters.
+type Chosen = (&'static Repairer, Params);
+
+/// A machine for the answer of one stream.
+fn stage((repairer, params): &Chosen) -> Option<Box<dyn TextRepair>> {
+    match repairer.mends {
+        Mends::Answer(_) => repairer.text(params),
+        _ => None,
+    }
+}
+
+/// The repairers that mend something live, for errors.
+fn expected() -> String {
+    let mut known: Vec<&Repairer> = REPAIRERS.to_vec();
+    known.retain(|repairer| repairer.mends != Mends::Nothing);
+    known.sort_by_key(|repairer| repairer.mends);
+    let names: Vec<&str> = known.iter().map(|repairer| repairer.name).collect();
+    match names.split_last() {
+        Some((last, first)) => format!("{} or {last}", first.join(", ")),
+        None => String::new(),
+    }
+}
 
 /// Repairs one stream.
 pub(crate) struct Live {
     stages: Vec<Box<dyn TextRepair>>,
-    names: Option<(&'static Repairer, Params)>,
-    json: Option<(&'static Repairer, Params)>,
+    names: Option<Chosen>,
+    json: Option<Chosen>,
     splits: bool,
     out: Vec<u8>,
 }
@@ -30,41 +50,37 @@ impl Live {
     /// stream.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let (all, _) = variants(text)?;
-        let named = |name: &str| -> Result<Option<(&'static Repairer, Params)>, String> {
-            let mut own = all.iter().filter(|v| v.repairer() == name);
-            let mut own = own
-                .by_ref()
-                .filter_map(|variant: &Variant| match &variant.made {
-                    Mending::Of(repairer, params) => Some((*repairer, params.clone())),
-                    _ => None,
-                });
-            match (own.next(), own.next()) {
-                (_, Some(_)) => Err(format!("1: several variants of {name}; expected one")),
-                (one, None) => Ok(one),
-            }
-        };
         if let Some(other) = all.iter().find(|v| matches!(&v.made, Mending::Program(..))) {
-            let what = format!(
-                "1: {} mends no live text; expected think, tags, filter, names or json",
-                other.name
-            );
+            return Err(format!(
+                "1: {} mends no live text; expected {}",
+                other.name,
+                expected()
+            ));
+        }
+        let mut own: Vec<Chosen> = Vec::new();
+        for variant in &all {
+            let Mending::Of(repairer, params) = &variant.made else {
+                continue;
+            };
+            if repairer.mends != Mends::Nothing {
+                if own.iter().any(|(known, _)| known.name == repairer.name) {
+                    let name = repairer.name;
+                    return Err(format!("1: several variants of {name}; expected one"));
+                }
+                own.push((repairer, params.clone()));
+            }
+        }
+        if own.is_empty() {
+            let what = format!("1: replay mends events alone; expected {}", expected());
             return Err(what);
         }
-        if !all.is_empty() && all.iter().all(|v| v.repairer() == "replay") {
-            let what = "1: replay mends events alone; expected think, tags, filter, names or json";
-            return Err(what.into());
-        }
-        let mut stages = Vec::new();
-        for name in STAGES {
-            if let Some((repairer, params)) = named(name)? {
-                stages.extend(repairer.text(&params));
-            }
-        }
+        own.sort_by_key(|(repairer, _)| repairer.mends);
+        let of = |mends: Mends| own.iter().find(|(r, _)| r.mends == mends).cloned();
         Ok(Self {
-            stages,
-            names: named("names")?,
-            json: named("json")?,
-            splits: named("think")?.is_some(),
+            stages: own.iter().filter_map(stage).collect(),
+            names: of(Mends::Name),
+            json: of(Mends::Arguments),
+            splits: own.iter().any(|(repairer, _)| repairer.stream == "think"),
             out: Vec::new(),
         })
     }
@@ -89,7 +105,7 @@ impl Live {
                 name,
                 arguments,
             } => {
-                let mend = |by: &Option<(&'static Repairer, Params)>, text: &str| match by {
+                let mend = |by: &Option<Chosen>, text: &str| match by {
                     None => text.to_owned(),
                     Some((repairer, params)) => {
                         let meaning = repairer.mend(params, text);

@@ -40,12 +40,13 @@ pub(crate) fn steps(text: &str, transcript: &Transcript) -> Result<Vec<Json>, St
         }))
     };
     let explained: Vec<Json> = all.iter().filter_map(explained).collect();
-    match explained.is_empty() {
-        true => Err(format!(
+    if explained.is_empty() {
+        Err(format!(
             "no repairer of the file reads a stream of {}",
             stream.kind
-        )),
-        false => Ok(explained),
+        ))
+    } else {
+        Ok(explained)
     }
 }
 
@@ -103,13 +104,15 @@ fn written(action: &Action) -> String {
         .iter()
         .map(|(name, value)| format!("{name}: {value}"))
         .collect();
-    let fields = match fields.is_empty() {
-        true => String::new(),
-        false => format!(" ({})", fields.join("; ")),
+    let fields = if fields.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", fields.join("; "))
     };
-    let content = match action.content.is_empty() {
-        true => String::new(),
-        false => format!(": {}", action.content),
+    let content = if action.content.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", action.content)
     };
     format!("{}{number}{fields}{content}", action.name)
 }

@@ -11,7 +11,7 @@ use deadloop_replay::Repaired;
 use serde_json::Value as Json;
 
 use super::streams::{Arrived, Gold, Stream};
-use deadloop_replay::repairers::{Mending, Variant, stream_of};
+use deadloop_replay::repairers::{Mending, Variant};
 
 /// The result of a variant on a stream.
 #[derive(Clone, Debug)]
@@ -72,10 +72,7 @@ pub(crate) fn mend(
     stream: &Stream,
     asked: impl FnOnce() -> Result<Repaired, String>,
 ) -> Option<Came> {
-    let kind = match &variant.made {
-        Mending::Program(_, kind) => kind.as_str(),
-        _ => stream_of(variant.repairer()),
-    };
+    let kind = variant.stream();
     if !stream.is_for(kind) {
         return None;
     }
@@ -354,7 +351,7 @@ pub(crate) fn before_and_gold(variant: &Variant, stream: &Stream) -> (String, St
         Arrived::Text(text) => text.clone(),
         Arrived::Events(events) => join(events),
     };
-    let gold = match stream.gold_for(stream_of(variant.repairer())) {
+    let gold = match stream.gold_for(variant.stream()) {
         Gold::Meaning(meaning) => shown(&meaning),
         Gold::Text(text) => text,
         Gold::Events(events) => join(&events),

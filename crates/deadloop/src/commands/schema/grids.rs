@@ -7,14 +7,13 @@ use serde_json::{Map, Value as Json, json};
 use super::kinds::object;
 use super::params::{Ways, table};
 use crate::exit::{Code, Outcome};
-use deadloop_replay::repairers::STREAMS;
 
 /// What `repair` searches, and `watch --repair` takes one of.
 pub(super) fn repairers() -> Outcome<Map<String, Json>> {
     let names = REPAIRERS.iter().map(|repairer| repairer.name);
     let names: Vec<&str> = names.chain(["command"]).collect();
     let mut own: Vec<Json> = REPAIRERS.iter().map(|r| of(r)).collect::<Outcome<_>>()?;
-    let streams: Vec<&str> = STREAMS.iter().map(|(_, stream)| *stream).collect();
+    let streams: Vec<&str> = REPAIRERS.iter().map(|r| r.stream).collect();
     let text = json!({"type": "string"});
     let program = json!({
         "if": {"properties": {"name": {"const": "command"}}},

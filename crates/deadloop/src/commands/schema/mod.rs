@@ -31,9 +31,10 @@ pub(super) fn run(args: &Schema, global: Global) -> Outcome {
         Some(kind) => kind.schema()?,
         None => all()?,
     };
-    match global.json {
-        true => show::print(&schema.to_string()),
-        false => show::print(&serde_json::to_string_pretty(&schema)?),
+    if global.json {
+        show::print(&schema.to_string())
+    } else {
+        show::print(&serde_json::to_string_pretty(&schema)?)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Settings and grids: guards of every detector in the registry, each with its own parameters and presets.
 
-use deadloop_detect::{DETECTORS, Detector, Measuring, Per, Response, presets};
+use deadloop_detect::{DETECTORS, Detector, Measuring, Per, Response};
 use serde_json::{Map, Value as Json, json};
 
 use super::dataset;
@@ -82,7 +82,7 @@ pub(super) fn each(in_grid: bool) -> Outcome<Vec<Json>> {
 }
 
 fn of(detector: &'static Detector, in_grid: bool) -> Outcome<Json> {
-    let presets = presets(detector).map_err(|e| Code::Unexpected.error(e))?;
+    let presets = detector.presets().map_err(|e| Code::Unexpected.error(e))?;
     let presets: Vec<&str> = presets.iter().map(|p| p.name.as_str()).collect();
     let channels: Vec<&str> = detector.may_read().iter().map(|c| c.name()).collect();
     let mut own = json!({

@@ -69,9 +69,12 @@ pub(super) fn run(args: &Show, global: Global) -> Outcome {
     let find = args.find.as_deref();
     let one = args.transcript.is_some();
     let corpus = open(&args.corpus)?;
-    let (found, lines) = survey_with(corpus, wanted, |entry, case| match one {
-        true => None,
-        false => Line::of(entry, case.class(), find),
+    let (found, lines) = survey_with(corpus, wanted, |entry, case| {
+        if one {
+            None
+        } else {
+            Line::of(entry, case.class(), find)
+        }
     })?;
     match &args.transcript {
         Some(id) => show_one(args, id, &found, global),
@@ -203,9 +206,10 @@ fn labels(found: &Surveyed, entry: &Entry) -> Outcome<Vec<LabelRow>> {
     let beside = found.corpus.labels_csv().map(LabelRow::read).transpose();
     let mut rows = beside.map_err(refused)?.unwrap_or_default();
     rows.retain(|row| row.transcript == entry.transcript.id);
-    match rows.is_empty() {
-        true => LabelRow::inside(entry).map_err(refused),
-        false => Ok(rows),
+    if rows.is_empty() {
+        LabelRow::inside(entry).map_err(refused)
+    } else {
+        Ok(rows)
     }
 }
 

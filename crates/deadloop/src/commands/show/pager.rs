@@ -21,9 +21,10 @@ pub(crate) fn page(text: &str) -> Outcome {
 }
 
 fn through(pager: &str, text: &str) -> std::io::Result<()> {
-    let mut command = match cfg!(windows) {
-        true => Command::new(pager),
-        false => Command::new("sh"),
+    let mut command = if cfg!(windows) {
+        Command::new(pager)
+    } else {
+        Command::new("sh")
     };
     if !cfg!(windows) {
         // $PAGER may have options, as in `less -S`.
@@ -39,8 +40,9 @@ fn through(pager: &str, text: &str) -> std::io::Result<()> {
             written => written?,
         }
     }
-    match child.wait()?.success() {
-        true => Ok(()),
-        false => Err(std::io::Error::other("the pager failed")),
+    if child.wait()?.success() {
+        Ok(())
+    } else {
+        Err(std::io::Error::other("the pager failed"))
     }
 }

@@ -145,9 +145,10 @@ impl Tune {
         }
         Ok(ChooseOptions {
             given: !constraints.is_empty(),
-            constraints: match constraints.is_empty() {
-                true => vec![ChooseOptions::default_limit(unit).ok_or_else(|| no_limit(unit))?],
-                false => constraints,
+            constraints: if constraints.is_empty() {
+                vec![ChooseOptions::default_limit(unit).ok_or_else(|| no_limit(unit))?]
+            } else {
+                constraints
             },
             in_use_is: match self.settings {
                 Some(_) => "the setting in use",
@@ -178,11 +179,12 @@ impl Tune {
         let wrong =
             |what: String| Code::Usage.error(format!("--objective {}: {what}", self.objective));
         let objective = metric(&self.objective).map_err(|e| wrong(format!("{e}")))?;
-        match objective.can_be_objective() {
-            true => Ok(objective),
-            false => Err(wrong(
+        if objective.can_be_objective() {
+            Ok(objective)
+        } else {
+            Err(wrong(
                 "it cannot be compared from transcript to transcript".into(),
-            )),
+            ))
         }
     }
 

@@ -241,9 +241,12 @@ impl Work<'_> {
             settings,
             ..
         } = self.planned;
-        let of = |cell: usize| match cell == *in_use {
-            true => settings.clone(),
-            false => Settings::of(plan.setting(cell)),
+        let of = |cell: usize| {
+            if cell == *in_use {
+                settings.clone()
+            } else {
+                Settings::of(plan.setting(cell))
+            }
         };
         let known = (!chosen.contains_key("*")).then(|| ("*".to_owned(), *in_use));
         let cells = chosen.iter().map(|(model, cell)| (model.clone(), *cell));

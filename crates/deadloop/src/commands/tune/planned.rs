@@ -182,9 +182,10 @@ fn ready(
     };
     let named = named.iter().map(|one| {
         let shipped = settings::SHIPPED.contains(&one.0.as_str());
-        match shipped {
-            true => ready(&("recommended guard".into(), one.1), "the "),
-            false => ready(one, ""),
+        if shipped {
+            ready(&("recommended guard".into(), one.1), "the ")
+        } else {
+            ready(one, "")
         }
     });
     if with_grid {

@@ -158,9 +158,10 @@ fn verdict(advice: &Advice) -> String {
 
 /// The parameters that change, or would.
 fn changed(advice: &Advice) -> Vec<String> {
-    let (lead, changes) = match advice.changes.is_empty() {
-        false => ("change", &advice.changes),
-        true => ("the best other setting would change", &advice.would_change),
+    let (lead, changes) = if advice.changes.is_empty() {
+        ("the best other setting would change", &advice.would_change)
+    } else {
+        ("change", &advice.changes)
     };
     let line = |c: &deadloop_score::Changed| {
         let of = |x: &Option<String>| x.clone().unwrap_or_else(|| "(none)".into());
@@ -271,9 +272,10 @@ impl Columns {
                 first.push(metric);
             }
         }
-        let last: Vec<Metric> = match objective == &DELAY {
-            true => Vec::new(),
-            false => vec![&DELAY],
+        let last: Vec<Metric> = if objective == &DELAY {
+            Vec::new()
+        } else {
+            vec![&DELAY]
         };
         Self { first, last }
     }

@@ -224,9 +224,10 @@ fn start(args: &Watch, global: Global, parts: Parts, shared: &Arc<Shared>, send:
                 }
             };
             let stdin = Piped::new(|| io::stdin().lock());
-            match copies {
-                true => watching.run(stdin, io::stdout().lock(), told),
-                false => watching.run(stdin, io::sink(), told),
+            if copies {
+                watching.run(stdin, io::stdout().lock(), told)
+            } else {
+                watching.run(stdin, io::sink(), told)
             }
         };
         let end = catch_unwind(AssertUnwindSafe(watch)).map_or(End::Broken, End::Stream);

@@ -93,9 +93,10 @@ fn batch(turn: &Turn, count: usize) -> Result<Vec<Turn>, Failed> {
     let mut turns = vec![turn.clone()];
     for (other, arguments) in others {
         let renamed = content.replace(&name, &other);
-        let answer = match renamed == content {
-            true => format!("{other}: {content}"),
-            false => renamed,
+        let answer = if renamed == content {
+            format!("{other}: {content}")
+        } else {
+            renamed
         };
         turns.push(turn.asking(&arguments).answered(&answer, error));
     }

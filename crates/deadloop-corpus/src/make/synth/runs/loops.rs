@@ -41,9 +41,12 @@ pub(super) fn planted(
     };
     let mut turns = copies.kept;
     turns.extend(copies.turns);
-    let length = |turns: &[Turn]| match in_turns {
-        true => turns.len(),
-        false => turns.iter().map(Turn::calls).sum(),
+    let length = |turns: &[Turn]| {
+        if in_turns {
+            turns.len()
+        } else {
+            turns.iter().map(Turn::calls).sum()
+        }
     };
     let end = length(&turns);
     let after = rest(host, at, asked.wanted.after.draw(rng))?;
@@ -111,9 +114,10 @@ fn unit(host: &Host, at: usize, count: usize) -> Result<&[Turn], Failed> {
     };
     let calls = unit.iter().filter_map(Turn::pair);
     let calls: HashSet<_> = calls.map(|pair| (pair.0, pair.1)).collect();
-    match unit.iter().all(fresh) && calls.len() == count {
-        true => Ok(unit),
-        false => Err("no calls in a row that were made once"),
+    if unit.iter().all(fresh) && calls.len() == count {
+        Ok(unit)
+    } else {
+        Err("no calls in a row that were made once")
     }
 }
 

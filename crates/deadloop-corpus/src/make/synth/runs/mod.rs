@@ -212,9 +212,10 @@ impl<'a> Synth<'a> {
             self.spec.seed,
             &["item", &item.name, &at.to_string()],
         ));
-        let split = match rng.chance(self.spec.test) {
-            true => Split::Test,
-            false => Split::Dev,
+        let split = if rng.chance(self.spec.test) {
+            Split::Test
+        } else {
+            Split::Dev
         };
         let asked = Asked {
             wanted,

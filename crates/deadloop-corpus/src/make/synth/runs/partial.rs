@@ -86,9 +86,10 @@ fn damaged(
     if let Some(turn) = turns.last_mut() {
         broken = vec![false; turn.calls()];
         let most = broken.len();
-        let failing = match asked.is_intact {
-            true => 0,
-            false => usize::from(asked.severity).min(most),
+        let failing = if asked.is_intact {
+            0
+        } else {
+            usize::from(asked.severity).min(most)
         };
         broken[..failing].fill(true);
         rng.shuffle(&mut broken);

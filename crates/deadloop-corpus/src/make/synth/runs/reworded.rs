@@ -26,9 +26,10 @@ pub(super) fn reworded(arguments: &Json, count: usize, rng: &mut Rng) -> Option<
         let mut words: Vec<&str> = WORDS.to_vec();
         rng.shuffle(&mut words);
         let more = words[..rng.between(1, 2)].join(" ");
-        let other = match rng.chance(0.5) {
-            true => format!("{text} {more}"),
-            false => format!("{more} {text}"),
+        let other = if rng.chance(0.5) {
+            format!("{text} {more}")
+        } else {
+            format!("{more} {text}")
         };
         if seen.insert(other.clone()) {
             found.push(slot.with(&other));
