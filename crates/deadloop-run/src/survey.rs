@@ -312,3 +312,52 @@ pub fn drop_sealed<C: Kept, T>(
     }
     seen
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use super::*;
+    use crate::Alone;
+
+    /// What is beyond the limit is read, since it may be bad, and no longer looked at.
+    #[test]
+    fn a_limit_saves_the_look_and_not_the_reading() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("many.jsonl");
+        let line = |n: usize| format!("{{\"id\":\"t{n}\",\"answer\":\"Number {n}.\"}}\n");
+        let lines: String = (0..5000).map(line).collect();
+        std::fs::write(&path, &lines).expect("a file");
+        let (looked, host) = (AtomicUsize::new(0), Alone::default());
+        let surveyed = |limit: Option<usize>| {
+            looked.store(0, Ordering::Relaxed);
+            let wanted = Wanted {
+                path: &path,
+                selection: Selection {
+                    limit,
+                    ..Selection::default()
+                },
+                by: &[],
+                entry: None,
+                host: &host,
+            };
+            let look = |_: &Entry, _: &Case| looked.fetch_add(1, Ordering::Relaxed);
+            let found = survey_with(Corpus::open(&path).expect("a corpus"), wanted, look);
+            found
+                .map_err(|failure| format!("{failure:?}"))
+                .expect("a pass")
+                .0
+        };
+        let whole = surveyed(None);
+        assert_eq!(
+            (whole.cases.len(), looked.load(Ordering::Relaxed)),
+            (5000, 5000)
+        );
+        let few = surveyed(Some(3));
+        assert_eq!((few.cases.len(), few.filtered), (3, 4997));
+        assert_eq!(few.hash, whole.hash, "of all records");
+        assert!(looked.load(Ordering::Relaxed) < 2500, "{looked:?}");
+        std::fs::write(&path, lines + "{broken\n").expect("a file");
+        assert_eq!(surveyed(Some(3)).problems.len(), 1);
+    }
+}

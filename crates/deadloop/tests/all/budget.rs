@@ -9,13 +9,19 @@ use std::path::Path;
 use program::{code, deadloop, stderr, stdout};
 use serde_json::{Value, json};
 
+/// A word for a number: runs that differ in numbers alone are copies.
+fn word(n: usize) -> String {
+    let digit = |at: u32| char::from(b'a' + u8::try_from(n / 26_usize.pow(at) % 26).unwrap_or(0));
+    (0..3).map(digit).collect()
+}
+
 /// A run of so many turns, each with a call and a result of 400 chars: some 103 tokens.
 fn run(n: usize, turns: usize, source: &str) -> Value {
     let mut events = vec![json!({"type": "user", "text": "Mend it."})];
     for turn in 0..turns {
         let id = format!("c{turn}");
         events.push(json!({"type": "turn", "tokens_in": 2 + 130 * turn}));
-        events.push(json!({"type": "tool_call", "id": id, "name": "read", "arguments": format!("part-{turn}")}));
+        events.push(json!({"type": "tool_call", "id": id, "name": "read", "arguments": format!("{}-{turn}", word(n))}));
         events.push(json!({"type": "tool_result", "id": id, "content": format!("{turn} ").repeat(200), "error": false}));
     }
     events.push(json!({"type": "finish", "reason": "stop"}));
@@ -100,6 +106,69 @@ fn a_budget_is_swept_chosen_and_left_in_files() {
     }
     // The same request again does nothing.
     assert!(stderr(&deadloop(&args)).contains("already holds these results"));
+}
+
+/// A hundred copies of one run, each in a group of its own, support what one does.
+#[test]
+fn copies_of_a_run_support_nothing() {
+    let dir = tempfile::tempdir().expect("there is room");
+    let of = |n: usize| {
+        let mut one = run(7, 30, "even");
+        (one["id"], one["group"]) = (json!(format!("r{n}")), json!(format!("g{n}")));
+        one.to_string()
+    };
+    let path = dir.path().join("copies.jsonl");
+    std::fs::write(&path, (0..100).map(of).collect::<Vec<_>>().join("\n")).expect("likewise");
+    let (grid, out) = (grid(dir.path(), "grid.toml", GRID), dir.path().join("out"));
+    let (path, out) = (path.display().to_string(), out.display().to_string());
+    let done = deadloop(&["budget", &path, "--grid", &grid, "--out", &out, "--json"]);
+    assert_eq!(code(&done), Some(5), "{}", stderr(&done));
+    assert!(
+        stdout(&done).contains("runs in 1 groups come near"),
+        "{}",
+        stdout(&done)
+    );
+}
+
+/// The turn behind a loop is useful: it begins before its call, and the loop ends before both.
+#[test]
+fn the_turn_behind_a_loop_is_no_loop() {
+    let dir = tempfile::tempdir().expect("there is room");
+    let mut one = run(0, 12, "even");
+    let at = json!({"class": "loop", "kind": "identical-call", "channel": "tools", "onset": 4, "end": 8});
+    one["labels"] = json!([at]);
+    let path = dir.path().join("loop.jsonl");
+    std::fs::write(&path, one.to_string()).expect("likewise");
+    let (grid, out) = (grid(dir.path(), "grid.toml", GRID), dir.path().join("out"));
+    let (path, folder) = (path.display().to_string(), out.display().to_string());
+    let done = deadloop(&["budget", &path, "--grid", &grid, "--out", &folder]);
+    assert_eq!(code(&done), Some(5), "{}", stderr(&done));
+    let text = read(&out, "limits.csv");
+    let mut rows = csv::Reader::from_reader(text.as_bytes());
+    let names = rows.headers().expect("it has a head").clone();
+    let column = |name: &str| {
+        names
+            .iter()
+            .position(|known| known == name)
+            .expect("it is there")
+    };
+    let stops = |row: &csv::StringRecord| {
+        let is = |name: &str, value: &str| &row[column(name)] == value;
+        is("source", "*") && is("limit", "5") && is("cancel_after", "0") && is("warn_at", "0.6")
+    };
+    let row = rows
+        .records()
+        .map(|row| row.expect("it is CSV"))
+        .find(stops)
+        .expect("a row");
+    // Stopped after 5 turns of 12: 5, 6 and 7 stand in the loop, 8 to 11 do not.
+    assert_eq!(
+        (
+            &row[column("turns_saved")],
+            &row[column("useful_turns_cut")]
+        ),
+        ("3", "4")
+    );
 }
 
 #[test]
