@@ -4,7 +4,8 @@
 
 The model of a request says what its response is: `loop-reasoning`, `loop-answer` and `loop-arguments` (of a call) begin with
 prose and then say one sentence again and again, `prose` says prose and ends, `dies` goes in the middle of it, `stalls` says
-nothing for some seconds. `polls` makes one call on and on, `works` some that differ: these two do not stream. `GET /last` waits until the response that was
+nothing for some seconds. `calls` makes four calls at once, of which three are equal, and `calls-loop` one with arguments that
+loop, streamed or not. `polls` makes one call on and on, `works` some that differ: these two do not stream. `GET /last` waits until the response that was
 begun last is over, and tells how many chunks of it were sent, and whether its client had gone before its end.
 """
 
@@ -141,6 +142,79 @@ def ollama(model: str, texts: list[str], channel: str) -> list[bytes]:
     return [*lines, line({"role": "assistant", "content": ""}, done=True, done_reason="stop")]
 
 
+# Tools and arguments.
+CALLS = [("ls", "{}"), ("ls", "{}"), ("ls", "{}"), ("pwd", "{}")]
+LOOP = [("write", json.dumps({"text": SENTENCE * 40}))]
+
+
+def data(event: dict) -> bytes:
+    name = f"event: {event['type']}\n" if "type" in event else ""
+    return f"{name}data: {json.dumps(event)}\n\n".encode()
+
+
+def chat_calls(model: str, calls: list[tuple[str, str]], stream: bool) -> list[dict]:
+    head = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": model}
+    made = [
+        {"index": i, "id": f"call_{i}", "type": "function", "function": {"name": name, "arguments": text}}
+        for i, (name, text) in enumerate(calls)
+    ]
+    if not stream:
+        message = {"role": "assistant", "content": None, "tool_calls": [call for call in made if call.pop("index") >= 0]}
+        choices = [{"index": 0, "message": message, "finish_reason": "tool_calls", "logprobs": None}]
+        return [head | {"object": "chat.completion", "choices": choices}]
+    deltas: list[tuple[dict, str | None]] = [({"role": "assistant", "content": None}, None)]
+    for call in made:
+        text = call["function"]["arguments"]
+        begin = call | {"function": call["function"] | {"arguments": ""}}
+        deltas.append(({"tool_calls": [begin]}, None))
+        pieces = [text[i : i + 20] for i in range(0, len(text), 20)]
+        deltas += [({"tool_calls": [{"index": call["index"], "function": {"arguments": piece}}]}, None) for piece in pieces]
+    deltas.append(({}, "tool_calls"))
+    return [head | {"choices": [{"index": 0, "delta": delta, "finish_reason": end}]} for delta, end in deltas]
+
+
+def response_calls(model: str, calls: list[tuple[str, str]], stream: bool) -> list[dict]:
+    whole = whole_response(model, 1, None)
+    items = [
+        {"type": "function_call", "id": f"fc_{i}", "call_id": f"call_{i}", "name": name, "arguments": text, "status": "completed"}
+        for i, (name, text) in enumerate(calls)
+    ]
+    whole["output"] = items
+    if not stream:
+        return [whole]
+    events: list[dict] = [{"type": "response.created", "response": whole | {"output": [], "status": "in_progress"}}]
+    for i, item in enumerate(items):
+        place = {"output_index": i, "item_id": item["id"]}
+        begun = item | {"arguments": "", "status": "in_progress"}
+        text = item["arguments"]
+        events.append({"type": "response.output_item.added", "output_index": i, "item": begun})
+        for at in range(0, len(text), 20):
+            events.append({"type": "response.function_call_arguments.delta", "delta": text[at : at + 20], **place})
+        events.append({"type": "response.function_call_arguments.done", "arguments": text, "name": item["name"], **place})
+        events.append({"type": "response.output_item.done", "output_index": i, "item": item})
+    events.append({"type": "response.completed", "response": whole})
+    return [event | {"sequence_number": number} for number, event in enumerate(events)]
+
+
+def message_calls(model: str, calls: list[tuple[str, str]], stream: bool) -> list[dict]:
+    whole = whole_message(model, 1, None) | {"stop_reason": "tool_use"}
+    blocks = [
+        {"type": "tool_use", "id": f"toolu_{i}", "name": name, "input": json.loads(text)} for i, (name, text) in enumerate(calls)
+    ]
+    if not stream:
+        return [whole | {"content": blocks}]
+    events: list[dict] = [{"type": "message_start", "message": whole | {"content": [], "stop_reason": None}}]
+    for i, (block, (_, text)) in enumerate(zip(blocks, calls, strict=True)):
+        events.append({"type": "content_block_start", "index": i, "content_block": block | {"input": {}}})
+        for at in range(0, len(text), 20):
+            delta = {"type": "input_json_delta", "partial_json": text[at : at + 20]}
+            events.append({"type": "content_block_delta", "index": i, "delta": delta})
+        events.append({"type": "content_block_stop", "index": i})
+    delta = {"stop_reason": "tool_use", "stop_sequence": None}
+    events.append({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 9}})
+    return [*events, {"type": "message_stop"}]
+
+
 POLL = {"request": {"method": "GET", "url": "/v3/plans/7/confirm"}}
 
 
@@ -203,6 +277,8 @@ def whole_message(model: str, number: int, arguments: dict | None) -> dict:
 
 WHOLE = {"/v1/chat/completions": whole_chat, "/v1/responses": whole_response, "/v1/messages": whole_message}
 
+MADE = {"/v1/chat/completions": chat_calls, "/v1/responses": response_calls, "/v1/messages": message_calls}
+
 APIS = {
     "/v1/chat/completions": chat,
     "/v1/messages": anthropic,
@@ -246,7 +322,16 @@ class Handler(BaseHTTPRequestHandler):
             return
         api = APIS[path]
         channel = next((name for name in ("reasoning", "arguments") if name in model), "answer")
-        chunks = api(model, words(model), channel)
+        if model.startswith("calls"):
+            stream = bool(request.get("stream"))
+            made = MADE[path](model, LOOP if "loop" in model else CALLS, stream)
+            if not stream:
+                self.answer(made[0])
+                return
+            chunks = [data(event) for event in made]
+            chunks += [b"data: [DONE]\n\n"] if api is chat else []
+        else:
+            chunks = api(model, words(model), channel)
         last.begin()
         self.send_response(200)
         kind = "application/x-ndjson" if api is ollama else "text/event-stream"

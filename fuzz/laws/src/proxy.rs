@@ -11,8 +11,17 @@ use deadloop_proxy::parts::{Message, judged, messages};
 
 use crate::text::text;
 
-static OPTIONS: LazyLock<ProxyOptions> = LazyLock::new(|| {
-    let settings = Settings::parse(RECOMMENDED).expect("settings");
+static OPTIONS: LazyLock<ProxyOptions> = LazyLock::new(|| options(RECOMMENDED));
+
+/// Two that refuse calls, so that events wait.
+static REFUSING: LazyLock<ProxyOptions> = LazyLock::new(|| {
+    let guard =
+        |detector: &str| format!("[[guard]]\ndetector = \"{detector}\"\nresponse = \"refuse\"\n");
+    options(&(guard("duplicate") + &guard("periodic") + "channel = \"arguments\"\n"))
+});
+
+fn options(settings: &str) -> ProxyOptions {
+    let settings = Settings::parse(settings).expect("settings");
     ProxyOptions {
         upstream: "http://127.0.0.1:1".parse().expect("an address"),
         guards: Guards::new(&settings).expect("guards"),
@@ -20,7 +29,7 @@ static OPTIONS: LazyLock<ProxyOptions> = LazyLock::new(|| {
         most: 1,
         tell: Box::new(|_, _, _| ()),
     }
-});
+}
 
 /// The laws of the proxy's reading.
 pub fn proxy(data: &[u8]) {
@@ -38,7 +47,9 @@ pub fn proxy(data: &[u8]) {
         } else {
             StreamFormat::Sse
         };
-        stream(text(rest).as_bytes(), format, size);
+        let text = text(rest);
+        stream(text.as_bytes(), format, size);
+        refused(text.as_bytes(), format, size);
     }
 }
 
@@ -128,6 +139,17 @@ fn framed(body: &[u8], size: usize) {
         let passed = first.passed.clone();
         assert_eq!(*first, Message { passed, ..expected });
     }
+}
+
+/// Where calls may be refused, what the client gets is the same however the bytes came.
+fn refused(bytes: &[u8], format: StreamFormat, size: usize) {
+    let (whole, alarm) = judged(&REFUSING, format, [bytes]);
+    let (pieces, same) = judged(&REFUSING, format, bytes.chunks(size));
+    assert_eq!(alarm.is_some(), same.is_some());
+    assert_eq!(
+        String::from_utf8_lossy(&whole),
+        String::from_utf8_lossy(&pieces)
+    );
 }
 
 /// Without an alarm every byte passes; with one the same alarm ends it at the same place however it came.

@@ -66,7 +66,7 @@ impl From<&Stop> for Told {
 }
 
 /// What happens, and how many milliseconds after what was before.
-type Step = (u64, Body);
+type Step = (u64, RecordedEvent);
 
 /// Bytes, and when they come.
 type Timed = (u64, Vec<u8>);
@@ -190,21 +190,22 @@ impl Wire {
     fn bytes(&self, steps: &[Step]) -> Vec<Timed> {
         let (mut now, mut all, mut calls) = (0, Vec::new(), 0);
         let mut rest = steps;
-        while let Some((gap, body)) = rest.first() {
+        while let Some((gap, event)) = rest.first() {
             now += gap;
+            let body = &event.body;
             let together = match body {
                 Body::ToolCall { .. } if !self.run => {
                     let also = rest[1..].iter();
                     1 + also
-                        .take_while(|(gap, body)| {
-                            *gap == 0 && matches!(body, Body::ToolCall { .. })
+                        .take_while(|(gap, event)| {
+                            *gap == 0 && matches!(event.body, Body::ToolCall { .. })
                         })
                         .count()
                 }
                 _ => 1,
             };
             let objects = match body {
-                _ if self.run => vec![own(body)],
+                _ if self.run => vec![own(event)],
                 Body::ToolCall { .. } => self.calls(&rest[..together], calls),
                 Body::Reasoning(text) => vec![(self.text)(true, text)],
                 Body::Answer(text) => vec![(self.text)(false, text)],
@@ -228,7 +229,7 @@ impl Wire {
         let calls: Vec<(usize, &str, Vec<String>)> = steps
             .iter()
             .enumerate()
-            .filter_map(|(n, (_, body))| match body {
+            .filter_map(|(n, (_, event))| match &event.body {
                 Body::ToolCall {
                     name,
                     arguments: Value::String(text),
@@ -261,10 +262,10 @@ impl Wire {
     fn sayable(&self, steps: &[Step]) -> Vec<Step> {
         let mut said: Vec<Step> = steps
             .iter()
-            .filter(|(_, body)| {
+            .filter(|(_, event)| {
                 self.run
                     || matches!(
-                        body,
+                        event.body,
                         Body::Reasoning(_) | Body::Answer(_) | Body::ToolCall { .. }
                     )
             })
@@ -272,29 +273,30 @@ impl Wire {
             .collect();
         if self.run {
             // Turns that are recorded are recorded from the beginning.
-            let output = |(_, body): &Step| {
+            let output = |(_, event): &Step| {
                 matches!(
-                    body,
+                    event.body,
                     Body::Reasoning(_) | Body::Answer(_) | Body::ToolCall { .. } | Body::Turn
                 )
             };
             let first = said.iter().find(|step| output(step));
-            if !matches!(first, Some((_, Body::Turn))) {
-                said.retain(|(_, body)| !matches!(body, Body::Turn));
+            let turn = |(_, event): &Step| matches!(event.body, Body::Turn);
+            if !first.is_some_and(turn) {
+                said.retain(|step| !turn(step));
             }
         }
         in_sight(&mut said);
         let reason = Some(self.finish.to_owned());
-        said.push((0, Body::Finish { reason }));
+        said.push((0, RecordedEvent::of(Body::Finish { reason })));
         said
     }
 }
 
 /// A line of a transcript's events.
-fn own(body: &Body) -> Value {
+fn own(event: &RecordedEvent) -> Value {
     let mut line = Vec::new();
-    let mut event = RecordedEvent::of(body.clone());
-    if let Body::System = body {
+    let mut event = event.clone();
+    if let Body::System = event.body {
         // What tells a prompt from what other programs call one.
         event.rest.insert("length".into(), 5.into());
         event.rest.insert("sha256".into(), "ab".into());
@@ -372,11 +374,11 @@ fn proxy(setting: &Setting, wire: &Wire, bytes: &[Timed]) -> Option<Told> {
 /// As `deadloop replay` does with the recording.
 fn replayed(setting: &Setting, steps: &[Step]) -> Option<Told> {
     let mut now = 0;
-    let events = steps.iter().map(|(gap, body)| {
+    let events = steps.iter().map(|(gap, event)| {
         now += gap;
         RecordedEvent {
             t_ms: Some(now as f64),
-            ..RecordedEvent::of(body.clone())
+            ..event.clone()
         }
     });
     let transcript = Transcript {
@@ -396,8 +398,8 @@ fn replayed(setting: &Setting, steps: &[Step]) -> Option<Told> {
 /// a result that no running call waits for. Live, until that event comes, it is the model that says nothing.
 fn in_sight(steps: &mut [Step]) {
     let mut running = 0_u64;
-    for (gap, body) in steps {
-        match body {
+    for (gap, event) in steps {
+        match &event.body {
             Body::Reasoning(_) | Body::Answer(_) => running = 0,
             Body::ToolCall { .. } => running += 1,
             Body::ToolResult { .. } if running > 0 => running -= 1,
@@ -434,8 +436,16 @@ fn run() -> impl Strategy<Value = Vec<Step>> {
         });
     let other = select(vec![Body::Turn, Body::User("go on".into()), Body::System]);
     let body = prop_oneof![6 => call, 4 => result, 3 => said, 2 => other];
+    let turn = select(vec!["a", "b"]).prop_map(|agent| turn_of(Some(agent.into())));
+    let handoff = select(vec![("a", "b"), ("b", "a")]).prop_map(|(from, to)| {
+        RecordedEvent::of(Body::Handoff {
+            from: from.into(),
+            to: to.into(),
+        })
+    });
+    let event = prop_oneof![15 => body.prop_map(RecordedEvent::of), 2 => turn, 1 => handoff];
     let gap = prop_oneof![6 => Just(0_u64), 1 => Just(400), 1 => Just(1500), 1 => Just(12_000)];
-    vec((gap, body), 0..25)
+    vec((gap, event), 0..25)
 }
 
 /// A guard of one or two members, any that watch a live stream.
@@ -450,7 +460,7 @@ proptest! {
     fn every_program_alarms_on_every_wire_as_a_replay_does(setting in setting(), steps in run()) {
         for wire in &WIRES {
             let steps = wire.sayable(&steps);
-            let unhurried: Vec<Step> = steps.iter().map(|(_, body)| (0, body.clone())).collect();
+            let unhurried: Vec<Step> = steps.iter().map(|(_, event)| (0, event.clone())).collect();
             for consumer in &CONSUMERS {
                 let steps = if consumer.clock { &steps } else { &unhurried };
                 let told = (consumer.alarm)(&setting, wire, &wire.bytes(steps));
@@ -470,12 +480,7 @@ fn the_example_of_each_detector_alarms_live() {
         .iter()
         .find(|wire| wire.run)
         .expect("events as in a transcript");
-    // A handoff is no event of any stream: an agent's own loop tells of it.
-    let streamed = DETECTORS
-        .iter()
-        .copied()
-        .filter(|detector| detector.name != "handoff");
-    for detector in streamed {
+    for detector in DETECTORS.iter().copied() {
         let member = Member {
             response: Response::Stop,
             ..Member::new(detector, Params::defaults(detector.params))
@@ -485,23 +490,26 @@ fn the_example_of_each_detector_alarms_live() {
         };
         let steps: Vec<Step> = match detector.fires {
             Sample::None => continue,
-            Sample::Text(unit, times) => vec![(0, Body::Answer(unit.repeat(times)))],
+            Sample::Text(unit, times) => {
+                vec![(0, RecordedEvent::of(Body::Answer(unit.repeat(times))))]
+            }
             Sample::Run(events) => {
                 let mut gap = 0;
                 let mut steps = Vec::new();
                 for event in events {
-                    let body = match event.owned() {
+                    let event = match event.owned() {
                         deadloop_detect::OwnedEvent::Silence(millis) => {
                             gap = millis;
                             continue;
                         }
                         deadloop_detect::OwnedEvent::Closed => continue,
-                        event => body(event),
+                        deadloop_detect::OwnedEvent::Turn { agent } => turn_of(agent),
+                        event => RecordedEvent::of(body(event)),
                     };
-                    steps.push((std::mem::take(&mut gap), body));
+                    steps.push((std::mem::take(&mut gap), event));
                 }
                 if gap > 0 {
-                    steps.push((gap, Body::Answer("x".into())));
+                    steps.push((gap, RecordedEvent::of(Body::Answer("x".into()))));
                 }
                 steps
             }
@@ -510,6 +518,14 @@ fn the_example_of_each_detector_alarms_live() {
         assert!(told.is_some(), "{}", detector.name);
         assert_eq!(told, replayed(&setting, &steps), "{}", detector.name);
     }
+}
+
+/// A turn, and whose it is.
+fn turn_of(agent: Option<String>) -> RecordedEvent {
+    let mut turn = RecordedEvent::of(Body::Turn);
+    let agent = agent.map(|agent| ("agent".to_owned(), agent.into()));
+    turn.rest.extend(agent);
+    turn
 }
 
 fn body(event: deadloop_detect::OwnedEvent) -> Body {

@@ -16,5 +16,6 @@ mod printing;
 mod recurrence;
 mod run_vectors;
 mod runs;
+mod think;
 mod vanished;
 mod vectors;

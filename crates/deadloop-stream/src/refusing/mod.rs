@@ -87,6 +87,7 @@ pub struct Refusing {
     held: usize,
     calls: WireCalls,
     replacing: Option<Replacing>,
+    /// Of what has gone on, where that is not what has come.
     ending: Ending,
     over: bool,
 }
@@ -139,8 +140,13 @@ impl Refusing {
     /// Takes the next bytes of the response, which came at `now`.
     pub fn feed(&mut self, bytes: &[u8], now: u64) -> Passed {
         let mut passed = Passed::default();
+        if self.over {
+            return passed;
+        }
         if !self.refuses {
-            self.judge(bytes.to_vec(), now, &mut passed);
+            let step = self.watched.feed(bytes, now);
+            passed.bytes.extend_from_slice(&bytes[..step.kept]);
+            self.decide(step, &mut passed);
             return passed;
         }
         let mut rest = bytes;
@@ -179,7 +185,8 @@ impl Refusing {
         }
         let step = self.watched.end(now);
         let ends = self.note(step, &mut passed);
-        self.release(self.watched.alarm().is_some(), &mut passed);
+        let stopped = self.watched.alarm().is_some();
+        self.release(ends.is_none() || stopped, &mut passed);
         match ends {
             Some(alarm) if !self.waiting.is_empty() => self.finish(alarm, &mut passed),
             ends => passed.ended = ends,
@@ -322,7 +329,11 @@ impl Refusing {
 
     /// The response ends here.
     fn finish(&mut self, alarm: Alarm, passed: &mut Passed) {
-        passed.bytes.extend(self.ending.bytes());
+        let ending = match self.refuses {
+            true => self.ending.bytes(),
+            false => self.watched.ending(),
+        };
+        passed.bytes.extend(ending);
         passed.ended = Some(alarm);
         self.over = true;
     }

@@ -227,6 +227,34 @@ fn a_call_waits_and_comments_do_not() {
     assert_eq!(String::from_utf8(passed).unwrap(), events[1..4].concat());
 }
 
+/// A call of chat ends with what follows it. Where nothing follows for a while, a call that is whole is decided then.
+#[test]
+fn a_whole_call_does_not_wait_for_a_server_that_is_silent() {
+    for whole in [true, false] {
+        let mut refusing = refusing(REFUSES);
+        let stream = APIS[0].stream(&["ls"; 2]);
+        let calls = stream
+            .find("data: {\"id\":\"c\",\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{},");
+        let calls = &stream[..calls.unwrap()];
+        let sent = match whole {
+            true => calls.to_owned(),
+            false => calls.replacen("\"{}\"", "\"{\"", 2),
+        };
+        let mut got = refusing.feed(sent.as_bytes(), 0).bytes;
+        assert!(got.len() < sent.len());
+        got.extend(refusing.silent(400).bytes);
+        assert!(got.len() < sent.len(), "no silence yet");
+        got.extend(refusing.silent(1500).bytes);
+        assert_eq!(
+            got.len() == sent.len(),
+            whole,
+            "what is not whole may go on"
+        );
+        got.extend(refusing.end(1600).bytes);
+        assert_eq!(String::from_utf8(got).unwrap(), sent);
+    }
+}
+
 /// What exceeds the bound goes on, and a refusal of it then ends the response.
 #[test]
 fn a_call_that_is_too_long_to_wait_goes_on_and_ends_the_response_if_it_is_refused() {
