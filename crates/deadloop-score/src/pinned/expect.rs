@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use deadloop_replay::detect::{Channel, Kind, RECOMMENDED, RECOMMENDED_AGENTS, Seen, Settings, Unit};
+use deadloop_replay::detect::{
+    Channel, Kind, RECOMMENDED, RECOMMENDED_AGENTS, Seen, Settings, Unit,
+};
 use serde::Deserialize;
 use toml::Value;
 
@@ -180,11 +182,17 @@ impl Expect {
 /// A guard that ships, by its name.
 fn shipped(name: &str, detector: bool) -> Result<Settings, String> {
     let text = match name {
-        _ if detector => return Err("guard and detector name a guard each; expected one of them".into()),
+        _ if detector => {
+            return Err("guard and detector name a guard each; expected one of them".into());
+        }
         "recommended" => RECOMMENDED.to_owned(),
         // What is for runs reads their text too.
         "recommended-agents" => format!("{RECOMMENDED}\n{RECOMMENDED_AGENTS}"),
-        _ => return Err(format!("unknown guard {name:?}; expected recommended or recommended-agents")),
+        _ => {
+            return Err(format!(
+                "unknown guard {name:?}; expected recommended or recommended-agents"
+            ));
+        }
     };
     Settings::parse(&text).map_err(|e| e.what)
 }

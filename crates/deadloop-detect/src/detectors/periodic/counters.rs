@@ -110,7 +110,10 @@ impl Counters {
         }
         tail.until = until.max(tail.until);
         self.keep(tail);
-        parts.extend(tail.left(self.max_lag).map(|(part, run)| (part, run, until)));
+        parts.extend(
+            tail.left(self.max_lag)
+                .map(|(part, run)| (part, run, until)),
+        );
         parts
     }
 

@@ -304,7 +304,10 @@ pub(super) struct Worth {
 impl Worth {
     /// Of a number by itself.
     pub(super) fn of(sum: u64) -> Self {
-        Self { sum, heading: false }
+        Self {
+            sum,
+            heading: false,
+        }
     }
 }
 

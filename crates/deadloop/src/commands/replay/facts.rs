@@ -81,7 +81,9 @@ impl<'a> Facts<'a> {
         let (settings, measures) = (self.settings, &self.measures);
         let of = |entry: Result<Entry, Problem>, _| {
             let entry = entry.ok()?;
-            let case = evidence.cases().on(*known.get(entry.transcript.id.as_str())?, Case::clone);
+            let case = evidence
+                .cases()
+                .on(*known.get(entry.transcript.id.as_str())?, Case::clone);
             let guard = settings.for_model(&case.model);
             Some(rows(&entry, (&case, done), (guard, measures)))
         };

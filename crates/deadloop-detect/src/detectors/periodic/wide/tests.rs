@@ -107,7 +107,9 @@ fn slow_line(line: &str) -> String {
 
 fn line() -> impl Strategy<Value = String> {
     let pick = |all: &[&'static str]| prop::sample::select(all.to_vec());
-    let head = pick(&["", "  ", "- ", "* ", "**", "## ", "-", "> • ", "\t", "| ", "“", "\" "]);
+    let head = pick(&[
+        "", "  ", "- ", "* ", "**", "## ", "-", "> • ", "\t", "| ", "“", "\" ",
+    ]);
     let number = pick(&[
         "", "7", "12", "三", "二十", "１２", "①", "b", "AB", "iv", "XII", "xyz", "Mix",
     ]);
