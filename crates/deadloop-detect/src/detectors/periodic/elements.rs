@@ -192,13 +192,16 @@ impl Elements {
 
     /// Whether the one in the making is short, ends with a colon and has one number.
     fn is_heading(&self) -> bool {
+        // Most elements have no number: they are not looked at.
+        let short = self.len <= HEADING && self.text.len() == self.begun();
+        if self.numbers != 1 || !short {
+            return false;
+        }
         let whole = &self.making[..self.len];
         let signs = whole.iter().rev();
         let signs = signs.take_while(|byte| matches!(byte, b'*' | b'_')).count();
         let plain = &whole[..self.len - signs];
-        let colon = plain.ends_with(b":") || plain.ends_with("：".as_bytes());
-        let short = self.len <= HEADING && self.text.len() == self.begun();
-        self.numbers == 1 && short && colon
+        plain.ends_with(b":") || plain.ends_with("：".as_bytes())
     }
 
     /// Drops the one in the making.
