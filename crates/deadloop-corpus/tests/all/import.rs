@@ -287,7 +287,8 @@ fn numbers_beyond_all_counts_do_no_harm() {
 #[test]
 fn packing_makes_no_difference() {
     for (format, path, bytes) in texts() {
-        if bytes.starts_with(b"PK") || bytes.starts_with(b"PAR1") {
+        let whole = [b"PK".as_slice(), b"PAR1", b"SQLite"];
+        if whole.iter().any(|begin| bytes.starts_with(begin)) {
             continue;
         }
         let plain = import(std::slice::from_ref(&path), asked(format));

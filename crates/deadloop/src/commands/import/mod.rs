@@ -208,23 +208,14 @@ fn options(args: &Import) -> Outcome<ImportOptions> {
     })
 }
 
-/// The sessions of the agents on this machine; what cannot be read is said.
+/// The sessions of the agents on this machine.
 fn stores(args: &Import, global: Global) -> Outcome<Vec<PathBuf>> {
     let home = std::env::home_dir().unwrap_or_default();
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
-    let (stores, others): (Vec<_>, Vec<_>) = agent_stores(&home, variable)
-        .into_iter()
-        .partition(|store| store.readable);
+    let stores = agent_stores(&home, variable);
     if !global.quiet {
         for store in &stores {
             show::remark(format_args!("{}: {}", store.agent, store.path.display()));
-        }
-        for store in &others {
-            let path = store.path.display();
-            show::remark(format_args!(
-                "{}: {path} is a database, which is not read; export its sessions",
-                store.agent
-            ));
         }
     }
     if stores.is_empty() && args.files.is_empty() {
