@@ -40,13 +40,16 @@ fn import(path: &Path, from: Option<&str>) -> (Vec<Entry>, Vec<Problem>) {
     (entries, problems)
 }
 
-/// The files of the folder that a path is in, and what they hold.
+/// The files of the folder that a path is in, and what they hold. The index of a log is memory that a
+/// process shares with itself: of it only that it is there.
 fn listing(path: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let folder = std::fs::read_dir(path.parent().unwrap()).unwrap();
     let files = folder.map(|file| file.unwrap().path());
-    files
-        .map(|file| (file.clone(), std::fs::read(&file).unwrap()))
-        .collect()
+    let held = |file: &Path| match file.to_string_lossy().ends_with("-shm") {
+        true => Vec::new(),
+        false => std::fs::read(file).unwrap(),
+    };
+    files.map(|file| (file.clone(), held(&file))).collect()
 }
 
 fn answers(entries: &[Entry]) -> Vec<String> {

@@ -102,10 +102,9 @@ pub(crate) static QUERIES: [Query; 9] = [
         rows: "WITH c AS (SELECT CAST(value AS TEXT) AS value FROM cursorDiskKV WHERE key = 'composerData:' || ?1),
             h AS (SELECT l.key AS n, l.value ->> 'bubbleId' AS id
                 FROM c, json_each(c.value, '$.fullConversationHeadersOnly') l)
-            SELECT b.value AS \"bubble{}\", m.model,
+            SELECT b.value AS \"bubble{}\", CASE WHEN h.n = 0 THEN (SELECT value ->> '$.modelConfig.modelName' FROM c) END AS model,
                 CASE WHEN b.value IS NULL THEN 'a message that is gone' END AS kind, 0 AS place, h.n
-            FROM h LEFT JOIN cursorDiskKV b ON b.key = 'bubbleId:' || ?1 || ':' || h.id,
-                (SELECT (SELECT value ->> '$.modelConfig.modelName' FROM c) AS model) m
+            FROM h LEFT JOIN cursorDiskKV b ON b.key = 'bubbleId:' || ?1 || ':' || h.id
             UNION ALL
             SELECT l.value, NULL, NULL, 1, l.key FROM c, json_each(c.value, '$.conversation') l
             UNION ALL
@@ -264,7 +263,7 @@ static CURSOR: Log = Log {
     sure: Certainty::Certain,
     records: &[],
     whole: false,
-    shape: None,
+    shape: Some(cursor),
     about: About {
         id: &["session"],
         model: &["bubble.modelInfo.modelName", "model"],
@@ -310,6 +309,18 @@ static CURSOR: Log = Log {
         },
     ],
 };
+
+/// Cursor writes no tokens where it does not know them.
+fn cursor(object: &mut Object, _: &mut Out) {
+    let bubble = object.get_mut("bubble").and_then(Value::as_object_mut);
+    let counts = bubble
+        .as_ref()
+        .and_then(|bubble| bubble.get("tokenCount")?.as_object());
+    let unknown = counts.is_some_and(|counts| counts.values().all(|count| *count == 0));
+    if let Some(bubble) = bubble.filter(|_| unknown) {
+        bubble.remove("tokenCount");
+    }
+}
 
 static LLM_DB: Log = Log {
     marks: &[&[("session", ""), ("datetime_utc", "")]],
