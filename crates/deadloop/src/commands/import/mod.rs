@@ -93,8 +93,8 @@ pub(crate) struct Import {
     /// imported
     #[arg(long)]
     force: bool,
-    /// Add to the corpus of --out, if it is there: folders whose files have not changed since are passed over, and a
-    /// session that is there already is replaced; labels and splits stay
+    /// Add to the corpus of --out, which lists its files in sources.csv: folders that have not changed since are passed
+    /// over, a session that is there already is replaced, labels and splits stay. If there is none, make it
     #[arg(long, conflicts_with_all = ["force", "dry_run"])]
     resume: bool,
 }
@@ -152,18 +152,33 @@ struct Before {
 }
 
 impl Before {
-    fn of(out: &Path) -> Outcome<Self> {
+    /// The corpus of this name, where there is one.
+    fn of(out: &Path) -> Outcome<Option<Self>> {
+        if !out.exists() {
+            return Ok(None);
+        }
         let refuse =
             |what: String| Code::Usage.error(format!("--resume {}: {what}", out.display()));
         let corpus = Corpus::open(out).map_err(|e| refuse(e.to_string()))?;
         let sources = sources_of(out)?.ok_or_else(|| {
-            refuse(
-                "has no sources.csv, so it is not known what it was made of; --force makes it anew"
-                    .into(),
-            )
+            let what =
+                "has no sources.csv, which an import with --resume leaves; --force makes it anew";
+            refuse(what.to_owned())
         })?;
-        Ok(Self { corpus, sources })
+        Ok(Some(Self { corpus, sources }))
     }
+}
+
+/// Joins what was read with the corpus that was there, and lists the files that it is made of.
+fn add(target: &Target, before: Option<&Before>, imported: &mut Imported) -> Outcome {
+    let Some(before) = before else {
+        return target.sources(&imported.sources, &Sources::new());
+    };
+    let joined = target.join(&before.corpus)?;
+    target.keep_rejected(&imported.sources)?;
+    imported.models = joined.models.clone();
+    imported.joined = Some(joined);
+    target.sources(&imported.sources, &before.sources)
 }
 
 pub(super) fn run(args: &Import, global: Global) -> Outcome {
@@ -182,11 +197,8 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
         .map(|out| Target::prepare(out, args.force || args.resume))
         .transpose()?;
     let mut options = options(args)?;
-    let before = args
-        .out
-        .as_deref()
-        .filter(|out| args.resume && out.exists());
-    let before = before.map(Before::of).transpose()?;
+    let before = args.out.as_deref().filter(|_| args.resume);
+    let before = before.map(Before::of).transpose()?.flatten();
     if let Some(before) = &before {
         options.known = before.sources.clone();
     }
@@ -203,9 +215,7 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
         .map(|target| target.writer(before.is_some()));
     let to = To {
         writer: writer.transpose()?,
-        rejected: target
-            .as_ref()
-            .map(|target| target.rejected(before.is_some())),
+        rejected: target.as_ref().map(Target::rejected),
         on_bad,
     };
     let mut imported = read(import, to, global.quiet)?;
@@ -219,8 +229,11 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
         return Err(Code::Usage.error(what));
     }
     if imported.counts.transcripts.used() == 0 {
-        if before.is_some() && imported.counts.files.used() == 0 && imported.problems.is_empty() {
-            return show::print(&format!("nothing is new\n{}", imported.summary()));
+        if before.is_some() {
+            return show::print(&match global.json {
+                true => imported.json(args.out.as_deref()).to_string(),
+                false => format!("nothing is new\n{}", imported.summary()),
+            });
         }
         let what = "no transcript was found in what was to be imported";
         return Err(Code::NothingSelected.error(format!("{what}\n{}", imported.summary())));
@@ -228,16 +241,9 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
     let Some(target) = target else {
         return dry(&imported, global);
     };
-    let read_before = match &before {
-        Some(before) => {
-            let joined = target.join(&before.corpus)?;
-            imported.models = joined.models.clone();
-            imported.joined = Some(joined);
-            before.sources.clone()
-        }
-        None => Sources::new(),
-    };
-    target.sources(&imported.sources, &read_before)?;
+    if args.resume {
+        add(&target, before.as_ref(), &mut imported)?;
+    }
     match imported.carried.card(&files) {
         Some(card) => target.copy_card(&card)?,
         None => target.card(&imported)?,

@@ -10,6 +10,8 @@ use deadloop_corpus::{
 };
 use deadloop_score::write_labels;
 
+use serde_json::Value;
+
 use super::Imported;
 use super::carried::Carried;
 use super::told::told;
@@ -116,14 +118,39 @@ impl Target {
         Ok(file.finish()?)
     }
 
-    /// Where problems are listed; with `joined` behind those that the corpus has.
-    pub(super) fn rejected(&self, joined: bool) -> Rejected {
-        let old = self.out.join(REJECTED);
+    /// Where problems are listed.
+    pub(super) fn rejected(&self) -> Rejected {
         Rejected {
             path: self.new.path().join(REJECTED),
-            old: (joined && old.is_file()).then_some(old),
             file: None,
         }
+    }
+
+    /// Takes over what the corpus lists of files that were not read again.
+    pub(super) fn keep_rejected(&self, read: &Sources) -> Outcome {
+        let (old, new) = (self.out.join(REJECTED), self.new.path().join(REJECTED));
+        if !old.is_file() {
+            return Ok(());
+        }
+        let mut lines = match new.is_file() {
+            true => read_file(&new)?,
+            false => Vec::new(),
+        };
+        for line in read_file(&old)?.split_inclusive(|byte| *byte == b'\n') {
+            let problem: Value = serde_json::from_slice(line).unwrap_or_default();
+            let file = Path::new(problem["file"].as_str().unwrap_or_default());
+            let file = file.canonicalize().unwrap_or_else(|_| file.to_path_buf());
+            // What stands in a database or an archive is below it.
+            if !file.ancestors().any(|file| read.contains_key(file)) {
+                lines.extend_from_slice(line);
+            }
+        }
+        if !lines.is_empty() {
+            let mut file = Beside::create(&new, true)?;
+            file.write_all(&lines)?;
+            file.finish()?;
+        }
+        Ok(())
     }
 
     /// Writes the card: where the transcripts come from.
@@ -252,35 +279,19 @@ pub(super) fn sources_of(corpus: &Path) -> Outcome<Option<Sources>> {
 /// `rejected.jsonl`, which is there only where something was rejected.
 pub(super) struct Rejected {
     path: PathBuf,
-    /// The list of the corpus that is added to.
-    old: Option<PathBuf>,
     file: Option<BufWriter<Beside>>,
 }
 
 impl Rejected {
     pub(super) fn add(&mut self, problem: &Problem) -> Outcome {
-        Ok(writeln!(self.begun()?, "{}", told(problem))?)
-    }
-
-    /// The file, which begins with what the corpus has.
-    fn begun(&mut self) -> Outcome<&mut BufWriter<Beside>> {
-        let begun = match self.file.take() {
+        let file = match &mut self.file {
             Some(file) => file,
-            None => {
-                let mut file = BufWriter::new(Beside::create(&self.path, false)?);
-                if let Some(old) = &self.old {
-                    file.write_all(&read_file(old)?)?;
-                }
-                file
-            }
+            none => none.insert(BufWriter::new(Beside::create(&self.path, false)?)),
         };
-        Ok(self.file.insert(begun))
+        Ok(writeln!(file, "{}", told(problem))?)
     }
 
-    pub(super) fn finish(mut self) -> Outcome {
-        if self.old.is_some() {
-            self.begun()?;
-        }
+    pub(super) fn finish(self) -> Outcome {
         if let Some(file) = self.file {
             file.into_inner().map_err(|e| e.into_error())?.finish()?;
         }
