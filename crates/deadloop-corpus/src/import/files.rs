@@ -22,20 +22,25 @@ pub struct FileStamp {
 impl FileStamp {
     /// The stamp of a file as it is now; none: it is not there.
     pub(super) fn of(path: &Path) -> Option<Self> {
-        let mut log = path.as_os_str().to_owned();
-        log.push("-wal");
         let nanos = |data: &std::fs::Metadata| {
             let since = data.modified().ok()?.duration_since(std::time::UNIX_EPOCH);
             since.ok().map(|since| since.as_nanos() as u64)
         };
         let data = path.metadata().ok()?;
-        let log = PathBuf::from(log).metadata().ok();
+        let log = beside(path, "-wal");
         let log_changed = log.as_ref().and_then(nanos);
         Some(Self {
             bytes: data.len() + log.map_or(0, |log| log.len()),
             modified: nanos(&data)?.max(log_changed.unwrap_or(0)),
         })
     }
+}
+
+/// What stands beside a database while it is written.
+pub(super) fn beside(path: &Path, end: &str) -> Option<std::fs::Metadata> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    PathBuf::from(name).metadata().ok()
 }
 
 /// The files in the order in which they are read.

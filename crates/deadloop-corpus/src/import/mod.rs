@@ -4,13 +4,14 @@
 //! |---|---|
 //! | which files are meant, what their transcripts are called | `files` |
 //! | how the format is told from the beginning of a file | `head` |
-//! | how a file is cut into records: lines, one document, text, an archive | `cut` |
+//! | how a file is cut into records: lines, one document, text, an archive, a database | `cut` |
 //! | what a format makes of a record | `formats/<name>.rs` |
 //! | live streams: bytes in, events out | `stream` |
 //! | responses put together from the chunks of a stream | `streams`, `response`, `choice` |
 //! | what recorders wrap around an API's objects | `envelope` |
 //! | messages of a conversation as events | `conversation` |
 //! | logs of chats and agents as tables of paths | `log`, `paths`, `formats/logs.rs` |
+//! | programs that keep a database: its tables, and the queries for runs and rows | `formats/databases.rs` |
 //! | the columns of tables | `formats/table.rs` |
 //! | why a model stopped, in the usual words | `deadloop_stream::reasons` |
 //! | where agents keep their sessions | `stores` |

@@ -5,7 +5,6 @@
 //! that goes to the system's folder for temporary files.
 
 use std::collections::VecDeque;
-use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,6 +16,7 @@ use rusqlite::{Connection, Error, ErrorCode, OpenFlags, Row};
 use serde_json::Value;
 
 use super::{Content, DATABASE, MAX_DOCUMENT, MOST_VALUES, Record, Records};
+use crate::import::files::{FileStamp, beside};
 use crate::import::formats::databases::{QUERIES, Query};
 use crate::import::take::Object;
 use crate::transcript::wire::{self, WireFault};
@@ -57,35 +57,9 @@ fn programs() -> String {
     names.join(", ")
 }
 
-/// What stands beside a database while it is written.
-fn beside(path: &Path, end: &str) -> Option<Metadata> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(end);
-    PathBuf::from(name).metadata().ok()
-}
-
-/// What changes when a database is written without a log.
-#[derive(PartialEq, Eq)]
-struct Stamp {
-    length: u64,
-    time: Option<std::time::SystemTime>,
-    log: u64,
-}
-
-impl Stamp {
-    fn of(path: &Path) -> Option<Self> {
-        let about = path.metadata().ok()?;
-        Some(Self {
-            length: about.len(),
-            time: about.modified().ok(),
-            log: beside(path, "-wal").map_or(0, |log| log.len()),
-        })
-    }
-}
-
 /// Opens a database so that nothing is written, and says by what it is known that nobody else wrote it
 /// meanwhile; none: it is locked, or has a log, and what is read is of one moment anyway.
-fn open(path: &Path) -> Result<(Connection, Option<Stamp>), WireFault> {
+fn open(path: &Path) -> Result<(Connection, Option<FileStamp>), WireFault> {
     let header = header(path)?;
     let log = beside(path, "-wal");
     let index = beside(path, "-shm").is_some();
@@ -101,7 +75,7 @@ fn open(path: &Path) -> Result<(Connection, Option<Stamp>), WireFault> {
             ));
         }
         // Nobody has it open: SQLite would make both files to read it.
-        _ => ("&immutable=1", Stamp::of(path)),
+        _ => ("&immutable=1", FileStamp::of(path)),
     };
     if stamp.is_some() || !logged {
         is_whole(path, &header)?;
@@ -273,7 +247,7 @@ struct Run {
 struct Rows {
     connection: Connection,
     file: Arc<PathBuf>,
-    stamp: Option<Stamp>,
+    stamp: Option<FileStamp>,
     /// The queries whose runs are still to be found.
     queries: VecDeque<&'static Query>,
     runs: VecDeque<Run>,
@@ -380,7 +354,7 @@ impl Rows {
     /// The end: whether it was written while it was read.
     fn end(&mut self) {
         self.ended = true;
-        let changed = self.stamp.is_some() && Stamp::of(&self.file) != self.stamp;
+        let changed = self.stamp.is_some() && FileStamp::of(&self.file) != self.stamp;
         if changed {
             let fault = WireFault::new(
                 "the database was written while it was read",

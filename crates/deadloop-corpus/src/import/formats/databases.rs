@@ -13,6 +13,7 @@
 
 use serde_json::{Value, json};
 
+use super::logs::NOTHING;
 use crate::import::head::Certainty;
 use crate::import::log::{About, Is, Log, Reading, Rule};
 use crate::import::paths;
@@ -186,16 +187,6 @@ const GOOSE_ROWS: &str =
 #[cfg(feature = "sqlite")]
 const LLM_RUNS: &str = "SELECT coalesce(conversation_id, id) AS session FROM responses
     GROUP BY 1 ORDER BY min(datetime_utc), 1";
-
-/// Nothing is said of the run.
-const NOTHING: About = About {
-    id: &[],
-    model: &[],
-    time: &[],
-    reason: &[],
-    usage: &[],
-    beside: &[],
-};
 
 static CRUSH: Log = Log {
     marks: &[&[("session", ""), ("role", ""), ("parts", "")]],

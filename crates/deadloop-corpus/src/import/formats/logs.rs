@@ -48,7 +48,7 @@ entries! { Reading;
 }
 
 /// Nothing is said of the run.
-const NOTHING: About = About {
+pub(super) const NOTHING: About = About {
     id: &[],
     model: &[],
     time: &[],
