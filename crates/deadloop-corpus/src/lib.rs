@@ -36,8 +36,8 @@ pub use files::{
     read_file, read_text, standstill, strays, sweep, text_hash, unfinished_folder, unpack_zstd,
 };
 pub use import::{
-    AgentStore, Import, ImportCounts, ImportFields, ImportFormat, ImportOptions, ImportTally, Loss,
-    Losses, agent_stores, import_formats,
+    AgentStore, FileStamp, Import, ImportCounts, ImportFields, ImportFormat, ImportOptions,
+    ImportTally, Loss, Losses, agent_stores, import_formats,
 };
 pub use make::{plant, synth};
 pub use near::{Cluster, Pair, Shingles, Sketch, alike, clusters};

@@ -1,6 +1,7 @@
-//! The files that are meant, and what the transcripts in them are called.
+//! The files that are meant, what the transcripts in them are called, and which of them are as they were
+//! when they were read before.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::fs::File as Disk;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,6 +9,39 @@ use std::sync::Arc;
 
 use crate::files::{Progress, open_file};
 use crate::{Corpus, CorpusError, Place};
+
+/// What shows that a file has changed since it was read: of a database its log counts too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileStamp {
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// When it was changed last, in nanoseconds since 1970.
+    pub modified: u64,
+}
+
+impl FileStamp {
+    /// The stamp of a file as it is now; none: it is not there.
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        let nanos = |data: &std::fs::Metadata| {
+            let since = data.modified().ok()?.duration_since(std::time::UNIX_EPOCH);
+            since.ok().map(|since| since.as_nanos() as u64)
+        };
+        let data = path.metadata().ok()?;
+        let log = beside(path, "-wal");
+        let log_changed = log.as_ref().and_then(nanos);
+        Some(Self {
+            bytes: data.len() + log.map_or(0, |log| log.len()),
+            modified: nanos(&data)?.max(log_changed.unwrap_or(0)),
+        })
+    }
+}
+
+/// What stands beside a database while it is written.
+pub(super) fn beside(path: &Path, end: &str) -> Option<std::fs::Metadata> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    PathBuf::from(name).metadata().ok()
+}
 
 /// The files in the order in which they are read.
 pub(super) struct Files {
@@ -115,6 +149,19 @@ impl Files {
         })
     }
 
+    /// Files of folders in which every file is as it was: some recordings are a folder.
+    pub(super) fn same(&self, known: &BTreeMap<PathBuf, FileStamp>) -> HashSet<PathBuf> {
+        let is_same = |file: &PathBuf| {
+            let before = known.get(&whole(file));
+            before.is_some() && before == FileStamp::of(file).as_ref()
+        };
+        let changed = self.files.iter().filter(|file| !is_same(file));
+        let changed: HashSet<Option<&Path>> = changed.map(|file| file.parent()).collect();
+        let same = self.files.iter();
+        let same = same.filter(|file| !changed.contains(&file.parent()));
+        same.cloned().collect()
+    }
+
     pub(super) fn corpora(&self) -> &[(PathBuf, Arc<Corpus>)] {
         &self.corpora
     }
@@ -187,6 +234,11 @@ fn corpus(folder: &Path) -> Result<Option<Corpus>, String> {
         Err(CorpusError::NoTranscripts { .. }) => Ok(None),
         Err(error) => Err(error.to_string()),
     }
+}
+
+/// A path from the root on, by which a file is known wherever the program is started.
+pub(super) fn whole(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
 }
 
 fn hidden(path: &Path) -> bool {

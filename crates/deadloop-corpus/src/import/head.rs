@@ -4,7 +4,9 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use serde_json::Value;
 
-use super::cut::{Content, MOST_VALUES, Records, Shape, csv, members, records, rows};
+use super::cut::{
+    Content, DATABASE, MOST_VALUES, Records, Shape, csv, database_format, members, records, rows,
+};
 use super::files::File;
 use super::reader::Foreign;
 use super::take::Object;
@@ -63,6 +65,8 @@ pub(crate) struct Head {
     pub(crate) members: Vec<String>,
     /// Whether there are more records than were looked at.
     pub(crate) more: bool,
+    /// The format that the tables of a database tell.
+    pub(crate) database: Option<&'static str>,
 }
 
 impl Head {
@@ -133,6 +137,10 @@ pub(super) fn open(file: &File, from: Option<&str>) -> Result<Opened, Refused> {
     let (mut told, format, sure) = loop {
         let told = tell(&look, file)?;
         if let Ok(Some(format)) = asked {
+            if let Some(other) = told.database.filter(|name| *name != format.name) {
+                let what = format!("a database of {other}, and no recording of {}", format.name);
+                return Err(WireFault::new(what, format!("--from {other}, or none")).into());
+            }
             break (told, format, None);
         }
         if from.is_some() {
@@ -216,7 +224,9 @@ impl Look {
             Certainty::No => STEPS.len() - 1,
             _ => 1,
         };
-        let packed = self.head.starts_with(ZIP) || self.head.starts_with(PARQUET);
+        let packed = [ZIP, PARQUET, DATABASE]
+            .iter()
+            .any(|begin| self.head.starts_with(begin));
         if self.step >= last || packed {
             return false;
         }
@@ -252,6 +262,9 @@ impl Read for Failed {
 
 /// The formats that are most certain, and how certain.
 fn best(head: &Head) -> (Certainty, Vec<&'static Foreign>) {
+    if let Some(format) = head.database.and_then(named) {
+        return (Certainty::Certain, vec![format]);
+    }
     let certain: Vec<Certainty> = FOREIGN.iter().map(|format| (format.knows)(head)).collect();
     let best = certain.iter().copied().max().unwrap_or(Certainty::No);
     let of = FOREIGN.iter().zip(certain);
@@ -328,6 +341,7 @@ fn tell(look: &Look, file: &File) -> Result<Head, Refused> {
         values: Vec::new(),
         members: Vec::new(),
         more: false,
+        database: None,
     };
     if head.starts_with(ZIP) {
         told.members = members(&file.path);
@@ -341,13 +355,14 @@ fn tell(look: &Look, file: &File) -> Result<Head, Refused> {
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
         return Err(no_recording("UTF-16 texts", "UTF-16 text", "UTF-8 text"));
     }
-    if head.starts_with(b"SQLite format 3\0") {
-        let expected = "what the program that made it exports (opencode export, goose session export, llm logs --json)";
-        return Err(no_recording(
-            "SQLite databases",
-            "a SQLite database",
-            expected,
-        ));
+    if head.starts_with(DATABASE) {
+        told.shape = Shape::Database;
+        let format = database_format(&file.path).map_err(|fault| Refused {
+            fault,
+            kind: Some("SQLite databases that are not read"),
+        })?;
+        told.database = Some(format);
+        return Ok(told);
     }
     if file.is_csv() {
         told.shape = Shape::Csv;

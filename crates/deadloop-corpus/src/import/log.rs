@@ -130,7 +130,8 @@ impl Reading {
         }
     }
 
-    fn document(&mut self, mut object: Object, out: &mut Out) -> Result<(), WireFault> {
+    /// Whether anything of it was understood.
+    fn document(&mut self, mut object: Object, out: &mut Out) -> Result<bool, WireFault> {
         if let Some(shape) = self.log.shape {
             shape(&mut object, out);
         }
@@ -147,7 +148,7 @@ impl Reading {
             } else {
                 out.pass(&format!("[] ({})", kind(&object)))
             }
-            return Ok(());
+            return Ok(known);
         };
         self.id(&mut object, out)?;
         self.about(&mut object)?;
@@ -163,7 +164,7 @@ impl Reading {
             }
         }
         out.losses.rest("", &object);
-        Ok(())
+        Ok(true)
     }
 
     /// The id of the run that a document is, or is a part of: with another one another run begins.
@@ -410,14 +411,16 @@ impl Reader for Reading {
         let place = record.place.clone();
         let object = record.object()?;
         let taken = self.document(object, out);
-        self.session.at(place);
+        if self.log.whole || !matches!(taken, Ok(false)) {
+            self.session.at(place);
+        }
         if self.log.whole {
             let session = std::mem::take(&mut self.session);
             taken?;
             session.whole(out);
             return Ok(());
         }
-        taken
+        taken.map(drop)
     }
 
     fn end(&mut self, out: &mut Out) {

@@ -4,13 +4,14 @@
 //! |---|---|
 //! | which files are meant, what their transcripts are called | `files` |
 //! | how the format is told from the beginning of a file | `head` |
-//! | how a file is cut into records: lines, one document, text, an archive | `cut` |
+//! | how a file is cut into records: lines, one document, text, an archive, a database | `cut` |
 //! | what a format makes of a record | `formats/<name>.rs` |
 //! | live streams: bytes in, events out | `stream` |
 //! | responses put together from the chunks of a stream | `streams`, `response`, `choice` |
 //! | what recorders wrap around an API's objects | `envelope` |
 //! | messages of a conversation as events | `conversation` |
 //! | logs of chats and agents as tables of paths | `log`, `paths`, `formats/logs.rs` |
+//! | programs that keep a database: its tables, and the queries for runs and rows | `formats/databases.rs` |
 //! | the columns of tables | `formats/table.rs` |
 //! | why a model stopped, in the usual words | `deadloop_stream::reasons` |
 //! | where agents keep their sessions | `stores` |
@@ -22,7 +23,7 @@
 //! found is given out, without text or rejected, and every rejection is one [`Problem`] with its place.
 //! A file in which nothing of a model was found is a problem; of a folder it is passed over by its kind.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -49,7 +50,8 @@ pub(crate) mod streams;
 use crate::transcript::wire::WireFault;
 use cut::Records;
 pub(crate) use deadloop_stream::{reader as stream, reasons, take, time};
-use files::{File, Files};
+pub use files::FileStamp;
+use files::{File, Files, whole};
 use formats::{FOREIGN, deadloop, table};
 pub use losses::{Loss, Losses};
 use reader::{Foreign, Out, Reader};
@@ -68,6 +70,8 @@ pub struct ImportOptions {
     pub think: ThinkOptions,
     /// The name of its file goes before each id, but in a corpus, whose labels go by the ids.
     pub prefix_ids: bool,
+    /// Files that were read before: where all of a folder are as they were they are passed over.
+    pub known: BTreeMap<PathBuf, FileStamp>,
 }
 
 /// Which columns of a table hold what: paths of fields (`a.b`, `a[].b`, `a[0].b`); what is not named is
@@ -188,7 +192,14 @@ pub struct Import {
     guessed: BTreeMap<String, u64>,
     /// What makes the formats that were met certain.
     sure: BTreeMap<&'static str, &'static str>,
+    /// Files that are as they were when they were read before.
+    same: HashSet<PathBuf>,
+    /// Files that were opened, as they were then.
+    sources: BTreeMap<PathBuf, FileStamp>,
 }
+
+/// The kind of files that are passed over because they were read before.
+const SAME: &str = "files that were read before, and are as they were";
 
 /// A file that is being read, and who reads it.
 struct Open {
@@ -238,8 +249,11 @@ impl Import {
                 names.join(", ")
             ));
         }
+        let files = Files::find(paths)?;
         Ok(Self {
-            files: Files::find(paths)?,
+            same: files.same(&options.known),
+            sources: BTreeMap::new(),
+            files,
             out: Out::new(options.clone()),
             options,
             open: None,
@@ -257,6 +271,11 @@ impl Import {
     pub fn passed_over(&self) -> impl Iterator<Item = (&str, u64, &Path)> {
         let passed = self.passed.iter();
         passed.map(|(kind, (files, one))| (kind.as_str(), *files, one.as_path()))
+    }
+
+    /// The files that were opened, from the root on, as they were then.
+    pub fn sources(&self) -> &BTreeMap<PathBuf, FileStamp> {
+        &self.sources
     }
 
     /// The options that say what was guessed of the columns of tables, and of how many files.
@@ -351,6 +370,12 @@ impl Import {
     /// Opens a file: its reader is made, or it is refused or passed over.
     fn begin(&mut self, file: File) {
         let strict = file.is_meant();
+        if self.same.contains(file.path.as_path()) {
+            return self.pass_over(SAME.to_owned(), &file.path);
+        }
+        let stamp = FileStamp::of(&file.path);
+        self.sources
+            .extend(stamp.map(|stamp| (whole(&file.path), stamp)));
         let opened = match head::open(&file, self.options.from.as_deref()) {
             Ok(opened) => opened,
             Err(refused) => return self.refuse(refused, &file.path, strict),

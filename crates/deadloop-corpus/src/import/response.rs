@@ -68,7 +68,11 @@ impl Response {
                 Some(own) => own == name,
                 None => said.ends && !said.has_text(),
             },
-            (None, Some(model)) => self.name.is_none() && self.model.as_ref() == Some(model),
+            // llama.cpp names its model at the end alone.
+            (None, Some(model)) => {
+                let own = self.model.as_ref();
+                self.name.is_none() && own.map_or(said.ends, |own| own == model)
+            }
             (None, None) => true,
         }
     }

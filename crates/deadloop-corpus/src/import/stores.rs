@@ -2,25 +2,24 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 /// Sessions of one agent that are there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentStore {
     /// The agent, as people call it.
     pub agent: &'static str,
-    /// The folder or file with its sessions.
+    /// The folder or file with its sessions; some agents keep them in a database.
     pub path: PathBuf,
-    /// Whether they can be read; some keep them in a database.
-    pub readable: bool,
 }
 
 /// A place where an agent keeps sessions.
 struct Known {
     agent: &'static str,
-    /// Below the home folder, or below the folder that a variable names.
+    /// Below the home folder.
     below: &'static str,
     /// The variable that names another folder, and what is below that.
     moved: Option<(&'static str, &'static str)>,
-    readable: bool,
 }
 
 const fn known(agent: &'static str, below: &'static str) -> Known {
@@ -28,21 +27,25 @@ const fn known(agent: &'static str, below: &'static str) -> Known {
         agent,
         below,
         moved: None,
-        readable: true,
+    }
+}
+
+const fn moved(known: Known, variable: &'static str, below: &'static str) -> Known {
+    Known {
+        moved: Some((variable, below)),
+        ..known
     }
 }
 
 /// The places, by what each agent's documentation says of Linux and macOS.
-const STORES: [Known; 17] = [
-    Known {
-        moved: Some(("CLAUDE_CONFIG_DIR", "projects")),
-        ..known("Claude Code", ".claude/projects")
-    },
+const STORES: [Known; 19] = [
+    moved(
+        known("Claude Code", ".claude/projects"),
+        "CLAUDE_CONFIG_DIR",
+        "projects",
+    ),
     known("Claude Code", ".config/claude/projects"),
-    Known {
-        moved: Some(("CODEX_HOME", "sessions")),
-        ..known("Codex", ".codex/sessions")
-    },
+    moved(known("Codex", ".codex/sessions"), "CODEX_HOME", "sessions"),
     known("Codex", ".codex/archived_sessions"),
     known("Gemini CLI", ".gemini/tmp"),
     known("Qwen Code", ".qwen/projects"),
@@ -50,46 +53,67 @@ const STORES: [Known; 17] = [
     known("pi", ".pi/agent/sessions"),
     known("OpenClaw", ".openclaw/agents"),
     known("Continue", ".continue/sessions"),
-    known("Goose", ".local/share/goose/sessions"),
+    moved(
+        known("Goose", ".local/share/goose/sessions"),
+        "XDG_DATA_HOME",
+        "goose/sessions",
+    ),
     known("LM Studio", ".lmstudio/conversations"),
     known("Cursor", ".cursor/projects"),
-    Known {
-        readable: false,
-        ..known("OpenCode", ".local/share/opencode/opencode.db")
-    },
-    Known {
-        readable: false,
-        ..known("Crush", ".local/share/crush/crush.db")
-    },
-    Known {
-        readable: false,
-        ..known("Goose", ".local/share/goose/sessions/sessions.db")
-    },
-    Known {
-        readable: false,
-        ..known("Cursor", ".config/Cursor/User/globalStorage/state.vscdb")
-    },
+    known("Cursor", ".config/Cursor/User/globalStorage/state.vscdb"),
+    known(
+        "Cursor",
+        "Library/Application Support/Cursor/User/globalStorage/state.vscdb",
+    ),
+    moved(
+        known("OpenCode", ".local/share/opencode/opencode.db"),
+        "XDG_DATA_HOME",
+        "opencode/opencode.db",
+    ),
+    known("Crush", ".local/share/crush/crush.db"),
+    moved(
+        known("llm", ".config/io.datasette.llm/logs.db"),
+        "LLM_USER_PATH",
+        "logs.db",
+    ),
+    known(
+        "llm",
+        "Library/Application Support/io.datasette.llm/logs.db",
+    ),
 ];
+
+/// Where Crush lists the projects in which it keeps a database each.
+const CRUSH_PROJECTS: &str = ".local/share/crush/projects.json";
 
 /// The stores of agents that are there, below a home folder. `variable`: the value of a variable of the
 /// environment, by which some agents keep them elsewhere.
 pub fn agent_stores(home: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> Vec<AgentStore> {
     let mut found: Vec<AgentStore> = Vec::new();
+    let mut add = |agent: &'static str, path: PathBuf| {
+        if path.exists() && !found.iter().any(|other| other.path == path) {
+            found.push(AgentStore { agent, path });
+        }
+    };
     for store in STORES {
         let moved = store
             .moved
             .and_then(|(name, below)| Some(variable(name)?.join(below)));
-        let path = moved.unwrap_or_else(|| home.join(store.below));
-        let known = found.iter().any(|other| other.path == path);
-        if path.exists() && !known {
-            found.push(AgentStore {
-                agent: store.agent,
-                path,
-                readable: store.readable,
-            });
-        }
+        add(store.agent, moved.unwrap_or_else(|| home.join(store.below)));
+    }
+    for path in crush_projects(&home.join(CRUSH_PROJECTS)) {
+        add("Crush", path);
     }
     found
+}
+
+/// The databases of the projects that Crush was used in; none where there is no such list.
+fn crush_projects(list: &Path) -> Vec<PathBuf> {
+    let text = std::fs::read(list).unwrap_or_default();
+    let list: Value = serde_json::from_slice(&text).unwrap_or_default();
+    let projects = list.get("projects").and_then(Value::as_array);
+    let folder = |project: &Value| Some(PathBuf::from(project.get("data_dir")?.as_str()?));
+    let folders = projects.into_iter().flatten().filter_map(folder);
+    folders.map(|folder| folder.join("crush.db")).collect()
 }
 
 #[cfg(test)]
@@ -110,21 +134,29 @@ mod tests {
         std::fs::create_dir_all(moved.path().join("sessions")).unwrap();
         std::fs::create_dir_all(home.path().join(".local/share/crush")).unwrap();
         std::fs::write(home.path().join(".local/share/crush/crush.db"), "x").unwrap();
-        let told = |variable: &dyn Fn(&str) -> Option<PathBuf>| -> Vec<(&str, PathBuf, bool)> {
+        let project = home.path().join("work/.crush");
+        std::fs::create_dir_all(&project).unwrap();
+        std::fs::write(project.join("crush.db"), "x").unwrap();
+        let gone = home.path().join("gone/.crush");
+        let list = serde_json::json!({"projects": [{"path": "w", "data_dir": project}, {"data_dir": gone}]});
+        let list_at = home.path().join(CRUSH_PROJECTS);
+        std::fs::write(list_at, list.to_string()).unwrap();
+        let told = |variable: &dyn Fn(&str) -> Option<PathBuf>| -> Vec<(&str, PathBuf)> {
             let stores = agent_stores(home.path(), variable).into_iter();
-            stores.map(|s| (s.agent, s.path, s.readable)).collect()
+            stores.map(|s| (s.agent, s.path)).collect()
         };
         let at = |below: &str| home.path().join(below);
         assert_eq!(
             told(&|_| None),
             [
-                ("Claude Code", at(".claude/projects"), true),
-                ("Codex", at(".codex/sessions"), true),
-                ("pi", at(".pi/agent/sessions"), true),
-                ("Crush", at(".local/share/crush/crush.db"), false),
+                ("Claude Code", at(".claude/projects")),
+                ("Codex", at(".codex/sessions")),
+                ("pi", at(".pi/agent/sessions")),
+                ("Crush", at(".local/share/crush/crush.db")),
+                ("Crush", at("work/.crush/crush.db")),
             ]
         );
         let elsewhere = told(&|name| (name == "CODEX_HOME").then(|| moved.path().to_owned()));
-        assert_eq!(elsewhere[1], ("Codex", moved.path().join("sessions"), true));
+        assert_eq!(elsewhere[1], ("Codex", moved.path().join("sessions")));
     }
 }

@@ -287,7 +287,8 @@ fn numbers_beyond_all_counts_do_no_harm() {
 #[test]
 fn packing_makes_no_difference() {
     for (format, path, bytes) in texts() {
-        if bytes.starts_with(b"PK") || bytes.starts_with(b"PAR1") {
+        let whole = [b"PK".as_slice(), b"PAR1", b"SQLite"];
+        if whole.iter().any(|begin| bytes.starts_with(begin)) {
             continue;
         }
         let plain = import(std::slice::from_ref(&path), asked(format));
@@ -364,6 +365,87 @@ fn damaged_samples_are_told() {
             }
         }
     }
+}
+
+/// What is in transcripts, in bytes: texts, arguments and results.
+fn held(entries: &[Entry]) -> usize {
+    use deadloop_corpus::Body;
+    let events = entries.iter().flat_map(|entry| &entry.transcript.events);
+    let of = events.map(|event| match &event.body {
+        Body::Answer(text) | Body::Reasoning(text) | Body::User(text) => text.len(),
+        Body::ToolCall { arguments, .. } => arguments.to_string().len(),
+        Body::ToolResult { content, .. } => content.len(),
+        _ => 0,
+    });
+    of.sum()
+}
+
+/// Bytes that a damage took away: those between what is the same at the beginning and at the end.
+fn taken(whole: &[u8], damaged: &[u8]) -> usize {
+    let same = |one: &mut dyn Iterator<Item = (&u8, &u8)>| one.take_while(|(a, b)| a == b).count();
+    let begin = same(&mut whole.iter().zip(damaged));
+    let end = same(&mut whole.iter().rev().zip(damaged.iter().rev()));
+    whole.len().saturating_sub(begin + end)
+}
+
+/// What more than the damage itself is missing is told: by a problem, a warning, a count of what was left
+/// out, or of what held nothing. `--nocapture` prints the figures of each format.
+#[test]
+fn nothing_is_lost_in_silence() {
+    // A name of a field that is spoilt takes the quotes, commas and escapes around its value with it.
+    const AROUND: usize = 64;
+    let mut table: BTreeMap<&str, [u64; 4]> = BTreeMap::new();
+    let mut silent = Vec::new();
+    for (format, path, bytes) in texts() {
+        let whole = import(std::slice::from_ref(&path), Some(format));
+        let told_of = |there: &Imported| {
+            let counts = there.counts;
+            let empty = counts.files.empty + counts.records.empty + counts.transcripts.empty;
+            there.losses.values().sum::<u64>() + there.warned + empty
+        };
+        for damage in damages(&bytes) {
+            let took = taken(&bytes, &damage);
+            // One that is everywhere says nothing of what it costs.
+            if took > bytes.len() / 2 {
+                continue;
+            }
+            let (_dir, file) = damaged(&path, &damage);
+            let there = import(&[file], Some(format));
+            let lost = held(&whole.entries).saturating_sub(held(&there.entries));
+            let row = table.entry(format).or_default();
+            row[0] += 1;
+            if lost <= took + AROUND {
+                row[1] += 1;
+            } else if !there.problems.is_empty() {
+                row[2] += 1;
+            } else if told_of(&there) > told_of(&whole) {
+                row[3] += 1;
+            } else {
+                let name = path.file_name().unwrap().to_string_lossy();
+                let at = bytes
+                    .iter()
+                    .zip(&damage)
+                    .take_while(|(a, b)| a == b)
+                    .count();
+                silent.push(format!("{name}: {lost} bytes lost by {took} at {at}"));
+            }
+        }
+    }
+    println!(
+        "| format | damaged files | all there | told as a problem | told as left out |\n|---|---|---|---|---|"
+    );
+    for (format, [all, there, problem, left]) in &table {
+        println!("| `{format}` | {all} | {there} | {problem} | {left} |");
+    }
+    let sum = |at: usize| table.values().map(|row| row[at]).sum::<u64>();
+    println!(
+        "| all | {} | {} | {} | {} |",
+        sum(0),
+        sum(1),
+        sum(2),
+        sum(3)
+    );
+    assert_eq!(silent, [""; 0]);
 }
 
 /// Ways to spoil a file.

@@ -488,6 +488,12 @@ fn the_stores_of_agents_are_found_and_imported() {
     copy("claude-code.jsonl", ".claude/projects/-w/a.jsonl");
     copy("codex.jsonl", ".codex/sessions/2026/01/01/rollout-a.jsonl");
     copy("pi.jsonl", ".pi/agent/sessions/w/a.jsonl");
+    copy("opencode.db", ".local/share/opencode/opencode.db");
+    copy("llm-db.db", ".config/io.datasette.llm/logs.db");
+    copy(
+        "cursor.vscdb",
+        ".config/Cursor/User/globalStorage/state.vscdb",
+    );
     std::fs::write(home.path().join(".claude/projects/-w/empty.jsonl"), "").expect("writable");
     let run = std::process::Command::new(env!("CARGO_BIN_EXE_deadloop"))
         .args([
@@ -502,13 +508,82 @@ fn the_stores_of_agents_are_found_and_imported() {
         .env("HOME", home.path())
         .env_remove("CLAUDE_CONFIG_DIR")
         .env_remove("CODEX_HOME")
+        .env_remove("XDG_DATA_HOME")
+        .env_remove("LLM_USER_PATH")
         .output()
         .expect("it runs");
     assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
     let told: serde_json::Value = serde_json::from_slice(&run.stdout).expect("it is JSON");
-    let formats = serde_json::json!({"claude-code": 1, "codex": 1, "pi": 1});
+    let formats = serde_json::json!({"claude-code": 1, "codex": 1, "pi": 1, "opencode": 1, "llm-db": 1, "cursor": 1});
     assert_eq!(told["formats"], formats);
     assert!(stderr(&run).contains("Claude Code: "), "{}", stderr(&run));
+}
+
+/// The same command again adds what is new: a folder that stayed as it was is not read, a session that has
+/// grown is replaced, and what comes of it is what an import of all would be.
+#[test]
+fn an_import_that_is_resumed_adds_what_is_new() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let sample = std::fs::read_to_string(Path::new(SAMPLES).join("claude-code.jsonl"));
+    let sample = sample.expect("a sample");
+    let write = |path: &str, text: &str| {
+        let path = dir.path().join(path);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("it is writable");
+        std::fs::write(path, text).expect("it is writable");
+    };
+    let session = |id: &str| sample.replace("5e55-cc", id);
+    let lines: Vec<String> = session("two").lines().map(str::to_owned).collect();
+    write("logs/a/one.jsonl", &session("one"));
+    write("logs/b/two.jsonl", &lines[..4].join("\n"));
+    write("logs/b/bad.jsonl", "{\"broken\": \n");
+    let import = |out: &str| {
+        let args = ["import", "logs", "--out", out, "--resume", "--json"];
+        let run = deadloop_in(dir.path(), &args);
+        assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+        stdout(&run)
+    };
+    let transcripts =
+        |out: &str| -> std::collections::BTreeMap<String, deadloop_corpus::Transcript> {
+            let corpus = deadloop_corpus::Corpus::open(&dir.path().join(out)).expect("a corpus");
+            let entries = corpus
+                .entries()
+                .map(|entry| entry.expect("a transcript").transcript);
+            entries
+                .map(|transcript| (transcript.id.clone(), transcript))
+                .collect()
+        };
+    import("c");
+    let first = transcripts("c");
+    std::fs::write(
+        dir.path().join("c/labels.csv"),
+        "transcript,class\none,clean\n",
+    )
+    .expect("writable");
+    let bytes = |name: &str| std::fs::read(dir.path().join("c").join(name)).expect("it is there");
+    let before = bytes("transcripts/imported.jsonl.zst");
+    let told: serde_json::Value = serde_json::from_str(&import("c")).expect("it is JSON");
+    assert_eq!(told["transcripts"]["in"], 0, "{told}");
+    assert_eq!(bytes("transcripts/imported.jsonl.zst"), before);
+    write("logs/b/two.jsonl", &lines.join("\n"));
+    write("logs/c/three.jsonl", &session("three"));
+    let told: serde_json::Value = serde_json::from_str(&import("c")).expect("it is JSON");
+    let passed = &told["passed_over"][0];
+    assert_eq!(
+        (passed["files"].as_u64(), told["files"]["used"].as_u64()),
+        (Some(1), Some(2)),
+        "{told}"
+    );
+    import("whole");
+    assert_eq!(transcripts("c"), transcripts("whole"));
+    assert!(transcripts("c").len() > first.len());
+    assert_eq!(bytes("labels.csv"), b"transcript,class\none,clean\n");
+    let listed = String::from_utf8(bytes("rejected.jsonl")).expect("it is text");
+    assert_eq!(listed.lines().count(), 1, "{listed}");
+    // What was not made by an import is not added to.
+    std::fs::remove_file(dir.path().join("c/sources.csv")).expect("it was there");
+    let run = deadloop_in(dir.path(), &["import", "logs", "--out", "c", "--resume"]);
+    assert_eq!(run.status.code(), Some(2));
+    assert!(stderr(&run).contains("sources.csv"), "{}", stderr(&run));
 }
 
 /// A frame written by pandas: one empty cell, columns of any names.

@@ -12,6 +12,8 @@ use crate::{Place, Problem};
 
 mod archive;
 pub(crate) mod csv;
+#[cfg(feature = "sqlite")]
+mod database;
 mod document;
 mod lines;
 #[cfg(feature = "parquet")]
@@ -93,6 +95,8 @@ pub(crate) enum Shape {
     Csv,
     /// Parquet: a record for each row.
     Table,
+    /// A SQLite database: a record for each row of each session.
+    Database,
 }
 
 /// The records of a file. `bytes`: its text, unpacked (of an archive: the file as it is).
@@ -104,6 +108,7 @@ pub(super) fn records(shape: Shape, bytes: Box<dyn BufRead + Send>, place: Place
         Shape::Csv => Box::new(csv::records(bytes, place)),
         Shape::Archive => archive::records(place),
         Shape::Table => rows(place),
+        Shape::Database => database_rows(place),
     }
 }
 
@@ -121,3 +126,30 @@ pub(super) fn rows(place: Place) -> Records {
 
 /// The names of an archive's members, as far as they can be read.
 pub(super) use archive::members;
+
+/// How a SQLite database begins.
+pub(super) const DATABASE: &[u8] = b"SQLite format 3\0";
+
+/// The rows of a database.
+#[cfg(feature = "sqlite")]
+fn database_rows(place: Place) -> Records {
+    database::records(place)
+}
+
+/// The format of a database by its tables.
+#[cfg(feature = "sqlite")]
+pub(super) use database::format as database_format;
+
+#[cfg(not(feature = "sqlite"))]
+fn database_rows(place: Place) -> Records {
+    let fault = database_format(&place.file).err();
+    Box::new(fault.map(|fault| Err(fault.at(place))).into_iter())
+}
+
+#[cfg(not(feature = "sqlite"))]
+pub(super) fn database_format(_: &std::path::Path) -> Result<&'static str, WireFault> {
+    Err(WireFault::new(
+        "a SQLite database, which this build does not read",
+        "a build with the feature `sqlite`, or what the program exports",
+    ))
+}

@@ -259,6 +259,10 @@ fn said(
     let kind = kind.as_ref().and_then(Value::as_str).unwrap_or_default();
     if kind != "gemini" {
         match kind {
+            // What the program tells the model of where it is.
+            "user" if content.trim_start().starts_with("<session_context>") => {
+                run.system(&content, t_ms);
+            }
             "user" => run.user(content, t_ms),
             _ => out.losses.add(&format!("messages[].content ({kind})")),
         }

@@ -36,19 +36,19 @@ entries! { Reading;
     CURSOR_AGENT_ENTRY = CURSOR_AGENT, "cursor-agent", "`cursor-agent -p --output-format stream-json`";
     CODEX_EXEC_ENTRY = CODEX_EXEC, "codex-exec", "`codex exec --json`";
     OPENCODE_RUN_ENTRY = OPENCODE_RUN, "opencode-run", "`opencode run --format json`";
-    GOOSE_ENTRY = GOOSE, "goose", "sessions of Goose (.jsonl)";
+    GOOSE_ENTRY = GOOSE, "goose", "sessions of Goose (.jsonl, sessions.db)";
     CONTINUE_ENTRY = CONTINUE, "continue", "sessions of Continue (.json)";
     CHATGPT_ENTRY = CHATGPT, "chatgpt", "the export of ChatGPT (conversations.json)";
     CLAUDE_AI_ENTRY = CLAUDE_AI, "claude-ai", "the export of Claude.ai (conversations.json)";
     LM_STUDIO_ENTRY = LM_STUDIO, "lm-studio", "conversations of LM Studio (.conversation.json)";
-    OPEN_WEBUI_ENTRY = OPEN_WEBUI, "open-webui", "exported chats of Open WebUI";
+    OPEN_WEBUI_ENTRY = OPEN_WEBUI, "open-webui", "exported chats of Open WebUI, and its database (webui.db)";
     SILLYTAVERN_ENTRY = SILLYTAVERN, "sillytavern", "chats of SillyTavern (.jsonl)";
     MESSAGES_ENTRY = MESSAGES, "messages", "messages alone (role, content), a line each or a list";
     LANGGRAPH_ENTRY = LANGGRAPH, "langgraph", "states of LangGraph: `messages` of LangChain's types";
 }
 
 /// Nothing is said of the run.
-const NOTHING: About = About {
+pub(super) const NOTHING: About = About {
     id: &[],
     model: &[],
     time: &[],
@@ -460,10 +460,12 @@ static GOOSE: Log = Log {
     whole: false,
     shape: None,
     about: About {
+        id: &["session"],
         model: &["model_config.model_name"],
         time: &["created"],
         beside: &[
             "id",
+            "model_config",
             "working_dir",
             "message_count",
             "schedule_id",

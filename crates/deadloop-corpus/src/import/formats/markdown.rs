@@ -209,7 +209,7 @@ impl Reader for Aider {
                     continue;
                 }
                 if user.is_some() || told.is_some() {
-                    say(&mut session, &said, out);
+                    answer(&mut session, &said, out);
                     said.clear();
                 }
                 if let Some(user) = user {
@@ -237,9 +237,33 @@ impl Reader for Aider {
             if !asked.is_empty() {
                 session.run.user(asked, None);
             }
-            say(&mut session, &said, out);
+            // The last may be cut inside of a tag.
+            answer(&mut session, uncut(&said, THINKS.0), out);
             session.whole(out);
         }
         Ok(())
     }
+}
+
+/// What aider puts around what a model thought (`REASONING_TAG` of its `reasoning_tags.py`).
+const THINKS: (&str, &str) = (
+    "<thinking-content-7bbeb8e1441453ad999a0bbba8a46d4b>",
+    "</thinking-content-7bbeb8e1441453ad999a0bbba8a46d4b>",
+);
+
+/// What a model answered, with what it thought before.
+fn answer(session: &mut Session, said: &str, out: &Out) {
+    let mut rest = said;
+    while let Some((before, inside)) = rest.split_once(THINKS.0) {
+        say(session, before, out);
+        let (thought, after) = inside
+            .split_once(THINKS.1)
+            .unwrap_or((uncut(inside, THINKS.1), ""));
+        let thought = thought.trim_matches('\n');
+        if !thought.is_empty() {
+            session.run.act(Body::Reasoning(thought.to_owned()), None);
+        }
+        rest = after;
+    }
+    say(session, rest, out);
 }

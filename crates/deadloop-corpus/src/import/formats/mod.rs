@@ -1,5 +1,6 @@
 //! The formats that recordings are imported from, all of them in [`FOREIGN`]: rows of tables where a
-//! table can say it (`apis` of APIs, `logs` of chats and agents, `table` of columns), files where not.
+//! table can say it (`apis` of APIs, `logs` of chats and agents, `databases` of programs, `table` of
+//! columns), files where not.
 //!
 //! To add one: a row in a table, or a file beside this one with an `ENTRY`; its entry here; and a sample
 //! in `tests/formats/import` whose name begins with the format's name.
@@ -12,6 +13,7 @@ mod claude_code;
 mod cline;
 mod codex;
 mod copilot_cli;
+pub(crate) mod databases;
 pub(crate) mod deadloop;
 mod gemini_cli;
 mod har;
@@ -53,6 +55,7 @@ pub(crate) const FOREIGN: &[&Foreign] = &[
     &logs::MESSAGES_ENTRY,
     &table::KOBOLD_ENTRY,
     &table::LLM_ENTRY,
+    &databases::LLM_DB_ENTRY,
     &table::LANGCHAIN_ENTRY,
     &logs::LANGGRAPH_ENTRY,
     &table::WHISPER_ENTRY,
@@ -76,6 +79,8 @@ pub(crate) const FOREIGN: &[&Foreign] = &[
     &logs::CODEX_EXEC_ENTRY,
     &copilot_cli::ENTRY,
     &logs::CURSOR_AGENT_ENTRY,
+    &databases::CURSOR_ENTRY,
+    &databases::CRUSH_ENTRY,
     &opencode::ENTRY,
     &logs::OPENCODE_RUN_ENTRY,
     &logs::PI_ENTRY,

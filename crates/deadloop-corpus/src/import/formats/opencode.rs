@@ -1,5 +1,6 @@
-//! Sessions of opencode as `opencode export` writes them: `{"info": …, "messages": [{"info", "parts"}]}`.
-//! A message of the model may hold several steps; each step is a turn.
+//! Sessions of opencode as `opencode export` writes them: `{"info": …, "messages": [{"info", "parts"}]}`; and
+//! rows of its database, each a message of a session. A message of the model may hold several steps; each
+//! step is a turn.
 
 use serde_json::Value;
 
@@ -16,11 +17,11 @@ use crate::{Body, Place};
 
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "opencode",
-    help: "sessions of opencode, as `opencode export` writes them",
+    help: "sessions of opencode, as `opencode export` writes them; its database (opencode.db)",
     knows: |head| Certainty::Certain.when(head.any(known)),
     shape: None,
     whole_folder: false,
-    reader: || Box::new(OpenCode),
+    reader: || Box::new(OpenCode::default()),
 };
 
 fn known(object: &Object) -> bool {
@@ -33,12 +34,19 @@ fn known(object: &Object) -> bool {
             .is_some_and(|info| info.get("projectID").is_some())
 }
 
-struct OpenCode;
+/// Holds the session of a database whose rows are being read.
+#[derive(Default)]
+struct OpenCode {
+    open: Option<(Place, Object, Session)>,
+}
 
 impl Reader for OpenCode {
     fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         let place = record.place.clone();
         let mut object = record.object()?;
+        if let Some(id) = object.get("session").cloned() {
+            return self.row(id, object, place, out);
+        }
         let mut session = Session::default();
         let messages = take::list(&mut object, "messages")?;
         let messages = messages.ok_or_else(|| take::missing("messages", "a list of messages"))?;
@@ -46,10 +54,69 @@ impl Reader for OpenCode {
             let message = take::as_object("messages[]", message)?;
             session.message(message, out)?;
         }
-        let mut info = take::object(&mut object, "info")?.unwrap_or_default();
+        let info = take::object(&mut object, "info")?.unwrap_or_default();
+        out.losses.rest("", &object);
+        session.whole(info, place, out);
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        if let Some((place, info, session)) = self.open.take() {
+            session.whole(info, place, out);
+        }
+    }
+}
+
+impl OpenCode {
+    /// A message of the session that is open, or of the next one.
+    fn row(
+        &mut self,
+        id: Value,
+        mut row: Object,
+        place: Place,
+        out: &mut Out,
+    ) -> Result<(), WireFault> {
+        let same = self
+            .open
+            .as_ref()
+            .is_some_and(|(_, info, _)| info.get("id") == Some(&id));
+        if !same {
+            self.end(out);
+        }
+        if !row.contains_key("info") {
+            out.pass("(a session without messages)");
+            return Ok(());
+        }
+        let mut info = Object::new();
+        for (theirs, ours) in [
+            ("session", "id"),
+            ("title", "title"),
+            ("version", "version"),
+            ("directory", "directory"),
+        ] {
+            info.extend(row.remove(theirs).map(|value| (ours.to_owned(), value)));
+        }
+        let new = || (place, info, Session::default());
+        let (_, _, session) = self.open.get_or_insert_with(new);
+        session.message(row, out)
+    }
+}
+
+#[derive(Default)]
+struct Session {
+    run: Conversation,
+    clock: EventClock,
+    model: String,
+    reason: Option<String>,
+}
+
+impl Session {
+    /// The session goes out with what is said of it.
+    fn whole(mut self, mut info: Object, place: Place, out: &mut Out) {
+        self.run.finish(self.reason.take());
+        let mut entry = self.run.entry(place);
+        entry.transcript.model = self.model;
         let id = take::label(&mut info, "id");
-        let entry = session.entry(place);
-        let mut entry = entry;
         entry.transcript.id = id.unwrap_or_else(|| out.stem().to_owned());
         for (theirs, ours) in [
             ("title", "title"),
@@ -63,26 +130,7 @@ impl Reader for OpenCode {
             );
         }
         out.losses.rest("info", &info);
-        out.losses.rest("", &object);
         out.emit(entry);
-        Ok(())
-    }
-}
-
-#[derive(Default)]
-struct Session {
-    run: Conversation,
-    clock: EventClock,
-    model: String,
-    reason: Option<String>,
-}
-
-impl Session {
-    fn entry(mut self, place: Place) -> crate::Entry {
-        self.run.finish(self.reason.take());
-        let mut entry = self.run.entry(place);
-        entry.transcript.model = self.model;
-        entry
     }
 
     fn message(&mut self, mut message: Object, out: &mut Out) -> Result<(), WireFault> {

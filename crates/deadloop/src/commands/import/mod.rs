@@ -8,8 +8,8 @@ use std::sync::atomic::Ordering;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use deadloop_corpus::{
-    CorpusWriter, Entry, ImportCounts, ImportFields, ImportOptions, Loss, Problem, ThinkOptions,
-    agent_stores, import_formats,
+    Corpus, CorpusWriter, Entry, ImportCounts, ImportFields, ImportOptions, Loss, Problem,
+    ThinkOptions, agent_stores, import_formats,
 };
 use deadloop_score::Case;
 
@@ -25,9 +25,9 @@ mod target;
 mod told;
 
 use carried::Carried;
-use target::{Rejected, Target};
+use target::{Joined, Rejected, Sources, Target, sources_of};
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop import recorded/ --out corpus\n  deadloop import ~/.claude/projects --dry-run\n  deadloop import --from auto-agents --out corpus\n  deadloop import batch_output.jsonl chat.sse --from openai-chat --out corpus --on-bad skip\n  deadloop import answers.csv --text-field output --model-field engine --out corpus\n  deadloop import chats.jsonl --label --out corpus && deadloop tune corpus\n\nThe format of each file is detected from its content; plain text, Markdown and logs are an answer only with --from text. Files may be compressed with gzip or zstd. A .csv file has a header, and its columns are fields. In a folder, files that are no recordings are passed over and counted. Fields that have no place in a transcript are left out, and counted at the end.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop import recorded/ --out corpus\n  deadloop import ~/.claude/projects --dry-run\n  deadloop import --from auto-agents --out corpus --resume\n  deadloop import batch_output.jsonl chat.sse --from openai-chat --out corpus --on-bad skip\n  deadloop import answers.csv --text-field output --model-field engine --out corpus\n  deadloop import chats.jsonl --label --out corpus && deadloop tune corpus\n\nThe format of each file is detected from its content; plain text, Markdown and logs are an answer only with --from text. Files may be compressed with gzip or zstd. A .csv file has a header, and its columns are fields. In a folder, files that are no recordings are passed over and counted. Fields that have no place in a transcript are left out, and counted at the end.";
 
 /// What `deadloop import` takes.
 #[derive(Debug, Args)]
@@ -93,6 +93,10 @@ pub(crate) struct Import {
     /// imported
     #[arg(long)]
     force: bool,
+    /// Add to the corpus of --out, which lists its files in sources.csv: folders that have not changed since are passed
+    /// over, a session that is there already is replaced, labels and splits stay. If there is none, make it
+    #[arg(long, conflicts_with_all = ["force", "dry_run"])]
+    resume: bool,
 }
 
 fn formats() -> PossibleValuesParser {
@@ -135,6 +139,46 @@ struct Imported {
     beside: u64,
     /// Transcripts whose ids had occurred before.
     repeated: u64,
+    /// The files that were opened.
+    sources: Sources,
+    /// What became of the corpus that was there.
+    joined: Option<Joined>,
+}
+
+/// A corpus that is added to.
+struct Before {
+    corpus: Corpus,
+    sources: Sources,
+}
+
+impl Before {
+    /// The corpus of this name, where there is one.
+    fn of(out: &Path) -> Outcome<Option<Self>> {
+        if !out.exists() {
+            return Ok(None);
+        }
+        let refuse =
+            |what: String| Code::Usage.error(format!("--resume {}: {what}", out.display()));
+        let corpus = Corpus::open(out).map_err(|e| refuse(e.to_string()))?;
+        let sources = sources_of(out)?.ok_or_else(|| {
+            let what =
+                "has no sources.csv, which an import with --resume leaves; --force makes it anew";
+            refuse(what.to_owned())
+        })?;
+        Ok(Some(Self { corpus, sources }))
+    }
+}
+
+/// Joins what was read with the corpus that was there, and lists the files that it is made of.
+fn add(target: &Target, before: Option<&Before>, imported: &mut Imported) -> Outcome {
+    let Some(before) = before else {
+        return target.sources(&imported.sources, &Sources::new());
+    };
+    let joined = target.join(&before.corpus)?;
+    target.keep_rejected(&imported.sources)?;
+    imported.models = joined.models.clone();
+    imported.joined = Some(joined);
+    target.sources(&imported.sources, &before.sources)
 }
 
 pub(super) fn run(args: &Import, global: Global) -> Outcome {
@@ -150,9 +194,14 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
     };
     let target = args.out.as_deref().filter(|_| !args.dry_run);
     let target = target
-        .map(|out| Target::prepare(out, args.force))
+        .map(|out| Target::prepare(out, args.force || args.resume))
         .transpose()?;
-    let options = options(args)?;
+    let mut options = options(args)?;
+    let before = args.out.as_deref().filter(|_| args.resume);
+    let before = before.map(Before::of).transpose()?.flatten();
+    if let Some(before) = &before {
+        options.known = before.sources.clone();
+    }
     let import = deadloop_corpus::Import::new(&files, options);
     let import = import.map_err(|e| Code::Usage.error(e))?;
     // One bad file of many must not stop a folder; what is named itself, and a corpus, should be whole.
@@ -162,7 +211,15 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
     } else {
         OnBad::Fail
     });
-    let imported = read(import, target.as_ref(), on_bad, global.quiet)?;
+    let writer = target
+        .as_ref()
+        .map(|target| target.writer(before.is_some()));
+    let to = To {
+        writer: writer.transpose()?,
+        rejected: target.as_ref().map(Target::rejected),
+        on_bad,
+    };
+    let mut imported = read(import, to, global.quiet)?;
     if on_bad == OnBad::Fail && !imported.problems.is_empty() {
         let mut what = imported.listing();
         if imported.repeated > 0 && !args.prefix_ids {
@@ -173,12 +230,21 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
         return Err(Code::Usage.error(what));
     }
     if imported.counts.transcripts.used() == 0 {
+        if before.is_some() {
+            return show::print(&match global.json {
+                true => imported.json(args.out.as_deref()).to_string(),
+                false => format!("nothing is new\n{}", imported.summary()),
+            });
+        }
         let what = "no transcript was found in what was to be imported";
         return Err(Code::NothingSelected.error(format!("{what}\n{}", imported.summary())));
     }
     let Some(target) = target else {
         return dry(&imported, global);
     };
+    if args.resume {
+        add(&target, before.as_ref(), &mut imported)?;
+    }
     match imported.carried.card(&files) {
         Some(card) => target.copy_card(&card)?,
         None => target.card(&imported)?,
@@ -206,26 +272,18 @@ fn options(args: &Import) -> Outcome<ImportOptions> {
             time: args.time_field.clone(),
         },
         prefix_ids: args.prefix_ids,
+        known: BTreeMap::new(),
     })
 }
 
-/// The sessions of the agents on this machine; what cannot be read is said.
+/// The sessions of the agents on this machine.
 fn stores(args: &Import, global: Global) -> Outcome<Vec<PathBuf>> {
     let home = std::env::home_dir().unwrap_or_default();
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
-    let (stores, others): (Vec<_>, Vec<_>) = agent_stores(&home, variable)
-        .into_iter()
-        .partition(|store| store.readable);
+    let stores = agent_stores(&home, variable);
     if !global.quiet {
         for store in &stores {
             show::remark(format_args!("{}: {}", store.agent, store.path.display()));
-        }
-        for store in &others {
-            let path = store.path.display();
-            show::remark(format_args!(
-                "{}: {path} is a database, which is not read; export its sessions",
-                store.agent
-            ));
         }
     }
     if stores.is_empty() && args.files.is_empty() {
@@ -363,18 +421,20 @@ impl Writing {
     }
 }
 
-/// Reads all, writing transcripts and what was rejected.
-fn read(
-    mut import: deadloop_corpus::Import,
-    target: Option<&Target>,
+/// Where what is read goes; none: nowhere.
+struct To {
+    writer: Option<CorpusWriter>,
+    rejected: Option<Rejected>,
     on_bad: OnBad,
-    quiet: bool,
-) -> Outcome<Imported> {
+}
+
+/// Reads all, writing transcripts and what was rejected.
+fn read(mut import: deadloop_corpus::Import, to: To, quiet: bool) -> Outcome<Imported> {
     let (carried, of_labels) = Carried::read(&import);
     let mut writing = Writing {
-        on_bad,
-        writer: target.map(Target::writer).transpose()?,
-        rejected: target.map(Target::rejected),
+        on_bad: to.on_bad,
+        writer: to.writer,
+        rejected: to.rejected,
         example: None,
         models: BTreeMap::new(),
         problems: Vec::new(),
@@ -436,6 +496,8 @@ fn imported(import: &deadloop_corpus::Import, writing: Writing, beside: u64) -> 
             .map(|loss: Loss<'_>| (loss.format, loss.path.to_owned(), loss.count))
             .collect(),
         repeated: import.repeated(),
+        sources: import.sources().clone(),
+        joined: None,
         carried: writing.carried,
         beside,
     }

@@ -1,17 +1,21 @@
 //! The corpus that is made: a folder beside its name, which gets that name when it is whole.
 
+use std::collections::{BTreeMap, HashSet};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use deadloop_corpus::{
-    Beside, CorpusWriter, Effort, Problem, UnfinishedFolder, is_named, read_file, unfinished_folder,
+    Beside, Corpus, CorpusWriter, Effort, Entry, FileStamp, Problem, UnfinishedFolder, is_named,
+    read_file, unfinished_folder,
 };
 use deadloop_score::write_labels;
+
+use serde_json::Value;
 
 use super::Imported;
 use super::carried::Carried;
 use super::told::told;
-use crate::exit::{Code, Outcome};
+use crate::exit::{Code, Failure, Outcome};
 use crate::interrupt;
 
 /// The folder to be, under another name.
@@ -25,13 +29,19 @@ const CARD: &str = "dataset.toml";
 const LABELS: &str = "labels.csv";
 const SPLITS: &str = "splits.csv";
 const REJECTED: &str = "rejected.jsonl";
+const SOURCES: &str = "sources.csv";
+const IMPORTED: &str = "imported.jsonl.zst";
+/// What was read now, until it is joined with what was there.
+const NEW: &str = "new.jsonl.zst";
 
 impl Target {
-    pub(super) fn prepare(out: &Path, force: bool) -> Outcome<Self> {
+    /// Prepares the folder beside its name. `over`: one of that name may be there.
+    pub(super) fn prepare(out: &Path, over: bool) -> Outcome<Self> {
         let refuse = |what: String| Code::Usage.error(format!("--out {}: {what}", out.display()));
-        if is_named(out) && !force {
+        if is_named(out) && !over {
             return Err(refuse(
-                "is there already; choose another name, or --force".into(),
+                "is there already; choose another name, --resume to add what is new, or --force"
+                    .into(),
             ));
         }
         if is_named(out) && !out.is_dir() {
@@ -50,9 +60,62 @@ impl Target {
         })
     }
 
-    pub(super) fn writer(&self) -> Outcome<CorpusWriter> {
-        let path = self.new.path().join(TRANSCRIPTS).join("imported.jsonl.zst");
+    /// Where transcripts go; with `joined` they are joined with those of the corpus that is there.
+    pub(super) fn writer(&self, joined: bool) -> Outcome<CorpusWriter> {
+        self.writes(if joined { NEW } else { IMPORTED })
+    }
+
+    fn writes(&self, name: &str) -> Outcome<CorpusWriter> {
+        let path = self.new.path().join(TRANSCRIPTS).join(name);
         Ok(CorpusWriter::create_with(&path, false, Effort::Quick)?)
+    }
+
+    /// Puts what was read now behind what the corpus has; of an id that comes again the new transcript counts.
+    /// Returns how many there are, and how many were replaced.
+    pub(super) fn join(&self, old: &Corpus) -> Outcome<Joined> {
+        let path = self.new.path().join(TRANSCRIPTS).join(NEW);
+        let new = Corpus::open(&path)?;
+        let mut ids = HashSet::new();
+        for entry in new.entries() {
+            ids.insert(entry.map_err(bad)?.transcript.id);
+        }
+        let mut writer = self.writes(IMPORTED)?;
+        let mut joined = Joined::default();
+        for entry in old.entries() {
+            let entry = entry.map_err(bad)?;
+            if ids.contains(&entry.transcript.id) {
+                joined.replaced += 1;
+                continue;
+            }
+            joined.add(&entry);
+            writer.write(&entry)?;
+        }
+        for entry in new.entries() {
+            let entry = entry.map_err(bad)?;
+            joined.add(&entry);
+            writer.write(&entry)?;
+        }
+        writer.finish()?;
+        std::fs::remove_file(path)?;
+        Ok(joined)
+    }
+
+    /// Lists the files that the corpus is made of, as they were: those of now, and those that were not read again.
+    pub(super) fn sources(&self, read: &Sources, before: &Sources) -> Outcome {
+        let mut all = before.clone();
+        all.extend(read.clone());
+        let file = Beside::create(&self.new.path().join(SOURCES), false)?;
+        let mut writer = csv::Writer::from_writer(file);
+        writer.write_record(["file", "bytes", "modified"])?;
+        for (path, stamp) in &all {
+            // A path that is no text is read each time.
+            if let Some(path) = path.to_str() {
+                let numbers = [stamp.bytes, stamp.modified].map(|n| n.to_string());
+                writer.write_record([path, &numbers[0], &numbers[1]])?;
+            }
+        }
+        let file = writer.into_inner().map_err(|e| e.into_error())?;
+        Ok(file.finish()?)
     }
 
     /// Where problems are listed.
@@ -61,6 +124,33 @@ impl Target {
             path: self.new.path().join(REJECTED),
             file: None,
         }
+    }
+
+    /// Takes over what the corpus lists of files that were not read again.
+    pub(super) fn keep_rejected(&self, read: &Sources) -> Outcome {
+        let (old, new) = (self.out.join(REJECTED), self.new.path().join(REJECTED));
+        if !old.is_file() {
+            return Ok(());
+        }
+        let mut lines = match new.is_file() {
+            true => read_file(&new)?,
+            false => Vec::new(),
+        };
+        for line in read_file(&old)?.split_inclusive(|byte| *byte == b'\n') {
+            let problem: Value = serde_json::from_slice(line).unwrap_or_default();
+            let file = Path::new(problem["file"].as_str().unwrap_or_default());
+            let file = file.canonicalize().unwrap_or_else(|_| file.to_path_buf());
+            // What stands in a database or an archive is below it.
+            if !file.ancestors().any(|file| read.contains_key(file)) {
+                lines.extend_from_slice(line);
+            }
+        }
+        if !lines.is_empty() {
+            let mut file = Beside::create(&new, true)?;
+            file.write_all(&lines)?;
+            file.finish()?;
+        }
+        Ok(())
     }
 
     /// Writes the card: where the transcripts come from.
@@ -130,7 +220,7 @@ impl Target {
         }
         let old = self.new.path().join("old");
         std::fs::create_dir(&old)?;
-        for part in [TRANSCRIPTS, CARD, REJECTED] {
+        for part in [TRANSCRIPTS, CARD, REJECTED, SOURCES] {
             let (new, there) = (self.new.path().join(part), self.out.join(part));
             if is_named(&there) {
                 std::fs::rename(&there, old.join(part))?;
@@ -147,6 +237,43 @@ impl Target {
         }
         Ok(self.out)
     }
+}
+
+/// What became of a corpus that was added to.
+#[derive(Default)]
+pub(super) struct Joined {
+    pub(super) all: u64,
+    pub(super) replaced: u64,
+    pub(super) models: BTreeMap<String, u64>,
+}
+
+impl Joined {
+    fn add(&mut self, entry: &Entry) {
+        self.all += 1;
+        let model = entry.transcript.model.clone();
+        *self.models.entry(model).or_default() += 1;
+    }
+}
+
+fn bad(problem: Problem) -> Failure {
+    Code::Usage.error(problem.to_string())
+}
+
+/// Files and what they were like when they were read.
+pub(super) type Sources = BTreeMap<PathBuf, FileStamp>;
+
+/// The files that a corpus was made of; none: there is no such list.
+pub(super) fn sources_of(corpus: &Path) -> Outcome<Option<Sources>> {
+    let path = corpus.join(SOURCES);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let mut sources = Sources::new();
+    for row in csv::Reader::from_path(&path)?.into_deserialize() {
+        let (file, bytes, modified): (PathBuf, u64, u64) = row?;
+        sources.insert(file, FileStamp { bytes, modified });
+    }
+    Ok(Some(sources))
 }
 
 /// `rejected.jsonl`, which is there only where something was rejected.

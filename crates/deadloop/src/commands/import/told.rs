@@ -47,6 +47,7 @@ impl Imported {
     /// What came in and what became of it, for people.
     pub(super) fn summary(&self) -> String {
         self.sums()
+            + &self.joined()
             + &self.passed_over()
             + &self.guesses()
             + &self.came_along()
@@ -70,6 +71,18 @@ impl Imported {
             sum(counts.records),
             sum(counts.transcripts),
         )
+    }
+
+    /// What became of the corpus that was added to.
+    fn joined(&self) -> String {
+        match &self.joined {
+            Some(joined) => format!(
+                "\n the corpus   {} transcripts, {} of before replaced",
+                show::count(joined.all),
+                show::count(joined.replaced),
+            ),
+            None => String::new(),
+        }
     }
 
     /// Files of folders that are no recordings, by kind.
