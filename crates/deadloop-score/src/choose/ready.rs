@@ -9,7 +9,7 @@ use super::advice::Ship;
 use super::cross::Cross;
 use super::levels::Tried;
 use super::options::ReadyGuard;
-use super::rule::{SURE, costs, ships};
+use super::rule::{Bar, SURE, costs, ships};
 use crate::constraint::Assurance;
 use crate::tally::Tally;
 
@@ -138,7 +138,10 @@ impl<'a> Chooser<'a> {
         };
         let duel = self.duel(&cross, &self.every, self.in_use);
         let (figures, held_out) = (duel.figures(), duel.tallies(false));
-        let bar = self.bar(SURE, &self.every);
+        let bar = Bar {
+            within: Assurance::Likely.probability(),
+            ..self.bar(SURE, &self.every)
+        };
         Lead {
             ships: ships(&figures, &bar),
             costs: costs(&figures, &bar),
