@@ -8,12 +8,12 @@
 
 use std::path::{Path, PathBuf};
 
-use deadloop_corpus::synth::{Made, SourcePlace, Spec, Stock, Synth};
+use deadloop_corpus::synth::{CorpusSpec, Made, SourcePlace, Stock, Synth};
 use deadloop_detect::{DETECTORS, Guard, Member, Params, Setting, TextChannel};
 
 fn made() -> Vec<Made> {
     let folder: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../datasets/circling");
-    let spec = Spec::read(&folder.join("spec.toml")).expect("a spec");
+    let spec = CorpusSpec::read(&folder.join("spec.toml")).expect("a spec");
     let mut stock = Stock::default();
     for source in &spec.sources {
         let SourcePlace::Text(text) = &source.place else {

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use deadloop_corpus::find::{FoundSpan, find};
 use deadloop_corpus::synth::{
-    CleanText, Forms, Label, Made, Real, SourcePlace, Spec, Stock, Synth, TimedPiece, key_texts,
+    CleanText, CorpusSpec, Forms, Label, Made, Real, SourcePlace, Stock, Synth, TimedPiece,
+    key_texts,
 };
 use deadloop_corpus::{Body, Corpus};
 
@@ -16,9 +17,9 @@ fn datasets() -> PathBuf {
 }
 
 /// Everything that a spec of `datasets/` draws on, its clean transcripts found the slow way.
-fn read(name: &str) -> (Spec, Stock) {
+fn read(name: &str) -> (CorpusSpec, Stock) {
     let folder = datasets().join(name);
-    let spec = Spec::read(&folder.join("spec.toml")).unwrap();
+    let spec = CorpusSpec::read(&folder.join("spec.toml")).unwrap();
     let mut stock = Stock {
         forms: spec.read_forms(&folder).unwrap(),
         ..Stock::default()
@@ -49,7 +50,7 @@ fn clean(path: &Path) -> Vec<CleanText> {
         .collect()
 }
 
-fn all(spec: &Spec, stock: &Stock) -> Vec<Made> {
+fn all(spec: &CorpusSpec, stock: &Stock) -> Vec<Made> {
     let synth = Synth::new(spec, stock);
     synth
         .jobs()
@@ -320,7 +321,7 @@ fn stock() -> Stock {
 #[test]
 fn another_item_changes_nothing_and_another_seed_everything() {
     let ids = |spec: &str| -> BTreeMap<String, String> {
-        let spec = Spec::parse(spec).unwrap();
+        let spec = CorpusSpec::parse(spec).unwrap();
         let of = |made: &Made| {
             (
                 made.entry.transcript.id.clone(),
@@ -347,7 +348,7 @@ fn another_item_changes_nothing_and_another_seed_everything() {
 fn a_fault_befalls_the_one_transcript_that_has_what_it_damages() {
     let text_of_spec = "name = \"real\"\nseed = 5\ntest = 0\n[[source]]\nname = \"real\"\ncorpus = \"corpus\"\n[[item]]\nname = \"a\"\nkind = \"fault\"\n\
          stream = \"think\"\nsource = \"real\"\nlang = \"en\"\nfault = [\"think-open\", \"think-missing\"]\ncount = 6\nintact = 0\n";
-    let spec = Spec::parse(text_of_spec).unwrap();
+    let spec = CorpusSpec::parse(text_of_spec).unwrap();
     let id = |at: usize| format!("t{at}");
     let clean = |at| CleanText {
         id: id(at),
@@ -372,7 +373,7 @@ fn a_fault_befalls_the_one_transcript_that_has_what_it_damages() {
         ..Stock::default()
     };
     let kept = "writers = \"kept\"\n".to_owned() + text_of_spec;
-    for made in all(&Spec::parse(&kept).unwrap(), &stock) {
+    for made in all(&CorpusSpec::parse(&kept).unwrap(), &stock) {
         assert_eq!(made.entry.transcript.model, "m");
     }
     let made = all(&spec, &stock);
@@ -398,7 +399,7 @@ fn a_fault_befalls_the_one_transcript_that_has_what_it_damages() {
 /// Most logs do not say in which language they are: they are taken for any.
 #[test]
 fn text_without_a_language_is_of_any() {
-    let spec = Spec::parse(&format!("{SMALL}{ITEM}")).unwrap();
+    let spec = CorpusSpec::parse(&format!("{SMALL}{ITEM}")).unwrap();
     let mut stock = stock();
     let texts = stock.texts.iter_mut().flatten();
     texts.for_each(|text| text.lang.clear());
@@ -407,7 +408,7 @@ fn text_without_a_language_is_of_any() {
 
 #[test]
 fn ranges_are_kept() {
-    let spec = Spec::parse(
+    let spec = CorpusSpec::parse(
         &format!("{SMALL}{ITEM}copies = [5, 7]\nlength = 0\ntruncate = false\nafter = [50, 80]\n")
             .replace("count = 3", "count = 40"),
     )
@@ -438,8 +439,11 @@ fn ranges_are_kept() {
 #[test]
 fn chunks_are_of_the_wanted_size_and_lose_nothing() {
     let item = format!("{SMALL}{ITEM}chunks = {{ by = \"chars\", size = [2, 5], ms = [3, 9] }}\n");
-    let whole = all(&Spec::parse(&format!("{SMALL}{ITEM}")).unwrap(), &stock());
-    let cut = all(&Spec::parse(&item).unwrap(), &stock());
+    let whole = all(
+        &CorpusSpec::parse(&format!("{SMALL}{ITEM}")).unwrap(),
+        &stock(),
+    );
+    let cut = all(&CorpusSpec::parse(&item).unwrap(), &stock());
     for (whole, cut) in whole.iter().zip(&cut) {
         assert_eq!(
             whole.entry.transcript.answer(),
@@ -491,7 +495,7 @@ fn actions_are_planted_into_real_answers() {
         ..Stock::default()
     };
     let spec = item("stream = \"tags\"\nfault = [\"case\", \"unclosed\"]");
-    let made = all(&Spec::parse(&spec).unwrap(), &stock);
+    let made = all(&CorpusSpec::parse(&spec).unwrap(), &stock);
     assert_eq!(made.len(), 12);
     let mut texts = BTreeSet::new();
     for made in made {
@@ -507,7 +511,7 @@ fn actions_are_planted_into_real_answers() {
     assert!(texts.len() > 1, "between one pair of sentences alone");
 
     let spec = item("stream = \"arguments\"\nfault = \"cut\"");
-    let refused = Spec::parse(&spec).unwrap_err().to_string();
+    let refused = CorpusSpec::parse(&spec).unwrap_err().to_string();
     assert!(refused.contains("stream tags or think"), "{refused}");
 }
 
@@ -542,7 +546,7 @@ fn a_stall_in_a_recording_keeps_its_pieces_and_times() {
         ..Stock::default()
     };
     let made = all(
-        &Spec::parse(&spec("{ by = \"recorded\" }")).unwrap(),
+        &CorpusSpec::parse(&spec("{ by = \"recorded\" }")).unwrap(),
         &stock,
     );
     let mut lengths = BTreeSet::new();
@@ -561,7 +565,7 @@ fn a_stall_in_a_recording_keeps_its_pieces_and_times() {
     }
     assert_eq!(lengths.len(), 3);
 
-    let refused = |spec: &str| Spec::parse(spec).unwrap_err().to_string();
+    let refused = |spec: &str| CorpusSpec::parse(spec).unwrap_err().to_string();
     let size = refused(&spec("{ by = \"recorded\", size = 3 }"));
     assert!(size.contains("by alone"), "{size}");
     let tags = spec("{ by = \"recorded\" }")
@@ -658,20 +662,20 @@ fn what_is_wrong_is_told_with_its_line() {
     ];
     for (from, to, error) in cases {
         let spec = format!("{SMALL}{ITEM}").replacen(from, to, 1);
-        let told = Spec::parse(&spec).unwrap_err().to_string();
+        let told = CorpusSpec::parse(&spec).unwrap_err().to_string();
         assert!(told.starts_with(error), "{from} -> {to}: {told}");
     }
     let tool = ITEM
         .replace("paragraph", "tool-repeat")
         .replace("period = [20, 90]\n", "");
-    let told = Spec::parse(&format!("{SMALL}{tool}"))
+    let told = CorpusSpec::parse(&format!("{SMALL}{tool}"))
         .unwrap_err()
         .to_string();
     assert!(
         told.starts_with("9: a tool loop without [[tool]]"),
         "{told}"
     );
-    let twice = Spec::parse(&format!("{SMALL}{ITEM}{ITEM}"))
+    let twice = CorpusSpec::parse(&format!("{SMALL}{ITEM}{ITEM}"))
         .unwrap_err()
         .to_string();
     assert!(twice.starts_with("14: two items named a"), "{twice}");
@@ -679,9 +683,10 @@ fn what_is_wrong_is_told_with_its_line() {
 
 #[test]
 fn what_cannot_be_made_names_the_transcript_and_why() {
-    let spec =
-        Spec::parse(&format!("{SMALL}{ITEM}").replace("onset = [200, 500]", "onset = 900000"))
-            .unwrap();
+    let spec = CorpusSpec::parse(
+        &format!("{SMALL}{ITEM}").replace("onset = [200, 500]", "onset = 900000"),
+    )
+    .unwrap();
     let stock = Stock {
         texts: vec![Vec::new()],
         ..Stock::default()

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use deadloop_corpus::synth::{Label, Made, Run, Spec, Stock, Synth};
+use deadloop_corpus::synth::{CorpusSpec, Label, Made, Run, Stock, Synth};
 use deadloop_corpus::{Body, Entry, Place, RecordedEvent};
 use serde_json::Value as Json;
 
@@ -171,7 +171,7 @@ fn is_harmless(steps: &[Step], (reason, start, end): &(String, usize, usize)) ->
     }
 }
 
-fn all(spec: &Spec, stock: &Stock) -> Vec<Made> {
+fn all(spec: &CorpusSpec, stock: &Stock) -> Vec<Made> {
     let synth = Synth::new(spec, stock);
     let jobs = synth.jobs();
     jobs.iter()
@@ -193,7 +193,7 @@ fn check(made: &[Made]) {
 }
 
 fn starter() -> Vec<Made> {
-    let spec = Spec::read(&Path::new(STARTER).join("spec.toml")).expect("the spec");
+    let spec = CorpusSpec::read(&Path::new(STARTER).join("spec.toml")).expect("the spec");
     let stock = Stock {
         forms: spec.read_forms(Path::new(STARTER)).expect("the forms"),
         ..Stock::default()
@@ -237,7 +237,7 @@ fn into_real_runs_of_others_every_kind_is_planted_behind_what_they_did() {
         text += &format!("[[item]]\nname = \"{kind}\"\nkind = \"{kind}\"\ncount = 12\n");
     }
     text += "[[item]]\nname = \"left\"\nkind = \"cycle\"\ncount = 12\nafter = [1, 3]\nclass = \"transient\"\n";
-    let spec = Spec::parse(&text).expect("a spec");
+    let spec = CorpusSpec::parse(&text).expect("a spec");
     assert!(spec.wants_runs(0));
     let hosts = hosts();
     let by_id: BTreeMap<_, _> = hosts
@@ -295,14 +295,14 @@ fn what_no_run_can_be_is_refused_with_its_line() {
         ("kind = \"run\"\nforms = \"x\"", "9: forms x: there is none"),
     ];
     for (item, told) in cases {
-        let error = Spec::parse(&format!(
+        let error = CorpusSpec::parse(&format!(
             "{REAL}[[item]]\n{item}\ncount = 1\nname = \"i\"\n"
         ))
         .unwrap_err();
         assert!(error.to_string().starts_with(told), "{error}");
     }
     let none = "name = \"x\"\nseed = 1\n[[item]]\nname = \"i\"\nkind = \"cycle\"\ncount = 1\n";
-    let error = Spec::parse(none).unwrap_err().to_string();
+    let error = CorpusSpec::parse(none).unwrap_err().to_string();
     assert!(error.starts_with("3: a run without a host"), "{error}");
 }
 
@@ -336,7 +336,7 @@ fn parallel() -> Run {
 fn parallel_calls_of_a_real_run_come_back_in_part() {
     let item = "[[item]]\nname = \"p\"\nkind = \"fault\"\nstream = \"calls\"\nsource = \"runs\"\n\
                 fault = \"partial-tools\"\ncount = 60\nintact = 0.3\n";
-    let spec = Spec::parse(&format!("{REAL}{item}")).expect("a spec");
+    let spec = CorpusSpec::parse(&format!("{REAL}{item}")).expect("a spec");
     assert!(spec.wants_runs(0));
     let host = parallel();
     let stock = Stock {

@@ -4,7 +4,7 @@
 //! `cargo run --release -p deadloop-studies --bin advice -- CORPUS` prints the report `reports/advice.md`, which
 //! `scripts/advice` writes, and ends with 1 if a bound of the report is missed. Everything is measured once; a draw is a
 //! choice among the records of its transcripts, by the code that `deadloop tune` runs, for several guards in use, with
-//! the labels as they are and with some spoilt on purpose ([`spoilt`]).
+//! the labels as they are and with some spoilt on purpose (`spoil.rs`).
 
 mod draws;
 mod spoil;

@@ -1,8 +1,8 @@
 //! The card of a made corpus.
 
-use super::spec::Spec;
+use super::spec::CorpusSpec;
 
-impl Spec {
+impl CorpusSpec {
     /// The card of the corpus, dataset.toml: `from` names the spec.
     pub fn card(&self, from: &str) -> String {
         let mut card = toml::Table::new();

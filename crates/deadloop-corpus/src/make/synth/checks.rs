@@ -7,10 +7,10 @@ use super::drift::Drift;
 use super::fields::{Bounds, Fields, SpecError};
 use super::items::ITEM;
 use super::keys::Key;
-use super::spec::{Loop, Spec};
+use super::spec::{CorpusSpec, Loop};
 use crate::make::plant::PlantKind;
 
-impl Spec {
+impl CorpusSpec {
     /// Refuses what no transcript could satisfy.
     pub(super) fn possible(
         &self,
@@ -84,7 +84,7 @@ impl Spec {
     }
 }
 
-impl Spec {
+impl CorpusSpec {
     /// Refuses words of doubt that there are not.
     pub(super) fn doubt_possible(
         &self,

@@ -2,7 +2,7 @@
 
 use super::doubt::{glued, statements};
 use super::fields::{Fields, SpecError};
-use super::spec::{Loop, Spec};
+use super::spec::{CorpusSpec, Loop};
 use crate::make::plant::{Numbering, PlantKind, Planting, Rng};
 
 /// The kinds of drift, as in files.
@@ -74,7 +74,7 @@ impl Drift {
         &self,
         table: &Fields,
         looped: &Loop,
-        spec: &Spec,
+        spec: &CorpusSpec,
         langs: &[String],
     ) -> Result<(), SpecError> {
         let line = table.line_of("drift");

@@ -10,7 +10,7 @@ use super::checks::named;
 use super::drawn::Drawn;
 use super::fields::{Bounds, Fields, SpecError};
 use super::label::Label;
-use super::spec::{Chunks, Faults, Item, Spec};
+use super::spec::{Chunks, CorpusSpec, Faults, Item};
 use super::{ATTEMPTS, DAMAGED, Frame, Made, Synth, damaged};
 use crate::RecordedEvent;
 use crate::make::plant::Rng;
@@ -51,7 +51,7 @@ pub(super) struct Stream {
     pub(super) more: Map<String, Json>,
 }
 
-impl Spec {
+impl CorpusSpec {
     /// Reads an item of faults; refuses what no stream has.
     pub(super) fn faults(&self, table: &Fields) -> Result<Faults, SpecError> {
         let kinds: Vec<Fault> = table

@@ -4,7 +4,7 @@ use super::copies::{Copies, Maker, Unit, vocabulary};
 use super::drift::{Drift, Words};
 use super::fields::Bounds;
 use super::label::{Label, Stretch};
-use super::spec::{Loop, Spec};
+use super::spec::{CorpusSpec, Loop};
 use super::stock::{Clean, CleanText};
 use crate::make::plant::{PlantKind, Rng};
 
@@ -23,7 +23,7 @@ pub(super) struct Text {
 
 /// What is wanted of one transcript.
 pub(super) struct Wanted<'a> {
-    pub(super) spec: &'a Spec,
+    pub(super) spec: &'a CorpusSpec,
     pub(super) looped: &'a Loop,
     pub(super) onset: Bounds,
     pub(super) lang: &'a str,

@@ -1,4 +1,4 @@
-//! Synthetic corpora: a [`Spec`] says what is wanted, a [`Stock`] holds the clean texts and forms that
+//! Synthetic corpora: a [`CorpusSpec`] says what is wanted, a [`Stock`] holds the clean texts and forms that
 //! it draws on, and [`Synth`] makes the transcripts one by one, each from a seed of its own: in any
 //! order, on any number of threads, and whatever else the spec asks for, it comes out the same.
 //!
@@ -42,7 +42,7 @@ pub use label::{COLUMNS, Label, LabelCells};
 pub use recorded::LabelRows;
 pub use runs::Run;
 pub use schema::{forms_schema, spec_schema};
-pub use spec::{CleanSource, SourcePlace, Spec};
+pub use spec::{CleanSource, CorpusSpec, SourcePlace};
 pub use stock::{CleanText, Real, Stock, TimedPiece};
 
 use serde_json::{Map, Value as Json, json};
@@ -94,7 +94,7 @@ pub struct SynthJob {
 /// Makes the transcripts of a spec.
 #[derive(Debug)]
 pub struct Synth<'a> {
-    spec: &'a Spec,
+    spec: &'a CorpusSpec,
     stock: &'a Stock,
 }
 
@@ -108,7 +108,7 @@ struct Frame<'a> {
 
 impl<'a> Synth<'a> {
     /// Makes the transcripts of `spec` from `stock`.
-    pub fn new(spec: &'a Spec, stock: &'a Stock) -> Self {
+    pub fn new(spec: &'a CorpusSpec, stock: &'a Stock) -> Self {
         Self { spec, stock }
     }
 

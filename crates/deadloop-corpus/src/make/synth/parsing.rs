@@ -1,4 +1,4 @@
-//! Reads a [`Spec`] from TOML. Everything that can be known to be impossible is refused before any work.
+//! Reads a [`CorpusSpec`] from TOML. Everything that can be known to be impossible is refused before any work.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,11 +6,13 @@ use super::checks::{allowed, ends, named, room};
 use super::drift::Drift;
 use super::fields::{Bounds, Fields, SpecError};
 use super::runs::Shape;
-use super::spec::{Chunks, CleanSource, Item, Loop, SourcePlace, Spec, Tool, ToolLoop, Unit, What};
+use super::spec::{
+    Chunks, CleanSource, CorpusSpec, Item, Loop, SourcePlace, Tool, ToolLoop, Unit, What,
+};
 use super::tables;
 use crate::make::plant::PlantKind;
 
-impl Spec {
+impl CorpusSpec {
     /// Reads a spec.
     ///
     /// # Errors

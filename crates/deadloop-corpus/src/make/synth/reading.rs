@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 
 use super::fields::SpecError;
 use super::forms::Forms;
-use super::spec::{CleanSource, Spec};
+use super::spec::{CleanSource, CorpusSpec};
 use super::stock::{CleanText, Real, TimedPiece};
 use crate::{Body, Entry, Place, Problem, RecordedEvent};
 
@@ -31,11 +31,11 @@ fn read(path: &Path) -> Result<String, Problem> {
     std::fs::read_to_string(path).map_err(|e| unreadable(path, &e))
 }
 
-impl Spec {
+impl CorpusSpec {
     /// Reads a spec from its file.
     ///
     /// # Errors
-    /// It cannot be read, or see [`Spec::parse`].
+    /// It cannot be read, or see [`CorpusSpec::parse`].
     pub fn read(path: &Path) -> Result<Self, Problem> {
         Self::parse(&read(path)?).map_err(|e| e.problem(path))
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::label::{COLUMNS, LabelCells};
-use super::spec::{Item, Spec, What};
+use super::spec::{CorpusSpec, Item, What};
 use super::{Made, SpecError, Synth};
 use crate::{Corpus, Entry, Place, Problem};
 
@@ -46,7 +46,7 @@ impl LabelRows {
     }
 }
 
-impl Spec {
+impl CorpusSpec {
     /// Whether an item takes recordings of a source as they are.
     pub fn wants_recordings(&self, source: usize) -> bool {
         let mut recorded = self

@@ -1,4 +1,4 @@
-//! [`Spec`]: what a corpus is to be made of. `parsing` reads it from TOML.
+//! [`CorpusSpec`]: what a corpus is to be made of. `parsing` reads it from TOML.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::make::plant::PlantKind;
 
 /// A corpus to be made.
 #[derive(Clone, Debug)]
-pub struct Spec {
+pub struct CorpusSpec {
     /// The name of the corpus.
     pub name: String,
     /// What every draw depends on.
@@ -185,7 +185,7 @@ impl Chunks {
     }
 }
 
-impl Spec {
+impl CorpusSpec {
     /// Whether an item plants into the runs of a source.
     pub fn wants_runs(&self, source: usize) -> bool {
         let of_runs = |item: &&Item| match &item.what {

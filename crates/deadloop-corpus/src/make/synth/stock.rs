@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::forms::Forms;
 use super::runs::Run;
-use super::spec::Spec;
+use super::spec::CorpusSpec;
 use super::{Made, seeded};
 use crate::make::plant::Rng;
 
@@ -86,7 +86,11 @@ impl Split {
 pub(super) struct Deal(BTreeSet<usize>);
 
 impl Deal {
-    pub(super) fn of<'a>(spec: &Spec, pool: &str, names: impl Iterator<Item = &'a str>) -> Self {
+    pub(super) fn of<'a>(
+        spec: &CorpusSpec,
+        pool: &str,
+        names: impl Iterator<Item = &'a str>,
+    ) -> Self {
         let keyed = |(at, name)| (seeded(spec.seed, &["split", pool, name]), at);
         let mut order: Vec<(u64, usize)> = names.enumerate().map(keyed).collect();
         order.sort_unstable();
@@ -116,7 +120,7 @@ impl Deal {
 /// The texts of one source in one language and split: the split that their corpus dealt them to, or else
 /// groups whole.
 pub(super) fn pool<'a>(
-    spec: &Spec,
+    spec: &CorpusSpec,
     texts: &'a [CleanText],
     source: &str,
     lang: &str,
@@ -134,7 +138,7 @@ pub(super) fn pool<'a>(
 
 /// Those of a split, groups whole.
 pub(super) fn of_split<'a, T>(
-    spec: &Spec,
+    spec: &CorpusSpec,
     all: Vec<&'a T>,
     source: &str,
     split: Split,

@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 use super::fields::Bounds;
 use super::label::{Label, Stretch};
 use super::looped::Failed;
-use super::spec::{Spec, Tool, ToolLoop};
+use super::spec::{CorpusSpec, Tool, ToolLoop};
 use crate::make::plant::Rng;
 use crate::{Body, RecordedEvent};
 
@@ -17,7 +17,7 @@ type Call = (usize, String);
 
 /// One draw: the events and what is true about them.
 pub(super) fn tool_loop(
-    spec: &Spec,
+    spec: &CorpusSpec,
     looped: &ToolLoop,
     onset: Bounds,
     rng: &mut Rng,

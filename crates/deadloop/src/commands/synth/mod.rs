@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use deadloop_corpus::synth::{
-    COLUMNS, CleanSource, CleanText, LabelRows, Made, Real, Run, SourcePlace, Spec, Stock,
+    COLUMNS, CleanSource, CleanText, CorpusSpec, LabelRows, Made, Real, Run, SourcePlace, Stock,
     Synth as Maker, SynthJob, key_texts,
 };
 use deadloop_corpus::{
@@ -122,7 +122,7 @@ fn keys(global: Global) -> Outcome {
 }
 
 fn make(path: &Path, out: &Path, force: bool, global: Global) -> Outcome {
-    let spec = Spec::read(path).map_err(usage)?;
+    let spec = CorpusSpec::read(path).map_err(usage)?;
     let folder = Folder::prepare(out, &spec, force)?;
     let stock = stock(path, &spec, global.quiet)?;
     let maker = Maker::new(&spec, &stock);
@@ -195,7 +195,7 @@ struct Folder<'a> {
 
 impl<'a> Folder<'a> {
     /// Makes the folder; refuses one with files that would mix with the new ones.
-    fn prepare(path: &'a Path, spec: &Spec, force: bool) -> Outcome<Self> {
+    fn prepare(path: &'a Path, spec: &CorpusSpec, force: bool) -> Outcome<Self> {
         let inner = path.join("transcripts");
         let refuse =
             |e| Code::Usage.error(format!("--out {}: cannot be made: {e}", path.display()));
@@ -223,7 +223,7 @@ impl<'a> Folder<'a> {
     }
 
     /// A writer for each file of transcripts.
-    fn writers<'s>(&self, spec: &'s Spec) -> Outcome<BTreeMap<&'s str, CorpusWriter>> {
+    fn writers<'s>(&self, spec: &'s CorpusSpec) -> Outcome<BTreeMap<&'s str, CorpusWriter>> {
         let create = |file| {
             let path = self.path.join("transcripts").join(named(file));
             let writer = CorpusWriter::create(&path, self.force).map_err(refused)?;
@@ -246,7 +246,7 @@ impl<'a> Folder<'a> {
 }
 
 /// Reads the sources and forms of a spec.
-fn stock(path: &Path, spec: &Spec, quiet: bool) -> Outcome<Stock> {
+fn stock(path: &Path, spec: &CorpusSpec, quiet: bool) -> Outcome<Stock> {
     let base = path.parent().unwrap_or(Path::new(""));
     let mut stock = Stock::default();
     for (at, source) in spec.sources.iter().enumerate() {

@@ -27,7 +27,7 @@ use serde_json::{Map, Value as Json, json};
 use super::checks::{ends, named};
 use super::fields::{Bounds, Fields, SpecError};
 use super::label::Label;
-use super::spec::{Item, Spec};
+use super::spec::{CorpusSpec, Item};
 use super::stock::{Split, of_split};
 use super::{ATTEMPTS, Frame, Made, PLANTED, Synth, seeded};
 use crate::find::Reason;
@@ -130,7 +130,7 @@ pub(super) struct Wanted {
     texts: Vec<String>,
 }
 
-impl Spec {
+impl CorpusSpec {
     /// Reads an item of runs; refuses what no run has.
     pub(super) fn run(&self, table: &Fields, shape: Shape) -> Result<Wanted, SpecError> {
         let forms = table.text("forms");
