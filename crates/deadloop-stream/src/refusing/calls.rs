@@ -1,8 +1,8 @@
 //! [`WireCalls`]: the calls of a response as its wire has them, and what became of each.
 
-use crate::RefusedCall;
 use crate::calls::PieceOf;
 use crate::take::Object;
+use crate::{Heard, RefusedCall};
 
 /// Most calls of a response that are followed. Further ones go on undecided.
 const MOST: usize = 4096;
@@ -14,6 +14,8 @@ pub(crate) struct WireCalls {
     /// How many calls the guard has decided on.
     decided: u64,
     refused: usize,
+    /// Whether the answer has said something, a text in place of a call included.
+    spoken: bool,
     /// The number that the next event of the response gets, where its API numbers events and one was replaced.
     next: Option<u64>,
 }
@@ -74,9 +76,15 @@ impl WireCalls {
         MOST
     }
 
-    /// The guard has decided on this many calls.
-    pub(super) fn decided(&mut self, calls: u64) {
-        self.decided = calls;
+    /// The guard was told this much, and has decided on the calls in it.
+    pub(super) fn decided(&mut self, heard: Heard) {
+        self.decided = heard.calls.0;
+        self.spoken |= heard.answer.0 > 0;
+    }
+
+    /// Whether the answer has said something before; from now on it has.
+    pub(super) fn speak(&mut self) -> bool {
+        std::mem::replace(&mut self.spoken, true)
     }
 
     /// These go on now, decided or not.

@@ -275,7 +275,7 @@ impl Refusing {
     /// Notes what was decided. Returns the alarm that ends the response here.
     fn note(&mut self, step: Step, passed: &mut Passed) -> Option<Alarm> {
         passed.warnings.extend(step.warnings);
-        self.calls.decided(self.watched.heard().calls.0);
+        self.calls.decided(self.watched.heard());
         let mut ends = self.watched.alarm().cloned();
         for refused in step.refused {
             match refused.number {

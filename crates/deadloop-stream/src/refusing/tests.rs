@@ -135,6 +135,28 @@ fn a_refused_call_is_replaced_and_the_others_go_on() {
     }
 }
 
+/// Texts in place of calls are paragraphs of their own, where clients join the pieces of an answer.
+#[test]
+fn texts_of_several_calls_do_not_run_into_one() {
+    for api in [&APIS[0], &APIS[3]] {
+        let (whole, ..) = got(REFUSES, &api.stream(&["ls"; 4]), 99);
+        let (calls, answer, _) = read(&whole);
+        assert_eq!(calls, ["c0", "c1"]);
+        let paragraphs: Vec<&str> = answer.split("\n\n").collect();
+        let refused = |text: &&str| text.starts_with("[deadloop refused") && text.ends_with(".]");
+        assert!(
+            paragraphs.len() == 2 && paragraphs.iter().all(refused),
+            "{answer}"
+        );
+    }
+    let said = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Look.\"}}]}\n\n";
+    let (whole, ..) = got(REFUSES, &(said.to_owned() + &APIS[0].stream(&LOOP)), 99);
+    assert!(
+        read(&whole).1.starts_with("Look.\n\n[deadloop refused"),
+        "{whole}"
+    );
+}
+
 /// Without a call that is left the response waits for none.
 #[test]
 fn a_response_whose_every_call_is_refused_ends_by_itself() {
