@@ -1,4 +1,4 @@
-//! What `deadloop proxy` says of guards that it cannot feed, and of calls that it cannot refuse.
+//! What `deadloop proxy` says of guards that it cannot feed, and of calls that it refuses.
 #![cfg(unix)]
 #![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
 
@@ -42,7 +42,7 @@ fn strict_refuses_guards_that_no_response_can_feed() {
     );
 }
 
-/// Both are said once: the blind guards at the start, the refusal when it comes.
+/// The blind guards are told once, at the start, and each refusal when it comes.
 #[test]
 fn blind_guards_and_refusals_are_told() {
     let dir = tempfile::tempdir().expect("a folder");
