@@ -297,6 +297,25 @@ fn a_call_that_is_too_long_to_wait_goes_on_and_ends_the_response_if_it_is_refuse
     assert_eq!((whole == healthy, refused, ended), (true, 0, false));
 }
 
+/// Calls without end, and ids and names as long as a line, take bounded memory: what is not followed goes on.
+#[test]
+fn what_is_too_much_to_follow_goes_on() {
+    let long = "x".repeat(5000);
+    let tools: Vec<String> = (0..3000).map(|n| format!("t{n}")).collect();
+    let tools: Vec<&str> = tools.iter().map(String::as_str).collect();
+    let many = APIS[3].stream(&tools);
+    let named = APIS[0].stream(&[long.as_str(), long.as_str()]);
+    let ids = named.replace("\"c0\"", &format!("\"{long}\""));
+    for stream in [many, named, ids] {
+        let (whole, refused, ended) = got(REFUSES, &stream, 1 << 14);
+        assert_eq!((whole == stream, refused, ended), (true, 0, false));
+    }
+    let (whole, refused, _) = got(REFUSES, &APIS[0].stream(&[long.as_str(); 3]), 1 << 14);
+    assert_eq!(refused, 1);
+    let told = whole.split("refused a call of ").nth(1).unwrap();
+    assert_eq!(told.find(". This call"), Some(256));
+}
+
 /// A call that the server runs itself, and one of an API without a way: the response ends before it.
 #[test]
 fn a_call_that_cannot_be_replaced_ends_the_response_before_it() {
