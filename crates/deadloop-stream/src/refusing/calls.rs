@@ -1,11 +1,14 @@
 //! [`WireCalls`]: the calls of a response as its wire has them, and what became of each.
 
-use crate::RefusedCall;
 use crate::calls::PieceOf;
 use crate::take::Object;
+use crate::{Heard, RefusedCall};
 
 /// Most calls of a response that are followed. Further ones go on undecided.
-const MOST: usize = 4096;
+const MOST: usize = 1024;
+
+/// Longest key and id of a call that is followed, and the longest name that is told, in bytes.
+const LONGEST: usize = 256;
 
 /// The calls of a response, in the order in which they begin.
 #[derive(Debug, Default)]
@@ -14,6 +17,10 @@ pub(crate) struct WireCalls {
     /// How many calls the guard has decided on.
     decided: u64,
     refused: usize,
+    /// Whether there are calls that are not followed.
+    others: bool,
+    /// Whether the answer has said something, a text in place of a call included.
+    spoken: bool,
     /// The number that the next event of the response gets, where its API numbers events and one was replaced.
     next: Option<u64>,
 }
@@ -37,6 +44,11 @@ struct WireCall {
     kept: bool,
 }
 
+/// The beginning of a name.
+fn cut(name: &str) -> String {
+    name[..name.floor_char_boundary(LONGEST)].to_owned()
+}
+
 impl WireCalls {
     /// The call that a piece goes on with. A piece without a name and an id is of the last call with its key.
     pub(super) fn find(&self, piece: &PieceOf) -> Option<usize> {
@@ -48,21 +60,24 @@ impl WireCalls {
     }
 
     /// Takes a piece; `able`: whether its call, if it is new, can be replaced. Returns the place of its call, which is that
-    /// of no call where there are too many.
+    /// of no call where there are too many, or where its id is no id.
     pub(super) fn take(&mut self, piece: &PieceOf, able: bool) -> usize {
         if let Some(known) = self.find(piece) {
             let call = &mut self.calls[known];
             call.number = piece.number;
-            call.id = call.id.take().or_else(|| piece.id.clone());
-            call.name = call.name.take().or_else(|| piece.name.clone());
+            let short = piece.id.as_ref().filter(|id| id.len() <= LONGEST);
+            call.id = call.id.take().or_else(|| short.cloned());
+            let name = || piece.name.as_deref().map(cut);
+            call.name = call.name.take().or_else(name);
             return known;
         }
-        if self.calls.len() < MOST {
+        let id = piece.id.as_deref().unwrap_or_default();
+        if self.calls.len() < MOST && piece.key.len().max(id.len()) <= LONGEST {
             self.calls.push(WireCall {
                 number: piece.number,
                 key: piece.key.clone(),
                 id: piece.id.clone(),
-                name: piece.name.clone(),
+                name: piece.name.as_deref().map(cut),
                 able,
                 refused: None,
                 told: false,
@@ -71,12 +86,19 @@ impl WireCalls {
             });
             return self.calls.len() - 1;
         }
+        self.others = true;
         MOST
     }
 
-    /// The guard has decided on this many calls.
-    pub(super) fn decided(&mut self, calls: u64) {
-        self.decided = calls;
+    /// The guard was told this much, and has decided on the calls in it.
+    pub(super) fn decided(&mut self, heard: Heard) {
+        self.decided = heard.calls.0;
+        self.spoken |= heard.answer.0 > 0;
+    }
+
+    /// Whether the answer has said something before; from now on it has.
+    pub(super) fn speak(&mut self) -> bool {
+        std::mem::replace(&mut self.spoken, true)
     }
 
     /// These go on now, decided or not.
@@ -105,7 +127,7 @@ impl WireCalls {
             return false;
         }
         let name = why.name.as_deref().or(call.name.as_deref());
-        let name = name.unwrap_or("a tool");
+        let name = cut(name.unwrap_or("a tool"));
         let why = why.alarm.refusal();
         call.refused = Some(format!("[deadloop refused a call of {name}. {why}]"));
         self.refused += 1;
@@ -130,7 +152,7 @@ impl WireCalls {
 
     /// Whether every call was refused: then the response asks for none.
     pub(super) fn none_left(&self) -> bool {
-        self.refused > 0 && self.refused == self.calls.len()
+        self.refused > 0 && self.refused == self.calls.len() && !self.others
     }
 
     /// Whether the call at this place is refused.

@@ -73,21 +73,23 @@ fn without(delta: &mut Object, calls: &[usize], all: &mut WireCalls) -> bool {
         texts.extend(all.tell(*place));
         removed |= delta.shift_remove("function_call").is_some();
     }
-    texts.into_iter().for_each(|text| add(delta, text));
+    texts.into_iter().for_each(|text| add(delta, text, all));
     let says = |(name, value): (&String, &Value)| {
         name != "role" && !value.is_null() && value.as_str() != Some("")
     };
     removed && !delta.iter().any(says)
 }
 
-/// Adds a text to what the answer says.
-pub(super) fn add(message: &mut Object, text: String) {
+/// Adds a text to what the answer says, as a paragraph of its own.
+pub(super) fn add(message: &mut Object, text: String, all: &mut WireCalls) {
+    let more = all.speak();
     let content = match message.get_mut("content") {
         Some(Value::Array(blocks)) => {
             blocks.push(serde_json::json!({"type": "text", "text": text}));
             return;
         }
         Some(Value::String(said)) if !said.is_empty() => format!("{said}\n\n{text}"),
+        _ if more => format!("\n\n{text}"),
         _ => text,
     };
     message.insert("content".to_owned(), content.into());

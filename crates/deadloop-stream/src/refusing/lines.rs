@@ -28,6 +28,6 @@ fn replace(mut object: Object, calls: &[usize], all: &mut WireCalls) -> Vec<Obje
             message.shift_remove("tool_calls");
         }
     }
-    texts.into_iter().for_each(|text| add(message, text));
+    texts.into_iter().for_each(|text| add(message, text, all));
     vec![object]
 }

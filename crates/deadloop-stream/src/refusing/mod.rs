@@ -30,7 +30,7 @@ mod wire_events;
 pub(crate) use calls::WireCalls;
 use wire_events::{WireEvents, object_of};
 
-/// Most bytes that wait, in bytes: those of calls that are not decided, and of what follows them. With more they go on.
+/// Most that waits, in bytes of memory: calls that are not decided, and what follows them. With more they go on.
 const HELD: usize = 1 << 20;
 
 /// How an API says that a call was refused.
@@ -98,6 +98,13 @@ struct Waiting {
     bytes: Vec<u8>,
     /// The calls that it has pieces of.
     calls: Vec<usize>,
+}
+
+impl Waiting {
+    /// Bytes that it takes.
+    fn size(&self) -> usize {
+        size_of::<Self>() + self.bytes.len() + size_of_val(self.calls.as_slice())
+    }
 }
 
 /// What bytes that have arrived, or a silence, lead to.
@@ -232,7 +239,7 @@ impl Refusing {
         if wire_events::is_comment(&event.bytes) {
             self.pass(&event.bytes, passed);
         } else {
-            self.held += event.bytes.len();
+            self.held += event.size();
             self.waiting.push_back(event);
         }
         self.decide(step, passed);
@@ -275,7 +282,7 @@ impl Refusing {
     /// Notes what was decided. Returns the alarm that ends the response here.
     fn note(&mut self, step: Step, passed: &mut Passed) -> Option<Alarm> {
         passed.warnings.extend(step.warnings);
-        self.calls.decided(self.watched.heard().calls.0);
+        self.calls.decided(self.watched.heard());
         let mut ends = self.watched.alarm().cloned();
         for refused in step.refused {
             match refused.number {
@@ -297,7 +304,7 @@ impl Refusing {
             .waiting
             .pop_front_if(|event| all || self.calls.know(&event.calls))
         {
-            self.held -= event.bytes.len();
+            self.held -= event.size();
             let bytes = match self.calls.any_refused() {
                 true => self.without_refused(&event).unwrap_or(event.bytes),
                 false => event.bytes,

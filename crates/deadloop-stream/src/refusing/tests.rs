@@ -135,6 +135,28 @@ fn a_refused_call_is_replaced_and_the_others_go_on() {
     }
 }
 
+/// Texts in place of calls are paragraphs of their own, where clients join the pieces of an answer.
+#[test]
+fn texts_of_several_calls_do_not_run_into_one() {
+    for api in [&APIS[0], &APIS[3]] {
+        let (whole, ..) = got(REFUSES, &api.stream(&["ls"; 4]), 99);
+        let (calls, answer, _) = read(&whole);
+        assert_eq!(calls, ["c0", "c1"]);
+        let paragraphs: Vec<&str> = answer.split("\n\n").collect();
+        let refused = |text: &&str| text.starts_with("[deadloop refused") && text.ends_with(".]");
+        assert!(
+            paragraphs.len() == 2 && paragraphs.iter().all(refused),
+            "{answer}"
+        );
+    }
+    let said = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Look.\"}}]}\n\n";
+    let (whole, ..) = got(REFUSES, &(said.to_owned() + &APIS[0].stream(&LOOP)), 99);
+    assert!(
+        read(&whole).1.starts_with("Look.\n\n[deadloop refused"),
+        "{whole}"
+    );
+}
+
 /// Without a call that is left the response waits for none.
 #[test]
 fn a_response_whose_every_call_is_refused_ends_by_itself() {
@@ -273,6 +295,25 @@ fn a_call_that_is_too_long_to_wait_goes_on_and_ends_the_response_if_it_is_refuse
     let healthy = stream(&["ls"; 2]);
     let (whole, refused, ended) = got(REFUSES, &healthy, 1 << 14);
     assert_eq!((whole == healthy, refused, ended), (true, 0, false));
+}
+
+/// Calls without end, and ids and names as long as a line, take bounded memory: what is not followed goes on.
+#[test]
+fn what_is_too_much_to_follow_goes_on() {
+    let long = "x".repeat(5000);
+    let tools: Vec<String> = (0..3000).map(|n| format!("t{n}")).collect();
+    let tools: Vec<&str> = tools.iter().map(String::as_str).collect();
+    let many = APIS[3].stream(&tools);
+    let named = APIS[0].stream(&[long.as_str(), long.as_str()]);
+    let ids = named.replace("\"c0\"", &format!("\"{long}\""));
+    for stream in [many, named, ids] {
+        let (whole, refused, ended) = got(REFUSES, &stream, 1 << 14);
+        assert_eq!((whole == stream, refused, ended), (true, 0, false));
+    }
+    let (whole, refused, _) = got(REFUSES, &APIS[0].stream(&[long.as_str(); 3]), 1 << 14);
+    assert_eq!(refused, 1);
+    let told = whole.split("refused a call of ").nth(1).unwrap();
+    assert_eq!(told.find(". This call"), Some(256));
 }
 
 /// A call that the server runs itself, and one of an API without a way: the response ends before it.

@@ -11,17 +11,19 @@ pub(super) struct WireEvents {
     open: Vec<u8>,
     /// Where its last line begins.
     line: usize,
+    /// Whether the last byte was a CR and no more has come: an LF may belong to it.
+    cr: bool,
 }
 
 impl WireEvents {
     /// Takes bytes up to the end of the next event, and returns it; `None` once they are all taken.
     pub(super) fn next(&mut self, bytes: &mut &[u8]) -> Option<Vec<u8>> {
         while !bytes.is_empty() {
-            // Of a CR at the end of what had come it was not known whether it was all of a line's end.
-            let end = match self.open.ends_with(b"\r") {
+            let end = match std::mem::take(&mut self.cr) {
                 true => Some(usize::from(bytes[0] == b'\n')),
                 false => line_end(bytes),
             };
+            self.cr = end.is_none() && bytes.ends_with(b"\r");
             let (line, rest) = bytes.split_at(end.unwrap_or(bytes.len()));
             self.open.extend_from_slice(line);
             *bytes = rest;
@@ -42,7 +44,7 @@ impl WireEvents {
 
     /// What is open, which is over.
     pub(super) fn take(&mut self) -> Vec<u8> {
-        self.line = 0;
+        (self.line, self.cr) = (0, false);
         std::mem::take(&mut self.open)
     }
 
