@@ -25,7 +25,7 @@ pub struct RepairRow {
     pub verdict: Option<Mended>,
     /// What is to be said of it.
     pub detail: String,
-    /// The most chars that waited at one time; `None` for events and programs.
+    /// The most chars that waited at one time; `None` for events, programs and the stream as it is.
     pub held: Option<u64>,
     /// The most chars that were read without anything coming out; `None` likewise.
     pub silence: Option<u64>,
@@ -83,7 +83,7 @@ pub struct RepairScore {
     pub tally: RepairTally,
     /// Streams on which it failed: in no share.
     pub errors: u64,
-    /// The 95th percentile of the most chars that waited at one time; `None` for events and programs.
+    /// The 95th percentile of the most chars that waited at one time; `None` for events, programs and the stream as it is.
     pub held: Option<u64>,
     /// The 95th percentile of the most chars that were read without anything coming out; `None` likewise.
     pub silence: Option<u64>,

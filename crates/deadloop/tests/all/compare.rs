@@ -379,10 +379,15 @@ fn files_are_short_safe_and_not_overwritten() {
     let dir = temporary();
     let at = |name: &str| inside(dir.path(), name);
     let mut lines = String::new();
-    for i in 0..1500 {
+    for i in 0..1500_u16 {
         let id = format!("<script>alert({i})</script>|`@everyone`\u{1b}[2J\u{202e}{i}");
-        let text = "Stop now. ".repeat(100);
-        let label = json!([{"class": "loop", "onset": 10}]);
+        // A word of its own: copies, and texts that differ in numbers alone, are one observation.
+        let word: String = [i / 676, i / 26 % 26, i % 26]
+            .iter()
+            .map(|n| char::from(b'a' + u8::try_from(*n).unwrap_or(0)))
+            .collect();
+        let text = format!("Stop {word} now. ").repeat(100);
+        let label = json!([{"class": "loop", "onset": 14}]);
         lines += &format!("{}\n", json!({"id": id, "answer": text, "labels": label}));
     }
     lines += &format!(

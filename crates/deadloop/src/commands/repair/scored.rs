@@ -34,7 +34,7 @@ pub(crate) struct Fare {
     pub(crate) verdict: Option<Mended>,
     /// A detail in words.
     pub(crate) detail: String,
-    /// How long text waited; `None` for events and programs.
+    /// How long text waited; `None` for events, programs and the stream as it is.
     pub(crate) delay: Option<Delay>,
 }
 

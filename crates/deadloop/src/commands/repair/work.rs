@@ -20,7 +20,7 @@ pub(crate) struct Came {
     pub(crate) verdict: Option<Mended>,
     /// A detail about it, on one line.
     pub(crate) detail: String,
-    /// How long text waited; `None` for events and programs.
+    /// How long text waited; `None` for events, programs and the stream as it is.
     pub(crate) delay: Option<Delay>,
     /// The output, in a form for people.
     pub(crate) after: String,
