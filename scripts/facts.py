@@ -19,8 +19,10 @@ def train(facts, judged):
 
     with open(facts, newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    measures = [name for name in rows[0] if "." in name] + ["position", "period", "copies"]
     known = [row for row in rows if row["label"] in ("loop", "clean", "before")]
+    # A measure that never differs says nothing.
+    measures = [name for name in known[0] if "." in name or name in ("position", "period", "copies")]
+    measures = [name for name in measures if len({row[name] for row in known} - {""}) > 1]
     groups = [row["group"] or row["transcript"] for row in known]
     likely = cross_val_predict(
         HistGradientBoostingClassifier(random_state=1), [numbers(row, measures) for row in known],

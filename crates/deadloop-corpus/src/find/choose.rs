@@ -98,7 +98,7 @@ pub(super) fn look(chars: &[char], last: bool) -> Found {
         .map_or(body.len(), |t| t.earliest.unwrap_or(t.onset));
     let mut spans = escaped(body, &candidates, until);
     if tail.is_none() && last {
-        tail = never_back(body, &mut spans).or_else(|| drawn(body, &mut spans));
+        tail = never_back(body, &candidates, &mut spans).or_else(|| drawn(body, &mut spans));
     }
     let likeliest = |a: &&Candidate, b: &&Candidate| a.confidence.total_cmp(&b.confidence);
     let doubt = candidates.iter().max_by(likeliest);
@@ -219,7 +219,7 @@ fn tail(text: &[char], candidates: &[Candidate]) -> Option<FoundSpan> {
     };
     let mut span = span(text, best);
     span.end = None;
-    span.earliest = lead(candidates, &best.stretch);
+    span.earliest = lead(candidates, (best.stretch.start, best.stretch.onset));
     // What is known to lead into it says to the char where it begins.
     let begins = span.earliest.unwrap_or(span.onset);
     let stale = stale_since(text, begins);
@@ -230,10 +230,16 @@ fn tail(text: &[char], candidates: &[Candidate]) -> Option<FoundSpan> {
 }
 
 /// For a text that never returns to prose: the repetition from which on it does not. Removes it and those after it.
-fn never_back(text: &[char], spans: &mut Vec<FoundSpan>) -> Option<FoundSpan> {
+fn never_back(
+    text: &[char],
+    candidates: &[Candidate],
+    spans: &mut Vec<FoundSpan>,
+) -> Option<FoundSpan> {
     let first = gone_since(text, spans)?;
     let mut tail = spans.drain(first..).next()?;
     tail.end = None;
+    // What overlaps with it was left out of the spans.
+    tail.earliest = lead(candidates, (tail.start, tail.onset));
     Some(tail)
 }
 
@@ -269,13 +275,13 @@ fn mostly(near: &Stretch, alike: &Stretch) -> bool {
     before > 0 && (alike.copies < FEW && (turns || before > alike.length()) || late)
 }
 
-/// The onset of the first repetition that leads into `into`.
-fn lead(candidates: &[Candidate], into: &Stretch) -> Option<usize> {
+/// The onset of the first repetition that leads into the one with this start and onset.
+fn lead(candidates: &[Candidate], (start, onset): (usize, usize)) -> Option<usize> {
     let leads = |c: &&Candidate| {
         let s = &c.stretch;
-        let touches = s.end + SLACK >= into.start && s.onset + LEAD <= into.onset;
+        let touches = s.end + SLACK >= start && s.onset + LEAD <= onset;
         // What leads into it repeats by itself, before it.
-        let before = (into.onset - s.onset.min(into.onset)) as f64;
+        let before = (onset - s.onset.min(onset)) as f64;
         touches && c.alike >= 0.9 && c.confidence >= 0.4 && before >= s.period() as f64
     };
     candidates

@@ -48,4 +48,25 @@ mod tests {
             Class::Transient
         );
     }
+
+    #[test]
+    fn what_leads_into_a_loop_that_ends_in_stray_marks_is_its_earliest() {
+        // Words that come once.
+        let word = |n: usize| {
+            let letter = |part: usize| char::from(b'a' + (n * 7919 / part % 26) as u8);
+            format!("{}{}{} ", letter(676), letter(26), letter(1))
+        };
+        let part = |from: usize| (from..from + 90).map(word).collect::<String>();
+        // Two copies, the last half of which begins the loop: its period is another.
+        let (first, second) = (part(0), part(90));
+        let twice = format!("{first}{second}").repeat(2);
+        let looped = format!("{second}A few words between. ").repeat(4);
+        let found = find(&format!(
+            "{twice}A few words between. {looped}\n\n#\n. . .\n\n- -\n\n"
+        ));
+        assert_eq!(found.class, Class::Loop);
+        let span = found.spans.last().unwrap();
+        let earliest = span.earliest.unwrap_or(span.onset);
+        assert!(earliest <= first.len() + second.len() + 20, "{span:?}");
+    }
 }
