@@ -397,11 +397,20 @@ fn nothing_is_lost_in_silence() {
     let mut table: BTreeMap<&str, [u64; 4]> = BTreeMap::new();
     let mut silent = Vec::new();
     for (format, path, bytes) in texts() {
+        // What is called otherwise in an archive is another file.
+        if bytes.starts_with(b"PK") {
+            continue;
+        }
         let whole = import(std::slice::from_ref(&path), Some(format));
-        let told_of = |there: &Imported| {
+        let counted = |there: &Imported| {
             let counts = there.counts;
-            let empty = counts.files.empty + counts.records.empty + counts.transcripts.empty;
-            there.losses.values().sum::<u64>() + there.warned + empty
+            there.warned + counts.files.empty + counts.records.empty + counts.transcripts.empty
+        };
+        // Less of another field may be left out where the record around it is.
+        let more = |there: &Imported| {
+            let mut losses = there.losses.iter();
+            counted(there) > counted(&whole)
+                || losses.any(|(path, n)| whole.losses.get(path).is_none_or(|known| n > known))
         };
         for damage in damages(&bytes) {
             let took = taken(&bytes, &damage);
@@ -418,7 +427,7 @@ fn nothing_is_lost_in_silence() {
                 row[1] += 1;
             } else if !there.problems.is_empty() {
                 row[2] += 1;
-            } else if told_of(&there) > told_of(&whole) {
+            } else if more(&there) {
                 row[3] += 1;
             } else {
                 let name = path.file_name().unwrap().to_string_lossy();

@@ -278,7 +278,7 @@ impl Rows {
     /// The runs of a query, a key each.
     fn find(&mut self, query: &'static Query) -> Result<(), Error> {
         let mut runs = self.connection.prepare(query.runs)?;
-        let names: Vec<String> = runs.column_names().into_iter().map(str::to_owned).collect();
+        let names: Vec<String> = runs.column_names().map(str::to_owned).collect();
         let mut rows = runs.query(())?;
         while let Some(row) = rows.next()? {
             // One that cannot be read is told with its rows.
@@ -297,7 +297,7 @@ impl Rows {
     fn rows(&mut self, run: &Run) -> Result<(), Error> {
         let file = Arc::new(self.file.join(run.name()));
         let mut rows = self.connection.prepare(run.query.rows)?;
-        let names: Vec<String> = rows.column_names().into_iter().map(str::to_owned).collect();
+        let names: Vec<String> = rows.column_names().map(str::to_owned).collect();
         let mut rows = rows.query([&run.key])?;
         let (mut line, mut bytes) = (0, 0);
         while let Some(row) = rows.next()? {

@@ -244,6 +244,14 @@ fn thoughts(thoughts: &[Value], tokens: Option<u64>, clock: &mut EventClock) -> 
     thoughts.iter().map(one).collect()
 }
 
+/// What the user wrote, or what the program tells the model of where it is.
+fn asked(run: &mut Conversation, content: String, t_ms: Option<f64>) {
+    match content.trim_start().starts_with("<session_context>") {
+        true => run.system(&content, t_ms),
+        false => run.user(content, t_ms),
+    }
+}
+
 /// Takes a message of a session into the run; returns the model, where it says.
 fn said(
     run: &mut Conversation,
@@ -259,11 +267,7 @@ fn said(
     let kind = kind.as_ref().and_then(Value::as_str).unwrap_or_default();
     if kind != "gemini" {
         match kind {
-            // What the program tells the model of where it is.
-            "user" if content.trim_start().starts_with("<session_context>") => {
-                run.system(&content, t_ms);
-            }
-            "user" => run.user(content, t_ms),
+            "user" => asked(run, content, t_ms),
             _ => out.losses.add(&format!("messages[].content ({kind})")),
         }
         return None;

@@ -663,14 +663,15 @@ fn lm_studio(object: &mut Object, out: &mut Out) {
     let mut chain = Vec::new();
     for mut message in paths::all(object, "messages[]") {
         let at = message.get("currentlySelected").and_then(Value::as_u64);
-        let Some(Value::Array(mut versions)) = message.get_mut("versions").map(Value::take) else {
-            continue;
+        let mut versions = match message.get_mut("versions").map(Value::take) {
+            Some(Value::Array(versions)) => versions,
+            _ => Vec::new(),
         };
         let at = at.map_or(0, |at| at as usize);
-        if at >= versions.len() {
-            continue;
-        }
-        let Value::Object(mut version) = versions.swap_remove(at) else {
+        let shown = (at < versions.len()).then(|| versions.swap_remove(at));
+        let Some(Value::Object(mut version)) = shown else {
+            out.losses
+                .add("(a message without the version that is shown)");
             continue;
         };
         for _ in &versions {
@@ -698,6 +699,9 @@ fn lm_studio(object: &mut Object, out: &mut Out) {
                 }
                 blocks.push(block);
             }
+            step.remove("type");
+            step.remove("style");
+            out.losses.rest("messages[].versions[].steps[]", &step);
         }
         if !blocks.is_empty() {
             said.insert("content".to_owned(), blocks.into());

@@ -146,8 +146,8 @@ fn bare(text: &str) -> String {
     let folded = text.trim_start().starts_with('<');
     let text = match text.split_once("</summary>") {
         Some((_, text)) => text,
-        // Its heading is not whole.
-        None if folded => "",
+        // Its heading, a line, is not whole.
+        None if folded => text.split_once('\n').map_or("", |(_, text)| text),
         None => text,
     };
     let text = uncut(text.trim_end().trim_end_matches("</details>"), "</details>");

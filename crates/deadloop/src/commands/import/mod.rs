@@ -16,7 +16,7 @@ use deadloop_score::Case;
 use super::label::label_all;
 use super::show::{Sight, transcript};
 use crate::args::{Global, OnBad};
-use crate::exit::{Code, Outcome};
+use crate::exit::{Code, Failure, Outcome};
 use crate::progress::watched;
 use crate::show::{self, typed};
 
@@ -221,23 +221,10 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
     };
     let mut imported = read(import, to, global.quiet)?;
     if on_bad == OnBad::Fail && !imported.problems.is_empty() {
-        let mut what = imported.listing();
-        if imported.repeated > 0 && !args.prefix_ids {
-            let words: Vec<String> = std::env::args_os().skip(1).map(typed).collect();
-            what += "\nids repeat; to put the name of its file before each, type:";
-            what += &format!("\n  deadloop {} --prefix-ids", words.join(" "));
-        }
-        return Err(Code::Usage.error(what));
+        return Err(not_all(args, &imported));
     }
     if imported.counts.transcripts.used() == 0 {
-        if before.is_some() {
-            return show::print(&match global.json {
-                true => imported.json(args.out.as_deref()).to_string(),
-                false => format!("nothing is new\n{}", imported.summary()),
-            });
-        }
-        let what = "no transcript was found in what was to be imported";
-        return Err(Code::NothingSelected.error(format!("{what}\n{}", imported.summary())));
+        return nothing(args, before.is_some(), &imported, global);
     }
     let Some(target) = target else {
         return dry(&imported, global);
@@ -252,6 +239,29 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
     target.beside(&imported.carried)?;
     let out = target.finish()?;
     conclude(args, &out, &imported, global)
+}
+
+/// Something could not be imported, and was to stop it.
+fn not_all(args: &Import, imported: &Imported) -> Failure {
+    let mut what = imported.listing();
+    if imported.repeated > 0 && !args.prefix_ids {
+        let words: Vec<String> = std::env::args_os().skip(1).map(typed).collect();
+        what += "\nids repeat; to put the name of its file before each, type:";
+        what += &format!("\n  deadloop {} --prefix-ids", words.join(" "));
+    }
+    Code::Usage.error(what)
+}
+
+/// No transcript was found: an error, but where a corpus is only added to.
+fn nothing(args: &Import, adds: bool, imported: &Imported, global: Global) -> Outcome {
+    if adds {
+        return show::print(&match global.json {
+            true => imported.json(args.out.as_deref()).to_string(),
+            false => format!("nothing is new\n{}", imported.summary()),
+        });
+    }
+    let what = "no transcript was found in what was to be imported";
+    Err(Code::NothingSelected.error(format!("{what}\n{}", imported.summary())))
 }
 
 /// How recordings are read.
