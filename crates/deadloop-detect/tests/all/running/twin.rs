@@ -344,7 +344,15 @@ fn monologue(past: &Past<'_>) -> Option<&'static str> {
 
 /// What a turn says as `narration` compares it. The drawn texts hold no ids, and one time of day.
 fn folded(text: &str) -> String {
-    let text = text.replace("04:33:17", "<dates>").to_lowercase();
+    // Where a letter of ASCII follows at once, as in `04:33:17I read`, it is no time of day.
+    let mut pieces = text.split("04:33:17");
+    let mut text = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let goes_on = piece.starts_with(|c: char| c.is_ascii_alphanumeric());
+        text += if goes_on { "04:33:17" } else { "<dates>" };
+        text += piece;
+    }
+    let text = text.to_lowercase();
     let mut folded = String::new();
     for c in text.chars() {
         match c {
