@@ -19,6 +19,7 @@ mod detectors;
 mod docs;
 mod engine;
 mod explain;
+mod facts;
 mod folders;
 mod hostile;
 mod import;

@@ -16,7 +16,7 @@ use deadloop_replay::{Interrupted, each};
 use deadloop_score::{AnyEvidence, Case, Cases, Class, Span};
 
 use crate::commands::explain::Question;
-use crate::commands::explain::near::{Asked, Sight};
+use crate::commands::explain::near::Sight;
 use crate::exit::{Code, Outcome};
 use crate::progress::watched;
 use deadloop_run::Replayed;
@@ -177,13 +177,7 @@ fn row(
     ];
     let measured = |measure: &String| {
         let param = measure.strip_prefix(name)?.strip_prefix('.')?;
-        // A row of `rules` asks in the place of a threshold of its name.
-        let of = |asked: &&Asked| {
-            let row = asked.param.strip_prefix("rules[");
-            let row = row.and_then(|row| row.split_once("]."));
-            row.map_or(&*asked.param, |(_, name)| name) == param
-        };
-        let asked = sight.thresholds.iter().find(of)?;
+        let asked = sight.thresholds.iter().find(|asked| asked.param == param)?;
         Some(asked.measured.to_string())
     };
     row.extend(measures.iter().map(|m| measured(m).unwrap_or_default()));
