@@ -130,7 +130,10 @@ fn data(path: &Path, bytes: u64, texts: &[Texts], kind: &Kind) -> Result<u64, Bo
         if written >= bytes {
             break;
         }
-        if kind.of_a_file.is_some_and(|of| number % of == 0) {
+        if kind
+            .of_a_file
+            .is_some_and(|of| u64::is_multiple_of(number, of))
+        {
             file.flush()?;
             file = BufWriter::new(File::create(named(number))?);
         }
@@ -185,7 +188,7 @@ fn codex(out: &mut dyn Write, number: u64, texts: &Texts) -> std::io::Result<u64
         )
     };
     let mut written = 0;
-    if number % 50 == 0 {
+    if number.is_multiple_of(50) {
         written += write(
             "session_meta",
             json!({"id": format!("s-{}", number / 50), "cwd": "/w", "originator": "codex_cli_rs", "cli_version": "0.90.0"}),
