@@ -128,6 +128,7 @@ fn expect() -> Outcome<Json> {
         "type": "object",
         "properties": {
             "detector": {"enum": names}, "preset": {"type": "string"}, "params": {"type": "object"},
+            "guard": {"enum": ["recommended", "recommended-agents"], "description": "a guard that ships"},
             "alarm": {"type": ["boolean", "integer"], "description": alarm},
             "between": {"type": "array", "items": place, "minItems": 2, "maxItems": 2},
             "kind": {"enum": kinds},
@@ -135,7 +136,10 @@ fn expect() -> Outcome<Json> {
         },
         "additionalProperties": false,
         "dependentRequired": {"preset": ["detector"], "params": ["detector"]},
-        "not": {"required": ["alarm", "between"], "properties": {"alarm": {"not": {"const": true}}}},
+        "not": {"anyOf": [
+            {"required": ["alarm", "between"], "properties": {"alarm": {"not": {"const": true}}}},
+            {"required": ["guard", "detector"]},
+        ]},
         "allOf": settings::each(false)?,
     }))
 }
