@@ -8,7 +8,6 @@
 //! Another cut asks for equal values: from the symbol after the one p before. Numbers that go round are equal to those
 //! some units before: the same cut with a few multiples of p.
 
-use super::elements::Worth;
 use super::runs::Run;
 
 /// The most units after which numbers that go round come back.
@@ -17,10 +16,8 @@ const ROUND: u32 = 6;
 /// What the kept symbols are worth, and how far tails have been looked through.
 #[derive(Debug)]
 pub(super) struct Counters {
-    values: Vec<Worth>,
+    values: Vec<u64>,
     tails: Vec<Tail>,
-    /// Whether the last symbol was a heading.
-    heading: bool,
     max_lag: u32,
 }
 
@@ -59,18 +56,14 @@ impl Counters {
         Self {
             values: Vec::new(),
             tails: Vec::new(),
-            heading: false,
             max_lag,
         }
     }
 
-    /// Adds what the next symbol is worth: 0 where it has no number. A heading after a heading is a list of them, and numbers
-    /// nothing else.
+    /// Adds what the next symbol is worth: 0 where it has no number.
     #[inline]
-    pub(super) fn add(&mut self, worth: Worth) {
-        let after = std::mem::replace(&mut self.heading, worth.heading);
-        let heading = worth.heading && !after;
-        self.values.push(Worth { heading, ..worth });
+    pub(super) fn add(&mut self, value: u64) {
+        self.values.push(value);
     }
 
     /// Drops old symbols, and tails that have ended.
@@ -87,22 +80,19 @@ impl Counters {
         let lag = u64::from(run.lag);
         let mut parts = Vec::new();
         for last in tail.until.max(base + lag)..until {
-            let worth = |copies: u64| self.worth(last - base - copies * lag);
-            let (now, before) = (worth(0), worth(1));
-            if last >= tail.equal + lag && !now.heading && now.sum != before.sum {
+            let value = |copies: u64| self.value(last - base - copies * lag);
+            let (now, before) = (value(0), value(1));
+            if last >= tail.equal + lag && now != before {
                 cut(&mut parts, (Part::Equal, run, 1), (&mut tail.equal, last));
             }
             if last >= (tail.even + 2 * lag).max(base + 2 * lag)
-                && now.sum.wrapping_sub(before.sum) != before.sum.wrapping_sub(worth(2).sum)
+                && now.wrapping_sub(before) != before.wrapping_sub(value(2))
             {
                 cut(&mut parts, (Part::Even, run, 2), (&mut tail.even, last));
             }
             for (units, from) in rounds(run, self.max_lag).zip(&mut tail.rounds) {
                 let whole = u64::from(units) * lag;
-                if last >= (*from).max(base) + whole
-                    && !now.heading
-                    && now.sum != worth(units.into()).sum
-                {
+                if last >= (*from).max(base) + whole && now != value(units.into()) {
                     let round = run.round(units, run.start);
                     cut(&mut parts, (Part::Round, round, 1), (from, last));
                 }
@@ -142,9 +132,9 @@ impl Counters {
     }
 
     /// What a kept symbol is worth.
-    fn worth(&self, index: u64) -> Worth {
+    fn value(&self, index: u64) -> u64 {
         let index = usize::try_from(index).unwrap_or(usize::MAX);
-        self.values.get(index).copied().unwrap_or_default()
+        self.values.get(index).copied().unwrap_or(0)
     }
 }
 

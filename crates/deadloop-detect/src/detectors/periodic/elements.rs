@@ -49,9 +49,6 @@ const ROOM: usize = 2 * BLOCK + 2 * Bytes::MOST as usize;
 /// `text` grows in steps of this many bytes; doubling would take up to twice the memory.
 const STEP: usize = 1 << 15;
 
-/// Bytes of the longest heading that only numbers what follows it.
-const HEADING: usize = 40;
-
 /// Bytes of a unit after which no more elements are added: enough to tell a list from other text.
 const LONG: usize = 4096;
 
@@ -164,13 +161,12 @@ impl Elements {
     /// Ends an element; its symbol, which equal ones share and no others but once in 2^31 pairs, and what its
     /// numbers come to: a linear sum, so that it goes up evenly where each of them does, and where one does
     /// not, but once in 2^63 pairs. `None`: there was nothing but blanks.
-    pub(super) fn end(&mut self) -> Option<(u32, Worth)> {
+    pub(super) fn end(&mut self) -> Option<(u32, u64)> {
         self.blank = false;
         if self.is_empty() {
             return None;
         }
         let hash = xxh3_64_with_seed(&self.making[..self.len], self.hash);
-        let heading = self.is_heading();
         let symbol = (hash >> 32) as u32 & !NAMED;
         let named = if std::mem::take(&mut self.named) {
             NAMED
@@ -186,22 +182,7 @@ impl Elements {
             .truncate((0..=end).rev().find(is_whole).unwrap_or(end));
         self.starts.push(self.text.len());
         self.numbers = 0;
-        let sum = std::mem::take(&mut self.sum);
-        Some((symbol | named, Worth { sum, heading }))
-    }
-
-    /// Whether the one in the making is short, ends with a colon and has one number.
-    fn is_heading(&self) -> bool {
-        // Most elements have no number: they are not looked at.
-        let short = self.len <= HEADING && self.text.len() == self.begun();
-        if self.numbers != 1 || !short {
-            return false;
-        }
-        let whole = &self.making[..self.len];
-        let signs = whole.iter().rev();
-        let signs = signs.take_while(|byte| matches!(byte, b'*' | b'_')).count();
-        let plain = &whole[..self.len - signs];
-        plain.ends_with(b":") || plain.ends_with("：".as_bytes())
+        Some((symbol | named, std::mem::take(&mut self.sum)))
     }
 
     /// Drops the one in the making.
@@ -289,25 +270,6 @@ impl Elements {
         }
         unit.truncate(unit.trim_end().len());
         unit
-    }
-}
-
-/// What the numbers of a symbol come to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Worth {
-    /// Their sum, each times what its place makes of it.
-    pub(super) sum: u64,
-    /// Whether it is a heading that numbers what follows it, as `Grouping 23:` does.
-    pub(super) heading: bool,
-}
-
-impl Worth {
-    /// Of a number by itself.
-    pub(super) fn of(sum: u64) -> Self {
-        Self {
-            sum,
-            heading: false,
-        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! Three stages, each char by char: code fences are recognised, markers and numbers are folded,
 //! chars are gathered into sentences or lines where those are compared.
 
-use super::elements::{Elements, Worth};
+use super::elements::Elements;
 use super::fold::{Fold, Lines};
 use super::inside::{Inside, inside};
 use super::marker::{HELD, Step};
@@ -286,7 +286,7 @@ impl Symbols {
             (true, _) if going_on => {}
             // Its value is known once it has ended.
             (true, On::Chars) if self.count() => {}
-            (true, On::Chars) => out.symbol(NUMBER, Worth::default(), self.seen),
+            (true, On::Chars) => out.symbol(NUMBER, 0, self.seen),
             (true, _) => out.elements().number(!self.count()),
             (false, _) => self.gather(c, out),
         }
@@ -296,7 +296,7 @@ impl Symbols {
     fn tell_number(&mut self, out: &mut impl Out) {
         if self.on == On::Chars {
             let value = std::mem::take(&mut self.numeral).value();
-            out.symbol(NUMBER, Worth::of(value), self.seen);
+            out.symbol(NUMBER, value, self.seen);
         } else {
             self.end_number(out.elements());
         }
@@ -305,7 +305,7 @@ impl Symbols {
     #[inline]
     fn gather(&mut self, c: char, out: &mut impl Out) {
         if self.on == On::Chars {
-            return out.symbol(u32::from(c), Worth::default(), self.seen);
+            return out.symbol(u32::from(c), 0, self.seen);
         }
         let class = self.classes.of(c);
         let ends = match self.on {
@@ -321,8 +321,8 @@ impl Symbols {
 
     /// Ends an element.
     fn end(&self, out: &mut impl Out) {
-        if let Some((symbol, worth)) = out.elements().end() {
-            out.symbol(symbol, worth, self.seen);
+        if let Some((symbol, value)) = out.elements().end() {
+            out.symbol(symbol, value, self.seen);
         }
     }
 }
@@ -334,8 +334,8 @@ fn twice(bytes: usize) -> (usize, usize) {
 
 /// What takes symbols. Positions are chars from the start of the stream.
 pub(super) trait Out {
-    /// A symbol that is complete with the `at`-th char. `worth`: that of the numbers in it, where it is wanted.
-    fn symbol(&mut self, symbol: u32, worth: Worth, at: u64);
+    /// A symbol that is complete with the `at`-th char. `value`: that of the numbers in it, where it is wanted.
+    fn symbol(&mut self, symbol: u32, value: u64, at: u64);
     /// A list marker that was left out, and is one by the `at`-th char.
     fn marker(&mut self, at: u64);
     /// Where elements are gathered.

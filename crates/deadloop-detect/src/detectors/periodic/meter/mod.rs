@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::counters::Counters;
-use super::elements::{Elements, Worth};
+use super::elements::Elements;
 use super::look::Look;
 use super::places::Places;
 use super::recycled::Recycled;
@@ -162,10 +162,10 @@ struct Taken<'a> {
 
 impl Out for Taken<'_> {
     #[inline]
-    fn symbol(&mut self, symbol: u32, worth: Worth, at: u64) {
+    fn symbol(&mut self, symbol: u32, value: u64, at: u64) {
         self.runs.add(symbol);
         if let Some(counters) = self.counters {
-            counters.add(worth);
+            counters.add(value);
         }
         let Some(places) = self.places else {
             return;

@@ -6,7 +6,7 @@ use std::sync::{LazyLock, Mutex};
 use proptest::prelude::*;
 use regex::Regex;
 
-use super::super::elements::{Elements, Worth};
+use super::super::elements::Elements;
 use super::super::fold::Fold;
 use super::super::symbols::{On, Out, Symbols};
 
@@ -14,7 +14,7 @@ use super::super::symbols::{On, Out, Symbols};
 fn left(fold: Fold, text: &str, size: usize) -> String {
     struct Left(String, Elements);
     impl Out for Left {
-        fn symbol(&mut self, symbol: u32, _: Worth, _: u64) {
+        fn symbol(&mut self, symbol: u32, _: u64, _: u64) {
             self.0.extend(char::from_u32(symbol));
         }
         fn marker(&mut self, _: u64) {}
