@@ -72,6 +72,8 @@ def text(part: Any) -> str:
 def cases() -> Iterator[dict[str, Any]]:
     for path in sorted((TESTS / "cases").glob("*.toml")):
         for case in tomllib.loads(path.read_text())["case"]:
+            if "text" not in case:
+                continue  # a run: `events` has some for every detector
             parts = case["text"] if isinstance(case["text"], list) else [case["text"]]
             pieces = []
             for part in parts:

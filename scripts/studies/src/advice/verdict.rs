@@ -123,7 +123,9 @@ impl Report {
 fn share(of: &[&Trial]) -> f64 {
     let gain: f64 = of.iter().map(|t| t.gain()).sum();
     let most: f64 = of.iter().map(|t| t.hindsight - t.saved[0]).sum();
-    gain / most
+    // 0 is not below 0: `-0 %` would read as a loss.
+    let share = gain / most;
+    if share.abs() < 0.005 { 0.0 } else { share }
 }
 
 fn mean(of: &[&Trial], value: impl Fn(&Trial) -> f64) -> f64 {
@@ -254,7 +256,7 @@ const HEAD: &str = "\
 |---|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|";
 
 const INTRODUCTION: &str = "\
-Written by `scripts/advice`; the code is `scripts/studies/src/advice`. From `../shared/data/real` (labels of version 2) whole
+Written by `scripts/advice`; the code is `scripts/studies/src/advice`. From `../shared/data/real` (labels of version 3) whole
 groups are drawn, some 300, 1,000 or 3,000 transcripts, 20 times each. On each draw the code that `deadloop tune` runs takes its verdict for three
 guards in use, with the default grid and the default limit. The settings that it would write are scored on all transcripts that were not
 drawn, beside the guard in use on the same ones. `spoilt`: of a hundred labels of the draw three are wrong on purpose (loops called clean, clean
