@@ -54,7 +54,7 @@ def test_a_row_ends_at_its_loop_and_the_others_go_on(criteria: Any, prose: str) 
     assert over == [True, False, True]
     sentence, calm, pair = loop.alarms
     assert calm is None and sentence.unit == SENTENCE
-    wanted = deadloop.Guards.recommended().guard().push("answer", "思考😀" * 150)
+    wanted = deadloop.Guards.recommended().guard().push("思考😀" * 150, "answer").alarm
     assert wanted is not None and (pair.exact, pair.unit) == (wanted.exact, wanted.unit)
 
 
