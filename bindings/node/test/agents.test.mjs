@@ -25,7 +25,7 @@ function counted() {
   const calls = [];
   const execute = async (input) => {
     calls.push(input);
-    return { status: "checking" };
+    return { status: "checking", step: 2 };
   };
   const inputSchema = z.object({ request: z.object({ method: z.string(), url: z.string() }) });
   return { calls, tools: { execute: tool({ description: "sends a request", inputSchema, execute }) } };
@@ -71,7 +71,7 @@ test("the AI SDK: a refused call gives the model a result that says so", async (
   const other = new Run({ guards: Guards.parse(REFUSES) });
   const result = await generateText({ ...ask("polls", other, counted().tools), stopWhen: stepCountIs(4) });
   const outputs = result.steps.flatMap((step) => step.toolResults.map(({ output }) => output));
-  assert.deepEqual(outputs.slice(0, 2), [{ status: "checking" }, { status: "checking" }]);
+  assert.deepEqual(outputs.slice(0, 2), [{ status: "checking", step: 2 }, { status: "checking", step: 2 }]);
   assert.match(outputs[2], /^This call was not run: the model was making the same tool call/);
 });
 
@@ -117,7 +117,7 @@ test("a client of MCP", async () => {
   const mcp = new McpServer({ name: "tools", version: "1" });
   mcp.registerTool("execute", { inputSchema: { url: z.string() } }, async (input) => {
     calls.push(input);
-    return { content: [{ type: "text", text: "checking" }] };
+    return { content: [{ type: "text", text: "checking step 2 of 9" }] };
   });
   const [here, there] = InMemoryTransport.createLinkedPair();
   const client = new Client({ name: "agent", version: "1" });

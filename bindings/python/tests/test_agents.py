@@ -20,7 +20,7 @@ KIND = "same-call-same-result"
 def execute(request: dict[str, Any]) -> str:
     """Sends a request."""
     calls.append(request)
-    return '{"status": "checking"}'
+    return '{"status": "checking", "step": 2}'
 
 
 calls: list[Any] = []
@@ -222,7 +222,7 @@ async def test_anthropics_asynchronous_tool_runner(server: Any) -> None:
     async def execute(request: dict[str, Any]) -> str:
         """Sends a request."""
         calls.append(request)
-        return "checking"
+        return "checking step 2 of 9"
 
     run = Run()
     client = anthropic.AsyncAnthropic(base_url=server.url, api_key="x", max_retries=0)
@@ -413,7 +413,7 @@ def test_smolagents(server: Any) -> None:
             request: The request.
         """
         calls.append(request)
-        return "checking"
+        return "checking step 2 of 9"
 
     model = OpenAIServerModel("polls", api_base=server.url + "/v1", api_key="x")
     agent = ToolCallingAgent([execute], model, verbosity_level=LogLevel.OFF)
