@@ -787,7 +787,9 @@ fn a_stream_is_taken_wherever_it_was_cut() {
     let taken = import(&whole[..end]);
     assert_eq!(taken.status.code(), Some(0), "{}", stderr(&taken));
     let next = lines[lines.len() / 2 + 1];
-    for cut in (end + 1..next).step_by(5) {
+    // The last line is `data: [DONE]`.
+    let last = whole.len() - 14..whole.len();
+    for cut in (end + 1..next).step_by(5).chain(last) {
         let run = import(&whole[..cut]);
         assert_eq!(run.status.code(), Some(0), "cut at {cut}: {}", stderr(&run));
     }

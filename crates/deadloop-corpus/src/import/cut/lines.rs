@@ -92,6 +92,11 @@ fn may_be_torn(content: &Result<Content, WireFault>) -> bool {
     }
 }
 
+/// Whether it is the beginning of the `[DONE]` with which streams end.
+fn is_half_done(content: &Result<Content, WireFault>) -> bool {
+    matches!(content, Ok(Content::Line(text)) if "[DONE]".starts_with(text.trim_end()))
+}
+
 impl<R: BufRead> Cut<R> {
     fn content(&mut self) -> Option<Result<Content, WireFault>> {
         loop {
@@ -111,7 +116,8 @@ impl<R: BufRead> Cut<R> {
                         self.stream |= field;
                         let made = self.frames.line(part).map(content);
                         let doubtful = |made: &Result<Content, WireFault>| {
-                            self.stream && (!field || made.is_err()) && may_be_torn(made)
+                            let half = !field || made.is_err() || is_half_done(made);
+                            self.stream && half && may_be_torn(made)
                         };
                         self.ready.extend(self.doubtful.take());
                         match made {
