@@ -50,7 +50,7 @@ impl Guards {
         })
     }
 
-    /// The same with the members alone that refuse calls; `None` where there are none.
+    /// Only the members that refuse calls; `None` if none does.
     pub fn only_refusing(&self) -> Option<Self> {
         let refuses = |member: &Member| member.response == Response::Refuse;
         let only = self.settings.part(refuses);

@@ -19,7 +19,7 @@ const KEPT: usize = 4 << 20;
 /// Calls that have begun and are not over, at most; with more the earliest is taken to be over.
 const OPEN: usize = 128;
 
-/// Bytes of a call's name that are kept: a name that goes on and on is none.
+/// The most bytes of a call's name that are kept.
 const NAME: usize = 64 << 10;
 
 /// The calls of one response that are not over.

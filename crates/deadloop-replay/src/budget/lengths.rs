@@ -1,6 +1,7 @@
 //! [`Lengths`]: a run without its text: how long each event is, and what its prompts were recorded to be.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use deadloop_detect::Event as Seen;
@@ -48,8 +49,8 @@ pub struct Lengths {
     pub(super) prompts: Vec<Prompt>,
     /// The names of the tools that gave results.
     pub(super) tools: Vec<String>,
-    /// What later calls needed of results.
-    pub(super) uses: Vec<Use>,
+    /// What later calls needed of results, rising by turn.
+    pub(super) uses: Arc<[Use]>,
 }
 
 impl Lengths {
@@ -92,7 +93,7 @@ impl Lengths {
                 });
             }
         }
-        lengths.uses = needed(transcript, &lengths);
+        lengths.uses = needed(transcript, &lengths).into();
         lengths
     }
 

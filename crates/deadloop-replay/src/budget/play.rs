@@ -61,7 +61,12 @@ impl Played {
     /// cache.
     #[allow(clippy::cast_precision_loss)]
     pub fn price(&self, cache: f64) -> f64 {
-        self.cost(cache) + self.again as f64
+        self.paid() as f64 + self.cached as f64 * cache
+    }
+
+    /// The tokens that cost 1 each, forgetting included.
+    pub fn paid(&self) -> u64 {
+        self.fresh + self.written + self.again
     }
 }
 
@@ -344,15 +349,20 @@ fn run(sizes: &RunSizes, budget: &Budget, tell: &mut impl FnMut(BudgetStep)) -> 
         played.turns += 1;
         turn += 1;
     }
-    let needed = needed(sizes, &acts, played.turns);
+    lose(&mut played, sizes, &acts);
+    played
+}
+
+/// Counts what is lost by the acts of the policy.
+fn lose(played: &mut Played, sizes: &RunSizes, acts: &[Forgotten]) {
+    let needed = needed(sizes, acts, played.turns);
     played.again = needed.iter().map(|n| sizes.result_tokens(*n)).sum();
-    if budget.policy == Policy::ClearResults {
-        played.cleared = (0..context.cleared)
-            .filter(|n| sizes.is_clearable(*n))
-            .count() as u64;
+    let cleared = 0..acts.last().map_or(0, |act| act.cleared);
+    played.cleared = cleared.filter(|n| sizes.is_clearable(*n)).count() as u64;
+    // Only what was cleared is needed as such: summaries replace results too.
+    if played.cleared > 0 {
         played.needed = needed.len() as u64;
     }
-    played
 }
 
 /// Sends the prompts of the turns from `from` to before `to`, between which the policy does not act.
@@ -402,11 +412,18 @@ impl Forgotten {
 
 /// The results that were gone when a later call, among the turns that were sent, needed them: their numbers, in order.
 fn needed(sizes: &RunSizes, acts: &[Forgotten], turns: u64) -> Vec<usize> {
+    let Some(first) = acts.first() else {
+        return Vec::new();
+    };
     let mut needed: Vec<usize> = Vec::new();
-    for one in sizes.uses.iter().filter(|one| u64::from(one.turn) < turns) {
-        let before = acts.partition_point(|act| act.turn <= one.turn);
-        let last = before.checked_sub(1).map(|n| &acts[n]);
-        if last.is_some_and(|act| act.needs(sizes, one)) {
+    // Uses rise by turn: before the first act nothing is gone.
+    let from = sizes.uses.partition_point(|one| one.turn < first.turn);
+    let to = sizes
+        .uses
+        .partition_point(|one| u64::from(one.turn) < turns);
+    for one in sizes.uses.get(from..to).unwrap_or_default() {
+        let last = acts.partition_point(|act| act.turn <= one.turn) - 1;
+        if acts[last].needs(sizes, one) {
             needed.extend(one.results.iter().map(|n| *n as usize));
         }
     }

@@ -1,5 +1,7 @@
 //! [`RunSizes`]: the tokens of a run's events by one counter, as the sums that [`play`](super::play()) searches.
 
+use std::sync::Arc;
+
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
 use super::lengths::{Item, Lengths, Prompt, Use};
@@ -26,7 +28,7 @@ pub struct RunSizes {
     /// At index n: the tokens that clearing the first n of these results frees.
     pub(super) frees: Vec<u64>,
     /// What later calls need of results.
-    pub(super) uses: Vec<Use>,
+    pub(super) uses: Arc<[Use]>,
     /// For each turn the length of its prompt in tokens, if it was recorded.
     pub(super) recorded: Vec<Option<u64>>,
 }
@@ -77,7 +79,7 @@ impl RunSizes {
             freed.push(all);
         }
         self.frees = freed;
-        self.uses.clone_from(&lengths.uses);
+        self.uses = Arc::clone(&lengths.uses);
     }
 
     /// Whether clearing the result with this number frees anything.

@@ -209,8 +209,8 @@ impl Playing<'_> {
 /// Whether a setting is within the limit, and the runs that it kills.
 type Judged = (bool, Vec<usize>);
 
-/// Plays a stage over all runs. `sources` has a number below `count` for each run. `within` says of the runs that
-/// overflow under a setting whether so many are allowed. The result does not depend on the number of threads.
+/// Plays a stage over all runs. `sources` has a number below `count` for each run. `within` gets the runs that
+/// overflow under a setting, and says whether that is within the limit. The result does not depend on the number of threads.
 ///
 /// # Errors
 /// Returns an error if it was stopped from outside.

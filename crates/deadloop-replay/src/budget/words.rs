@@ -1,5 +1,5 @@
-//! [`Uses`]: which words of a call stood in results before it, and where else. A word is a path, an id or the like: at least 8 letters,
-//! digits, `_`, `-`, `.` and `/` in a row, without the points and dashes at its ends.
+//! [`Uses`]: which words of a call stood in results before it, and where else. A word is a path, an id or the like: at
+//! least 8 letters, digits, `_`, `-`, `.` and `/` in a row, without the points and dashes at its ends.
 
 use std::collections::{HashMap, HashSet};
 

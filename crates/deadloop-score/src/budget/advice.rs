@@ -269,9 +269,9 @@ fn pair(new: &Played, old: &Played) -> Sums<6> {
     match dead || was {
         true => [0, 0, 0, 0, over[0], over[1]],
         false => [
-            new.fresh + new.written + new.again,
+            new.paid(),
             new.cached,
-            old.fresh + old.written + old.again,
+            old.paid(),
             old.cached,
             over[0],
             over[1],

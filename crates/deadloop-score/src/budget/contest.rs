@@ -126,7 +126,7 @@ impl<'a> Contest<'a> {
             let sum = groups.entry(group).or_default();
             if *counted {
                 let paid = if run.overflow.is_some() { free } else { run };
-                sum.0 += paid.fresh + paid.written + paid.again;
+                sum.0 += paid.paid();
                 sum.1 += paid.cached;
             }
         }

@@ -50,7 +50,7 @@ pub(crate) struct Judged {
     pub(crate) seen: SideSeen,
     pub(crate) error: Option<String>,
     pub(crate) tally: Tally,
-    /// The transcript that it is a copy of; where it is none, itself.
+    /// The transcript that it is a copy of, or itself.
     pub(crate) original: String,
 }
 

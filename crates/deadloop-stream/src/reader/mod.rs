@@ -141,8 +141,7 @@ impl StreamReader {
         self
     }
 
-    /// Returns the reader with lines of at most so many bytes, instead of [`MAX_LINE`]. Plain text has no lines. Before
-    /// anything was fed.
+    /// Bounds the bytes of a line, instead of [`MAX_LINE`]. Call it before anything is fed; plain text has no lines.
     #[must_use]
     pub fn with_lines_up_to(mut self, bytes: usize) -> Self {
         self.limit = bytes;

@@ -67,7 +67,7 @@ impl Objects {
         }
     }
 
-    /// From now on lines, and events of several lines, have at most so many bytes.
+    /// Bounds the bytes of a line, and of an event of several lines, from now on.
     pub(super) fn limit(&mut self, bytes: usize) {
         self.lines.limit = bytes;
         self.frames.limit = bytes;

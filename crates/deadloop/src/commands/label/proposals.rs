@@ -135,8 +135,9 @@ pub(super) fn table(proposals: &[Proposal], labels: &Path) -> String {
     text
 }
 
-/// From so many transcripts on, and with so large a share that says how it ended, logs may be a whole sample.
+/// The fewest transcripts that may be a whole sample of logs.
 const SAMPLE: usize = 100;
+/// The smallest share of a whole sample that says how it ended.
 const FINISHED: f64 = 0.95;
 
 /// The share of transcripts that loop, as a guess of what production has: where nearly all say how they ended, so that

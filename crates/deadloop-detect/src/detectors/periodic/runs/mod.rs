@@ -41,7 +41,7 @@ impl Run {
         Self { start, ..self }
     }
 
-    /// The same read with a period of so many units; from a later symbol on.
+    /// The run read with a period of `units` units, from symbol `start` on.
     pub(super) fn round(self, units: u32, start: u64) -> Self {
         let lag = self.lag.saturating_mul(units);
         Self { lag, start, ..self }
