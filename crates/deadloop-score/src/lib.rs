@@ -75,7 +75,7 @@ pub use files::repairs::{
 };
 pub use files::results::{Results, ScoresFile, each_outcomes, macro_means};
 pub use files::score_rows::ScoreRows;
-pub use files::settings::{InUse, settings_toml, write_setting, write_settings};
+pub use files::settings::{InUse, exact_glob, settings_toml, write_setting, write_settings};
 pub use files::store::{FileError, read_text_if_named, write_bytes, write_text};
 pub use files::subjects::MAX_ROWS;
 pub use files::sweep::{

@@ -10,6 +10,7 @@ use deadloop_score::{
 use serde_json::{Value, json};
 
 use super::Tune;
+use super::learnt::Learnt;
 use super::planned::Planned;
 use crate::args::Global;
 use crate::commands::sweep::differing;
@@ -64,18 +65,31 @@ fn whole(next: &str, args: &Tune) -> String {
     next.replace("CORPUS", &corpus).replace("DIR", &out)
 }
 
+/// What was asked, and what stands beside the choice.
+pub(super) struct Said<'a> {
+    pub(super) args: &'a Tune,
+    pub(super) options: &'a ChooseOptions,
+    pub(super) head: &'a ExcerptsHead,
+    pub(super) learnt: Option<Learnt>,
+}
+
 /// The verdict, the table and the price list; what `--json` says.
 pub(super) fn summary(
     done: &Replayed,
     planned: &Planned,
     choices: &Choices,
-    head: &ExcerptsHead,
-    (args, options): (&Tune, &ChooseOptions),
+    said: &Said<'_>,
     global: Global,
 ) -> Outcome<Value> {
+    let Said {
+        args,
+        options,
+        head,
+        learnt,
+    } = said;
     let advice = &choices.advice;
     let file = args.out.join("settings.toml");
-    let summary = json!({
+    let mut summary = json!({
         "verdict": advice.verdict,
         "reason": advice.reason,
         "pays": advice.pays,
@@ -91,6 +105,9 @@ pub(super) fn summary(
         "chosen": chosen(choices),
         "unlabelled_loops": head.unlabelled_loops,
     });
+    if let Some(learnt) = learnt {
+        summary["learnt"] = json!(learnt);
+    }
     if global.json || global.quiet {
         return Ok(summary);
     }
@@ -116,6 +133,11 @@ pub(super) fn summary(
     }
     if let Some(disputed) = disputed(head, args) {
         show::print(&format!("\n{disputed}"))?;
+    }
+    let learnt = learnt.as_ref().map(Learnt::lines).unwrap_or_default();
+    for (i, line) in learnt.iter().enumerate() {
+        let lead = if i == 0 { "\n" } else { "" };
+        show::print(&format!("{lead}{}", visible_lines(line)))?;
     }
     show::print(&format!("\nsettings: {}", file.display()))?;
     for (i, next) in advice.next.iter().enumerate() {
