@@ -1,4 +1,5 @@
-//! A grid of repairers: TOML in which a parameter may have several values, and the variants that it asks for.
+//! A grid of repairers: TOML in which a parameter may have several values, and the variants that it asks for. [`Variant::mend`]
+//! runs one on one stream.
 //!
 //! ```toml
 //! [[repairer]]
@@ -23,8 +24,12 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use toml::Spanned;
 
+mod delay;
+mod mending;
 mod product;
 
+pub use delay::{Delay, mend_and_wait};
+pub use mending::{Arrived, Made, Out, question, written};
 use product::product;
 
 /// The grid where none is named.
