@@ -245,7 +245,7 @@ pub fn before_and_gold(variant: &Variant, stream: &KnownStream) -> (String, Stri
 #[cfg(test)]
 mod tests {
     use deadloop_replay::detect::Fault;
-    use deadloop_replay::repairers::variants;
+    use deadloop_replay::repairers::RepairGrid;
 
     use super::*;
 
@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn what_leaks_does_not_hang_on_the_names_of_one_design() {
         let grid = "[[repairer]]\nname = \"tags\"\n[repairer.params]\ntags = [[\"web_search\", \"book_flight\", \"book\"]]\n";
-        let (all, _) = variants(grid).expect("a grid");
+        let all = RepairGrid::parse(grid).expect("a grid").variants;
         let nothing = all
             .iter()
             .find(|one| matches!(one.made, Mending::Nothing(_)));

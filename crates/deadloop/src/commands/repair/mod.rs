@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::Args;
-use deadloop_replay::repairers::{DEFAULT_GRID, Variant, variants};
+use deadloop_replay::repairers::{DEFAULT_GRID, RepairGrid, Variant};
 use deadloop_report::repairs_page;
 use deadloop_run::repairs::{RepairRequest, RepairRun, repair};
 use deadloop_score::repairs::{ChosenRepair, ScoredRepairs};
@@ -73,8 +73,8 @@ fn percent(text: &str) -> Result<f64, String> {
 
 pub(super) fn run(args: &Repair, global: Global) -> Outcome {
     let (text, from) = grid(args)?;
-    let (variants, refused) =
-        variants(&text).map_err(|e| Code::Usage.error(format!("{from}:{e}")))?;
+    let RepairGrid { variants, refused } =
+        RepairGrid::parse(&text).map_err(|e| Code::Usage.error(format!("{from}:{e}")))?;
     all_known(&args.in_use, &variants)?;
     let ran = repair(RepairRequest {
         corpus: &args.corpus,

@@ -2,7 +2,7 @@
 
 use deadloop_corpus::Transcript;
 use deadloop_detect::repair::{Action, Piece, Pieces};
-use deadloop_replay::repairers::{Arrived, Mending, Variant, variants};
+use deadloop_replay::repairers::{Arrived, Mending, RepairGrid, Variant};
 use deadloop_run::repairs::mend;
 use deadloop_score::repairs::{KnownStream, before_and_gold};
 use serde_json::{Value as Json, json};
@@ -15,7 +15,7 @@ use crate::visible::visible;
 /// Returns what is wrong with the file, as `line: what`. A transcript whose truth is not known or cannot be read is an
 /// error too.
 pub(crate) fn steps(text: &str, transcript: &Transcript) -> Result<Vec<Json>, String> {
-    let (all, _) = variants(text)?;
+    let grid = RepairGrid::parse(text).map_err(|e| e.to_string())?;
     let stream = KnownStream::of(transcript)?.ok_or(
         "nobody knows what was meant by it (no meta.gold); expected a transcript that deadloop synth damaged",
     )?;
@@ -43,7 +43,7 @@ pub(crate) fn steps(text: &str, transcript: &Transcript) -> Result<Vec<Json>, St
             "detail": came.detail,
         }))
     };
-    let explained: Vec<Json> = all.iter().filter_map(explained).collect();
+    let explained: Vec<Json> = grid.variants.iter().filter_map(explained).collect();
     if explained.is_empty() {
         Err(format!(
             "no repairer of the file reads a stream of {}",
