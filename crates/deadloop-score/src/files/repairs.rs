@@ -3,11 +3,10 @@
 
 use std::path::Path;
 
-use deadloop_replay::detect::repair::Mended;
-
 use super::store::{FileError, TableWriter};
 use super::table::{Schema, TableCell, Type};
 use crate::intervals::{Interval, wilson};
+use crate::judge::Mended;
 use crate::repairs::RepairTally;
 
 /// A row of `repairs.parquet`.

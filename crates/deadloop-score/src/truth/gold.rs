@@ -1,36 +1,29 @@
-//! Finds the stream of a transcript that is repaired, and the truth about it in `meta.gold`.
+//! [`KnownStream`]: the stream of a transcript that is repaired, and what was meant by it, from `meta.gold`.
 
-use deadloop_corpus::{Body, Transcript};
-use deadloop_detect::repair::{Action, Delivered, Fault, Meaning};
+use deadloop_replay::corpus::Transcript;
+use deadloop_replay::detect::Fault;
+use deadloop_replay::detect::repair::{Action, Delivered, Meaning};
+use deadloop_replay::repairers::Arrived;
 use serde_json::Value as Json;
 
 /// A stream whose truth is known.
 #[derive(Clone, Debug)]
-pub(crate) struct Stream {
+pub struct KnownStream {
     /// The fault that was made; `None` if the stream is intact.
-    pub(crate) fault: Option<Fault>,
+    pub fault: Option<Fault>,
     /// The severity of the fault, 1 to 3; 0 without a fault.
-    pub(crate) severity: u64,
+    pub severity: u64,
     /// The kind of stream, as `meta.stream` names it.
-    pub(crate) kind: String,
+    pub kind: String,
     /// What arrived.
-    pub(crate) arrived: Arrived,
+    pub arrived: Arrived,
     /// What was meant.
-    pub(crate) gold: Gold,
-}
-
-/// A stream as it arrived.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Arrived {
-    /// A text: an answer, arguments, a name.
-    Text(String),
-    /// Events with ids and places.
-    Events(Vec<Delivered>),
+    pub gold: Gold,
 }
 
 /// The truth about a stream: what was meant.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Gold {
+pub enum Gold {
     /// What an answer meant.
     Meaning(Meaning),
     /// The intact arguments or name.
@@ -39,12 +32,12 @@ pub(crate) enum Gold {
     Events(Vec<Delivered>),
 }
 
-impl Stream {
+impl KnownStream {
     /// The stream of a transcript. `None` if the truth is not known or no repairer reads streams of this kind.
     ///
     /// # Errors
     /// Returns which part of `meta` cannot be read, and what was expected.
-    pub(crate) fn of(transcript: &Transcript) -> Result<Option<Self>, String> {
+    pub fn of(transcript: &Transcript) -> Result<Option<Self>, String> {
         let meta = |name: &str| transcript.meta.get(name);
         let (Some(gold), Some(kind)) = (meta("gold"), meta("stream").and_then(Json::as_str)) else {
             return Ok(None);
@@ -63,23 +56,17 @@ impl Stream {
                 "meta.gold of a stream of {kind} that cannot be read; expected what deadloop synth writes"
             )
         };
-        let (arrived, gold) = match kind {
-            "tags" | "think" | "text" => {
-                let gold = meaning(gold).ok_or_else(bad)?;
-                (Arrived::Text(transcript.answer()), Gold::Meaning(gold))
-            }
+        let gold = match kind {
+            "tags" | "think" | "text" => meaning(gold).map(Gold::Meaning),
             "arguments" | "name" => {
-                let (name, arguments) = call(transcript).ok_or_else(bad)?;
-                let text = if kind == "name" { name } else { arguments };
-                let gold = gold.get(kind).and_then(Json::as_str).ok_or_else(bad)?;
-                (Arrived::Text(text), Gold::Text(gold.to_owned()))
+                let text = gold.get(kind).and_then(Json::as_str);
+                text.map(|text| Gold::Text(text.to_owned()))
             }
-            "events" => {
-                let gold = rows(gold).ok_or_else(bad)?;
-                (Arrived::Events(delivered(transcript)), Gold::Events(gold))
-            }
+            "events" => rows(gold).map(Gold::Events),
             _ => return Ok(None),
         };
+        let arrived = Arrived::of(transcript, kind).ok_or_else(bad)?;
+        let gold = gold.ok_or_else(bad)?;
         Ok(Some(Self {
             fault,
             severity: meta("severity").and_then(Json::as_u64).unwrap_or(0),
@@ -91,14 +78,14 @@ impl Stream {
 
     /// Whether a repairer of streams of this kind is run on this one. Every repairer of texts is run on intact texts,
     /// since it may spoil them.
-    pub(crate) fn is_for(&self, kind: &str) -> bool {
+    pub fn is_for(&self, kind: &str) -> bool {
         const TEXTS: [&str; 3] = ["tags", "think", "text"];
         let texts = TEXTS.contains(&kind) && TEXTS.contains(&self.kind.as_str());
         self.kind == kind || (texts && self.fault.is_none())
     }
 
     /// The truth for a repairer of streams of this kind. For a text of another kind it is the unchanged text.
-    pub(crate) fn gold_for(&self, kind: &str) -> Gold {
+    pub fn gold_for(&self, kind: &str) -> Gold {
         match (&self.gold, &self.arrived) {
             (Gold::Meaning(_), Arrived::Text(text)) if self.kind != kind => {
                 Gold::Meaning(Meaning {
@@ -138,27 +125,6 @@ fn meaning(gold: &Json) -> Option<Meaning> {
     })
 }
 
-/// The name and arguments of the first call.
-fn call(transcript: &Transcript) -> Option<(String, String)> {
-    transcript
-        .events
-        .iter()
-        .find_map(|event| match &event.body {
-            Body::ToolCall {
-                name, arguments, ..
-            } => Some((name.clone(), written(arguments))),
-            _ => None,
-        })
-}
-
-/// Arguments as the model wrote them, if that was recorded; else as JSON.
-pub(crate) fn written(arguments: &Json) -> String {
-    match arguments {
-        Json::String(text) => text.clone(),
-        value => value.to_string(),
-    }
-}
-
 fn rows(gold: &Json) -> Option<Vec<Delivered>> {
     let row = |row: &Json| {
         Some(Delivered {
@@ -175,25 +141,4 @@ fn rows(gold: &Json) -> Option<Vec<Delivered>> {
         ..Delivered::default()
     });
     Some(rows)
-}
-
-fn delivered(transcript: &Transcript) -> Vec<Delivered> {
-    let event = |event: &deadloop_corpus::RecordedEvent| match &event.body {
-        Body::Answer(text) => Some(Delivered {
-            id: event
-                .rest
-                .get("event_id")
-                .and_then(Json::as_str)
-                .map(str::to_owned),
-            position: event.rest.get("position").and_then(Json::as_u64),
-            text: text.clone(),
-            done: false,
-        }),
-        Body::Finish { .. } => Some(Delivered {
-            done: true,
-            ..Delivered::default()
-        }),
-        _ => None,
-    };
-    transcript.events.iter().filter_map(event).collect()
 }

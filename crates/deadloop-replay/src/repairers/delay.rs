@@ -1,11 +1,10 @@
-//! [`delay`]: how long a repairer keeps a reader waiting.
+//! [`Delay`]: how long a repairer keeps a reader waiting.
 //!
 //! A repairer produces the same from a whole text and from a stream, so it never takes back what it has
 //! shown. The price is that text waits until it is certain. This module measures the wait.
 
-use super::meaning::{Meaning, Piece, Pieces};
-use super::registry::Repairer;
-use crate::params::Params;
+use deadloop_detect::Params;
+use deadloop_detect::repair::{Meaning, Piece, Pieces, Repairer};
 
 /// How long a repairer made text wait, in chars of the stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,13 +18,8 @@ pub struct Delay {
     pub longest_silence: u64,
 }
 
-/// Repairs a text char by char and measures the wait. `None` if the repairer reads events. Text that comes
-/// out only at the end counts as coming out after the last char.
-pub fn delay(repairer: &Repairer, params: &Params, text: &str) -> Option<Delay> {
-    mend_and_wait(repairer, params, text).map(|(_, delay)| delay)
-}
-
-/// What [`Repairer::mend`] makes of a text, and what [`delay`] says of it.
+/// What [`Repairer::mend`] makes of a text, and how long the text waited, char by char. `None` if the repairer reads events.
+/// Text that comes out only at the end counts as coming out after the last char.
 pub fn mend_and_wait(repairer: &Repairer, params: &Params, text: &str) -> Option<(Meaning, Delay)> {
     let mut machine = repairer.text(params)?;
     let (mut pieces, mut delay) = (Pieces::default(), Delay::default());
@@ -54,4 +48,24 @@ pub fn mend_and_wait(repairer: &Repairer, params: &Params, text: &str) -> Option
     delay.longest_silence = delay.longest_silence.max(read - given);
     delay.most_held = most_held;
     Some((all, delay))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_waits_no_longer_than_it_must() {
+        let text = "<think>two and two</think>It is four.";
+        let first = |name: &str, of: &str| {
+            let repairer = Repairer::find(name).unwrap();
+            let params = repairer.preset(of).unwrap();
+            mend_and_wait(repairer, &params, text).unwrap().1
+        };
+        assert_eq!(first("think", "sglang-qwen3").first_text, Some(27));
+        assert_eq!(first("think", "sglang-qwen3").most_held, 7);
+        assert_eq!(first("think", "seed-001").first_text, Some(27));
+        assert_eq!(first("think", "seed-001").most_held, 25);
+        assert_eq!(first("json", "strict").first_text, None);
+    }
 }

@@ -2,76 +2,83 @@
 
 use std::collections::BTreeMap;
 
-use deadloop_detect::repair::{Delay, Mended};
-use deadloop_score::{
-    Candidate, Judged as Fate, RepairChoice, RepairRow, RepairScore, RepairTally, best,
-    choose_repair, rank,
-};
+use deadloop_replay::repairers::{Delay, Variant};
 
-use deadloop_replay::repairers::Variant;
+use super::choose::{Candidate, Judged, RepairChoice, RepairTally, best, choose_repair};
+use crate::files::repairs::{RepairRow, RepairScore};
+use crate::judge::Mended;
+use crate::tally::rank;
 
 /// The verdicts on the repairs of one stream.
 #[derive(Clone, Debug)]
-pub(crate) struct Judged {
+pub struct MendedStream {
     /// The id of the transcript.
-    pub(crate) id: String,
+    pub id: String,
     /// The group of the transcript, which stays on one side when streams are held out.
-    pub(crate) group: String,
+    pub group: String,
     /// The fault; `None` for an intact stream.
-    pub(crate) fault: Option<String>,
+    pub fault: Option<String>,
     /// The severity of the fault.
-    pub(crate) severity: u64,
+    pub severity: u64,
     /// What came of it in the hands of each variant that reads it.
-    pub(crate) came: Vec<Fare>,
+    pub came: Vec<Fare>,
 }
 
 /// What a variant made of a stream.
 #[derive(Clone, Debug)]
-pub(crate) struct Fare {
+pub struct Fare {
     /// The index of the variant.
-    pub(crate) variant: usize,
+    pub variant: usize,
     /// The verdict; `None` if it failed.
-    pub(crate) verdict: Option<Mended>,
+    pub verdict: Option<Mended>,
     /// A detail in words.
-    pub(crate) detail: String,
+    pub detail: String,
     /// How long text waited; `None` for events, programs and the stream as it is.
-    pub(crate) delay: Option<Delay>,
+    pub delay: Option<Delay>,
 }
 
 /// The counts, and the choices.
-pub(crate) struct Scored {
+#[derive(Clone, Debug)]
+pub struct ScoredRepairs {
     /// The counts by variant, then by fault.
-    pub(crate) scores: Vec<RepairScore>,
+    pub scores: Vec<RepairScore>,
     /// The choice for each repairer, in the order of the variants.
-    pub(crate) chosen: Vec<Chosen>,
+    pub chosen: Vec<ChosenRepair>,
 }
 
 /// The choice among the variants of a repairer.
-pub(crate) struct Chosen {
+#[derive(Clone, Debug)]
+pub struct ChosenRepair {
     /// The repairer.
-    pub(crate) repairer: String,
+    pub repairer: String,
     /// The index of the variant in use.
-    pub(crate) in_use: usize,
+    pub in_use: usize,
     /// The choice.
-    pub(crate) choice: RepairChoice,
+    pub choice: RepairChoice,
     /// The price list: the best variant at each limit on harm.
-    pub(crate) prices: Vec<Priced>,
+    pub prices: Vec<PricedRepair>,
 }
 
-/// A limit on harm, as a share, and the best variant within it with its counts.
-pub(crate) type Priced = (f64, Option<(usize, RepairTally)>);
+/// A line of a price list.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PricedRepair {
+    /// The limit on harm, a share.
+    pub limit: f64,
+    /// The best variant within it, and its counts.
+    pub best: Option<(usize, RepairTally)>,
+}
 
 /// The limits of the price list, beside the one that was asked for: shares of wrong repairs and of changed intact
 /// streams.
 const LIMITS: [f64; 4] = [0.0, 0.01, 0.1, 1.0];
 
 /// Counts and chooses. `in_use` are names of variants.
-pub(crate) fn scored(
+pub fn score_repairs(
     variants: &[Variant],
-    outcomes: &[Judged],
+    outcomes: &[MendedStream],
     in_use: &[String],
     limit: f64,
-) -> Scored {
+) -> ScoredRepairs {
     let group_of = groups(outcomes);
     let mut candidates: Vec<Candidate> = (0..variants.len())
         .map(|variant| Candidate {
@@ -91,7 +98,7 @@ pub(crate) fn scored(
                 Mended::FalseRepair
             };
             let verdict = verdict.unwrap_or(failed);
-            candidates[*variant].judged.push(Fate { stream, verdict });
+            candidates[*variant].judged.push(Judged { stream, verdict });
         }
     }
     let scores = scores(variants, outcomes);
@@ -110,21 +117,21 @@ pub(crate) fn scored(
         let named = |c: &Candidate| in_use.contains(&variants[c.variant].name);
         let used = own.iter().position(named).unwrap_or(0);
         let in_use = own.get(used)?.variant;
-        Some(Chosen {
+        Some(ChosenRepair {
             repairer: repairer.to_owned(),
             in_use,
             choice: choose_repair(&own, &group_of, used, limit),
             prices: prices(&own, limit),
         })
     });
-    Scored {
+    ScoredRepairs {
         chosen: chosen.collect(),
         scores,
     }
 }
 
 /// The number of each outcome's group.
-fn groups(outcomes: &[Judged]) -> Vec<usize> {
+fn groups(outcomes: &[MendedStream]) -> Vec<usize> {
     let mut known: BTreeMap<&str, usize> = BTreeMap::new();
     let groups = outcomes.iter().map(|outcome| outcome.group.as_str());
     let number = |group| {
@@ -134,32 +141,31 @@ fn groups(outcomes: &[Judged]) -> Vec<usize> {
     groups.map(number).collect()
 }
 
-fn prices(own: &[Candidate], limit: f64) -> Vec<Priced> {
+fn prices(own: &[Candidate], limit: f64) -> Vec<PricedRepair> {
     let mut limits: Vec<f64> = LIMITS.into_iter().chain([limit]).collect();
     limits.sort_by(f64::total_cmp);
     limits.dedup();
-    let price = |limit: f64| {
-        (
-            limit,
-            best(own, limit, |_| true).map(|(c, tally)| (c.variant, tally)),
-        )
+    let price = |limit: f64| PricedRepair {
+        limit,
+        best: best(own, limit, |_| true).map(|(c, tally)| (c.variant, tally)),
     };
     limits.into_iter().map(price).collect()
 }
 
-/// The value of `fault` in rows that count all streams; [`INTACT`] in rows that count intact streams.
-pub(crate) const ALL: &str = "*";
+/// The value of `fault` in rows that count all streams.
+pub const ALL_FAULTS: &str = "*";
+/// Its value in rows that count intact streams.
 const INTACT: &str = "intact";
 
 /// Verdicts, failures and waits of a variant.
 type Tallied = (RepairTally, u64, Vec<Delay>);
 
-fn scores(variants: &[Variant], outcomes: &[Judged]) -> Vec<RepairScore> {
+fn scores(variants: &[Variant], outcomes: &[MendedStream]) -> Vec<RepairScore> {
     let mut tallies: BTreeMap<(usize, &str), Tallied> = BTreeMap::new();
     for outcome in outcomes {
         let fault = outcome.fault.as_deref().unwrap_or(INTACT);
         for fare in &outcome.came {
-            for of in [ALL, fault] {
+            for of in [ALL_FAULTS, fault] {
                 let (tally, errors, delays) = tallies.entry((fare.variant, of)).or_default();
                 match fare.verdict {
                     Some(verdict) => tally.add(verdict),
@@ -197,9 +203,9 @@ fn p95(delays: &[Delay], of: impl Fn(&Delay) -> u64) -> Option<u64> {
 }
 
 /// The rows of repairs.parquet.
-pub(crate) fn rows<'a>(
+pub fn repair_rows<'a>(
     variants: &'a [Variant],
-    outcomes: &'a [Judged],
+    outcomes: &'a [MendedStream],
 ) -> impl Iterator<Item = RepairRow> + 'a {
     outcomes.iter().flat_map(move |outcome| {
         outcome.came.iter().map(move |fare| RepairRow {

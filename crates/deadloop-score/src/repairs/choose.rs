@@ -8,10 +8,9 @@
 
 use std::collections::BTreeSet;
 
-use deadloop_replay::detect::repair::Mended;
-
 use crate::choose::advice::Ruling;
 use crate::compare::mcnemar;
+use crate::judge::Mended;
 
 /// What became of a stream in the hands of a variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

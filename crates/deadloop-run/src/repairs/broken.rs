@@ -6,15 +6,13 @@ use std::path::Path;
 
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use deadloop_replay::Repaired;
+use deadloop_replay::repairers::{Arrived, Made, Out, Variant, written};
 use deadloop_score::{FileError, write_text};
 use serde_json::Value as Json;
 
-use super::streams::written;
-use deadloop_replay::repairers::{Mending, Variant};
-
 /// The calls of a transcript: those with arguments that are not JSON, and the fields of the others.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Broken {
+pub(super) struct Broken {
     /// `meta.source`, or else the model.
     source: String,
     /// The tool and the arguments of each call with arguments that are not JSON.
@@ -25,13 +23,13 @@ pub(crate) struct Broken {
 
 impl Broken {
     /// Whether all arguments are JSON.
-    pub(crate) fn is_whole(&self) -> bool {
+    pub(super) fn is_whole(&self) -> bool {
         self.texts.is_empty()
     }
 }
 
 /// The calls of a transcript. They are left out if the arguments are not meant to be JSON, or if the truth is known.
-pub(crate) fn broken_of(transcript: &Transcript) -> Broken {
+pub(super) fn broken_of(transcript: &Transcript) -> Broken {
     let meta = |name: &str| transcript.meta.get(name).and_then(Json::as_str);
     let mut found = Broken {
         source: meta("source").unwrap_or(&transcript.model).to_owned(),
@@ -121,7 +119,7 @@ struct Counts {
 ///
 /// # Errors
 /// Returns an error if the file cannot be written.
-pub(crate) fn write_broken(
+pub(super) fn write_broken(
     dir: &Path,
     found: &[Broken],
     variants: &[Variant],
@@ -174,36 +172,30 @@ pub(crate) fn write_broken(
     Ok(all)
 }
 
+/// The arguments that a variant makes of broken ones.
 fn given(
     variant: &Variant,
     tool: &str,
     text: &str,
     ask: impl FnOnce(&Transcript) -> Result<Repaired, String>,
 ) -> Result<String, String> {
-    match &variant.made {
-        Mending::Nothing(_) => Ok(text.to_owned()),
-        Mending::Of(repairer, params) => {
-            let meaning = repairer.mend(params, text);
-            Ok(meaning.map(|meaning| meaning.text).unwrap_or_default())
-        }
-        Mending::Program(..) => {
-            let call = Body::ToolCall {
-                id: None,
-                name: tool.to_owned(),
-                arguments: Json::String(text.to_owned()),
-            };
-            let asked = Transcript {
-                id: "broken".to_owned(),
-                model: "unknown".to_owned(),
-                events: vec![RecordedEvent::of(call)],
-                ..Transcript::default()
-            };
-            let said = ask(&asked)?;
-            Ok(match said.fields.get("arguments") {
-                None | Some(Json::Null) => String::new(),
-                Some(Json::String(text)) => text.clone(),
-                Some(value) => value.to_string(),
-            })
-        }
+    let call = || Body::ToolCall {
+        id: None,
+        name: tool.to_owned(),
+        arguments: Json::String(text.to_owned()),
+    };
+    let asked = || Transcript {
+        id: "broken".to_owned(),
+        model: "unknown".to_owned(),
+        events: vec![RecordedEvent::of(call())],
+        ..Transcript::default()
+    };
+    let made = variant.mend(&Arrived::Text(text.to_owned()), || ask(&asked()));
+    match made.transpose()? {
+        Some(Made {
+            out: Out::Meaning(meaning),
+            ..
+        }) => Ok(meaning.text),
+        _ => Ok(String::new()),
     }
 }

@@ -1,14 +1,9 @@
-//! The judge against a slow obvious twin, and the damage against what it says of itself.
+//! The judge of repairs against a slow obvious twin.
 #![allow(clippy::unwrap_used)]
 
-use crate::repairing;
-
-use deadloop_detect::repair::{
-    Action, Delivered, Fault, Gold, Meaning, Mended, MendedEvents, damage, damage_events, judge,
-    judge_arguments, judge_events,
-};
+use deadloop_replay::detect::repair::{Action, Delivered, Meaning};
+use deadloop_score::repairs::{Meant, Mended, MendedEvents, judge_arguments, judge_events};
 use proptest::prelude::*;
-use repairing::text;
 use serde_json::Value;
 
 /// An action as one line: names sorted, the last of doubled ones, values as sorted JSON.
@@ -72,7 +67,7 @@ fn count(text: &str, mark: &str) -> usize {
     count
 }
 
-fn slow(gold: &Gold, repaired: &Meaning) -> Mended {
+fn slow(gold: &Meant, repaired: &Meaning) -> Mended {
     let lines = |meaning: &Meaning| meaning.actions.iter().map(line).collect::<Vec<_>>();
     let (truth, given) = (lines(&gold.meaning), lines(repaired));
     let same = gold.meaning.text == repaired.text
@@ -149,7 +144,7 @@ proptest! {
 
     #[test]
     fn the_judge_is_its_twin(truth in meaning(), given in meaning(), same in 0..4, damaged: bool) {
-        let gold = Gold { meaning: truth, damaged, marks: vec!["<a>".into(), String::new()] };
+        let gold = Meant { meaning: truth, damaged, marks: vec!["<a>".into(), String::new()] };
         // Most pairs have much in common.
         let mut repaired = if same == 0 { given.clone() } else { gold.meaning.clone() };
         match same {
@@ -157,13 +152,13 @@ proptest! {
             2 => repaired.actions = given.actions,
             _ => {}
         }
-        prop_assert_eq!(judge(&gold, &repaired), slow(&gold, &repaired));
+        prop_assert_eq!(gold.judge(&repaired), slow(&gold, &repaired));
     }
 }
 
 #[test]
 fn verdicts() {
-    let gold = Gold {
+    let gold = Meant {
         meaning: Meaning {
             reasoning: "r".into(),
             text: "t".into(),
@@ -188,11 +183,11 @@ fn verdicts() {
             })
             .collect(),
     };
-    assert_eq!(judge(&gold, &with("t", &["1"])), Mended::Recovered);
-    assert_eq!(judge(&gold, &with("t", &["2"])), Mended::Wrong);
-    assert_eq!(judge(&gold, &with("t", &["1", "1"])), Mended::Wrong);
-    assert_eq!(judge(&gold, &with("t</a>", &["1"])), Mended::Leaked);
-    assert_eq!(judge(&gold, &with("t", &[])), Mended::Lost);
+    assert_eq!(gold.judge(&with("t", &["1"])), Mended::Recovered);
+    assert_eq!(gold.judge(&with("t", &["2"])), Mended::Wrong);
+    assert_eq!(gold.judge(&with("t", &["1", "1"])), Mended::Wrong);
+    assert_eq!(gold.judge(&with("t</a>", &["1"])), Mended::Leaked);
+    assert_eq!(gold.judge(&with("t", &[])), Mended::Lost);
     assert_eq!(
         Mended::ALL.map(Mended::name).join(" "),
         "recovered wrong lost leaked false-repair intact"
@@ -201,19 +196,11 @@ fn verdicts() {
 
 #[test]
 fn arguments() {
-    let fields = [
-        ("city".to_owned(), "string".to_owned()),
-        ("days".to_owned(), "integer".to_owned()),
-    ];
-    let of =
-        |repaired: &str| judge_arguments("{\"city\": \"Bonn\", \"days\": 3}", repaired, &fields);
+    let of = |repaired: &str| judge_arguments("{\"city\": \"Bonn\", \"days\": 3}", repaired);
     let is = |repaired: &str| {
-        (
-            of(repaired).parsed,
-            of(repaired).valid,
-            of(repaired).exact,
-            of(repaired).wrong_but_valid(),
-        )
+        let judged = of(repaired);
+        let harm = judged.wrong_but_valid();
+        (judged.parsed, judged.valid, judged.exact, harm)
     };
     assert_eq!(
         is("{\"days\":3,\"city\":\"Bonn\"}"),
@@ -222,7 +209,7 @@ fn arguments() {
     assert_eq!(is("{\"days\":3}"), (true, true, false, true));
     assert_eq!(
         is("{\"days\":3.0,\"city\":\"Bonn\"}"),
-        (true, false, false, false)
+        (true, true, false, true)
     );
     assert_eq!(is("[]"), (true, false, false, false));
     assert_eq!(is("{"), (false, false, false, false));
@@ -263,63 +250,4 @@ fn rows_of_events() {
     assert_eq!(of(&[0, 1, 1, 2, 3, 4]), all(0, 1, 0, true));
     assert_eq!(of(&[0, 2, 1, 3]), all(0, 0, 1, false));
     assert_eq!(of(&[0, 1, 2, 3, 4, 4]), all(0, 0, 0, false));
-}
-
-const INTACT: &[&str] = &[
-    "<think>用户要两条笔记。</think>好的。<create_note><id>1</id><content>甲</content></create_note>然后<create_note><id>2</id><content>乙</content></create_note>，请选<confirm1>是</confirm1><confirm2>否</confirm2>。",
-    "<think>Two notes.</think><create_note><id>1</id>One</create_note> and <save_material><id>2</id>Two</save_material> Done.",
-    "{\"city\": \"Bonn\", \"days\": [1, 2, {\"x\": null}], \"note\": \"a\\\"b\"}",
-    "",
-    "plain",
-];
-
-#[test]
-fn damage_is_what_it_says() {
-    let mut hit = std::collections::BTreeMap::new();
-    for fault in Fault::ALL {
-        assert_eq!(Fault::find(fault.name()), Some(fault));
-        for (intact, severity, seed) in INTACT
-            .iter()
-            .flat_map(|t| (0..5).flat_map(move |s| (0..40).map(move |seed| (t, s, seed))))
-        {
-            let damaged = damage(fault, severity, seed, intact);
-            assert_eq!(damaged, damage(fault, severity, seed, intact));
-            let differs = intact
-                .chars()
-                .map(Some)
-                .chain([None])
-                .zip(damaged.text.chars().map(Some).chain([None]));
-            let first = differs.take_while(|(a, b)| a == b).count() as u64;
-            assert_eq!(
-                damaged.onset,
-                (damaged.text != **intact).then_some(first),
-                "{fault} {severity} {seed}"
-            );
-            if severity == 0 || fault.is_of_events() {
-                assert_eq!(damaged.onset, None);
-            }
-            *hit.entry(fault).or_insert(0) += u32::from(damaged.onset.is_some());
-        }
-        let events = events(12);
-        for (severity, seed) in (0..5).flat_map(|s| (0..40).map(move |seed| (s, seed))) {
-            let damaged = damage_events(fault, severity, seed, &events);
-            assert_eq!(damaged.onset.is_some(), damaged.events != events);
-            assert!(severity > 0 || damaged.onset.is_none());
-            assert!(damaged.events.last().unwrap().done);
-            *hit.entry(fault).or_insert(0) += u32::from(damaged.onset.is_some());
-        }
-    }
-    // Faults of whole streams are made elsewhere.
-    let whole = |(fault, times): (&Fault, &u32)| (*times > 50) != fault.is_of_stream();
-    assert!(hit.iter().all(whole), "{hit:?}");
-}
-
-proptest! {
-    #[test]
-    fn any_text_can_be_damaged(text in text(20), seed: u64, severity in 0_u8..4) {
-        for fault in Fault::ALL {
-            let damaged = damage(fault, severity, seed, &text);
-            prop_assert_eq!(damaged.onset.is_some(), damaged.text != text);
-        }
-    }
 }

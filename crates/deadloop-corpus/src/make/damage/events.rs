@@ -1,7 +1,9 @@
 //! Faults of delivery: events that are lost, sent again, out of order.
 
-use super::{Draw, Fault};
-use crate::repair::meaning::Delivered;
+use deadloop_detect::Fault;
+use deadloop_detect::repair::Delivered;
+
+use super::Draw;
 
 /// A row of events that was damaged.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //! `--nocapture` it prints the tables of reports/faults.md.
 //!
 //! ```sh
-//! cargo nextest run --release -p deadloop-detect --test repair_faults --no-capture
+//! cargo nextest run --release -p deadloop-score -p deadloop repair_faults --no-capture
 //! ```
 #![allow(clippy::unwrap_used)]
 
@@ -10,8 +10,10 @@ use crate::repairing;
 
 use std::collections::BTreeMap;
 
-use deadloop_detect::Value;
-use deadloop_detect::repair::{Fault, Gold, Meaning, Mended, damage, judge, judge_arguments};
+use deadloop_replay::corpus::damage::damage;
+use deadloop_replay::detect::repair::Meaning;
+use deadloop_replay::detect::{Fault, Value};
+use deadloop_score::repairs::{Meant, Mended, judge_arguments};
 use repairing::{preset, whole};
 
 const TAGGED: &[&str] = &[
@@ -58,7 +60,7 @@ fn mended(
             whole(entry, &params, intact)
         });
         let marks = marks.iter().map(|&mark| mark.to_owned()).collect();
-        let gold = Gold {
+        let gold = Meant {
             meaning,
             damaged: true,
             marks,
@@ -66,7 +68,7 @@ fn mended(
         for (seed, severity) in draws() {
             let damaged = damage(fault, severity, seed, intact);
             if damaged.onset.is_some() {
-                let verdict = judge(&gold, &whole(entry, &params, &damaged.text));
+                let verdict = gold.judge(&whole(entry, &params, &damaged.text));
                 *counts.entry(verdict).or_default() += 1;
             }
         }
@@ -235,7 +237,7 @@ fn arguments() {
                 let damaged = damage(fault, severity, seed, intact);
                 if damaged.onset.is_some() {
                     let arguments =
-                        judge_arguments(intact, &whole(entry, &params, &damaged.text).text, &[]);
+                        judge_arguments(intact, &whole(entry, &params, &damaged.text).text);
                     all += 1;
                     exact += u32::from(arguments.exact);
                     wrong += u32::from(arguments.wrong_but_valid());

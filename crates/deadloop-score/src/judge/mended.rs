@@ -1,19 +1,17 @@
-//! Compares what a repairer did with the truth.
+//! [`Mended`]: the verdict on a repair, and how a meaning, arguments and events are held against what was meant.
 //!
-//! The truth is known because the damage was made on purpose. If several verdicts on a damaged stream
+//! What was meant is known because the damage was made on purpose. If several verdicts on a damaged stream
 //! apply, the worst counts: an invented action before leaked marks, leaked marks before lost text.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
+use deadloop_replay::detect::repair::{Action, Delivered, Meaning};
 use serde_json::Value;
 
-use super::json::{Fields, Type};
-use super::meaning::{Action, Delivered, Meaning};
-
-/// The truth about one stream.
+/// What was meant by one text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Gold {
+pub struct Meant {
     /// What the stream meant.
     pub meaning: Meaning,
     /// Whether the stream was damaged at all.
@@ -70,19 +68,39 @@ impl fmt::Display for Mended {
     }
 }
 
-/// Compares the repair of a stream with the truth. Texts are compared char by char. Arguments are compared as
-/// values if both are JSON (see [`judge_arguments`]), else as texts without the blanks around them.
-pub fn judge(gold: &Gold, repaired: &Meaning) -> Mended {
-    let same = gold.meaning.reasoning == repaired.reasoning
-        && gold.meaning.text == repaired.text
-        && actions(&gold.meaning.actions) == actions(&repaired.actions);
-    match (gold.damaged, same) {
+impl Meant {
+    /// Compares a repair with what was meant. Texts are compared char by char. Arguments are compared as values if both
+    /// are JSON (see [`judge_arguments`]), else as texts without the blanks around them.
+    pub fn judge(&self, repaired: &Meaning) -> Mended {
+        let same = self.meaning.reasoning == repaired.reasoning
+            && self.meaning.text == repaired.text
+            && actions(&self.meaning.actions) == actions(&repaired.actions);
+        verdict(self.damaged, same, || {
+            if invented(&self.meaning.actions, &repaired.actions) {
+                Mended::Wrong
+            } else if self.leaks(&repaired.text) {
+                Mended::Leaked
+            } else {
+                Mended::Lost
+            }
+        })
+    }
+
+    fn leaks(&self, text: &str) -> bool {
+        let more = |mark: &String| {
+            !mark.is_empty() && text.matches(mark).count() > self.meaning.text.matches(mark).count()
+        };
+        self.marks.iter().any(more)
+    }
+}
+
+/// The verdict on a stream; `harm` is asked where a damaged one did not come out as it was meant.
+pub(super) fn verdict(damaged: bool, same: bool, harm: impl FnOnce() -> Mended) -> Mended {
+    match (damaged, same) {
         (false, true) => Mended::Intact,
         (false, false) => Mended::FalseRepair,
         (true, true) => Mended::Recovered,
-        (true, false) if invented(&gold.meaning.actions, &repaired.actions) => Mended::Wrong,
-        (true, false) if leaked(gold, &repaired.text) => Mended::Leaked,
-        (true, false) => Mended::Lost,
+        (true, false) => harm(),
     }
 }
 
@@ -140,20 +158,12 @@ fn invented(gold: &[Action], repaired: &[Action]) -> bool {
     )
 }
 
-fn leaked(gold: &Gold, text: &str) -> bool {
-    let more = |mark: &String| {
-        !mark.is_empty() && text.matches(mark).count() > gold.meaning.text.matches(mark).count()
-    };
-    gold.marks.iter().any(more)
-}
-
 /// The verdict on the repair of broken arguments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MendedArguments {
     /// They parse as JSON.
     pub parsed: bool,
-    /// They are an object, and each of its fields is expected and has the expected type. Without expected fields any
-    /// object is valid.
+    /// They are an object.
     pub valid: bool,
     /// They are the same value as the truth.
     pub exact: bool,
@@ -166,19 +176,15 @@ impl MendedArguments {
     }
 }
 
-/// Compares repaired arguments with the truth as JSON values: the order of an object's names does not count, the
-/// last of several equal names does, and 1 is not 1.0. `fields` are the expected fields with the names of their
-/// types, as in the parameter `fields` of the repairer `json`; an unknown type stands for any.
-pub fn judge_arguments(gold: &str, repaired: &str, fields: &[(String, String)]) -> MendedArguments {
+/// Compares repaired arguments with what was meant as JSON values: the order of an object's names does not count, the
+/// last of several equal names does, and 1 is not 1.0.
+pub fn judge_arguments(gold: &str, repaired: &str) -> MendedArguments {
     let Ok(value) = serde_json::from_str::<Value>(repaired) else {
         return MendedArguments::default();
     };
-    let typed =
-        |(name, kind): &(String, String)| (name.clone(), Type::of(kind).unwrap_or(Type::Any));
-    let expected = Fields::of(fields.iter().map(typed));
     MendedArguments {
         parsed: true,
-        valid: value.is_object() && (fields.is_empty() || expected.hold(&value)),
+        valid: value.is_object(),
         exact: serde_json::from_str::<Value>(gold).is_ok_and(|gold| gold == value),
     }
 }
@@ -194,6 +200,22 @@ pub struct MendedEvents {
     pub disordered: u64,
     /// Whether there is exactly one end mark, at the end.
     pub ended: bool,
+}
+
+impl fmt::Display for MendedEvents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mark = if self.ended { "there" } else { "missing" };
+        let Self {
+            lost,
+            doubled,
+            disordered,
+            ..
+        } = self;
+        write!(
+            f,
+            "lost {lost}, doubled {doubled}, disordered {disordered}, end mark {mark}"
+        )
+    }
 }
 
 /// Compares a row of events with the truth. End marks count only for `ended`. Two events are the same if their
