@@ -59,13 +59,13 @@ pub use compare::{
 };
 pub use constraint::{Assurance, Constraint};
 pub use deadloop_replay as replay;
+pub use deadloop_tables::{Cells, HAS_PARQUET, ParquetError, Table, TableCell, Type, unrunnable};
 pub use files::breakdown::{BELOW, write_intervals, write_scores_by};
 pub use files::budget::write_budget;
 pub use files::calls::{Called, Calls};
 pub use files::cases::{About, Described, write_cases};
 pub use files::choice::write_choice;
 pub use files::excerpts::{ExcerptsHead, Group, Opened, Part, read_excerpts, write_excerpts};
-pub use files::formula::unrunnable;
 pub use files::manifest::{CorpusInfo, Ended, Manifest, ProgramInfo};
 pub use files::openings::count_opening;
 pub use files::outcomes::write_outcomes;
@@ -78,7 +78,6 @@ pub use files::subjects::MAX_ROWS;
 pub use files::sweep::{
     CSV_ROWS, Marked, Scored, Scoring, beside_floors, write_pareto, write_scores,
 };
-pub use files::table::{Cells, Table, TableCell, Type};
 pub use intervals::{
     Interval, Intervals, Method, POISSON_1, POISSON_HALF, PoissonCache, Resampling, Weights,
     bootstrap, clopper_pearson, poisson, poisson_lower, poisson_upper, proportion_lower,

@@ -13,7 +13,7 @@ thread_local! {
 static HOOK: Once = Once::new();
 
 /// Runs something of a library, on this thread. `None`: it panicked, and printed nothing.
-pub fn caught<T>(work: impl FnOnce() -> T) -> Option<T> {
+pub(super) fn caught<T>(work: impl FnOnce() -> T) -> Option<T> {
     // The hook that was there goes on for all panics that are nobody's plan.
     HOOK.call_once(|| {
         let before = std::panic::take_hook();

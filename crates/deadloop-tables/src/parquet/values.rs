@@ -18,16 +18,12 @@ use polars_parquet::read::{
 };
 use serde_json::Value;
 
-use super::pages;
-use super::rows::{broken, guarded};
-use crate::transcript::wire::WireFault;
-
-/// A row: its cells in the order of the columns.
-pub(crate) type Row = Vec<(Arc<str>, Value)>;
+use super::{broken, guarded, pages};
+use crate::rows::{ParquetError, RowOfValues};
 
 /// A row group in memory, of which rows are taken.
 #[derive(Default)]
-pub(crate) struct Columns {
+pub(super) struct Values {
     columns: Vec<Column>,
     left: usize,
 }
@@ -39,13 +35,13 @@ struct Column {
     at: usize,
 }
 
-impl Columns {
+impl Values {
     /// Reads a row group.
-    pub(crate) fn read(
+    pub(super) fn read(
         file: &mut File,
         group: &RowGroupMetadata,
         schema: &ArrowSchema,
-    ) -> Result<Self, WireFault> {
+    ) -> Result<Self, ParquetError> {
         pages::check(file, group)?;
         let columns = schema.iter().map(|(name, field)| {
             Ok(Column {
@@ -61,7 +57,7 @@ impl Columns {
     }
 
     /// The next row.
-    pub(crate) fn row(&mut self) -> Option<Result<Row, WireFault>> {
+    pub(super) fn row(&mut self) -> Option<Result<RowOfValues, ParquetError>> {
         self.left = self.left.checked_sub(1)?;
         let columns = self.columns.iter_mut();
         // All go on before any is looked at: a cell that cannot be read shifts no column.
@@ -124,7 +120,7 @@ fn arrays(
     group: &RowGroupMetadata,
     name: &str,
     field: &Field,
-) -> Result<Vec<Box<dyn Array>>, WireFault> {
+) -> Result<Vec<Box<dyn Array>>, ParquetError> {
     let parts = group.columns_under_root_iter(name);
     let parts: Vec<&ColumnChunkMetadata> = parts.into_iter().flatten().collect();
     let mut pages = Vec::new();

@@ -12,8 +12,8 @@ use polars_parquet::read::{ColumnChunkMetadata, RowGroupMetadata};
 use polars_parquet_format::PageHeader;
 use polars_parquet_format::thrift::protocol::TCompactInputProtocol;
 
-use super::rows::broken;
-use crate::transcript::wire::WireFault;
+use super::broken;
+use crate::rows::ParquetError;
 
 /// Most values of a column in one row group: many times what any tool writes.
 const MAX_VALUES: usize = 1 << 26;
@@ -24,7 +24,7 @@ const MAX_PAGE: i64 = 64 << 20;
 ///
 /// # Errors
 /// Something that cannot be; nothing of the group should be decoded.
-pub(crate) fn check(file: &mut File, group: &RowGroupMetadata) -> Result<(), WireFault> {
+pub(super) fn check(file: &mut File, group: &RowGroupMetadata) -> Result<(), ParquetError> {
     let size = file.metadata().map_err(broken)?.len();
     if group.byte_ranges_iter().any(|range| range.end > size) {
         return Err(broken("a row group lies past the end"));
@@ -39,10 +39,10 @@ pub(crate) fn check(file: &mut File, group: &RowGroupMetadata) -> Result<(), Wir
 }
 
 /// The packed bytes of a column.
-pub(crate) fn bytes(
+pub(super) fn bytes(
     file: &mut File,
     column: &ColumnChunkMetadata,
-) -> Result<Cursor<Buffer<u8>>, WireFault> {
+) -> Result<Cursor<Buffer<u8>>, ParquetError> {
     let range = column.byte_range();
     let mut bytes = vec![0; (range.end - range.start) as usize];
     file.seek(SeekFrom::Start(range.start)).map_err(broken)?;
@@ -55,7 +55,7 @@ fn check_column(
     mut bytes: Cursor<Buffer<u8>>,
     column: &ColumnChunkMetadata,
     rows: usize,
-) -> Result<(), WireFault> {
+) -> Result<(), ParquetError> {
     let values = column.num_values();
     // A list has a value for each of its elements; all else one for each row.
     let flat = column.descriptor().descriptor.max_rep_level == 0;
@@ -76,7 +76,7 @@ fn check_column(
 
 /// Skips a page and returns how many values of its column it has. A page that unpacks to more than
 /// `most` bytes is an error.
-fn page(bytes: &mut Cursor<Buffer<u8>>, most: i64) -> Result<i64, WireFault> {
+fn page(bytes: &mut Cursor<Buffer<u8>>, most: i64) -> Result<i64, ParquetError> {
     let mut header = TCompactInputProtocol::new(&mut *bytes, MAX_PAGE as usize);
     let header = PageHeader::read_from_in_protocol(&mut header).map_err(broken)?;
     let end = bytes.position() + u64::try_from(header.compressed_page_size).map_err(broken)?;

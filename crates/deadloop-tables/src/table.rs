@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::formula::unrunnable;
+use crate::formula::unrunnable;
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,12 +43,12 @@ impl TableCell {
     }
 
     /// A count, or nothing.
-    pub(crate) fn counted(n: Option<u64>) -> Self {
+    pub fn counted(n: Option<u64>) -> Self {
         Self::Int(n.and_then(|n| i64::try_from(n).ok()))
     }
 
     /// Nothing, of a type.
-    pub(crate) fn none(of: Type) -> Self {
+    pub fn none(of: Type) -> Self {
         match of {
             Type::Text => Self::Text(None),
             Type::Int => Self::Int(None),
@@ -92,20 +92,37 @@ pub enum Cells {
 /// Named columns of one length.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    pub(crate) columns: Vec<(String, Cells)>,
-    pub(crate) rows: usize,
+    columns: Vec<(String, Cells)>,
+    rows: usize,
 }
 
 /// The names and types of a table's columns.
-pub(crate) type Schema = Vec<(String, Type)>;
+pub type Schema = Vec<(String, Type)>;
 
 /// A schema from names of one type.
-pub(crate) fn named(names: &[&str], of: Type) -> Schema {
+pub fn named(names: &[&str], of: Type) -> Schema {
     names.iter().map(|name| ((*name).into(), of)).collect()
 }
 
 impl Table {
-    pub(crate) fn new(schema: &Schema) -> Self {
+    /// A table from its columns, all of which have as many cells as there are `rows`.
+    pub(crate) fn of(columns: Vec<(String, Cells)>, rows: usize) -> Self {
+        Self { columns, rows }
+    }
+
+    /// Its columns by name, in order.
+    pub fn columns(&self) -> impl Iterator<Item = (&str, &Cells)> {
+        let columns = self.columns.iter();
+        columns.map(|(name, cells)| (name.as_str(), cells))
+    }
+
+    /// Gives its columns away.
+    pub(crate) fn into_columns(self) -> Vec<(String, Cells)> {
+        self.columns
+    }
+
+    /// A table without a row.
+    pub fn new(schema: &Schema) -> Self {
         let empty = |of: &Type| match of {
             Type::Text => Cells::Text(Vec::new()),
             Type::Int => Cells::Int(Vec::new()),
@@ -119,7 +136,7 @@ impl Table {
     }
 
     /// Adds a column; all have as many cells.
-    pub(crate) fn widen(&mut self, (name, of): &(String, Type), cells: Vec<TableCell>) {
+    pub fn widen(&mut self, (name, of): &(String, Type), cells: Vec<TableCell>) {
         let mut column = Self::new(&vec![(name.clone(), *of)]);
         cells.into_iter().for_each(|cell| column.push(vec![cell]));
         self.rows = column.rows;
@@ -128,7 +145,7 @@ impl Table {
 
     /// Adds a row. A cell of another type than its column becomes n/a; a whole number fits into a
     /// column of numbers.
-    pub(crate) fn push(&mut self, row: Vec<TableCell>) {
+    pub fn push(&mut self, row: Vec<TableCell>) {
         for ((_, cells), cell) in self.columns.iter_mut().zip(row) {
             match (cells, cell) {
                 (Cells::Text(column), TableCell::Text(cell)) => column.push(cell.map(Arc::from)),
@@ -145,7 +162,7 @@ impl Table {
 
     /// Adds rows of other tables, whose columns stand side by side in this one: of each table the rows `picks`, in
     /// that order, all of them equally many.
-    pub(crate) fn extend_picked(&mut self, parts: &[(&Table, &[u32])]) {
+    pub fn extend_picked(&mut self, parts: &[(&Table, &[u32])]) {
         let columns = parts
             .iter()
             .flat_map(|(table, picks)| table.columns.iter().map(move |(_, cells)| (cells, *picks)));
