@@ -339,7 +339,7 @@ impl Watched {
         None
     }
 
-    /// Whether a turn begins before this event that the stream does not tell of.
+    /// Whether a turn begins before this event that the stream does not report.
     fn begins_turn(&mut self, event: &Event<'_>) -> bool {
         let objects = self.reader.format() != Some(StreamFormat::Text);
         let turns = self.turns.get_or_insert_with(|| Turns::new(objects));
