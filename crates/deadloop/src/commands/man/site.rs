@@ -6,7 +6,9 @@ use std::fmt::Write;
 use clap::Command;
 use deadloop_corpus::import_formats;
 use deadloop_detect::repair::REPAIRERS;
-use deadloop_detect::{DETECTORS, Detector, Mark, Param, Preset, Spec, Value};
+use deadloop_detect::{
+    Arguments, DETECTORS, Detector, Event, Mark, Param, Preset, Sample, Spec, Value,
+};
 use deadloop_run::{REPORT_FILES, RESULT_FILES};
 use deadloop_score::{MEASURES, MeasureUnit};
 
@@ -119,8 +121,7 @@ fn detectors() -> Outcome<Vec<Leaf>> {
             detector.response.name(),
             presets.len().to_string().as_str(),
         ]);
-        let mut page = described(detector, &presets);
-        page += &grid(detector);
+        let page = described(detector, &example(detector), &presets) + &grid(detector);
         pages.push(leaf(format!("detectors/{}.md", detector.name), 1, page));
     }
     pages.insert(0, leaf("detectors.md", 0, text));
@@ -141,7 +142,7 @@ fn repairers() -> Outcome<Vec<Leaf>> {
             repairer.stream,
             presets.len().to_string().as_str(),
         ]);
-        let page = described(repairer, &presets);
+        let page = described(repairer, "", &presets);
         pages.push(leaf(format!("repairers/{}.md", repairer.name), 1, page));
     }
     pages.insert(0, leaf("repairers.md", 0, text));
@@ -152,8 +153,8 @@ fn presets(spec: &Spec) -> Outcome<Vec<Preset>> {
     spec.presets().map_err(|e| Code::Unexpected.error(e))
 }
 
-/// What a description says of itself: what it does, its parameters, its presets.
-fn described(spec: &Spec, presets: &[Preset]) -> String {
+/// What a description says of itself: what it does, an example, its parameters, its presets.
+fn described(spec: &Spec, example: &str, presets: &[Preset]) -> String {
     let about = plain(spec.about);
     let (first, rest) = about.split_at(about.chars().next().map_or(0, char::len_utf8));
     let mut page = format!(
@@ -162,6 +163,7 @@ fn described(spec: &Spec, presets: &[Preset]) -> String {
         first.to_uppercase(),
         spec.version
     );
+    page += example;
     if !spec.exactly.is_empty() {
         page += &format!(
             "\n## What it does, exactly\n\n{}\n",
@@ -180,6 +182,51 @@ fn described(spec: &Spec, presets: &[Preset]) -> String {
         page.extend(presets.iter().map(preset));
     }
     page
+}
+
+/// What a detector alarms on with its defaults, and what not: the examples with which it is tested.
+fn example(detector: &Detector) -> String {
+    let mut text = String::new();
+    for (does, sample) in [
+        ("alarms", detector.fires),
+        ("does not alarm", detector.quiet),
+    ] {
+        let shown = match sample {
+            Sample::Text(unit, 1) => unit.to_owned(),
+            Sample::Text(unit, times) => format!("{unit}   … {times} times"),
+            Sample::Run(events) => events.iter().map(arrived).collect::<Vec<_>>().join("\n"),
+            Sample::None => continue,
+        };
+        text += &format!("\nWith its defaults it {does} on this:\n\n```text\n{shown}\n```\n");
+    }
+    text
+}
+
+/// An event of an example, on one line.
+fn arrived(event: &Event<'_>) -> String {
+    match event {
+        Event::Text(channel, text) => format!("{}: {text}", channel.name()),
+        Event::Call {
+            name, arguments, ..
+        } => match arguments {
+            Arguments::Raw(raw) => format!("call {name} {raw}"),
+            Arguments::Json(value) => format!("call {name} {value}"),
+        },
+        Event::Result {
+            content,
+            error: Some(true),
+            ..
+        } => format!("result, an error: {content}"),
+        Event::Result { content, .. } => format!("result: {content}"),
+        Event::User(text) => format!("user: {text}"),
+        Event::Turn { agent: Some(agent) } => format!("turn of {agent}"),
+        Event::Turn { agent: None } => "turn".to_owned(),
+        Event::Handoff { from, to } => format!("handoff from {from} to {to}"),
+        Event::Silence(millis) => format!("silence of {millis} ms"),
+        Event::Finish(reason) => format!("finish: {}", reason.unwrap_or("no reason")),
+        Event::System => "a prompt".to_owned(),
+        Event::Closed => "the connection closes".to_owned(),
+    }
 }
 
 fn parameter(param: &Param) -> String {

@@ -1,6 +1,6 @@
 //! Reading Parquet, a row group at a time.
 //!
-//! polars panics on some broken files: a panic inside it is caught and reported as a problem.
+//! polars panics on some broken files: a panic inside it is caught and told as a problem.
 
 use std::fs::File;
 
