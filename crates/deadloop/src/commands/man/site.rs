@@ -108,8 +108,8 @@ fn commands(program: &Command) -> Vec<Leaf> {
 
 fn detectors() -> Outcome<Vec<Leaf>> {
     let mut text = format!(
-        "# Detectors\n\nA guard is one or more of these, each with its parameters. A detector without a preset of yours \
-         runs with its defaults.\n\n{}",
+        "# Detectors\n\nA guard is one or more of these, each with its parameters. Without \
+         parameters it runs with its defaults.\n\n{}",
         head(&["detector", "alarms on", "does at an alarm", "presets"])
     );
     let mut pages = Vec::new();
