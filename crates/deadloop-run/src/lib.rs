@@ -60,7 +60,7 @@ mod units;
 mod words;
 
 pub use failure::{Code, Failure, RunResult};
-pub use folder::{Folder, State, fingerprint};
+pub use folder::{Folder, REPORT_FILES, RESULT_FILES, State, fingerprint};
 pub use host::{Alone, Host, Progress, watched};
 pub use kept::Kept;
 pub use looking::look;

@@ -64,8 +64,8 @@ mod tests {
         };
         assert_eq!(first("think", "sglang-qwen3").first_text, Some(27));
         assert_eq!(first("think", "sglang-qwen3").most_held, 7);
-        assert_eq!(first("think", "seed-001").first_text, Some(27));
-        assert_eq!(first("think", "seed-001").most_held, 25);
+        assert_eq!(first("think", "leading").first_text, Some(27));
+        assert_eq!(first("think", "leading").most_held, 25);
         assert_eq!(first("json", "strict").first_text, None);
     }
 }

@@ -379,7 +379,7 @@ mod tests {
         assert!(variants.len() > 100, "{}", variants.len());
         let names: BTreeSet<&str> = variants.iter().map(|v| v.name.as_str()).collect();
         assert_eq!(names.len(), variants.len());
-        assert!(names.contains("think/seed-001") && names.contains("tags/none"));
+        assert!(names.contains("think/leading") && names.contains("tags/none"));
     }
 
     #[test]

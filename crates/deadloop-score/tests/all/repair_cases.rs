@@ -167,7 +167,7 @@ fn row_7_of_seed_002() {
     };
     for seed in 0..50 {
         let doubled = damage_events(Fault::ReplayDoubled, 3, seed, &row(true)).events;
-        assert_eq!(mended("seed-002", "", &doubled), whole);
+        assert_eq!(mended("by-id", "", &doubled), whole);
         assert_eq!(mended("in-order", "", &doubled), whole);
         let order = damage_events(Fault::ReplayOrder, 3, seed, &row(true)).events;
         assert_eq!(mended("in-order", "", &order), whole);
@@ -177,7 +177,7 @@ fn row_7_of_seed_002() {
             MendedEvents { lost: 2, ..whole }
         );
         assert_eq!(
-            mended("seed-002", "", &lost),
+            mended("by-id", "", &lost),
             MendedEvents { lost: 2, ..whole }
         );
     }
@@ -185,7 +185,7 @@ fn row_7_of_seed_002() {
     let mut swapped = row(true);
     swapped.swap(3, 4);
     assert_eq!(
-        mended("seed-002", "", &swapped),
+        mended("by-id", "", &swapped),
         MendedEvents {
             disordered: 1,
             ..whole
@@ -194,14 +194,14 @@ fn row_7_of_seed_002() {
     let mut again = row(false);
     again.insert(4, again[3].clone());
     assert_eq!(
-        mended("seed-002", "", &again),
+        mended("by-id", "", &again),
         MendedEvents {
             doubled: 1,
             ..whole
         }
     );
     assert_eq!(
-        mended("seed-002", "hash", &row(true)),
+        mended("by-id", "hash", &row(true)),
         MendedEvents { lost: 10, ..whole }
     );
 }
@@ -218,10 +218,10 @@ fn row_6_of_seed_002() {
     let again = [&row(true)[..7], &row(true)].concat();
     let unmarked = judge_events(&row(true), &again);
     assert_eq!(unmarked.doubled, 7);
-    assert_eq!(mended("seed-002", "", &again), whole);
+    assert_eq!(mended("by-id", "", &again), whole);
     assert_eq!(mended("in-order", "", &again), whole);
     // More was sent since than the memory holds: what is older comes twice. Places have no such bound.
-    let (repairer, mut params) = preset("replay", "seed-002");
+    let (repairer, mut params) = preset("replay", "by-id");
     params.set("window", Value::Int(5));
     let (mut machine, mut given) = (repairer.events(&params).unwrap(), Vec::new());
     for event in &again {
@@ -240,7 +240,7 @@ fn the_end_mark_is_always_sent_once() {
         row(true),
         [row(true), row(true)].concat(),
     ] {
-        for name in ["seed-002", "in-order"] {
+        for name in ["by-id", "in-order"] {
             assert!(mended(name, "", &events).ended, "{events:?}");
         }
     }

@@ -105,7 +105,7 @@ fn tags() {
         Case, Crossed, Cut, EarlyClose, LeakedControl, MissingField, Misspelt, Nested,
         NumberMismatch, Unclosed,
     };
-    let presets = ["seed-002-strict", "seed-002", "lenient", "careful"];
+    let presets = ["strict", "handlers", "lenient", "careful"];
     println!("| fault | {} |", presets.join(" | "));
     for fault in [
         Unclosed,
@@ -119,16 +119,7 @@ fn tags() {
         LeakedControl,
         Cut,
     ] {
-        let of = |name: &&str| {
-            mended(
-                "tags",
-                name,
-                fault,
-                TAGGED,
-                Some("seed-002-strict"),
-                TAG_MARKS,
-            )
-        };
+        let of = |name: &&str| mended("tags", name, fault, TAGGED, Some("strict"), TAG_MARKS);
         let all: Vec<Counts> = presets.iter().map(of).collect();
         println!(
             "| `{fault}` | {} |",
@@ -143,14 +134,7 @@ fn tags() {
         assert_eq!(all[3].get(&Mended::Wrong), None, "{fault} {:?}", all[3]);
     }
     for (fault, least) in [(Case, 100.0), (NumberMismatch, 100.0), (Misspelt, 50.0)] {
-        let counts = mended(
-            "tags",
-            "lenient",
-            fault,
-            TAGGED,
-            Some("seed-002-strict"),
-            TAG_MARKS,
-        );
+        let counts = mended("tags", "lenient", fault, TAGGED, Some("strict"), TAG_MARKS);
         assert!(
             share(&counts, Mended::Recovered) >= least,
             "{fault} {counts:?}"
@@ -162,7 +146,7 @@ fn tags() {
 fn thinking() {
     use Fault::{ThinkLate, ThinkMissing, ThinkOpen, ThinkTwice, ToolInThink};
     let presets = [
-        "seed-001",
+        "leading",
         "vllm-deepseek-r1",
         "sglang-deepseek-r1",
         "sglang-qwen3",
@@ -265,10 +249,10 @@ fn arguments() {
 /// Intact streams stay as they are: no preset that mends tags or thinking spoils one.
 #[test]
 fn no_false_repair_of_templates() {
-    for name in ["seed-002-strict", "seed-002", "lenient", "careful"] {
+    for name in ["strict", "handlers", "lenient", "careful"] {
         let (entry, params) = preset("tags", name);
         for text in TAGGED {
-            let (strict, strictly) = preset("tags", "seed-002-strict");
+            let (strict, strictly) = preset("tags", "strict");
             assert_eq!(
                 whole(entry, &params, text),
                 whole(strict, &strictly, text),
@@ -277,7 +261,7 @@ fn no_false_repair_of_templates() {
         }
     }
     for name in [
-        "seed-001",
+        "leading",
         "sglang-qwen3",
         "llama-cpp",
         "lenient",

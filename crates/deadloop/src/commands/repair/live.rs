@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn what_repair_writes_is_taken_and_what_it_has_for_events_is_passed_over() {
-        let file = format!("{FILE}[[repairer]]\nname = \"replay\"\npreset = \"seed-002\"\n");
+        let file = format!("{FILE}[[repairer]]\nname = \"replay\"\npreset = \"by-id\"\n");
         let mut live = Live::parse(&file).unwrap();
         live.push(&Event::Text(TextChannel::Answer, "x</think>y"));
         live.finish();

@@ -33,7 +33,7 @@ use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::show;
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop synth --spec datasets/faults/spec.toml --out faults\n  deadloop repair faults --out repaired\n  deadloop repair faults --grid grid.toml --harm 1 --in-use tags/seed-002 --out repaired\n\nA grid:\n  [[repairer]]\n  name = \"tags\"            # think, tags, json, names, filter, replay, or command: a program\n  presets = true\n  [repairer.params]\n  edits = [0, 1, 2]\n\nTwo things do harm: a damaged stream that comes out wrong, with an action that the truth does not have or with other arguments; and an intact stream that is changed. For each repairer the command takes the variant that recovers most with at most the limit of either harm. The folder holds report.html (a matrix of faults and variants, and every wrong repair to open), settings.toml, repairs.parquet and scores.parquet, and arguments.csv if the corpus has real arguments that are not JSON.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop synth --spec datasets/faults/spec.toml --out faults\n  deadloop repair faults --out repaired\n  deadloop repair faults --grid grid.toml --harm 1 --in-use tags/handlers --out repaired\n\nA grid:\n  [[repairer]]\n  name = \"tags\"            # think, tags, json, names, filter, replay, or command: a program\n  presets = true\n  [repairer.params]\n  edits = [0, 1, 2]\n\nTwo things do harm: a damaged stream that comes out wrong, with an action that the truth does not have or with other arguments; and an intact stream that is changed. For each repairer the command takes the variant that recovers most with at most the limit of either harm. The folder holds report.html (a matrix of faults and variants, and every wrong repair to open), settings.toml, repairs.parquet and scores.parquet, and arguments.csv if the corpus has real arguments that are not JSON.";
 
 /// The options of `repair`.
 #[derive(Debug, Args)]
@@ -46,7 +46,7 @@ pub(crate) struct Repair {
     /// The most harm, in per cent: wrong repairs of the damaged streams, and changed ones of the intact streams
     #[arg(long, value_name = "PERCENT", default_value_t = 0.1, value_parser = percent)]
     harm: f64,
-    /// The variant in use, as tags/seed-002; may be repeated, once for each repairer [default: the unchanged stream]
+    /// The variant in use, as tags/handlers; may be repeated, once for each repairer [default: the unchanged stream]
     #[arg(long, value_name = "VARIANT")]
     in_use: Vec<String>,
     #[command(flatten)]

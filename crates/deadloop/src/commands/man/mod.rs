@@ -1,6 +1,6 @@
-//! `deadloop man`: man pages, made from the arguments themselves.
+//! `deadloop man`: man pages, made from the arguments themselves; and the reference of the docs' site (`site.rs`).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Command, CommandFactory};
 use clap_mangen::Man as Page;
@@ -13,8 +13,9 @@ use crate::args::{Cli, Global};
 use crate::exit::{Code, Outcome};
 use crate::show::{self, typed};
 
-pub(crate) const HELP: &str =
-    "Examples:\n  deadloop man tune | man -l -\n  deadloop man --out ~/.local/share/man/man1";
+pub(crate) const HELP: &str = "Examples:\n  deadloop man tune | man -l -\n  deadloop man --out ~/.local/share/man/man1\n  deadloop man --site --out reference";
+
+mod site;
 
 #[derive(Debug, Args)]
 pub(crate) struct Man {
@@ -24,6 +25,9 @@ pub(crate) struct Man {
     /// Write all pages into this folder, as deadloop.1, deadloop-tune.1 and so on
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Write the reference of the docs' site instead, as Markdown: commands, detectors, formats, measures, files
+    #[arg(long, requires = "out", hide_short_help = true)]
+    site: bool,
     /// Overwrite existing pages
     #[arg(long, requires = "out")]
     force: bool,
@@ -72,33 +76,47 @@ fn text(command: &Command) -> Outcome<String> {
 
 fn write(args: &Man, program: &Command, global: Global) -> Outcome {
     let dir = args.out.clone().unwrap_or_default();
-    let commands: Vec<&Command> = std::iter::once(program)
-        .chain(program.get_subcommands())
-        .collect();
-    let files: Vec<PathBuf> = commands
-        .iter()
-        .map(|command| dir.join(format!("{}.1", title(command))))
-        .collect();
-    if let Some(there) = files.iter().find(|file| is_named(file) && !args.force) {
+    let pages = match args.site {
+        true => site::leaves(program)?
+            .into_iter()
+            .map(|leaf| (dir.join(leaf.path), leaf.text))
+            .collect(),
+        false => manuals(program, &dir)?,
+    };
+    if let Some((there, _)) = pages.iter().find(|(file, _)| is_named(file) && !args.force) {
         let what = format!(
             "{} is there already: --force overwrites it",
             there.display()
         );
         return Err(Code::Usage.error(what));
     }
-    std::fs::create_dir_all(&dir)
-        .map_err(|e| Code::Usage.error(format!("{}: {e}", dir.display())))?;
-    for (command, file) in commands.into_iter().zip(&files) {
-        write_text(file, &text(command)?)?;
+    for (file, text) in &pages {
+        let folder = file.parent().unwrap_or(&dir);
+        std::fs::create_dir_all(folder)
+            .map_err(|e| Code::Usage.error(format!("{}: {e}", folder.display())))?;
+        write_text(file, text)?;
     }
     if global.json {
-        let files: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
+        let files: Vec<String> = pages.iter().map(|(f, _)| f.display().to_string()).collect();
         return show::print(&json!({"files": files}).to_string());
     }
     if !global.quiet {
-        let count = show::several(files.len() as u64, "page");
+        let count = show::several(pages.len() as u64, "page");
         show::print(&format!("{count} in {}", dir.display()))?;
+    }
+    if args.site {
+        return Ok(());
     }
     let first = typed(dir.join("deadloop.1"));
     show::next(&[&format!("man -l {first}")], global)
+}
+
+/// The man pages of the program and its commands, with their files.
+fn manuals(program: &Command, dir: &Path) -> Outcome<Vec<(PathBuf, String)>> {
+    let all = std::iter::once(program).chain(program.get_subcommands());
+    all.map(|command| {
+        let file = dir.join(format!("{}.1", title(command)));
+        Ok((file, text(command)?))
+    })
+    .collect()
 }
