@@ -200,7 +200,7 @@ fn classes(found: &Agreement) -> String {
     let mut header = vec!["class"];
     header.extend(Class::ALL.map(Class::name));
     header.extend(["total", "agree"]);
-    let row = |(class, counts): (Class, &[u64; 4])| {
+    let row = |(class, counts): (Class, &[u64; Class::ALL.len()])| {
         let total: u64 = counts.iter().sum();
         let same = Class::ALL.iter().zip(counts).find(|(c, _)| **c == class);
         let share = same
