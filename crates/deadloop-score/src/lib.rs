@@ -54,7 +54,7 @@ pub use choose::words::told;
 pub use choose::{NoCandidates, changes, choose, explained};
 pub use compare::{
     Bearing, Change, CompareOptions, Comparison, Direction, Fails, Flip, Gate, GateName, Noise,
-    NotComparable, Row, Said, Side, SideError, Spot, Test, compare, holm, mcnemar, p_shown,
+    NotComparable, Row, Said, Side, SideError, Spot, Test, compare, flips, holm, mcnemar, p_shown,
     sign_flips, student,
 };
 pub use constraint::{Assurance, Constraint};

@@ -13,12 +13,16 @@ use super::Tune;
 use super::learnt::Learnt;
 use super::planned::Planned;
 use crate::args::Global;
-use crate::commands::sweep::differing;
+use crate::commands::sweep::beside;
 use crate::exit::Outcome;
 use crate::settings;
 use crate::show::{self, typed};
 use crate::visible::visible_lines;
 use deadloop_run::Replayed;
+
+/// The heading of the price list.
+const BUY: &str =
+    "What wrong alarms on this corpus buy, held out; each row is alternatives/at-most-N.toml";
 
 /// Rows of the price list that a terminal shows.
 const PRICES: usize = 7;
@@ -113,23 +117,23 @@ pub(super) fn summary(
     }
     show::print_styled(&verdict(advice))?;
     if !advice.pays.is_empty() {
-        show::print(&format!("  {}", visible_lines(&advice.pays)))?;
+        show::print(&show::prose(&format!("  {}", visible_lines(&advice.pays))))?;
     }
     for line in changed(advice) {
-        show::print(&visible_lines(&line))?;
+        show::print(&show::prose(&visible_lines(&line)))?;
     }
     show::print(&format!(
         "\n{}",
         table(done, planned, choices, args, options)
     ))?;
     let Measure { title, meaning, .. } = options.objective;
-    show::print(&format!("{title}, which decides: {meaning}"))?;
+    show::print(&show::prose(&format!("{title}, which decides: {meaning}")))?;
     if !advice.prices.is_empty() {
         show::print(&format!("\n{}", prices(advice, planned, options)))?;
     }
     let in_use = &choices.pooled.in_use_tally;
     if let Some(line) = show::ended(options.in_use_is, in_use, options.judge.transient) {
-        show::print(&line)?;
+        show::print(&show::prose(&line))?;
     }
     if let Some(disputed) = disputed(head, args) {
         show::print(&format!("\n{disputed}"))?;
@@ -175,7 +179,9 @@ fn verdict(advice: &Advice) -> String {
     };
     let style = Style::new().bold().fg_color(Some(colour.into()));
     let name = advice.verdict.name().to_uppercase();
-    format!("{style}{name}{style:#}  {}", visible_lines(&advice.reason))
+    let line = show::prose(&format!("{name}  {}", visible_lines(&advice.reason)));
+    // The colour is no part of what is folded.
+    line.replacen(&name, &format!("{style}{name}{style:#}"), 1)
 }
 
 /// The parameters that change, or would.
@@ -315,7 +321,8 @@ fn prices(advice: &Advice, planned: &Planned, options: &ChooseOptions) -> String
     shown.extend(others.take(PRICES - shown.len()));
     shown.sort_by_key(|price| price.at_most);
     let settings: Vec<_> = shown.iter().map(|p| planned.plan.setting(p.cell)).collect();
-    let differ = differing(&settings.iter().collect::<Vec<_>>());
+    let in_use = planned.plan.setting(planned.in_use);
+    let differ = beside(&in_use, &settings.iter().collect::<Vec<_>>());
     let unit = options.judge.unit;
     let columns = Columns::of(options, false).first;
     let row = |(p, differ): (&&Price, String)| {
@@ -339,7 +346,8 @@ fn prices(advice: &Advice, planned: &Planned, options: &ChooseOptions) -> String
         n => format!("\n{} on the page", show::several(n as u64, "more row")),
     };
     format!(
-        "What wrong alarms on this corpus buy, held out; each row is alternatives/at-most-N.toml\n{}{left}",
+        "{}\n{}{left}",
+        show::prose(BUY),
         show::table_of(&header, &rows, 0..columns.len() + 2)
     )
 }
