@@ -10,6 +10,7 @@ use crate::stream::{Channel, Event, TextChannel};
 
 /// A kind of event that a guard can be fed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Feed {
     /// Text of the thinking.
     Reasoning,

@@ -1,38 +1,9 @@
-//! Dead-loop detectors for LLM streams: events in, decision out.
+#![doc = include_str!("../README.md")]
 //!
-//! This is what a product embeds. It has no I/O, no clock, no thread and no label: a [`Settings`]
-//! file says which detectors guard which model, a [`Guard`] watches one stream.
+//! # Where to look
 //!
-//! ```
-//! use deadloop_detect::{Decision, Guards, Settings, TextChannel};
-//!
-//! // Once: the file that `deadloop tune` wrote.
-//! let settings = Settings::parse("[[guard]]\ndetector = \"periodic\"\nchannel = \"reasoning\"")?;
-//! let guards = Guards::new(&settings)?;
-//!
-//! // For each request: a fresh guard, and each chunk into it before it is shown.
-//! let mut guard = guards.guard("deepseek-r1");
-//! let stream = std::iter::repeat_n("Wait, let me check. ", 500);
-//! for chunk in stream {
-//!     if let Decision::Stop(alarm) = guard.push_text(TextChannel::Reasoning, chunk).decision {
-//!         eprintln!("{}", alarm.log_line()); // what, where, which thresholds: for the log
-//!         println!("{}", alarm.user_message()); // a sentence for whoever waits
-//!         break; // and close the connection: nothing more is generated or paid for
-//!     }
-//! }
-//! assert!(guard.stopped().is_some());
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-//!
-//! `examples/streaming_client` is the whole integration: log, abort, message, retry.
-//!
-//! A product that runs an agent pushes its calls and results too: [`Guard::push`] takes any [`Event`]. A guard may
-//! [refuse](Decision::Refuse) one call and let the run go on. What a product cannot feed, some guards wait for in
-//! vain: [`Setting::blind`] names them.
-//!
-//! A detector is two halves: a [`Meter`] turns events into [`Fact`]s, a [`Rule`] decides which of them
-//! is an alarm. The replay engine of deadloop joins the same two halves, so that what is measured
-//! offline is what production does.
+//! [`Guard::push`] takes any [`Event`]; a guard may [refuse](Decision::Refuse) one call and let the run go on. What a product
+//! cannot feed, some guards wait for in vain: [`Setting::blind`] names them.
 //!
 //! | to find | look in |
 //! |---|---|
@@ -80,6 +51,7 @@ mod setting;
 mod settings;
 mod spec;
 pub mod stream;
+mod unfit;
 mod value;
 
 pub use alarm::{Alarm, Met};
@@ -97,12 +69,13 @@ pub use per::Per;
 pub use preset::{Preset, Source};
 pub use setting::{Member, NotLive, Setting, SettingIds, short_hash};
 pub use settings::{
-    DEPLOYMENT_LOOP_RATE, GuardTable, ModelList, Named, RECOMMENDED, RECOMMENDED_AGENTS, Settings,
-    SettingsError, resolve,
+    DEPLOYMENT_LOOP_RATE, GuardTable, ModelGlob, ModelList, Named, RECOMMENDED, RECOMMENDED_AGENTS,
+    Settings, SettingsError, resolve,
 };
 pub use spec::Spec;
 pub use stream::{
     Arguments, ArgumentsOf, Calls, Channel, Chars, Cursor, Cut, CutOf, Event, EventOf, Fault, Kind,
     OwnedEvent, Seen, TextChannel, Turns, Unit, Units,
 };
+pub use unfit::Unfit;
 pub use value::{Literal, Value};

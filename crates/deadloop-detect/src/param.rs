@@ -7,6 +7,7 @@ use std::ops::RangeInclusive;
 use globset::Glob;
 use regex::Regex;
 
+use crate::unfit::Unfit;
 use crate::value::{Literal, Value};
 
 /// One parameter of a detector.
@@ -372,8 +373,15 @@ impl Domain {
         )
     }
 
-    /// Whether `value` is allowed; else the reason.
-    pub fn check(&self, value: &Value) -> Result<(), String> {
+    /// Whether `value` is allowed.
+    ///
+    /// # Errors
+    /// Returns what was expected.
+    pub fn check(&self, value: &Value) -> Result<(), Unfit> {
+        self.fits(value).map_err(Unfit)
+    }
+
+    fn fits(&self, value: &Value) -> Result<(), String> {
         let fits = match (self, value) {
             (Self::Int { min, max }, Value::Int(n)) => min <= n && n <= max,
             (Self::Float { min, max }, Value::Int(_) | Value::Float(_)) => {

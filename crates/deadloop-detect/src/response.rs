@@ -6,6 +6,7 @@ use serde::Serialize;
 /// [detector](crate::Detector::response) brings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Response {
     /// It ends the stream: what is scored, and what `tune` chooses among.
     Stop,

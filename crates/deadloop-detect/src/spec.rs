@@ -5,6 +5,7 @@ use crate::detectors::Refusal;
 use crate::param::Param;
 use crate::params::Params;
 use crate::preset::{self, Preset};
+use crate::unfit::Unfit;
 
 /// What something with parameters is called, what it does, and which values it takes.
 #[derive(Debug)]
@@ -52,8 +53,8 @@ impl Spec {
     ///
     /// # Errors
     /// Returns the mistake in the file that deadloop ships. A test reads all such files.
-    pub fn presets(&self) -> Result<Vec<Preset>, String> {
-        preset::read(self.presets)
+    pub fn presets(&self) -> Result<Vec<Preset>, Unfit> {
+        preset::read(self.presets).map_err(Unfit)
     }
 
     /// The defaults, changed by what a preset says.

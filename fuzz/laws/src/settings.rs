@@ -89,7 +89,7 @@ fn written(settings: &Settings) -> String {
     for (glob, guard) in settings.overrides() {
         text += &format!(
             "[[model]]\nmatch = {}\n",
-            toml::Value::from(glob.glob().glob())
+            toml::Value::from(glob.to_string())
         );
         text += &guard.to_toml("model.guard");
     }

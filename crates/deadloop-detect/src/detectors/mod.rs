@@ -4,6 +4,8 @@
 
 use std::ops::Deref;
 
+use thiserror::Error;
+
 use crate::meter::Recipe;
 use crate::param::{Mark, Param, Threshold};
 use crate::params::Params;
@@ -157,7 +159,8 @@ impl Detector {
 }
 
 /// Why parameters that are each allowed are refused together.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Error)]
+#[error("{param}: {reason}")]
 pub struct Refusal {
     /// The parameter to change.
     pub param: &'static str,

@@ -16,7 +16,7 @@
 //! machine.finish(&mut pieces);
 //! let meaning = pieces.meaning();
 //! assert_eq!((meaning.reasoning.as_str(), meaning.text.as_str()), ("Two and two.", "Four."));
-//! # Ok::<(), String>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! | to find | look in |

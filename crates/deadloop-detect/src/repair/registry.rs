@@ -5,6 +5,7 @@ use std::ops::{Deref, RangeInclusive};
 
 use crate::params::Params;
 use crate::spec::Spec;
+use crate::unfit::Unfit;
 use crate::value::Value;
 
 use super::meaning::{Delivered, Meaning, Pieces};
@@ -96,15 +97,15 @@ impl Repairer {
     ///
     /// # Errors
     /// If no preset has this name, returns which presets there are; or the mistake in the file.
-    pub fn preset(&self, name: &str) -> Result<Params, String> {
+    pub fn preset(&self, name: &str) -> Result<Params, Unfit> {
         let presets = self.presets()?;
         let Some(preset) = presets.iter().find(|preset| preset.name == name) else {
             let names: Vec<&str> = presets.iter().map(|preset| preset.name.as_str()).collect();
-            return Err(format!(
+            return Err(Unfit(format!(
                 "the repairer {} has no preset {name:?}; expected one of: {}",
                 self.name,
                 names.join(", ")
-            ));
+            )));
         };
         Ok(self.with(preset))
     }

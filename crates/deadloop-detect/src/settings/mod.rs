@@ -25,7 +25,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use globset::{Glob, GlobMatcher};
+use globset::Glob;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -35,7 +35,7 @@ use crate::setting::{Member, Setting, short_hash};
 
 mod model_list;
 mod table;
-pub use model_list::ModelList;
+pub use model_list::{ModelGlob, ModelList};
 use table::setting;
 pub use table::{GuardTable, Named, resolve};
 
@@ -203,7 +203,7 @@ impl Settings {
     }
 
     /// The guards of particular models, in the order in which they are tried.
-    pub fn overrides(&self) -> impl Iterator<Item = (&GlobMatcher, &Setting)> {
+    pub fn overrides(&self) -> impl Iterator<Item = (&ModelGlob, &Setting)> {
         self.models.globs().iter().zip(&self.own)
     }
 
@@ -258,9 +258,7 @@ impl Settings {
         if self.own.is_empty() {
             return self.guard.id();
         }
-        let of = |(glob, setting): (&GlobMatcher, &Setting)| {
-            format!("{}={}", glob.glob().glob(), setting.id())
-        };
+        let of = |(glob, setting): (&ModelGlob, &Setting)| format!("{glob}={}", setting.id());
         let models: Vec<String> = self.overrides().map(of).collect();
         short_hash(&format!("{}\n{}", self.guard.id(), models.join("\n")))
     }

@@ -1,6 +1,7 @@
 //! [`ModelList`]: the globs of a `[[model]]` list, and which of them a model meets first.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use globset::GlobMatcher;
@@ -10,13 +11,31 @@ const MOST_NAMES: usize = 1024;
 /// The longest name that is remembered, in bytes: names come from requests.
 const LONGEST_NAME: usize = 256;
 
+/// A glob on names of models.
+#[derive(Clone, Debug)]
+pub struct ModelGlob(GlobMatcher);
+
+impl ModelGlob {
+    /// Whether it matches the whole name, in its case.
+    pub fn is_match(&self, model: &str) -> bool {
+        self.0.is_match(model)
+    }
+}
+
+/// As it was written.
+impl fmt::Display for ModelGlob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.glob().glob())
+    }
+}
+
 /// The globs of a `[[model]]` list, in the order in which they are tried.
 ///
 /// A list may have thousands of them, and every transcript and request asks: what a name met is remembered. Clones
 /// share the memory, which is bounded: 1,024 names of at most 256 bytes.
 #[derive(Clone, Debug, Default)]
 pub struct ModelList {
-    globs: Arc<[GlobMatcher]>,
+    globs: Arc<[ModelGlob]>,
     known: Arc<RwLock<HashMap<Box<str>, Option<usize>>>>,
 }
 
@@ -24,13 +43,13 @@ impl ModelList {
     /// The list of these globs.
     pub(crate) fn new(globs: Vec<GlobMatcher>) -> Self {
         Self {
-            globs: globs.into(),
+            globs: globs.into_iter().map(ModelGlob).collect(),
             known: Arc::default(),
         }
     }
 
     /// The globs.
-    pub fn globs(&self) -> &[GlobMatcher] {
+    pub fn globs(&self) -> &[ModelGlob] {
         &self.globs
     }
 

@@ -5,6 +5,7 @@ use std::fmt;
 /// How a stream is damaged: what a detector of faults names, and what `deadloop synth` makes. N is the severity of one that
 /// was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Fault {
     /// N closing tags are missing.
     Unclosed,

@@ -9,6 +9,7 @@ use super::fault::Fault;
 
 /// What kind of loop it is: of an alarm (what the detector saw) and of a label (the truth).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Kind {
     /// A short unit over and over: "thinkthinkthink".
     ShortSequence,

@@ -56,7 +56,7 @@ fn the_registry_keeps_what_it_says() {
         }
     }
     let error = Repairer::find("think").unwrap().preset("none").unwrap_err();
-    assert!(error.contains("leading"), "{error}");
+    assert!(error.to_string().contains("leading"), "{error}");
 }
 
 #[test]

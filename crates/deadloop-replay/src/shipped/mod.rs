@@ -3,7 +3,7 @@
 
 use deadloop_detect::{
     DETECTORS, Detector, Member, Params, Preset, RECOMMENDED, RECOMMENDED_AGENTS, Response,
-    Setting, Settings, SettingsError, Unit,
+    Setting, Settings, SettingsError, Unfit, Unit,
 };
 
 use crate::Grid;
@@ -109,7 +109,7 @@ pub fn presets_in(unit: Unit) -> Result<Vec<(String, Setting)>, String> {
 ///
 /// # Errors
 /// A file that deadloop ships is wrong; a test reads them all.
-pub fn all_presets() -> Result<Vec<(String, Setting)>, String> {
+pub fn all_presets() -> Result<Vec<(String, Setting)>, Unfit> {
     let mut all = Vec::new();
     for detector in DETECTORS.iter().copied() {
         for preset in detector.presets()? {

@@ -45,7 +45,7 @@ pub(super) fn run(args: &Detectors, global: Global) -> Outcome {
 fn explain(path: &Path, global: Global) -> Outcome {
     let settings = settings::settings(Some(path), &[])?;
     let own = settings.overrides().map(|(glob, guard)| {
-        let who = format!("Models that match {}:", glob.glob().glob());
+        let who = format!("Models that match {glob}:");
         (who, explained(guard))
     });
     let who = "Every model that has no guard of its own:".to_owned();

@@ -104,7 +104,7 @@ fn blind_words(settings: &Settings) -> Option<String> {
     let general = blind(settings.guard()).into_iter();
     let mut names: Vec<String> = general.map(|blind| blind.to_string()).collect();
     for (glob, guard) in settings.overrides() {
-        let of_model = |blind| format!("{blind} (for {})", glob.glob());
+        let of_model = |blind| format!("{blind} (for {glob})");
         names.extend(blind(guard).into_iter().map(of_model));
     }
     let instead =

@@ -69,13 +69,8 @@ fn damaged(fault: Fault, severity: usize, mut draw: Draw, intact: &str) -> Strin
         Fault::Pseudo => text::pseudo(intact, severity, draw),
         Fault::Confirmation => text::confirmation(intact, severity, draw),
         Fault::Cut => text::cut(intact, severity, draw),
-        Fault::ReplayLost
-        | Fault::ReplayDoubled
-        | Fault::ReplayOrder
-        | Fault::NoDone
-        | Fault::Stall
-        | Fault::ErrorEvent
-        | Fault::PartialTools => intact.to_owned(),
+        // Faults of delivery and of whole streams change no text.
+        _ => intact.to_owned(),
     }
 }
 

@@ -120,7 +120,7 @@ pub(super) fn run(args: &Export, global: Global) -> Outcome {
     let exported = engine.export(setting, token);
     let mut exported = exported
         .map_err(|what| Code::Usage.error(format!("{}: {what}", args.settings.display())))?;
-    let own = settings.overrides().map(|(glob, _)| glob.glob().glob());
+    let own = settings.overrides().map(|(glob, _)| glob);
     let own = own.filter(|_| args.model.is_none());
     exported.lost.extend(own.map(|glob| {
         format!("models that match {glob} have a guard of their own: export it with --for NAME")
