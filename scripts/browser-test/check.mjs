@@ -2,6 +2,9 @@
 //
 //   node check.mjs SCREENSHOTS REPORT.html [REPORT.html ...]
 //
+// A page that is called history.html is looked at as the history of several runs. DEADLOOP names the program: with it a review of labels is
+// served and answered too.
+//
 // Exit codes: 0 all fine, 1 something is wrong (each finding on its own line), 2 wrong usage, 77 skipped: no Chromium.
 // CHROMIUM names the browser's program where it is not found by itself.
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
@@ -9,6 +12,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { launched } from "./chromium.mjs";
+import { checkAxe, checkHistory, checkPaper, checkReview } from "./beside.mjs";
 import { checkMatrix, checkPlane, checkSteps, checkVerdict } from "./plane.mjs";
 import { checkDrill, checkNumbers, checkRounding, checkSliders, checkSpeed } from "./sliders.mjs";
 
@@ -16,6 +20,8 @@ const WIDTHS = [1280, 400];
 const SCHEMES = ["light", "dark"];
 const SLICE = 1800;
 const SLICES = 6;
+// The most pages of A4 that a report takes.
+const PAPER = 8;
 
 const findings = [];
 const say = (where, what) => { findings.push(`${where}: ${what}`); console.error(`FAIL ${where}: ${what}`); };
@@ -131,11 +137,25 @@ const checkUse = async (browser, path) => {
     await checkSliders(page, resolve(path), where, say);
     await checkPlane(page, resolve(path), where, say);
   }
+  await checkAxe(page, where, say);
   await checkVerdict(page, where, say);
   await checkMatrix(page, where, say);
   await checkNumbers(page, resolve(path), where, say);
   await checkDrill(page, url, where, say);
   await context.close();
+  await checkPaper(browser, url, `${basename(dirname(resolve(path)))} on paper`, say, PAPER);
+};
+
+// The history of several runs.
+const checkPast = async (browser, path) => {
+  const where = `${basename(dirname(resolve(path)))} in use`;
+  for (const colorScheme of SCHEMES) {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, colorScheme });
+    const url = pathToFileURL(resolve(path)).href, page = await openPage(context, url, where);
+    await checkHistory(page, resolve(path), where, say);
+    await context.close();
+    await checkPaper(browser, url, `${where}, on paper`, say, PAPER);
+  }
 };
 
 const checkFiles = async (browser, path) => {
@@ -164,9 +184,10 @@ try {
   checkSteps(say);
   for (const report of reports) {
     await checkReport(browser, report, shots);
-    await checkUse(browser, report);
+    await (basename(report) === "history.html" ? checkPast : checkUse)(browser, report);
     await checkFiles(browser, report);
   }
+  if (process.env.DEADLOOP) await checkReview(browser, process.env.DEADLOOP, shots, say);
 } finally {
   await close();
 }

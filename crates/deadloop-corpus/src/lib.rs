@@ -32,14 +32,14 @@ pub use files::{
     Beside, COPIED_CHARS, Card, CardModel, CopyKeys, Corpus, CorpusError, CorpusHash, CorpusHasher,
     CorpusWriter, CsvRow, Draw, Drawn, Effort, Entries, LONGEST_WORD, Raw, Raws, RecordDigest,
     RedactBy, Redactor, Sampling, Selection, Shard, Standstill, UnfinishedFolder, WriteError,
-    caught, csv_rows, field, fields, if_named, is_named, open_file, parse_where, prove_writable,
-    read_file, read_text, standstill, strays, sweep, text_hash, unfinished_folder, unpack_zstd,
+    csv_rows, field, fields, if_named, is_named, open_file, parse_where, prove_writable, read_file,
+    read_text, standstill, strays, sweep, text_hash, unfinished_folder, unpack_zstd,
 };
 pub use import::{
     AgentStore, FileStamp, Import, ImportCounts, ImportFields, ImportFormat, ImportOptions,
     ImportTally, Loss, Losses, agent_stores, import_formats,
 };
-pub use make::{plant, synth};
+pub use make::{damage, plant, synth};
 pub use near::{Cluster, Pair, Shingles, Sketch, alike, clusters};
 pub use transcript::{Class, Disorder, DisorderKind, Entry, Ids, Transcript, disorders};
 

@@ -11,6 +11,7 @@
 //! | where requests go | `upstream` |
 //! | bytes of a response in, what the client gets out | `judge` |
 //! | what `/metrics` says, and its address | `metrics`, `scrape` |
+//! | a page for one person on this machine, for `label --serve` | `local` |
 //! | heads, bodies and judging without a connection, for tests and fuzzing | `parts` |
 //!
 //! A thread a connection, with a stack of 256 KiB: a thread that waits costs some pages of it. Nothing is
@@ -28,6 +29,7 @@ mod exchange;
 mod few;
 mod http;
 mod judge;
+mod local;
 mod metrics;
 mod onward;
 #[doc(hidden)]
@@ -50,6 +52,7 @@ use deadloop_detect::{Alarm, Guards};
 
 use few::Few;
 pub use judge::Followed;
+pub use local::{Local, LocalAnswer, LocalRequest};
 use metrics::Metrics;
 pub use upstream::{Upstream, UpstreamError};
 

@@ -4,29 +4,45 @@
 use deadloop_report::{ALL_MODELS, Role, Verdict, load, render};
 use deadloop_score::measure::{DELAY, RECALL, SAVED, WITHIN_100};
 use deadloop_score::{Advice, Consistency, CorpusInfo, Manifest, Ruling};
-use polars::prelude::{Column, DataFrame, NamedFrom, Series};
-use polars_io::parquet::write::ParquetWriter;
+use deadloop_tables::{ParquetWriter, Schema, Table, TableCell, Type};
 use std::fs::File;
 use std::path::Path;
 
+/// A column: its name, type and cells.
+type Column = (String, Type, Vec<TableCell>);
+
 fn parquet(dir: &Path, name: &str, columns: Vec<Column>) {
-    let height = columns[0].len();
-    let mut table = DataFrame::new(height, columns).unwrap();
-    ParquetWriter::new(File::create(dir.join(name)).unwrap())
-        .finish(&mut table)
-        .unwrap();
+    let schema: Schema = columns
+        .iter()
+        .map(|(name, of, _)| (name.clone(), *of))
+        .collect();
+    let mut table = Table::new(&schema);
+    for row in 0..columns[0].2.len() {
+        table.push(
+            columns
+                .iter()
+                .map(|(.., cells)| cells[row].clone())
+                .collect(),
+        );
+    }
+    let mut file = ParquetWriter::new(File::create(dir.join(name)).unwrap(), &schema).unwrap();
+    file.write(table).unwrap();
+    file.finish().unwrap();
 }
 
 fn words(name: &str, values: &[Option<&str>]) -> Column {
-    Series::new(name.into(), values).into()
+    let cells = values.iter().map(|value| TableCell::maybe(*value));
+    (name.into(), Type::Text, cells.collect())
 }
 
 fn counts(name: &str, values: &[Option<i64>]) -> Column {
-    Series::new(name.into(), values).into()
+    let cells = values.iter().map(|value| TableCell::Int(*value));
+    (name.into(), Type::Int, cells.collect())
 }
 
 fn numbers(name: &str, values: &[Option<f64>]) -> Column {
-    Series::new(name.into(), values).into()
+    let cells = values.iter().map(|value| TableCell::Float(*value));
+    (name.into(), Type::Float, cells.collect())
 }
 
 /// Three settings (in use, chosen, the floor `never`) on two models.

@@ -16,7 +16,7 @@
 //! | how much data a claim takes | [`power`] |
 //! | two settings held against each other | [`compare()`], [`Side`], [`Comparison`] |
 //! | cases with the answer beside them | [`parse_pinned`], [`Expect`] |
-//! | repairers of faulty streams | [`choose_repair`], [`RepairTally`] |
+//! | repairers of faulty streams | [`repairs`] |
 //! | the files of a run | [`write_scores`], [`write_outcomes`], [`Results`] |
 //!
 //! Single-threaded: what is slow here was made to cost little instead.
@@ -38,7 +38,7 @@ pub mod measure;
 mod pareto;
 mod pinned;
 pub mod power;
-mod repairs;
+pub mod repairs;
 mod scores;
 mod tally;
 mod truth;
@@ -54,34 +54,30 @@ pub use choose::words::told;
 pub use choose::{NoCandidates, changes, choose, explained};
 pub use compare::{
     Bearing, Change, CompareOptions, Comparison, Direction, Fails, Flip, Gate, GateName, Noise,
-    NotComparable, Row, Said, Side, SideError, Spot, Test, compare, holm, mcnemar, p_shown,
+    NotComparable, Row, Said, Side, SideError, Spot, Test, compare, flips, holm, mcnemar, p_shown,
     sign_flips, student,
 };
 pub use constraint::{Assurance, Constraint};
 pub use deadloop_replay as replay;
+pub use deadloop_tables::{Cells, HAS_PARQUET, ParquetError, Table, TableCell, Type, unrunnable};
 pub use files::breakdown::{BELOW, write_intervals, write_scores_by};
 pub use files::budget::write_budget;
 pub use files::calls::{Called, Calls};
 pub use files::cases::{About, Described, write_cases};
 pub use files::choice::write_choice;
 pub use files::excerpts::{ExcerptsHead, Group, Opened, Part, read_excerpts, write_excerpts};
-pub use files::formula::unrunnable;
 pub use files::manifest::{CorpusInfo, Ended, Manifest, ProgramInfo};
 pub use files::openings::count_opening;
 pub use files::outcomes::write_outcomes;
 pub use files::regions::{RegionBlock, Regions, RegionsHead, WatchedText, write_regions};
-pub use files::repairs::{
-    RepairRow, RepairScore, SHARES, share_of, write_repair_scores, write_repairs,
-};
 pub use files::results::{Results, ScoresFile, each_outcomes, macro_means};
 pub use files::score_rows::ScoreRows;
-pub use files::settings::{InUse, settings_toml, write_setting, write_settings};
+pub use files::settings::{InUse, exact_glob, settings_toml, write_setting, write_settings};
 pub use files::store::{FileError, read_text_if_named, write_bytes, write_text};
 pub use files::subjects::MAX_ROWS;
 pub use files::sweep::{
     CSV_ROWS, Marked, Scored, Scoring, beside_floors, write_pareto, write_scores,
 };
-pub use files::table::{Cells, Table, TableCell, Type};
 pub use intervals::{
     Interval, Intervals, Method, POISSON_1, POISSON_HALF, PoissonCache, Resampling, Weights,
     bootstrap, clopper_pearson, poisson, poisson_lower, poisson_upper, proportion_lower,
@@ -95,7 +91,6 @@ pub use measure::{
 };
 pub use pareto::{FrontPoint, front};
 pub use pinned::{Expect, Fired, Marks, Pinned, Subject, parse_pinned};
-pub use repairs::{Candidate, Judged, RepairChoice, RepairTally, best, choose_repair};
 pub use scores::Scores;
 pub use tally::{
     AnyEvidence, BoxKey, BoxPlace, BoxSum, Boxes, Count, Evidence, Latencies, LatencySheet,

@@ -2,7 +2,6 @@
 //! file is written so that none is ever half there.
 
 mod card;
-mod caught;
 mod corpus;
 mod csv_rows;
 mod digest;
@@ -20,7 +19,6 @@ mod writer;
 
 pub(crate) use card::options;
 pub use card::{Card, CardModel};
-pub use caught::caught;
 pub use corpus::{Corpus, CorpusError};
 pub use csv_rows::{CsvRow, csv_rows};
 pub(crate) use csv_rows::{first_row, is_open, line_breaks};

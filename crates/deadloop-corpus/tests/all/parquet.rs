@@ -8,28 +8,51 @@ use std::fs::File;
 use std::path::Path;
 
 use deadloop_corpus::{Corpus, CorpusWriter};
+use deadloop_tables::{ParquetWriter, Schema, Table, TableCell, Type};
 use kit::{file, one, read, tell};
-use polars::prelude::{Column, DataFrame};
-use polars_io::parquet::write::{ParquetCompression, ParquetWriter};
 use serde_json::json;
 
-fn table(path: &Path, columns: Vec<Column>) {
-    let mut frame = DataFrame::new_infer_height(columns).unwrap();
-    let writer = ParquetWriter::new(File::create(path).unwrap());
-    writer
-        .with_row_group_size(Some(2))
-        .finish(&mut frame)
-        .unwrap();
+/// A column: its name, type and cells.
+type Column = (&'static str, Type, Vec<TableCell>);
+
+/// Writes columns, two rows in a row group.
+fn table(path: &Path, columns: &[Column]) {
+    let schema: Schema = columns
+        .iter()
+        .map(|(name, of, _)| ((*name).to_owned(), *of))
+        .collect();
+    let mut writer = ParquetWriter::new(File::create(path).unwrap(), &schema).unwrap();
+    let rows: Vec<usize> = (0..columns[0].2.len()).collect();
+    for group in rows.chunks(2) {
+        let mut table = Table::new(&schema);
+        for row in group {
+            let cells = columns.iter().map(|(.., cells)| cells[*row].clone());
+            table.push(cells.collect());
+        }
+        writer.write(table).unwrap();
+    }
+    writer.finish().unwrap();
 }
 
-fn told(columns: Vec<Column>) -> Vec<String> {
+fn told(columns: &[Column]) -> Vec<String> {
     let (_dir, path) = file("x.parquet", b"");
     table(&path, columns);
     read(&path).into_iter().map(tell).collect()
 }
 
-fn text(name: &str, cells: &[Option<&str>]) -> Column {
-    Column::new(name.into(), cells)
+fn text(name: &'static str, cells: &[Option<&str>]) -> Column {
+    let cells = cells.iter().map(|cell| TableCell::maybe(*cell));
+    (name, Type::Text, cells.collect())
+}
+
+fn floats(name: &'static str, cells: &[f64]) -> Column {
+    let cells = cells.iter().map(|cell| TableCell::Float(Some(*cell)));
+    (name, Type::Float, cells.collect())
+}
+
+fn ints(name: &'static str, cells: &[i64]) -> Column {
+    let cells = cells.iter().map(|cell| TableCell::Int(Some(*cell)));
+    (name, Type::Int, cells.collect())
 }
 
 #[test]
@@ -38,7 +61,7 @@ fn columns_are_read_over_row_groups_and_bad_rows_are_told() {
     let ids: Vec<_> = ["a", "b", "c", "d", "e"].map(Some).to_vec();
     table(
         &path,
-        vec![
+        &[
             text("id", &[ids[0], ids[1], ids[2], None, ids[4]]),
             text(
                 "text",
@@ -62,8 +85,8 @@ fn columns_are_read_over_row_groups_and_bad_rows_are_told() {
             ),
             text("meta", &[Some(r#"{"k":1}"#), None, None, None, None]),
             text("extra", &[Some("kept"), None, None, None, None]),
-            Column::new("n".into(), [1_i64, -2, 3, 4, 5]),
-            Column::new("f".into(), [1.5_f64, 2.0, 3.0, 4.0, f64::NAN]),
+            ints("n", &[1, -2, 3, 4, 5]),
+            floats("f", &[1.5, 2.0, 3.0, 4.0, f64::NAN]),
         ],
     );
     let all = read(&path);
@@ -90,42 +113,23 @@ fn columns_are_read_over_row_groups_and_bad_rows_are_told() {
 }
 
 #[test]
-fn what_other_tools_pack_with_is_read() {
-    for packing in [
-        ParquetCompression::Snappy,
-        ParquetCompression::Gzip(None),
-        ParquetCompression::Uncompressed,
-    ] {
-        let (_dir, path) = file("x.parquet", b"");
-        let columns = vec![text("id", &[Some("a")]), text("text", &[Some("one")])];
-        let mut frame = DataFrame::new_infer_height(columns).unwrap();
-        let writer = ParquetWriter::new(File::create(&path).unwrap()).with_compression(packing);
-        writer.finish(&mut frame).unwrap();
-        assert_eq!(
-            read(&path).pop().unwrap().unwrap().transcript.answer(),
-            "one"
-        );
-    }
-}
-
-#[test]
 fn missing_and_mistyped_columns() {
     let a = || text("id", &[Some("a")]);
     assert_eq!(
-        told(vec![text("text", &[Some("x")])]),
+        told(&[text("text", &[Some("x")])]),
         ["0: no column `id`; expected a column `id` of text"]
     );
     assert_eq!(
-        told(vec![Column::new("id".into(), [1_i64])]),
+        told(&[ints("id", &[1])]),
         ["0: the column `id` is of type i64; expected text"]
     );
-    let events = Column::new("events".into(), [1.5_f64]);
+    let events = floats("events", &[1.5]);
     assert_eq!(
-        told(vec![a(), events]),
+        told(&[a(), events]),
         ["0: the column `events` is of type f64; expected text (JSON)"]
     );
     assert_eq!(
-        told(vec![a()]),
+        told(&[a()]),
         ["1: no events and no text; expected `events`, or `text`, or `reasoning` and `answer`"]
     );
 }

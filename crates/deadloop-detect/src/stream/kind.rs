@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::repair::Fault;
+use super::fault::Fault;
 
 /// What kind of loop it is: of an alarm (what the detector saw) and of a label (the truth).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use deadloop_replay::budget::{Limit, LimitAsked};
 
 use crate::files::store::{FileError, write_csv};
-use crate::files::table::{Schema, TableCell, Type};
+use deadloop_tables::{Schema, TableCell, Type};
 
 /// A run as a limit sees it.
 #[derive(Clone, Debug, Default)]

@@ -6,8 +6,8 @@ use deadloop_replay::budget::{Budget, BudgetTally, Policy};
 
 use super::sure::Sure;
 use crate::files::store::{FileError, TableWriter};
-use crate::files::table::{Schema, TableCell, Type};
 use crate::intervals::{Interval, wilson};
+use deadloop_tables::{Schema, TableCell, Type};
 
 /// How far a counter is from what was recorded: shares of what was recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

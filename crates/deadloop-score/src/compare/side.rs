@@ -11,10 +11,10 @@ use serde_json::Value;
 use crate::files::cases::{About, Described, label, read_cases};
 use crate::files::outcomes::outcome_table;
 use crate::files::store::{FileError, read_csv, read_parquet};
-use crate::files::table::{Cells, Table};
 use crate::judge::{JudgeOptions, Outcome, Verdict};
 use crate::tally::{Evidence, Tally};
 use crate::truth::{Case, copies};
+use deadloop_tables::{Cells, Table};
 
 /// What one setting, or one choice for each model, did to each transcript of a corpus.
 #[derive(Clone, Debug)]
@@ -170,6 +170,11 @@ impl Side {
         self.rows
             .retain(|row| meant(&row.model, row.split.as_deref()));
         self.rows.len()
+    }
+
+    /// What every measure is computed from, all transcripts together.
+    pub fn tally(&self) -> Tally {
+        self.rows.iter().map(|row| row.tally).sum()
     }
 
     /// What the setting said about one transcript, and the span that it was judged by.

@@ -10,12 +10,12 @@ use super::gathered::Gathered;
 use super::scores::{self, ParamColumns};
 use super::store::{FileError, TableWriter, write_csv};
 use super::sweep::{Scoring, floor_outcome};
-use super::table::{Schema, TableCell, Type, named};
 use crate::intervals::{Groups, Interval, Known, Method, bootstrap_difference};
 use crate::measure::{Measure, NET_PER_1000, wrong_rate};
 use crate::scores::Scores;
 use crate::tally::{AnyEvidence, Tally};
 use crate::truth::{Cases, firsts};
+use deadloop_tables::{Schema, TableCell, Type, named};
 
 /// Writes `scores_by.parquet` and `.csv`: the columns of scores.parquet after `by, value`, for each
 /// of `cells` and each value of a field, all models together. `fields` are the names of

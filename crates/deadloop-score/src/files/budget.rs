@@ -5,8 +5,8 @@ use std::path::Path;
 use deadloop_replay::Plan;
 
 use super::store::{FileError, write_csv};
-use super::table::{Schema, TableCell, Type};
 use crate::choose::calibrate::{Calibration, Supported};
+use deadloop_tables::{Schema, TableCell, Type};
 
 const COLUMNS: [(&str, Type); 9] = [
     ("model", Type::Text),

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use super::openings::TEST_OPENINGS;
 use super::store::{FileError, write_csv};
-use super::table::{Schema, TableCell, Type, named};
 use crate::choose::choices::{Choice, Choices};
 use crate::choose::options::ChooseOptions;
 use crate::constraint::Constraint;
@@ -12,6 +11,7 @@ use crate::intervals::{Interval, PoissonCache};
 use crate::measure::{ENDED, Metric, RECALL, measures, wrong_rate};
 use crate::tally::{Count, Tally};
 use deadloop_replay::detect::Unit;
+use deadloop_tables::{Schema, TableCell, Type, named};
 
 const HELD_OUT_BOUNDS: [&str; 6] = [
     "held_out_ended_lo",

@@ -3,7 +3,7 @@
 //!
 //! | file | module |
 //! |---|---|
-//! | any table, as Parquet and CSV | `table`, `store`, `formula` |
+//! | any table, as Parquet and CSV | `store`; what a table is, is in deadloop-tables |
 //! | `outcomes.parquet`, `cases.jsonl` | `outcomes`, `cases` |
 //! | `scores.parquet`, `pareto.csv` | `scores`, `sweep`; read by `score_rows` |
 //! | `scores_by.parquet`, `intervals.csv` | `breakdown` |
@@ -18,13 +18,10 @@ pub(crate) mod calls;
 pub(crate) mod cases;
 pub(crate) mod choice;
 pub(crate) mod excerpts;
-pub(crate) mod formula;
 mod gathered;
 pub(crate) mod manifest;
 pub(crate) mod openings;
 pub(crate) mod outcomes;
-#[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
-mod parquet;
 mod picked;
 pub(crate) mod regions;
 pub(crate) mod repairs;
@@ -35,4 +32,3 @@ pub(crate) mod settings;
 pub(crate) mod store;
 pub(crate) mod subjects;
 pub(crate) mod sweep;
-pub(crate) mod table;

@@ -7,10 +7,10 @@ use deadloop_replay::Stop;
 use deadloop_replay::detect::{Kind, Response};
 
 use super::store::{FileError, TableWriter};
-use super::table::{Schema, Table, TableCell, Type};
 use crate::judge::{JudgeOptions, Outcome, Verdict};
 use crate::tally::{AnyEvidence, Evidence, Trial};
 use crate::truth::{Case, Cases, Class, Span};
+use deadloop_tables::{Schema, Table, TableCell, Type};
 
 /// The contract's columns, then: the alarm's channel (`channel` is the span's, and the alarm's
 /// where there is no span), the span's `earliest` and `period`, what the scores sum, and the hash of

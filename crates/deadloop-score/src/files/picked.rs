@@ -6,8 +6,8 @@ use deadloop_replay::detect::Unit;
 use super::scores::{self, BlockParams, ParamColumns};
 use super::store::{FileError, TableWriter};
 use super::subjects::Subject;
-use super::table::{Table, TableCell};
 use crate::scores::Scores;
+use deadloop_tables::{Table, TableCell};
 
 /// Rows of a block that are held back as numbers of rows.
 const MOST_PICKED: usize = 1 << 16;

@@ -3,12 +3,11 @@
 
 use std::path::Path;
 
-use deadloop_replay::detect::repair::Mended;
-
 use super::store::{FileError, TableWriter};
-use super::table::{Schema, TableCell, Type};
 use crate::intervals::{Interval, wilson};
+use crate::judge::Mended;
 use crate::repairs::RepairTally;
+use deadloop_tables::{Schema, TableCell, Type};
 
 /// A row of `repairs.parquet`.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::manifest::Manifest;
 use super::store::{FileError, parquet_shape, read_csv, read_parquet};
-use super::table::Table;
 use crate::judge::JudgeOptions;
 use crate::measure::{Metric, Worth, measures};
 use crate::tally::{AnyEvidence, Tally};
+use deadloop_tables::Table;
 
 /// The columns of `outcomes.parquet` that a report shows: it has a row for each transcript, so what
 /// nobody reads is not held in memory.

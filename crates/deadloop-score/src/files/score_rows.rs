@@ -6,10 +6,10 @@
 use std::sync::Arc;
 
 use super::scores::{COUNTS, Counted, QUANTILES, SUMS, WATCHED, bounds};
-use super::table::{Cells, Table};
 use crate::intervals::Interval;
 use crate::measure::{MEASURES, Measure, Metric, WITHINS};
 use crate::tally::{Count, Quantiles, Tally};
+use deadloop_tables::{Cells, Table};
 
 /// The columns of a part of a table, at hand.
 #[derive(Debug)]

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use deadloop_replay::detect::{Response, Unit, Value};
 use deadloop_replay::{Block, Plan};
 
-use super::table::{Schema, Table, TableCell, Type, named};
 use crate::intervals::Interval;
 use crate::measure::{MEASURES, Measure, Metric, wrong_rate};
 use crate::scores::Scores;
 use crate::tally::{Count, Quantiles, Tally};
+use deadloop_tables::{Schema, Table, TableCell, Type, named};
 
 /// A column with a count, or with a sum of several: its name, and what it counts.
 pub(super) enum Counted {
@@ -349,7 +349,7 @@ mod tests {
             for at in (0..block.len()).map(|nth| block.at(nth)) {
                 let row = |axis: &Option<usize>| axis.map_or(0, |axis| usize::from(at[axis]));
                 let cells = params.tables().iter().flat_map(|(axis, table)| {
-                    let cells = table.columns.iter();
+                    let cells = table.columns();
                     cells.map(move |(_, cells)| cells.cell(row(axis)).unwrap())
                 });
                 assert_eq!(cells.collect::<Vec<_>>(), columns.of_cell(block, &at));

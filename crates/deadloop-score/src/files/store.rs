@@ -1,15 +1,12 @@
 //! Tables as Parquet and CSV files, written beside their names and renamed when whole.
 
+use std::fs::File;
 use std::io::{self, BufRead, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use deadloop_replay::corpus::{Beside, WriteError, if_named, open_file, read_text, unpack_zstd};
+use deadloop_tables::{CsvTable, ParquetWriter, Schema, Table, TableCell};
 use serde::Serialize;
-
-use super::formula::as_it_was;
-use super::parquet::Packed;
-pub(crate) use super::parquet::{parquet_shape, read_parquet};
-use super::table::{Schema, Table, TableCell, Type};
 
 /// A file of a run that cannot be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -62,7 +59,52 @@ pub(crate) struct TableWriter {
     buffer: Table,
     rows: usize,
     parquet: Packed,
-    csv: Option<(PathBuf, csv::Writer<Beside>)>,
+    csv: Option<CsvFile>,
+}
+
+/// A Parquet file being written, beside its name.
+struct Packed {
+    path: PathBuf,
+    file: Beside,
+    writer: ParquetWriter,
+}
+
+impl Packed {
+    fn create(path: PathBuf, schema: &Schema) -> Result<Self, FileError> {
+        let file = beside(&path)?;
+        let writer = ParquetWriter::new(file.reopen()?, schema);
+        let writer = writer.map_err(|e| FileError::at(&path, e))?;
+        Ok(Self { path, file, writer })
+    }
+
+    /// Gives the file its name.
+    fn finish(self) -> Result<(), FileError> {
+        let finished = self.writer.finish();
+        finished.map_err(|e| FileError::at(&self.path, e))?;
+        Ok(self.file.finish()?)
+    }
+}
+
+/// A CSV file being written, beside its name.
+struct CsvFile {
+    path: PathBuf,
+    rows: CsvTable<Beside>,
+}
+
+impl CsvFile {
+    fn create(dir: &Path, name: &str, schema: &Schema) -> Result<Self, FileError> {
+        let path = dir.join(format!("{name}.csv"));
+        let rows = CsvTable::new(beside(&path)?, schema);
+        let rows = rows.map_err(|e| FileError::at(&path, e))?;
+        Ok(Self { path, rows })
+    }
+
+    /// Gives the file its name.
+    fn finish(self) -> Result<(), FileError> {
+        let written = self.rows.finish();
+        let file = written.map_err(|e| FileError::at(&self.path, e))?;
+        Ok(file.finish()?)
+    }
 }
 
 impl TableWriter {
@@ -73,11 +115,8 @@ impl TableWriter {
         with_csv: bool,
     ) -> Result<Self, FileError> {
         let parquet = Packed::create(dir.join(format!("{name}.parquet")), &schema)?;
-        let csv = if with_csv {
-            Some(csv_writer(dir, name, &schema)?)
-        } else {
-            None
-        };
+        let csv = with_csv.then(|| CsvFile::create(dir, name, &schema));
+        let csv = csv.transpose()?;
         let buffer = Table::new(&schema);
         Ok(Self {
             schema,
@@ -123,15 +162,11 @@ impl TableWriter {
     fn flush(&mut self) -> Result<(), FileError> {
         let table = std::mem::replace(&mut self.buffer, Table::new(&self.schema));
         self.rows += table.rows();
-        if let Some((path, csv)) = &mut self.csv {
-            for row in 0..table.rows() {
-                let cells = table.columns.iter().map(|(_, cells)| cells.cell(row));
-                let texts = cells.map(|cell| cell.map_or_else(String::new, |c| c.for_people()));
-                csv.write_record(texts)
-                    .map_err(|e| FileError::at(path, e))?;
-            }
+        if let Some(CsvFile { path, rows }) = &mut self.csv {
+            rows.rows(&table).map_err(|e| FileError::at(path, e))?;
         }
-        self.parquet.write(table)
+        let Packed { path, writer, .. } = &mut self.parquet;
+        writer.write(table).map_err(|e| FileError::at(path, e))
     }
 
     /// Gives the files their names. Returns how many rows they have.
@@ -140,11 +175,8 @@ impl TableWriter {
             self.flush()?;
         }
         self.parquet.finish()?;
-        if let Some((path, csv)) = self.csv {
-            let file = csv
-                .into_inner()
-                .map_err(|e| FileError::at(&path, e.error()))?;
-            file.finish()?;
+        if let Some(csv) = self.csv {
+            csv.finish()?;
         }
         Ok(self.rows)
     }
@@ -157,15 +189,12 @@ pub(crate) fn write_csv(
     schema: &Schema,
     rows: impl IntoIterator<Item = Vec<TableCell>>,
 ) -> Result<(), FileError> {
-    let (path, mut csv) = csv_writer(dir, name, schema)?;
+    let mut file = CsvFile::create(dir, name, schema)?;
     for row in rows {
-        csv.write_record(row.iter().map(TableCell::for_people))
-            .map_err(|e| FileError::at(&path, e))?;
+        let CsvFile { path, rows } = &mut file;
+        rows.row(&row).map_err(|e| FileError::at(path, e))?;
     }
-    let file = csv
-        .into_inner()
-        .map_err(|e| FileError::at(&path, e.error()))?;
-    Ok(file.finish()?)
+    file.finish()
 }
 
 /// Writes a text file: beside its name, renamed when it is whole.
@@ -229,37 +258,30 @@ pub(crate) fn open_lines(path: &Path) -> Result<Option<impl BufRead>, FileError>
 pub(crate) fn read_csv(dir: &Path, name: &str) -> Result<Option<Table>, FileError> {
     let path = dir.join(format!("{name}.csv"));
     let file = if_named(open_file(&path)).map_err(|e| FileError::at(&path, e))?;
-    let Some(file) = file else {
-        return Ok(None);
-    };
-    let failed = |error| FileError::at(&path, error);
-    let mut reader = csv::Reader::from_reader(file);
-    let header = reader.headers().map_err(failed)?.clone();
-    let schema = header
-        .iter()
-        .map(|name| (name.to_owned(), Type::Text))
-        .collect();
-    let mut table = Table::new(&schema);
-    for row in reader.records() {
-        let row = row.map_err(failed)?;
-        let cell =
-            |text: &str| TableCell::Text((!text.is_empty()).then(|| as_it_was(text).to_owned()));
-        table.push(row.iter().map(cell).collect());
-    }
-    Ok(Some(table))
+    let read = file.map(deadloop_tables::read_csv).transpose();
+    read.map_err(|e| FileError::at(&path, e))
 }
 
-fn csv_writer(
-    dir: &Path,
-    name: &str,
-    schema: &Schema,
-) -> Result<(PathBuf, csv::Writer<Beside>), FileError> {
-    let path = dir.join(format!("{name}.csv"));
-    let mut csv = csv::Writer::from_writer(beside(&path)?);
-    let header = schema.iter().map(|(name, _)| name);
-    csv.write_record(header)
-        .map_err(|e| FileError::at(&path, e))?;
-    Ok((path, csv))
+/// The columns that a Parquet file has, and how many rows; `None` where there is no such file.
+pub(crate) fn parquet_shape(path: &Path) -> Result<Option<(Vec<String>, usize)>, FileError> {
+    let shape = parquet_file(path)?.map(deadloop_tables::parquet_shape);
+    shape.transpose().map_err(|e| FileError::at(path, e))
+}
+
+/// Reads some rows (first, count) of those of the named columns that a Parquet file has, or with
+/// none named of all; `None` where there is no such file.
+pub(crate) fn read_parquet(
+    path: &Path,
+    columns: &[&str],
+    rows: (usize, usize),
+) -> Result<Option<Table>, FileError> {
+    let file = parquet_file(path)?;
+    let read = file.map(|file| deadloop_tables::read_parquet(file, columns, rows));
+    read.transpose().map_err(|e| FileError::at(path, e))
+}
+
+fn parquet_file(path: &Path) -> Result<Option<File>, FileError> {
+    if_named(open_file(path)).map_err(|e| FileError::at(path, e))
 }
 
 /// A file in the folder of `path` that becomes it.

@@ -11,7 +11,6 @@ use super::picked::Rows;
 use super::scores::{self, ParamColumns};
 use super::store::{FileError, TableWriter, write_csv};
 use super::subjects::{Subject, subjects};
-use super::table::{Schema, TableCell, Type, named};
 use crate::intervals::{Known, Resampling};
 use crate::judge::{Consistency, Floor, JudgeOptions, Outcome, judge};
 use crate::measure::{Worth, wrong_rate};
@@ -19,6 +18,7 @@ use crate::pareto::{FrontPoint, front};
 use crate::scores::Scores;
 use crate::tally::{AnyEvidence, Evidence, LatencySheet, Sheet};
 use crate::truth::{Case, Cases, firsts, mean_clean, measured_units};
+use deadloop_tables::{Schema, TableCell, Type, named};
 
 /// Above this number of rows there is only scores.parquet, and no scores.csv.
 pub const CSV_ROWS: usize = 200_000;

@@ -16,7 +16,6 @@ pub(crate) mod csv;
 mod database;
 mod document;
 mod lines;
-#[cfg(feature = "parquet")]
 mod table;
 mod text;
 
@@ -107,25 +106,16 @@ pub(super) fn records(shape: Shape, bytes: Box<dyn BufRead + Send>, place: Place
         Shape::Document => Box::new(document::records(bytes, place)),
         Shape::Csv => Box::new(csv::records(bytes, place)),
         Shape::Archive => archive::records(place),
-        Shape::Table => rows(place),
+        Shape::Table => table::records(place),
         Shape::Database => database_rows(place),
     }
 }
 
-/// The rows of a Parquet file.
-#[cfg(feature = "parquet")]
-pub(super) fn rows(place: Place) -> Records {
-    table::records(place)
-}
-
-#[cfg(not(feature = "parquet"))]
-pub(super) fn rows(place: Place) -> Records {
-    let fault = crate::files::formats::parquet::without();
-    Box::new(std::iter::once(Err(fault.at(place))))
-}
-
 /// The names of an archive's members, as far as they can be read.
 pub(super) use archive::members;
+
+/// The rows of a Parquet file.
+pub(super) use table::records as rows;
 
 /// How a SQLite database begins.
 pub(super) const DATABASE: &[u8] = b"SQLite format 3\0";

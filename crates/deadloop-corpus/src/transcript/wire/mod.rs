@@ -14,14 +14,10 @@ use crate::{Body, Entry, Place, RecordedEvent, Transcript};
 
 mod write;
 
-pub(crate) use deadloop_stream::wire::parse;
-#[cfg(feature = "parquet")]
-pub(crate) use deadloop_stream::wire::value;
 use deadloop_stream::wire::{CountedValue, EventList, Fields, TWICE, ValueBudget};
 pub(crate) use deadloop_stream::wire::{WireFault, event_of, kind, utf8};
-#[cfg(feature = "parquet")]
-pub(crate) use write::events_json;
-pub(crate) use write::line;
+pub(crate) use deadloop_stream::wire::{parse, value};
+pub(crate) use write::{events_json, line};
 
 const RECORD: [&str; 10] = [
     "id",
@@ -37,7 +33,6 @@ const RECORD: [&str; 10] = [
 ];
 
 /// Whether a record's field has a meaning here.
-#[cfg(feature = "parquet")]
 pub(crate) fn is_known(name: &str) -> bool {
     RECORD.contains(&name) || name == "events"
 }
@@ -82,7 +77,6 @@ impl Wire {
     }
 
     /// Sets the events from their JSON text.
-    #[cfg(feature = "parquet")]
     pub(crate) fn put_events(&mut self, json: &str) -> Result<(), WireFault> {
         self.events =
             deadloop_stream::wire::read_events(json).map_err(|e| WireFault::json(&e, json))?;

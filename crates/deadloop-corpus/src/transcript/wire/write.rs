@@ -60,7 +60,6 @@ impl Serialize for Back<'_> {
 }
 
 /// The events as JSON text.
-#[cfg(feature = "parquet")]
 pub(crate) fn events_json(events: &[crate::RecordedEvent]) -> serde_json::Result<String> {
     serde_json::to_string(events)
 }

@@ -1,14 +1,14 @@
-//! Writing Parquet with polars, a row group at a time.
+//! Writing Parquet, a row group at a time.
 
 use std::io::{self, Seek};
+use std::path::Path;
 
-use polars::prelude::{Column, DataFrame, DataType, Schema};
-use polars_io::parquet::write::{BatchedWriter, ParquetCompression, ParquetWriter};
+use deadloop_tables::{ParquetError, ParquetWriter, Schema, Table, TableCell, Type, named};
 use tempfile::NamedTempFile;
 
 use super::REST;
 use crate::Entry;
-use crate::files::formats::Sink;
+use crate::files::formats::{Effort, Sink};
 use crate::transcript::wire::events_json;
 
 const COLUMNS: [&str; 9] = [
@@ -20,53 +20,44 @@ const GROUP_BYTES: usize = 16 << 20;
 /// The most rows of a row group.
 const GROUP_ROWS: usize = 4096;
 
-pub(super) fn create(mut file: NamedTempFile) -> io::Result<Box<dyn Sink>> {
+pub(super) fn create(mut file: NamedTempFile, _: &Path, _: Effort) -> io::Result<Box<dyn Sink>> {
     file.rewind()?;
-    let schema: Schema = COLUMNS
-        .iter()
-        .map(|name| ((*name).into(), DataType::String))
-        .collect();
-    let writer =
-        ParquetWriter::new(file.reopen()?).with_compression(ParquetCompression::Zstd(None));
-    let writer = writer
-        .set_parallel(false)
-        .batched(&schema)
-        .map_err(io::Error::other)?;
+    let schema = named(&COLUMNS, Type::Text);
     Ok(Box::new(Groups {
+        writer: ParquetWriter::new(file.reopen()?, &schema).map_err(unwritten)?,
         file,
-        writer,
-        rows: Vec::new(),
+        rows: Table::new(&schema),
         bytes: 0,
+        schema,
     }))
 }
 
-type Row = [Option<String>; COLUMNS.len()];
+fn unwritten(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::Missing => {
+            io::Error::other("this build cannot write Parquet (feature `parquet`)")
+        }
+        other => io::Error::other(other),
+    }
+}
 
 struct Groups {
     /// The file itself; `writer` has a handle of its own to it.
     file: NamedTempFile,
-    writer: BatchedWriter<std::fs::File>,
-    rows: Vec<Row>,
+    writer: ParquetWriter,
+    schema: Schema,
+    rows: Table,
     bytes: usize,
 }
 
 impl Groups {
     fn flush(&mut self) -> io::Result<()> {
-        let rows = std::mem::take(&mut self.rows);
         self.bytes = 0;
-        if rows.is_empty() {
+        let rows = std::mem::replace(&mut self.rows, Table::new(&self.schema));
+        if rows.rows() == 0 {
             return Ok(());
         }
-        let column = |at: usize, name: &str| {
-            let cells: Vec<Option<&str>> = rows.iter().map(|row| row[at].as_deref()).collect();
-            Column::new(name.into(), cells)
-        };
-        let columns = COLUMNS
-            .iter()
-            .enumerate()
-            .map(|(at, name)| column(at, name));
-        let frame = DataFrame::new(rows.len(), columns.collect()).map_err(io::Error::other)?;
-        self.writer.write_batch(&frame).map_err(io::Error::other)
+        self.writer.write(rows).map_err(unwritten)
     }
 }
 
@@ -74,8 +65,8 @@ impl Sink for Groups {
     fn write(&mut self, entry: &Entry) -> io::Result<()> {
         let row = row(entry)?;
         self.bytes += row.iter().flatten().map(String::len).sum::<usize>();
-        self.rows.push(row);
-        if self.bytes >= GROUP_BYTES || self.rows.len() >= GROUP_ROWS {
+        self.rows.push(row.map(TableCell::Text).into());
+        if self.bytes >= GROUP_BYTES || self.rows.rows() >= GROUP_ROWS {
             self.flush()?;
         }
         Ok(())
@@ -83,12 +74,13 @@ impl Sink for Groups {
 
     fn finish(mut self: Box<Self>) -> io::Result<NamedTempFile> {
         self.flush()?;
-        self.writer.finish().map_err(io::Error::other)?;
+        self.writer.finish().map_err(unwritten)?;
         Ok(self.file)
     }
 }
 
-fn row(entry: &Entry) -> io::Result<Row> {
+/// The cells of a transcript, in the order of [`COLUMNS`].
+fn row(entry: &Entry) -> io::Result<[Option<String>; COLUMNS.len()]> {
     let transcript = &entry.transcript;
     let object = |fields: &serde_json::Map<_, _>| {
         let some = (!fields.is_empty()).then_some(fields);

@@ -1,30 +1,21 @@
 //! Reading Parquet, a row group at a time.
-//!
-//! polars panics on some broken files: a panic inside it is caught and told as a problem.
 
-use std::fs::File;
-
-use polars_arrow::datatypes::{ArrowDataType, ArrowSchema};
-use polars_parquet::read::{FileMetadata, infer_schema, read_metadata};
+use deadloop_tables::{Holds, Lost, ParquetRows, RowColumn, RowOfValues};
 use serde_json::Value;
 
-use super::REST;
-use super::columns::{self, Columns, is_kept, is_text};
+use super::{REST, fault};
 use crate::files::formats::{Record, Records, Source};
-use crate::files::{Raw, RecordDigest, caught};
+use crate::files::{Raw, RecordDigest};
 use crate::transcript::wire::{self, Wire, WireFault};
-use crate::{Cost, Place, Problem};
+use crate::{Cost, Problem};
 
 /// The rows of a file, or the one problem that it has as a whole.
-pub(super) fn read(mut source: Source) -> Records {
-    match guarded(|| footer(&mut source.file)) {
-        Ok((footer, schema)) => Box::new(Rows {
+pub(super) fn read(source: Source) -> Records {
+    match open(&source) {
+        Ok(rows) => Box::new(Rows {
             source,
-            footer,
-            schema,
-            next_group: 0,
+            rows,
             line: 0,
-            group: Columns::default(),
         }),
         Err(fault) => {
             let problem = fault.costing(Cost::Unread).at(source.place(0));
@@ -33,27 +24,33 @@ pub(super) fn read(mut source: Source) -> Records {
     }
 }
 
-/// The file's own description, its columns checked.
-fn footer(file: &mut File) -> Result<(FileMetadata, ArrowSchema), WireFault> {
-    let footer = read_metadata(file).map_err(broken)?;
-    let schema = infer_schema(&footer).map_err(broken)?;
-    if !schema.contains("id") {
+/// The file's rows, its columns checked.
+fn open(source: &Source) -> Result<ParquetRows, WireFault> {
+    let unread = |e: std::io::Error| fault(deadloop_tables::ParquetError::Broken(e.to_string()));
+    let file = source.file.try_clone().map_err(unread)?;
+    let rows = ParquetRows::open(file).map_err(fault)?;
+    let columns = rows.columns();
+    if !columns.iter().any(|column| column.name == "id") {
         return Err(WireFault::new("no column `id`", "a column `id` of text"));
     }
-    for (name, field) in schema.iter() {
-        check_column(name, field.dtype())?;
-    }
-    Ok((footer, schema))
+    columns.iter().try_for_each(check_column)?;
+    Ok(rows)
 }
 
-fn check_column(name: &str, kind: &ArrowDataType) -> Result<(), WireFault> {
+fn check_column(column: &RowColumn) -> Result<(), WireFault> {
+    let name = column.name.as_str();
     let known = wire::is_known(name) || name == REST;
-    // A column without any value has no type of its own.
-    let empty = *kind == ArrowDataType::Null && name != "id";
-    if is_text(kind) || empty || (is_kept(kind) && !known) {
+    let fits = match column.holds {
+        Holds::Text => true,
+        // A column without any value has no type of its own.
+        Holds::Nothing => name != "id",
+        Holds::Value => !known,
+        Holds::Other => false,
+    };
+    if fits {
         return Ok(());
     }
-    let what = format!("the column `{name}` is of type {}", in_words(kind));
+    let what = format!("the column `{name}` is of type {}", column.type_name);
     let json = !known || ["events", "labels", "meta", REST].contains(&name);
     Err(WireFault::new(
         what,
@@ -61,80 +58,35 @@ fn check_column(name: &str, kind: &ArrowDataType) -> Result<(), WireFault> {
     ))
 }
 
-/// A type as polars and others call it.
-fn in_words(kind: &ArrowDataType) -> String {
-    let name = format!("{kind:?}");
-    let name = name.split(['(', '{', ' ']).next().unwrap_or_default();
-    match (
-        name.strip_prefix("Int"),
-        name.strip_prefix("UInt"),
-        name.strip_prefix("Float"),
-    ) {
-        (Some(bits), ..) => format!("i{bits}"),
-        (_, Some(bits), _) => format!("u{bits}"),
-        (_, _, Some(bits)) => format!("f{bits}"),
-        _ => name.to_lowercase(),
-    }
-}
-
-pub(crate) fn broken(error: impl std::fmt::Display) -> WireFault {
-    let text = error.to_string();
-    let first = text.lines().next().unwrap_or_default();
-    WireFault::new(format!("broken Parquet: {first}"), "a whole Parquet file")
-}
-
-/// Runs something of polars, panics included.
-pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, WireFault>) -> Result<T, WireFault> {
-    caught(work).unwrap_or_else(|| Err(broken("the reader gave up")))
-}
-
 struct Rows {
     source: Source,
-    footer: FileMetadata,
-    schema: ArrowSchema,
-    next_group: usize,
+    rows: ParquetRows,
     /// The row read last, from 1.
     line: u64,
-    group: Columns,
 }
 
 impl Iterator for Rows {
     type Item = Result<Raw, Problem>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            if let Some(row) = self.group.row() {
-                self.line += 1;
-                return Some(self.raw(row));
-            }
-            let group = self.footer.row_groups.get(self.next_group)?;
-            self.next_group += 1;
-            self.source.progress.add(group.compressed_size() as u64);
-            let file = &mut self.source.file;
-            match guarded(|| Columns::read(file, group, &self.schema)) {
-                Ok(group) => self.group = group,
-                Err(fault) => {
-                    let place = self.source.place(self.line + 1);
-                    self.line += group.num_rows() as u64;
-                    return Some(Err(fault.costing(Cost::Unread).at(place)));
-                }
-            }
-        }
-    }
-}
-
-impl Rows {
-    fn raw(&self, row: Result<columns::Row, WireFault>) -> Result<Raw, Problem> {
-        let place: Place = self.source.place(self.line);
-        match row {
+        let before = self.rows.bytes_begun();
+        let row = self.rows.next()?;
+        self.source.progress.add(self.rows.bytes_begun() - before);
+        let place = self.source.place(self.line + 1);
+        self.line += match &row {
+            Err(Lost::Group(rows, _)) => *rows,
+            Ok(_) | Err(Lost::Row(_)) => 1,
+        };
+        Some(match row {
             Ok(row) => Ok(Raw::new(place, Box::new(Row(row)))),
-            Err(fault) => Err(fault.at(place)),
-        }
+            Err(Lost::Row(why)) => Err(fault(why).at(place)),
+            Err(Lost::Group(_, why)) => Err(fault(why).costing(Cost::Unread).at(place)),
+        })
     }
 }
 
 /// A row.
-struct Row(columns::Row);
+struct Row(RowOfValues);
 
 impl Record for Row {
     fn decode(&self) -> Result<Wire, WireFault> {

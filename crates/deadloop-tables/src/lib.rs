@@ -1,0 +1,35 @@
+//! Tables of typed columns, written and read as CSV and Parquet.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | a table in memory: columns of text, whole numbers or numbers | [`Table`], [`TableCell`] |
+//! | a table as CSV, without formulas that a spreadsheet would run | [`CsvTable`], [`read_csv`], [`unrunnable`] |
+//! | a table as Parquet | [`ParquetWriter`], [`parquet_shape`], [`read_parquet`] |
+//! | the rows of any Parquet file as JSON, lists and structs too | [`ParquetRows`] |
+//!
+//! This is the one crate that names polars, and none of its types is one of polars. Without the feature `parquet` it
+//! does not bring polars: everything that reads or writes Parquet then returns [`ParquetError::Missing`].
+//!
+//! It knows no path: it reads from files that are open, and writes to those that its callers made.
+
+#![deny(
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "they panic where nobody reads any more"
+)]
+
+/// Whether this build has Parquet: the feature `parquet`.
+pub const HAS_PARQUET: bool = cfg!(feature = "parquet");
+
+mod csv_table;
+mod formula;
+#[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
+mod parquet;
+mod rows;
+mod table;
+
+pub use csv_table::{CsvTable, read_csv};
+pub use formula::unrunnable;
+pub use parquet::{ParquetRows, ParquetWriter, parquet_shape, read_parquet};
+pub use rows::{Holds, Lost, ParquetError, RowColumn, RowOfValues};
+pub use table::{Cells, Schema, Table, TableCell, Type, named};

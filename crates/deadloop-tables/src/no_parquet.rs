@@ -1,0 +1,83 @@
+//! In place of `parquet/` where polars is not built in, as in the packages for Python and node and in the small program:
+//! nothing writes or reads Parquet, and whoever asks is told how to get it.
+
+use std::fs::File;
+
+use crate::rows::{Lost, ParquetError, RowColumn, RowOfValues};
+use crate::table::{Schema, Table};
+
+/// A file that cannot be written.
+pub enum ParquetWriter {}
+
+impl ParquetWriter {
+    /// Returns [`ParquetError::Missing`].
+    ///
+    /// # Errors
+    /// Always.
+    pub fn new(_: File, _: &Schema) -> Result<Self, ParquetError> {
+        Err(ParquetError::Missing)
+    }
+
+    /// Is never called.
+    ///
+    /// # Errors
+    /// None.
+    pub fn write(&mut self, _: Table) -> Result<(), ParquetError> {
+        match *self {}
+    }
+
+    /// Is never called.
+    ///
+    /// # Errors
+    /// None.
+    pub fn finish(self) -> Result<(), ParquetError> {
+        match self {}
+    }
+}
+
+/// Returns [`ParquetError::Missing`].
+///
+/// # Errors
+/// Always.
+pub fn parquet_shape(_: File) -> Result<(Vec<String>, usize), ParquetError> {
+    Err(ParquetError::Missing)
+}
+
+/// Returns [`ParquetError::Missing`].
+///
+/// # Errors
+/// Always.
+pub fn read_parquet(_: File, _: &[&str], _: (usize, usize)) -> Result<Table, ParquetError> {
+    Err(ParquetError::Missing)
+}
+
+/// Rows that cannot be read.
+pub enum ParquetRows {}
+
+impl ParquetRows {
+    /// Returns [`ParquetError::Missing`].
+    ///
+    /// # Errors
+    /// Always.
+    pub fn open(_: File) -> Result<Self, ParquetError> {
+        Err(ParquetError::Missing)
+    }
+
+    /// Is never called.
+    pub fn columns(&self) -> Vec<RowColumn> {
+        match *self {}
+    }
+
+    /// Is never called.
+    pub fn bytes_begun(&self) -> u64 {
+        match *self {}
+    }
+}
+
+impl Iterator for ParquetRows {
+    type Item = Result<RowOfValues, Lost>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match *self {}
+    }
+}

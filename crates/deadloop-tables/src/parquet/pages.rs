@@ -1,0 +1,110 @@
+//! Looks through a row group's pages before polars decodes them.
+//!
+//! polars makes room for as many values and bytes as a file says that it has. Where a spoilt byte
+//! says a monstrous number that ends the process, and no caller can catch it. So whatever a file
+//! says of sizes has to fit what else it says of them, and the bytes that are there.
+
+use std::fs::File;
+use std::io::{Cursor, Read, Seek, SeekFrom};
+
+use polars_buffer::Buffer;
+use polars_parquet::read::{ColumnChunkMetadata, RowGroupMetadata};
+use polars_parquet_format::PageHeader;
+use polars_parquet_format::thrift::protocol::TCompactInputProtocol;
+
+use super::broken;
+use crate::rows::ParquetError;
+
+/// Most values of a column in one row group: many times what any tool writes.
+const MAX_VALUES: usize = 1 << 26;
+/// Most bytes of a page once it is unpacked, where its column does not say that it has more.
+const MAX_PAGE: i64 = 64 << 20;
+
+/// Checks all that is said of the sizes of a row group.
+///
+/// # Errors
+/// Something that cannot be; nothing of the group should be decoded.
+pub(super) fn check(file: &mut File, group: &RowGroupMetadata) -> Result<(), ParquetError> {
+    let size = file.metadata().map_err(broken)?.len();
+    if group.byte_ranges_iter().any(|range| range.end > size) {
+        return Err(broken("a row group lies past the end"));
+    }
+    if group.num_rows() > MAX_VALUES {
+        return Err(broken("a row group with too many rows"));
+    }
+    for column in group.parquet_columns() {
+        check_column(bytes(file, column)?, column, group.num_rows())?;
+    }
+    Ok(())
+}
+
+/// The packed bytes of a column.
+pub(super) fn bytes(
+    file: &mut File,
+    column: &ColumnChunkMetadata,
+) -> Result<Cursor<Buffer<u8>>, ParquetError> {
+    let range = column.byte_range();
+    let mut bytes = vec![0; (range.end - range.start) as usize];
+    file.seek(SeekFrom::Start(range.start)).map_err(broken)?;
+    file.read_exact(&mut bytes).map_err(broken)?;
+    Ok(Cursor::new(Buffer::from(bytes)))
+}
+
+/// A dictionary, where there is one, and then pages until they have all values.
+fn check_column(
+    mut bytes: Cursor<Buffer<u8>>,
+    column: &ColumnChunkMetadata,
+    rows: usize,
+) -> Result<(), ParquetError> {
+    let values = column.num_values();
+    // A list has a value for each of its elements; all else one for each row.
+    let flat = column.descriptor().descriptor.max_rep_level == 0;
+    let known = usize::try_from(values).unwrap_or(usize::MAX);
+    if known > MAX_VALUES || known < rows || (flat && known != rows) {
+        let what = format!("a column of {values} values in a group of {rows} rows");
+        return Err(broken(what));
+    }
+    let mut left = values;
+    while left > 0 {
+        left -= page(&mut bytes, column.uncompressed_size().max(MAX_PAGE))?;
+        if left < 0 {
+            return Err(broken("pages with more values than their column"));
+        }
+    }
+    Ok(())
+}
+
+/// Skips a page and returns how many values of its column it has. A page that unpacks to more than
+/// `most` bytes is an error.
+fn page(bytes: &mut Cursor<Buffer<u8>>, most: i64) -> Result<i64, ParquetError> {
+    let mut header = TCompactInputProtocol::new(&mut *bytes, MAX_PAGE as usize);
+    let header = PageHeader::read_from_in_protocol(&mut header).map_err(broken)?;
+    let end = bytes.position() + u64::try_from(header.compressed_page_size).map_err(broken)?;
+    if end > bytes.get_ref().len() as u64 {
+        return Err(broken("a page that ends after its column"));
+    }
+    bytes.set_position(end);
+    let unpacked = i64::from(header.uncompressed_page_size);
+    if !(0..=most).contains(&unpacked) {
+        return Err(broken(format!("a page of {unpacked} bytes")));
+    }
+    let [values, nulls, entries] = counts(&header);
+    // Even in the smallest dictionary an entry takes a bit.
+    let room = unpacked.saturating_mul(8);
+    if values < 0 || !(0..=values).contains(&nulls) || !(0..=room).contains(&i64::from(entries)) {
+        return Err(broken("a page with counts that cannot be"));
+    }
+    Ok(i64::from(values))
+}
+
+/// The counts in a page's header: its values, the nulls among them, and the entries of its
+/// dictionary.
+fn counts(header: &PageHeader) -> [i32; 3] {
+    let dictionary = header.dictionary_page_header.as_ref();
+    let entries = dictionary.map_or(0, |page| page.num_values);
+    match (&header.data_page_header, &header.data_page_header_v2) {
+        (Some(page), _) => [page.num_values, 0, entries],
+        (None, Some(page)) => [page.num_values, page.num_nulls, entries],
+        (None, None) => [0, 0, entries],
+    }
+}

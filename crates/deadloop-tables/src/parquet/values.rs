@@ -1,0 +1,228 @@
+//! The columns of a row group in memory, and their rows as JSON: lists and structs as JSON has them, and
+//! what it has no type for (dates, times, bytes) as text.
+//!
+//! They are read without polars' own tables, which know structs, categories and dates only with features
+//! that nothing else here needs.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::sync::Arc;
+
+use polars_arrow::array::{
+    Array, BinaryArray, BinaryViewArray, BooleanArray, DictionaryArray, ListArray, PrimitiveArray,
+    StructArray, Utf8Array, Utf8ViewArray, get_display,
+};
+use polars_arrow::datatypes::{ArrowDataType, ArrowSchema, Field};
+use polars_parquet::read::{
+    BasicDecompressor, ColumnChunkMetadata, PageReader, RowGroupMetadata, column_iter_to_arrays,
+};
+use serde_json::Value;
+
+use super::{broken, guarded, pages};
+use crate::rows::{ParquetError, RowOfValues};
+
+/// A row group in memory, of which rows are taken.
+#[derive(Default)]
+pub(super) struct Values {
+    columns: Vec<Column>,
+    left: usize,
+}
+
+/// A column, in the arrays that the reader makes of it.
+struct Column {
+    name: Arc<str>,
+    arrays: VecDeque<Box<dyn Array>>,
+    at: usize,
+}
+
+impl Values {
+    /// Reads a row group.
+    pub(super) fn read(
+        file: &mut File,
+        group: &RowGroupMetadata,
+        schema: &ArrowSchema,
+    ) -> Result<Self, ParquetError> {
+        pages::check(file, group)?;
+        let columns = schema.iter().map(|(name, field)| {
+            Ok(Column {
+                name: Arc::from(name.as_str()),
+                arrays: arrays(file, group, name, field)?.into(),
+                at: 0,
+            })
+        });
+        Ok(Self {
+            columns: columns.collect::<Result<_, _>>()?,
+            left: group.num_rows(),
+        })
+    }
+
+    /// The next row.
+    pub(super) fn row(&mut self) -> Option<Result<RowOfValues, ParquetError>> {
+        self.left = self.left.checked_sub(1)?;
+        let columns = self.columns.iter_mut();
+        // All go on before any is looked at: a cell that cannot be read shifts no column.
+        let cells: Vec<_> = columns
+            .map(|column| (Arc::clone(&column.name), column.cell()))
+            .collect();
+        let json = |cell: Option<(&dyn Array, usize)>| {
+            cell.map_or(Value::Null, |(array, at)| value(array, at))
+        };
+        Some(guarded(|| {
+            Ok(cells
+                .into_iter()
+                .map(|(name, cell)| (name, json(cell)))
+                .collect())
+        }))
+    }
+}
+
+impl Column {
+    /// The next cell: an array, and where in it.
+    fn cell(&mut self) -> Option<(&dyn Array, usize)> {
+        while self
+            .arrays
+            .front()
+            .is_some_and(|array| self.at >= array.len())
+        {
+            self.arrays.pop_front();
+            self.at = 0;
+        }
+        self.at += 1;
+        Some((self.arrays.front()?.as_ref(), self.at - 1))
+    }
+}
+
+/// Whether cells of a type can be said in JSON.
+pub(super) fn is_kept(kind: &ArrowDataType) -> bool {
+    use ArrowDataType as Kind;
+    match kind {
+        Kind::LargeList(item) => is_kept(item.dtype()),
+        Kind::Struct(fields) => fields.iter().all(|field| is_kept(field.dtype())),
+        Kind::Dictionary(_, values, _) => is_kept(values),
+        Kind::Null | Kind::Boolean | Kind::Binary | Kind::LargeBinary | Kind::BinaryView => true,
+        Kind::Decimal(..) => true,
+        other => is_text(other) || other.is_numeric() || is_time(other),
+    }
+}
+
+/// Text, also of few values that are numbered.
+pub(super) fn is_text(kind: &ArrowDataType) -> bool {
+    use ArrowDataType as Kind;
+    match kind {
+        Kind::Dictionary(_, values, _) => is_text(values),
+        other => matches!(other, Kind::Utf8 | Kind::LargeUtf8 | Kind::Utf8View),
+    }
+}
+
+/// A column of a row group, read and decoded.
+fn arrays(
+    file: &mut File,
+    group: &RowGroupMetadata,
+    name: &str,
+    field: &Field,
+) -> Result<Vec<Box<dyn Array>>, ParquetError> {
+    let parts = group.columns_under_root_iter(name);
+    let parts: Vec<&ColumnChunkMetadata> = parts.into_iter().flatten().collect();
+    let mut pages = Vec::new();
+    for part in &parts {
+        let bytes = pages::bytes(file, part)?;
+        let reader = PageReader::new(bytes, part, Vec::new(), usize::MAX);
+        pages.push(BasicDecompressor::new(reader, Vec::new()));
+    }
+    let types = parts
+        .iter()
+        .map(|part| &part.descriptor().descriptor.primitive_type);
+    let read = column_iter_to_arrays(pages, types.collect(), field.clone(), None);
+    Ok(read.map_err(broken)?.0)
+}
+
+/// A cell as JSON.
+fn value(array: &dyn Array, at: usize) -> Value {
+    if array.is_null(at) {
+        return Value::Null;
+    }
+    let any = array.as_any();
+    if let Some(texts) = any.downcast_ref::<Utf8ViewArray>() {
+        Value::from(texts.value(at))
+    } else if let Some(texts) = any.downcast_ref::<Utf8Array<i64>>() {
+        Value::from(texts.value(at))
+    } else if let Some(Ok(text)) = bytes(array, at).map(str::from_utf8) {
+        // The text of dictionary columns comes as bytes.
+        Value::from(text)
+    } else if let Some(flags) = any.downcast_ref::<BooleanArray>() {
+        Value::from(flags.value(at))
+    } else if let Some(lists) = any.downcast_ref::<ListArray<i64>>() {
+        let items = lists.value(at);
+        let items = (0..items.len()).map(|at| value(items.as_ref(), at));
+        Value::Array(items.collect())
+    } else if let Some(structs) = any.downcast_ref::<StructArray>() {
+        let fields = structs.fields().iter().zip(structs.values());
+        let fields =
+            fields.map(|(field, array)| (field.name.to_string(), value(array.as_ref(), at)));
+        Value::Object(fields.collect())
+    } else if let Some((values, key)) = entry(array, at) {
+        value(values, key)
+    } else {
+        number(array, at).unwrap_or_else(|| {
+            let mut text = String::new();
+            let shown = get_display(array, "")(&mut text, at);
+            // A date and its time are joined as ISO 8601 has them.
+            let text = match array.dtype() {
+                ArrowDataType::Timestamp(..) => text.replacen(' ', "T", 1).replace(" +", "+"),
+                _ => text,
+            };
+            shown.map_or(Value::Null, |()| Value::String(text))
+        })
+    }
+}
+
+/// The values of a dictionary, and which of them a cell is.
+fn entry(array: &dyn Array, at: usize) -> Option<(&dyn Array, usize)> {
+    macro_rules! of {
+        ($($kind:ty),*) => {
+            $(if let Some(names) = array.as_any().downcast_ref::<DictionaryArray<$kind>>() {
+                let key = usize::try_from(names.keys().value(at)).ok()?;
+                return Some((names.values().as_ref(), key));
+            })*
+        };
+    }
+    of!(i8, i16, i32, i64, u8, u16, u32, u64);
+    None
+}
+
+fn bytes(array: &dyn Array, at: usize) -> Option<&[u8]> {
+    let any = array.as_any();
+    let viewed = any
+        .downcast_ref::<BinaryViewArray>()
+        .map(|all| all.value(at));
+    viewed.or_else(|| Some(any.downcast_ref::<BinaryArray<i64>>()?.value(at)))
+}
+
+fn number(array: &dyn Array, at: usize) -> Option<Value> {
+    macro_rules! of {
+        ($($kind:ty),*) => {
+            $(if let Some(numbers) = array.as_any().downcast_ref::<PrimitiveArray<$kind>>() {
+                return Some(Value::from(numbers.value(at)));
+            })*
+        };
+    }
+    if is_time(array.dtype()) {
+        return None;
+    }
+    of!(i8, i16, i32, i64, u8, u16, u32, u64, f32, f64);
+    None
+}
+
+/// Dates and times are numbers beneath.
+fn is_time(kind: &ArrowDataType) -> bool {
+    use ArrowDataType as Kind;
+    matches!(
+        kind,
+        Kind::Date32
+            | Kind::Date64
+            | Kind::Time32(_)
+            | Kind::Time64(_)
+            | Kind::Timestamp(..)
+            | Kind::Duration(_)
+    )
+}
