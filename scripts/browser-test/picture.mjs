@@ -28,7 +28,7 @@ const onScreen = () => {
 
 const { browser, close } = await launched();
 try {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 840 }, colorScheme: "light" });
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: "light" });
   await page.goto(pathToFileURL(resolve(report)).href);
   await page.waitForTimeout(500);
   await page.screenshot({ path: picture });
