@@ -86,6 +86,13 @@ export const checkPlane = async (page, path, where, say) => {
   await plane.scrollIntoViewIfNeeded();
   const box = await plane.boundingBox();
   let compared = 0;
+  // Names stand beside their dots, and none over another.
+  const names = await page.evaluate(() => [...document.querySelectorAll("#plane .beside")].map((node) => [node.textContent, node.getBoundingClientRect()]).map(([name, { left, right, top, bottom }]) => ({ name, left, right, top: top + 2, bottom: bottom - 2 })));
+  const dots = await page.locator("#plane .named-dot").count();
+  if (dots && !names.length) say(where, `${dots} dots with a name, and no name on the plane`);
+  names.forEach((one, n) => names.slice(n + 1).forEach((other) => {
+    if (one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom) say(where, `${one.name} stands over ${other.name}`);
+  }));
   // Pointing and clicking, wherever a dot is.
   let clicked = 0;
   for (let n = 0; n < 400 && clicked < 8; n++) {
@@ -107,11 +114,14 @@ export const checkPlane = async (page, path, where, say) => {
   // Keys: from dot to dot, and the limit from rate to rate.
   await plane.focus();
   const before = (await shown(page)).cell;
-  for (const key of ["ArrowRight", "ArrowUp", "ArrowLeft", "ArrowDown"]) await page.keyboard.press(key);
-  await page.keyboard.press("ArrowRight");
+  let moved = false;
+  for (const key of ["ArrowRight", "ArrowUp", "ArrowLeft", "ArrowDown", "ArrowRight"]) {
+    await page.keyboard.press(key);
+    moved ||= (await shown(page)).cell !== before;
+  }
   const after = await shown(page);
   compared += holdFigures(after, rows, where, say);
-  if (after.cell === before && clicked > 3) say(where, "the arrow keys lead to no other dot");
+  if (!moved && clicked > 3) say(where, "the arrow keys lead to no other dot");
   await page.locator("#plane-limit").focus();
   for (const key of ["Home", "ArrowRight", "ArrowRight", "ArrowLeft", "End"]) await page.keyboard.press(key);
   // Dragging.
@@ -144,6 +154,15 @@ export const checkPlane = async (page, path, where, say) => {
 // A click on a model: the whole page follows; its setting is collected, copied and saved.
 const checkModels = async (page, rows, names, where, say) => {
   const models = await page.evaluate(() => [...document.querySelectorAll("#by-model tbody tr")].map((row) => row.dataset.model).filter((name) => name !== "*"));
+  // What the tooltip says of all models does not stay when one is chosen.
+  if (models.length) {
+    await page.focus("#plane");
+    for (const key of ["ArrowRight", "ArrowLeft"]) await page.keyboard.press(key);
+    const told = await page.locator("#tip").isVisible();
+    await page.selectOption("#plane-model", "1");
+    if (!told || (await page.locator("#tip").isVisible())) say(where, told ? "the tooltip of all models stays on the plane of one" : "the keys of the plane show no tooltip");
+    await page.selectOption("#plane-model", "0");
+  }
   for (const model of models.slice(0, 3)) {
     await page.locator(`#by-model tbody tr`).nth(models.indexOf(model) + 1).locator("button").click();
     const now = await shown(page);
@@ -178,6 +197,10 @@ export const checkVerdict = async (page, where, say) => {
     await page.evaluate(() => scrollTo(0, 0));
     const low = await page.evaluate(() => ["#advice .badge", "#advice .verdict", "#take"].filter((name) => { const node = document.querySelector(name); return node && node.getBoundingClientRect().bottom > innerHeight; }));
     if (low.length) say(where, `${low.join()} not on the first screen at ${width} px`);
+    // What was ended, saved, wrong, and from when it pays.
+    const cards = await page.evaluate(() => [...document.querySelectorAll("header .figures section")].map((card) => [card.querySelector("h2").textContent.split(/[: ]/)[0], card.getBoundingClientRect().bottom <= innerHeight]));
+    const missing = ["ended", "saved", "false", "pays"].filter((name) => !cards.some(([card, seen]) => card === name && (seen || width < 720)));
+    if (cards.length && missing.length) say(where, `no card on the first screen at ${width} px: ${missing.join()}`);
   }
   await page.setViewportSize({ width: 1280, height: 900 });
   if (!(await page.locator("#take button").count())) return;

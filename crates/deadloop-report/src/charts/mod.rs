@@ -99,7 +99,7 @@ fn left_out(
         (true, false) => format!("the others are in {file}"),
         (false, true) => "the others have no scores by model".into(),
         (true, true) => {
-            format!("the others are in {file}, as far as there are scores by model")
+            format!("those with scores of their own are in {file}")
         }
     };
     let all = scored as u64 + without;
