@@ -54,21 +54,24 @@ pub use choose::words::told;
 pub use choose::{NoCandidates, changes, choose, explained};
 pub use compare::{
     Bearing, Change, CompareOptions, Comparison, Direction, Fails, Flip, Gate, GateName, Noise,
-    NotComparable, Row, Said, Side, SideError, Spot, Test, compare, flips, holm, mcnemar, p_shown,
-    sign_flips, student,
+    NotComparable, Row, Said, Side, SideError, Spot, Test, compare, flips, flips_csv, holm,
+    mcnemar, p_shown, sign_flips, student,
 };
 pub use constraint::{Assurance, Constraint};
 pub use deadloop_replay as replay;
-pub use deadloop_tables::{Cells, HAS_PARQUET, ParquetError, Table, TableCell, Type, unrunnable};
-pub use files::breakdown::{BELOW, write_intervals, write_scores_by};
-pub use files::budget::write_budget;
+pub use deadloop_tables::{
+    Cells, ColumnDoc, HAS_PARQUET, ParquetError, Rows, Table, TableCell, Type, unrunnable,
+};
+pub use files::breakdown::{BELOW, IntervalRow, write_intervals, write_scores_by};
+pub use files::budget::{SupportedRow, write_budget};
 pub use files::calls::{Called, Calls};
 pub use files::cases::{About, Described, write_cases};
 pub use files::choice::write_choice;
+pub use files::described::{ResultTable, result_tables};
 pub use files::excerpts::{ExcerptsHead, Group, Opened, Part, read_excerpts, write_excerpts};
 pub use files::manifest::{CorpusInfo, Ended, Manifest, ProgramInfo};
 pub use files::openings::count_opening;
-pub use files::outcomes::write_outcomes;
+pub use files::outcomes::{OutcomeRow, write_outcomes};
 pub use files::regions::{RegionBlock, Regions, RegionsHead, WatchedText, write_regions};
 pub use files::results::{Results, ScoresFile, each_outcomes, macro_means};
 pub use files::score_rows::ScoreRows;

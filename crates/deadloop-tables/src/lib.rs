@@ -3,6 +3,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | a table in memory: columns of text, whole numbers or numbers | [`Table`], [`TableCell`] |
+//! | a table as a list of typed columns: written, read and documented by it | [`table_row!`], [`columns!`], [`Columns`], [`Rows`] |
 //! | a table as CSV, without formulas that a spreadsheet would run | [`CsvTable`], [`read_csv`], [`unrunnable`] |
 //! | a table as Parquet | [`ParquetWriter`], [`parquet_shape`], [`read_parquet`] |
 //! | the rows of any Parquet file as JSON, lists and structs too | [`ParquetRows`] |
@@ -21,15 +22,24 @@
 /// Whether this build has Parquet: the feature `parquet`.
 pub const HAS_PARQUET: bool = cfg!(feature = "parquet");
 
+mod column;
 mod csv_table;
 mod formula;
+mod named_rows;
 #[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
 mod parquet;
 mod rows;
 mod table;
 
+pub use column::{Column, ColumnDoc, Columns};
 pub use csv_table::{CsvTable, read_csv};
 pub use formula::unrunnable;
+pub use named_rows::Rows;
 pub use parquet::{ParquetRows, ParquetWriter, parquet_shape, read_parquet};
 pub use rows::{Holds, Lost, ParquetError, RowColumn, RowOfValues};
 pub use table::{Cells, Schema, Table, TableCell, Type, named};
+
+/// The types of columns, and cells of them, as [`columns!`] and [`table_row!`] name them.
+pub mod cell {
+    pub use crate::column::{CellType, Float, Int, Text, TypedCell};
+}

@@ -1,23 +1,24 @@
 //! Rows of `budget.csv`.
 
-use super::rows::Rows;
 use super::settings::Settings;
 use crate::data::SupportedRow;
-use deadloop_score::Table;
+use deadloop_score::{Rows, SupportedRow as Written, Table};
 
 /// The rows, in the order of the file.
 pub(super) fn budget(table: &Table, settings: &mut Settings) -> Vec<SupportedRow> {
     let rows = Rows::new(table);
-    let text = |name: &str, row: usize| rows.text(name, row).unwrap_or_default();
-    let one = |row: usize| SupportedRow {
-        model: text("model", row).to_owned(),
-        what: text("what", row).to_owned(),
-        setting: settings.at(text("setting", row)),
-        wrong: rows.count("wrong", row),
-        exposure: rows.count("exposure", row),
-        bound: rows.number("fa_bound", row),
-        holds: rows.count("supported", row) > 0,
-        missing: rows.count("missing_chars", row),
+    let one = |row: usize| {
+        let written = Written::read(&rows, row);
+        SupportedRow {
+            model: written.model.as_deref().unwrap_or_default().to_owned(),
+            what: written.what.as_deref().unwrap_or_default().to_owned(),
+            setting: settings.at(written.setting.as_deref().unwrap_or_default()),
+            wrong: written.wrong.unwrap_or(0),
+            exposure: written.exposure.unwrap_or(0),
+            bound: written.fa_bound,
+            holds: written.supported == Some(1),
+            missing: written.missing_chars.unwrap_or(0),
+        }
     };
     (0..table.rows()).map(one).collect()
 }

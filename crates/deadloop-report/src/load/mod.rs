@@ -15,12 +15,11 @@ use crate::numbers::Estimate;
 use board::Source;
 use deadloop_score::replay::detect::Unit as Counted;
 use deadloop_score::{
-    BELOW, FileError, Measure, Metric, Regions, Results, ScoreRows, Table, Why, measures,
-    read_excerpts, read_text_if_named,
+    BELOW, FileError, IntervalRow, Measure, Metric, Regions, Results, Rows, ScoreRows, Table, Why,
+    measures, read_excerpts, read_text_if_named,
 };
 use outcomes::outcomes;
 use parts::{Overview, Parts};
-use rows::Rows;
 use run::run;
 use scores::{ScoreReader, Written};
 use settings::Settings;
@@ -56,16 +55,17 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
     };
     let mut settings = Settings::of(&results, &mut data);
     let reader = ScoreReader::new(&results.manifest, &data.run.constraints);
+    let written = interval_rows(&results);
     let parts = Parts {
         results: &results,
         models: &overview.models,
         chosen: chosen_ids(&results),
-        intervals: intervals(&results),
+        intervals: intervals(&written),
     };
     let loaded = parts.load(&data.parameters, &mut settings, &reader)?;
     data.scores = loaded.scores;
     data.advice.clone_from(&results.manifest.advice);
-    data.beside_floors = beside_floors(&results, &mut settings);
+    data.beside_floors = beside_floors(&results, &written, &mut settings);
     data.by = results
         .scores_by
         .as_ref()
@@ -126,8 +126,12 @@ fn priced(data: &ReportData, index: &HashMap<String, usize>) -> Vec<usize> {
     settings.collect()
 }
 
-fn beside_floors(results: &Results, settings: &mut Settings) -> Vec<BesideFloor> {
-    let (mut list, below) = (Vec::new(), below(results));
+fn beside_floors(
+    results: &Results,
+    written: &[IntervalRow],
+    settings: &mut Settings,
+) -> Vec<BesideFloor> {
+    let (mut list, below) = (Vec::new(), below(written));
     for (id, floors) in &results.manifest.beside_floors {
         let setting = settings.at(id);
         list.extend(floors.iter().map(|(floor, counts)| BesideFloor {
@@ -143,22 +147,28 @@ fn beside_floors(results: &Results, settings: &mut Settings) -> Vec<BesideFloor>
 }
 
 /// By how much settings spare less than floors, by setting and floor.
-fn below(results: &Results) -> BTreeMap<(&str, &str), deadloop_score::Interval> {
-    let rows = results.intervals.as_ref().map(Rows::new);
-    let below = rows.iter().flat_map(|rows| {
-        let of = |row| {
-            let floor = rows.text("metric", row)?.strip_prefix(BELOW)?;
-            Some(((rows.text("setting", row)?, floor), ends(rows, row)?))
-        };
-        (0..rows.count_rows()).filter_map(of).collect::<Vec<_>>()
+fn below(rows: &[IntervalRow]) -> BTreeMap<(&str, &str), deadloop_score::Interval> {
+    let of = rows.iter().filter_map(|row| {
+        let floor = row.metric.as_deref()?.strip_prefix(BELOW)?;
+        Some(((row.setting.as_deref()?, floor), ends(row)?))
     });
-    below.collect()
+    of.collect()
 }
 
-fn ends(rows: &Rows<'_>, row: usize) -> Option<deadloop_score::Interval> {
+/// The rows of intervals.csv.
+fn interval_rows(results: &Results) -> Vec<IntervalRow> {
+    let rows = results.intervals.as_ref().map(Rows::new);
+    let read = |rows: Rows<'_>| {
+        let each = (0..rows.count_rows()).map(|row| IntervalRow::read(&rows, row));
+        each.collect()
+    };
+    rows.map(read).unwrap_or_default()
+}
+
+fn ends(row: &IntervalRow) -> Option<deadloop_score::Interval> {
     Some(deadloop_score::Interval {
-        lo: rows.number("lo", row)?,
-        hi: rows.number("hi", row)?,
+        lo: row.lo?,
+        hi: row.hi?,
     })
 }
 
@@ -171,18 +181,14 @@ fn chosen_ids(results: &Results) -> BTreeSet<&str> {
 }
 
 /// The intervals over groups.
-fn intervals(results: &Results) -> Written<'_> {
+fn intervals(rows: &[IntervalRow]) -> Written<'_> {
     let mut written = Written::new();
-    let Some(rows) = results.intervals.as_ref().map(Rows::new) else {
-        return written;
-    };
-    for row in 0..rows.count_rows() {
-        let of = |name: &str| rows.text(name, row);
-        let (Some(setting), Some(model)) = (of("setting"), of("model")) else {
+    for row in rows {
+        let (Some(setting), Some(model)) = (row.setting.as_deref(), row.model.as_deref()) else {
             continue;
         };
-        let measure = of("metric").and_then(Measure::named);
-        if let (Some(measure), Some(ends)) = (measure, ends(&rows, row)) {
+        let measure = row.metric.as_deref().and_then(Measure::named);
+        if let (Some(measure), Some(ends)) = (measure, ends(row)) {
             let entry: &mut BTreeMap<_, _> = written.entry((setting, model)).or_default();
             entry.insert(measure.name, ends);
         }

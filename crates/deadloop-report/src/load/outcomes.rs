@@ -1,10 +1,10 @@
 //! `outcomes.parquet`: a row for each transcript and setting that was written out.
 
 use super::LoadError;
-use super::rows::{Rows, Texts};
+use super::rows::Texts;
 use super::settings::Settings;
 use crate::data::{OutcomeRow, ReportData, Verdict};
-use deadloop_score::{Table, each_outcomes};
+use deadloop_score::{OutcomeRow as Written, Rows, Table, each_outcomes};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -66,8 +66,8 @@ impl Reader {
         row: usize,
         settings: &mut Settings,
     ) -> Result<OutcomeRow, LoadError> {
-        let count = |name: &str| rows.whole(name, row);
-        let name = rows.text("verdict", row).unwrap_or_default();
+        let written = Written::read(rows, row);
+        let name = written.verdict.as_deref().unwrap_or_default();
         let verdict = Verdict::parse(name).ok_or_else(|| LoadError::Row {
             file: "outcomes.parquet",
             row: self.rows,
@@ -76,26 +76,26 @@ impl Reader {
                 Verdict::ALL.map(Verdict::name).join(", ")
             ),
         })?;
-        let mut text = |name: &str| Some(self.texts.once(rows.text(name, row)?));
+        let mut once = |text: Option<Arc<str>>| Some(self.texts.once(&text?));
         Ok(OutcomeRow {
-            transcript: rows.text("transcript", row).unwrap_or_default().into(),
-            model: text("model").unwrap_or_default(),
-            setting: settings.at(rows.text("setting", row).unwrap_or_default()),
-            kind: text("kind"),
-            channel: text("channel").or_else(|| text("alarm_channel")),
-            onset: count("onset"),
-            end: count("end"),
-            length: count("length"),
+            transcript: written.transcript.as_deref().unwrap_or_default().into(),
+            model: once(written.model).unwrap_or_default(),
+            setting: settings.at(written.setting.as_deref().unwrap_or_default()),
+            kind: once(written.kind),
+            channel: once(written.channel.or(written.alarm_channel)),
+            onset: written.onset,
+            end: written.end,
+            length: written.length,
             verdict,
-            earlier: verdict == Verdict::TransientStop && rows.text("class", row) == Some("loop"),
-            alarm_at: count("alarm_at"),
-            alarm_calls: count("alarm_calls"),
-            alarm_turns: count("alarm_turns"),
-            alarm_kind: text("alarm_kind"),
-            detector: text("detector"),
-            latency: rows.number("latency", row),
-            lost: count("lost"),
-            error: text("error"),
+            earlier: verdict == Verdict::TransientStop && written.class.as_deref() == Some("loop"),
+            alarm_at: written.alarm_at,
+            alarm_calls: written.alarm_calls,
+            alarm_turns: written.alarm_turns,
+            alarm_kind: once(written.alarm_kind),
+            detector: once(written.detector),
+            latency: written.latency.map(|units| units as f64),
+            lost: written.lost,
+            error: once(written.error),
         })
     }
 }

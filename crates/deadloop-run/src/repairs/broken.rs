@@ -7,7 +7,8 @@ use std::path::Path;
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use deadloop_replay::Repaired;
 use deadloop_replay::repairers::{Arrived, Made, Out, Variant, written};
-use deadloop_score::{FileError, write_text};
+use deadloop_score::FileError;
+use deadloop_score::repairs::{ArgumentRow, write_arguments};
 use serde_json::Value as Json;
 
 /// The calls of a transcript: those with arguments that are not JSON, and the fields of the others.
@@ -159,16 +160,17 @@ pub(super) fn write_broken(
     if all == 0 {
         return Ok(0);
     }
-    let mut csv = String::from("source,variant,broken,parsed,objects,schema_valid,errors\n");
-    for ((source, at), c) in counts {
-        let source = source.replace([',', '"', '\n'], " ");
-        let name = &variants[at].name;
-        csv += &format!(
-            "{source},{name},{},{},{},{},{}\n",
-            c.broken, c.parsed, c.objects, c.valid, c.errors
-        );
-    }
-    write_text(&dir.join("arguments.csv"), &csv)?;
+    let row = |((source, at), c): ((String, usize), Counts)| ArgumentRow {
+        source: Some(source.replace([',', '"', '\n'], " ").into()),
+        variant: Some(variants[at].name.as_str().into()),
+        broken: Some(c.broken),
+        parsed: Some(c.parsed),
+        objects: Some(c.objects),
+        schema_valid: Some(c.valid),
+        errors: Some(c.errors),
+    };
+    let rows: Vec<ArgumentRow> = counts.into_iter().map(row).collect();
+    write_arguments(dir, &rows)?;
     Ok(all)
 }
 

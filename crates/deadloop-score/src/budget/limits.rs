@@ -8,7 +8,7 @@ use std::sync::Arc;
 use deadloop_replay::budget::{Limit, LimitAsked};
 
 use crate::files::store::{FileError, write_csv};
-use deadloop_tables::{Schema, TableCell, Type};
+use deadloop_tables::{Columns, columns};
 
 /// A run as a limit sees it.
 #[derive(Clone, Debug, Default)]
@@ -146,61 +146,39 @@ pub fn limit_rows(cases: &[LimitCase], limits: &[Limit]) -> Vec<LimitRow> {
     rows
 }
 
-const COLUMNS: [(&str, Type); 19] = {
-    use Type::{Float, Int, Text};
-    [
-        ("source", Text),
-        ("limit", Int),
-        ("warn_at", Float),
-        ("grow", Float),
-        ("grow_by", Int),
-        ("cancel_after", Int),
-        ("runs", Int),
-        ("turns", Int),
-        ("ask", Int),
-        ("confirmations", Int),
-        ("confirmations_per_run", Float),
-        ("confirmations_per_1000_turns", Float),
-        ("warned", Int),
-        ("lead", Float),
-        ("stopped", Int),
-        ("good_runs_cut", Int),
-        ("useful_turns_cut", Int),
-        ("turns_saved", Int),
-        ("asked_or_stopped_after_warning", Int),
-    ]
-};
-
 /// Writes `limits.csv`.
 ///
 /// # Errors
 /// It cannot be written.
 pub fn write_limits(dir: &Path, rows: &[LimitRow]) -> Result<(), FileError> {
-    let schema: Schema = COLUMNS.map(|(name, of)| (name.to_owned(), of)).to_vec();
-    let cells = |row: &LimitRow| {
-        vec![
-            TableCell::text(row.source.as_str()),
-            TableCell::count(row.limit.limit),
-            TableCell::Float(Some(row.limit.warn_at)),
-            TableCell::Float(Some(row.limit.grow)),
-            TableCell::count(row.limit.grow_by),
-            TableCell::Int(row.limit.cancel_after.and_then(|n| i64::try_from(n).ok())),
-            TableCell::count(row.runs),
-            TableCell::count(row.turns),
-            TableCell::count(row.ask),
-            TableCell::count(row.confirmations),
-            TableCell::Float(row.per_run()),
-            TableCell::Float(row.per_1000_turns()),
-            TableCell::count(row.warned),
-            TableCell::Float(row.mean_lead()),
-            TableCell::count(row.stopped),
-            TableCell::count(row.good_cut),
-            TableCell::count(row.useful_cut),
-            TableCell::count(row.saved),
-            TableCell::count(row.led),
-        ]
-    };
-    write_csv(dir, "limits", &schema, rows.iter().map(cells))
+    let columns = limit_columns();
+    let cells = rows.iter().map(|row| columns.cells(row));
+    write_csv(dir, "limits", &columns.schema(), cells)
+}
+
+/// The columns of `limits.csv`.
+pub(crate) fn limit_columns() -> Columns<LimitRow> {
+    columns![LimitRow;
+        ("source", Text, "Whose runs; `*`: all together.", |row| &row.source),
+        ("limit", Int["turns"], "The limit.", |row| row.limit.limit),
+        ("warn_at", Float, "The share of the limit at which the person is warned.", |row| row.limit.warn_at),
+        ("grow", Float, "By what the limit is multiplied when the person says yes.", |row| row.limit.grow),
+        ("grow_by", Int["turns"], "What is added to it then.", |row| row.limit.grow_by),
+        ("cancel_after", Int["confirmations"], "After how many the run is stopped; empty: never.", |row| row.limit.cancel_after),
+        ("runs", Int["runs"], "How many runs there are.", |row| row.runs),
+        ("turns", Int["turns"], "How long they are together.", |row| row.turns),
+        ("ask", Int["runs"], "How many have a question for the person.", |row| row.ask),
+        ("confirmations", Int["confirmations"], "How often the person says yes.", |row| row.confirmations),
+        ("confirmations_per_run", Float["per run"], "The same per run.", |row| row.per_run()),
+        ("confirmations_per_1000_turns", Float["per 1,000 turns"], "The same per thousand turns.", |row| row.per_1000_turns()),
+        ("warned", Int["runs"], "How many are warned of.", |row| row.warned),
+        ("lead", Float["turns"], "The mean from the first warning to the first question or stop.", |row| row.mean_lead()),
+        ("stopped", Int["runs"], "How many are stopped.", |row| row.stopped),
+        ("good_runs_cut", Int["runs"], "Of the runs with a label, how many lose a useful turn: one outside loops.", |row| row.good_cut),
+        ("useful_turns_cut", Int["turns"], "Of the runs with a label, how many useful turns are cut.", |row| row.useful_cut),
+        ("turns_saved", Int["turns"], "Of the runs with a label, how many turns in loops are not run.", |row| row.saved),
+        ("asked_or_stopped_after_warning", Int["runs"], "In how many a question or a stop follows a warning.", |row| row.led),
+    ]
 }
 
 #[cfg(test)]

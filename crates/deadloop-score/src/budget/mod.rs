@@ -16,7 +16,9 @@ mod sure;
 mod table;
 
 pub use advice::{BudgetAdvice, BudgetOptions, BudgetPrice, choose_budget};
+pub(crate) use limits::limit_columns;
 pub use limits::{LimitCase, LimitRow, limit_grid, limit_rows, write_limits};
 pub use runs::BudgetRuns;
 pub use sure::{Sure, sure};
+pub(crate) use table::budget_columns;
 pub use table::{BudgetRow, BudgetTable, CountError};

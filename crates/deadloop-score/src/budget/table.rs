@@ -7,7 +7,7 @@ use deadloop_replay::budget::{Budget, BudgetTally, Policy};
 use super::sure::Sure;
 use crate::files::store::{FileError, TableWriter};
 use crate::intervals::{Interval, wilson};
-use deadloop_tables::{Schema, TableCell, Type};
+use deadloop_tables::{Columns, columns};
 
 /// How far a counter is from what was recorded: shares of what was recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -41,65 +41,6 @@ pub struct BudgetRow<'a> {
     pub error: Option<CountError>,
 }
 
-const COLUMNS: [(&str, Type); 53] = {
-    use Type::{Float, Int, Text};
-    [
-        ("setting", Text),
-        ("names", Text),
-        ("source", Text),
-        ("policy", Text),
-        ("counter", Text),
-        ("window", Int),
-        ("threshold", Float),
-        ("reserve", Float),
-        ("tools", Int),
-        ("keep", Float),
-        ("summary", Float),
-        ("keep_results", Int),
-        ("clear_at_least", Int),
-        ("exclude", Text),
-        ("cache", Float),
-        ("unsafe", Int),
-        ("runs", Int),
-        ("turns", Int),
-        ("overflow", Int),
-        ("overflow_share", Float),
-        ("overflow_lo", Float),
-        ("overflow_hi", Float),
-        ("overflow_never", Int),
-        ("summaries", Int),
-        ("summaries_per_run", Float),
-        ("summaries_per_100_turns", Float),
-        ("useless", Int),
-        ("thrash", Int),
-        ("acted", Int),
-        ("first_turn", Float),
-        ("alive", Int),
-        ("sent", Int),
-        ("sent_never", Int),
-        ("sent_ratio", Float),
-        ("cost", Float),
-        ("cost_never", Float),
-        ("cost_ratio", Float),
-        ("cost_lo", Float),
-        ("cost_hi", Float),
-        ("cheaper", Float),
-        ("even_cache", Float),
-        ("even_lo", Float),
-        ("even_hi", Float),
-        ("shared_runs", Int),
-        ("shared_cost_ratio", Float),
-        ("cleared", Int),
-        ("needed", Int),
-        ("again", Int),
-        ("price_ratio", Float),
-        ("error_turns", Int),
-        ("error_p50", Float),
-        ("error_p95", Float),
-        ("error_signed", Float),
-    ]
-};
-
 /// Writes `budgets.parquet`, and `budgets.csv` where asked for, row by row.
 pub struct BudgetTable(TableWriter);
 
@@ -109,8 +50,7 @@ impl BudgetTable {
     /// # Errors
     /// A file cannot be made.
     pub fn create(dir: &Path, csv: bool) -> Result<Self, FileError> {
-        let schema: Schema = COLUMNS.map(|(name, of)| (name.to_owned(), of)).to_vec();
-        TableWriter::create(dir, "budgets", schema, csv).map(Self)
+        TableWriter::create(dir, "budgets", budget_columns().schema(), csv).map(Self)
     }
 
     /// One more row.
@@ -118,7 +58,7 @@ impl BudgetTable {
     /// # Errors
     /// It cannot be written.
     pub fn push(&mut self, row: &BudgetRow<'_>) -> Result<(), FileError> {
-        self.0.push(cells(row))
+        self.0.push(budget_columns().cells(row))
     }
 
     /// The file gets its name.
@@ -130,119 +70,141 @@ impl BudgetTable {
     }
 }
 
-/// One number divided by another; nothing where that is 0.
-#[allow(clippy::cast_precision_loss)]
-fn over(n: u64, of: u64) -> TableCell {
-    TableCell::Float((of > 0).then(|| n as f64 / of as f64))
-}
-
-fn cells(row: &BudgetRow<'_>) -> Vec<TableCell> {
-    let mut cells = vec![
-        TableCell::text(row.budget.id()),
-        TableCell::text(row.names),
-        TableCell::text(row.source),
+/// The columns of `budgets.parquet`.
+pub(crate) fn budget_columns<'a>() -> Columns<BudgetRow<'a>> {
+    let mut list = columns![BudgetRow<'a>;
+        ("setting", Text, "The setting: the name that it has in every run.", |row| row.budget.id()),
+        ("names", Text, "What it is called: presets, in use, candidate.", |row| row.names),
+        ("source", Text, "Whose runs; `*`: all together.", |row| row.source),
     ];
-    cells.extend(params(row.budget));
-    cells.extend(counts(row));
-    cells.extend(tokens(row));
-    cells.extend(losses(row));
-    cells
+    list.extend(parameters());
+    list.extend(counted());
+    list.extend(costs());
+    list.extend(losses());
+    list
 }
 
 /// The parameters, those that the policy does not read left out.
-fn params(b: &Budget) -> Vec<TableCell> {
-    let folds = matches!(b.policy, Policy::Summary | Policy::Drop);
-    let clears = b.policy == Policy::ClearResults;
-    let acts = b.policy != Policy::Never;
-    let int =
-        |n: u64, read: bool| TableCell::Int(read.then(|| i64::try_from(n).unwrap_or(i64::MAX)));
-    let share = |x: f64, read: bool| TableCell::Float(read.then_some(x));
-    vec![
-        TableCell::text(b.policy.name()),
-        TableCell::text(b.counter.name()),
-        int(b.window, true),
-        share(b.threshold, acts),
-        share(b.reserve, true),
-        int(b.tools, true),
-        share(b.keep, folds),
-        share(b.summary, b.policy == Policy::Summary),
-        int(b.keep_results, clears),
-        int(b.clear_at_least, clears),
-        TableCell::maybe(clears.then(|| b.exclude.join(" "))),
-        share(b.cache, true),
-        int(u64::from(b.is_unsafe()), acts),
+fn parameters<'a>() -> Columns<BudgetRow<'a>> {
+    columns![BudgetRow<'a>;
+        ("policy", Text, "What is done with old events: summary, drop, clear-results; never: nothing.", |row| row.budget.policy.name()),
+        ("counter", Text, "How tokens are counted.", |row| row.budget.counter.name()),
+        ("window", Int["tokens"], "The model's context window.", |row| row.budget.window),
+        ("threshold", Float, "The share of the window less the tools above which it acts.", |row| row.acts().then_some(row.budget.threshold)),
+        ("reserve", Float, "The share of the window that is kept free for the answer: a longer prompt is an overflow.", |row| row.budget.reserve),
+        ("tools", Int["tokens"], "The definitions of tools, at the start of every prompt.", |row| row.budget.tools),
+        ("keep", Float, "The share of the window for the newest events, which stay as they are.", |row| row.folds().then_some(row.budget.keep)),
+        ("summary", Float, "The share of the window that a summary takes at most.", |row| (row.budget.policy == Policy::Summary).then_some(row.budget.summary)),
+        ("keep_results", Int["results"], "How many of the newest results are never cleared.", |row| row.clears().then_some(row.budget.keep_results)),
+        ("clear_at_least", Int["tokens"], "The fewest tokens that clearing has to free; else nothing is cleared.", |row| row.clears().then_some(row.budget.clear_at_least)),
+        ("exclude", Text, "The tools whose results stay.", |row| row.clears().then(|| row.budget.exclude.join(" "))),
+        ("cache", Float, "The price of a prompt token that stood in the same place before; others cost 1.", |row| row.budget.cache),
+        ("unsafe", Int, "1 where the threshold is above 1 less the reserve.", |row| row.acts().then(|| row.budget.is_unsafe())),
     ]
 }
 
-fn counts(row: &BudgetRow<'_>) -> Vec<TableCell> {
-    let (t, never) = (&row.tally, &row.never);
-    let resampled = row.sure.and_then(|sure| sure.overflow);
-    let interval = resampled.or_else(|| wilson(t.overflow, t.runs));
-    #[allow(clippy::cast_precision_loss)]
-    let per_100 = (t.turns > 0).then(|| 100.0 * t.summaries as f64 / t.turns as f64);
-    let mut cells = vec![
-        TableCell::count(t.runs),
-        TableCell::count(t.turns),
-        TableCell::count(t.overflow),
-        over(t.overflow, t.runs),
-    ];
-    cells.extend(ends(interval));
-    cells.extend([
-        TableCell::count(never.overflow),
-        TableCell::count(t.summaries),
-        over(t.summaries, t.runs),
-        TableCell::Float(per_100),
-        TableCell::count(t.useless),
-        TableCell::count(t.thrash),
-        TableCell::count(t.acted),
-        over(t.first, t.acted),
-    ]);
-    cells
-}
-
-fn tokens(row: &BudgetRow<'_>) -> Vec<TableCell> {
-    let (t, cache) = (&row.tally, row.budget.cache);
-    let (cost, never) = (t.own.cost(cache), t.own_free.cost(cache));
-    let (shared, shared_never) = (t.shared.cost(cache), t.shared_free.cost(cache));
-    let sure = row.sure.unwrap_or_default();
-    let ratio = |a: f64, b: f64| TableCell::Float((b > 0.0).then(|| a / b));
-    let mut cells = vec![
-        TableCell::count(t.own.runs),
-        TableCell::count(t.own.sent()),
-        TableCell::count(t.own_free.sent()),
-        over(t.own.sent(), t.own_free.sent()),
-        TableCell::Float(Some(cost)),
-        TableCell::Float(Some(never)),
-        ratio(cost, never),
-    ];
-    cells.extend(ends(sure.cost));
-    cells.push(TableCell::Float(sure.cheaper));
-    cells.push(TableCell::Float(sure.even));
-    cells.extend(ends(sure.even_interval));
-    cells.push(TableCell::count(t.shared.runs));
-    cells.push(ratio(shared, shared_never));
-    cells
-}
-
-fn losses(row: &BudgetRow<'_>) -> Vec<TableCell> {
-    let clears = row.budget.policy == Policy::ClearResults;
-    let cache = row.budget.cache;
-    let free = row.tally.own_free.price(cache);
-    let count = |n: u64| TableCell::Int(clears.then(|| i64::try_from(n).unwrap_or(i64::MAX)));
-    let error = row.error.filter(|error| error.turns > 0);
-    let share = |of: fn(&CountError) -> f64| TableCell::Float(error.as_ref().map(of));
-    vec![
-        count(row.tally.cleared),
-        count(row.tally.needed),
-        TableCell::count(row.tally.own.again),
-        TableCell::Float((free > 0.0).then(|| row.tally.own.price(cache) / free)),
-        TableCell::Int(error.and_then(|error| i64::try_from(error.turns).ok())),
-        share(|e| e.p50),
-        share(|e| e.p95),
-        share(|e| e.signed),
+fn counted<'a>() -> Columns<BudgetRow<'a>> {
+    columns![BudgetRow<'a>;
+        ("runs", Int["runs"], "How many runs there are.", |row| row.tally.runs),
+        ("turns", Int["turns"], "How long they are together.", |row| row.tally.turns),
+        ("overflow", Int["runs"], "In how many a prompt is an overflow.", |row| row.tally.overflow),
+        ("overflow_share", Float, "The share of those.", |row| over(row.tally.overflow, row.tally.runs)),
+        ("overflow_lo", Float, "The lower end of its 95 % interval.", |row| row.overflows().map(|ends| ends.lo)),
+        ("overflow_hi", Float, "The upper end.", |row| row.overflows().map(|ends| ends.hi)),
+        ("overflow_never", Int["runs"], "In how many one is an overflow without a guard, in the same window.", |row| row.never.overflow),
+        ("summaries", Int["acts"], "How often the guard acts.", |row| row.tally.summaries),
+        ("summaries_per_run", Float["per run"], "The same per run.", |row| over(row.tally.summaries, row.tally.runs)),
+        (
+            "summaries_per_100_turns", Float["per 100 turns"], "The same per hundred turns.",
+            |row| (row.tally.turns > 0).then(|| 100.0 * row.tally.summaries as f64 / row.tally.turns as f64),
+        ),
+        ("useless", Int["acts"], "How many of these acts freed less than a tenth of the prompt.", |row| row.tally.useless),
+        ("thrash", Int["acts"], "How many came less than 3 turns after the one before.", |row| row.tally.thrash),
+        ("acted", Int["runs"], "In how many runs it acts.", |row| row.tally.acted),
+        ("first_turn", Float["turns"], "The mean turn of the first act, from 0.", |row| over(row.tally.first, row.tally.acted)),
     ]
 }
 
-fn ends(interval: Option<Interval>) -> [TableCell; 2] {
-    [interval.map(|i| i.lo), interval.map(|i| i.hi)].map(TableCell::Float)
+fn costs<'a>() -> Columns<BudgetRow<'a>> {
+    let ratio = |a: f64, b: f64| (b > 0.0).then(|| a / b);
+    columns![BudgetRow<'a>;
+        ("alive", Int["runs"], "The runs that do not overflow, whose tokens are counted.", |row| row.tally.own.runs),
+        ("sent", Int["tokens"], "What is sent in them.", |row| row.tally.own.sent()),
+        ("sent_never", Int["tokens"], "What is sent in them without a guard, in an endless window.", |row| row.tally.own_free.sent()),
+        ("sent_ratio", Float, "The first of the second.", |row| over(row.tally.own.sent(), row.tally.own_free.sent())),
+        ("cost", Float["tokens that are not cached"], "What they cost.", |row| row.cost()),
+        ("cost_never", Float["tokens that are not cached"], "What they cost without a guard, in an endless window.", |row| row.cost_never()),
+        ("cost_ratio", Float, "The first of the second.", |row| ratio(row.cost(), row.cost_never())),
+        ("cost_lo", Float, "The lower end of its 95 % interval.", |row| row.sure_of().cost.map(|ends| ends.lo)),
+        ("cost_hi", Float, "The upper end.", |row| row.sure_of().cost.map(|ends| ends.hi)),
+        ("cheaper", Float, "The probability that the guard is cheaper.", |row| row.sure_of().cheaper),
+        ("even_cache", Float, "The price of a cached token at which both cost the same.", |row| row.sure_of().even),
+        ("even_lo", Float, "The lower end of its 95 % interval.", |row| row.sure_of().even_interval.map(|ends| ends.lo)),
+        ("even_hi", Float, "The upper end.", |row| row.sure_of().even_interval.map(|ends| ends.hi)),
+        ("shared_runs", Int["runs"], "The runs that overflow under no setting within the limit.", |row| row.tally.shared.runs),
+        (
+            "shared_cost_ratio", Float, "What they cost, of what they cost without a guard.",
+            |row| ratio(row.tally.shared.cost(row.budget.cache), row.tally.shared_free.cost(row.budget.cache)),
+        ),
+    ]
+}
+
+fn losses<'a>() -> Columns<BudgetRow<'a>> {
+    let free = |row: &BudgetRow<'_>| row.tally.own_free.price(row.budget.cache);
+    columns![BudgetRow<'a>;
+        ("cleared", Int["results"], "How many results are cleared.", |row| row.clears().then_some(row.tally.cleared)),
+        ("needed", Int["results"], "How many of them are used later.", |row| row.clears().then_some(row.tally.needed)),
+        ("again", Int["tokens"], "What has to be fetched again because it was in no prompt any more.", |row| row.tally.own.again),
+        (
+            "price_ratio", Float, "The cost with what forgetting costs, of that without a guard.",
+            |row| (free(row) > 0.0).then(|| row.tally.own.price(row.budget.cache) / free(row)),
+        ),
+        ("error_turns", Int["turns"], "The turns with a recorded prompt, against which the counter is measured.", |row| row.known().map(|error| error.turns)),
+        ("error_p50", Float, "The median size of its error, of what was recorded.", |row| row.known().map(|error| error.p50)),
+        ("error_p95", Float, "The 95th percentile of that.", |row| row.known().map(|error| error.p95)),
+        ("error_signed", Float, "The median error with its sign: below 0 the counter counts too few.", |row| row.known().map(|error| error.signed)),
+    ]
+}
+
+impl BudgetRow<'_> {
+    fn folds(&self) -> bool {
+        matches!(self.budget.policy, Policy::Summary | Policy::Drop)
+    }
+
+    fn clears(&self) -> bool {
+        self.budget.policy == Policy::ClearResults
+    }
+
+    fn acts(&self) -> bool {
+        self.budget.policy != Policy::Never
+    }
+
+    /// The interval of the share of runs that overflow.
+    fn overflows(&self) -> Option<Interval> {
+        let resampled = self.sure.and_then(|sure| sure.overflow);
+        resampled.or_else(|| wilson(self.tally.overflow, self.tally.runs))
+    }
+
+    fn sure_of(&self) -> Sure {
+        self.sure.unwrap_or_default()
+    }
+
+    fn cost(&self) -> f64 {
+        self.tally.own.cost(self.budget.cache)
+    }
+
+    fn cost_never(&self) -> f64 {
+        self.tally.own_free.cost(self.budget.cache)
+    }
+
+    /// How far the counter is from what was recorded, where anything was.
+    fn known(&self) -> Option<CountError> {
+        self.error.filter(|error| error.turns > 0)
+    }
+}
+
+/// One number divided by another; nothing where that is 0.
+#[allow(clippy::cast_precision_loss)]
+fn over(n: u64, of: u64) -> Option<f64> {
+    (of > 0).then(|| n as f64 / of as f64)
 }

@@ -1,5 +1,6 @@
 //! Which transcripts the two sides treat differently, by name.
 
+use deadloop_tables::{Columns, CsvTable, columns};
 use serde::Serialize;
 
 use super::pairs::Pair;
@@ -40,6 +41,16 @@ pub enum Change {
     Moved,
 }
 
+impl Change {
+    /// The name used in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Flip => "flip",
+            Self::Moved => "moved",
+        }
+    }
+}
+
 /// For better or worse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -50,6 +61,54 @@ pub enum Direction {
     Better,
     /// Neither.
     Neutral,
+}
+
+/// The text of `flips.csv`.
+///
+/// # Errors
+/// Memory says no.
+pub fn flips_csv(flips: &[Flip]) -> Result<Vec<u8>, csv::Error> {
+    let columns = flip_columns();
+    let mut file = CsvTable::new(Vec::new(), &columns.schema())?;
+    for flip in flips {
+        file.row(&columns.cells(flip))?;
+    }
+    file.finish()
+}
+
+/// The columns of `flips.csv`.
+pub(crate) fn flip_columns() -> Columns<Flip> {
+    let mut list = columns![Flip;
+        ("transcript", Text, "The transcript's id.", |flip| &flip.transcript),
+        ("model", Text, "Its model.", |flip| &flip.model),
+        ("class", Text, "The class of its label.", |flip| flip.class.as_ref()),
+        ("kind", Text, "The kind of its loop.", |flip| flip.span.kind.as_ref()),
+        ("channel", Text, "The channel of the loop.", |flip| flip.span.channel.as_ref()),
+        ("onset", Int["units of the channel"], "Where the second copy starts.", |flip| flip.span.onset),
+        ("end", Int["units of the channel"], "Where the loop ends.", |flip| flip.span.end),
+        ("change", Text, "flip: another verdict; moved: only another alarm.", |flip| flip.change.name()),
+        ("direction", Text, "Whether NEW is better or worse on it; neutral: neither.", |flip| flip.direction.name()),
+    ];
+    list.extend(side_columns("base", |flip| &flip.base));
+    list.extend(side_columns("new", |flip| &flip.new));
+    list.extend(columns![Flip;
+        ("explain", Text, "The command that shows why.", |flip| flip.explain.as_ref()),
+    ]);
+    list
+}
+
+/// What one of the sides said.
+fn side_columns(side: &str, said: fn(&Flip) -> &SideSeen) -> Columns<Flip> {
+    let name = |of: &str| format!("{side}_{of}");
+    let whose = side.to_uppercase();
+    let about = |of: &str| format!("{whose}: {of}.");
+    columns![Flip;
+        (name("verdict"), Text, about("what became of it"), |flip| said(flip).verdict.name()),
+        (name("alarm_at"), Int["units of the channel"], about("where the alarm came"), |flip| said(flip).alarm_at),
+        (name("alarm_channel"), Text, about("the alarm's channel"), |flip| said(flip).alarm_channel.as_ref()),
+        (name("alarm_kind"), Text, about("the kind of loop that the alarm claims"), |flip| said(flip).alarm_kind.as_ref()),
+        (name("detector"), Text, about("the guard that alarmed"), |flip| said(flip).detector.as_ref()),
+    ]
 }
 
 impl Direction {

@@ -26,7 +26,8 @@ mod tests;
 use deadloop_replay::detect::Unit;
 use serde::Serialize;
 
-pub use flips::{Change, Direction, Flip};
+pub(crate) use flips::flip_columns;
+pub use flips::{Change, Direction, Flip, flips_csv};
 pub use gates::{Fails, Gate, GateName, p_shown};
 pub use pairs::NotComparable;
 pub use rows::{Row, Test};

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use deadloop_replay::corpus::{if_named, read_text};
 use deadloop_replay::detect::{Channel, Seen};
@@ -9,12 +10,12 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::files::cases::{About, Described, label, read_cases};
-use crate::files::outcomes::outcome_table;
+use crate::files::outcomes::{OutcomeRow, outcome_rows};
 use crate::files::store::{FileError, read_csv, read_parquet};
 use crate::judge::{JudgeOptions, Outcome, Verdict};
 use crate::tally::{Evidence, Tally};
 use crate::truth::{Case, copies};
-use deadloop_tables::{Cells, Table};
+use deadloop_tables::{Rows, Table};
 
 /// What one setting, or one choice for each model, did to each transcript of a corpus.
 #[derive(Clone, Debug)]
@@ -117,7 +118,7 @@ impl Side {
         cell: usize,
         about: &About,
     ) -> Self {
-        let table = outcome_table(evidence, cell, &about.judge);
+        let rows = outcome_rows(evidence, cell, &about.judge);
         let id = evidence.plan.id(cell);
         let toml = about.settings.get(&id).map(|d| d.toml.clone());
         let labels = |case: &Case| (case.id.to_string(), label(case.truth.as_ref()));
@@ -129,9 +130,7 @@ impl Side {
             toml,
             judge: about.judge,
             chunks: about.chunks,
-            rows: (0..table.rows())
-                .map(|i| judged(&table, i, &copies))
-                .collect(),
+            rows: rows.iter().map(|row| judged(row, &copies)).collect(),
             labels: evidence.cases.iter().map(labels).collect(),
         }
     }
@@ -148,14 +147,16 @@ impl Side {
         sound(&table).map_err(|what| FileError::at(&dir.join("outcomes"), what))?;
         let (about, cases) = read_cases(dir)?.ok_or_else(|| SideError::NoCases(source.clone()))?;
         let meant = Meant::find(dir, wanted, &about)?;
+        let named = Rows::new(&table);
         let is_meant = |i: &usize| {
-            let model = table.text("model", *i).unwrap_or_default();
-            table.text("setting", *i) == meant.setting(model)
+            let model = named.text("model", *i).unwrap_or_default();
+            named.text("setting", *i) == meant.setting(model)
         };
         let rows = (0..table.rows()).filter(is_meant);
+        let rows = rows.map(|i| judged(&OutcomeRow::read(&named, i), &cases.copies));
         Ok(Self {
             source,
-            rows: rows.map(|i| judged(&table, i, &cases.copies)).collect(),
+            rows: rows.collect(),
             name: meant.name,
             settings: meant.settings,
             toml: meant.toml,
@@ -290,63 +291,56 @@ fn sound(table: &Table) -> Result<(), String> {
     }
 }
 
-/// One row of outcomes, from Parquet or from CSV. `copies`: of transcripts that are copies, which they are a copy of.
-fn judged(table: &Table, i: usize, copies: &BTreeMap<String, String>) -> Judged {
-    let text = |name| table.text(name, i).map(str::to_owned);
-    let count = |name| whole(table, name, i);
-    let verdict = table.text("verdict", i).and_then(Verdict::parse);
+/// What a comparison needs of a row. `copies`: of transcripts that are copies, which they are a copy of.
+fn judged(row: &OutcomeRow, copies: &BTreeMap<String, String>) -> Judged {
+    let text = |text: &Option<Arc<str>>| text.as_deref().map(str::to_owned);
+    let verdict = row.verdict.as_deref().and_then(Verdict::parse);
     let verdict = verdict.unwrap_or(Verdict::Error);
     let outcome = Outcome {
         // A loop whose earlier repetition was stopped is known by its length.
-        span: count("loop_chars").filter(|n| *n > 0).map(|_| 0),
-        latency: count("latency"),
-        saved: count("saved").unwrap_or(0),
-        lost: count("lost").unwrap_or(0),
-        exposure: count("exposure").unwrap_or(0),
-        loop_chars: count("loop_chars").unwrap_or(0),
-        delay: count("delay").unwrap_or(0),
-        kind_right: count("kind_right").map(|right| right == 1),
-        censored: count("censored") == Some(1),
+        span: row.loop_chars.filter(|n| *n > 0).map(|_| 0),
+        latency: row.latency,
+        saved: row.saved.unwrap_or(0),
+        lost: row.lost.unwrap_or(0),
+        exposure: row.exposure.unwrap_or(0),
+        loop_chars: row.loop_chars.unwrap_or(0),
+        delay: row.delay.unwrap_or(0),
+        kind_right: row.kind_right.map(|right| right == 1),
+        censored: row.censored == Some(1),
         ..Outcome::bare(verdict)
     };
-    let transcript = text("transcript").unwrap_or_default();
+    let transcript = text(&row.transcript).unwrap_or_default();
+    let seen = [
+        (Channel::Tools, row.alarm_calls),
+        (Channel::Turns, row.alarm_turns),
+    ];
     Judged {
-        model: text("model").unwrap_or_default(),
-        cluster: text("group").unwrap_or_else(|| transcript.clone()),
-        split: text("split"),
-        text: text("text"),
-        class: text("class"),
+        model: text(&row.model).unwrap_or_default(),
+        cluster: text(&row.group).unwrap_or_else(|| transcript.clone()),
+        split: text(&row.split),
+        text: text(&row.text),
+        class: text(&row.class),
         span: Spot {
-            kind: text("kind"),
-            channel: text("channel"),
-            onset: count("onset"),
-            end: count("end"),
+            kind: text(&row.kind),
+            channel: text(&row.channel),
+            onset: row.onset,
+            end: row.end,
         },
         seen: SideSeen {
             verdict,
-            alarm_at: count("alarm_at"),
-            alarm_channel: text("alarm_channel"),
-            alarm_kind: text("alarm_kind"),
-            detector: text("detector"),
-            alarm_seen: [
-                ("alarm_calls", Channel::Tools),
-                ("alarm_turns", Channel::Turns),
-            ]
-            .into_iter()
-            .fold(Seen::default(), |seen, (name, channel)| {
-                seen.plus(channel, count(name).unwrap_or(0))
-            }),
+            alarm_at: row.alarm_at,
+            alarm_channel: text(&row.alarm_channel),
+            alarm_kind: text(&row.alarm_kind),
+            detector: text(&row.detector),
+            alarm_seen: seen
+                .into_iter()
+                .fold(Seen::default(), |seen, (channel, count)| {
+                    seen.plus(channel, count.unwrap_or(0))
+                }),
         },
-        error: text("error"),
+        error: text(&row.error),
         tally: Tally::of(&outcome),
         original: copies.get(&transcript).unwrap_or(&transcript).clone(),
         transcript,
-    }
-}
-
-fn whole(table: &Table, name: &str, i: usize) -> Option<u64> {
-    match table.column(name)? {
-        Cells::Text(cells) => cells.get(i)?.as_deref()?.parse().ok(),
-        _ => table.int(name, i).and_then(|n| u64::try_from(n).ok()),
     }
 }

@@ -10,12 +10,12 @@ use super::gathered::Gathered;
 use super::scores::{self, ParamColumns};
 use super::store::{FileError, TableWriter, write_csv};
 use super::sweep::{Scoring, floor_outcome};
-use crate::intervals::{Groups, Interval, Known, Method, bootstrap_difference};
+use crate::intervals::{Groups, Known, Method, bootstrap_difference};
 use crate::measure::{Measure, NET_PER_1000, wrong_rate};
 use crate::scores::Scores;
 use crate::tally::{AnyEvidence, Tally};
 use crate::truth::{Cases, firsts};
-use deadloop_tables::{Schema, TableCell, Type, named};
+use deadloop_tables::TableCell;
 
 /// Writes `scores_by.parquet` and `.csv`: the columns of scores.parquet after `by, value`, for each
 /// of `cells` and each value of a field, all models together. `fields` are the names of
@@ -32,6 +32,7 @@ pub fn write_scores_by<E: AnyEvidence>(
     let schema = scores::schema(&["by", "value"], &params);
     let mut writer = TableWriter::create(dir, "scores_by", schema, true)?;
     let mut known = Known::new(scoring.resampling);
+    let columns = scores::columns(scoring.judge.unit);
     let groups = groups(evidence, fields);
     let firsts = firsts(evidence.cases(), scoring.judge.unit);
     for cell in cells {
@@ -48,7 +49,7 @@ pub fn write_scores_by<E: AnyEvidence>(
                 &id,
                 ("*", scoring.judge.unit),
                 params.clone(),
-                &scores::cells(&scores, scoring.judge.unit),
+                &columns.cells(&scores),
             ));
             writer.push(row)
         };
@@ -105,6 +106,26 @@ fn by_kind<E: AnyEvidence>(
     kinds
 }
 
+deadloop_tables::table_row! {
+    /// A row of `intervals.csv`: the 95 % interval of a score.
+    pub struct IntervalRow {
+        /// The setting.
+        setting: Text,
+        /// Whose transcripts; `*`: all models together.
+        model: Text,
+        /// The score; `net_per_1000 less FLOOR`: what it spares less than that floor.
+        metric: Text,
+        /// Its value.
+        estimate: Float["as the score"],
+        /// The lower end of its 95 % interval.
+        lo: Float["as the score"],
+        /// The upper end.
+        hi: Float["as the score"],
+        /// How the interval was made.
+        method: Text,
+    }
+}
+
 /// Writes `intervals.csv`: `setting, model, metric, estimate, lo, hi, method`, 95 %, for each of `cells` and each of
 /// `subjects` (a name and its cases), each text once: the closed intervals where every group has one transcript, else
 /// the bootstrap over groups, which decides for every other score too.
@@ -117,12 +138,7 @@ pub fn write_intervals<E: AnyEvidence>(
     cells: &[usize],
     subjects: &[(String, Vec<usize>)],
 ) -> Result<(), FileError> {
-    let schema: Schema = [
-        named(&["setting", "model", "metric"], Type::Text),
-        named(&["estimate", "lo", "hi"], Type::Float),
-        named(&["method"], Type::Text),
-    ]
-    .concat();
+    let columns = IntervalRow::columns();
     let firsts = firsts(scoring.evidence.cases(), scoring.judge.unit);
     let mut known = Known::new(scoring.resampling);
     let mut rows = Vec::new();
@@ -136,17 +152,21 @@ pub fn write_intervals<E: AnyEvidence>(
                 let Some((name, factor)) = told(&metric, scoring.judge.unit) else {
                     continue;
                 };
-                let figures = ends(estimate(&metric, &scores), interval);
-                let names = [id.clone(), model.clone(), name.to_owned()];
-                let mut row = names.map(TableCell::text).to_vec();
-                row.extend(figures.map(|x| TableCell::Float(x.map(|x| x * factor))));
-                row.push(TableCell::text(method.name()));
-                rows.push(row);
+                rows.push(IntervalRow {
+                    setting: Some(id.as_str().into()),
+                    model: Some(model.as_str().into()),
+                    metric: Some(name.into()),
+                    estimate: estimate(&metric, &scores).map(|x| x * factor),
+                    lo: interval.map(|ends| ends.lo * factor),
+                    hi: interval.map(|ends| ends.hi * factor),
+                    method: Some(method.name().into()),
+                });
             }
         }
     }
     rows.extend(below_floors(scoring, cells, &firsts));
-    write_csv(dir, "intervals", &schema, rows)
+    let rows = rows.iter().map(|row| columns.cells(row));
+    write_csv(dir, "intervals", &columns.schema(), rows)
 }
 
 /// What a measure is called where things are counted in `unit`, and what its values are multiplied with; `None`: it
@@ -168,7 +188,7 @@ fn below_floors<E: AnyEvidence>(
     scoring: &Scoring<'_, E>,
     cells: &[usize],
     firsts: &[bool],
-) -> Vec<Vec<TableCell>> {
+) -> Vec<IntervalRow> {
     let evidence = scoring.evidence;
     let every = evidence.every();
     let once: Vec<usize> = every.into_iter().filter(|i| firsts[*i]).collect();
@@ -192,21 +212,19 @@ fn below_floors<E: AnyEvidence>(
                 || bootstrap_difference(groups, &NET_PER_1000, scoring.worth, scoring.resampling);
             let interval = (difference < 0.0).then(resampled)?;
             let metric = format!("{BELOW}{}", floor.name());
-            let names = [evidence.plan().id(cell), "*".into(), metric].map(TableCell::text);
-            let figures = ends(Some(difference), interval).map(TableCell::Float);
-            let row = names.into_iter().chain(figures);
-            Some(
-                row.chain([TableCell::text(Method::Bootstrap.name())])
-                    .collect(),
-            )
+            Some(IntervalRow {
+                setting: Some(evidence.plan().id(cell).into()),
+                model: Some("*".into()),
+                metric: Some(metric.into()),
+                estimate: Some(difference),
+                lo: interval.map(|ends| ends.lo),
+                hi: interval.map(|ends| ends.hi),
+                method: Some(Method::Bootstrap.name().into()),
+            })
         });
         below.collect::<Vec<_>>()
     };
     cells.iter().flat_map(|cell| row(*cell)).collect()
-}
-
-fn ends(estimate: Option<f64>, interval: Option<Interval>) -> [Option<f64>; 3] {
-    [estimate, interval.map(|i| i.lo), interval.map(|i| i.hi)]
 }
 
 fn estimate(metric: &str, scores: &Scores) -> Option<f64> {

@@ -6,39 +6,50 @@ use deadloop_replay::Plan;
 
 use super::store::{FileError, write_csv};
 use crate::choose::calibrate::{Calibration, Supported};
-use deadloop_tables::{Schema, TableCell, Type};
 
-const COLUMNS: [(&str, Type); 9] = [
-    ("model", Type::Text),
-    ("what", Type::Text),
-    ("setting", Type::Text),
-    ("wrong", Type::Int),
-    ("exposure", Type::Int),
-    ("fa_bound", Type::Float),
-    ("supported", Type::Int),
-    ("missing_chars", Type::Int),
-    ("params", Type::Text),
-];
+deadloop_tables::table_row! {
+    /// A row of `budget.csv`: what clean text says about one setting and the budget of false alarms.
+    pub struct SupportedRow {
+        /// The model; `*`: all together.
+        model: Text,
+        /// What the setting is: current, chosen, or loosest, which is a loosest setting that is supported.
+        what: Text,
+        /// The setting.
+        setting: Text,
+        /// Its false alarms on clean text.
+        wrong: Int["alarms"],
+        /// The clean text that was watched.
+        exposure: Int["chars"],
+        /// The one-sided 95 % upper bound of the rate of false alarms.
+        fa_bound: Float["alarms per million chars"],
+        /// 1 where that is within the budget.
+        supported: Int,
+        /// The clean text without an alarm that the claim still takes.
+        missing_chars: Int["chars"],
+        /// Its parameters.
+        params: Text,
+    }
+}
 
 /// Writes `budget.csv`: the current setting and the chosen one on all models together (`*`), the
 /// chosen one on each model, and the loosest settings that are supported. `missing_chars` is how many
 /// clean chars without an alarm the claim still takes.
 pub fn write_budget(dir: &Path, plan: &Plan, calibration: &Calibration) -> Result<(), FileError> {
-    let schema: Schema = COLUMNS.map(|(name, of)| (name.to_owned(), of)).to_vec();
+    let columns = SupportedRow::columns();
     let row = |(model, what, one): (&str, &str, &Supported)| {
         let params = plan.setting(one.cell).columns();
         let params: Vec<String> = params.iter().map(|(k, v)| format!("{k}={v}")).collect();
-        vec![
-            TableCell::text(model),
-            TableCell::text(what),
-            TableCell::text(one.setting.clone()),
-            TableCell::count(one.wrong),
-            TableCell::count(one.exposure),
-            TableCell::Float(one.bound),
-            TableCell::Int(Some(one.holds().into())),
-            TableCell::count(one.missing),
-            TableCell::text(params.join("; ")),
-        ]
+        columns.cells(&SupportedRow {
+            model: Some(model.into()),
+            what: Some(what.into()),
+            setting: Some(one.setting.as_str().into()),
+            wrong: Some(one.wrong),
+            exposure: Some(one.exposure),
+            fa_bound: one.bound,
+            supported: Some(one.holds().into()),
+            missing_chars: Some(one.missing),
+            params: Some(params.join("; ").into()),
+        })
     };
     let Calibration {
         current,
@@ -55,5 +66,5 @@ pub fn write_budget(dir: &Path, plan: &Plan, calibration: &Calibration) -> Resul
                 .map(|(model, one)| (model.as_str(), "chosen", one)),
         )
         .chain(loosest.iter().map(|one| ("*", "loosest", one)));
-    write_csv(dir, "budget", &schema, rows.map(row))
+    write_csv(dir, "budget", &columns.schema(), rows.map(row))
 }

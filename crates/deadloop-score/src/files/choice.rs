@@ -5,22 +5,14 @@ use std::path::Path;
 use super::openings::TEST_OPENINGS;
 use super::store::{FileError, write_csv};
 use crate::choose::choices::{Choice, Choices};
+use crate::choose::duel::Figures;
 use crate::choose::options::ChooseOptions;
 use crate::constraint::Constraint;
 use crate::intervals::{Interval, PoissonCache};
 use crate::measure::{ENDED, Metric, RECALL, measures, wrong_rate};
 use crate::tally::{Count, Tally};
 use deadloop_replay::detect::Unit;
-use deadloop_tables::{Schema, TableCell, Type, named};
-
-const HELD_OUT_BOUNDS: [&str; 6] = [
-    "held_out_ended_lo",
-    "held_out_ended_hi",
-    "held_out_recall_lo",
-    "held_out_recall_hi",
-    "held_out_fa_lo",
-    "held_out_fa_hi",
-];
+use deadloop_tables::{Columns, columns};
 
 /// Metrics that stand in the table in sample, held out and in use, whatever the objective is.
 fn shown(unit: Unit) -> impl Iterator<Item = Metric> {
@@ -45,109 +37,123 @@ pub fn write_choice(
     let first = std::iter::once(&choices.pooled).chain(&choices.shipped);
     let all = first.chain(&choices.models);
     let verdict = choices.advice.verdict.name();
-    let rows = all.map(|choice| row(choice, verdict, options));
-    write_csv(dir, "choice", &schema(options.judge.unit), rows)
+    let columns = choice_columns(options.judge.unit);
+    let rows = all.map(|choice| {
+        columns.cells(&Row {
+            held_out: held_out_bounds(&choice.held_out_tally, options.judge.unit),
+            choice,
+            verdict,
+            options,
+        })
+    });
+    write_csv(dir, "choice", &columns.schema(), rows)
 }
 
-fn schema(unit: Unit) -> Schema {
-    let texts = [
-        "model",
-        "setting",
-        "why",
-        "reason",
-        "verdict",
-        "candidate",
-        "ships",
-    ];
-    let counts = ["transcripts", "loops", "clean", "exposure", "folds_without"];
-    let mut schema: Schema = [
-        named(&texts, Type::Text),
-        named(
-            &["difference", "difference_lo", "difference_hi"],
-            Type::Float,
-        ),
-        named(&["p_better", "p_fewer_wrong", "p_within"], Type::Float),
-        named(&counts, Type::Int),
-        named(&["objective"], Type::Text),
-        named(
-            &["in_sample", "held_out", "optimism", "in_use"],
-            Type::Float,
-        ),
-        named(&["constraints", "margins"], Type::Text),
-    ]
-    .concat();
+/// What a row is made from.
+pub(super) struct Row<'a> {
+    choice: &'a Choice,
+    verdict: &'static str,
+    options: &'a ChooseOptions,
+    /// The ends of the intervals of ended, recall and the rate of wrong alarms, held out.
+    held_out: [Option<f64>; 6],
+}
+
+impl Row<'_> {
+    /// The objective in a tally.
+    fn objective(&self, tally: &Tally) -> Option<f64> {
+        self.value(self.options.objective, tally)
+    }
+
+    fn value(&self, metric: Metric, tally: &Tally) -> Option<f64> {
+        metric.value(tally, &self.options.worth)
+    }
+
+    fn figures(&self) -> Option<&Figures> {
+        self.choice.figures.as_ref()
+    }
+
+    fn range(&self) -> Option<(f64, f64)> {
+        self.figures()?.interval_points()
+    }
+
+    /// What is said of each limit.
+    fn limits(&self, said: impl Fn(&Constraint) -> String) -> String {
+        let limits: Vec<String> = self.options.constraints.iter().map(said).collect();
+        limits.join("; ")
+    }
+}
+
+/// The columns of `choice.csv`, in a unit of choice.
+pub(super) fn choice_columns<'a>(unit: Unit) -> Columns<Row<'a>> {
+    let mut list = about_the_choice();
     for metric in shown(unit) {
-        for part in ["in_sample", "held_out", "in_use"] {
-            schema.push((format!("{part}_{}", metric.name), Type::Float));
-        }
+        let of = metric.unit.words();
+        let about = |whose| format!("{} of the {whose}: {}.", metric.name, metric.meaning);
+        list.extend(columns![Row<'a>;
+            (format!("in_sample_{}", metric.name), Float[of], about("candidate, in sample"), |row| row.value(metric, &row.choice.tally)),
+            (format!("held_out_{}", metric.name), Float[of], about("candidate, held out"), |row| row.value(metric, &row.choice.held_out_tally)),
+            (format!("in_use_{}", metric.name), Float[of], about("setting in use"), |row| row.value(metric, &row.choice.in_use_tally)),
+        ]);
     }
-    schema.extend(named(
-        &["held_out_wrong", "in_use_wrong", "held_out_exposure"],
-        Type::Int,
-    ));
-    schema.extend(named(&HELD_OUT_BOUNDS, Type::Float));
-    schema.extend(named(&["prior_loops", "prior_clean_chars"], Type::Float));
-    schema.extend(named(&[TEST_OPENINGS], Type::Int));
-    schema
+    list.extend(columns![Row<'a>;
+        ("held_out_wrong", Int["alarms"], "Wrong alarms of the candidate, held out.", |row| row.choice.held_out_tally.wrong()),
+        ("in_use_wrong", Int["alarms"], "Wrong alarms of the setting in use.", |row| row.choice.in_use_tally.wrong()),
+        ("held_out_exposure", Int["unit"], "Healthy output watched, held out.", |row| row.choice.held_out_tally.get(Count::Exposure)),
+    ]);
+    let ends = ["ended", "recall", "fa"].map(|of| [(of, "lo", "lower"), (of, "hi", "upper")]);
+    for (at, (of, end, which)) in ends.into_iter().flatten().enumerate() {
+        let unit = if of == "fa" { "per million units" } else { "" };
+        let about = format!(
+            "The {which} end of the 95 % interval of {of}, held out; fa is the rate of wrong alarms."
+        );
+        list.extend(columns![Row<'a>;
+            (format!("held_out_{of}_{end}"), Float[unit], about, |row| row.held_out[at]),
+        ]);
+    }
+    list.extend(columns![Row<'a>;
+        ("prior_loops", Float["loops"], "How much the other models helped, in loops.", |row| row.choice.borrowing.map(|b| b.strength().0)),
+        ("prior_clean_chars", Float["unit"], "How much they helped, in healthy output.", |row| row.choice.borrowing.map(|b| b.strength().1)),
+        (TEST_OPENINGS, Int["openings"], "How often the sealed split was scored with these settings: 0 when it is written.", |_row| 0),
+    ]);
+    list
 }
 
-fn row(choice: &Choice, verdict: &str, options: &ChooseOptions) -> Vec<TableCell> {
-    let (tally, held, used) = (&choice.tally, &choice.held_out_tally, &choice.in_use_tally);
-    let value =
-        |metric: Metric, tally: &Tally| TableCell::Float(metric.value(tally, &options.worth));
-    let ships = choice.ships.map(|ship| format!("{ship:?}").to_lowercase());
-    let figures = choice.figures.as_ref();
-    let range = figures.and_then(|f| f.interval_points());
-    let constraints: Vec<String> = options
-        .constraints
-        .iter()
-        .map(ToString::to_string)
-        .collect();
-    let margins: Vec<String> = options
-        .constraints
-        .iter()
-        .map(|c| margin(c, held, options))
-        .collect();
-    let mut row = vec![
-        TableCell::text(choice.model.clone()),
-        TableCell::text(choice.setting.clone()),
-        TableCell::text(choice.why.name()),
-        TableCell::text(choice.reason.clone()),
-        TableCell::text(verdict),
-        TableCell::maybe(choice.candidate_setting.as_ref()),
-        TableCell::Text(ships),
-        TableCell::Float(figures.map(|f| f.points())),
-        TableCell::Float(range.map(|(lo, _)| lo)),
-        TableCell::Float(range.map(|(_, hi)| hi)),
-        TableCell::Float(figures.map(|f| f.better)),
-        TableCell::Float(figures.map(|f| f.fewer_wrong)),
-        TableCell::Float(figures.map(|f| f.within)),
-        TableCell::count(tally.get(Count::Transcripts)),
-        TableCell::count(tally.loops()),
-        TableCell::count(tally.clean()),
-        TableCell::count(tally.get(Count::Exposure)),
-        TableCell::count(choice.folds_without as u64),
-        TableCell::text(options.objective.name),
-        value(options.objective, tally),
-        value(options.objective, held),
-        TableCell::Float(choice.optimism(options.objective, &options.worth)),
-        value(options.objective, used),
-        TableCell::text(constraints.join("; ")),
-        TableCell::text(margins.join("; ")),
-    ];
-    for metric in shown(options.judge.unit) {
-        row.extend([tally, held, used].map(|tally| value(metric, tally)));
-    }
-    row.extend([held.wrong(), used.wrong(), held.get(Count::Exposure)].map(TableCell::count));
-    row.extend(held_out_bounds(held, options.judge.unit).map(TableCell::Float));
-    let strength = choice.borrowing.map(|b| b.strength());
-    row.push(TableCell::Float(strength.map(|(loops, _)| loops)));
-    row.push(TableCell::Float(strength.map(|(_, chars)| chars)));
-    row.push(TableCell::count(0));
-    row
+/// The columns in front, which are the same in every unit.
+fn about_the_choice<'a>() -> Columns<Row<'a>> {
+    columns![Row<'a>;
+        ("model", Text, "The model; `*`: all together; `settings.toml`: each model under its own setting.", |row| &row.choice.model),
+        ("setting", Text, "What settings.toml holds.", |row| &row.choice.setting),
+        ("why", Text, "Why: own, pooled, few labels, shipped.", |row| row.choice.why.name()),
+        ("reason", Text, "The same in a sentence.", |row| &row.choice.reason),
+        ("verdict", Text, "Ship, decide, collect, keep or none, for all together.", |row| row.verdict),
+        ("candidate", Text, "What was tried against it.", |row| row.choice.candidate_setting.as_ref()),
+        ("ships", Text, "What of the candidate ships; empty: nothing.", |row| row.choice.ships.map(|ship| format!("{ship:?}").to_lowercase())),
+        ("difference", Float["points"], "How much better the candidate is than what it would replace, held out.", |row| row.figures().map(Figures::points)),
+        ("difference_lo", Float["points"], "The lower end of its 95 % interval.", |row| row.range().map(|(lo, _)| lo)),
+        ("difference_hi", Float["points"], "The upper end.", |row| row.range().map(|(_, hi)| hi)),
+        ("p_better", Float, "The probability that it is better.", |row| row.figures().map(|f| f.better)),
+        ("p_fewer_wrong", Float, "The probability that it has fewer wrong alarms.", |row| row.figures().map(|f| f.fewer_wrong)),
+        ("p_within", Float, "The probability that it is within every limit.", |row| row.figures().map(|f| f.within)),
+        ("transcripts", Int["transcripts"], "How many transcripts there are.", |row| row.choice.tally.get(Count::Transcripts)),
+        ("loops", Int["transcripts"], "How many of them loop.", |row| row.choice.tally.loops()),
+        ("clean", Int["transcripts"], "How many have no loop.", |row| row.choice.tally.clean()),
+        ("exposure", Int["unit"], "Healthy output watched.", |row| row.choice.tally.get(Count::Exposure)),
+        ("folds_without", Int["folds"], "In how many folds nothing satisfied the limits.", |row| row.choice.folds_without as u64),
+        ("objective", Text, "What is made best.", |row| row.options.objective.name),
+        ("in_sample", Float["as the objective"], "The candidate's, on what it was chosen on.", |row| row.objective(&row.choice.tally)),
+        ("held_out", Float["as the objective"], "The candidate's, on folds that it was not chosen on.", |row| row.objective(&row.choice.held_out_tally)),
+        ("optimism", Float["as the objective"], "By how much the first is too good.", |row| row.choice.optimism(row.options.objective, &row.options.worth)),
+        ("in_use", Float["as the objective"], "That of the setting in use.", |row| row.objective(&row.choice.in_use_tally)),
+        ("constraints", Text, "The limits.", |row| row.limits(ToString::to_string)),
+        (
+            "margins", Text,
+            "How far inside each limit the candidate is, held out, and with which probability.",
+            |row| row.limits(|limit| margin(limit, &row.choice.held_out_tally, row.options)),
+        ),
+    ]
 }
 
-/// In the order of [`HELD_OUT_BOUNDS`].
+/// The lower and the upper ends of ended, recall and the rate of wrong alarms.
 fn held_out_bounds(tally: &Tally, unit: Unit) -> [Option<f64>; 6] {
     let mut cache = PoissonCache::default();
     let mut ends = |metric: Metric| {

@@ -10,6 +10,7 @@
 //! | `budget.csv` | `budget` |
 //! | `choice.csv`, `settings.toml` | `choice`, `openings`, `settings` |
 //! | what the report opens and moves: `excerpts.jsonl.zst`, `regions.jsonl.zst` | `excerpts`, `calls`, `regions` |
+//! | the columns of every table, for people | `described` |
 //! | `manifest.json`, and all of it together | `manifest`, `results` |
 
 pub(crate) mod breakdown;
@@ -17,6 +18,7 @@ pub(crate) mod budget;
 pub(crate) mod calls;
 pub(crate) mod cases;
 pub(crate) mod choice;
+pub(crate) mod described;
 pub(crate) mod excerpts;
 mod gathered;
 pub(crate) mod manifest;

@@ -2,58 +2,100 @@
 
 use std::convert::Infallible;
 use std::path::Path;
+use std::sync::Arc;
 
 use deadloop_replay::Stop;
-use deadloop_replay::detect::{Kind, Response};
+use deadloop_replay::detect::Response;
 
 use super::store::{FileError, TableWriter};
 use crate::judge::{JudgeOptions, Outcome, Verdict};
 use crate::tally::{AnyEvidence, Evidence, Trial};
-use crate::truth::{Case, Cases, Class, Span};
-use deadloop_tables::{Schema, Table, TableCell, Type};
+use crate::truth::{Case, Cases, Span};
 
-/// The contract's columns, then: the alarm's channel (`channel` is the span's, and the alarm's
-/// where there is no span), the span's `earliest` and `period`, what the scores sum, and the hash of
-/// the text.
-const COLUMNS: [(&str, Type); 37] = [
-    ("transcript", Type::Text),
-    ("model", Type::Text),
-    ("profile", Type::Text),
-    ("group", Type::Text),
-    ("split", Type::Text),
-    ("setting", Type::Text),
-    ("class", Type::Text),
-    ("kind", Type::Text),
-    ("channel", Type::Text),
-    ("onset", Type::Int),
-    ("end", Type::Int),
-    ("length", Type::Int),
-    ("verdict", Type::Text),
-    ("alarm_at", Type::Int),
-    ("alarm_exact", Type::Int),
-    ("alarm_kind", Type::Text),
-    ("detector", Type::Text),
-    ("latency", Type::Int),
-    ("latency_ms", Type::Float),
-    ("latency_tokens", Type::Int),
-    ("saved", Type::Int),
-    ("lost", Type::Int),
-    ("error", Type::Text),
-    ("unit", Type::Text),
-    ("response", Type::Text),
-    ("alarm_event", Type::Int),
-    ("alarm_calls", Type::Int),
-    ("alarm_turns", Type::Int),
-    ("alarm_channel", Type::Text),
-    ("earliest", Type::Int),
-    ("period", Type::Int),
-    ("exposure", Type::Int),
-    ("loop_chars", Type::Int),
-    ("delay", Type::Int),
-    ("kind_right", Type::Int),
-    ("censored", Type::Int),
-    ("text", Type::Text),
-];
+deadloop_tables::table_row! {
+    /// A row of `outcomes.parquet`: a transcript under a setting. Positions and lengths are in the row's unit.
+    ///
+    /// The contract's columns, then: the alarm's channel, the span's `earliest` and `period`, what the scores sum, and the hash
+    /// of the text.
+    pub struct OutcomeRow {
+        /// The transcript's id.
+        transcript: Text,
+        /// Its model.
+        model: Text,
+        /// Its profile, as temperature or prompt.
+        profile: Text,
+        /// Its group: what belongs together, as the answers to one prompt.
+        group: Text,
+        /// Its split.
+        split: Text,
+        /// The setting: the name that it has in every run.
+        setting: Text,
+        /// The class of its label: loop, clean, transient, unsure.
+        class: Text,
+        /// The kind of the loop that was judged or charged, else of the first one.
+        kind: Text,
+        /// The channel of that loop; without one, the alarm's.
+        channel: Text,
+        /// Where the second copy starts.
+        onset: Int["unit"],
+        /// Where the loop ends.
+        end: Int["unit"],
+        /// The length of the channel; without one, of all that is counted in the unit.
+        length: Int["unit"],
+        /// What became of it.
+        verdict: Text,
+        /// Where the alarm came, as it is judged.
+        alarm_at: Int["unit"],
+        /// Where the fact behind the alarm was complete.
+        alarm_exact: Int["unit"],
+        /// The kind of loop that the alarm claims.
+        alarm_kind: Text,
+        /// The guard that alarmed.
+        detector: Text,
+        /// From onset to alarm.
+        latency: Int["unit"],
+        /// The same in time, where times were recorded.
+        latency_ms: Float["ms"],
+        /// The same in tokens, where they were recorded.
+        latency_tokens: Int["tokens"],
+        /// What of the loop was not generated.
+        saved: Int["unit"],
+        /// Healthy output that was thrown away.
+        lost: Int["unit"],
+        /// Why the detector failed.
+        error: Text,
+        /// The unit of the row's counts.
+        unit: Text,
+        /// What an alarm of the setting does: observe, warn, refuse, stop.
+        response: Text,
+        /// The alarm's event, the first being 0.
+        alarm_event: Int["events"],
+        /// The calls up to the alarm.
+        alarm_calls: Int["calls"],
+        /// The turns up to the alarm.
+        alarm_turns: Int["turns"],
+        /// The alarm's channel.
+        alarm_channel: Text,
+        /// The earliest place at which an alarm on the loop is right.
+        earliest: Int["unit"],
+        /// The length of one copy.
+        period: Int["unit"],
+        /// Healthy output that was watched.
+        exposure: Int["unit"],
+        /// The length of the loop.
+        loop_chars: Int["unit"],
+        /// What of the loop was generated, capped by the horizon.
+        delay: Int["unit"],
+        /// 1 where the alarm claims the label's kind, 0 where it claims another one.
+        kind_right: Int,
+        /// 1 where the loop still ran when the recording stopped.
+        censored: Int,
+        /// The hash of the text: copies have the same.
+        text: Text,
+        /// What a detector that is a program says of its alarm; the column is there only where one says something.
+        detail: Text,
+    }
+}
 
 /// Writes `outcomes.parquet`, and `outcomes.csv` where asked for: for each of `cells`, every case in
 /// the order of the corpus. How many rows.
@@ -64,21 +106,18 @@ pub fn write_outcomes(
     options: &JudgeOptions,
     with_csv: bool,
 ) -> Result<usize, FileError> {
-    let mut told = schema();
-    let detailed = has_details(evidence, cells);
-    told.extend(detailed.then(|| (DETAIL.into(), Type::Text)));
-    let mut writer = TableWriter::create(dir, "outcomes", told, with_csv)?;
+    let mut columns = OutcomeRow::columns();
+    if !has_details(evidence, cells) {
+        columns = columns.without("detail");
+    }
+    let mut writer = TableWriter::create(dir, "outcomes", columns.schema(), with_csv)?;
     for cell in cells {
-        each_row(evidence, *cell, options, |mut row, detail| {
-            row.extend(detailed.then(|| TableCell::maybe(detail)));
-            writer.push(row)
+        each_row(evidence, *cell, options, |row| {
+            writer.push(columns.cells(&row))
         })?;
     }
     writer.finish()
 }
-
-/// A column that is there only where a detector that is a program says something of its alarms.
-const DETAIL: &str = "detail";
 
 fn has_details(evidence: &impl AnyEvidence, cells: &[usize]) -> bool {
     let mut blocks: Vec<usize> = cells
@@ -95,26 +134,25 @@ fn has_details(evidence: &impl AnyEvidence, cells: &[usize]) -> bool {
 }
 
 /// The rows of one setting, as they would stand in the file.
-pub(crate) fn outcome_table(evidence: &Evidence, cell: usize, options: &JudgeOptions) -> Table {
-    let mut table = Table::new(&schema());
-    let push = |row, _: Option<&str>| {
-        table.push(row);
+pub(crate) fn outcome_rows(
+    evidence: &Evidence,
+    cell: usize,
+    options: &JudgeOptions,
+) -> Vec<OutcomeRow> {
+    let mut rows = Vec::new();
+    let push = |row| {
+        rows.push(row);
         Ok::<(), Infallible>(())
     };
     let Ok(()) = each_row(evidence, cell, options, push);
-    table
-}
-
-fn schema() -> Schema {
-    let columns = COLUMNS.iter();
-    columns.map(|(name, of)| ((*name).into(), *of)).collect()
+    rows
 }
 
 fn each_row<E>(
     evidence: &impl AnyEvidence,
     cell: usize,
     options: &JudgeOptions,
-    mut push: impl FnMut(Vec<TableCell>, Option<&str>) -> Result<(), E>,
+    mut push: impl FnMut(OutcomeRow) -> Result<(), E>,
 ) -> Result<(), E> {
     let plan = evidence.plan();
     let id = plan.id(cell);
@@ -125,7 +163,7 @@ fn each_row<E>(
             let Trial { case, decided, .. } = trial;
             let stop = decided.stop(&place.at);
             let members = block.guard(&case.model).member_names();
-            let row = Row {
+            let seen = Seen {
                 case,
                 setting: &id,
                 response: block.response(),
@@ -135,12 +173,17 @@ fn each_row<E>(
                 error: decided.error.as_deref(),
                 options,
             };
-            push(row.cells(), stop.and_then(|stop| decided.detail(stop)))
+            let detail = stop.and_then(|stop| decided.detail(stop));
+            push(OutcomeRow {
+                detail: detail.map(Arc::from),
+                ..seen.row()
+            })
         })
     })
 }
 
-struct Row<'a> {
+/// What a row is made from.
+struct Seen<'a> {
     case: &'a Case,
     setting: &'a str,
     response: Response,
@@ -151,7 +194,7 @@ struct Row<'a> {
     options: &'a JudgeOptions,
 }
 
-impl Row<'_> {
+impl Seen<'_> {
     /// The span that was judged or charged; else the first one.
     fn span(&self) -> Option<&Span> {
         let truth = self.case.truth.as_ref()?;
@@ -172,91 +215,65 @@ impl Row<'_> {
         channel.map_or(line.in_unit(self.options.unit), |c| line.units(c))
     }
 
-    fn cells(&self) -> Vec<TableCell> {
-        let mut cells = self.identity();
-        cells.extend(self.label());
-        cells.push(TableCell::count(self.length()));
-        cells.push(TableCell::text(self.outcome.verdict.name()));
-        cells.extend(self.alarm());
-        cells.extend(self.worth());
-        cells.push(TableCell::maybe(self.error));
-        cells.extend(self.moment());
-        cells.extend(self.extra());
-        cells
-    }
-
-    fn identity(&self) -> Vec<TableCell> {
-        let case = self.case;
-        vec![
-            TableCell::text(&*case.id),
-            TableCell::text(&*case.model),
-            TableCell::maybe(case.profile.as_ref()),
-            TableCell::maybe(case.group.as_ref()),
-            TableCell::maybe(case.split.as_ref()),
-            TableCell::text(self.setting),
-        ]
-    }
-
-    fn label(&self) -> [TableCell; 5] {
-        let span = self.span();
+    fn row(&self) -> OutcomeRow {
+        let (case, outcome, span) = (self.case, self.outcome, self.span());
         let channel = span.map(|s| s.channel).or(self.stop.map(|s| s.channel));
-        [
-            TableCell::maybe(self.case.class().map(Class::name)),
-            TableCell::maybe(span.and_then(|s| s.kind).map(Kind::name)),
-            TableCell::maybe(channel),
-            TableCell::counted(span.map(|s| s.onset.count())),
-            TableCell::counted(span.map(|s| s.end.count())),
-        ]
-    }
-
-    fn alarm(&self) -> [TableCell; 4] {
-        let at = self
-            .stop
-            .map(|s| self.options.moment(s).seen.count(s.channel));
-        [
-            TableCell::counted(at),
-            TableCell::counted(self.stop.map(|s| s.exact.seen.count(s.channel))),
-            TableCell::maybe(self.stop.map(|s| s.kind)),
-            TableCell::maybe(self.detector),
-        ]
-    }
-
-    fn worth(&self) -> [TableCell; 5] {
-        let outcome = self.outcome;
         let scored = !matches!(outcome.verdict, Verdict::Unlabelled | Verdict::Error);
-        [
-            TableCell::counted(outcome.latency),
-            TableCell::Float(outcome.latency_ms),
-            TableCell::counted(outcome.latency_tokens),
-            TableCell::counted(scored.then_some(outcome.saved)),
-            TableCell::counted(scored.then_some(outcome.lost)),
-        ]
+        let row = OutcomeRow {
+            transcript: Some(Arc::clone(&case.id)),
+            model: Some(Arc::clone(&case.model)),
+            profile: case.profile.clone(),
+            group: case.group.clone(),
+            split: case.split.clone(),
+            setting: Some(self.setting.into()),
+            class: case.class().map(|class| class.name().into()),
+            kind: span.and_then(|s| s.kind).map(|kind| kind.name().into()),
+            channel: said(channel),
+            onset: span.map(|s| s.onset.count()),
+            end: span.map(|s| s.end.count()),
+            length: Some(self.length()),
+            verdict: Some(outcome.verdict.name().into()),
+            latency: outcome.latency,
+            latency_ms: outcome.latency_ms,
+            latency_tokens: outcome.latency_tokens,
+            saved: scored.then_some(outcome.saved),
+            lost: scored.then_some(outcome.lost),
+            error: self.error.map(Arc::from),
+            unit: Some(self.options.unit.name().into()),
+            response: Some(self.response.name().into()),
+            earliest: span.map(|s| s.earliest.count()),
+            period: span.and_then(|s| s.period),
+            exposure: Some(outcome.exposure),
+            loop_chars: Some(outcome.loop_chars),
+            delay: Some(outcome.delay),
+            kind_right: outcome.kind_right.map(u64::from),
+            censored: Some(outcome.censored.into()),
+            text: Some((*case.text).into()),
+            ..OutcomeRow::default()
+        };
+        match self.stop {
+            Some(stop) => self.alarm(stop, row),
+            None => row,
+        }
     }
 
-    /// In what it was judged, what the alarm does, and the alarm's place among the events, calls and turns of the run.
-    fn moment(&self) -> [TableCell; 5] {
-        let at = self.stop.map(|stop| stop.exact);
-        [
-            TableCell::text(self.options.unit.name()),
-            TableCell::text(self.response.name()),
-            TableCell::counted(at.map(|at| at.place.event)),
-            TableCell::counted(at.map(|at| at.seen.tools.0)),
-            TableCell::counted(at.map(|at| at.seen.turns.0)),
-        ]
+    /// The row with what the alarm says: what it claims, and its place in the text and among the events, calls and turns.
+    fn alarm(&self, stop: &Stop, row: OutcomeRow) -> OutcomeRow {
+        let exact = &stop.exact;
+        OutcomeRow {
+            alarm_at: Some(self.options.moment(stop).seen.count(stop.channel)),
+            alarm_exact: Some(exact.seen.count(stop.channel)),
+            alarm_kind: said(Some(stop.kind)),
+            detector: self.detector.map(Arc::from),
+            alarm_event: Some(exact.place.event),
+            alarm_calls: Some(exact.seen.tools.0),
+            alarm_turns: Some(exact.seen.turns.0),
+            alarm_channel: said(Some(stop.channel)),
+            ..row
+        }
     }
+}
 
-    fn extra(&self) -> [TableCell; 9] {
-        let (span, outcome) = (self.span(), self.outcome);
-        [
-            TableCell::maybe(self.stop.map(|s| s.channel)),
-            TableCell::counted(span.map(|s| s.earliest.count())),
-            TableCell::counted(span.and_then(|s| s.period)),
-            TableCell::count(outcome.exposure),
-            TableCell::count(outcome.loop_chars),
-            TableCell::count(outcome.delay),
-            TableCell::Int(outcome.kind_right.map(i64::from)),
-            TableCell::Int(Some(i64::from(outcome.censored))),
-            TableCell::text(&*self.case.text),
-        ]
-    }
+fn said(word: Option<impl ToString>) -> Option<Arc<str>> {
+    word.map(|word| word.to_string().into())
 }

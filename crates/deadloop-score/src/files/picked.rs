@@ -7,7 +7,7 @@ use super::scores::{self, BlockParams, ParamColumns};
 use super::store::{FileError, TableWriter};
 use super::subjects::Subject;
 use crate::scores::Scores;
-use deadloop_tables::{Table, TableCell};
+use deadloop_tables::{Columns, Table, TableCell};
 
 /// Rows of a block that are held back as numbers of rows.
 const MOST_PICKED: usize = 1 << 16;
@@ -19,8 +19,8 @@ pub(super) struct Rows {
     subjects: Table,
     params: BlockParams,
     scores: Table,
-    /// In what they are counted.
-    unit: Unit,
+    /// The columns of `scores`.
+    columns: Columns<Scores>,
     /// Of each row the setting, the subject and the scores.
     picks: [Vec<u32>; 3],
     /// Of each row the value along each axis.
@@ -30,18 +30,18 @@ pub(super) struct Rows {
 impl Rows {
     /// None yet.
     pub(super) fn new(
-        columns: &ParamColumns,
+        params: &ParamColumns,
         block: &Block,
         subjects: &[Subject],
         unit: Unit,
     ) -> Self {
-        let [settings, whose, _, scores] = scores::parts(columns).map(|s| Table::new(&s));
+        let [settings, whose, _, scores] = scores::parts(params).map(|s| Table::new(&s));
         let mut rows = Self {
             settings,
             subjects: whose,
-            params: BlockParams::of(columns, block),
+            params: BlockParams::of(params, block),
             scores,
-            unit,
+            columns: scores::columns(unit),
             picks: Default::default(),
             along: vec![Vec::new(); block.axes().len()],
         };
@@ -53,7 +53,7 @@ impl Rows {
 
     /// Adds scores; where they are.
     pub(super) fn scores(&mut self, scores: &Scores) -> u32 {
-        self.scores.push(scores::cells(scores, self.unit));
+        self.scores.push(self.columns.cells(scores));
         last(&self.scores)
     }
 

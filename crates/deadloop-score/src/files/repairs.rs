@@ -3,11 +3,11 @@
 
 use std::path::Path;
 
-use super::store::{FileError, TableWriter};
+use super::store::{FileError, TableWriter, write_csv};
 use crate::intervals::{Interval, wilson};
 use crate::judge::Mended;
 use crate::repairs::RepairTally;
-use deadloop_tables::{Schema, TableCell, Type};
+use deadloop_tables::{Columns, columns};
 
 /// A row of `repairs.parquet`.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,32 +39,30 @@ pub fn write_repairs(
     rows: impl IntoIterator<Item = RepairRow>,
     csv: bool,
 ) -> Result<usize, FileError> {
-    let schema: Schema = [
-        ("transcript", Type::Text),
-        ("fault", Type::Text),
-        ("severity", Type::Int),
-        ("variant", Type::Text),
-        ("verdict", Type::Text),
-        ("detail", Type::Text),
-        ("held", Type::Int),
-        ("silence", Type::Int),
-    ]
-    .map(|(name, of)| (name.to_owned(), of))
-    .to_vec();
-    let mut table = TableWriter::create(dir, "repairs", schema, csv)?;
+    let columns = repair_columns();
+    let mut table = TableWriter::create(dir, "repairs", columns.schema(), csv)?;
     for row in rows {
-        table.push(vec![
-            TableCell::text(row.transcript),
-            TableCell::maybe(row.fault),
-            TableCell::count(row.severity),
-            TableCell::text(row.variant),
-            TableCell::text(row.verdict.map_or("error", Mended::name)),
-            TableCell::text(row.detail),
-            whole(row.held),
-            whole(row.silence),
-        ])?;
+        table.push(columns.cells(&row))?;
     }
     table.finish()
+}
+
+/// The columns of `repairs.parquet`.
+pub(super) fn repair_columns() -> Columns<RepairRow> {
+    columns![RepairRow;
+        ("transcript", Text, "The transcript's id.", |row| &row.transcript),
+        ("fault", Text, "The fault of the stream; empty: it was intact.", |row| row.fault.as_deref()),
+        ("severity", Int, "The degree of the fault, 0 for none.", |row| row.severity),
+        ("variant", Text, "The variant of the repairer.", |row| &row.variant),
+        (
+            "verdict", Text,
+            "What became of it: recovered, wrong, lost, leaked, false-repair, intact; error: the repairer failed.",
+            |row| row.verdict.map_or("error", Mended::name),
+        ),
+        ("detail", Text, "What is to be said of it.", |row| &row.detail),
+        ("held", Int["chars"], "The most that waited at one time; empty for events, programs and the stream as it is.", |row| row.held),
+        ("silence", Int["chars"], "The most that was read without anything coming out; empty likewise.", |row| row.silence),
+    ]
 }
 
 /// A row of the scores: one variant on one fault (`*`: all damaged and intact streams together).
@@ -86,11 +84,6 @@ pub struct RepairScore {
     pub held: Option<u64>,
     /// The 95th percentile of the most chars that were read without anything coming out; `None` likewise.
     pub silence: Option<u64>,
-}
-
-/// A whole number of chars, or an empty cell.
-fn whole(chars: Option<u64>) -> TableCell {
-    TableCell::Int(chars.and_then(|chars| i64::try_from(chars).ok()))
 }
 
 /// The shares that have an interval: the name, the counts it is of.
@@ -120,37 +113,83 @@ pub fn write_repair_scores(
     scores: &[RepairScore],
     csv: bool,
 ) -> Result<usize, FileError> {
-    let mut schema: Schema = ["variant", "repairer", "params", "fault"]
-        .map(|name| (name.to_owned(), Type::Text))
-        .to_vec();
-    let counts = ["damaged", "intact", "errors"].into_iter();
-    let counts = counts.chain(SHARES.iter().map(|(name, _)| *name));
-    schema.extend(counts.map(|name| (name.to_owned(), Type::Int)));
-    for (name, _) in SHARES {
-        for end in ["share", "lo", "hi"] {
-            schema.push((format!("{name}_{end}"), Type::Float));
-        }
-    }
-    schema.extend(["held_p95", "silence_p95"].map(|name| (name.to_owned(), Type::Int)));
-    let mut table = TableWriter::create(dir, "scores", schema, csv)?;
+    let columns = repair_score_columns();
+    let mut table = TableWriter::create(dir, "scores", columns.schema(), csv)?;
     for score in scores {
-        let tally = &score.tally;
-        let mut row: Vec<TableCell> =
-            [&score.variant, &score.repairer, &score.params, &score.fault]
-                .map(|text| TableCell::text(text.as_str()))
-                .to_vec();
-        row.extend([tally.damaged(), tally.intact(), score.errors].map(TableCell::count));
-        row.extend(SHARES.iter().map(|(_, v)| TableCell::count(tally.of(*v))));
-        for (_, verdict) in SHARES {
-            let (k, n) = share_of(tally, verdict);
-            let Some(Interval { lo, hi }) = wilson(k, n) else {
-                row.extend([None, None, None].map(TableCell::Float));
-                continue;
-            };
-            row.extend([k as f64 / n as f64, lo, hi].map(|x| TableCell::Float(Some(x))));
-        }
-        row.extend([score.held, score.silence].map(whole));
-        table.push(row)?;
+        table.push(columns.cells(score))?;
     }
     table.finish()
+}
+
+/// The columns of the `scores.parquet` of `repair`.
+pub(super) fn repair_score_columns() -> Columns<RepairScore> {
+    let mut list = columns![RepairScore;
+        ("variant", Text, "The variant of the repairer.", |row| &row.variant),
+        ("repairer", Text, "The repairer.", |row| &row.repairer),
+        ("params", Text, "Its parameters that differ from the defaults.", |row| &row.params),
+        ("fault", Text, "The fault; `*`: all damaged and all intact streams together.", |row| &row.fault),
+        ("damaged", Int["streams"], "How many streams were damaged.", |row| row.tally.damaged()),
+        ("intact", Int["streams"], "How many were intact.", |row| row.tally.intact()),
+        ("errors", Int["streams"], "On how many the repairer failed; they are in no share.", |row| row.errors),
+    ];
+    for (name, verdict) in SHARES {
+        let about = format!("How many streams are {name}.");
+        list.extend(columns![RepairScore;
+            (name, Int["streams"], about, |row| row.tally.of(verdict)),
+        ]);
+    }
+    for (name, verdict) in SHARES {
+        let of = match verdict {
+            Mended::FalseRepair => "intact",
+            _ => "damaged",
+        };
+        let about = format!("The share of the {of} streams that are {name}.");
+        let (lo, hi) = ("Its 95 % interval, from.", "Its 95 % interval, to.");
+        list.extend(columns![RepairScore;
+            (format!("{name}_share"), Float, about, |row| share(row, verdict).map(|(share, _)| share)),
+            (format!("{name}_lo"), Float, lo, |row| share(row, verdict).map(|(_, ends)| ends.lo)),
+            (format!("{name}_hi"), Float, hi, |row| share(row, verdict).map(|(_, ends)| ends.hi)),
+        ]);
+    }
+    list.extend(columns![RepairScore;
+        ("held_p95", Int["chars"], "The 95th percentile of the most that waited at one time.", |row| row.held),
+        ("silence_p95", Int["chars"], "The 95th percentile of the most that was read without anything coming out.", |row| row.silence),
+    ]);
+    list
+}
+
+/// A verdict's share and its interval.
+fn share(score: &RepairScore, verdict: Mended) -> Option<(f64, Interval)> {
+    let (k, n) = share_of(&score.tally, verdict);
+    Some((k as f64 / n as f64, wilson(k, n)?))
+}
+
+deadloop_tables::table_row! {
+    /// A row of `arguments.csv`: a variant on the arguments of a source that are no JSON.
+    pub struct ArgumentRow {
+        /// The source, or else the model.
+        source: Text,
+        /// The variant of the repairer.
+        variant: Text,
+        /// How many arguments are no JSON.
+        broken: Int["calls"],
+        /// How many of them are JSON when they are repaired.
+        parsed: Int["calls"],
+        /// How many are a JSON object.
+        objects: Int["calls"],
+        /// How many have the fields and types that other calls of the tool have.
+        schema_valid: Int["calls"],
+        /// On how many the repairer failed.
+        errors: Int["calls"],
+    }
+}
+
+/// Writes `arguments.csv`.
+///
+/// # Errors
+/// A file that cannot be written.
+pub fn write_arguments(dir: &Path, rows: &[ArgumentRow]) -> Result<(), FileError> {
+    let columns = ArgumentRow::columns();
+    let cells = rows.iter().map(|row| columns.cells(row));
+    write_csv(dir, "arguments", &columns.schema(), cells)
 }

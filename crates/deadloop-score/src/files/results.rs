@@ -10,30 +10,6 @@ use crate::measure::{Metric, Worth, measures};
 use crate::tally::{AnyEvidence, Tally};
 use deadloop_tables::Table;
 
-/// The columns of `outcomes.parquet` that a report shows: it has a row for each transcript, so what
-/// nobody reads is not held in memory.
-const SHOWN: [&str; 19] = [
-    "transcript",
-    "model",
-    "setting",
-    "class",
-    "kind",
-    "channel",
-    "alarm_channel",
-    "onset",
-    "end",
-    "length",
-    "verdict",
-    "alarm_at",
-    "alarm_calls",
-    "alarm_turns",
-    "alarm_kind",
-    "detector",
-    "latency",
-    "lost",
-    "error",
-];
-
 /// What a run left. A file that the command did not write is `None`; CSV files are read as text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
@@ -43,7 +19,7 @@ pub struct Results {
     pub scores: ScoresFile,
     /// `scores_by.parquet`.
     pub scores_by: Option<Table>,
-    /// `outcomes.parquet`, of its columns only those that a report shows.
+    /// `outcomes.parquet`.
     pub outcomes: Option<Table>,
     /// `pareto.csv`.
     pub pareto: Option<Table>,
@@ -61,7 +37,7 @@ impl Results {
     /// # Errors
     /// `manifest.json` or `scores.parquet` is not there, or some file cannot be read.
     pub fn read(dir: &Path) -> Result<Self, FileError> {
-        let outcomes = read_parquet(&dir.join(OUTCOMES), &SHOWN, (0, usize::MAX))?;
+        let outcomes = read_parquet(&dir.join(OUTCOMES), &[], (0, usize::MAX))?;
         let others = Self::but_outcomes(dir)?;
         Ok(Self { outcomes, ..others })
     }
@@ -90,8 +66,7 @@ const OUTCOMES: &str = "outcomes.parquet";
 /// Rows of outcomes in memory at a time: a row group as it is written.
 const PART: usize = 1 << 14;
 
-/// Hands out what a report shows of `outcomes.parquet`, some rows at a time, in their order; nothing where there is no
-/// such file.
+/// Hands out `outcomes.parquet`, some rows at a time, in their order; nothing where there is no such file.
 ///
 /// # Errors
 /// It cannot be read.
@@ -102,7 +77,7 @@ pub fn each_outcomes<E: From<FileError>>(
     let path = dir.join(OUTCOMES);
     let rows = parquet_shape(&path)?.map_or(0, |(_, rows)| rows);
     for first in (0..rows).step_by(PART) {
-        let part = read_parquet(&path, &SHOWN, (first, PART.min(rows - first)))?;
+        let part = read_parquet(&path, &[], (first, PART.min(rows - first)))?;
         let gone = || FileError::at(&path, "it vanished while it was read");
         visit(part.ok_or_else(gone)?)?;
     }

@@ -147,7 +147,7 @@ mod tests {
     use deadloop_replay::detect::Unit;
 
     use super::*;
-    use crate::files::scores::{ParamColumns, cells, row, schema};
+    use crate::files::scores::{ParamColumns, columns, row, schema};
     use crate::intervals::PoissonCache;
     use crate::measure::Worth;
     use crate::scores::Scores;
@@ -187,7 +187,7 @@ mod tests {
                 "id",
                 ("*", Unit::Chars),
                 params.none(),
-                &cells(&scores, Unit::Chars),
+                &columns(Unit::Chars).cells(&scores),
             ));
         }
         let columns = ScoreRows::columns();

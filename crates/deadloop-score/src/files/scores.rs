@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use deadloop_replay::detect::{Response, Unit, Value};
 use deadloop_replay::{Block, Plan};
 
-use crate::intervals::Interval;
 use crate::measure::{MEASURES, Measure, Metric, wrong_rate};
 use crate::scores::Scores;
-use crate::tally::{Count, Quantiles, Tally};
-use deadloop_tables::{Schema, Table, TableCell, Type, named};
+use crate::tally::{Count, Tally};
+use deadloop_tables::{ColumnDoc, Columns, Schema, Table, TableCell, Type, columns, named};
 
-/// A column with a count, or with a sum of several: its name, and what it counts.
+/// A column with a count, or with a sum of several: its name, what it counts, and its sum.
+#[derive(Clone, Copy)]
 pub(super) enum Counted {
     One(Count),
-    Several(&'static str, fn(&Tally) -> u64),
+    Several(&'static str, &'static str, fn(&Tally) -> u64),
 }
 
 use Counted::{One, Several};
@@ -23,14 +23,29 @@ impl Counted {
     fn name(&self) -> &'static str {
         match self {
             One(count) => count.name(),
-            Several(name, _) => name,
+            Several(name, ..) => name,
+        }
+    }
+
+    /// What it counts.
+    fn about(&self) -> &'static str {
+        match self {
+            One(count) => count.about(),
+            Several(_, about, _) => about,
+        }
+    }
+
+    fn unit(&self) -> &'static str {
+        match self {
+            One(count) => count.unit(),
+            Several(..) => "transcripts",
         }
     }
 
     fn of(&self, tally: &Tally) -> u64 {
         match self {
             One(count) => tally.get(*count),
-            Several(_, of) => of(tally),
+            Several(.., of) => of(tally),
         }
     }
 }
@@ -38,9 +53,17 @@ impl Counted {
 /// The counts in front, as the contract orders them.
 pub(super) const COUNTS: [Counted; 14] = [
     One(Count::Transcripts),
-    Several("loops", Tally::loops),
-    Several("clean", Tally::clean),
-    Several("transient", Tally::transient),
+    Several(
+        "loops",
+        "Transcripts with a loop, in the row's unit.",
+        Tally::loops,
+    ),
+    Several("clean", "Transcripts without a loop.", Tally::clean),
+    Several(
+        "transient",
+        "Transcripts with a repetition that ends by itself.",
+        Tally::transient,
+    ),
     One(Count::Unlabelled),
     One(Count::Hit),
     One(Count::Late),
@@ -222,91 +245,145 @@ pub(crate) fn schema(lead: &[&str], params: &ParamColumns) -> Schema {
     [lead, setting, whose, params, scores].concat()
 }
 
+/// What the leading columns are, as [`parts`] names them: for `schema results`.
+pub(crate) fn described() -> Vec<ColumnDoc> {
+    let text = |name: &str, about: &str| ColumnDoc {
+        name: name.into(),
+        of: Type::Text,
+        unit: String::new(),
+        about: about.into(),
+    };
+    let mut list = vec![
+        text(
+            "setting",
+            "The setting: the name that it has in every run; or a floor.",
+        ),
+        text("model", "Whose transcripts; `*`: all models together."),
+        text(
+            "unit",
+            "The unit in which loops and healthy output are counted.",
+        ),
+        text(
+            "response",
+            "What an alarm of the setting does: observe, warn, refuse, stop.",
+        ),
+        text(
+            "p.*",
+            "The value of a parameter, named `p.GUARD.PARAMETER`: a number where all of its values are numbers.",
+        ),
+    ];
+    list.extend(columns(Unit::Chars).described());
+    list
+}
+
 /// The columns by what decides them: the setting; whose transcripts; the setting again, its parameters; the scores.
 pub(crate) fn parts(params: &ParamColumns) -> [Schema; 4] {
     [
         named(&["setting"], Type::Text),
         named(&["model", "unit"], Type::Text),
         params.schema.clone(),
-        score_columns(),
+        columns(Unit::Chars).schema(),
     ]
 }
 
-/// The columns that scores decide.
-fn score_columns() -> Schema {
-    let counts = |counts: &[Counted]| {
-        counts
-            .iter()
-            .map(|count| (count.name().to_owned(), Type::Int))
-            .collect::<Schema>()
-    };
-    let mut schema = counts(&COUNTS);
+/// The columns that scores decide, of rows that are counted in `unit`. Many cells of a grid have one tally, so the cells are
+/// made once for all of them.
+pub(crate) fn columns(unit: Unit) -> Columns<Scores> {
+    let mut list = counts(&COUNTS);
     for measure in MEASURES {
-        schema.push((measure.name.to_owned(), Type::Float));
+        let of_chars = unit == Unit::Chars || !PER_MCHAR.contains(&measure);
+        let (per_what, about) = (measure.unit.words(), measure.meaning);
+        list.extend(columns![Scores;
+            (measure.name, Float[per_what], sentence(about), |row| row.value(measure).filter(|_| of_chars)),
+        ]);
         if measure == WRONG {
-            schema.extend(named(&OTHER_UNITS, Type::Float));
+            list.extend(wrong_elsewhere(unit));
         }
-        schema.extend(
-            bounds(measure)
-                .into_iter()
-                .flatten()
-                .map(|name| (name, Type::Float)),
-        );
+        list.extend(interval(measure, unit));
         if measure == WRONG {
-            schema.extend(counts(&WATCHED));
+            list.extend(counts(&WATCHED));
         }
         if measure == BEFORE_LATENCY {
-            schema.extend(named(&QUANTILES, Type::Float));
+            list.extend(quantiles());
         }
     }
-    schema.extend(counts(&SUMS));
-    schema
+    list.extend(counts(&SUMS));
+    list
+}
+
+/// A text that begins with a capital and ends with a full stop.
+fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    let first: String = chars
+        .next()
+        .into_iter()
+        .flat_map(char::to_uppercase)
+        .collect();
+    let end = if text.ends_with('.') { "" } else { "." };
+    format!("{first}{}{end}", chars.as_str())
+}
+
+fn counts(counts: &[Counted]) -> Columns<Scores> {
+    let mut list = Columns::default();
+    for count in counts {
+        let count = *count;
+        list.extend(columns![Scores;
+            (count.name(), Int[count.unit()], count.about(), |row| count.of(&row.tally)),
+        ]);
+    }
+    list
+}
+
+/// The rate of wrong alarms in units other than chars.
+fn wrong_elsewhere(unit: Unit) -> Columns<Scores> {
+    let rate = move |row: &Scores, of: Unit| {
+        let value = row.value(WRONG).filter(|_| of == unit);
+        value.map(|value| value * per(unit))
+    };
+    let [calls, turns] = OTHER_UNITS;
+    columns![Scores;
+        (calls, Float["per thousand calls"], "False alarms per thousand clean calls, on rows of calls.", |row| rate(row, Unit::Calls)),
+        (turns, Float["per thousand turns"], "False alarms per thousand clean turns, on rows of turns.", |row| rate(row, Unit::Turns)),
+    ]
+}
+
+/// The columns of a measure's 95 % interval.
+fn interval(measure: Metric, unit: Unit) -> Columns<Scores> {
+    let Some([lo, hi]) = bounds(measure) else {
+        return Columns::default();
+    };
+    let rate = move |value: f64| value * if measure == WRONG { per(unit) } else { 1.0 };
+    let about = |end| format!("The {end} of the 95 % interval of {}.", measure.name);
+    let of = measure.unit.words();
+    columns![Scores;
+        (lo, Float[of], about("lower end"), |row| row.interval(measure).map(|ends| rate(ends.lo))),
+        (hi, Float[of], about("upper end"), |row| row.interval(measure).map(|ends| rate(ends.hi))),
+    ]
+}
+
+fn quantiles() -> Columns<Scores> {
+    let whose = |n: usize| if n < 3 { "loops" } else { "hits" };
+    let mut list = Columns::default();
+    for (n, name) in QUANTILES.into_iter().enumerate() {
+        let percent = [50, 90, 95][n % 3];
+        let about = format!(
+            "The latency that {percent} % of the {} do not exceed; infinite (`never`) where fewer are stopped.",
+            whose(n)
+        );
+        list.extend(columns![Scores;
+            (name, Float["unit"], about, |row| {
+                let of = if n < 3 { &row.latency } else { &row.hit_latency };
+                [of.p50, of.p90, of.p95][n % 3]
+            }),
+        ]);
+    }
+    list
 }
 
 /// The names of a measure's columns of bounds.
 pub(super) fn bounds(measure: &Measure) -> Option<[String; 2]> {
     let name = measure.bounds?;
     Some([format!("{name}_lo"), format!("{name}_hi")])
-}
-
-/// The cells of a row that its scores decide: those after the parameters. Many cells of a grid have one tally, so
-/// they are made once for all of them.
-pub(crate) fn cells(scores: &Scores, unit: Unit) -> Vec<TableCell> {
-    let counts = |counts: &[Counted]| {
-        counts
-            .iter()
-            .map(|count| TableCell::count(count.of(&scores.tally)))
-            .collect::<Vec<_>>()
-    };
-    let mut cells = counts(&COUNTS);
-    for measure in MEASURES {
-        let value = scores.value(measure);
-        let of_chars = unit == Unit::Chars || !PER_MCHAR.contains(&measure);
-        cells.push(TableCell::Float(value.filter(|_| of_chars)));
-        let rate = |value: f64| value * if measure == WRONG { per(unit) } else { 1.0 };
-        if measure == WRONG {
-            let of = |of: Unit| TableCell::Float(value.filter(|_| of == unit).map(rate));
-            cells.extend([Unit::Calls, Unit::Turns].map(of));
-        }
-        if measure.bounds.is_some() {
-            let ends = scores.interval(measure).map(|ends| Interval {
-                lo: rate(ends.lo),
-                hi: rate(ends.hi),
-            });
-            cells.push(TableCell::Float(ends.map(|ends| ends.lo)));
-            cells.push(TableCell::Float(ends.map(|ends| ends.hi)));
-        }
-        if measure == WRONG {
-            cells.extend(counts(&WATCHED));
-        }
-        if measure == BEFORE_LATENCY {
-            let of = |q: Quantiles| [q.p50, q.p90, q.p95];
-            let all = of(scores.latency).into_iter().chain(of(scores.hit_latency));
-            cells.extend(all.map(TableCell::Float));
-        }
-    }
-    cells.extend(counts(&SUMS));
-    cells
 }
 
 /// The factor from a rate per million units to the unit of [`wrong_rate`].

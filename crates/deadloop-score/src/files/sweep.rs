@@ -18,7 +18,7 @@ use crate::pareto::{FrontPoint, front};
 use crate::scores::Scores;
 use crate::tally::{AnyEvidence, Evidence, LatencySheet, Sheet};
 use crate::truth::{Case, Cases, firsts, mean_clean, measured_units};
-use deadloop_tables::{Schema, TableCell, Type, named};
+use deadloop_tables::{Columns, TableCell, columns};
 
 /// Above this number of rows there is only scores.parquet, and no scores.csv.
 pub const CSV_ROWS: usize = 200_000;
@@ -286,11 +286,12 @@ impl<'a, E: AnyEvidence> Sweep<'a, E> {
         let block = &plan.blocks()[place.block];
         let (id, params) = (block.id(&place.at), self.params.of_cell(block, &place.at));
         let unit = self.scoring.judge.unit;
+        let columns = scores::columns(unit);
         for subject in 0..self.subjects.len() {
             let scores = self.reported(cell, subject);
             if is_scored(&scores) {
                 let whose = (self.subjects[subject].0.as_str(), unit);
-                let row = scores::cells(&scores, unit);
+                let row = columns.cells(&scores);
                 self.writer
                     .push(scores::row(&id, whose, params.clone(), &row))?;
             }
@@ -299,6 +300,7 @@ impl<'a, E: AnyEvidence> Sweep<'a, E> {
     }
 
     fn floor(&mut self, floor: Floor) -> Result<(), FileError> {
+        let columns = scores::columns(self.scoring.judge.unit);
         for subject in 0..self.subjects.len() {
             let (mut gathered, scoring) = (Gathered::default(), &self.scoring);
             for i in &self.subjects[subject].1 {
@@ -312,7 +314,7 @@ impl<'a, E: AnyEvidence> Sweep<'a, E> {
             if unit.is_measured() && !is_scored(&scores) {
                 continue;
             }
-            let row = scores::cells(&scores, unit);
+            let row = columns.cells(&scores);
             let name = &self.subjects[subject].0;
             let params = self.params.none();
             self.writer
@@ -333,13 +335,7 @@ pub fn write_pareto(
     marks: &Marked<'_>,
 ) -> Result<(), FileError> {
     let unit = scoring.judge.unit;
-    let schema: Schema = [
-        named(&["model", "setting"], Type::Text),
-        named(&["recall", wrong_rate(unit).name, "delay"], Type::Float),
-        named(&["front", "chosen", "candidate", "in_use"], Type::Int),
-        named(&["names"], Type::Text),
-    ]
-    .concat();
+    let columns = pareto_columns(unit);
     let plan = scoring.evidence.plan;
     let mut rows: Vec<Vec<TableCell>> = Vec::new();
     for (model, points) in fronts {
@@ -362,22 +358,48 @@ pub fn write_pareto(
             }
             let id = plan.id(cell);
             let names = marks.names.get(&id).map(|names| names.join("; "));
-            let flag = |is: bool| TableCell::Int(Some(i64::from(is)));
-            rows.push(vec![
-                TableCell::text(model.clone()),
-                TableCell::text(id),
-                TableCell::Float(Some(p.recall)),
-                TableCell::Float(Some(p.fa_per_mchar * scores::per(unit))),
-                TableCell::Float(Some(p.delay)),
-                flag(on.contains_key(&cell)),
-                flag(marks.chosen.get(model) == Some(&cell)),
-                flag(model == "*" && marks.candidate == Some(cell)),
-                flag(marks.in_use == Some(cell)),
-                TableCell::Text(names),
-            ]);
+            rows.push(columns.cells(&ParetoRow {
+                model: model.clone(),
+                setting: id,
+                point: p,
+                front: on.contains_key(&cell),
+                chosen: marks.chosen.get(model) == Some(&cell),
+                candidate: model == "*" && marks.candidate == Some(cell),
+                in_use: marks.in_use == Some(cell),
+                names,
+            }));
         }
     }
-    write_csv(dir, "pareto", &schema, rows)
+    write_csv(dir, "pareto", &columns.schema(), rows)
+}
+
+/// A row of `pareto.csv`.
+pub(super) struct ParetoRow {
+    model: String,
+    setting: String,
+    point: FrontPoint,
+    front: bool,
+    chosen: bool,
+    candidate: bool,
+    in_use: bool,
+    names: Option<String>,
+}
+
+/// The columns of `pareto.csv`, in a unit of choice.
+pub(super) fn pareto_columns(unit: Unit) -> Columns<ParetoRow> {
+    let wrong = wrong_rate(unit).name;
+    columns![ParetoRow;
+        ("model", Text, "Whose front; `*`: all models together.", |row| &row.model),
+        ("setting", Text, "The setting.", |row| &row.setting),
+        ("recall", Float, "The share of the loops that are stopped while they loop.", |row| row.point.recall),
+        (wrong, Float["per million units"], "False alarms; in calls and turns per thousand, as fa_per_kcall and fa_per_kturn.", |row| row.point.fa_per_mchar * scores::per(unit)),
+        ("delay", Float["unit"], "The mean of what of a loop is generated, capped by the horizon.", |row| row.point.delay),
+        ("front", Int, "1 where no setting is better in one of the three and no worse in the others.", |row| row.front),
+        ("chosen", Int, "1 where settings.toml holds it for the model.", |row| row.chosen),
+        ("candidate", Int, "1 where it is what was tried for all models.", |row| row.candidate),
+        ("in_use", Int, "1 where it is in use.", |row| row.in_use),
+        ("names", Text, "Its names, as `document; recommended`.", |row| row.names.as_deref()),
+    ]
 }
 
 /// What is marked in `pareto.csv`.

@@ -49,6 +49,18 @@ pub enum MeasureUnit {
     PerThousand,
 }
 
+impl MeasureUnit {
+    /// What a value is a number of, in words; empty: a share. `unit` is that of the row.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Share => "",
+            Self::PerMillion => "per million units",
+            Self::Chars => "unit",
+            Self::PerThousand => "unit per thousand responses",
+        }
+    }
+}
+
 /// How the uncertainty of a measure is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]

@@ -12,7 +12,8 @@ mod choose;
 mod scored;
 
 pub use crate::files::repairs::{
-    RepairRow, RepairScore, SHARES, share_of, write_repair_scores, write_repairs,
+    ArgumentRow, RepairRow, RepairScore, SHARES, share_of, write_arguments, write_repair_scores,
+    write_repairs,
 };
 pub use crate::judge::{
     Came, Meant, Mended, MendedArguments, MendedEvents, before_and_gold, judge_arguments,

@@ -6,147 +6,107 @@ use std::ops::{Add, AddAssign, Index, IndexMut, Sub, SubAssign};
 
 use crate::judge::{Outcome, Verdict};
 
-/// What a [`Tally`] counts or sums. Everything is a whole number, so that tallies added in any
-/// order, by any number of threads, shards or machines, are the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Count {
+/// Counts by their names, in one list: what each counts, its name, and in what it is counted (else in transcripts).
+macro_rules! counts {
+    ($($(#[doc = $about:literal])+ $count:ident = $name:literal $([$unit:literal])?,)*) => {
+        /// What a [`Tally`] counts or sums. Everything is a whole number, so that tallies added in any
+        /// order, by any number of threads, shards or machines, are the same.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Count {
+            $($(#[doc = $about])+ $count,)*
+        }
+
+        impl Count {
+            /// All of them, in the order of their numbers.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$count),*];
+
+            /// Its name: that of its column in scores.parquet, where it has one (the bins of `within_N` have none).
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$count => $name,)* }
+            }
+
+            /// What it counts, in a sentence.
+            pub fn about(self) -> &'static str {
+                match self { $(Self::$count => concat!($($about),+).trim_ascii(),)* }
+            }
+
+            /// In what it is counted; `unit`: that of the row.
+            pub fn unit(self) -> &'static str {
+                match self { $(Self::$count => counts!(@unit $($unit)?),)* }
+            }
+        }
+    };
+    (@unit) => { "transcripts" };
+    (@unit $unit:literal) => { $unit };
+}
+
+counts! {
     /// Transcripts, whatever became of them.
-    Transcripts,
+    Transcripts = "transcripts",
     /// Verdicts `hit`.
-    Hit,
+    Hit = "hit",
     /// Verdicts `late`.
-    Late,
+    Late = "late",
     /// Verdicts `premature`.
-    Premature,
+    Premature = "premature",
     /// Verdicts `stale`.
-    Stale,
+    Stale = "stale",
     /// Verdicts `miss`.
-    Miss,
+    Miss = "miss",
     /// Verdicts `false-alarm`.
-    FalseAlarm,
+    FalseAlarm = "false_alarm",
     /// Verdicts `quiet`.
-    Quiet,
+    Quiet = "quiet",
     /// Verdicts `transient-stop`, in transcripts with a loop too.
-    TransientStop,
+    TransientStop = "transient_stop",
     /// Those of them in a transcript that loops later: the loop counts, and never came.
-    Earlier,
+    Earlier = "earlier",
     /// Verdicts `transient-pass`.
-    TransientPass,
+    TransientPass = "transient_pass",
     /// Verdicts `unlabelled`.
-    Unlabelled,
+    Unlabelled = "unlabelled",
     /// Verdicts `error`.
-    Errors,
-    /// Healthy chars watched.
-    Exposure,
-    /// Healthy chars thrown away.
-    Lost,
-    /// Chars of loops that were not generated thanks to hits, lates and alarms in an earlier repetition.
-    Saved,
-    /// Chars of all loops, onset to end.
-    LoopChars,
-    /// Chars of loops that were generated, each capped by the horizon.
-    Delay,
-    /// Watched chars up to the alarm, over premature and stale alarms: what is generated again.
-    CutAt,
+    Errors = "errors",
+    /// Healthy output watched.
+    Exposure = "exposure"["unit"],
+    /// Healthy output thrown away.
+    Lost = "lost_chars"["unit"],
+    /// Output of loops that was not generated thanks to hits, lates and alarms in an earlier repetition.
+    Saved = "saved_chars"["unit"],
+    /// The length of all loops, onset to end.
+    LoopChars = "loop_chars"["unit"],
+    /// Output of loops that was generated, each capped by the horizon.
+    Delay = "delay_chars"["unit"],
+    /// What was watched up to the alarm, over premature and stale alarms: what is generated again.
+    CutAt = "cut_chars"["unit"],
     /// The same over false alarms on clean transcripts.
-    FalseAt,
+    FalseAt = "false_chars"["unit"],
     /// Hits whose label names a kind.
-    KindKnown,
+    KindKnown = "kind_known",
     /// Hits whose kind is the label's.
-    KindRight,
+    KindRight = "kind_right",
     /// Loops that still ran when the recording stopped.
-    Censored,
+    Censored = "censored",
     /// Hits with a latency of at most 100 chars.
-    Within100,
+    Within100 = "in_100",
     /// … above 100 and at most 200 chars: each hit is in one of these, so it costs one addition.
-    Within200,
+    Within200 = "in_200",
     /// … above 200 and at most 500 chars.
-    Within500,
+    Within500 = "in_500",
     /// … above 500 and at most 1000 chars.
-    Within1000,
+    Within1000 = "in_1000",
     /// … above 1000 and at most 2000 chars.
-    Within2000,
+    Within2000 = "in_2000",
     /// … above 2000 and at most 5000 chars.
-    Within5000,
+    Within5000 = "in_5000",
 }
 
 /// The latencies N of `within_N`, chars.
 pub const WITHIN: [u64; 6] = [100, 200, 500, 1000, 2000, 5000];
 
-/// The names of counts, in the order of [`Count::ALL`].
-const NAMES: [&str; Count::N] = [
-    "transcripts",
-    "hit",
-    "late",
-    "premature",
-    "stale",
-    "miss",
-    "false_alarm",
-    "quiet",
-    "transient_stop",
-    "earlier",
-    "transient_pass",
-    "unlabelled",
-    "errors",
-    "exposure",
-    "lost_chars",
-    "saved_chars",
-    "loop_chars",
-    "delay_chars",
-    "cut_chars",
-    "false_chars",
-    "kind_known",
-    "kind_right",
-    "censored",
-    "in_100",
-    "in_200",
-    "in_500",
-    "in_1000",
-    "in_2000",
-    "in_5000",
-];
-
 impl Count {
     /// How many there are.
     pub const N: usize = Self::ALL.len();
-
-    /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 29] = [
-        Self::Transcripts,
-        Self::Hit,
-        Self::Late,
-        Self::Premature,
-        Self::Stale,
-        Self::Miss,
-        Self::FalseAlarm,
-        Self::Quiet,
-        Self::TransientStop,
-        Self::Earlier,
-        Self::TransientPass,
-        Self::Unlabelled,
-        Self::Errors,
-        Self::Exposure,
-        Self::Lost,
-        Self::Saved,
-        Self::LoopChars,
-        Self::Delay,
-        Self::CutAt,
-        Self::FalseAt,
-        Self::KindKnown,
-        Self::KindRight,
-        Self::Censored,
-        Self::Within100,
-        Self::Within200,
-        Self::Within500,
-        Self::Within1000,
-        Self::Within2000,
-        Self::Within5000,
-    ];
-
-    /// Its name: that of its column in scores.parquet, where it has one (the bins of `within_N` have none).
-    pub fn name(self) -> &'static str {
-        NAMES[self as usize]
-    }
 
     /// What the loops are the sum of.
     pub const LOOPS: [Self; 6] = [

@@ -87,6 +87,8 @@ fn a_budget_is_swept_chosen_and_left_in_files() {
     ] {
         assert!(Path::new(&out).join(name).is_file(), "{name}");
     }
+    let tables = program::tables_as_said(Path::new(&out), "budget");
+    assert_eq!(tables, ["budgets.parquet", "limits.csv"]);
     let page = read(Path::new(&out), "report.html");
     assert!(page.contains("<svg") && page.contains("Content-Security-Policy"));
     // The page is rendered again from the files, and other threads leave the same bytes.

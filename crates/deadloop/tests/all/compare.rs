@@ -437,6 +437,8 @@ fn files_are_short_safe_and_not_overwritten() {
     let xml = std::fs::read_to_string(&junit).expect("it was written");
     assert!(!xml.contains("<script") && !xml.contains('\u{1b}'));
     assert_eq!(xml.matches("<testcase ").count(), 1502);
+    let tables = program::tables_as_said(Path::new(&out), "compare");
+    assert_eq!(tables, ["flips.csv"]);
     let rows = csv::Reader::from_path(format!("{out}/flips.csv"))
         .expect("flips")
         .into_records()

@@ -109,6 +109,8 @@ fn scores_are_the_sums_of_the_verdicts_whatever_the_threads() {
         let bytes = |jobs: &str| std::fs::read(dir.join(jobs).join(name)).expect("it was written");
         assert_eq!(bytes("1"), bytes("4"), "{name}");
     }
+    let tables = program::tables_as_said(&dir.join("1"), "repair");
+    assert_eq!(tables, ["repairs.parquet", "scores.parquet"]);
     let mut sums: BTreeMap<(String, String, String), u64> = BTreeMap::new();
     for row in rows(&dir.join("1/repairs.csv")) {
         let fault = if row["fault"].is_empty() {
@@ -386,6 +388,7 @@ fn real_arguments_that_are_no_json_are_counted_apart() {
         "--quiet",
     ]);
     assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    assert!(program::tables_as_said(&out, "repair").contains(&"arguments.csv".to_owned()));
     let found = rows(&out.join("arguments.csv"));
     let of = |variant: &str| {
         let row = found

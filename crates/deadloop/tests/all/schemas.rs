@@ -467,10 +467,30 @@ fn without_a_kind_all_are_printed() {
             "repairers",
             "budgets",
             "cases",
-            "presets"
+            "presets",
+            "results"
         ]
     );
     let run = deadloop(&["schema", "setting"]);
     assert_eq!(code(&run), Some(2));
     assert!(stderr(&run).contains("settings"), "{}", stderr(&run));
+}
+
+/// What a run really writes is compared with it in the tests of the commands, by `tables_as_said`.
+#[test]
+fn the_columns_of_results_are_listed_for_people() {
+    let run = deadloop(&["schema", "results"]);
+    let text = String::from_utf8(run.stdout).expect("text");
+    for line in [
+        "outcomes.parquet (replay, tune): a row is a transcript under a setting",
+        "scores.parquet (repair): a row is a variant on a fault",
+    ] {
+        assert!(text.lines().any(|said| said == line), "{line}\n{text}");
+    }
+    let onset = text.lines().find(|line| line.starts_with("  onset "));
+    let words: Vec<&str> = onset.unwrap_or_default().split_whitespace().collect();
+    assert_eq!(
+        words.join(" "),
+        "onset whole number, unit Where the second copy starts."
+    );
 }

@@ -271,6 +271,8 @@ fn clean_text_alone_supports_what_its_length_allows() {
         "{chosen}"
     );
     assert!(rows(Path::new(&bench.path("enough/budget.csv"))).len() > 1);
+    let tables = program::tables_as_said(Path::new(&bench.path("enough")), "tune");
+    assert!(tables.contains(&"budget.csv".to_owned()), "{tables:?}");
     let settings = bench.path("enough/settings.toml");
     let out = bench.path("seen");
     let replay = deadloop(&[

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use deadloop_corpus::{Beside, WriteError};
-use deadloop_score::{Change, Comparison, Manifest, Said, Side, unrunnable, write_text};
+use deadloop_score::{Comparison, Manifest, Side, flips_csv, write_bytes, write_text};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -50,7 +50,10 @@ impl Out {
                 write_text(&dir.join(name), toml)?;
             }
         }
-        write_text(&dir.join("flips.csv"), &flips_csv(&compared.comparison)?)?;
+        write_bytes(
+            &dir.join("flips.csv"),
+            &flips_csv(&compared.comparison.flips)?,
+        )?;
         Ok(write_text(
             &dir.join("comparison.json"),
             &(compared.json()? + "\n"),
@@ -170,73 +173,4 @@ fn quoted(word: &str) -> String {
         return word.into();
     }
     format!("'{}'", word.replace('\'', "'\\''"))
-}
-
-const COLUMNS: [&str; 20] = [
-    "transcript",
-    "model",
-    "class",
-    "kind",
-    "channel",
-    "onset",
-    "end",
-    "change",
-    "direction",
-    "base_verdict",
-    "base_alarm_at",
-    "base_alarm_channel",
-    "base_alarm_kind",
-    "base_detector",
-    "new_verdict",
-    "new_alarm_at",
-    "new_alarm_channel",
-    "new_alarm_kind",
-    "new_detector",
-    "explain",
-];
-
-fn flips_csv(comparison: &Comparison) -> Outcome<String> {
-    let mut csv = csv::Writer::from_writer(Vec::new());
-    csv.write_record(COLUMNS)?;
-    let text = |t: &Option<String>| t.clone().unwrap_or_default();
-    let count = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
-    for flip in &comparison.flips {
-        let change = match flip.change {
-            Change::Flip => "flip",
-            Change::Moved => "moved",
-        };
-        let mut row = vec![
-            flip.transcript.clone(),
-            flip.model.clone(),
-            text(&flip.class),
-        ];
-        let span = &flip.span;
-        row.extend([
-            text(&span.kind),
-            text(&span.channel),
-            count(span.onset),
-            count(span.end),
-        ]);
-        row.extend([change.to_owned(), flip.direction.name().to_owned()]);
-        for side in [&flip.base, &flip.new] {
-            let Said {
-                verdict,
-                alarm_at,
-                alarm_channel,
-                alarm_kind,
-                detector,
-                alarm_seen: _,
-            } = side;
-            row.extend([
-                verdict.name().to_owned(),
-                count(*alarm_at),
-                text(alarm_channel),
-            ]);
-            row.extend([text(alarm_kind), text(detector)]);
-        }
-        row.push(text(&flip.explain));
-        csv.write_record(row.iter().map(|cell| unrunnable(cell).into_owned()))?;
-    }
-    let bytes = csv.into_inner().map_err(|e| Code::Unexpected.error(e))?;
-    Ok(String::from_utf8(bytes)?)
 }

@@ -8,6 +8,7 @@
 //! | pinned cases and presets | `cases` |
 //! | one parameter | `params` |
 //! | a transcript and its labels | `transcript` |
+//! | the tables that commands leave | `results` |
 //! | the card of a corpus, and how its texts are split | `dataset` |
 
 use clap::ValueEnum;
@@ -16,7 +17,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::exit::Outcome;
 
-use super::{cases, dataset, grids, settings, transcript};
+use super::{cases, dataset, grids, results, settings, transcript};
 
 /// A kind of file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -41,6 +42,8 @@ pub(crate) enum Kind {
     Cases,
     /// Parameters under names, beside their detector
     Presets,
+    /// The columns of every table that a command leaves; without --json as text
+    Results,
 }
 
 impl Kind {
@@ -57,6 +60,7 @@ impl Kind {
             Self::Budgets => ("deadloop budgets", grids::budgets()),
             Self::Cases => ("deadloop cases", cases::cases()?),
             Self::Presets => ("deadloop presets", cases::presets()),
+            Self::Results => ("deadloop results", results::results()),
         };
         let mut schema = Map::new();
         let draft = "https://json-schema.org/draft/2020-12/schema";

@@ -1,4 +1,4 @@
-//! `deadloop schema`: JSON Schemas of the files that people write.
+//! `deadloop schema`: JSON Schemas of the files that people write, and the columns of the tables that commands leave.
 
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value as Json};
@@ -8,6 +8,7 @@ mod dataset;
 mod grids;
 mod kinds;
 mod params;
+mod results;
 mod settings;
 mod transcript;
 
@@ -17,7 +18,7 @@ use crate::args::Global;
 use crate::exit::Outcome;
 use crate::show;
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop schema settings > settings.schema.json\n  deadloop schema\n\nIn an editor that reads TOML with schemas (Taplo, Even Better TOML) write this as the first line of settings.toml:\n  #:schema ./settings.schema.json";
+pub(crate) const HELP: &str = "Examples:\n  deadloop schema settings > settings.schema.json\n  deadloop schema\n  deadloop schema results\n\nIn an editor that reads TOML with schemas (Taplo, Even Better TOML) write this as the first line of settings.toml:\n  #:schema ./settings.schema.json";
 
 #[derive(Debug, Args)]
 pub(crate) struct Schema {
@@ -27,6 +28,9 @@ pub(crate) struct Schema {
 }
 
 pub(super) fn run(args: &Schema, global: Global) -> Outcome {
+    if args.kind == Some(Kind::Results) && !global.json {
+        return show::print(&results::in_words());
+    }
     let schema = match args.kind {
         Some(kind) => kind.schema()?,
         None => all()?,

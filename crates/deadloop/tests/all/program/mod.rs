@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "no test asks for all of it")]
 
+use std::fs::File;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -92,4 +93,68 @@ pub(crate) fn no_python() -> bool {
         eprintln!("skipped: the test's programs need python3");
     }
     missing
+}
+
+/// Checks that the tables of a folder have the columns that `schema results` names, in that order and of those types.
+/// Returns the files that it checked.
+pub(crate) fn tables_as_said(dir: &Path, command: &str) -> Vec<String> {
+    let said = deadloop(&["schema", "results", "--json"]);
+    let said: serde_json::Value = serde_json::from_slice(&said.stdout).expect("JSON on stdout");
+    let mut checked = Vec::new();
+    for (name, table) in said["properties"].as_object().expect("an object") {
+        let file = name.split(' ').next().expect("a name");
+        let by = table["description"].as_str().expect("a text");
+        let by = by.split(": ").next().expect("commands");
+        let path = dir.join(file);
+        if !by.split(", ").any(|by| by == command) || !path.is_file() {
+            continue;
+        }
+        let found = columns(&path);
+        let has = |name: &str| found.iter().any(|(found, _)| found == name);
+        let mut expected = Vec::new();
+        for (name, column) in table["properties"].as_object().expect("an object") {
+            if name == "p.*" {
+                let params = found.iter().filter(|(name, _)| name.starts_with("p."));
+                expected.extend(params.cloned());
+            } else if name != "detail" || has("detail") {
+                let of = column["type"][0].as_str().expect("a type");
+                expected.push((name.clone(), of.to_owned()));
+            }
+            let about = column["description"].as_str().expect("what it means");
+            assert!(
+                about.len() > 5 && about.ends_with('.'),
+                "{file}: {name}: {about}"
+            );
+        }
+        let names = |all: &[(String, String)]| -> Vec<String> {
+            all.iter().map(|(name, _)| name.clone()).collect()
+        };
+        if file.ends_with(".parquet") {
+            assert_eq!(found, expected, "{file}");
+        } else {
+            assert_eq!(names(&found), names(&expected), "{file}");
+        }
+        checked.push(file.to_owned());
+    }
+    checked
+}
+
+/// The columns of a table and their types; of a CSV file all are text.
+fn columns(path: &Path) -> Vec<(String, String)> {
+    use deadloop_tables::{Cells, read_csv, read_parquet};
+    let file = File::open(path).expect("it is there");
+    let table = if path.extension().is_some_and(|ending| ending == "csv") {
+        read_csv(file).expect("CSV")
+    } else {
+        read_parquet(file, &[], (0, 1)).expect("Parquet")
+    };
+    let of = |cells: &Cells| match cells {
+        Cells::Text(_) => "string",
+        Cells::Int(_) => "integer",
+        Cells::Float(_) => "number",
+    };
+    let columns = table.columns();
+    columns
+        .map(|(name, cells)| (name.to_owned(), of(cells).to_owned()))
+        .collect()
 }
