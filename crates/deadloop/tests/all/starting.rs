@@ -208,6 +208,7 @@ fn the_reference_has_everything_that_is_registered() {
         "an example: {duplicate}"
     );
     assert!(page("repairers/tags.md").contains("\n### careful\n"));
+    assert!(page("budget.md").contains("\n| `threshold` |"));
     assert!(page("commands/tune.md").contains("--constraint <EXPR>"));
     assert!(page("measures.md").contains("\n| `saved` |"));
     assert!(page("formats.md").contains("\n| `openai-chat` |"));

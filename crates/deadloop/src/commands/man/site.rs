@@ -1,5 +1,5 @@
-//! The reference of the docs' site in Markdown, made from the registries: commands, detectors, repairers, formats of
-//! `import`, measures and result files. `scripts/book` puts it into the book.
+//! The reference of the docs' site in Markdown, made from the registries: commands, detectors, repairers, budgets,
+//! formats of `import`, measures and result files. `scripts/book` puts it into the book.
 
 use std::fmt::Write;
 
@@ -9,6 +9,7 @@ use deadloop_detect::repair::REPAIRERS;
 use deadloop_detect::{
     Arguments, DETECTORS, Detector, Event, Mark, Param, Preset, Sample, Spec, Value,
 };
+use deadloop_replay::budget;
 use deadloop_run::{REPORT_FILES, RESULT_FILES};
 use deadloop_score::{MEASURES, MeasureUnit};
 
@@ -30,7 +31,7 @@ pub(super) fn leaves(program: &Command) -> Outcome<Vec<Leaf>> {
     let mut all = commands(program);
     all.extend(detectors()?);
     all.extend(repairers()?);
-    all.extend([formats(), measures(), files()]);
+    all.extend([budgets(), formats(), measures(), files()]);
     let line = |leaf: &Leaf| {
         let title = leaf.text.lines().next().unwrap_or_default();
         let title = title.trim_start_matches("# ");
@@ -147,6 +148,23 @@ fn repairers() -> Outcome<Vec<Leaf>> {
     }
     pages.insert(0, leaf("repairers.md", 0, text));
     Ok(pages)
+}
+
+fn budgets() -> Leaf {
+    let mut text = described(&budget::SPEC, "", &[]);
+    text += &format!(
+        "\n## Presets\n\nThe first is the one in use where `--preset` names none.\n\n{}",
+        head(&["preset", "threshold", "keep", "imitates"])
+    );
+    for preset in budget::presets() {
+        text += &row([
+            format!("`{}`", preset.name).as_str(),
+            preset.threshold.to_string().as_str(),
+            preset.keep.to_string().as_str(),
+            preset.about,
+        ]);
+    }
+    leaf("budget.md", 0, text)
 }
 
 fn presets(spec: &Spec) -> Outcome<Vec<Preset>> {
