@@ -30,7 +30,7 @@ mod delay;
 mod mending;
 
 pub use delay::{Delay, mend_and_wait};
-pub use mending::{Arrived, Made, Out, question, written};
+pub use mending::{Arrived, Out, VariantOutput, question, written};
 
 /// The grid where none is named.
 pub const DEFAULT_GRID: &str = include_str!("grid.toml");
