@@ -69,8 +69,8 @@ pub use per::Per;
 pub use preset::{Preset, Source};
 pub use setting::{Member, NotLive, Setting, SettingIds, short_hash};
 pub use settings::{
-    DEPLOYMENT_LOOP_RATE, GuardTable, ModelGlob, ModelList, Named, RECOMMENDED, RECOMMENDED_AGENTS,
-    Settings, SettingsError, resolve,
+    DEPLOYMENT_LOOP_RATE, GuardTable, ModelList, Named, OverrideGlob, RECOMMENDED,
+    RECOMMENDED_AGENTS, Settings, SettingsError, resolve,
 };
 pub use spec::Spec;
 pub use stream::{

@@ -35,7 +35,7 @@ use crate::setting::{Member, Setting, short_hash};
 
 mod model_list;
 mod table;
-pub use model_list::{ModelGlob, ModelList};
+pub use model_list::{ModelList, OverrideGlob};
 use table::setting;
 pub use table::{GuardTable, Named, resolve};
 
@@ -203,7 +203,7 @@ impl Settings {
     }
 
     /// The guards of particular models, in the order in which they are tried.
-    pub fn overrides(&self) -> impl Iterator<Item = (&ModelGlob, &Setting)> {
+    pub fn overrides(&self) -> impl Iterator<Item = (&OverrideGlob, &Setting)> {
         self.models.globs().iter().zip(&self.own)
     }
 
@@ -258,7 +258,7 @@ impl Settings {
         if self.own.is_empty() {
             return self.guard.id();
         }
-        let of = |(glob, setting): (&ModelGlob, &Setting)| format!("{glob}={}", setting.id());
+        let of = |(glob, setting): (&OverrideGlob, &Setting)| format!("{glob}={}", setting.id());
         let models: Vec<String> = self.overrides().map(of).collect();
         short_hash(&format!("{}\n{}", self.guard.id(), models.join("\n")))
     }

@@ -13,9 +13,9 @@ const LONGEST_NAME: usize = 256;
 
 /// A glob on names of models.
 #[derive(Clone, Debug)]
-pub struct ModelGlob(GlobMatcher);
+pub struct OverrideGlob(GlobMatcher);
 
-impl ModelGlob {
+impl OverrideGlob {
     /// Whether it matches the whole name, in its case.
     pub fn is_match(&self, model: &str) -> bool {
         self.0.is_match(model)
@@ -23,7 +23,7 @@ impl ModelGlob {
 }
 
 /// As it was written.
-impl fmt::Display for ModelGlob {
+impl fmt::Display for OverrideGlob {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0.glob().glob())
     }
@@ -35,7 +35,7 @@ impl fmt::Display for ModelGlob {
 /// share the memory, which is bounded: 1,024 names of at most 256 bytes.
 #[derive(Clone, Debug, Default)]
 pub struct ModelList {
-    globs: Arc<[ModelGlob]>,
+    globs: Arc<[OverrideGlob]>,
     known: Arc<RwLock<HashMap<Box<str>, Option<usize>>>>,
 }
 
@@ -43,13 +43,13 @@ impl ModelList {
     /// The list of these globs.
     pub(crate) fn new(globs: Vec<GlobMatcher>) -> Self {
         Self {
-            globs: globs.into_iter().map(ModelGlob).collect(),
+            globs: globs.into_iter().map(OverrideGlob).collect(),
             known: Arc::default(),
         }
     }
 
     /// The globs.
-    pub fn globs(&self) -> &[ModelGlob] {
+    pub fn globs(&self) -> &[OverrideGlob] {
         &self.globs
     }
 

@@ -42,7 +42,7 @@ pub enum Out {
 
 /// What a variant made of a stream.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Made {
+pub struct VariantOutput {
     /// The output.
     pub out: Out,
     /// How long text waited; `None` for events, programs and the stream as it is.
@@ -58,7 +58,7 @@ impl Variant {
         &self,
         arrived: &Arrived,
         ask: impl FnOnce() -> Result<Repaired, String>,
-    ) -> Option<Result<Made, String>> {
+    ) -> Option<Result<VariantOutput, String>> {
         let mut delay = None;
         let out = match (&self.made, arrived) {
             (Mending::Nothing(_), Arrived::Text(text)) => Out::Meaning(of_text(text.clone())),
@@ -82,7 +82,7 @@ impl Variant {
                 Err(what) => return Some(Err(what)),
             },
         };
-        Some(Ok(Made { out, delay }))
+        Some(Ok(VariantOutput { out, delay }))
     }
 }
 

@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use deadloop_detect::repair::{REPAIRERS, Repairer};
-use deadloop_detect::{Params, Program, SettingsError, Value};
+use deadloop_detect::{Domain, Params, Program, SettingsError, Value};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use toml::Spanned;
@@ -30,7 +30,7 @@ mod delay;
 mod mending;
 
 pub use delay::{Delay, mend_and_wait};
-pub use mending::{Arrived, Made, Out, question, written};
+pub use mending::{Arrived, Out, VariantOutput, question, written};
 
 /// The grid where none is named.
 pub const DEFAULT_GRID: &str = include_str!("grid.toml");
@@ -295,6 +295,16 @@ impl Table {
         base: Params,
         text: &str,
     ) -> Result<(Vec<Params>, usize), SettingsError> {
+        // The schema of these files has no ranges.
+        let is_range = |(name, item): &(&Spanned<String>, &Spanned<toml::Value>)| {
+            let is_table = matches!(item.get_ref(), toml::Value::Table(_));
+            let param = repairer.param(name.get_ref());
+            is_table && param.is_some_and(|param| !matches!(param.domain, Domain::Free))
+        };
+        if let Some((name, item)) = self.params.iter().find(is_range) {
+            let what = format!("{}: a table; expected a value, or a list", name.get_ref());
+            return Err(SettingsError::at(text, item.span(), what));
+        }
         let mut swept = swept(repairer, &self.params, text)?;
         // Of equally good variants the first is taken: their order is that of the names, as it was always.
         swept.sort_by_key(|(param, _)| param.name);

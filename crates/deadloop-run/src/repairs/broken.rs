@@ -6,7 +6,7 @@ use std::path::Path;
 
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use deadloop_replay::Repaired;
-use deadloop_replay::repairers::{Arrived, Made, Out, Variant, written};
+use deadloop_replay::repairers::{Arrived, Out, Variant, VariantOutput, written};
 use deadloop_score::FileError;
 use deadloop_score::repairs::{ArgumentRow, write_arguments};
 use serde_json::Value as Json;
@@ -194,7 +194,7 @@ fn given(
     };
     let made = variant.mend(&Arrived::Text(text.to_owned()), || ask(&asked()));
     match made.transpose()? {
-        Some(Made {
+        Some(VariantOutput {
             out: Out::Meaning(meaning),
             ..
         }) => Ok(meaning.text),

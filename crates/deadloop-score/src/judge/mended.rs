@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// What was meant by one text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Meant {
+pub struct MeantText {
     /// What the stream meant.
     pub meaning: Meaning,
     /// Whether the stream was damaged at all.
@@ -68,7 +68,7 @@ impl fmt::Display for Mended {
     }
 }
 
-impl Meant {
+impl MeantText {
     /// Compares a repair with what was meant. Texts are compared char by char. Arguments are compared as values if both
     /// are JSON (see [`judge_arguments`]), else as texts without the blanks around them.
     pub fn judge(&self, repaired: &Meaning) -> Mended {

@@ -12,7 +12,7 @@ mod verdict;
 pub use consistency::Consistency;
 pub use floors::Floor;
 pub use hearing::judge;
-pub use mended::{Meant, Mended, MendedArguments, MendedEvents, judge_arguments, judge_events};
+pub use mended::{MeantText, Mended, MendedArguments, MendedEvents, judge_arguments, judge_events};
 pub use options::{At, JudgeOptions, ReadChannels, Transient};
 pub use repaired::{Came, before_and_gold, judge_repair};
 pub use verdict::{Outcome, Verdict};

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use deadloop_replay::detect::repair::{Action, Delivered, Meaning};
-use deadloop_replay::repairers::{Arrived, Delay, Made, Mending, Out, Variant};
+use deadloop_replay::repairers::{Arrived, Delay, Mending, Out, Variant, VariantOutput};
 
-use super::mended::{Meant, Mended, MendedEvents, judge_arguments, judge_events, verdict};
+use super::mended::{MeantText, Mended, MendedEvents, judge_arguments, judge_events, verdict};
 use crate::truth::{Gold, KnownStream};
 
 /// The result of a variant on a stream.
@@ -23,21 +23,25 @@ pub struct Came {
 }
 
 /// Judges what a variant made of a stream; an error is how its program failed.
-pub fn judge_repair(variant: &Variant, stream: &KnownStream, made: Result<&Made, String>) -> Came {
+pub fn judge_repair(
+    variant: &Variant,
+    stream: &KnownStream,
+    made: Result<&VariantOutput, String>,
+) -> Came {
     let failed = |detail: String| Came {
         verdict: None,
         detail,
         delay: None,
         after: String::new(),
     };
-    let Made { out, delay } = match made {
+    let VariantOutput { out, delay } = match made {
         Ok(made) => made,
         Err(how) => return failed(how),
     };
     let (kind, damaged) = (variant.stream(), stream.fault.is_some());
     let (verdict, detail, after) = match (stream.gold_for(kind), out) {
         (Gold::Meaning(meaning), Out::Meaning(made)) => {
-            let meant = Meant {
+            let meant = MeantText {
                 marks: marks(&meaning, variant),
                 meaning,
                 damaged,

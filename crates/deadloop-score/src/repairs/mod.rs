@@ -3,7 +3,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | what was meant by a stream | [`KnownStream`], [`Gold`] |
-//! | the verdict on a repair | [`judge_repair`], [`Mended`], [`Meant`] |
+//! | the verdict on a repair | [`judge_repair`], [`Mended`], [`MeantText`] |
 //! | counts by variant and fault, the choice for each repairer, its price list | [`score_repairs`], [`ScoredRepairs`] |
 //! | the choice among the variants of one repairer | [`choose_repair`], [`RepairTally`] |
 //! | the tables | [`write_repairs`], [`write_repair_scores`] |
@@ -16,7 +16,7 @@ pub use crate::files::repairs::{
     write_repairs,
 };
 pub use crate::judge::{
-    Came, Meant, Mended, MendedArguments, MendedEvents, before_and_gold, judge_arguments,
+    Came, MeantText, Mended, MendedArguments, MendedEvents, before_and_gold, judge_arguments,
     judge_events, judge_repair,
 };
 pub use crate::truth::{Gold, KnownStream};

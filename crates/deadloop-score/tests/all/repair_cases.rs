@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use deadloop_replay::corpus::damage::damage_events;
 use deadloop_replay::detect::repair::{Action, Delivered, Meaning};
 use deadloop_replay::detect::{Fault, Value};
-use deadloop_score::repairs::{Meant, MendedEvents, judge_arguments, judge_events};
+use deadloop_score::repairs::{MeantText, MendedEvents, judge_arguments, judge_events};
 use repairing::preset;
 use serde::Deserialize;
 
@@ -74,14 +74,14 @@ const MARKS: &[&str] = &[
     "</confirm",
 ];
 
-fn gold(case: &Case) -> Meant {
+fn gold(case: &Case) -> MeantText {
     let action = |wanted: &Wanted| Action {
         name: wanted.name.clone(),
         number: wanted.number,
         fields: wanted.fields.clone(),
         content: wanted.content.clone(),
     };
-    Meant {
+    MeantText {
         meaning: Meaning {
             reasoning: case.reasoning.clone(),
             text: case.text.clone(),

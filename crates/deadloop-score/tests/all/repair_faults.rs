@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use deadloop_replay::corpus::damage::damage;
 use deadloop_replay::detect::repair::Meaning;
 use deadloop_replay::detect::{Fault, Value};
-use deadloop_score::repairs::{Meant, Mended, judge_arguments};
+use deadloop_score::repairs::{MeantText, Mended, judge_arguments};
 use repairing::{preset, whole};
 
 const TAGGED: &[&str] = &[
@@ -60,7 +60,7 @@ fn mended(
             whole(entry, &params, intact)
         });
         let marks = marks.iter().map(|&mark| mark.to_owned()).collect();
-        let gold = Meant {
+        let gold = MeantText {
             meaning,
             damaged: true,
             marks,

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use deadloop_replay::detect::repair::{Action, Delivered, Meaning};
-use deadloop_score::repairs::{Meant, Mended, MendedEvents, judge_arguments, judge_events};
+use deadloop_score::repairs::{MeantText, Mended, MendedEvents, judge_arguments, judge_events};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -67,7 +67,7 @@ fn count(text: &str, mark: &str) -> usize {
     count
 }
 
-fn slow(gold: &Meant, repaired: &Meaning) -> Mended {
+fn slow(gold: &MeantText, repaired: &Meaning) -> Mended {
     let lines = |meaning: &Meaning| meaning.actions.iter().map(line).collect::<Vec<_>>();
     let (truth, given) = (lines(&gold.meaning), lines(repaired));
     let same = gold.meaning.text == repaired.text
@@ -144,7 +144,7 @@ proptest! {
 
     #[test]
     fn the_judge_is_its_twin(truth in meaning(), given in meaning(), same in 0..4, damaged: bool) {
-        let gold = Meant { meaning: truth, damaged, marks: vec!["<a>".into(), String::new()] };
+        let gold = MeantText { meaning: truth, damaged, marks: vec!["<a>".into(), String::new()] };
         // Most pairs have much in common.
         let mut repaired = if same == 0 { given.clone() } else { gold.meaning.clone() };
         match same {
@@ -158,7 +158,7 @@ proptest! {
 
 #[test]
 fn verdicts() {
-    let gold = Meant {
+    let gold = MeantText {
         meaning: Meaning {
             reasoning: "r".into(),
             text: "t".into(),

@@ -338,7 +338,7 @@ fn what_is_wrong_is_said() {
         "[[repairer]]\nname = \"tags\"\n[repairer.params]\nedits = 7\n",
     );
     for (more, exit, said) in [
-        (vec!["--grid", bad.as_str()], 2, "bad.toml:4: edits: 7"),
+        (vec!["--grid", bad.as_str()], 2, "bad.toml:4:9: edits: 7"),
         (vec!["--in-use", "tags/x"], 2, "no such variant"),
         (vec!["--harm", "200"], 2, "from 0 to 100"),
     ] {
