@@ -261,7 +261,7 @@ def main():
     print("`passing`: alarms in repetitions that end by themselves. `pays from`: the share of responses that loop from which")
     print("on the guard spares more than it cuts. `ours ahead from`: the same share from which on the recommended guard spares")
     print("more than this one. `ms/MB`: CPU time of one core per megabyte of text, from `bench.md`. Every corpus here is the")
-    print("development one, and the recommended guard was chosen on `real`: its row there is in-sample (held out: docs/real-recordings.md). The test split of these recordings is sealed, and not opened.\n")
+    print("development one, and the recommended guard was chosen on `real`: its row there is in-sample (held out: reports/real.md). The test split of these recordings is sealed, and not opened.\n")
     for folder in map(pathlib.Path, sys.argv[1:]):
         known = names(folder)
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))

@@ -147,7 +147,7 @@ def main():
 
     print("# What the recommended guard misses of its goals\n")
     print(f"Made by `scripts/goals`, on `{name}` and `datasets/negatives`; what each number means: `METHOD.md`. All of it is in-sample: the")
-    print("guard was chosen on these recordings (held out: docs/real-recordings.md). `goals.csv` names each transcript, those that cost most first.\n")
+    print("guard was chosen on these recordings (held out: reports/real.md). `goals.csv` names each transcript, those that cost most first.\n")
     print("## The goals\n")
     table(["goal", "asked", "reached", "held"],
           [[goal, asked, show(guard[metric]), "yes" if wanted(guard[metric]) else "**no**"] for goal, asked, metric, wanted, show in GOALS])

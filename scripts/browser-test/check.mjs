@@ -2,12 +2,17 @@
 //
 //   node check.mjs SCREENSHOTS REPORT.html [REPORT.html ...]
 //
+// A page that is called history.html is looked at as the history of several runs. DEADLOOP names the program: with it a review of labels is
+// served and answered too.
+//
 // Exit codes: 0 all fine, 1 something is wrong (each finding on its own line), 2 wrong usage, 77 skipped: no Chromium.
 // CHROMIUM names the browser's program where it is not found by itself.
-import { accessSync, constants, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, delimiter, dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { launched } from "./chromium.mjs";
+import { checkAxe, checkHistory, checkPaper, checkReview } from "./beside.mjs";
 import { checkMatrix, checkPlane, checkSteps, checkVerdict } from "./plane.mjs";
 import { checkDrill, checkNumbers, checkRounding, checkSliders, checkSpeed } from "./sliders.mjs";
 
@@ -15,16 +20,8 @@ const WIDTHS = [1280, 400];
 const SCHEMES = ["light", "dark"];
 const SLICE = 1800;
 const SLICES = 6;
-const FLAGS = ["--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--hide-scrollbars"];
-
-const findChromium = () => {
-  const folders = (process.env.PATH ?? "").split(delimiter);
-  const names = ["chromium", "chromium-browser", "google-chrome"];
-  const candidates = [process.env.CHROMIUM, ...folders.flatMap((folder) => names.map((name) => join(folder, name)))];
-  return candidates.filter(Boolean).find((path) => {
-    try { accessSync(path, constants.X_OK); return true; } catch { return false; }
-  });
-};
+// The most pages of A4 that a report takes.
+const PAPER = 8;
 
 const findings = [];
 const say = (where, what) => { findings.push(`${where}: ${what}`); console.error(`FAIL ${where}: ${what}`); };
@@ -140,11 +137,25 @@ const checkUse = async (browser, path) => {
     await checkSliders(page, resolve(path), where, say);
     await checkPlane(page, resolve(path), where, say);
   }
+  await checkAxe(page, where, say);
   await checkVerdict(page, where, say);
   await checkMatrix(page, where, say);
   await checkNumbers(page, resolve(path), where, say);
   await checkDrill(page, url, where, say);
   await context.close();
+  await checkPaper(browser, url, `${basename(dirname(resolve(path)))} on paper`, say, PAPER);
+};
+
+// The history of several runs.
+const checkPast = async (browser, path) => {
+  const where = `${basename(dirname(resolve(path)))} in use`;
+  for (const colorScheme of SCHEMES) {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, colorScheme });
+    const url = pathToFileURL(resolve(path)).href, page = await openPage(context, url, where);
+    await checkHistory(page, resolve(path), where, say);
+    await context.close();
+    await checkPaper(browser, url, `${where}, on paper`, say, PAPER);
+  }
 };
 
 const checkFiles = async (browser, path) => {
@@ -166,29 +177,19 @@ if (!shots || reports.length === 0) {
   console.error("usage: node check.mjs SCREENSHOTS REPORT.html [REPORT.html ...]");
   process.exit(2);
 }
-const executablePath = findChromium();
-if (!executablePath) {
-  console.error("skipped: chromium is not installed (Debian: apt-get install chromium fonts-wqy-microhei), or name it in CHROMIUM");
-  process.exit(77);
-}
-const { chromium } = await import("playwright-core").catch(() => {
-  console.error("playwright-core is not installed: run `npm ci` in scripts/browser-test");
-  process.exit(2);
-});
 mkdirSync(shots, { recursive: true });
-const profile = mkdtempSync(join(tmpdir(), "deadloop-browser-"));
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", ...FLAGS], env: { ...process.env, HOME: profile } });
+const { browser, close } = await launched();
 try {
   checkRounding(say);
   checkSteps(say);
   for (const report of reports) {
     await checkReport(browser, report, shots);
-    await checkUse(browser, report);
+    await (basename(report) === "history.html" ? checkPast : checkUse)(browser, report);
     await checkFiles(browser, report);
   }
+  if (process.env.DEADLOOP) await checkReview(browser, process.env.DEADLOOP, shots, say);
 } finally {
-  await browser.close();
-  rmSync(profile, { recursive: true, force: true });
+  await close();
 }
 console.log(findings.length === 0 ? "all fine" : `${findings.length} findings`);
 process.exit(findings.length === 0 ? 0 : 1);

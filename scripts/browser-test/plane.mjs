@@ -99,8 +99,9 @@ export const checkPlane = async (page, path, where, say) => {
     const now = await shown(page);
     clicked++;
     compared += holdFigures(now, rows, where, say);
-    const recall = now.figures.find(([name]) => name === "recall")[1];
-    if (!told.includes(`recall ${Math.abs(recall * 100) >= 9.95 && recall <= 0.99 ? (recall * 100).toFixed(0) : ""}`)) say(where, `the dot says ${told}, recall is ${recall}`);
+    // What a dot says is its height first.
+    const up = await page.locator("#plane-up").inputValue(), height = now.figures.find(([name]) => name === up)[1];
+    if (!told.includes(`${up} ${Math.abs(height * 100) >= 9.95 && height <= 0.99 ? (height * 100).toFixed(0) : ""}`)) say(where, `the dot says ${told}, ${up} is ${height}`);
   }
   if (!clicked) say(where, "no dot could be clicked");
   // Keys: from dot to dot, and the limit from rate to rate.

@@ -269,7 +269,7 @@ pub fn lanes() -> String {
 /// The place of the channel of text with that name, in [`TextChannel::ALL`].
 ///
 /// # Errors
-/// It is none: what there is; and where `text` is one, that the two stand the wrong way round.
+/// Returns the names of the channels if it is not one of them; and where `text` is one, that the two stand the wrong way round.
 pub fn lane(channel: &str, text: impl FnOnce() -> String) -> Result<usize, String> {
     let place = |name: &str| TextChannel::ALL.iter().position(|c| c.name() == name);
     place(channel).ok_or_else(|| {
@@ -283,7 +283,7 @@ pub fn lane(channel: &str, text: impl FnOnce() -> String) -> Result<usize, Strin
         };
         let channel: String = channel.chars().take(40).collect();
         format!(
-            "no channel of text is called {channel:?}; there is: {}{hint}",
+            "no channel of text is called {channel:?}; expected one of: {}{hint}",
             lanes()
         )
     })
@@ -390,7 +390,7 @@ mod tests {
         let error = |channel, text: &str| lane(channel, || text.to_owned()).unwrap_err();
         assert_eq!(lane("answer", || "reasoning".to_owned()), Ok(1));
         assert!(error("tools", SENTENCE).ends_with("methods of their own: call(...), turn()"));
-        assert!(error("thought", "x").ends_with("there is: reasoning, answer, arguments"));
+        assert!(error("thought", "x").ends_with("expected one of: reasoning, answer, arguments"));
         assert!(error(SENTENCE, "answer").ends_with("push(text, channel)"));
     }
 }

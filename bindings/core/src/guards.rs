@@ -124,7 +124,7 @@ impl Guards {
     /// Which guards of a model never alarm where nothing but `feeds` comes, each with what it misses.
     ///
     /// # Errors
-    /// A name is none of a [`Feed`]; what there is.
+    /// Returns the names of all feeds if a name is not one of them.
     pub fn blind<S: AsRef<str>>(&self, feeds: &[S], model: &str) -> Result<Vec<String>, String> {
         let feeds: Result<Feeds, String> = feeds.iter().map(|name| feed(name.as_ref())).collect();
         let blind = self.settings.for_model(model).blind(feeds?);
@@ -134,7 +134,7 @@ impl Guards {
     /// Whether some guard of a model never alarms without events of this kind.
     ///
     /// # Errors
-    /// The name is none of a [`Feed`]; what there is.
+    /// Returns the names of all feeds if the name is not one of them.
     pub fn reads(&self, name: &str, model: &str) -> Result<bool, String> {
         let others = Feeds::ALL.without(feed(name)?);
         Ok(!self.settings.for_model(model).blind(others).is_empty())
@@ -184,7 +184,7 @@ fn feed(name: &str) -> Result<Feed, String> {
     let found = Feed::ALL.into_iter().find(|feed| feed.name() == name);
     found.ok_or_else(|| {
         let names = Feed::ALL.map(Feed::name).join(", ");
-        format!("no kind of events is called {name:?}; there is: {names}")
+        format!("no kind of events is called {name:?}; expected one of: {names}")
     })
 }
 
@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(guards.reads("turns", ""), Ok(false));
         let error = guards.blind(&["clock"], "").unwrap_err();
         assert!(
-            error.contains("\"clock\"; there is: reasoning, answer"),
+            error.contains("\"clock\"; expected one of: reasoning, answer"),
             "{error}"
         );
     }

@@ -57,10 +57,10 @@ test("what is wrong has its place", () => {
   assert.throws(() => Guards.parse('[[guard]]\ndetector = "periodc"', "mine.toml"), /mine.toml:2:12: unknown detector/);
   assert.throws(() => Guards.load("/none/settings.toml"), /\/none\/settings.toml: /);
   const push = (text, channel) => () => Guards.recommended().guard().push(text, channel);
-  assert.throws(push("x", "thought"), /"thought"; there is: reasoning, answer, arguments$/);
+  assert.throws(push("x", "thought"), /"thought"; expected one of: reasoning, answer, arguments$/);
   for (const channel of ["tools", "turns"]) assert.throws(push("x", channel), /calls and turns have methods of their own/);
   assert.throws(push("reasoning", "x"), /the text comes first, then its channel: push\(text, channel\)/);
-  assert.throws(() => Guards.recommended().blind(["clock"]), /"clock"; there is: reasoning/);
+  assert.throws(() => Guards.recommended().blind(["clock"]), /"clock"; expected one of: reasoning/);
   assert.throws(() => watch([], { onAlarm: "halt" }), /onAlarm is "halt"; expected "throw", "raise", "stop"/);
 });
 

@@ -147,7 +147,7 @@ function unknown(channel: unknown, text: unknown): string {
   let hint = "";
   if (CHANNELS.includes(text as string)) hint = "; the text comes first, then its channel: push(text, channel)";
   else if (channel === "tools" || channel === "turns") hint = "; calls and turns have methods of their own: call(...), turn()";
-  return `no channel of text is called ${JSON.stringify(channel)?.slice(0, 40)}; there is: ${CHANNELS.join(", ")}${hint}`;
+  return `no channel of text is called ${JSON.stringify(channel)?.slice(0, 40)}; expected one of: ${CHANNELS.join(", ")}${hint}`;
 }
 
 /** What a tool was given or gave back, as text: text as it is, nothing as none, anything else as JSON. */
@@ -208,12 +208,12 @@ export class Live {
     this.#native.end();
   }
 
-  /** Takes the alarms that only warn or observe and were not asked for yet. */
+  /** Returns the warnings raised since the last call, one for each guard of the settings. */
   warnings(): Alarm[] {
     return this.#native.warnings().map(read);
   }
 
-  /** Takes the alarms that refuse a call of the response and were not asked for yet. They cut nothing. */
+  /** Returns the refusals of calls since the last call. They cut nothing. */
   refusals(): Alarm[] {
     return this.#native.refusals().map(read);
   }

@@ -140,7 +140,7 @@ def test_what_goes_wrong_with_a_tool_is_told_to_the_model_and_the_guard() -> Non
         loop.run(response(("3", "execute", "{"))),
     ]
     said = [output[0]["output"] for output in outputs]
-    assert said[0] == "RuntimeError: no connection" and "there is: execute" in said[1] and said[2].startswith("JSONDecodeError")
+    assert said[0] == "RuntimeError: no connection" and "expected one of: execute" in said[1] and said[2].startswith("JSONDecodeError")
     with pytest.raises(deadloop.LoopError):
         loop.run(response(("4", "execute", '{"request": 2}')))
     with pytest.raises(TypeError, match="no response of OpenAI or Anthropic"):

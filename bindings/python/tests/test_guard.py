@@ -65,7 +65,7 @@ def test_the_channels_are_apart_and_an_unknown_one_is_named() -> None:
     for _ in range(4):
         assert not guard.push(SENTENCE, "reasoning")
         assert not guard.push(SENTENCE, "answer")
-    with pytest.raises(ValueError, match='"thought"; there is: reasoning, answer, arguments$'):
+    with pytest.raises(ValueError, match='"thought"; expected one of: reasoning, answer, arguments$'):
         guard.push(SENTENCE, "thought")
     for channel in ("tools", "turns"):
         with pytest.raises(ValueError, match="calls and turns have methods of their own"):
@@ -185,7 +185,7 @@ def test_guards_that_see_nothing_are_named_once() -> None:
     for refuses in (lambda: deadloop.watch([], guards, strict=True), lambda: deadloop.http.Transport(guards, strict=True)):
         with pytest.raises(ValueError, match="error-run: no results"):
             refuses()
-    with pytest.raises(ValueError, match='"clock"; there is: reasoning'):
+    with pytest.raises(ValueError, match='"clock"; expected one of: reasoning'):
         guards.blind(["clock"])
 
 

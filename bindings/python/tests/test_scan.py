@@ -88,7 +88,7 @@ def test_arrow() -> None:
 def test_a_column_that_is_not_there_is_named(kind: str) -> None:
     module: Any = pytest.importorskip(kind)
     data = module.table({"answer": ["x"]}) if kind == "pyarrow" else module.DataFrame({"answer": ["x"]})
-    with pytest.raises(ValueError, match="no column 'text'; there is: answer"):
+    with pytest.raises(ValueError, match="no column 'text'; expected one of: answer"):
         deadloop.scan(data)
     with pytest.raises(ValueError, match="name a column"):
         deadloop.scan(data, text=None)

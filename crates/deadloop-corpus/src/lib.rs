@@ -39,7 +39,7 @@ pub use import::{
     AgentStore, FileStamp, Import, ImportCounts, ImportFields, ImportFormat, ImportOptions,
     ImportTally, Loss, Losses, agent_stores, import_formats,
 };
-pub use make::{plant, synth};
+pub use make::{damage, plant, synth};
 pub use near::{Cluster, Pair, Shingles, Sketch, alike, clusters};
 pub use transcript::{Class, Disorder, DisorderKind, Entry, Ids, Transcript, disorders};
 

@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use crate::fact::{Bound, Fact};
 use crate::param::{Param, Threshold};
-use crate::repair::Fault;
 use crate::response::Response;
 use crate::setting::Member;
+use crate::stream::Fault;
 use crate::stream::{Calls, Channel, Kind, Seen, Turns, Unit, Units};
 use crate::value::Value;
 

@@ -102,7 +102,7 @@ pub use settings::{
 };
 pub use spec::Spec;
 pub use stream::{
-    Arguments, ArgumentsOf, Calls, Channel, Chars, Cursor, Cut, CutOf, Event, EventOf, Kind,
+    Arguments, ArgumentsOf, Calls, Channel, Chars, Cursor, Cut, CutOf, Event, EventOf, Fault, Kind,
     OwnedEvent, Seen, TextChannel, Turns, Unit, Units,
 };
 pub use value::{Literal, Value};

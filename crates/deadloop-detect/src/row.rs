@@ -1,10 +1,12 @@
-//! [`Row`]: how many equal things are in a row, as facts. Shared by the detectors that count equal
-//! calls, or equal pairs of a call and its result.
+//! [`Row`]: how many equal things are in a row, as facts. [`InRow`] counts equal calls, or equal pairs of a call and its
+//! result.
 
 use std::ops::RangeInclusive;
 
 use crate::fact::{Bound, Clock, Fact};
 use crate::param::Param;
+use crate::params::Params;
+use crate::run::{At, Counter, Next};
 use crate::stream::{Calls, Kind};
 
 /// The longest row that a setting may ask for.
@@ -24,8 +26,41 @@ pub(crate) const fn n(default: i64, unit: &'static str, doc: &'static str) -> Pa
 /// [`n`] of equal calls or pairs, 3 where nothing is said.
 pub(crate) const N: Param = n(3, "calls", "equal ones in a row, the first included");
 
+/// Counts equal calls in a row.
+#[derive(Clone)]
+pub(crate) struct InRow {
+    kind: Kind,
+    /// The shortest row that the loosest setting accepts.
+    least: u64,
+    row: Row,
+}
+
+impl InRow {
+    /// By the parameter [`n`], of a kind of loop.
+    pub(crate) fn new(params: &Params, kind: Kind) -> Self {
+        Self {
+            kind,
+            least: params.count(N.name),
+            row: Row::default(),
+        }
+    }
+}
+
+impl Counter for InRow {
+    fn count(&mut self, next: Next, at: At<'_>) -> Option<Fact> {
+        let length = self.row.push(next.key, at.call);
+        let what = (self.kind, || at.unit);
+        let fact = self.row.fact(self.least, at.run.now(), what);
+        fact.filter(|_| length >= next.enough)
+    }
+
+    fn clear(&mut self) {
+        self.row = Row::default();
+    }
+}
+
 /// The row that goes on.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Row {
     last: Option<u128>,
     length: u64,

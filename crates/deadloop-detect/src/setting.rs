@@ -192,6 +192,24 @@ impl Setting {
         self
     }
 
+    /// The same where each member with a parameter `allow` lets the calls of these tools pass too.
+    pub(crate) fn allowing(mut self, tools: &[String]) -> Self {
+        let with = |params: &mut Params| {
+            let Some(Value::List(allowed)) = params.get("allow") else {
+                return;
+            };
+            let mut allowed = allowed.clone();
+            for tool in tools.iter().cloned().map(Value::Text) {
+                if !allowed.contains(&tool) {
+                    allowed.push(tool);
+                }
+            }
+            params.set("allow", Value::List(allowed));
+        };
+        self.members.iter_mut().for_each(|m| with(&mut m.params));
+        self
+    }
+
     /// Whether a member reads `channel`.
     pub fn watches(&self, channel: Channel) -> bool {
         self.members.iter().any(|m| m.watches(channel))

@@ -381,7 +381,7 @@ impl Head {
         }
     }
 
-    /// The headers that go on, as they stand in a head; `but`: names that do not. Where the body ends is not among them.
+    /// The headers that go on, as they are in a head; `but`: names that do not. Where the body ends is not among them.
     pub(crate) fn passed(&self, but: &[&str]) -> Vec<u8> {
         let listed: Vec<String> = self.values("connection").collect();
         let own = |name: &str| {

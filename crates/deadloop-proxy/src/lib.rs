@@ -11,12 +11,13 @@
 //! | where requests go | `upstream` |
 //! | bytes of a response in, what the client gets out | `judge` |
 //! | what `/metrics` says, and its address | `metrics`, `scrape` |
+//! | a page for one person on this machine, for `label --serve` | `local` |
 //! | heads, bodies and judging without a connection, for tests and fuzzing | `parts` |
 //!
 //! A thread a connection, with a stack of 256 KiB: a thread that waits costs some pages of it. Nothing is
 //! buffered beyond what one read gave, so a slow client slows its server down (backpressure of TCP). Only where settings
 //! refuse calls do up to 1 MiB of a call wait for the guard's decision. There is no
-//! TLS here: it is left to what stands before and behind.
+//! TLS here: it is left to what is before and behind.
 
 #![deny(
     clippy::print_stderr,
@@ -28,6 +29,7 @@ mod exchange;
 mod few;
 mod http;
 mod judge;
+mod local;
 mod metrics;
 mod onward;
 #[doc(hidden)]
@@ -50,13 +52,14 @@ use deadloop_detect::{Alarm, Guards};
 
 use few::Few;
 pub use judge::Followed;
+pub use local::{Local, LocalAnswer, LocalRequest};
 use metrics::Metrics;
 pub use upstream::{Upstream, UpstreamError};
 
 /// What is told of each alarm, besides the counters: the model, the alarm and what followed.
 pub type Tell = Box<dyn Fn(&str, &Alarm, Followed) + Send + Sync>;
 
-/// What stands between clients and a server.
+/// What is between clients and a server.
 pub struct ProxyOptions {
     /// Where requests go.
     pub upstream: Upstream,

@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use deadloop_detect::Fault;
 use deadloop_detect::Kind;
-use deadloop_detect::repair::Fault;
 
 use crate::Shared;
 

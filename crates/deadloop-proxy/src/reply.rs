@@ -24,6 +24,8 @@ pub(crate) struct Reply<'a> {
     pub(crate) status: &'static str,
     /// The content type.
     pub(crate) kind: &'static str,
+    /// Further headers, each a line with its end.
+    pub(crate) more: &'static str,
     pub(crate) text: &'a str,
 }
 
@@ -33,6 +35,7 @@ impl<'a> Reply<'a> {
         Self {
             status,
             kind: "text/plain",
+            more: "",
             text,
         }
     }
@@ -45,10 +48,15 @@ impl<'a> Reply<'a> {
 
     /// Sends it. A client that is gone does not get it.
     pub(crate) fn send(&self, mut client: &TcpStream) {
-        let Self { status, kind, text } = self;
+        let Self {
+            status,
+            kind,
+            more,
+            text,
+        } = self;
         let n = text.len();
         let all = format!(
-            "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {n}\r\nConnection: close\r\n\r\n{text}"
+            "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {n}\r\n{more}Connection: close\r\n\r\n{text}"
         );
         let _ = client.write_all(all.as_bytes());
     }

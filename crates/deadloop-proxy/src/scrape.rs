@@ -46,6 +46,7 @@ fn serve(client: &TcpStream, shared: &Shared) {
         Ok(head) if head.start == ("GET".into(), "/metrics".into()) => Reply {
             status: "200 OK",
             kind: "text/plain; version=0.0.4",
+            more: "",
             text: &shared.metrics.text(),
         }
         .finish(client),

@@ -1,4 +1,5 @@
-//! [`Grid`]: a settings file in which a parameter may have several values.
+//! [`Grid`]: a settings file in which a parameter may have several values. Grids of repairers and of budgets are read by the same
+//! [`swept`] and multiplied by the same [`product`].
 //!
 //! ```toml
 //! [[guard]]
@@ -13,7 +14,8 @@
 use std::collections::HashSet;
 
 use deadloop_detect::{
-    DECIMAL, Domain, GuardTable, Mark, Member, Param, Per, Response, SettingsError, Value, resolve,
+    DECIMAL, Domain, GuardTable, Mark, Member, Param, Params, Per, Response, SettingsError, Spec,
+    Value, meant, resolve,
 };
 use serde::Deserialize;
 use toml::Spanned;
@@ -99,17 +101,9 @@ impl Grid {
 fn member(table: &GuardTable, text: &str) -> Result<GridMember, SettingsError> {
     let (mut base, named) = resolve(table, text)?;
     let mut values = Vec::new();
-    // In the order of the detector's parameters, so that cells do not depend on how a grid is typed.
-    for param in base.detector.params {
-        let Some((_, item)) = named.iter().find(|(name, _)| name.get_ref() == param.name) else {
-            continue;
-        };
-        let error =
-            |what: String| SettingsError::at(text, item.span(), format!("{}: {what}", param.name));
-        let found = values_of(param, item).map_err(error)?;
-        match found.first() {
-            None => return Err(error("no value".into())),
-            Some(first) => base.params.set(param.name, first.clone()),
+    for (param, found) in swept(base.detector, named, text)? {
+        if let Some(first) = found.first() {
+            base.params.set(param.name, first.clone());
         }
         if found.len() > 1 {
             values.push((param, found));
@@ -118,7 +112,67 @@ fn member(table: &GuardTable, text: &str) -> Result<GridMember, SettingsError> {
     Ok(GridMember { base, values })
 }
 
-pub(crate) fn values_of(param: &Param, item: &Spanned<toml::Value>) -> Result<Vec<Value>, String> {
+/// Parameters of one thing, each with the values that a grid gives it.
+pub(crate) type Swept = Vec<(&'static Param, Vec<Value>)>;
+
+/// What the parameters of a table say of what `spec` describes, in the order of its parameters, so that cells do not depend on
+/// how a grid is typed. No parameter is without a value.
+pub(crate) fn swept<'g>(
+    spec: &Spec,
+    given: impl IntoIterator<Item = (&'g Spanned<String>, &'g Spanned<toml::Value>)>,
+    text: &str,
+) -> Result<Swept, SettingsError> {
+    let given: Vec<_> = given.into_iter().collect();
+    if let Some((name, _)) = given
+        .iter()
+        .find(|(name, _)| spec.param(name.get_ref()).is_none())
+    {
+        let known: Vec<&str> = spec.params.iter().map(|param| param.name).collect();
+        let what = format!(
+            "unknown parameter \"{name}\" of {}{}; expected one of: {}",
+            spec.name,
+            meant(name.get_ref(), known.iter().copied()),
+            known.join(", "),
+            name = name.get_ref(),
+        );
+        return Err(SettingsError::at(text, name.span(), what));
+    }
+    let mut all = Vec::new();
+    for param in spec.params {
+        let Some((_, item)) = given.iter().find(|(name, _)| name.get_ref() == param.name) else {
+            continue;
+        };
+        let error =
+            |what: String| SettingsError::at(text, item.span(), format!("{}: {what}", param.name));
+        let values = values_of(param, item).map_err(error)?;
+        if values.is_empty() {
+            return Err(error("no value".into()));
+        }
+        all.push((param, values));
+    }
+    Ok(all)
+}
+
+/// How many combinations there are, if no more than `most`.
+pub(crate) fn cells(swept: &Swept, most: usize) -> Option<usize> {
+    let mut values = swept.iter().map(|(_, values)| values.len());
+    let cells = values.try_fold(1_usize, usize::checked_mul);
+    cells.filter(|cells| *cells <= most)
+}
+
+/// The first `cells` combinations of values over `base`, the last parameter innermost.
+pub(crate) fn product(base: Params, swept: &Swept, cells: usize) -> impl Iterator<Item = Params> {
+    (0..cells).map(move |cell| {
+        let (mut one, mut rest) = (base.clone(), cell);
+        for (param, values) in swept.iter().rev() {
+            one.set(param.name, values[rest % values.len()].clone());
+            rest /= values.len();
+        }
+        one
+    })
+}
+
+fn values_of(param: &Param, item: &Spanned<toml::Value>) -> Result<Vec<Value>, String> {
     // Told before anything is made of them: a list may be of any length.
     if let toml::Value::Array(items) = item.get_ref()
         && is_several(param, items)

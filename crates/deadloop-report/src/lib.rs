@@ -17,8 +17,10 @@
 //! | `visible` | text of strangers with nothing hidden in it |
 //! | `look` | the shape and ink of a setting, the same in every chart |
 //! | `headline` | what is said first |
+//! | `history` | several runs over time |
 //! | `page` | the two templates |
 //! | `repairs` | the page of repairers |
+//! | `review` | the page on which labels are reviewed |
 //! | `numbers` | how a number is written |
 //! | `write` | the files |
 
@@ -36,6 +38,7 @@ mod draw;
 mod drill;
 mod grid;
 mod headline;
+mod history;
 mod load;
 mod look;
 mod matrix;
@@ -43,6 +46,7 @@ mod numbers;
 mod page;
 mod points;
 mod repairs;
+mod review;
 mod series;
 mod tables;
 mod visible;
@@ -51,10 +55,12 @@ mod write;
 pub use charts::{CHARTS, Chart, ChartEntry, Layouts, draw_all};
 pub use data::{
     ALL_MODELS, Became, BesideFloor, Board, By, ChoiceRow, ComparedResults, Counted, Difference,
-    FlipRow, GateRow, Objective, OutcomeRow, Outcomes, PackedColumn, ReportData, Role, RunInfo,
-    Score, SettingRow, SideRow, SupportedRow, Verdict, embedded_counts,
+    FlipRow, GateRow, History, Objective, OutcomeRow, Outcomes, PackedColumn, PastRun, ReportData,
+    Role, RunInfo, Score, SettingRow, SideRow, Since, SupportedRow, Verdict, brief, differences,
+    embedded_counts, in_short,
 };
 pub use draw::DrawError;
+pub use history::{HistoryError, history, history_rows, write_history};
 pub use load::{LoadError, load};
 pub use numbers::Estimate;
 pub use page::{PageError, Pages, pages};
@@ -62,4 +68,5 @@ pub use points::{Column as ChartColumn, Told as ToldColumn};
 pub use repairs::{
     RepairChoiceView, RepairMatrix, RepairPage, RepairPrice, WrongOne, repairs_page,
 };
+pub use review::review_page;
 pub use write::{Options, Report, ReportError, render, write};

@@ -93,6 +93,19 @@ pub fn write(data: &ReportData, dir: &Path) -> Result<Report, ReportError> {
     Ok(report)
 }
 
+/// Writes `history.html` and the files of its chart into `out`.
+pub(crate) fn history(page: &str, chart: &Chart, out: &Path) -> Result<Vec<PathBuf>, FileError> {
+    let folder = out.join("charts");
+    std::fs::create_dir_all(&folder).map_err(|e| FileError::at(&folder, e))?;
+    let mut report = Report {
+        files: Vec::new(),
+        redacted: false,
+    };
+    report.chart(chart, &folder)?;
+    report.put(out.join("history.html"), page.as_bytes())?;
+    Ok(report.files)
+}
+
 impl Report {
     /// The files of one chart; those that it does not have now go.
     fn chart(&mut self, chart: &Chart, folder: &Path) -> Result<(), FileError> {

@@ -52,8 +52,8 @@ class PlaneView {
     byId("plane-box").toggleAttribute("hidden", empty);
     if (!empty) {
       this.plane.draw({
-        rates, recalls, marks: data.bases.map((one) => one.cell), now: { cell, base }, limit: this.limit, middle: data.limit || 1,
-        axis: data.rate[1], up: up.title, describe: (cells) => this.describe(this.sorted(cells)),
+        rates, recalls, marks: data.bases, now: { cell, base }, limit: this.limit, middle: data.limit || 1,
+        axis: data.rate[1], up: up.title, describe: (cells) => this.describe(this.sorted(cells), up, recalls),
       });
       this.setLimit(this.limit);
     }
@@ -66,13 +66,14 @@ class PlaneView {
     const { board, board: { cell, base } } = this;
     if (this.drawn === board.whose) this.plane.moveTo({ cell, base }); else this.draw();
   }
-  describe(cells) {
-    const { board, board: { data } } = this, { rates, recalls, wrong, objective } = this.columns(), cell = cells[0];
+  // What a dot says: first what its height is.
+  describe(cells, up, heights) {
+    const { board, board: { data } } = this, { rates, wrong, objective } = this.columns(), cell = cells[0];
     const name = data.bases.filter((one) => cells.includes(one.cell)).map((one) => one.name).join(", ");
     const write = writerOf(this.objective);
     return [
-      name, `recall ${percent(recalls[cell])}, ${decimal(rates[cell])} ${data.rate[1]} (${alarms(wrong[cell])})`,
-      this.objective.name === "recall" ? "" : `${this.objective.title} ${write(objective[cell])}`, board.differs(cell),
+      name, `${up.title} ${percent(heights[cell])}, ${decimal(rates[cell])} ${data.rate[1]} (${alarms(wrong[cell])})`,
+      this.objective.name === up.name ? "" : `${this.objective.title} ${write(objective[cell])}`, board.differs(cell),
       cells.length > 1 ? `${count(cells.length)} settings here; a click takes the best` : "a click takes it",
     ].filter(Boolean);
   }

@@ -1,8 +1,8 @@
 // The sliders: the operating point, the models and the flipped transcripts of the cell that they stand at.
 // Measures that have a column in the table of models: those that the run was asked for come first.
 const COLUMNS = 4;
-// A model with fewer usable loops stands below the fold.
-const USABLE = 10;
+// The models that stand above the fold: those with the most loops, and none with fewer than so many.
+const MODELS = 5, USABLE = 10;
 
 class Board {
   async open(data) {
@@ -254,11 +254,11 @@ class Board {
     const [head0, ...rest] = this.data.models.map((_, n) => n).filter((n) => this.counts[n]);
     const loops = new Map(rest.map((n) => [n, this.scores(n, this.base).loops]));
     rest.sort((a, b) => loops.get(b) - loops.get(a) || a - b);
-    const [many, few] = [rest.filter((n) => loops.get(n) >= USABLE), rest.filter((n) => loops.get(n) < USABLE)];
+    const many = rest.filter((n) => loops.get(n) >= USABLE).slice(0, MODELS), few = rest.filter((n) => !many.includes(n));
     const shown = [head0, ...many, ...(this.few || !many.length ? few : [])];
     byId("by-model").tBodies[0].replaceChildren(...shown.map((n) => row(this.data.models[n], n)));
     byId("few-models").hidden = !many.length || !few.length;
-    byId("few-models").textContent = `${this.few ? "hide" : "show"} ${count(few.length)} model${few.length === 1 ? "" : "s"} with fewer than ${USABLE} loops`;
+    byId("few-models").textContent = `${this.few ? "hide" : "show"} ${count(few.length)} model${few.length === 1 ? "" : "s"} with fewer loops`;
   }
   async flip() {
     const turn = ++this.turn, { base, cell, list } = this;

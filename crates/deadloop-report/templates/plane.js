@@ -7,7 +7,8 @@ class Plane {
   constructor(svg, tip, { onPick, onLimit }) {
     Object.assign(this, { svg, tip, onPick, onLimit, cells: 0 });
     svg.addEventListener("pointermove", (event) => this.point(event));
-    svg.addEventListener("pointerleave", () => { tip.hidden = true; });
+    for (const name of ["pointerleave", "pointercancel", "focusout"]) svg.addEventListener(name, () => { tip.hidden = true; });
+    addEventListener("scroll", () => { tip.hidden = true; }, { passive: true });
     svg.addEventListener("pointerdown", (event) => { if (event.target.closest("#plane-limit")) this.drag(event); });
     svg.addEventListener("click", (event) => {
       const dot = this.dragged || event.target.closest("#plane-limit") ? null : this.near(...this.place(event));
@@ -15,10 +16,12 @@ class Plane {
     });
     svg.addEventListener("keydown", (event) => this.key(event));
   }
-  // Every cell's rate and, as `recalls`, the share that `up` names; `marks` are cells with a name; `limit` may be null.
+  // Every cell's rate and, as `recalls`, the share that `up` names; `marks` are cells with their names; `limit` may be null.
   draw({ rates, recalls, marks, now, limit, middle, axis, up, describe }) {
     Object.assign(this, { rates, recalls, limit, describe, now });
     const { svg } = this;
+    // What it says is of the plane as it was.
+    this.tip.hidden = true;
     const width = Math.max(Math.round(svg.clientWidth), 240), height = width < 480 ? 300 : 400;
     const [left, right, top, bottom] = [46, width - 16, 26, height - 42];
     let most = limit ?? 0, least = 1;
@@ -43,7 +46,8 @@ class Plane {
     svg.append(svgNode("path", { d: this.dots.map(([x, y]) => `M${x} ${y}h0`).join(""), class: "specks" }));
     this.shade = svgNode("rect", { class: "shade", y: top, height: bottom - top });
     svg.append(this.shade);
-    for (const cell of marks) this.mark(cell, 4.5, "named-dot");
+    for (const { cell } of marks) this.mark(cell, 4.5, "named-dot");
+    this.names(marks);
     this.best = svgNode("circle", { r: 9, class: "ring" });
     svg.append(this.best);
     this.marked = [svgNode("circle", { r: 5.5, class: "mark base" }), svgNode("circle", { r: 7, class: "mark now" })];
@@ -92,9 +96,31 @@ class Plane {
     if (Number.isNaN(this.rates[cell] + this.recalls[cell])) return;
     this.svg.append(svgNode("circle", { cx: this.x(this.rates[cell]), cy: this.y(this.recalls[cell]), r, class: role, "data-cell": cell }));
   }
+  // The names of dots: right of the dot, else left of it, where nothing else stands; else the tooltip alone has it.
+  names(marks) {
+    const there = marks.filter(({ cell }) => !Number.isNaN(this.rates[cell] + this.recalls[cell]));
+    const at = ({ cell }) => [this.x(this.rates[cell]), this.y(this.recalls[cell])];
+    const taken = there.map((one) => { const [x, y] = at(one); return [x - 6, x + 6, y - 6, y + 6]; });
+    const limit = this.limit === null ? NaN : this.x(Math.min(this.limit, this.most));
+    if (!Number.isNaN(limit)) taken.push([limit - 4, limit + 4, 0, this.height]);
+    for (const one of there) {
+      const [x, y] = at(one), node = svgNode("text", { class: "beside", y: y + 4 }, one.name);
+      this.svg.append(node);
+      const width = node.getComputedTextLength();
+      const free = [["start", x + 9, x + 9], ["end", x - 9, x - 9 - width]].find(([, , left]) => {
+        const inside = left > this.left && left + width < this.width - 2;
+        return inside && taken.every((other) => left + width <= other[0] || other[1] <= left || y + 7 <= other[2] || other[3] <= y - 7);
+      });
+      if (!free) { node.remove(); continue; }
+      node.setAttribute("text-anchor", free[0]);
+      node.setAttribute("x", free[1]);
+      taken.push([free[2], free[2] + width, y - 7, y + 7]);
+    }
+  }
   // Where the setting shown stands, and the one compared with.
   moveTo(now) {
     this.now = now;
+    this.tip.hidden = true;
     this.marked.forEach((node, n) => {
       const cell = n ? now.cell : now.base, nowhere = Number.isNaN(this.rates[cell] + this.recalls[cell]);
       node.toggleAttribute("hidden", nowhere);

@@ -41,4 +41,5 @@ const unfold = () => {
   if (place) place.scrollIntoView();
 };
 addEventListener("hashchange", unfold);
-addEventListener("beforeprint", () => { for (const fold of document.querySelectorAll("details.appendix")) fold.open = true; });
+// On paper are the charts that answer most questions; the others, and the tables of the appendix, are files beside the page.
+addEventListener("beforeprint", () => { const charts = document.getElementById("charts"); if (charts) charts.open = true; });

@@ -23,36 +23,91 @@ const JOURNAL: &str = ".journal.jsonl";
 /// A folder with one holds a finished result.
 const MANIFEST: &str = "manifest.json";
 
-/// The files of a result, those of the report aside: it is written whole each time.
-const RESULT: [&str; 24] = [
-    "arguments.csv",
-    "budget.csv",
-    "budget.json",
-    "budgets.csv",
-    "budgets.parquet",
-    "cases.jsonl",
-    "choice.csv",
-    "excerpts.jsonl.zst",
-    "feedback.csv", // of earlier versions
-    "intervals.csv",
-    "limits.csv",
-    "outcomes.csv",
-    "outcomes.parquet",
-    "pareto.csv",
-    "regions.jsonl.zst",
-    "rejected.jsonl",
-    "repairs.csv",
-    "repairs.parquet",
-    "scores.csv",
-    "scores.parquet",
-    "scores_by.csv",
-    "scores_by.parquet",
-    "settings.toml",
-    MANIFEST,
+/// The files of a result and what each holds, those of the report aside: that is written whole each time. What only
+/// earlier versions wrote says nothing.
+pub const RESULT_FILES: [(&str, &str); 24] = [
+    (
+        "arguments.csv",
+        "`repair`: the arguments of recorded calls that are no JSON, and what each variant makes of them",
+    ),
+    (
+        "budget.csv",
+        "`tune --budget`: the settings that the clean text alone supports",
+    ),
+    ("budget.json", "`budget`: the verdicts"),
+    ("budgets.csv", "as `budgets.parquet`, with `--csv`"),
+    (
+        "budgets.parquet",
+        "`budget`: a row for each setting and source",
+    ),
+    (
+        "cases.jsonl",
+        "how alarms were judged, the settings, and each transcript with its label: what `compare` holds against another result",
+    ),
+    (
+        "choice.csv",
+        "`tune`: a row for each model: the setting, held out and in-sample figures, margins of the limits, the verdict",
+    ),
+    (
+        "excerpts.jsonl.zst",
+        "the text around onset and alarm of the transcripts to look at, for the report",
+    ),
+    ("feedback.csv", ""), // of earlier versions
+    ("intervals.csv", "the intervals of `scores.csv` over groups"),
+    (
+        "limits.csv",
+        "`budget`: what each iteration limit would have done",
+    ),
+    ("outcomes.csv", "as `outcomes.parquet`, with `--csv`"),
+    (
+        "outcomes.parquet",
+        "a row for each transcript and setting: verdict, alarm, delay",
+    ),
+    (
+        "pareto.csv",
+        "the settings that no other setting beats on both axes",
+    ),
+    (
+        "regions.jsonl.zst",
+        "the verdicts of each transcript in every cell, for the page's sliders",
+    ),
+    (
+        "rejected.jsonl",
+        "the lines that `--on-bad skip` left out, with the reason",
+    ),
+    ("repairs.csv", "as `repairs.parquet`, with `--csv`"),
+    (
+        "repairs.parquet",
+        "`repair`: a row for each transcript and variant",
+    ),
+    ("scores.csv", "as `scores.parquet`, with `--csv`"),
+    (
+        "scores.parquet",
+        "a row for each setting, model (`*`: all together) and unit: the counts and measures",
+    ),
+    ("scores_by.csv", "as `scores_by.parquet`, with `--csv`"),
+    (
+        "scores_by.parquet",
+        "the scores by kind, class, language and what `--by` names",
+    ),
+    (
+        "settings.toml",
+        "`tune`, `repair`: what to run, per model; the head says verdict, reason and figures",
+    ),
+    (
+        MANIFEST,
+        "versions, hash of the corpus, grid, seed, options, counts, time, machine: enough to run it again",
+    ),
 ];
 
-/// The files of the report, the charts aside.
-const REPORT: [&str; 2] = ["report.html", "report.md"];
+/// The files of the report and what each holds, the charts aside.
+pub const REPORT_FILES: [(&str, &str); 2] = [
+    ("report.html", "the report, one offline page"),
+    (
+        "report.md",
+        "the report as Markdown, for a terminal or a review",
+    ),
+];
 
 /// What is in the folder already.
 pub enum State {
@@ -78,8 +133,8 @@ impl Folder {
             return Err(Code::Usage.error(format!("--out {}: {why}", path.display())));
         }
         std::fs::create_dir_all(path).map_err(|e| refuse("cannot be made", e))?;
-        let files = RESULT.into_iter().chain(REPORT);
-        let files: Vec<_> = files.map(|name| ("--out", path.join(name))).collect();
+        let files = RESULT_FILES.into_iter().chain(REPORT_FILES);
+        let files: Vec<_> = files.map(|(name, _)| ("--out", path.join(name))).collect();
         apart(&files, read)?;
         host.writes(path);
         prove_writable(path).map_err(|e| refuse("cannot be written to", e))?;
@@ -121,8 +176,8 @@ impl Folder {
 
     /// The files of the result that are there, with their sizes in bytes.
     pub fn files(&self) -> BTreeMap<String, u64> {
-        let files = RESULT.iter().filter(|name| **name != MANIFEST);
-        let size = |name: &&str| Some((name.to_string(), self.size(name)?));
+        let files = RESULT_FILES.iter().filter(|(name, _)| *name != MANIFEST);
+        let size = |(name, _): &(&str, &str)| Some((name.to_string(), self.size(name)?));
         files.filter_map(size).collect()
     }
 
@@ -149,7 +204,7 @@ impl Folder {
         if !is_named(&self.path.join(MANIFEST)) {
             return Ok(());
         }
-        for name in RESULT {
+        for (name, _) in RESULT_FILES {
             let path = self.path.join(name);
             match std::fs::remove_file(&path) {
                 Err(e) if e.kind() != std::io::ErrorKind::NotFound => {

@@ -8,6 +8,7 @@
 //! | from a plan and a corpus to a result folder | [`replay`], [`Replayed`] |
 //! | the first pass over a corpus | [`survey`], [`Surveyed`] |
 //! | the folder, and what must not be written over | [`Folder`], [`apart`] |
+//! | repairers of faulty streams, measured and chosen | [`repairs`] |
 //! | a corpus on several machines | [`Parts`], [`Written`] |
 //! | detectors that are programs | [`programs`] |
 //! | errors and their exit codes | [`Failure`], [`Code`] |
@@ -49,6 +50,7 @@ mod outputs;
 mod own_limits;
 mod places;
 pub mod programs;
+pub mod repairs;
 mod replay;
 mod request;
 mod sharding;
@@ -58,7 +60,7 @@ mod units;
 mod words;
 
 pub use failure::{Code, Failure, RunResult};
-pub use folder::{Folder, State, fingerprint};
+pub use folder::{Folder, REPORT_FILES, RESULT_FILES, State, fingerprint};
 pub use host::{Alone, Host, Progress, watched};
 pub use kept::Kept;
 pub use looking::look;

@@ -16,7 +16,7 @@
 //! | how much data a claim takes | [`power`] |
 //! | two settings held against each other | [`compare()`], [`Side`], [`Comparison`] |
 //! | cases with the answer beside them | [`parse_pinned`], [`Expect`] |
-//! | repairers of faulty streams | [`choose_repair`], [`RepairTally`] |
+//! | repairers of faulty streams | [`repairs`] |
 //! | the files of a run | [`write_scores`], [`write_outcomes`], [`Results`] |
 //!
 //! Single-threaded: what is slow here was made to cost little instead.
@@ -38,7 +38,7 @@ pub mod measure;
 mod pareto;
 mod pinned;
 pub mod power;
-mod repairs;
+pub mod repairs;
 mod scores;
 mod tally;
 mod truth;
@@ -54,8 +54,8 @@ pub use choose::words::told;
 pub use choose::{NoCandidates, changes, choose, explained};
 pub use compare::{
     Bearing, Change, CompareOptions, Comparison, Direction, Fails, Flip, Gate, GateName, Noise,
-    NotComparable, Row, Said, Side, SideError, Spot, Test, compare, flips_csv, holm, mcnemar,
-    p_shown, sign_flips, student,
+    NotComparable, Row, Said, Side, SideError, Spot, Test, compare, flips, flips_csv, holm,
+    mcnemar, p_shown, sign_flips, student,
 };
 pub use constraint::{Assurance, Constraint};
 pub use deadloop_replay as replay;
@@ -73,13 +73,9 @@ pub use files::manifest::{CorpusInfo, Ended, Manifest, ProgramInfo};
 pub use files::openings::count_opening;
 pub use files::outcomes::{OutcomeRow, write_outcomes};
 pub use files::regions::{RegionBlock, Regions, RegionsHead, WatchedText, write_regions};
-pub use files::repairs::{
-    ArgumentRow, RepairRow, RepairScore, SHARES, share_of, write_arguments, write_repair_scores,
-    write_repairs,
-};
 pub use files::results::{Results, ScoresFile, each_outcomes, macro_means};
 pub use files::score_rows::ScoreRows;
-pub use files::settings::{InUse, settings_toml, write_setting, write_settings};
+pub use files::settings::{InUse, exact_glob, settings_toml, write_setting, write_settings};
 pub use files::store::{FileError, read_text_if_named, write_bytes, write_text};
 pub use files::subjects::MAX_ROWS;
 pub use files::sweep::{
@@ -98,7 +94,6 @@ pub use measure::{
 };
 pub use pareto::{FrontPoint, front};
 pub use pinned::{Expect, Fired, Marks, Pinned, Subject, parse_pinned};
-pub use repairs::{Candidate, Judged, RepairChoice, RepairTally, best, choose_repair};
 pub use scores::Scores;
 pub use tally::{
     AnyEvidence, BoxKey, BoxPlace, BoxSum, Boxes, Count, Evidence, Latencies, LatencySheet,

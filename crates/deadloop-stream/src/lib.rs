@@ -8,7 +8,7 @@
 //! | a response under a guard: bytes in, what may be passed on out | [`Watched`] |
 //! | the same, where a refused call is replaced | [`Refusing`] |
 //! | bytes into events, whatever the API | [`StreamReader`] |
-//! | thinking told from the answer | [`ThinkSplitter`], [`ThinkRules`] |
+//! | thinking separated from the answer | [`ThinkSplitter`], [`ThinkRules`] |
 //! | silence, from a clock that the caller has | [`Quiet`] |
 //! | how a response that is cut ends well-formed | [`Ending`] |
 //! | an event with its time and tokens; a recording as events | [`RecordedEvent`], [`stream`] |

@@ -52,7 +52,7 @@ pub struct Watched {
     turns: Option<Turns>,
     /// Whether the turn that is pushed now is derived: the stream did not bring it.
     derives: bool,
-    /// Events of the stream that the guard was told, without turns that nobody recorded, silence and the end.
+    /// Events of the stream that the guard was given, without turns that nobody recorded, silence and the end.
     events: u64,
     /// Bytes of the stream so far.
     fed: u64,
@@ -159,7 +159,7 @@ impl Watched {
         self.feed_each(bytes, now, |_| ())
     }
 
-    /// The same. `each` is called with each event that the guard was told.
+    /// The same. `each` is called with each event that the guard was given.
     pub fn feed_each(
         &mut self,
         bytes: &[u8],
@@ -184,7 +184,7 @@ impl Watched {
         self.end_each(now, |_| ())
     }
 
-    /// The same. `each` is called with each event that the guard was told.
+    /// The same. `each` is called with each event that the guard was given.
     pub fn end_each(&mut self, now: u64, mut each: impl FnMut(&ToldEvent<'_>)) -> Step {
         if self.alarm().is_some() {
             return self.stopped();
@@ -206,7 +206,7 @@ impl Watched {
         self.silent_each(now, |_| ())
     }
 
-    /// The same. `each` is called with each event that the guard was told.
+    /// The same. `each` is called with each event that the guard was given.
     pub fn silent_each(&mut self, now: u64, mut each: impl FnMut(&ToldEvent<'_>)) -> Step {
         if self.alarm().is_some() {
             return self.stopped();
@@ -339,7 +339,7 @@ impl Watched {
         None
     }
 
-    /// Whether a turn begins before this event that the stream does not tell of.
+    /// Whether a turn begins before this event that the stream does not report.
     fn begins_turn(&mut self, event: &Event<'_>) -> bool {
         let objects = self.reader.format() != Some(StreamFormat::Text);
         let turns = self.turns.get_or_insert_with(|| Turns::new(objects));

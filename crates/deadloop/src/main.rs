@@ -11,6 +11,7 @@ mod args;
 mod commands;
 mod evidence;
 mod exit;
+mod fitting;
 mod host;
 mod interrupt;
 mod opening;

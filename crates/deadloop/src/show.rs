@@ -5,13 +5,13 @@ use deadloop_score::measure::Metric;
 use deadloop_score::{Count, Tally, Transient, Worth};
 use std::fmt::Display;
 use std::io::{self, Write};
-
-use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
+use std::ops::Range;
 
 pub(crate) use deadloop_run::{count, several, typed};
 
 use crate::args::Global;
 use crate::exit::Outcome;
+use crate::fitting;
 use crate::visible::visible_lines;
 
 /// How many columns the terminal has that reads stdout: what `COLUMNS` says, else what the terminal says. `None` where
@@ -25,53 +25,39 @@ pub(crate) fn width() -> Option<u16> {
 }
 
 /// A table that reads at a glance: no rules, numbers to the right. `numbers`: the
-/// columns from this one on hold numbers. Its words are wrapped where it would be wider than the terminal.
+/// columns from this one on hold numbers. It is never wider than the terminal.
 pub(crate) fn table(header: &[&str], rows: &[Vec<String>], numbers: usize) -> String {
     table_of(header, rows, numbers..header.len())
 }
 
 /// The same; `numbers`: the columns that hold numbers.
-pub(crate) fn table_of(
-    header: &[&str],
-    rows: &[Vec<String>],
-    numbers: std::ops::Range<usize>,
-) -> String {
-    let mut table = Table::new();
-    table
-        .load_style(presets::NOTHING)
-        .set_header(header.to_vec());
-    for row in rows {
-        // Names in it are a stranger's.
-        table.add_row(row.iter().map(|cell| visible_lines(cell)));
-    }
-    if let Some(width) = width() {
-        table
-            .set_content_arrangement(ContentArrangement::Dynamic)
-            .set_width(width);
-    }
-    for column in table
-        .column_iter_mut()
-        .skip(numbers.start)
-        .take(numbers.len())
-    {
-        column.set_cell_alignment(CellAlignment::Right);
-        column.set_constraint(ColumnConstraint::ContentWidth);
-    }
-    table.trim_fmt()
+pub(crate) fn table_of(header: &[&str], rows: &[Vec<String>], numbers: Range<usize>) -> String {
+    fitting::table(header, &seen(rows), &numbers, width().map(usize::from))
 }
 
-/// A table of words. Cells are wrapped so that the table is at most `width` columns wide.
-pub(crate) fn wrapped(header: &[&str], rows: &[Vec<String>], width: u16) -> String {
-    let mut table = Table::new();
-    table
-        .load_style(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(width)
-        .set_header(header.to_vec());
-    for row in rows {
-        table.add_row(row.iter().map(|cell| visible_lines(cell)));
-    }
-    table.trim_fmt()
+/// A table of words, at most `most` columns wide whatever the terminal is.
+pub(crate) fn wrapped(header: &[&str], rows: &[Vec<String>], most: u16) -> String {
+    let width = width().map_or(most, |width| width.min(most));
+    let numbers = header.len()..header.len();
+    fitting::table(header, &seen(rows), &numbers, Some(width.into()))
+}
+
+/// Names in a table are a stranger's.
+fn seen(rows: &[Vec<String>]) -> Vec<Vec<String>> {
+    let row = |row: &Vec<String>| row.iter().map(|cell| visible_lines(cell)).collect();
+    rows.iter().map(row).collect()
+}
+
+/// Prose in lines that fit the terminal. A line with a command is left whole: it is to be copied.
+pub(crate) fn prose(text: &str) -> String {
+    let Some(width) = width() else {
+        return text.to_owned();
+    };
+    let line = |line: &str| match line.contains("deadloop ") {
+        true => vec![line.to_owned()],
+        false => fitting::folded(line, width.into()),
+    };
+    text.lines().flat_map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// The commands to type next, whole, on stderr: a pipe gets the answer alone.

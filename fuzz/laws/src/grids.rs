@@ -1,7 +1,7 @@
 //! Grids of context budgets and of repairers: TOML in; what is accepted is possible, and written it is the same again.
 
 use deadloop_replay::budget::BudgetGrid;
-use deadloop_replay::repairers::variants;
+use deadloop_replay::repairers::RepairGrid;
 
 /// Variants that are written and read again.
 const AGAIN: usize = 20;
@@ -27,21 +27,22 @@ pub fn grids(data: &[u8]) {
             }
         }
     }
-    match variants(text) {
-        Err(what) => {
-            let (line, what) = what.split_once(':').expect("a line");
-            let line: usize = line.parse().expect("a number");
-            assert!((1..=text.split('\n').count()).contains(&line), "{line}");
-            assert!(!what.trim().is_empty());
+    match RepairGrid::parse(text) {
+        Err(error) => {
+            let lines = text.split('\n').count();
+            assert!((1..=lines).contains(&error.line), "{error}");
+            assert!(!error.what.trim().is_empty());
         }
-        Ok((all, _)) => {
-            for variant in all.iter().filter(|v| !v.toml().is_empty()).take(AGAIN) {
+        Ok(grid) => {
+            let made = grid.variants.iter().filter(|v| !v.toml().is_empty());
+            for variant in made.take(AGAIN) {
                 let written = variant.toml();
-                let (again, refused) =
-                    variants(&written).unwrap_or_else(|e| panic!("{e} in:\n{written}"));
-                let same = again.iter().find(|again| !again.toml().is_empty());
+                let again = RepairGrid::parse(&written);
+                let again = again.unwrap_or_else(|e| panic!("{e} in:\n{written}"));
+                let mut same = again.variants.iter();
+                let same = same.find(|again| !again.toml().is_empty());
                 let same = same.unwrap_or_else(|| panic!("nothing of\n{written}"));
-                assert_eq!((same.toml(), refused), (written, 0));
+                assert_eq!((same.toml(), again.refused), (written, 0));
             }
         }
     }

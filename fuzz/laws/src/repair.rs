@@ -2,10 +2,10 @@
 //! to 31 stand for marks.
 
 use arbitrary::Unstructured;
-use deadloop_detect::repair::{
-    Delivered, Fault, Make, Pieces, REPAIRERS, Repairer, damage, damage_events, judge_events,
-};
-use deadloop_detect::{Domain, Params};
+use deadloop_corpus::damage::{damage, damage_events};
+use deadloop_detect::repair::{Delivered, Make, Pieces, REPAIRERS, Repairer};
+use deadloop_detect::{Domain, Fault, Params};
+use deadloop_score::repairs::judge_events;
 
 use crate::drawn::value;
 use crate::text::{chars, chunks, text};

@@ -103,7 +103,7 @@ def _columns(columns: Callable[[str], Iterable[Any]], there: Iterable[str], name
     there = [str(name) for name in there]
     for name in names:
         if name is not None and name not in there:
-            raise ValueError(f"there is no column {name!r}; there is: {', '.join(there)}")
+            raise ValueError(f"there is no column {name!r}; expected one of: {', '.join(there)}")
     parts = [[None] * rows if name is None else columns(name) for name in names]
     return zip(*parts, strict=True), rows
 

@@ -218,7 +218,7 @@ impl Corpus {
     /// Decodes one record and looks up its split: the expensive part, for any thread.
     ///
     /// # Errors
-    /// What is wrong with the record, and where it stands.
+    /// What is wrong with the record, and where it is.
     pub fn parse(&self, raw: &Raw) -> Result<Entry, Problem> {
         let mut entry = raw.entry(self.card())?;
         entry.split = self.split(&entry.transcript.id).map(str::to_owned);
@@ -268,7 +268,7 @@ fn transcripts(folder: &Path) -> Result<Vec<PathBuf>, CorpusError> {
         std::fs::read_dir(&inner).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
     let entries = listed.map_err(|e| CorpusError::unreadable(&inner, e))?;
     let mut files: Vec<_> = entries.into_iter().map(|entry| entry.path()).collect();
-    // Whatever has such a name is meant: what cannot be read is told where it is opened.
+    // Whatever has such a name is meant: what cannot be read is reported where it is opened.
     files.retain(|file| formats::is_transcripts(file));
     files.sort();
     if files.is_empty() {

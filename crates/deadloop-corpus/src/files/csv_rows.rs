@@ -65,7 +65,7 @@ pub(crate) fn is_open(text: &[u8]) -> bool {
     matches!(row_end(text), (_, Some(UNCLOSED)))
 }
 
-/// Where in a row a byte stands.
+/// Where in a row a byte is.
 enum At {
     /// Before the first byte of a cell.
     Begin,

@@ -13,7 +13,7 @@ const GZIP: &[u8] = b"\x1f\x8b";
 const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 const BUFFER: usize = 1 << 16;
 
-/// The text of a file. gzip and zstd are told by the bytes; a file that unpacks to more than a thousand times its size is
+/// The text of a file. gzip and zstd are recognised by the bytes; a file that unpacks to more than a thousand times its size is
 /// broken where it does.
 pub(crate) fn unpack(file: impl Read + Send + 'static) -> io::Result<Box<dyn BufRead + Send>> {
     let mut file = BufReader::with_capacity(BUFFER, file);

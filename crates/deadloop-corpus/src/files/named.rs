@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Whether anything stands at this name, be it something that cannot be read.
+/// Whether anything has this name, also something that cannot be read.
 pub fn is_named(path: &Path) -> bool {
     match path.symlink_metadata() {
         Ok(_) => true,

@@ -23,7 +23,7 @@ impl Raw {
         Self { place, record }
     }
 
-    /// Where it stands.
+    /// Where it is.
     pub fn place(&self) -> &Place {
         &self.place
     }

@@ -12,7 +12,7 @@ const COLUMNS: &str = "the columns transcript,split";
 /// The splits of a corpus, with what is wrong in their file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Splits {
-    /// By the id as it stands in the file.
+    /// By the id as it is in the file.
     of: HashMap<String, (String, Place)>,
     /// By the id without the blanks around it, for those who put a blank after each comma; which id that
     /// is.

@@ -26,7 +26,7 @@ pub enum WriteError {
         /// The file.
         path: PathBuf,
     },
-    /// What stands at the name is no file: a folder, a device, a pipe, a link to nothing.
+    /// What is at the name is no file: a folder, a device, a pipe, a link to nothing.
     #[error("{}: is there and is no file; expected a new name, or that of a file", path.display())]
     NoFile {
         /// The name.
@@ -159,7 +159,7 @@ impl Write for Beside {
 }
 
 /// Writes transcripts into one file, in the format that its name says: `.jsonl`, `.jsonl.zst`,
-/// `.jsonl.gz` or `.parquet`. Nothing stands at that name before [`CorpusWriter::finish`].
+/// `.jsonl.gz` or `.parquet`. Nothing has that name before [`CorpusWriter::finish`].
 pub struct CorpusWriter {
     sink: Box<dyn Sink>,
     target: Target,

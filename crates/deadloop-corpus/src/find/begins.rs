@@ -7,7 +7,7 @@ use super::views::{Stretch, View, ends_sentence};
 const ASIDE: usize = 12;
 /// Thrice the chars of a sentence that a stretch may have picked up before its first copy.
 const PICKED: usize = 48;
-/// Marks that close what stands before them.
+/// Marks that close what is before them.
 const CLOSING: &str = ".,;:!?。，、；：！？．…)）]】}」』”’";
 
 /// A stretch with its copies where a reader sees them begin. White space and marks that close a
@@ -80,7 +80,7 @@ fn closes(c: &&char) -> bool {
     c.is_whitespace() || CLOSING.contains(**c)
 }
 
-/// Whether what stands at `at` goes on with a sentence that has begun before.
+/// Whether what is at `at` goes on with a sentence that has begun before.
 fn within_sentence(text: &[char], at: usize) -> bool {
     let before = (0..at).rev().find(|i| !text[*i].is_whitespace());
     let begins = at > 0 && text[at - 1] == '\n';

@@ -38,7 +38,7 @@ const MOST: usize = 4;
 const FEW: f64 = 8.0;
 /// From this period on, in chars, the unit is a paragraph.
 const PARAGRAPH: usize = 40;
-/// What stands at the end of recordings and is not the model's text.
+/// What is at the end of recordings and is not the model's text.
 const END_MARKS: [&str; 6] = [
     "</s>",
     "<|endoftext|>",
@@ -61,7 +61,7 @@ pub struct FoundSpan {
     pub end: Option<usize>,
     /// Chars from the first copy to the second.
     pub period: usize,
-    /// How often the unit stands in it, a cut last copy counted in part.
+    /// How often the unit is in it, a cut last copy counted in part.
     pub copies: f64,
     /// What is repeated.
     pub kind: Kind,

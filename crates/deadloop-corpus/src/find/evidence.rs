@@ -45,7 +45,7 @@ pub(super) fn confidence_drawn(chars: usize, times: f64) -> f64 {
     certain(0.8 * (chars as f64 / 1000.0).ln() + (times - 20.0) / 10.0)
 }
 
-/// What stands in text that fills a form: markup, JSON.
+/// What is in text that fills a form: markup, JSON.
 const FIELDS: [&str; 3] = ["</", "\":", "':"];
 
 /// Records that fill a form were asked for more often than not.

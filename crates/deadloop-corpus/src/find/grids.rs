@@ -56,7 +56,7 @@ fn cells(row: &[char]) -> usize {
     }
 }
 
-/// Whether a char belongs to what stands in a cell.
+/// Whether a char belongs to what is in a cell.
 fn is_cell(c: char) -> bool {
     !c.is_whitespace() && !",;|[](){}&+-".contains(c)
 }

@@ -23,7 +23,7 @@ impl PeriodicRun {
         self.end - self.start
     }
 
-    /// How often the unit stands in it, a cut last copy counted in part.
+    /// How often the unit is in it, a cut last copy counted in part.
     pub fn copies(&self) -> f64 {
         self.length() as f64 / self.period as f64
     }
@@ -61,7 +61,7 @@ struct Tables {
     right: Vec<u32>,
     /// The same for the left half read backwards.
     left: Vec<u32>,
-    /// For each place of the left half: how far what stands there is like the right half.
+    /// For each place of the left half: how far what is there is like the right half.
     ahead: Vec<u32>,
     /// For each place of the right half, read backwards, the same for the left half.
     back: Vec<u32>,

@@ -14,7 +14,7 @@ const ENOUGH: i64 = 150;
 const DROP: i64 = 1500;
 /// The fewest chars of such a stretch.
 const MIN_CHARS: usize = 1500;
-/// How often each word stands in it at least, on average: a proof that names the same few people comes to 20.
+/// How often each word is in it at least, on average: a proof that names the same few people comes to 20.
 const TIMES: f64 = 24.0;
 /// The fewest chars for each digit in the stretch.
 const DIGITS: usize = 50;
@@ -23,7 +23,7 @@ const DIGITS: usize = 50;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Soup {
     pub(super) start: usize,
-    /// How often each word stands in it, on average.
+    /// How often each word is in it, on average.
     pub(super) times: f64,
 }
 

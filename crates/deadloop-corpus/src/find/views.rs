@@ -37,7 +37,7 @@ pub struct Stretch {
     pub onset: usize,
     /// One past the last char that belongs to it.
     pub end: usize,
-    /// How often the unit stands in it, a cut last copy counted in part.
+    /// How often the unit is in it, a cut last copy counted in part.
     pub copies: f64,
     /// How the numbers in the copies differ.
     pub numbers: Numbers,
@@ -66,7 +66,7 @@ impl Stretch {
     }
 }
 
-/// A text as the symbols of a view, and where each stands: from its start up to the start of the
+/// A text as the symbols of a view, and where each is: from its start up to the start of the
 /// next one belongs to it; the last ends at `end`.
 #[derive(Debug, Default)]
 struct Symbols {

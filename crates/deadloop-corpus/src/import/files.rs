@@ -1,4 +1,4 @@
-//! The files that are meant, what the transcripts in them are called, and which of them are as they were
+//! The selected files, what the transcripts in them are called, and which of them are as they were
 //! when they were read before.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
@@ -36,7 +36,7 @@ impl FileStamp {
     }
 }
 
-/// What stands beside a database while it is written.
+/// What is beside a database while it is written.
 pub(super) fn beside(path: &Path, end: &str) -> Option<std::fs::Metadata> {
     let mut name = path.as_os_str().to_owned();
     name.push(end);

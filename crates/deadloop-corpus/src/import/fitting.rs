@@ -9,7 +9,7 @@ use crate::{Body, Entry, MAX_LINE, RecordedEvent};
 /// What is kept of each long text, in bytes, the most generous first.
 const KEPT: [usize; 4] = [1 << 20, 1 << 16, 1 << 12, 1 << 8];
 
-/// Bytes of a line that one byte of a text takes at most (as `\u0001`), and some for what stands around it.
+/// Bytes of a line that one byte of a text takes at most (as `\u0001`), and some for what is around it.
 const ESCAPED: usize = 8;
 
 /// Cuts results and what users said until the entry is a line that a corpus may have; how many were cut.

@@ -316,7 +316,7 @@ fn prose(head: &[u8]) -> &'static str {
 fn unknown(head: &Head) -> WireFault {
     let names: Vec<&str> = FOREIGN.iter().map(|format| format.name).collect();
     let expected = format!(
-        "one of {}, said with --from, or the column that holds the text, said with --text-field",
+        "--text-field with the field that holds the text (data.output leads into objects), or --from with one of: {}",
         names.join(", ")
     );
     let keys = head.objects().next().map(|object| {

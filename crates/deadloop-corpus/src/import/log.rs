@@ -1,4 +1,4 @@
-//! Logs of chats and agents, each as a table: where its records stand, what tells them, and which
+//! Logs of chats and agents, each as a table: where its records are, what tells them, and which
 //! events a record becomes. One reader reads them all; a format is a row of `formats/logs.rs`.
 
 use serde_json::Value;
@@ -27,7 +27,7 @@ pub(crate) struct Log {
     pub(crate) marks: &'static [&'static [Mark]],
     /// How certain that makes it.
     pub(crate) sure: Certainty,
-    /// Lists of a document that its records stand in; without any the document is the record.
+    /// Lists of a document that its records are in; without any the document is the record.
     pub(crate) records: &'static [&'static str],
     /// Whether a document is a run; else all records of a file are one, as long as their id is.
     pub(crate) whole: bool,

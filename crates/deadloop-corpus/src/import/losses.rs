@@ -64,7 +64,7 @@ impl Losses {
         }
     }
 
-    /// What is left of an object whose known fields were taken out; `path`: where it stands, empty
+    /// What is left of an object whose known fields were taken out; `path`: where it is, empty
     /// for the record itself. Values that say nothing (null, empty) are no loss.
     pub(crate) fn rest(&mut self, path: &str, object: &Map<String, Value>) {
         // Servers write many fields as null: no path is made for those.

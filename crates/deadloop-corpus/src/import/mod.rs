@@ -3,7 +3,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | which files are meant, what their transcripts are called | `files` |
-//! | how the format is told from the beginning of a file | `head` |
+//! | how the format is recognised from the beginning of a file | `head` |
 //! | how a file is cut into records: lines, one document, text, an archive, a database | `cut` |
 //! | what a format makes of a record | `formats/<name>.rs` |
 //! | live streams: bytes in, events out | `stream` |
@@ -321,7 +321,7 @@ impl Import {
     }
 
     /// The corpora among what is imported, and where they are: of those only the transcripts are
-    /// recordings. What stands beside them is for the caller.
+    /// recordings. What is beside them is for the caller.
     pub fn corpora(&self) -> impl Iterator<Item = (&Path, &Arc<Corpus>)> {
         let corpora = self.files.corpora().iter();
         corpora.map(|(path, corpus)| (path.as_path(), corpus))

@@ -41,7 +41,7 @@ fn steps(path: &str) -> Vec<Step<'_>> {
     steps
 }
 
-/// Takes what stands at a path: the first of several that is not null. A single element of a list
+/// Takes what is at a path: the first of several that is not null. A single element of a list
 /// needs no `[]`.
 pub(crate) fn take(object: &mut Object, path: &str) -> Option<Value> {
     let found = match object.remove(path) {
@@ -61,7 +61,7 @@ pub(crate) fn first(object: &mut Object, paths: &[&str]) -> Option<Value> {
     paths.iter().find_map(|path| take(object, path))
 }
 
-/// Takes all that stands at a path, in order.
+/// Takes all that is at a path, in order.
 pub(crate) fn all(object: &mut Object, path: &str) -> Vec<Value> {
     let mut found = Vec::new();
     fields(object, &steps(path), false, &mut found);

@@ -114,7 +114,7 @@ fn inner(usage: &mut Object) -> Option<u64> {
 /// The one run of a file, as its reader puts it together.
 #[derive(Debug, Default)]
 pub(crate) struct Session {
-    /// Where its first record stands; none: no record was read.
+    /// Where its first record is; none: no record was read.
     place: Option<Place>,
     /// The recording's own id of it; none: it is called after its file.
     pub(crate) id: Option<String>,

@@ -1,7 +1,7 @@
 //! Traces of observability tools as runs: spans of model calls and of tools, in the order in which they
 //! began.
 //!
-//! A model's span holds all that was sent, so what came before stands in it again: of its input only what
+//! A model's span holds all that was sent, so what came before is in it again: of its input only what
 //! is new is taken. What the model called is taken from its answer; a span of a tool gives the result, and
 //! the call too where no answer holds it.
 
@@ -59,7 +59,7 @@ pub(crate) struct Span {
     pub(crate) reason: Option<String>,
 }
 
-/// The run of a trace, and its model. A message that cannot be read is told with the place of its trace and
+/// The run of a trace, and its model. A message that cannot be read is reported with the place of its trace and
 /// left out: it costs no other.
 fn run(mut spans: Vec<Span>, place: &Place, out: &mut Out) -> (Conversation, Option<String>) {
     spans.sort_by(|a, b| {

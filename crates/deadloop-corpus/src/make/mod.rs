@@ -1,5 +1,6 @@
-//! Transcripts that are made: loops planted into clean texts, and corpora from a spec, each transcript from a seed of
-//! its own.
+//! Transcripts that are made: loops planted into clean texts, streams damaged on purpose, and corpora from a spec, each
+//! transcript from a seed of its own.
 
+pub mod damage;
 pub mod plant;
 pub mod synth;

@@ -97,7 +97,7 @@ pub struct Entry {
     pub rest: Map<String, Value>,
     /// Its split, from `splits.csv`.
     pub split: Option<String>,
-    /// Where it stands.
+    /// Where it is.
     pub place: Place,
 }
 

@@ -83,7 +83,7 @@ struct Open<'a> {
 struct Reader<'a> {
     open: Vec<Open<'a>>,
     answered: Vec<&'a str>,
-    /// The turn that goes on: where it began, and whether something stands in it.
+    /// The turn that goes on: where it began, and whether something is in it.
     turn: Option<(u64, bool)>,
     found: Vec<Disorder>,
 }

@@ -179,29 +179,6 @@ fn every_entry_is_registered_and_has_a_sample() {
     }
 }
 
-/// The page of recordings names every format, in the order of the registry.
-#[test]
-fn the_table_of_formats_is_the_registry() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/recordings.md");
-    let text = std::fs::read_to_string(&page).unwrap();
-    let (begin, end) = (
-        "<!-- formats: this table is written by a test -->\n",
-        "<!-- formats end -->",
-    );
-    let (before, rest) = text.split_once(begin).unwrap();
-    let (table, after) = rest.split_once(end).unwrap();
-    let rows = import_formats().map(|format| format!("| `{}` | {} |\n", format.name, format.help));
-    let expected = format!(
-        "| `--from` | what it reads |\n|---|---|\n{}",
-        rows.collect::<String>()
-    );
-    if std::env::var_os("BLESS").is_some() {
-        std::fs::write(&page, [before, begin, &expected, end, after].concat()).unwrap();
-        return;
-    }
-    assert_eq!(table, expected, "BLESS=1 writes it anew");
-}
-
 #[test]
 fn every_sample_becomes_what_is_expected() {
     let mut wrong = Vec::new();

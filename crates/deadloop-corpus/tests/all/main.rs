@@ -8,6 +8,7 @@
 
 mod bad_input;
 mod broken_runs;
+mod damage;
 mod databases;
 mod finder;
 mod finder_runs;

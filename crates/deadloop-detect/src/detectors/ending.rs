@@ -9,8 +9,8 @@ use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
 use crate::param::Param;
 use crate::params::Params;
-use crate::repair::Fault;
 use crate::spec::Spec;
+use crate::stream::Fault;
 use crate::stream::{Channel, Chars, Event, Kind, TextChannel};
 
 /// The registry entry.

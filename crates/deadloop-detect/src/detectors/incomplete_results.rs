@@ -8,8 +8,8 @@ use crate::fact::{Bound, Fact};
 use crate::meter::{Meter, Recipe};
 use crate::param::Param;
 use crate::params::Params;
-use crate::repair::Fault;
 use crate::spec::Spec;
+use crate::stream::Fault;
 use crate::stream::{Arguments, Calls, Channel, Event, Kind};
 
 /// The registry entry.

@@ -7,9 +7,9 @@ use std::ops::Deref;
 use crate::meter::Recipe;
 use crate::param::{Mark, Param, Threshold};
 use crate::params::Params;
-use crate::repair::Fault;
 pub use crate::response::Response;
 use crate::spec::Spec;
+use crate::stream::Fault;
 use crate::stream::{Channel, Event};
 use crate::value::Value;
 

@@ -6,8 +6,9 @@ use crate::fact::{Bound, Fact};
 use crate::meter::{Meter, Recipe};
 use crate::param::Param;
 use crate::params::Params;
-use crate::repair::{Fault, PHRASE_LISTS, phrases};
+use crate::repair::{PHRASE_LISTS, phrases};
 use crate::spec::Spec;
+use crate::stream::Fault;
 use crate::stream::{Channel, Chars, Event, Kind, TextChannel};
 
 /// The registry entry.

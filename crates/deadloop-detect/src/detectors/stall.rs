@@ -8,8 +8,8 @@ use crate::arrived::Arrived;
 use crate::fact::{Bound, Fact};
 use crate::meter::{Meter, Recipe};
 use crate::param::{Param, Threshold};
-use crate::repair::Fault;
 use crate::spec::Spec;
+use crate::stream::Fault;
 use crate::stream::{Channel, Chars, Event, Kind, TextChannel};
 
 /// The registry entry.

@@ -72,7 +72,7 @@ impl Pieces {
 
 impl Meaning {
     /// Adds parts that came later.
-    pub(super) fn add(&mut self, more: &Pieces) {
+    pub fn add(&mut self, more: &Pieces) {
         for piece in &more.0 {
             match piece {
                 Piece::Reasoning(text) => self.reasoning.push_str(text),

@@ -23,16 +23,10 @@
 //! |---|---|
 //! | a repairer, its parameters and presets | `<name>` |
 //! | what comes out | `meaning` |
-//! | how good it was, against the truth | `judge` |
-//! | faults by construction | `damage` |
-//! | how long it keeps a reader waiting | `delay` |
 //! | marks in a stream; names that are nearly known | `marks`, `nearest` |
 
-mod damage;
-mod delay;
 mod filter;
 mod json;
-mod judge;
 mod marks;
 mod meaning;
 mod names;
@@ -42,12 +36,7 @@ mod replay;
 mod tags;
 mod think;
 
-pub use damage::{Damaged, DamagedEvents, Fault, damage, damage_events};
-pub use delay::{Delay, delay, mend_and_wait};
 pub(crate) use filter::{LISTS as PHRASE_LISTS, phrases};
 pub use json::MOST_DEEP;
-pub use judge::{
-    Gold, Mended, MendedArguments, MendedEvents, judge, judge_arguments, judge_events,
-};
 pub use meaning::{Action, Delivered, Meaning, Piece, Pieces};
 pub use registry::{EventRepair, Make, Mends, REPAIRERS, Repairer, TextRepair};

@@ -8,7 +8,8 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use regex::Regex;
 
 use super::known::HOLE;
-use super::{Answer, STATELESS_CHARS, STATELESS_N, VOLATILE, ids};
+use super::window::WITH_RESULT;
+use super::{ARGUMENTS, Answer, STATELESS_CHARS, STATELESS_N, VOLATILE, ids};
 use crate::detectors::Refusal;
 use crate::param::{DECIMAL, Param};
 use crate::params::Params;
@@ -99,6 +100,8 @@ pub(crate) struct Look {
     pub(super) volatile: bool,
     pub(super) stateless_n: u64,
     stateless_chars: usize,
+    pub(super) with_result: bool,
+    pub(super) arguments: bool,
 }
 
 impl Look {
@@ -122,6 +125,8 @@ impl Look {
             stateless_n: params.count(STATELESS_N.name),
             stateless_chars: usize::try_from(params.count(STATELESS_CHARS.name))
                 .unwrap_or(usize::MAX),
+            with_result: params.flag(WITH_RESULT),
+            arguments: params.flag(ARGUMENTS.name),
         }
     }
 

@@ -22,7 +22,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::fact::{Beat, Bound, Clock, Fact};
 use crate::stream::{Arguments, Calls, Chars, Cut, Event, Kind, TextChannel, Turns, Units};
 
-mod answers;
+mod counted;
 mod errors;
 mod ids;
 mod key;
@@ -35,7 +35,7 @@ mod stretch;
 mod told;
 mod window;
 
-pub(crate) use answers::{Answers, AtResults, Seen};
+pub(crate) use counted::{At, Counter, Next, counted};
 pub(crate) use errors::Errors;
 pub(crate) use key::{Key, key};
 pub(crate) use known::{ARGUMENTS, Known, STATELESS_CHARS, STATELESS_N, Same, VOLATILE};
@@ -47,7 +47,7 @@ pub(crate) use pairs::{Asked, Pairs};
 pub(crate) use said::Said;
 pub(crate) use stretch::Stretch;
 pub(crate) use told::Told;
-pub(crate) use window::{WINDOW, Window, window, with_result};
+pub(crate) use window::{Among, Measure, WINDOW, Window, window, with_result};
 
 /// Calls without a result that a meter keeps in mind; the oldest is forgotten for another.
 pub(crate) const MAX_OPEN: usize = 1000;

@@ -1,28 +1,36 @@
-//! [`Window`]: the last few things, how often each of them is there, and how many different ones there are.
+//! [`Window`]: the last few things, how often each of them is there, and how many different ones there are. [`Among`] counts
+//! calls in one.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use super::number;
+use super::{At, Counter, Next, Repeat, Told, number};
+use crate::fact::Fact;
 use crate::param::Param;
-use crate::stream::Units;
+use crate::params::Params;
+use crate::stream::{Calls, Kind, Units};
 
 /// The longest window that a setting may ask for.
 pub(crate) const WINDOW: i64 = 1000;
 
+pub(super) const WITH_RESULT: &str = "with_result";
+
 /// Whether the result counts too.
 pub(crate) const fn with_result(default: bool) -> Param {
-    Param::flag("with_result", default)
+    Param::flag(WITH_RESULT, default)
         .doc("true: a call and its result are compared; false: the call alone")
 }
 
+const LENGTH: &str = "window";
+
 /// The parameter for the length of a window.
 pub(crate) const fn window(default: i64, unit: &'static str, doc: &'static str) -> Param {
-    Param::count("window", default, 2..=WINDOW)
+    Param::count(LENGTH, default, 2..=WINDOW)
         .unit(unit)
         .doc(doc)
 }
 
 /// The last things of a run, by their hashes, each with its place.
+#[derive(Clone)]
 pub(crate) struct Window {
     size: usize,
     last: VecDeque<(u128, Units)>,
@@ -80,5 +88,72 @@ impl Window {
     pub(crate) fn clear(&mut self) {
         self.last.clear();
         self.counts.clear();
+    }
+}
+
+/// Counts calls among the last ones, by the parameter [`window`].
+#[derive(Clone)]
+pub(crate) struct Among {
+    measure: Measure,
+    /// What the loosest setting accepts.
+    loosest: i64,
+    window: Window,
+    told: Told,
+}
+
+/// What is counted in a window.
+#[derive(Clone, Copy)]
+pub(crate) enum Measure {
+    /// How often the newest one is there.
+    Newest,
+    /// How many different ones there are.
+    Distinct,
+}
+
+impl Among {
+    /// `threshold` bounds the measure: how often the newest has to be there, or how many there may be.
+    pub(crate) fn new(params: &Params, measure: Measure, threshold: &Param) -> Self {
+        Self {
+            measure,
+            loosest: params.int(threshold.name),
+            window: Window::new(params.count(LENGTH)),
+            told: Told::default(),
+        }
+    }
+}
+
+impl Counter for Among {
+    fn count(&mut self, next: Next, at: At<'_>) -> Option<Fact> {
+        let count = self.window.push(next.key, at.call.into());
+        let distinct = self.window.distinct().unwrap_or(i64::MAX);
+        let (value, wanted) = match self.measure {
+            Measure::Newest => (
+                number(count),
+                number(count) >= self.loosest && count >= next.enough,
+            ),
+            Measure::Distinct => (distinct, distinct <= self.loosest),
+        };
+        if !self.told.is_news(value, wanted) {
+            return None;
+        }
+        let (what, onset, copies) = match self.measure {
+            Measure::Newest => ((Kind::Interleaved, "count"), self.window.second(), count),
+            Measure::Distinct => {
+                let what = (Kind::AperiodicStagnation, "distinct");
+                (what, self.window.first_again(), 0)
+            }
+        };
+        let repeat = Repeat {
+            onset: onset.unwrap_or(at.call.into()),
+            period: Calls(0).into(),
+            copies,
+            unit: at.unit,
+        };
+        Some(at.run.fact(what, vec![value], repeat))
+    }
+
+    fn clear(&mut self) {
+        self.window.clear();
+        self.told = Told::default();
     }
 }

@@ -229,10 +229,20 @@ impl Settings {
     /// The same where detectors of text take `per` for one text in a run.
     #[must_use]
     pub fn read_per(self, per: Per) -> Self {
-        let own = self.own.into_iter();
+        self.each(|guard| guard.read_per(per))
+    }
+
+    /// The same where every guard whose members have a parameter `allow` lets the calls of these tools pass too: globs of
+    /// their names.
+    #[must_use]
+    pub fn allowing(self, tools: &[String]) -> Self {
+        self.each(|guard| guard.allowing(tools))
+    }
+
+    fn each(self, change: impl Fn(Setting) -> Setting) -> Self {
         Self {
-            guard: self.guard.read_per(per),
-            own: own.map(|guard| guard.read_per(per)).collect(),
+            guard: change(self.guard),
+            own: self.own.into_iter().map(change).collect(),
             ..self
         }
     }

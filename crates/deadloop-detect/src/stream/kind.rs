@@ -5,16 +5,16 @@ use std::fmt;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::repair::Fault;
+use super::fault::Fault;
 
 /// What kind of loop it is: of an alarm (what the detector saw) and of a label (the truth).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// A short unit over and over: "thinkthinkthink" (seed 000, type 3).
+    /// A short unit over and over: "thinkthinkthink".
     ShortSequence,
-    /// The same sentences or paragraphs (seed 000, type 1).
+    /// The same sentences or paragraphs.
     Paragraph,
-    /// The same list items under rising numbers (seed 000, type 2).
+    /// The same list items under rising numbers.
     OrderedList,
     /// Copies that differ in a word, a number, a name.
     NearRepeat,

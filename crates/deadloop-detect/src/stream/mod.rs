@@ -8,6 +8,7 @@
 //! | how much of each channel had arrived | [`Seen`] |
 //! | a place in a transcript, which can be ordered | [`Cursor`] |
 //! | what kind of loop it is | [`Kind`] |
+//! | how a stream is damaged | [`Fault`] |
 //!
 //! A position is a number of units of **its** channel. Chars, calls and turns are types of their own, so
 //! that the compiler refuses to add or compare them:
@@ -29,12 +30,14 @@
 
 mod channel;
 mod event;
+mod fault;
 mod kind;
 mod seen;
 mod units;
 
 pub use channel::{Channel, TextChannel};
 pub use event::{Arguments, ArgumentsOf, Cut, CutOf, Event, EventOf, OwnedEvent};
+pub use fault::Fault;
 pub use kind::Kind;
 pub use seen::{Cursor, Seen};
 pub use units::{Calls, Chars, Turns, Unit, Units};

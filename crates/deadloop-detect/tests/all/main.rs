@@ -7,6 +7,7 @@
 )]
 
 mod bare;
+mod batches;
 mod circling;
 mod common;
 mod compression;
@@ -17,9 +18,6 @@ mod novelty;
 mod peers;
 mod per;
 mod recycled;
-mod repair_cases;
-mod repair_faults;
-mod repair_judge;
 mod repair_laws;
 mod repairing;
 mod run_laws;

@@ -11,13 +11,13 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use deadloop_detect::{Param, SettingsError, Value, meant};
+use deadloop_detect::SettingsError;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::params::{Budget, PARAMS};
+use super::params::{Budget, SPEC};
 use super::presets::preset;
-use crate::grid::values_of;
+use crate::grid::{cells, product, swept};
 
 /// The grid of agents.md where none is given.
 pub const DEFAULT_GRID: &str = "\
@@ -67,11 +67,17 @@ impl BudgetGrid {
         let mut grid = Self::default();
         let mut seen = HashSet::new();
         for table in &wire.budget {
-            for budget in table.budgets(text)? {
-                match budget.check() {
-                    Err(reason) => *grid.refused.entry(reason).or_default() += 1,
-                    Ok(()) if seen.insert(budget.told()) => grid.budgets.push(budget),
-                    Ok(()) => {}
+            let swept = swept(&SPEC, &table.params, text)?;
+            let cells = cells(&swept, MOST);
+            let cells = cells.ok_or_else(|| SettingsError::at(text, 0..0, too_many()))?;
+            for params in product(table.base(text)?.params(), &swept, cells) {
+                if let Err(refusal) = SPEC.check(&params) {
+                    *grid.refused.entry(refusal.reason).or_default() += 1;
+                    continue;
+                }
+                let budget = Budget::of(&params);
+                if seen.insert(budget.told()) {
+                    grid.budgets.push(budget);
                 }
             }
         }
@@ -83,55 +89,17 @@ impl BudgetGrid {
             )),
             (0, None) => Err(SettingsError::at(text, 0..0, "no [[budget]]")),
             (1..=MOST, _) => Ok(grid),
-            (n, _) => Err(SettingsError::at(text, 0..0, too_many(n))),
+            _ => Err(SettingsError::at(text, 0..0, too_many())),
         }
     }
 }
 
-fn too_many(n: usize) -> String {
-    format!("{n} settings; at most {MOST} are allowed")
+fn too_many() -> String {
+    format!("more than {MOST} settings; expected fewer values")
 }
 
 impl Table {
-    /// The product of its values.
-    fn budgets(&self, text: &str) -> Result<Vec<Budget>, SettingsError> {
-        let mut all = vec![self.base(text)?];
-        for name in self.params.keys() {
-            if !PARAMS.iter().any(|param| param.name == name.get_ref()) {
-                return Err(SettingsError::at(
-                    text,
-                    name.span(),
-                    unknown(name.get_ref()),
-                ));
-            }
-        }
-        for param in PARAMS {
-            let given = self
-                .params
-                .iter()
-                .find(|(name, _)| name.get_ref() == param.name);
-            let Some((_, item)) = given else { continue };
-            let values = self.values(param, item, text)?;
-            if all.len().saturating_mul(values.len()) > MOST {
-                let what = too_many(all.len().saturating_mul(values.len()));
-                return Err(SettingsError::at(text, item.span(), what));
-            }
-            let with = |budget: &Budget| {
-                let budget = budget.clone();
-                values
-                    .iter()
-                    .map(move |value| {
-                        let mut budget = budget.clone();
-                        budget.set(param.name, value);
-                        budget
-                    })
-                    .collect::<Vec<_>>()
-            };
-            all = all.iter().flat_map(with).collect();
-        }
-        Ok(all)
-    }
-
+    /// What its values are set over.
     fn base(&self, text: &str) -> Result<Budget, SettingsError> {
         let Some(name) = &self.preset else {
             return Ok(Budget::default());
@@ -140,31 +108,6 @@ impl Table {
         let found = found.map_err(|what| SettingsError::at(text, name.span(), what))?;
         Ok(found.within(&Budget::default()))
     }
-
-    fn values(
-        &self,
-        param: &Param,
-        item: &Spanned<toml::Value>,
-        text: &str,
-    ) -> Result<Vec<Value>, SettingsError> {
-        let error =
-            |what: String| SettingsError::at(text, item.span(), format!("{}: {what}", param.name));
-        let values = values_of(param, item).map_err(error)?;
-        if values.is_empty() {
-            Err(error("no value".into()))
-        } else {
-            Ok(values)
-        }
-    }
-}
-
-fn unknown(name: &str) -> String {
-    let known: Vec<&str> = PARAMS.iter().map(|param| param.name).collect();
-    format!(
-        "unknown parameter \"{name}\" of a budget{}; expected one of: {}",
-        meant(name, known.iter().copied()),
-        known.join(", ")
-    )
 }
 
 #[cfg(test)]

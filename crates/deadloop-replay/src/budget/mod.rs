@@ -3,7 +3,7 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | the parameters, one setting, what is unsafe in it | [`PARAMS`], [`Budget`], [`Remark`] |
+//! | the parameters, one setting, what is unsafe in it | [`SPEC`], [`Budget`], [`Remark`] |
 //! | settings under names | [`presets()`] |
 //! | a file with several values for each parameter | [`BudgetGrid`] |
 //! | how long the events of a run are | [`Lengths`] |
@@ -30,7 +30,7 @@ mod words;
 pub use grid::{BudgetGrid, DEFAULT_GRID};
 pub use lengths::{Lengths, Prompt, Use};
 pub use limit::{Limit, LimitAsked};
-pub use params::{Budget, Counter, PARAMS, Policy};
+pub use params::{Budget, Counter, Policy, SPEC};
 pub use play::{BudgetStep, Played, play, trace};
 pub use presets::{BudgetPreset, preset, presets};
 pub use remarks::Remark;

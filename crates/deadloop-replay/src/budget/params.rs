@@ -1,6 +1,6 @@
 //! [`Budget`]: one setting of a context budget, and its parameters.
 
-use deadloop_detect::{Param, Value, short_hash};
+use deadloop_detect::{Param, Params, Refusal, Spec, Value, short_hash};
 
 /// How tokens are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -92,8 +92,17 @@ pub struct Budget {
     pub cache: f64,
 }
 
+/// The description of a budget.
+pub static SPEC: Spec = Spec {
+    name: "budget",
+    about: "what a run's context holds, and what is done when it is full",
+    params: PARAMS,
+    check: |params| Budget::of(params).check(),
+    ..Spec::PLAIN
+};
+
 /// The parameters of a budget, in the order in which they are written.
-pub const PARAMS: &[Param] = &[
+const PARAMS: &[Param] = &[
     Param::word("counter", "chars/4", &["chars/4", "chars/3.3", "recorded"])
         .doc("how tokens are counted: estimated from chars event by event, or as the recording says"),
     Param::count("window", 128_000, 100..=100_000_000).unit("tokens").doc("what the model takes"),
@@ -124,112 +133,81 @@ pub const PARAMS: &[Param] = &[
         .doc("of a prompt token that stood in the same place before; others cost 1, and so does what a summary writes"),
 ];
 
-/// A field of a budget, by what it holds.
-enum Slot<'a> {
-    Count(&'a mut u64),
-    Share(&'a mut f64),
-    Counter(&'a mut Counter),
-    Policy(&'a mut Policy),
-    Globs(&'a mut Vec<String>),
-}
-
-impl Slot<'_> {
-    /// Takes a value that is in the domain of the field's parameter.
-    fn set(self, value: &Value) {
-        let word = value.as_text().unwrap_or("");
-        match self {
-            Self::Count(count) => *count = value.as_int().unwrap_or(0).max(0).unsigned_abs(),
-            Self::Share(share) => *share = value.as_number().unwrap_or(0.0),
-            Self::Counter(counter) => {
-                let named = Counter::ALL.into_iter().find(|c| c.name() == word);
-                *counter = named.unwrap_or(*counter);
-            }
-            Self::Policy(policy) => {
-                let named = Policy::ALL.into_iter().find(|p| p.name() == word);
-                *policy = named.unwrap_or(*policy);
-            }
-            Self::Globs(globs) => {
-                let texts = value.items().iter().filter_map(Value::as_text);
-                *globs = texts.map(str::to_owned).collect();
-            }
-        }
-    }
-
-    fn value(self) -> Value {
-        let text = |word: &str| Value::Text(word.to_owned());
-        match self {
-            Self::Count(count) => Value::Int(i64::try_from(*count).unwrap_or(i64::MAX)),
-            Self::Share(share) => Value::Float(*share),
-            Self::Counter(counter) => text(counter.name()),
-            Self::Policy(policy) => text(policy.name()),
-            Self::Globs(globs) => Value::List(globs.iter().map(|glob| text(glob)).collect()),
-        }
-    }
-}
-
 /// The defaults of the parameters.
 impl Default for Budget {
     fn default() -> Self {
-        let mut budget = Self {
-            counter: Counter::Quarter,
-            window: 0,
-            threshold: 0.0,
-            reserve: 0.0,
-            tools: 0,
-            keep: 0.0,
-            summary: 0.0,
-            policy: Policy::Summary,
-            keep_results: 0,
-            clear_at_least: 0,
-            exclude: Vec::new(),
-            cache: 0.0,
-        };
-        for param in PARAMS {
-            budget.set(param.name, &param.default.into());
-        }
-        budget
+        Self::of(&SPEC.defaults())
     }
 }
 
 impl Budget {
-    /// The field of a parameter.
-    fn slot(&mut self, name: &str) -> Option<Slot<'_>> {
-        Some(match name {
-            "counter" => Slot::Counter(&mut self.counter),
-            "window" => Slot::Count(&mut self.window),
-            "threshold" => Slot::Share(&mut self.threshold),
-            "reserve" => Slot::Share(&mut self.reserve),
-            "tools" => Slot::Count(&mut self.tools),
-            "keep" => Slot::Share(&mut self.keep),
-            "summary" => Slot::Share(&mut self.summary),
-            "policy" => Slot::Policy(&mut self.policy),
-            "keep_results" => Slot::Count(&mut self.keep_results),
-            "clear_at_least" => Slot::Count(&mut self.clear_at_least),
-            "exclude" => Slot::Globs(&mut self.exclude),
-            "cache" => Slot::Share(&mut self.cache),
-            _ => return None,
-        })
+    /// The setting that checked parameters ask for.
+    pub fn of(params: &Params) -> Self {
+        let counter = params.text("counter");
+        let counter = Counter::ALL.into_iter().find(|c| c.name() == counter);
+        let policy = params.text("policy");
+        let policy = Policy::ALL.into_iter().find(|p| p.name() == policy);
+        let globs = params.items("exclude").iter().filter_map(Value::as_text);
+        Self {
+            counter: counter.unwrap_or(Counter::Quarter),
+            window: params.count("window"),
+            threshold: params.float("threshold"),
+            reserve: params.float("reserve"),
+            tools: params.count("tools"),
+            keep: params.float("keep"),
+            summary: params.float("summary"),
+            policy: policy.unwrap_or(Policy::Summary),
+            keep_results: params.count("keep_results"),
+            clear_at_least: params.count("clear_at_least"),
+            exclude: globs.map(str::to_owned).collect(),
+            cache: params.float("cache"),
+        }
     }
 
-    /// Sets a parameter to a value that is in its domain.
-    pub(super) fn set(&mut self, name: &str, value: &Value) {
-        if let Some(slot) = self.slot(name) {
-            slot.set(value);
+    /// The parameters that ask for it.
+    pub fn params(&self) -> Params {
+        let mut params = SPEC.defaults();
+        for param in PARAMS {
+            params.set(param.name, self.value(param.name));
+        }
+        params
+    }
+
+    /// The value of a parameter.
+    fn value(&self, name: &str) -> Value {
+        let count = |n: u64| Value::Int(i64::try_from(n).unwrap_or(i64::MAX));
+        let text = |word: &str| Value::Text(word.to_owned());
+        match name {
+            "counter" => text(self.counter.name()),
+            "window" => count(self.window),
+            "threshold" => Value::Float(self.threshold),
+            "reserve" => Value::Float(self.reserve),
+            "tools" => count(self.tools),
+            "keep" => Value::Float(self.keep),
+            "summary" => Value::Float(self.summary),
+            "policy" => text(self.policy.name()),
+            "keep_results" => count(self.keep_results),
+            "clear_at_least" => count(self.clear_at_least),
+            "exclude" => Value::List(self.exclude.iter().map(|glob| text(glob)).collect()),
+            _ => Value::Float(self.cache),
         }
     }
 
     /// Refuses an impossible budget.
     ///
     /// # Errors
-    /// Returns a message if the definitions of tools fill the window.
-    pub fn check(&self) -> Result<(), String> {
+    /// The definitions of tools fill the window.
+    pub fn check(&self) -> Result<(), Refusal> {
         if self.tools < self.window {
             Ok(())
         } else {
-            Err(format!(
-                "tools = {} tokens fill the window of {}; expected fewer",
-                self.tools, self.window
-            ))
+            Err(Refusal {
+                param: "tools",
+                reason: format!(
+                    "tools = {} tokens fill the window of {}; expected fewer",
+                    self.tools, self.window
+                ),
+            })
         }
     }
 
@@ -242,11 +220,9 @@ impl Budget {
             "keep_results" | "clear_at_least" | "exclude" => self.policy == Policy::ClearResults,
             _ => true,
         };
-        let mut own = self.clone();
         let names = PARAMS.iter().map(|param| param.name);
         let read = names.filter(|name| read(name));
-        read.filter_map(|name| Some((name, own.slot(name)?.value())))
-            .collect()
+        read.map(|name| (name, self.value(name))).collect()
     }
 
     /// A short hash of its parameters: the same setting has the same name in every run.
@@ -264,14 +240,24 @@ impl Budget {
 
 #[cfg(test)]
 mod tests {
+    use deadloop_detect::Domain;
+
     use super::*;
 
     #[test]
     fn every_parameter_has_its_field() {
-        let mut budget = Budget::default();
-        for param in PARAMS {
-            let read = budget.slot(param.name).map(Slot::value);
-            assert_eq!(read, Some(param.default.into()), "{}", param.name);
+        // A value of its own for each: a field that is not read, or read of another, keeps another.
+        let mut params = SPEC.defaults();
+        for (at, param) in PARAMS.iter().enumerate() {
+            let other = match param.domain {
+                Domain::Int { .. } => Value::Int(at as i64 + 200),
+                Domain::Float { .. } => Value::Float(0.1 + at as f64 / 100.0),
+                Domain::Word(words) => Value::Text(words[1].into()),
+                _ => Value::List(vec![Value::Text("x*".into())]),
+            };
+            params.set(param.name, other);
         }
+        assert_eq!(Budget::of(&params).params(), params);
+        assert_eq!(Budget::default().params(), SPEC.defaults());
     }
 }

@@ -20,7 +20,7 @@ pub struct BudgetPreset {
     pub less_answer: Option<f64>,
 }
 
-/// The thresholds of programs in use, and of seed 004. Their parameters that are not shares of the window are left out.
+/// The thresholds of programs in use. Their parameters that are not shares of the window are left out.
 pub fn presets() -> &'static [BudgetPreset] {
     const fn of(name: &'static str, threshold: f64, about: &'static str) -> BudgetPreset {
         BudgetPreset {
@@ -33,9 +33,9 @@ pub fn presets() -> &'static [BudgetPreset] {
     }
     const ALL: &[BudgetPreset] = &[
         of(
-            "seed-004",
+            "service",
             0.85,
-            "design document on context and iterations: SUMMARIZATION_THRESHOLD",
+            "a service's SUMMARIZATION_THRESHOLD, from a design document that is not public",
         ),
         of("copilot", 0.85, "Copilot Chat: the summary at 0.85"),
         of("claude-code", 0.835, "Claude Code: the summary at 0.835"),

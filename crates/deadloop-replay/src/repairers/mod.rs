@@ -1,4 +1,5 @@
-//! A grid of repairers: TOML in which a parameter may have several values, and the variants that it asks for.
+//! A grid of repairers: TOML in which a parameter may have several values, and the variants that it asks for. [`Variant::mend`]
+//! runs one on one stream.
 //!
 //! ```toml
 //! [[repairer]]
@@ -18,14 +19,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use deadloop_detect::repair::{REPAIRERS, Repairer};
-use deadloop_detect::{Params, Program, Value};
+use deadloop_detect::{Params, Program, SettingsError, Value};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use toml::Spanned;
 
-mod product;
+use crate::grid::{cells, product, swept};
 
-use product::product;
+mod delay;
+mod mending;
+
+pub use delay::{Delay, mend_and_wait};
+pub use mending::{Arrived, Made, Out, question, written};
 
 /// The grid where none is named.
 pub const DEFAULT_GRID: &str = include_str!("grid.toml");
@@ -138,163 +143,217 @@ struct Table {
     #[serde(default)]
     presets: bool,
     #[serde(default)]
-    params: BTreeMap<String, Spanned<toml::Value>>,
+    params: BTreeMap<Spanned<String>, Spanned<toml::Value>>,
     #[serde(default)]
     command: Vec<String>,
     stream: Option<String>,
     timeout_ms: Option<u64>,
 }
 
-/// The variants of a grid, the streams as they are first, and how many combinations are impossible. No variant stands
-/// twice.
-///
-/// # Errors
-/// What is wrong, as `line: what; expected …`.
-pub fn variants(text: &str) -> Result<(Vec<Variant>, usize), String> {
-    let wire: Wire = toml::from_str(text).map_err(|e| {
-        let at = e.span().map_or(0, |span| span.start);
-        format!("{}: {}", line(text, at), e.message())
-    })?;
-    if wire.repairer.is_empty() {
-        return Err("1: no [[repairer]]; expected one and more".into());
-    }
-    let (mut made, mut refused) = (Vec::new(), 0);
-    for table in &wire.repairer {
-        let at = line(text, table.name.span().start);
-        let one = of_table(table).map_err(|(place, what)| {
-            format!("{}: {what}", place.map_or(at, |place| line(text, place)))
-        })?;
-        refused += one.1;
-        made.extend(one.0);
-        if made.len() > MOST {
-            return Err(format!(
-                "{at}: more than {MOST} variants; expected fewer values"
-            ));
-        }
-    }
-    let used: BTreeSet<String> = made.iter().map(|v| v.repairer().to_owned()).collect();
-    let idle = REPAIRERS.iter().filter(|r| used.contains(r.name));
-    let idle = idle.map(|repairer| Variant {
-        name: format!("{}/none", repairer.name),
-        shown: true,
-        made: Mending::Nothing(repairer),
-    });
-    let mut all: Vec<Variant> = idle.collect();
-    let mut known = BTreeSet::new();
-    for variant in made {
-        // The same parameters under another name: the name of the preset, which comes first, stays.
-        let same = format!("{} {}", variant.repairer(), variant.params());
-        if known.insert(same) {
-            all.push(variant);
-        }
-    }
-    Ok((all, refused))
+/// The variants of a grid.
+#[derive(Clone, Debug)]
+pub struct RepairGrid {
+    /// The variants, the streams as they are first. None stands twice.
+    pub variants: Vec<Variant>,
+    /// How many combinations are impossible.
+    pub refused: usize,
 }
 
-fn line(text: &str, at: usize) -> usize {
-    1 + text
-        .get(..at)
-        .map_or(0, |before| before.matches('\n').count())
-}
-
-/// Where in the grid something is wrong, and what.
-type Wrong = (Option<usize>, String);
-
-fn of_table(table: &Table) -> Result<(Vec<Variant>, usize), Wrong> {
-    let name = table.name.get_ref().as_str();
-    if name == "command" {
-        return Ok((vec![program(table)?], 0));
-    }
-    let Some(repairer) = Repairer::find(name) else {
-        let known: Vec<&str> = REPAIRERS.iter().map(|r| r.name).collect();
-        let known = known.join(", ");
-        return Err((
-            None,
-            format!("no repairer {name:?}; expected one of: {known}, command"),
-        ));
-    };
-    if !table.command.is_empty() || table.stream.is_some() || table.timeout_ms.is_some() {
-        let what = "command, stream and timeout_ms are a program's; expected them beside name = \"command\"";
-        return Err((None, what.into()));
-    }
-    let mut variants = Vec::new();
-    if table.presets {
-        for preset in repairer.presets().map_err(|e| (None, e))? {
-            let params = repairer.preset(&preset.name).map_err(|e| (None, e))?;
-            variants.push(Variant {
-                name: format!("{name}/{}", preset.name),
-                shown: true,
-                made: Mending::Of(repairer, params),
-            });
+impl RepairGrid {
+    /// Reads a grid.
+    ///
+    /// # Errors
+    /// It is no TOML, a name or a value is unknown or out of bounds, it has too many variants, or a table has none that is
+    /// possible: each with its line.
+    pub fn parse(text: &str) -> Result<Self, SettingsError> {
+        let wire: Wire = toml::from_str(text).map_err(|e| SettingsError::from_toml(text, &e))?;
+        if wire.repairer.is_empty() {
+            let what = "no [[repairer]]; expected one and more";
+            return Err(SettingsError::at(text, 0..0, what));
         }
-        if table.params.is_empty() && table.preset.is_none() {
-            return Ok((variants, 0));
-        }
-    }
-    let base = match &table.preset {
-        Some(preset) => repairer.preset(preset).map_err(|e| (None, e))?,
-        None => repairer.defaults(),
-    };
-    if table.params.is_empty() {
-        variants.push(Variant {
-            name: format!("{name}/{}", table.preset.as_deref().unwrap_or("defaults")),
-            shown: true,
-            made: Mending::Of(repairer, base),
-        });
-        return Ok((variants, 0));
-    }
-    let (swept, refused) = product(repairer, base, &table.params)?;
-    let named = swept.into_iter().map(|params| Variant {
-        name: format!("{name}/{}", short(repairer, &params)),
-        shown: false,
-        made: Mending::Of(repairer, params),
-    });
-    variants.extend(named);
-    Ok((variants, refused))
-}
-
-fn program(table: &Table) -> Result<Variant, Wrong> {
-    let stream = table.stream.clone().unwrap_or_default();
-    if table.command.is_empty() || repairer_of(&stream).is_none() {
-        let known: Vec<&str> = REPAIRERS.iter().map(|r| r.stream).collect();
-        let what = format!(
-            "a program without command or stream; expected command = [\"program\", …] and stream, one of: {}",
-            known.join(", ")
-        );
-        return Err((None, what));
-    }
-    let mut params = BTreeMap::new();
-    for (name, item) in &table.params {
-        let value = Value::from_toml(item.get_ref());
-        let bad = |found| {
-            (
-                Some(item.span().start),
-                format!("{name} is {found}; expected a value"),
-            )
+        let mut grid = Self {
+            variants: Vec::new(),
+            refused: 0,
         };
-        params.insert(name.clone(), value.map_err(bad)?);
+        for table in &wire.repairer {
+            let found = table.variants(text)?;
+            grid.refused += found.refused;
+            grid.variants.extend(found.variants);
+            if grid.variants.len() > MOST {
+                return Err(table.too_many(text));
+            }
+        }
+        Ok(grid.beside_idle())
     }
-    let file = table
-        .command
-        .iter()
-        .rev()
-        .find(|word| word.contains(['/', '.']));
-    let file = file.or(table.command.last()).cloned().unwrap_or_default();
-    let stem = std::path::Path::new(&file).file_stem();
-    let stem = stem.map_or_else(|| file.clone(), |stem| stem.to_string_lossy().into_owned());
-    Ok(Variant {
-        name: format!("command/{stem}"),
-        shown: true,
-        made: Mending::Program(
-            Program {
-                command: table.command.clone(),
-                params: Value::Table(params),
-                timeout_ms: table.timeout_ms.unwrap_or(10_000),
-                max_errors: u64::MAX,
-            },
-            stream,
-        ),
-    })
+
+    /// The streams as they are beside what is done with them, and no variant twice.
+    fn beside_idle(self) -> Self {
+        let used: BTreeSet<String> = self
+            .variants
+            .iter()
+            .map(|v| v.repairer().to_owned())
+            .collect();
+        let idle = REPAIRERS.iter().filter(|r| used.contains(r.name));
+        let idle = idle.map(|repairer| Variant {
+            name: format!("{}/none", repairer.name),
+            shown: true,
+            made: Mending::Nothing(repairer),
+        });
+        let mut all: Vec<Variant> = idle.collect();
+        let mut known = BTreeSet::new();
+        for variant in self.variants {
+            // The same parameters under another name: the name of the preset, which comes first, stays.
+            let same = format!("{} {}", variant.repairer(), variant.params());
+            if known.insert(same) {
+                all.push(variant);
+            }
+        }
+        Self {
+            variants: all,
+            ..self
+        }
+    }
+}
+
+impl From<Vec<Variant>> for RepairGrid {
+    fn from(variants: Vec<Variant>) -> Self {
+        Self {
+            variants,
+            refused: 0,
+        }
+    }
+}
+
+impl Table {
+    /// An error of this table.
+    fn error(&self, text: &str, what: impl Into<String>) -> SettingsError {
+        SettingsError::at(text, self.name.span(), what)
+    }
+
+    fn too_many(&self, text: &str) -> SettingsError {
+        self.error(
+            text,
+            format!("more than {MOST} variants; expected fewer values"),
+        )
+    }
+
+    fn variants(&self, text: &str) -> Result<RepairGrid, SettingsError> {
+        let name = self.name.get_ref().as_str();
+        if name == "command" {
+            return Ok(vec![self.program(text)?].into());
+        }
+        let Some(repairer) = Repairer::find(name) else {
+            let known: Vec<&str> = REPAIRERS.iter().map(|r| r.name).collect();
+            let known = known.join(", ");
+            let what = format!("no repairer {name:?}; expected one of: {known}, command");
+            return Err(self.error(text, what));
+        };
+        if !self.command.is_empty() || self.stream.is_some() || self.timeout_ms.is_some() {
+            let what = "command, stream and timeout_ms are a program's; expected them beside name = \"command\"";
+            return Err(self.error(text, what));
+        }
+        let of = |end: &str, shown: bool, params: Params| Variant {
+            name: format!("{name}/{end}"),
+            shown,
+            made: Mending::Of(repairer, params),
+        };
+        let preset = |name: &str| repairer.preset(name).map_err(|e| self.error(text, e));
+        let mut all = Vec::new();
+        if self.presets {
+            for one in repairer.presets().map_err(|e| self.error(text, e))? {
+                all.push(of(&one.name, true, preset(&one.name)?));
+            }
+            if self.params.is_empty() && self.preset.is_none() {
+                return Ok(all.into());
+            }
+        }
+        let base = match &self.preset {
+            Some(name) => preset(name)?,
+            None => repairer.defaults(),
+        };
+        if self.params.is_empty() {
+            let end = self.preset.as_deref().unwrap_or("defaults");
+            all.push(of(end, true, base));
+            return Ok(all.into());
+        }
+        let (swept, refused) = self.possible(repairer, base, text)?;
+        all.extend(
+            swept
+                .into_iter()
+                .map(|params| of(&short(repairer, &params), false, params)),
+        );
+        Ok(RepairGrid {
+            variants: all,
+            refused,
+        })
+    }
+
+    /// The combinations of its values that are possible, and how many are not.
+    fn possible(
+        &self,
+        repairer: &Repairer,
+        base: Params,
+        text: &str,
+    ) -> Result<(Vec<Params>, usize), SettingsError> {
+        let mut swept = swept(repairer, &self.params, text)?;
+        // Of equally good variants the first is taken: their order is that of the names, as it was always.
+        swept.sort_by_key(|(param, _)| param.name);
+        let cells = cells(&swept, MOST).ok_or_else(|| self.too_many(text))?;
+        let (mut all, mut reason) = (Vec::new(), None);
+        for params in product(base, &swept, cells) {
+            match repairer.check(&params) {
+                Ok(()) => all.push(params),
+                Err(refusal) => {
+                    reason.get_or_insert(format!("{}: {}", refusal.param, refusal.reason));
+                }
+            }
+        }
+        match reason {
+            Some(reason) if all.is_empty() => Err(self.error(text, reason)),
+            _ => {
+                let refused = cells - all.len();
+                Ok((all, refused))
+            }
+        }
+    }
+
+    fn program(&self, text: &str) -> Result<Variant, SettingsError> {
+        let stream = self.stream.clone().unwrap_or_default();
+        if self.command.is_empty() || repairer_of(&stream).is_none() {
+            let known: Vec<&str> = REPAIRERS.iter().map(|r| r.stream).collect();
+            let what = format!(
+                "a program without command or stream; expected command = [\"program\", …] and stream, one of: {}",
+                known.join(", ")
+            );
+            return Err(self.error(text, what));
+        }
+        let mut params = BTreeMap::new();
+        for (name, item) in &self.params {
+            let value = Value::from_toml(item.get_ref()).map_err(|found| {
+                let what = format!("{} is {found}; expected a value", name.get_ref());
+                SettingsError::at(text, item.span(), what)
+            });
+            params.insert(name.get_ref().clone(), value?);
+        }
+        let is_file = |word: &&String| word.contains(['/', '.']);
+        let file = self.command.iter().rev().find(is_file);
+        let file = file.or(self.command.last()).cloned().unwrap_or_default();
+        let stem = std::path::Path::new(&file).file_stem();
+        let stem = stem.map_or_else(|| file.clone(), |stem| stem.to_string_lossy().into_owned());
+        Ok(Variant {
+            name: format!("command/{stem}"),
+            shown: true,
+            made: Mending::Program(
+                Program {
+                    command: self.command.clone(),
+                    params: Value::Table(params),
+                    timeout_ms: self.timeout_ms.unwrap_or(10_000),
+                    max_errors: u64::MAX,
+                },
+                stream,
+            ),
+        })
+    }
 }
 
 fn short(repairer: &Repairer, params: &Params) -> String {
@@ -314,18 +373,18 @@ mod tests {
 
     #[test]
     fn the_default_grid_is_read() {
-        let (variants, refused) = variants(DEFAULT_GRID).unwrap();
+        let RepairGrid { variants, refused } = RepairGrid::parse(DEFAULT_GRID).unwrap();
         // A mode that passes text on before it is whole cannot refuse what is inside: these cells are impossible.
         assert_eq!(refused, 6);
         assert!(variants.len() > 100, "{}", variants.len());
         let names: BTreeSet<&str> = variants.iter().map(|v| v.name.as_str()).collect();
         assert_eq!(names.len(), variants.len());
-        assert!(names.contains("think/seed-001") && names.contains("tags/none"));
+        assert!(names.contains("think/leading") && names.contains("tags/none"));
     }
 
     #[test]
     fn a_variant_is_read_again_from_its_table() {
-        for variant in variants(DEFAULT_GRID).unwrap().0 {
+        for variant in variants_of(DEFAULT_GRID) {
             if let Mending::Of(_, params) = &variant.made {
                 let toml = variant.toml();
                 let again = variants_of(&toml);
@@ -338,30 +397,30 @@ mod tests {
     }
 
     fn variants_of(toml: &str) -> Vec<Variant> {
-        variants(toml).unwrap().0
+        RepairGrid::parse(toml).unwrap().variants
     }
 
     #[test]
     fn what_is_wrong_names_its_line() {
         for (text, said) in [
-            ("[[repairer]]\nname = \"tag\"", "2: no repairer \"tag\""),
+            ("[[repairer]]\nname = \"tag\"", "2:8: no repairer \"tag\""),
             (
                 "[[repairer]]\nname = \"tags\"\n[repairer.params]\nedit = 1",
-                "4: tags has no parameter edit",
+                "4:1: unknown parameter \"edit\" of tags; did you mean \"edits\"",
             ),
             (
                 "[[repairer]]\nname = \"tags\"\n[repairer.params]\nedits = [0, 9]",
-                "4: edits: 9",
+                "4:9: edits: 9",
             ),
-            ("[[repairer]]\nname = \"command\"", "2: a program without"),
+            ("[[repairer]]\nname = \"command\"", "2:8: a program without"),
             (
                 "[[repairer]]\nname = \"tags\"\npreset = \"x\"",
-                "2: the repairer tags has no preset",
+                "2:8: the repairer tags has no preset",
             ),
-            ("x = 1", "1: unknown field"),
-            ("", "1: no [[repairer]]"),
+            ("x = 1", "1:1: unknown field"),
+            ("", "1:1: no [[repairer]]"),
         ] {
-            let error = variants(text).unwrap_err();
+            let error = RepairGrid::parse(text).unwrap_err().to_string();
             assert!(error.starts_with(said), "{error}");
         }
     }

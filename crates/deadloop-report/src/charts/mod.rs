@@ -10,6 +10,7 @@ mod cost;
 mod dumbbells;
 mod forest;
 mod heatmap;
+mod history;
 mod latency;
 mod marginal;
 mod operating;
@@ -33,6 +34,7 @@ pub static CHARTS: &[&ChartEntry] = &[
     &heatmap::ENTRY,
     &marginal::ENTRY,
     &agreement::ENTRY,
+    &history::ENTRY,
 ];
 
 /// A chart of the registry.
@@ -190,6 +192,17 @@ pub fn draw_all(data: &ReportData) -> Result<Vec<Chart>, DrawError> {
             entry.drawn(data, &grid).map(chart)
         })
         .collect()
+}
+
+/// Draws the chart of several runs alone.
+pub(crate) fn history_chart(data: &ReportData) -> Result<Chart, DrawError> {
+    let entry = &history::ENTRY;
+    let told = |column: &Column| (data.run.told(column.0), data.run.told(column.1));
+    Ok(Chart {
+        entry,
+        columns: entry.columns.iter().map(told).collect(),
+        drawn: entry.drawn(data, &OnceCell::new())?,
+    })
 }
 
 impl ChartEntry {

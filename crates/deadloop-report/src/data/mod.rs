@@ -6,6 +6,7 @@ mod board;
 mod budget;
 mod choice;
 mod comparison;
+mod history;
 mod naming;
 mod outcome;
 mod run;
@@ -18,6 +19,8 @@ pub use budget::SupportedRow;
 pub use choice::ChoiceRow;
 pub use comparison::{Became, ComparedResults, Difference, FlipRow, GateRow, SideRow};
 pub use deadloop_score::Verdict;
+pub use history::{History, PastRun, Since};
+pub use naming::{brief, differences, in_short};
 pub(crate) use naming::{member, short};
 pub use outcome::{OutcomeRow, Outcomes};
 pub use run::{Objective, RunInfo};
@@ -65,6 +68,8 @@ pub struct ReportData {
     pub opened: Option<(ExcerptsHead, Vec<Opened>)>,
     /// What `deadloop compare` found, where that was asked for.
     pub comparison: Option<ComparedResults>,
+    /// Several runs over time; `None` for the report of one folder.
+    pub history: Option<History>,
     /// Whether letters and digits of the transcripts are hidden.
     pub redacted: bool,
     /// The text of `settings.toml`, where a choice was made.

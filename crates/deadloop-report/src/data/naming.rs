@@ -3,7 +3,7 @@
 use super::written::detector;
 use super::{ReportData, Role, SettingRow};
 use deadloop_score::replay::detect::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl ReportData {
     /// What a setting is called: its label, or the values in which it differs from the one in use, or its id.
@@ -19,12 +19,7 @@ impl ReportData {
                 is => is.to_owned(),
             };
         }
-        let differences = self.differences(this);
-        if differences.is_empty() {
-            this.id.clone()
-        } else {
-            differences.join(", ")
-        }
+        in_short(self.differences(this)).unwrap_or_else(|| this.id.clone())
     }
 
     /// What a setting is called and its id, where that is not the same.
@@ -55,65 +50,129 @@ impl ReportData {
         })
     }
 
-    /// The members that a setting has.
-    fn members(&self, setting: &SettingRow) -> BTreeSet<&str> {
-        let values = self.parameters.iter().zip(&setting.params);
-        let there = values.filter(|(_, value)| value.is_some());
-        there.map(|(name, _)| member(name)).collect()
-    }
-
-    /// `parameter=value` for each value in which a setting differs from the one in use, or from the detector's default
-    /// where the one in use lacks the member; without one in use, for each that is not the same in all cells. Where
-    /// there are several members, the first of each says whose it is. A setting that is the one in use without some of
-    /// its members is `only` the others.
+    /// In what a setting differs from the one in use; without one in use, what is not the same in all cells.
     fn differences(&self, this: &SettingRow) -> Vec<String> {
-        let base = self.in_use().and_then(|at| self.settings.get(at));
-        let (own, old) = (self.members(this), base.map(|base| self.members(base)));
-        let differs = |at: usize, name: &str, value: &str| match (base, &old) {
-            (Some(base), Some(old)) if old.contains(member(name)) => {
-                base.params.get(at).and_then(Option::as_deref) != Some(value)
-            }
-            (Some(_), _) => !is_default(name, value),
-            (None, _) => self.varying().get(at) == Some(&true),
+        let values = |setting: &'_ SettingRow| -> Vec<(String, String)> {
+            let all = self.parameters.iter().zip(&setting.params);
+            let there =
+                all.filter_map(|(name, value)| Some((name.clone(), value.as_deref()?.into())));
+            there.collect()
         };
+        let own = values(this);
         let several = self.members_of_all() > 1;
-        let mut all = Vec::new();
-        for name in &own {
-            let before = all.len();
-            for (at, parameter) in self.parameters.iter().enumerate() {
-                let value = this.params.get(at).and_then(Option::as_deref);
-                let Some(value) = value.filter(|_| member(parameter) == *name) else {
-                    continue;
+        match self.in_use().and_then(|at| self.settings.get(at)) {
+            Some(base) => differences(&own, &values(base), several),
+            None => {
+                let varies = |name: &str| {
+                    let at = self.parameters.iter().position(|known| known == name);
+                    at.is_some_and(|at| self.varying().get(at) == Some(&true))
                 };
-                if differs(at, parameter, value) {
-                    let whose = if several && all.len() == before {
-                        format!("{name}: ")
-                    } else {
-                        String::new()
-                    };
-                    let base = base.and_then(|base| base.params.get(at)?.as_deref());
-                    all.push(format!(
-                        "{whose}{}={}",
-                        short(parameter),
-                        beyond(base, value)
-                    ));
-                }
-            }
-            let is_new = old.as_ref().is_some_and(|old| !old.contains(name));
-            if is_new && all.len() == before {
-                all.push((*name).to_owned());
+                by_member(&own, several, &|name, value| {
+                    varies(name).then(|| brief(value))
+                })
             }
         }
-        if all.is_empty() && old.is_some_and(|old| own.len() < old.len() && !own.is_empty()) {
-            let own: Vec<&str> = own.into_iter().collect();
-            all.push(format!("only {}", own.join(" + ")));
-        }
-        all
     }
 
     fn members_of_all(&self) -> usize {
         let members: BTreeSet<&str> = self.parameters.iter().map(|name| member(name)).collect();
         members.len()
+    }
+}
+
+/// `parameter=value` for each value in which a setting differs from `base`, or from the detector's default where `base`
+/// lacks the member. Both are parameters, `guard.parameter`, with their values. `several`: there are settings with
+/// several members, so that the first value of each says whose it is. A setting that is `base` without some of its
+/// members is `only` the others.
+pub fn differences(
+    own: &[(String, String)],
+    base: &[(String, String)],
+    several: bool,
+) -> Vec<String> {
+    let members = |values: &[(String, String)]| -> BTreeSet<String> {
+        values
+            .iter()
+            .map(|(name, _)| member(name).to_owned())
+            .collect()
+    };
+    let (mine, old) = (members(own), members(base));
+    let base: BTreeMap<&str, &str> = base.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
+    let differs = |name: &str, value: &str| {
+        let before = base.get(name).copied();
+        let same = match old.contains(member(name)) {
+            true => before == Some(value),
+            false => is_default(name, value),
+        };
+        (!same).then(|| brief(&beyond(before, value)))
+    };
+    let mut all = by_member(own, several, &differs);
+    let said = |name: &str| {
+        own.iter()
+            .any(|(n, v)| member(n) == name && differs(n, v).is_some())
+    };
+    let silent = mine
+        .iter()
+        .filter(|name| !old.contains(*name) && !said(name));
+    all.extend(silent.cloned());
+    if all.is_empty() && mine.len() < old.len() && !mine.is_empty() {
+        let mine: Vec<String> = mine.into_iter().collect();
+        all.push(format!("only {}", mine.join(" + ")));
+    }
+    all
+}
+
+/// The values that `shown` shows, those of one member after the other.
+fn by_member(
+    own: &[(String, String)],
+    several: bool,
+    shown: &dyn Fn(&str, &str) -> Option<String>,
+) -> Vec<String> {
+    let members: BTreeSet<&str> = own.iter().map(|(name, _)| member(name)).collect();
+    let mut all = Vec::new();
+    for whose in members {
+        let mut lead = if several {
+            format!("{whose}: ")
+        } else {
+            String::new()
+        };
+        for (name, value) in own.iter().filter(|(name, _)| member(name) == whose) {
+            if let Some(value) = shown(name, value) {
+                all.push(format!("{lead}{}={value}", short(name)));
+                lead.clear();
+            }
+        }
+    }
+    all
+}
+
+/// The most differences that a name says; the settings file has them all.
+const SAID: usize = 4;
+/// The longest value that a name says, in chars.
+const LONGEST: usize = 24;
+
+/// Differences as a name; `None` without any.
+pub fn in_short(mut differences: Vec<String>) -> Option<String> {
+    let more = differences.len().saturating_sub(SAID);
+    // One that is left out would take as much room to count.
+    if more > 1 {
+        differences.truncate(SAID);
+        differences.push(format!("{more} more"));
+    }
+    (!differences.is_empty()).then(|| differences.join(", "))
+}
+
+/// A value as a name says it: a long list by its number of rows, any other long value by its beginning.
+pub fn brief(value: &str) -> String {
+    if value.chars().count() <= LONGEST {
+        return value.to_owned();
+    }
+    match value.matches('{').count() {
+        0 => {
+            let start: String = value.chars().take(LONGEST - 1).collect();
+            format!("{start}…")
+        }
+        1 => "1 row".to_owned(),
+        rows => format!("{rows} rows"),
     }
 }
 
@@ -153,6 +212,20 @@ pub(crate) fn short(parameter: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_short_however_much_differs() {
+        assert_eq!(in_short(Vec::new()), None);
+        let all: Vec<String> = (0..7).map(|n| format!("p{n}=1")).collect();
+        let name = in_short(all[..5].to_vec());
+        assert_eq!(name.as_deref(), Some("p0=1, p1=1, p2=1, p3=1, p4=1"));
+        let name = in_short(all);
+        assert_eq!(name.as_deref(), Some("p0=1, p1=1, p2=1, p3=1, 3 more"));
+        assert_eq!(brief("[2000, 3000]"), "[2000, 3000]");
+        assert_eq!(brief("[{ max_period = 50, min_copies = 5 }]"), "1 row");
+        assert_eq!(brief("[{ max_period = 50, n = 5 }, { n = 2 }]"), "2 rows");
+        assert_eq!(brief(&"x".repeat(40)), format!("{}…", "x".repeat(23)));
+    }
 
     #[test]
     fn a_list_that_goes_on_is_told_from_where_it_does() {

@@ -128,7 +128,7 @@ impl Ink {
 }
 
 /// The variables of both themes: `--c-<ink>`, light by default, dark by the system's wish or by `data-theme` on the
-/// root element of a page.
+/// root element of a page. Paper is light.
 pub(crate) fn variables_css() -> String {
     let list = |dark: bool| {
         INKS.iter().fold(String::new(), |mut css, ink| {
@@ -140,7 +140,8 @@ pub(crate) fn variables_css() -> String {
         ":root{{{light}color-scheme:light dark}}\n\
          @media(prefers-color-scheme:dark){{:root{{{dark}}}}}\n\
          :root[data-theme=light]{{{light}color-scheme:light}}\n\
-         :root[data-theme=dark]{{{dark}color-scheme:dark}}\n",
+         :root[data-theme=dark]{{{dark}color-scheme:dark}}\n\
+         @media print{{:root:root{{{light}color-scheme:light}}}}\n",
         light = list(false),
         dark = list(true)
     )

@@ -1,4 +1,4 @@
-//! What is said first: what was measured, the verdict in a sentence, four figures.
+//! What is said first: what was measured, the verdict in a sentence, five figures.
 
 mod advice;
 mod budget;
@@ -7,11 +7,12 @@ mod next;
 use crate::data::{ALL_MODELS, ReportData, Role, Score, Verdict};
 use crate::numbers::{Estimate, UNDEFINED, chars, count, decimal, percent, range};
 use crate::tables::told;
-use deadloop_score::measure::{DELAY, ENDED, SAVED};
+use deadloop_score::measure::{BREAK_EVEN, DELAY, ENDED, SAVED};
 use deadloop_score::replay::detect::Unit;
 use deadloop_score::{Advice, Count, Metric, RunFigures as Figures};
 use next::{next, subject};
 use serde::Serialize;
+use std::borrow::Cow;
 
 /// The top of the page.
 #[derive(Debug, Clone, Serialize)]
@@ -43,7 +44,7 @@ pub(crate) struct InUse {
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Figure {
     /// What it is.
-    pub(crate) name: &'static str,
+    pub(crate) name: Cow<'static, str>,
     /// For each setting: its name, the figure, its interval.
     pub(crate) values: Vec<Value>,
 }
@@ -69,6 +70,8 @@ struct Line {
     saved: Estimate,
     fa: Estimate,
     delay: Estimate,
+    /// The share of responses that has to loop for it to pay; `None` where it pays nowhere.
+    pays: Option<f64>,
 }
 
 /// How many named settings the headline names where none is chosen: the one in use, and the best of the others.
@@ -175,6 +178,7 @@ fn lines(data: &ReportData) -> Vec<Line> {
         saved: score.of(&SAVED),
         fa: score.of(data.run.wrong()),
         delay: score.of(&DELAY),
+        pays: score.value(&BREAK_EVEN),
     };
     let together = |setting: usize| data.score(setting, ALL_MODELS);
     if let Some(advice) = &data.advice {
@@ -197,7 +201,8 @@ fn lines(data: &ReportData) -> Vec<Line> {
 /// What is in use and the candidate, held out: on the same transcripts, none of which the choice of its fold had seen.
 /// The intervals are those of the tables, where they are of the same figure.
 fn advised(data: &ReportData, advice: &Advice) -> Vec<Line> {
-    let line = |run: &Figures, of: String, role, table: &dyn Fn(Metric) -> Estimate| {
+    let pays = |at: Option<usize>| data.score(at?, ALL_MODELS)?.value(&BREAK_EVEN);
+    let line = |run: &Figures, of: String, (role, at), table: &dyn Fn(Metric) -> Estimate| {
         let with_ends = |measure, value| match table(measure) {
             same if same.value == value => same,
             _ => Estimate {
@@ -212,6 +217,7 @@ fn advised(data: &ReportData, advice: &Advice) -> Vec<Line> {
             saved: with_ends(&SAVED, run.saved),
             fa: with_ends(data.run.wrong(), run.rate),
             delay: with_ends(&DELAY, run.delay),
+            pays: pays(at),
         }
     };
     let score = data.in_use().and_then(|at| data.score(at, ALL_MODELS));
@@ -221,13 +227,13 @@ fn advised(data: &ReportData, advice: &Advice) -> Vec<Line> {
     let in_use = line(
         &advice.in_use,
         advice.in_use_is.clone(),
-        "current",
+        ("current", data.in_use()),
         &of_score,
     );
     let differs = |run: &&Figures| run.setting != advice.in_use.setting;
     let candidate = advice.candidate.as_ref().filter(differs);
     let named = format!("{}, held out", data.candidate_is());
-    let candidate = candidate.map(|run| line(run, named, "chosen", &of_choice));
+    let candidate = candidate.map(|run| line(run, named, ("chosen", data.candidate()), &of_choice));
     std::iter::once(in_use).chain(candidate).collect()
 }
 
@@ -341,8 +347,8 @@ fn figures(data: &ReportData, lines: &[Line]) -> Vec<Figure> {
     {
         return Vec::new();
     }
-    let figure = |name, at: fn(&Line) -> Estimate, write| Figure {
-        name,
+    let figure = |name: &'static str, at: fn(&Line) -> Estimate, write| Figure {
+        name: name.into(),
         values: lines
             .iter()
             .map(|line| ranged(line, at(line), write))
@@ -364,6 +370,7 @@ fn figures(data: &ReportData, lines: &[Line]) -> Vec<Figure> {
         ),
         figure("saved: of what loops generate", |line| line.saved, percent),
         figure(data.run.wrong_name(false), |line| line.fa, decimal),
+        pays(data, lines, value),
         figure(delay, |line| line.delay, chars),
     ];
     let is_there = |figure: &Figure| {
@@ -371,4 +378,46 @@ fn figures(data: &ReportData, lines: &[Line]) -> Vec<Figure> {
         values.any(|value| value.text != UNDEFINED)
     };
     all.into_iter().filter(is_there).collect()
+}
+
+/// From which share of looping responses on each pays for itself. Of a candidate this is in-sample, and says so.
+fn pays(
+    data: &ReportData,
+    lines: &[Line],
+    value: impl Fn(&Line, String, String) -> Value,
+) -> Figure {
+    let assumed = data.run.worth.pi;
+    let one = |line: &Line| {
+        let text = match line.ended.value {
+            Some(_) => from_share(line.pays),
+            None => UNDEFINED.into(),
+        };
+        let mut value = value(line, text, String::new());
+        if line.role == "chosen" {
+            value.of = value.of.replace("held out", "in-sample");
+        }
+        value
+    };
+    let name = match assumed {
+        pi if pi > 0.0 => format!("pays from: responses that loop ({} assumed)", one_in(pi)),
+        _ => "pays from: responses that loop".into(),
+    };
+    Figure {
+        name: name.into(),
+        values: lines.iter().map(one).collect(),
+    }
+}
+
+/// A share of looping responses as one in how many.
+fn from_share(share: Option<f64>) -> String {
+    match share {
+        None => "nowhere".into(),
+        Some(share) if share > 0.5 => percent(Some(share)),
+        Some(share) if share > 0.0 => one_in(share),
+        Some(_) => "the first loop".into(),
+    }
+}
+
+fn one_in(share: f64) -> String {
+    format!("1 in {}", chars(Some((1.0 / share).round().max(1.0))))
 }

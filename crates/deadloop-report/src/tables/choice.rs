@@ -11,8 +11,8 @@ const SHOWN: usize = 40;
 /// A model with fewer usable loops gets no setting of its own (scoring.md).
 const USABLE: u64 = 10;
 
-/// What is shipped first, where models differ, and all models together; then the models, those with the most usable
-/// loops first. Those with too few for a setting of their own are folded into one line.
+/// What is shipped first, where models differ, and all models together; then the models that get something else, those
+/// with the most usable loops first. Those that get what all models get are folded into one line.
 pub(super) fn table(data: &ReportData) -> Option<Table> {
     let mut choices: Vec<&ChoiceRow> = data.choices.iter().collect();
     // The row of an only model would say the same again.
@@ -20,15 +20,21 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
     if single.count() == 1 {
         choices.retain(|choice| choice.model == ALL_MODELS || is_own(choice));
     }
+    let pooled = data.choice_of(ALL_MODELS).and_then(|row| row.setting);
+    let is_alike = |choice: &ChoiceRow| choice.model != ALL_MODELS && choice.setting == pooled;
     choices.sort_by_cached_key(|choice| {
         let loops = std::cmp::Reverse(choice.loops);
-        (choice.model != ALL_MODELS, loops, choice.model.as_str())
+        let rank = (choice.model != ALL_MODELS, is_alike(choice));
+        (rank, loops, choice.model.as_str())
     });
     let shipped = usize::from(data.shipped.is_some());
     let pinned = shipped + choices.iter().filter(|one| one.model == ALL_MODELS).count();
-    let is_few = |choice: &&&ChoiceRow| choice.model != ALL_MODELS && choice.loops < USABLE;
-    let few: Vec<&ChoiceRow> = choices.iter().filter(is_few).copied().collect();
-    let first = shipped + choices.len() - few.len();
+    let alike: Vec<&ChoiceRow> = choices
+        .iter()
+        .copied()
+        .filter(|one| is_alike(one))
+        .collect();
+    let first = shipped + choices.len() - alike.len();
     let shown = data.run.shown();
     let all = data.shipped.iter().chain(choices);
     let rows = all.map(|choice| row(data, choice, &shown)).collect();
@@ -39,18 +45,29 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
         rows,
     )?;
     table.pinned = pinned;
-    let loops: u64 = few.iter().map(|choice| choice.loops).sum();
-    let s = if few.len() == 1 { "" } else { "s" };
-    let line = format!(
-        "{} model{s} with fewer than {USABLE} usable loops ({} in all): too few for a setting of their own",
-        count(few.len() as u64),
-        count(loops)
-    );
-    Some(
+    let table = table.cut(first.min(SHOWN), "choice.csv");
+    // Else those that get something of their own are in the fold too.
+    let is_alike = first <= SHOWN && !alike.is_empty();
+    Some(if is_alike {
+        table.folded_as(folded(&alike))
+    } else {
         table
-            .cut(first.min(SHOWN), "choice.csv")
-            .folded_as(few.len(), line),
-    )
+    })
+}
+
+/// The line in place of the models that get what all models get.
+fn folded(alike: &[&ChoiceRow]) -> String {
+    let few = alike.iter().filter(|one| one.loops < USABLE).count() as u64;
+    let all = alike.len() as u64;
+    let (s, get) = if all == 1 { ("", "gets") } else { ("s", "get") };
+    let line = format!("{} model{s} {get} what all models get", count(all));
+    match few {
+        0 => line,
+        few => format!(
+            "{line}; {} with fewer than {USABLE} usable loops, too few for a setting of their own",
+            count(few)
+        ),
+    }
 }
 
 /// Whether a model ships a setting of its own.

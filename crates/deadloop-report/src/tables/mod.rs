@@ -8,6 +8,7 @@ mod budget;
 mod cases;
 mod choice;
 mod comparison;
+pub(crate) mod history;
 mod members;
 mod prices;
 mod settings;
@@ -201,10 +202,13 @@ impl Table {
         self
     }
 
-    /// Says why rows are folded away, where those of one reason, `many` in number, are all that is.
-    fn folded_as(mut self, many: usize, why: String) -> Self {
-        if let Some(folded) = self.folded.as_mut().filter(|one| one.rows.len() == many) {
-            folded.title = why;
+    /// Says why rows are folded away. Where a page cannot hold all of them, that stays said too.
+    fn folded_as(mut self, why: String) -> Self {
+        if let Some(folded) = &mut self.folded {
+            folded.title = match folded.title.split_once("; ") {
+                Some((_, others)) => format!("{why}; {others}"),
+                None => why,
+            };
         }
         self
     }

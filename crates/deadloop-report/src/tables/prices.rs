@@ -19,7 +19,7 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
         number(DELAY.title_in(unit)),
         number(rate.title.replace("false", "wrong")),
         words("within the limits"),
-        words("is"),
+        words("setting"),
         words("file"),
     ];
     let rows = advice.prices.iter().map(|price| row(data, price)).collect();
@@ -65,7 +65,7 @@ fn row(data: &ReportData, price: &Price) -> Row {
             Cell::figure(price.delay, chars),
             Cell::interval(rate, decimal),
             Cell::text(level),
-            Cell::text(names.join(", ")).with(price.setting.as_str()),
+            called(data, price, &names),
             Cell::text(price.file.as_str()),
         ],
         role: match (is("candidate"), is("in use")) {
@@ -74,4 +74,15 @@ fn row(data: &ReportData, price: &Price) -> Row {
             _ => "",
         },
     }
+}
+
+/// What its setting is, or else what it is called; its id below.
+fn called(data: &ReportData, price: &Price, names: &[String]) -> Cell {
+    let at = data.settings.iter().position(|one| one.id == price.setting);
+    let name = match at {
+        Some(at) if names.is_empty() => data.describe(at),
+        _ => names.join(", "),
+    };
+    let id = price.setting.as_str();
+    Cell::text(name.as_str()).with(if name == id { "" } else { id })
 }

@@ -42,11 +42,11 @@ impl Ruling {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Lack {
-    /// Labels: there is none.
+    /// Labels: no transcript has one.
     Labels,
-    /// Loops, or groups that they stand in.
+    /// Loops, or groups that have one.
     Loops,
-    /// Clean text, or groups that it stands in.
+    /// Clean text, or groups that have some.
     Clean,
     /// Certainty: the difference may be large either way.
     Certainty,

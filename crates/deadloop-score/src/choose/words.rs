@@ -194,7 +194,7 @@ fn lacking(what: &Missing, options: &ChooseOptions) -> String {
         Missing::Labels => "no transcript has a label".into(),
         Missing::Loops(0) => "no transcript loops".into(),
         Missing::Loops(n) => format!(
-            "{} with a label, and {LEAST} are the least",
+            "{} with a label, and {LEAST} are the least; copies of one another count once",
             several(*n, "loop")
         ),
         Missing::LoopGroups(n) => format!(

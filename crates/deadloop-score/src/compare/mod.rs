@@ -201,6 +201,14 @@ pub fn compare(
     })
 }
 
+/// The transcripts that two sides treat differently, and nothing of how sure a difference of rates is.
+///
+/// # Errors
+/// As [`compare`].
+pub fn flips(base: &Side, new: &Side) -> Result<Vec<Flip>, NotComparable> {
+    Ok(flips::flips(&pairs::pairs(base, new)?))
+}
+
 impl Comparison {
     /// Transcripts whose verdict changed.
     pub fn flipped(&self) -> impl Iterator<Item = &Flip> {

@@ -173,6 +173,11 @@ impl Side {
         self.rows.len()
     }
 
+    /// What every measure is computed from, all transcripts together.
+    pub fn tally(&self) -> Tally {
+        self.rows.iter().map(|row| row.tally).sum()
+    }
+
     /// What the setting said about one transcript, and the span that it was judged by.
     pub fn said(&self, transcript: &str) -> Option<(&SideSeen, &Spot)> {
         let row = self.rows.iter().find(|row| row.transcript == transcript);

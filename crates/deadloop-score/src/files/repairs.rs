@@ -3,10 +3,9 @@
 
 use std::path::Path;
 
-use deadloop_replay::detect::repair::Mended;
-
 use super::store::{FileError, TableWriter, write_csv};
 use crate::intervals::{Interval, wilson};
+use crate::judge::Mended;
 use crate::repairs::RepairTally;
 use deadloop_tables::{Columns, columns};
 

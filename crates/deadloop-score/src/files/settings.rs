@@ -125,7 +125,7 @@ pub fn settings_toml(
             continue;
         }
         let name = one_line(&choice.model);
-        let glob = toml::Value::from(escaped(&choice.model));
+        let glob = toml::Value::from(exact_glob(&choice.model));
         let _ = writeln!(models, "\n# {name}: {}", one_line(&choice.reason));
         let _ = writeln!(models, "# held out: {}", figures(choice, options));
         let _ = writeln!(models, "[[model]]\nmatch = {glob}\n");
@@ -194,7 +194,7 @@ fn overrides(plan: &Plan, cell: usize, models: &BTreeSet<&str>) -> String {
     for model in models {
         let own = file.guard(model);
         if *own != general {
-            let glob = toml::Value::from(escaped(model));
+            let glob = toml::Value::from(exact_glob(model));
             // Writing into a String cannot fail.
             let _ = writeln!(text, "[[model]]\nmatch = {glob}\n");
             text += &own.to_toml("model.guard");
@@ -231,8 +231,8 @@ fn figures(choice: &Choice, options: &ChooseOptions) -> String {
         .join(", ")
 }
 
-/// A model's name as a glob that matches nothing else.
-fn escaped(model: &str) -> String {
+/// A name, of a model or a tool, as a glob that matches nothing else.
+pub fn exact_glob(name: &str) -> String {
     let special = |c: char| matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '!' | '\\');
     let escape = |c: char| {
         if special(c) {
@@ -241,7 +241,7 @@ fn escaped(model: &str) -> String {
             c.to_string()
         }
     };
-    model.chars().map(escape).collect()
+    name.chars().map(escape).collect()
 }
 
 /// A text that cannot end the comment that it stands in.

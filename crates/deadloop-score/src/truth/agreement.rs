@@ -20,7 +20,7 @@ pub struct Agreement {
     pub only_second: u64,
     /// Transcripts that both labelled, by the first one's class, then the second one's; in the
     /// order of [`Class::ALL`].
-    pub table: [[u64; 4]; 4],
+    pub table: [[u64; CLASSES]; CLASSES],
     /// Share of those of one class; `None` where there are no such transcripts.
     pub agree: Option<f64>,
     /// Krippendorff's alpha of the classes, nominal: 1 is agreement, 0 what chance would give; none
@@ -67,6 +67,9 @@ pub struct Overlaps {
     pub median: Option<f64>,
 }
 
+/// How many classes there are.
+const CLASSES: usize = Class::ALL.len();
+
 /// Holds two labellings against each other. `lengths` says how long the channels of a transcript
 /// are, where that is known: a loop without an end goes on to there.
 pub fn agreement(
@@ -79,7 +82,7 @@ pub fn agreement(
         both: 0,
         only_first: first.keys().filter(|id| !second.contains_key(*id)).count() as u64,
         only_second: second.keys().filter(|id| !first.contains_key(*id)).count() as u64,
-        table: [[0; 4]; 4],
+        table: [[0; CLASSES]; CLASSES],
         agree: None,
         alpha: None,
         kinds: (0, 0),
@@ -122,7 +125,7 @@ fn by_transcript(rows: &[LabelRow]) -> BTreeMap<&str, Vec<&LabelRow>> {
 /// The class of the whole, as scoring takes it.
 fn class(rows: &[&LabelRow]) -> Class {
     let has = |class: &Class| rows.iter().any(|row| row.class == *class);
-    let order = [Class::Unsure, Class::Loop, Class::Transient];
+    let order = [Class::Unsure, Class::Loop, Class::Transient, Class::Fault];
     order.into_iter().find(has).unwrap_or(Class::Clean)
 }
 
@@ -281,8 +284,8 @@ mod tests {
         let length = Seen::default().plus(Channel::Answer, 200);
         let found = agreement(&first, &second, &BTreeMap::from([("a".into(), length)]));
         assert_eq!((found.both, found.only_first, found.only_second), (4, 1, 1));
-        assert_eq!(found.table[0], [2, 0, 0, 0]);
-        assert_eq!(found.table[2], [0, 1, 0, 0]);
+        assert_eq!(found.table[0], [2, 0, 0, 0, 0]);
+        assert_eq!(found.table[2], [0, 1, 0, 0, 0]);
         assert_eq!(found.agree, Some(0.75));
         assert_eq!(found.differ, [("d".into(), Class::Transient, Class::Clean)]);
         assert_eq!((found.onsets.count, found.onsets.exact), (2, 1));
@@ -294,6 +297,19 @@ mod tests {
         );
         assert!((found.overlaps.mean.unwrap() - 0.65).abs() < 1e-9);
         assert_eq!(found.kinds, (2, 2));
+    }
+
+    #[test]
+    fn every_class_has_its_place_in_the_table() {
+        let rows = |by: &str| {
+            Class::ALL
+                .map(|class| LabelRow::of(class.name(), class, by))
+                .to_vec()
+        };
+        let found = agreement(&rows("ann"), &rows("bob"), &BTreeMap::new());
+        assert_eq!((found.both, found.agree), (5, Some(1.0)));
+        let diagonal: Vec<u64> = (0..CLASSES).map(|at| found.table[at][at]).collect();
+        assert_eq!(diagonal, [1; CLASSES]);
     }
 
     #[test]

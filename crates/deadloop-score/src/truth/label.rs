@@ -3,7 +3,7 @@
 use deadloop_replay::Seen;
 pub use deadloop_replay::corpus::Class;
 use deadloop_replay::corpus::{Cost, Place, Problem};
-use deadloop_replay::detect::repair::Fault;
+use deadloop_replay::detect::Fault;
 use deadloop_replay::detect::{Channel, Kind, Unit, Units};
 use serde::{Deserialize, Serialize};
 

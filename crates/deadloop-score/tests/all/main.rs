@@ -17,6 +17,11 @@ mod packed;
 mod painted;
 #[path = "kit/plan.rs"]
 mod plan;
+mod repair_cases;
+mod repair_faults;
+mod repair_judge;
+#[path = "kit/repairing.rs"]
+mod repairing;
 #[path = "kit/sweeps.rs"]
 mod sweeps;
 mod verdicts;

@@ -37,7 +37,7 @@ pub(super) fn tell(head: &[u8], ended: bool) -> Option<StreamFormat> {
     if !ended && BOM.starts_with(head) {
         return None;
     }
-    // What stands further on is not looked at, so that it does not matter how much came at once.
+    // What is further on is not looked at, so that it does not matter how much came at once.
     let (seen, over) = (&head[..head.len().min(HEAD)], head.len() > HEAD);
     let lines = seen.strip_prefix(BOM).unwrap_or(seen);
     let mut fields = false;
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(ended(""), None);
     }
 
-    /// What is told at once is what is told piece by piece.
+    /// What is reported at once is what is reported piece by piece.
     #[test]
     fn how_much_comes_at_once_makes_no_difference() {
         let object = |n: usize| format!("{{\"type\":\"answer\",\"text\":\"{}\"}}\n", "x".repeat(n));

@@ -5,7 +5,7 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | how the format is told from the first bytes | `head` |
+//! | how the format is recognised from the first bytes | `head` |
 //! | text, its cut chars and its `<think>` | `text` |
 //! | bytes cut into lines, lines into JSON objects | `lines`, `frames` |
 //! | what an object of some API says | `families` |
@@ -36,7 +36,7 @@ use text::Text;
 /// How a stream is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamFormat {
-    /// Plain text: the answer, and before it what stands between `<think>` and `</think>`.
+    /// Plain text: the answer, and before it what is between `<think>` and `</think>`.
     Text,
     /// One JSON object a line: events as in a transcript, or an API's chunks.
     Jsonl,

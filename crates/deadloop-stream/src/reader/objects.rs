@@ -108,7 +108,7 @@ impl Objects {
         self.ended = true;
     }
 
-    /// Reads lines until there is an event, and no further: what stands after an alarm is not
+    /// Reads lines until there is an event, and no further: what is after an alarm is not
     /// looked at.
     pub(super) fn read(&mut self, out: &mut VecDeque<Arrival>, bad: &mut Bad) {
         let limit = self.lines.limit;

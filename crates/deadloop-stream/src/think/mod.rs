@@ -15,7 +15,7 @@
 //! | which tags there are, how they are named and found | `tags` |
 //! | the messages of the harmony format | `harmony` |
 //! | which count for which model | `rules` |
-//! | the design document's function | `strip` |
+//! | the function that takes off one block | `strip` |
 
 use serde::Deserialize;
 
@@ -204,7 +204,7 @@ impl ThinkSplitter {
         Some(body)
     }
 
-    /// Passes on what stands before the next mark, and takes that.
+    /// Passes on what is before the next mark, and takes that.
     fn seek<'a>(&mut self, text: &'a str, out: &mut impl FnMut(TagSide, &str)) -> Option<&'a str> {
         let side = self.side();
         let mut from = 0;

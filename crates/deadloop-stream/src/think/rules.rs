@@ -1,4 +1,4 @@
-//! Which texts are split how: the rules for all models and for some, as they stand in a corpus card
+//! Which texts are split how: the rules for all models and for some, as they are in a corpus card
 //! or in settings.
 //!
 //! ```toml

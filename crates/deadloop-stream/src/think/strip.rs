@@ -1,7 +1,7 @@
-//! `strip_think_tags` of the design document (seed 001), word for word.
+//! `strip_think_tags`, the function that many services have, word for word.
 
 /// Takes off a complete `<think>…</think>` at the very start and the blanks after it; any other text
-/// is given back unchanged. The document's pattern, over lines, once: `^<think>.*?</think>\s*`.
+/// is returned unchanged. The document's pattern, over lines, once: `^<think>.*?</think>\s*`.
 pub fn strip_think_tags(text: &str) -> &str {
     let block = text
         .strip_prefix("<think>")

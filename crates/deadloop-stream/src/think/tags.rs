@@ -229,7 +229,7 @@ fn is_tag(tag: &str) -> bool {
         && (mark(tag.chars().next_back()) || tag.contains('>'))
 }
 
-/// What stands at the start of a text.
+/// What is at the start of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Look<T> {
     /// No mark.

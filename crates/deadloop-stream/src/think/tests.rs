@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::harmony::HEADER;
 use super::*;
 
-/// What stands on each side.
+/// What is on each side.
 type Sides = (String, String);
 
 fn oracle(text: &str, options: &ThinkOptions) -> Sides {

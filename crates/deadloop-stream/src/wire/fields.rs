@@ -169,7 +169,7 @@ impl<const N: usize> Fields<N> {
     /// Takes a string.
     ///
     /// # Errors
-    /// The value is none.
+    /// The value is not a string.
     pub fn take_string(&mut self, name: &str) -> Result<Option<String>, WireFault> {
         self.take(name).map(|value| string(name, value)).transpose()
     }
@@ -177,7 +177,7 @@ impl<const N: usize> Fields<N> {
     /// Takes a string that has to be there.
     ///
     /// # Errors
-    /// There is none.
+    /// No such string is there.
     pub fn need_string(&mut self, name: &str) -> Result<String, WireFault> {
         let missing = || WireFault::new(format!("no `{name}`"), format!("`{name}`, a string"));
         self.take_string(name)?.ok_or_else(missing)

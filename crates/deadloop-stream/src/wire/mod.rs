@@ -1,4 +1,4 @@
-//! What an event may say, as it stands in a file or a stream, and what can be wrong with it.
+//! What an event may say, as it is in a file or a stream, and what can be wrong with it.
 
 mod events;
 mod fields;

@@ -1,4 +1,4 @@
-//! Writing an event as it stands in a transcript: known fields in a fixed order, what was kept after them.
+//! Writing an event as it is in a transcript: known fields in a fixed order, what was kept after them.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
@@ -40,7 +40,7 @@ pub fn go_on(out: &mut Vec<u8>, more: &impl Serialize) -> serde_json::Result<()>
     Ok(())
 }
 
-/// Writes what stands between the quotes of a JSON string, as the JSON writer does.
+/// Writes what is between the quotes of a JSON string, as the JSON writer does.
 fn escape(mut text: &[u8], out: &mut Vec<u8>) {
     out.reserve(text.len());
     loop {
@@ -89,7 +89,7 @@ fn specials(bytes: u64) -> u64 {
     (below(bytes, b' ') | equal(b'"') | equal(b'\\')) & each(0x80)
 }
 
-/// As it stands in a transcript.
+/// As it is in a transcript.
 impl Serialize for RecordedEvent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -99,7 +99,7 @@ impl Serialize for RecordedEvent {
     }
 }
 
-/// What stands in an event after its body.
+/// What is in an event after its body.
 struct About<'a>(&'a RecordedEvent);
 
 impl Serialize for About<'_> {

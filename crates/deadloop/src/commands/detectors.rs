@@ -94,7 +94,7 @@ fn one(detector: &'static Detector, global: Global) -> Outcome {
     if global.json {
         return show::print(&as_json(detector, &presets).to_string());
     }
-    show::print(&listing(detector, &presets))?;
+    show::print(&show::prose(&listing(detector, &presets)))?;
     let name = detector.name;
     show::next(
         &[

@@ -3,7 +3,7 @@
 use clap::Command;
 
 /// A family: what it is for, and its commands in the order in which one needs them.
-const FAMILIES: [(&str, &[&str]); 5] = [
+pub(crate) const FAMILIES: [(&str, &[&str]); 5] = [
     (
         "Get recordings, and know what is in them",
         &["import", "label", "check", "stats", "show", "synth"],

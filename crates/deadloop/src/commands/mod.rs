@@ -36,89 +36,94 @@ mod synth;
 mod tune;
 mod watch;
 
+/// The examples of a help, without what is said after them: `-h` shows these, `--help` all of it.
+fn examples(help: &'static str) -> &'static str {
+    help.split("\n\n").next().unwrap_or(help)
+}
+
 /// The commands, in the order of the help.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// The main job: choose a setting for each model, with the evidence
-    #[command(after_help = tune::HELP)]
+    #[command(after_help = examples(tune::HELP), after_long_help = tune::HELP)]
     Tune(tune::Tune),
     /// Score every cell of a grid, and choose none
-    #[command(after_help = sweep::HELP)]
+    #[command(after_help = examples(sweep::HELP), after_long_help = sweep::HELP)]
     Sweep(sweep::Sweep),
     /// Replay settings: what fires where, and how good that is
-    #[command(after_help = replay::HELP)]
+    #[command(after_help = examples(replay::HELP), after_long_help = replay::HELP)]
     Replay(replay::Replay),
     /// Put the guard between any client and any server of LLM streams
-    #[command(after_help = proxy::HELP)]
+    #[command(after_help = examples(proxy::HELP), after_long_help = proxy::HELP)]
     Proxy(proxy::Proxy),
     /// Merge the parts that --shard wrote into one result
-    #[command(after_help = merge::HELP)]
+    #[command(after_help = examples(merge::HELP), after_long_help = merge::HELP)]
     Merge(merge::Merge),
     /// Write a setting as the configuration of another guard
-    #[command(after_help = export::HELP)]
+    #[command(after_help = examples(export::HELP), after_long_help = export::HELP)]
     Export(export::Export),
     /// Explain one transcript: which threshold decided, and where
-    #[command(after_help = explain::HELP)]
+    #[command(after_help = examples(explain::HELP), after_long_help = explain::HELP)]
     Explain(explain::Explain),
     /// Watch a stream on stdin: exit code 10 when the guard stops it
-    #[command(after_help = watch::HELP)]
+    #[command(after_help = examples(watch::HELP), after_long_help = watch::HELP)]
     Watch(watch::Watch),
     /// Make a corpus from recordings in other formats
-    #[command(after_help = import::HELP)]
+    #[command(after_help = examples(import::HELP), after_long_help = import::HELP)]
     Import(import::Import),
     /// Measure repairers of faulty streams, and choose among them
-    #[command(after_help = repair::HELP)]
+    #[command(after_help = examples(repair::HELP), after_long_help = repair::HELP)]
     Repair(repair::Repair),
     /// Compute how much data a claim or a difference takes
-    #[command(after_help = power::HELP)]
+    #[command(after_help = examples(power::HELP), after_long_help = power::HELP)]
     Power(power::Power),
     /// Render the report of a result folder again; runs nothing
-    #[command(after_help = report::HELP)]
+    #[command(after_help = examples(report::HELP), after_long_help = report::HELP)]
     Report(report::Report),
     /// Propose labels, review them, compare them
-    #[command(after_help = label::HELP)]
+    #[command(after_help = examples(label::HELP), after_long_help = label::HELP)]
     Label(label::Label),
     /// Check a corpus for what would make numbers misleading
-    #[command(after_help = check::HELP)]
+    #[command(after_help = examples(check::HELP), after_long_help = check::HELP)]
     Check(check::Check),
     /// Show what is in a corpus, and what its labels can prove
-    #[command(after_help = stats::HELP)]
+    #[command(after_help = examples(stats::HELP), after_long_help = stats::HELP)]
     Stats(stats::Stats),
     /// Make a labelled corpus from a spec and a seed
-    #[command(after_help = synth::HELP)]
+    #[command(after_help = examples(synth::HELP), after_long_help = synth::HELP)]
     Synth(synth::Synth),
     /// Compare two settings: what moved, which verdicts changed; a gate
-    #[command(after_help = compare::HELP)]
+    #[command(after_help = examples(compare::HELP), after_long_help = compare::HELP)]
     Compare(compare::Compare),
     /// Measure context budgets on recorded runs of agents
-    #[command(after_help = budget::HELP)]
+    #[command(after_help = examples(budget::HELP), after_long_help = budget::HELP)]
     Budget(budget::Budget),
     /// Make a result the baseline, after showing what changes
-    #[command(after_help = bless::HELP)]
+    #[command(after_help = examples(bless::HELP), after_long_help = bless::HELP)]
     Bless(bless::Bless),
     /// Write a recording as a pinned case, on stdout
-    #[command(after_help = case::HELP)]
+    #[command(after_help = examples(case::HELP), after_long_help = case::HELP)]
     Case(case::WriteCase),
     /// Check settings against pinned cases
-    #[command(after_help = check_cases::HELP)]
+    #[command(after_help = examples(check_cases::HELP), after_long_help = check_cases::HELP)]
     CheckCases(check_cases::CheckCases),
     /// List the detectors, or describe one of them
-    #[command(after_help = detectors::HELP)]
+    #[command(after_help = examples(detectors::HELP), after_long_help = detectors::HELP)]
     Detectors(detectors::Detectors),
     /// Write a folder to start from: settings, a grid, a small corpus
-    #[command(after_help = init::HELP)]
+    #[command(after_help = examples(init::HELP), after_long_help = init::HELP)]
     Init(init::Init),
     /// Show transcripts as a person reads them
-    #[command(after_help = show::HELP)]
+    #[command(after_help = examples(show::HELP), after_long_help = show::HELP)]
     Show(show::Show),
     /// Print completions for a shell, on stdout
-    #[command(after_help = completions::HELP)]
+    #[command(after_help = examples(completions::HELP), after_long_help = completions::HELP)]
     Completions(completions::Completions),
     /// Print a man page, or write all of them to a folder
-    #[command(after_help = man::HELP)]
+    #[command(after_help = examples(man::HELP), after_long_help = man::HELP)]
     Man(man::Man),
     /// Print the JSON Schema of a file that people write
-    #[command(after_help = schema::HELP)]
+    #[command(after_help = examples(schema::HELP), after_long_help = schema::HELP)]
     Schema(schema::Schema),
 }
 

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use clap::Args;
-use deadloop_detect::{Member, Params, Setting, Settings, Unit};
+use deadloop_detect::{Member, Params, Setting, Settings, Unit, Value};
 use deadloop_replay::Plan;
+use deadloop_report::{brief, differences, in_short};
 use deadloop_score::measure::DELAY;
 use deadloop_score::{
     CSV_ROWS, ChooseOptions, Evidence, FrontPoint, Marked, Scored, write_pareto, write_regions,
@@ -85,7 +86,7 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
     write_regions(folder, &evidence, plan.cells(), &[], &done.judge)?;
     done.sum_up(json!({"cells": plan.cells(), "rows": scored.rows}));
     if let (Some(front), false) = (scored.fronts.get("*"), global.quiet || global.json) {
-        show::print(&front_table(&plan, front, done.judge.unit))?;
+        show::print(&show::prose(&front_table(&plan, front, done.judge.unit)))?;
     }
     let unit = done.judge.unit;
     drop((cases, records));
@@ -200,6 +201,25 @@ fn defaults(setting: &Setting) -> Setting {
     }
 }
 
+/// What each setting is called beside the one in use: what differs, in few words, as the page says it.
+pub(super) fn beside(in_use: &Setting, settings: &[&Setting]) -> Vec<String> {
+    let value = |(name, value)| match value {
+        Value::Text(text) => (name, text),
+        value => (name, value.to_string()),
+    };
+    let values = |setting: &Setting| -> Vec<(String, String)> {
+        setting.columns().into_iter().map(value).collect()
+    };
+    let several =
+        settings.iter().any(|setting| setting.members.len() > 1) || in_use.members.len() > 1;
+    let base = values(in_use);
+    let name = |setting: &&Setting| {
+        let named = in_short(differences(&values(setting), &base, several));
+        named.unwrap_or_else(|| "as in use".to_owned())
+    };
+    settings.iter().map(name).collect()
+}
+
 /// Returns in what settings differ: of each the detectors, where those differ, and the parameters
 /// that do.
 pub(super) fn differing(settings: &[&Setting]) -> Vec<String> {
@@ -227,9 +247,9 @@ pub(super) fn differing(settings: &[&Setting]) -> Vec<String> {
         let parts = own
             .iter()
             .filter(differs)
-            .map(|(name, value)| format!("{name} {value}"));
+            .map(|(name, value)| format!("{name}={}", brief(value)));
         let lead = (families.len() > 1).then(|| family(setting));
-        lead.into_iter().chain(parts).collect::<Vec<_>>().join(", ")
+        in_short(lead.into_iter().chain(parts).collect()).unwrap_or_default()
     };
     settings.iter().zip(&columns).map(one).collect()
 }

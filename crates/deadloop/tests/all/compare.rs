@@ -635,7 +635,7 @@ fn act(
     let (summary, output) = (inside(dir, "summary"), inside(dir, "output"));
     let mut context: BTreeMap<String, String> = BTreeMap::new();
     for name in [
-        "base", "new", "corpus", "args", "out", "deadloop", "comment",
+        "base", "new", "corpus", "args", "out", "deadloop", "version", "comment",
     ] {
         let given = inputs
             .iter()
@@ -649,6 +649,8 @@ fn act(
         ("github.event_name", event),
         ("github.event.pull_request.number", "7"),
         ("github.repository", "o/r"),
+        ("github.action_repository", "o/deadloop"),
+        ("steps.program.outputs.path", ""),
         ("github.token", "none"),
     ] {
         context.insert(name.into(), value.into());
@@ -701,8 +703,13 @@ fn act(
         let done = shell.output().expect("bash starts");
         ran.push((step.name, code(&done)));
         let written = std::fs::read_to_string(&output).unwrap_or_default();
-        if let Some(code) = written.lines().find_map(|line| line.strip_prefix("code=")) {
-            context.insert("steps.compare.outputs.code".into(), code.into());
+        for (key, name) in [
+            ("code=", "steps.compare.outputs.code"),
+            ("path=", "steps.program.outputs.path"),
+        ] {
+            if let Some(value) = written.lines().find_map(|line| line.strip_prefix(key)) {
+                context.insert(name.into(), value.into());
+            }
         }
         if code(&done) != Some(0) {
             break;
@@ -763,6 +770,54 @@ fn the_action_runs_its_steps() {
     let (ran, summary) = with(inputs("no such thing", ""), false);
     assert_eq!(ran, [step("Compare", 0), step("Gate", 2)]);
     assert!(summary.contains("not compared"), "{summary}");
+}
+
+/// A release as `gh release download` brings it: an archive of the program for this system, and the sums.
+fn fake_release(dir: &Path, sums_of: &str) {
+    let script = format!(
+        r#"#!/bin/sh
+echo "$@" >>gh-said
+[ "$2" = download ] || exit 0
+while [ "$1" != --dir ]; do shift; done
+cd "$2" && name=deadloop-9.9.9-$(uname -m)-unknown-linux-musl && mkdir "$name" && cp '{}' "$name/deadloop"
+tar -czf "$name.tar.gz" "$name" && rm -r "$name" && {sums_of} >SHA256SUMS
+"#,
+        env!("CARGO_BIN_EXE_deadloop"),
+    );
+    let gh = dir.join("gh");
+    std::fs::write(&gh, script).expect("a fake gh");
+    let executable = Command::new("chmod").arg("+x").arg(&gh).status();
+    assert!(executable.is_ok_and(|s| s.success()));
+}
+
+#[test]
+fn the_action_takes_a_released_program_that_its_sum_names() {
+    let dir = temporary();
+    let corpus = corpus(dir.path(), "c.jsonl", |_, _| ());
+    let inputs = [
+        ("base", "recommended"),
+        ("new", "document"),
+        ("corpus", corpus.as_str()),
+        ("out", "compared"),
+        ("version", "v9.9.9"),
+    ];
+    fake_release(dir.path(), "sha256sum \"$name.tar.gz\"");
+    let (ran, summary) = act(dir.path(), &inputs, false);
+    let names: Vec<&str> = ran.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["Get deadloop", "Compare", "Gate"]);
+    assert!(summary.starts_with("## deadloop: regressed"), "{summary}");
+    let said = std::fs::read_to_string(dir.path().join("gh-said")).expect("gh was called");
+    assert!(
+        said.starts_with("release download v9.9.9 --repo o/deadloop"),
+        "{said}"
+    );
+    fake_release(dir.path(), "echo \"00  $name.tar.gz\"");
+    let (ran, _) = act(dir.path(), &inputs, false);
+    assert_eq!(
+        ran,
+        [("Get deadloop".to_owned(), Some(1))],
+        "a wrong sum ends the job"
+    );
 }
 
 #[test]

@@ -3,6 +3,8 @@
 //!
 //! A block under `<!-- file: NAME -->` is written there before. A line `…` stands for any lines, and `…` inside a line for any
 //! text. stdout and stderr are one. A command that is followed by `$ test $? = N` may end with N; any other ends with 0.
+//!
+//! What users read is short, names nothing that only its authors have, and every page is in the contents of the site.
 
 #![allow(
     clippy::expect_used,
@@ -177,6 +179,81 @@ fn every_console_block_is_run() {
             let before = at.checked_sub(1).map(|before| lines[before]);
             assert_eq!(before, Some(MARK), "{}:{}: {line}", page.display(), at + 1);
         }
+    }
+}
+
+/// What only its authors have: documents by their numbers, a folder beside the repository.
+const INSIDE: [&str; 4] = ["seed 00", "seed-00", "../shared", "shared/data"];
+
+/// The Markdown files below a folder.
+fn markdown(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+        let path = entry.path();
+        match path.is_dir() {
+            true => found.extend(markdown(&path)),
+            false if path.extension().is_some_and(|e| e == "md") => found.push(path),
+            false => {}
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn nothing_that_users_read_names_what_only_its_authors_have() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    // Help, presets and exact definitions of everything.
+    let status = Command::new(env!("CARGO_BIN_EXE_deadloop"))
+        .args(["man", "--site", "--quiet", "--out"])
+        .arg(dir.path())
+        .status();
+    assert!(status.expect("the program starts").success());
+    let reference = markdown(dir.path());
+    assert!(reference.len() > 50, "{}", reference.len());
+    let reports = markdown(&Path::new(ROOT).join("reports"));
+    for page in pages().iter().chain(&reports).chain(&reference) {
+        let text = std::fs::read_to_string(page).expect("a page is UTF-8");
+        for (at, line) in text.lines().enumerate() {
+            let low = line.to_lowercase();
+            let named = INSIDE.iter().find(|word| low.contains(*word));
+            assert_eq!(named, None, "{}:{}: {line}", page.display(), at + 1);
+        }
+    }
+}
+
+#[test]
+fn readme_and_docs_are_short() {
+    let readme = std::fs::read_to_string(Path::new(ROOT).join("README.md")).expect("README");
+    assert!(
+        readme.lines().count() <= 130,
+        "{} lines",
+        readme.lines().count()
+    );
+    let docs = markdown(&Path::new(ROOT).join("docs"));
+    let words = |page: &PathBuf| {
+        let text = std::fs::read_to_string(page).expect("a page is UTF-8");
+        text.split_whitespace().count()
+    };
+    let all: usize = docs.iter().map(words).sum();
+    assert!(all < 18_000, "docs: {all} words");
+}
+
+/// The rest of the contents, and every link, are checked by `scripts/book`.
+#[test]
+fn every_page_is_in_the_contents_once() {
+    let docs = Path::new(ROOT).join("docs");
+    let contents = std::fs::read_to_string(docs.join("SUMMARY.md")).expect("SUMMARY.md");
+    let reports = markdown(&Path::new(ROOT).join("reports"));
+    for page in markdown(&docs).iter().chain(&reports) {
+        let name = page.file_name().expect("a name").to_string_lossy();
+        let folder = match page.starts_with(&docs) {
+            true => "",
+            false => "../reports/",
+        };
+        let wanted = usize::from(name != "SUMMARY.md");
+        let found = contents.matches(&format!("]({folder}{name})")).count();
+        assert_eq!(found, wanted, "docs/SUMMARY.md: {}", page.display());
     }
 }
 

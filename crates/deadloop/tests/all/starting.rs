@@ -179,6 +179,43 @@ fn every_command_has_a_page() {
     );
 }
 
+/// The reference of the docs' site comes from the registries: a row or a page for what each has.
+#[test]
+fn the_reference_has_everything_that_is_registered() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let run = deadloop_in(dir.path(), &["man", "--site", "--out", "pages"]);
+    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    let page = |name: &str| {
+        let path = dir.path().join("pages").join(name);
+        std::fs::read_to_string(path).expect(name)
+    };
+    let contents = page("contents.md");
+    for detector in deadloop_detect::DETECTORS {
+        let name = format!("detectors/{}.md", detector.name);
+        assert!(contents.contains(&format!("({name})")), "{name}");
+        let page = page(&name);
+        for param in detector.params {
+            assert!(
+                page.contains(&format!("\n| `{}` |", param.name)),
+                "{name}: {}",
+                param.name
+            );
+        }
+    }
+    let duplicate = page("detectors/duplicate.md");
+    assert!(
+        duplicate.contains("\ncall search {"),
+        "an example: {duplicate}"
+    );
+    assert!(page("repairers/tags.md").contains("\n### careful\n"));
+    assert!(page("commands/tune.md").contains("--constraint <EXPR>"));
+    assert!(page("measures.md").contains("\n| `saved` |"));
+    assert!(page("formats.md").contains("\n| `openai-chat` |"));
+    assert!(page("files.md").contains("\n| `scores.parquet` |"));
+    let again = deadloop_in(dir.path(), &["man", "--site", "--out", "pages"]);
+    assert_eq!(code(&again), Some(2), "{}", stderr(&again));
+}
+
 /// Every command has an example in its help.
 #[test]
 fn every_help_has_an_example() {

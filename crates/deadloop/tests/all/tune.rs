@@ -689,3 +689,133 @@ fn five_transcripts_are_too_few_to_choose_by() {
     let run = deadloop(&["tune", &corpus, "--require-own", "--out", &out, "--json"]);
     assert_eq!(code(&run), Some(5), "{}", stderr(&run));
 }
+
+/// Runs of an agent: so many that poll until it is done, so many that loop over a read, and one loop over a poll of another
+/// tool that healthy runs repeat too.
+fn runs_that_poll() -> String {
+    let mut lines = String::new();
+    let mut run = |id: String, calls: &[(&str, &str, usize)], label: Value| {
+        let mut events = Vec::new();
+        for (name, result, times) in calls {
+            for _ in 0..*times {
+                events.push(json!({"type": "turn"}));
+                events.push(json!({"type": "tool_call", "id": "1", "name": name, "arguments": {}}));
+                events.push(json!({"type": "tool_result", "id": "1", "content": result}));
+            }
+        }
+        let run = json!({"id": id, "model": "m", "events": events, "labels": [label]});
+        writeln!(lines, "{run}").expect("a string grows");
+    };
+    let clean = || json!({"class": "clean"});
+    let looped = || {
+        json!({"class": "loop", "kind": "same-call-same-result", "channel": "tools", "onset": 2,
+               "earliest": 1, "end": 9, "open": true})
+    };
+    for i in 0..12 {
+        run(
+            format!("poll{i}"),
+            &[
+                ("list", "a.txt, b.txt", 1),
+                ("job_status", "the job is still running", 4),
+            ],
+            clean(),
+        );
+        run(
+            format!("tail{i}"),
+            &[("tail_log", "no new lines in the log", 4)],
+            clean(),
+        );
+        run(
+            format!("read{i}"),
+            &[("read_file", "fn main() { todo(); }", 9)],
+            looped(),
+        );
+    }
+    run(
+        "tail-loop".into(),
+        &[("tail_log", "no new lines in the log", 9)],
+        looped(),
+    );
+    lines
+}
+
+/// A tool that only healthy runs repeat is proposed, one that a loop repeats too is not, and nothing is taken unasked.
+#[test]
+fn tools_that_may_repeat_are_learnt_and_left_to_the_user() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (corpus, out) = (dir.path().join("runs.jsonl"), dir.path().join("out"));
+    std::fs::write(&corpus, runs_that_poll()).expect("a corpus");
+    let grid = dir.path().join("grid.toml");
+    let guard = "[[guard]]\ndetector = \"same-pair\"\n[guard.params]\nn = [3]\n";
+    std::fs::write(&grid, guard).expect("a grid");
+    let settings = dir.path().join("mine.toml");
+    let in_use =
+        "[[guard]]\ndetector = \"same-pair\"\n[guard.params]\nn = 3\nallow = [\"wait*\"]\n";
+    std::fs::write(&settings, in_use).expect("settings");
+    let run = |more: &[&str]| {
+        let mut tune = command(&["tune"]);
+        tune.arg(&corpus).args(["--unit", "calls"]).args(more);
+        tune.arg("--grid")
+            .arg(&grid)
+            .arg("--settings")
+            .arg(&settings);
+        tune.arg("--out")
+            .arg(&out)
+            .args(["--force", "--constraint", "fa_per_kcall<=1000"]);
+        tune.output().expect("it runs")
+    };
+    let before = run(&["--json"]);
+    let plain = std::fs::read_to_string(out.join("settings.toml")).expect("settings");
+    let said = stdout_json(&run(&["--json", "--learn-allow"]));
+    let learnt = &said["learnt"];
+    assert_eq!(stdout_json(&before)["learnt"], Value::Null);
+    let tool = |i: usize, key: &str| learnt["tools"][i][key].clone();
+    assert_eq!(
+        (tool(0, "name"), tool(0, "proposed")),
+        (json!("job_status"), json!(true))
+    );
+    assert_eq!(
+        (tool(1, "name"), tool(1, "proposed")),
+        (json!("tail_log"), json!(false))
+    );
+    assert_eq!(tool(0, "called_in"), 12);
+    assert_eq!(
+        tool(0, "allowed"),
+        json!({"wrong": 12, "ended": 13, "loops": 13})
+    );
+    assert_eq!(
+        tool(1, "allowed"),
+        json!({"wrong": 12, "ended": 12, "loops": 13})
+    );
+    let text = std::fs::read_to_string(out.join("settings.toml")).expect("settings");
+    let comments = text.lines().filter(|line| line.starts_with('#')).count();
+    let mut rest: Vec<&str> = text.lines().collect();
+    rest.retain(|line| {
+        !line.contains("allow: ") && !line.contains("--learn-allow") && !line.contains("To take it")
+    });
+    assert_eq!(rest.join("\n"), plain.trim_end(), "nothing else changes");
+    assert!(comments >= 4, "{text}");
+    assert!(
+        text.contains("add these to `allow` of each guard on calls: [\"job_status\"]"),
+        "{text}"
+    );
+    let told = stdout(&run(&["--learn-allow"]));
+    assert!(
+        told.contains("job_status may pass") && told.contains("tail_log is not proposed"),
+        "{told}"
+    );
+}
+
+#[test]
+fn tools_are_learnt_from_runs_alone() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let corpus = dir.path().join("texts.jsonl");
+    std::fs::write(&corpus, "{\"id\": \"a\", \"model\": \"m\", \"answer\": \"x\", \"labels\": [{\"class\": \"clean\"}]}\n").expect("a corpus");
+    let run = deadloop(&["tune", corpus.to_str().expect("a path"), "--learn-allow"]);
+    assert_eq!(code(&run), Some(2), "{}", stderr(&run));
+    assert!(
+        stderr(&run).contains("expected --unit calls"),
+        "{}",
+        stderr(&run)
+    );
+}

@@ -114,7 +114,7 @@ class Loop:
 
     def _tool(self, name: str) -> Callable[..., Any]:
         if (tool := self.tools.get(name)) is None:
-            raise LookupError(f"there is no tool {name!r}; there is: {', '.join(self.tools)}")
+            raise LookupError(f"there is no tool {name!r}; expected one of: {', '.join(self.tools)}")
         return tool
 
 

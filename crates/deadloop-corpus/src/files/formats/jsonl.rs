@@ -1,4 +1,4 @@
-//! JSON lines: one transcript a line, plain, gzip or zstd, which is told by the bytes.
+//! JSON lines: one transcript a line, plain, gzip or zstd, which is recognised by the bytes.
 
 use std::io::{self, BufRead, BufWriter, Write};
 use std::path::Path;

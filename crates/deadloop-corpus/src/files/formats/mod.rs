@@ -1,6 +1,6 @@
 //! The file formats of a corpus: one file each, all of them in [`FORMATS`].
 //!
-//! A format is told by its first bytes where it has a mark there (Parquet), else by the file's
+//! A format is recognised by its first bytes where it has a mark there (Parquet), else by the file's
 //! name; JSON lines is what is left. To add one: a file beside this one with an `ENTRY`, `mod x;`
 //! and `&x::ENTRY` here.
 

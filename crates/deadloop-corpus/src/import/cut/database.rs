@@ -281,7 +281,7 @@ impl Rows {
         let names: Vec<String> = runs.column_names().map(str::to_owned).collect();
         let mut rows = runs.query(())?;
         while let Some(row) = rows.next()? {
-            // One that cannot be read is told with its rows.
+            // One that cannot be read is reported with its rows.
             let about = object(row, &names).unwrap_or_default();
             let key = match row.get_ref(0)? {
                 ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),

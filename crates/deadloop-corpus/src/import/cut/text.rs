@@ -45,7 +45,7 @@ fn read(bytes: impl BufRead) -> Result<String, (u64, WireFault)> {
     })
 }
 
-/// The line that the text after these bytes stands in.
+/// The line that the text after these bytes is in.
 fn lines(bytes: &[u8]) -> u64 {
     1 + bytes.iter().filter(|byte| **byte == b'\n').count() as u64
 }

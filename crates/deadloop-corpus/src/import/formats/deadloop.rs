@@ -1,4 +1,4 @@
-//! deadloop's own: transcripts a line, as they stand in a corpus, and recorded streams of their events,
+//! deadloop's own: transcripts a line, as they are in a corpus, and recorded streams of their events,
 //! as `deadloop watch` reads them. Labels and unknown fields come along.
 
 use serde_json::Value;

@@ -213,7 +213,7 @@ fn tool(part: &Value) -> Option<Body> {
     })
 }
 
-/// What is read of a message must be of the right type: a fault is told where it stands.
+/// What is read of a message must be of the right type: a fault is reported where it is.
 fn check(message: &Object) -> Result<(), WireFault> {
     for list in ["thoughts", "toolCalls"] {
         let value = message.get(list).filter(|value| !value.is_null());

@@ -765,7 +765,7 @@ fn open_webui(object: &mut Object, out: &mut Out) {
     object.insert("chain".to_owned(), chain.into());
 }
 
-/// What stands in `<details type="reasoning">` before an answer, each line behind `> `, and the answer.
+/// What is in `<details type="reasoning">` before an answer, each line behind `> `, and the answer.
 fn details(content: &str) -> Option<(String, String)> {
     let inside = content
         .trim_start()

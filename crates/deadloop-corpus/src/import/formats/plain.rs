@@ -118,14 +118,14 @@ impl Reader for VllmLog {
     }
 }
 
-/// What stands behind a phrase: an id, and the rest of the line.
+/// What is behind a phrase: an id, and the rest of the line.
 fn named<'a>(line: &'a str, phrase: &str) -> Option<(&'a str, &'a str)> {
     let (_, after) = line.split_once(phrase)?;
     let (id, rest) = after.split_once([':', ' '])?;
     Some((id, rest))
 }
 
-/// A whole output: the id of its request, its text, and what stands behind it.
+/// A whole output: the id of its request, its text, and what is behind it.
 fn generated(line: &str) -> Option<(&str, String, &str)> {
     let (id, rest) = named(line, "Generated response ")?;
     let (before, output) = rest.split_once("output: ")?;
@@ -137,7 +137,7 @@ fn generated(line: &str) -> Option<(&str, String, &str)> {
     Some((id, text, rest))
 }
 
-/// A text as Python writes it (`repr`), and what stands behind it.
+/// A text as Python writes it (`repr`), and what is behind it.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
     let mut said = String::new();

@@ -232,7 +232,7 @@ fn text(message: &Value) -> String {
     }
 }
 
-/// What stands beside the steps: the model, how it ended, what it cost.
+/// What is beside the steps: the model, how it ended, what it cost.
 fn about(transcript: &mut Transcript, object: &mut Object, out: &mut Out) -> Result<(), WireFault> {
     let mut info = take::object(object, "info")?.unwrap_or_default();
     let reason = take::string(&mut info, "exit_status")?;

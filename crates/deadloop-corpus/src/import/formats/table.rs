@@ -39,7 +39,7 @@ use crate::{Body, Place, RecordedEvent, Transcript};
 pub(crate) struct Columns {
     /// A record that has all marks of one of these is of the format.
     marks: &'static [&'static [Mark]],
-    /// Lists of a document that its records stand in.
+    /// Lists of a document that its records are in.
     records: &'static [&'static str],
     /// Where in a record each part is; the first that is there.
     text: &'static [&'static str],
@@ -650,7 +650,7 @@ impl Parts {
     }
 }
 
-/// What stands at a path that an option names. A list on its way has to be meant: `[]` or `[0]`.
+/// What is at a path that an option names. A list on its way has to be meant: `[]` or `[0]`.
 fn column(object: &mut Object, path: &str, option: &str) -> Result<Option<Value>, WireFault> {
     if path.contains("[]") {
         let mut all = paths::all(object, path);

@@ -1,5 +1,5 @@
-//! Conversations in the data model of the design document on context and iterations (seed 004): `{id,
-//! turns: [{request, response, toolCalls, toolCallResults, metadata}]}`. What the document calls a turn is
+//! Conversations in the data model of a service: `{id,
+//! turns: [{request, response, toolCalls, toolCallResults, metadata}]}`. What that service calls a turn is
 //! all that follows a user's message: the calls are one turn here, and the answer after their results the next.
 
 use serde_json::Value;

@@ -1,11 +1,13 @@
 //! Faults of texts, of a call's arguments and name, and of delivery: what is left of an intact stream.
 
-use deadloop_detect::repair::{Delivered, Fault, damage, damage_events};
+use deadloop_detect::Fault;
+use deadloop_detect::repair::Delivered;
 use serde_json::{Map, Value as Json, json};
 
 use super::faults::{Asked, Failed, Stream};
 use super::gold::{self, Known};
 use super::{chunks, finish};
+use crate::make::damage::{damage, damage_events};
 use crate::make::plant::Rng;
 use crate::{Body, RecordedEvent};
 

@@ -34,7 +34,7 @@ pub(super) struct Drift {
     pub(super) kind: DriftKind,
     /// The share of the copies after the first that do.
     rate: f64,
-    /// What stands before a copy that has no `{}` of its own.
+    /// What is before a copy that has no `{}` of its own.
     counter: Option<String>,
     /// The name of the units whose texts are words of doubt.
     glue: Option<String>,
@@ -265,7 +265,7 @@ fn spaced(copy: &str, rng: &mut Rng) -> String {
     format!("{} {}", &copy[..at], &copy[at..])
 }
 
-/// One word of the list, where it stands in the copy, becomes another of its group.
+/// One word of the list, where it is in the copy, becomes another of its group.
 fn paraphrased(copy: &str, groups: &[Vec<String>], rng: &mut Rng) -> Option<String> {
     let whole = |at: usize, word: &str| {
         let letter = |c: Option<char>| c.is_some_and(|c| c.is_alphabetic() && !is_sign(c));

@@ -3,7 +3,7 @@
 //!
 //! Whole streams (times, ends, parallel calls) are made in `streams`.
 
-use deadloop_detect::repair::Fault;
+use deadloop_detect::Fault;
 use serde_json::{Map, Value as Json, json};
 
 use super::checks::named;
@@ -117,8 +117,9 @@ impl CorpusSpec {
 fn fits(fault: Fault, stream: &str) -> bool {
     use Fault::{
         BrokenJson, Case, Confirmation, Crossed, Cut, EarlyClose, Empty, ErrorEvent, LeakedControl,
-        MissingField, Misspelt, Nested, NoDone, NumberMismatch, PartialTools, Pseudo, Stall,
-        ThinkLate, ThinkMissing, ThinkOpen, ThinkTwice, ToolInThink, Unclosed,
+        MissingField, Misspelt, Nested, NoDone, NumberMismatch, PartialTools, Pseudo,
+        ReplayDoubled, ReplayLost, ReplayOrder, Stall, ThinkLate, ThinkMissing, ThinkOpen,
+        ThinkTwice, ToolInThink, Unclosed,
     };
     match stream {
         "tags" => matches!(
@@ -142,7 +143,7 @@ fn fits(fault: Fault, stream: &str) -> bool {
         "text" => matches!(fault, Pseudo | Confirmation | LeakedControl | Cut),
         "arguments" => matches!(fault, BrokenJson | LeakedControl | Cut),
         "name" => matches!(fault, Case | Misspelt | LeakedControl),
-        "events" => fault.is_of_events(),
+        "events" => matches!(fault, ReplayLost | ReplayDoubled | ReplayOrder),
         "whole" => matches!(fault, Cut | NoDone | Stall | ErrorEvent),
         _ => fault == PartialTools,
     }

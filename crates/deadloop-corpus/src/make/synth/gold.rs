@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn the_strict_preset_reads_the_same() {
         let repairer = Repairer::find("tags").unwrap();
-        let strict = repairer.preset("seed-002-strict").unwrap();
+        let strict = repairer.preset("strict").unwrap();
         for text in [
             "好的。<create_note><id>1</id><content>露营</content></create_note>\n<web_search>趋势</web_search>",
             "One <confirm1>short</confirm1> or <confirm2>long</confirm2>. <i>x</i> 1 < 2",

@@ -1,6 +1,6 @@
 //! The keys of an item: what is made, how often, and how its copies differ and arrive.
 
-use deadloop_detect::repair::Fault;
+use deadloop_detect::Fault;
 
 use super::keys::{Domain, Key};
 use super::tables::{REQUIRED, key};

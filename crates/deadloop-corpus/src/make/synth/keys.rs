@@ -95,7 +95,7 @@ const TABLES: [(&str, &[Key]); 10] = [
 /// One key, as `--keys` tells it.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct KeyText {
-    /// The table it stands in.
+    /// The table it is in.
     pub table: &'static str,
     /// Its name.
     pub key: &'static str,

@@ -83,7 +83,7 @@ pub(super) struct Stretch {
 
 impl Stretch {
     /// The whole of an exact repetition: what follows a planted one may happen to belong to it. None
-    /// where it does not repeat, the period is not its smallest, or what stands before it belongs to
+    /// where it does not repeat, the period is not its smallest, or what is before it belongs to
     /// it too and is not `loose`: a blank before a unit that ends with one does not move the start.
     pub(super) fn whole<T: PartialEq>(self, all: &[T], loose: fn(&T) -> bool) -> Option<Self> {
         let Self {

@@ -194,7 +194,7 @@ impl Assembled {
     }
 }
 
-/// Blanks and marks that end something: they belong to what stands before a copy.
+/// Blanks and marks that end something: they belong to what is before a copy.
 fn loose(c: &char) -> bool {
     !c.is_alphanumeric()
 }

@@ -56,7 +56,7 @@ use looped::{Text, Wanted};
 use spec::{Chunks, Item, Loop, What};
 use stock::{Deal, Split, pool};
 
-/// What was done to a model's text, as it stands behind the model's name.
+/// What was done to a model's text, as it is behind the model's name.
 const PLANTED: &str = "+planted";
 const DAMAGED: &str = "+damaged";
 
@@ -138,7 +138,7 @@ impl<'a> Synth<'a> {
         self.spec.items.get(job.item).map_or("", |item| &item.name)
     }
 
-    /// The file of transcripts that a transcript stands in, without an ending.
+    /// The file of transcripts that a transcript is in, without an ending.
     pub fn file(&self, job: &SynthJob) -> &'a str {
         self.spec.items.get(job.item).map_or("", |item| &item.file)
     }

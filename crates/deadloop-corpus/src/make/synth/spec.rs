@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use deadloop_detect::repair::Fault;
+use deadloop_detect::Fault;
 use serde_json::Value as Json;
 
 use super::drift::Drift;

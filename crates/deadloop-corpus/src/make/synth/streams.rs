@@ -1,7 +1,7 @@
 //! Faults of whole streams: one that falls silent, ends in the middle, ends without saying so, brings an
 //! error; calls of one turn of which some fail.
 
-use deadloop_detect::repair::{Fault, damage};
+use deadloop_detect::Fault;
 use serde_json::{Map, Value as Json, json};
 
 use super::chunks;
@@ -10,6 +10,7 @@ use super::faults::{Asked, Stream};
 use super::finish;
 use super::gold;
 use super::spec::Tool;
+use crate::make::damage::damage;
 use crate::make::plant::Rng;
 use crate::{Body, RecordedEvent};
 

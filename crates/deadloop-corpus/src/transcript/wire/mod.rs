@@ -1,7 +1,7 @@
-//! What a record may say, as it stands in a file: every format fills a [`Wire`], and [`Wire::entry`]
+//! What a record may say, as it is in a file: every format fills a [`Wire`], and [`Wire::entry`]
 //! is the one place where it is checked.
 //!
-//! Fields are read as JSON values first and checked afterwards, so that a wrong type is told by the
+//! Fields are read as JSON values first and checked afterwards, so that a wrong type is reported by the
 //! field's name and not by a column alone. Fields that are not known here are kept.
 
 use std::fmt;

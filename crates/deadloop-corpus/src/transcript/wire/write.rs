@@ -28,7 +28,7 @@ pub(crate) fn line(entry: &Entry, out: &mut Vec<u8>) -> serde_json::Result<()> {
     Ok(())
 }
 
-/// What stands before the events.
+/// What is before the events.
 struct Front<'a>(&'a Transcript);
 
 impl Serialize for Front<'_> {
@@ -47,7 +47,7 @@ impl Serialize for Front<'_> {
     }
 }
 
-/// What stands after the events.
+/// What is after the events.
 struct Back<'a>(&'a Entry);
 
 impl Serialize for Back<'_> {

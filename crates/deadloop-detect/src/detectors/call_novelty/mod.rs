@@ -3,18 +3,16 @@
 //! A meter keeps the hashes of the calls in its window.
 
 use super::{Detector, Measuring, Refusal, Sample};
-use crate::fact::Fact;
 use crate::meter::Recipe;
 use crate::param::Param;
 use crate::params::Params;
 use crate::run::sample::{call, result};
 use crate::run::{
-    ALLOW, ARGUMENTS, Answer, Answers, Asked, AtResults, NORMALISE, RESET, Repeat, STATELESS_CHARS,
-    STATELESS_N, Same, Seen, Told, VOLATILE, WINDOW as LONGEST, Window, hash, sees_calls, window,
-    with_result,
+    ALLOW, ARGUMENTS, Among, Measure, NORMALISE, Next, RESET, STATELESS_CHARS, STATELESS_N,
+    VOLATILE, WINDOW as LONGEST, counted, hash, sees_calls, window, with_result,
 };
 use crate::spec::Spec;
-use crate::stream::{Calls, Channel, Event, Kind};
+use crate::stream::{Channel, Event};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
@@ -83,70 +81,13 @@ fn check(params: &Params) -> Result<(), Refusal> {
 }
 
 fn recipe(params: &Params) -> Recipe {
-    let most = params.int(MAX_DISTINCT.name);
-    let window = params.count(WINDOW.name);
-    let with_result = params.flag(WITH_RESULT.name);
-    let arguments = params.flag(ARGUMENTS.name);
-    AtResults::recipe(params, move || Novelty {
-        with_result,
-        arguments,
-        most,
-        window: Window::new(window),
-        told: Told::default(),
-        apart: 0,
+    let among = Among::new(params, Measure::Distinct, &MAX_DISTINCT);
+    counted(params, among, |asked, answer, seen| {
+        let (mut key, same) = seen.compared(asked, answer);
+        // As long as too few results that say nothing came, each is another one.
+        if same.times < seen.enough(&same) {
+            key = hash(&[&key.to_string(), &answer.call.0.to_string()]);
+        }
+        Some(Next { key, enough: 0 })
     })
-}
-
-/// The last calls.
-struct Novelty {
-    with_result: bool,
-    arguments: bool,
-    /// The most different ones that the loosest setting accepts.
-    most: i64,
-    window: Window,
-    told: Told,
-    /// Calls that were told apart from all others.
-    apart: u64,
-}
-
-impl Novelty {
-    /// The key of a call in the window. As long as too few results that say nothing came, each is another one.
-    fn told_apart(&mut self, key: u128, same: &Same, seen: &Seen<'_>) -> u128 {
-        if seen.counts(same, same.times) {
-            return key;
-        }
-        self.apart += 1;
-        hash(&[&key.to_string(), &self.apart.to_string()])
-    }
-}
-
-impl Answers for Novelty {
-    fn forget(&mut self) {
-        self.window.clear();
-        self.told = Told::default();
-    }
-
-    fn answered(&mut self, asked: Asked, answer: &Answer<'_>, mut seen: Seen<'_>) -> Option<Fact> {
-        let same = seen.pair(&asked, self.arguments, answer);
-        let key = match (self.with_result, self.arguments) {
-            (true, _) => same.pair,
-            (false, true) => asked.key,
-            (false, false) => asked.tool,
-        };
-        let key = self.told_apart(key, &same, &seen);
-        self.window.push(key, answer.call.into());
-        let distinct = self.window.distinct();
-        let value = distinct.unwrap_or(i64::MAX);
-        if !self.told.is_news(value, value <= self.most) {
-            return None;
-        }
-        let repeat = Repeat {
-            onset: self.window.first_again().unwrap_or(answer.call.into()),
-            period: Calls(0).into(),
-            copies: 0,
-            unit: asked.unit,
-        };
-        let kind = (Kind::AperiodicStagnation, "distinct");
-        Some(seen.run.fact(kind, vec![value], repeat))
-    }
 }

@@ -1,4 +1,4 @@
-//! `checkpoint`: the design document's detector (seed 000). It looks at the text only when its
+//! `checkpoint`: the detector that deadloop began with, from a design document on dead loops. It looks at the text only when its
 //! length reaches a checkpoint: at a short window for short units, at the segment before for
 //! repeated paragraphs and list items.
 //!
@@ -38,7 +38,7 @@ pub(super) static ENTRY: Detector = Detector {
     spec: Spec {
         name: "checkpoint",
         version: 2,
-        about: "the design document's detector: looks at the text when its length reaches a checkpoint",
+        about: "repetition at checkpoints: looks at the text when its length reaches one of them, and at no other time",
         exactly: include_str!("exactly.md"),
         params: PARAMS,
         presets: include_str!("presets.toml"),

@@ -3,15 +3,12 @@
 //! A meter keeps one hash and a count, and a key for each of at most 1,000 calls that have no result yet.
 
 use super::{Detector, Measuring, Sample};
-use crate::fact::Fact;
 use crate::meter::Recipe;
 use crate::param::Param;
 use crate::params::Params;
-use crate::row::{Row, n};
+use crate::row::{InRow, n};
 use crate::run::sample::{call, error, result};
-use crate::run::{
-    ALLOW, Answer, Answers, Asked, AtResults, NORMALISE, RESET, Seen, VOLATILE, prefix, sees_calls,
-};
+use crate::run::{ALLOW, NORMALISE, Next, RESET, VOLATILE, counted, prefix, sees_calls};
 use crate::spec::Spec;
 use crate::stream::{Channel, Event, Kind};
 
@@ -58,53 +55,18 @@ const SAME: Param = Param::word("same", "any", &["any", "tool", "prefix"])
 
 const PREFIX: Param = prefix();
 
-#[derive(Clone, Copy)]
-enum Same {
-    Any,
-    Tool,
-    /// Errors of one tool whose texts begin with the same chars, this many.
-    Prefix(usize),
-}
-
 fn recipe(params: &Params) -> Recipe {
-    let least = params.count(N.name);
-    let same = match params.text(SAME.name) {
-        "tool" => Same::Tool,
-        "prefix" => Same::Prefix(usize::try_from(params.count(PREFIX.name)).unwrap_or(usize::MAX)),
-        _ => Same::Any,
-    };
-    AtResults::recipe(params, move || Errors {
-        same,
-        least,
-        row: Row::default(),
-    })
-}
-
-/// The row of errors.
-struct Errors {
-    same: Same,
-    /// The shortest row that the loosest setting accepts.
-    least: u64,
-    row: Row,
-}
-
-impl Answers for Errors {
-    fn answered(&mut self, asked: Asked, answer: &Answer<'_>, seen: Seen<'_>) -> Option<Fact> {
-        if !answer.error {
-            self.row = Row::default();
-            return None;
-        }
-        let same = match self.same {
-            Same::Any => 0,
-            Same::Tool => asked.tool,
-            Same::Prefix(chars) => seen.start(&asked, answer, chars),
+    let same = params.text(SAME.name);
+    let (tool, start) = (same == "tool", same == "prefix");
+    let chars = usize::try_from(params.count(PREFIX.name)).unwrap_or(usize::MAX);
+    let row = InRow::new(params, Kind::ErrorRetry);
+    counted(params, row, move |asked, answer, seen| {
+        let key = match (tool, start) {
+            _ if !answer.error => return None,
+            (true, _) => asked.tool,
+            (_, true) => seen.start(asked, answer, chars),
+            _ => 0,
         };
-        self.row.push(same, answer.call);
-        let what = (Kind::ErrorRetry, || asked.unit);
-        self.row.fact(self.least, seen.run.now(), what)
-    }
-
-    fn forget(&mut self) {
-        self.row = Row::default();
-    }
+        Some(Next { key, enough: 0 })
+    })
 }

@@ -4,18 +4,17 @@
 //! what they are compared by.
 
 use super::{Detector, Measuring, Refusal, Sample};
-use crate::fact::Fact;
 use crate::meter::Recipe;
 use crate::param::Param;
 use crate::params::Params;
 use crate::row::n;
 use crate::run::sample::{call, result};
 use crate::run::{
-    ALLOW, ARGUMENTS, Answer, Answers, Asked, AtResults, NORMALISE, RESET, Repeat, STATELESS_CHARS,
-    STATELESS_N, Seen, Told, VOLATILE, Window, number, sees_calls, window, with_result,
+    ALLOW, ARGUMENTS, Among, Measure, NORMALISE, Next, RESET, STATELESS_CHARS, STATELESS_N,
+    VOLATILE, counted, sees_calls, window, with_result,
 };
 use crate::spec::Spec;
-use crate::stream::{Calls, Channel, Event, Kind};
+use crate::stream::{Channel, Event};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
@@ -99,57 +98,10 @@ fn check(params: &Params) -> Result<(), Refusal> {
 }
 
 fn recipe(params: &Params) -> Recipe {
-    let least = params.int(N.name);
-    let window = params.count(WINDOW.name);
-    let with_result = params.flag(WITH_RESULT.name);
-    let arguments = params.flag(ARGUMENTS.name);
-    AtResults::recipe(params, move || Interleaved {
-        with_result,
-        arguments,
-        least,
-        window: Window::new(window),
-        told: Told::default(),
+    let among = Among::new(params, Measure::Newest, &N);
+    counted(params, among, |asked, answer, seen| {
+        let (key, same) = seen.compared(asked, answer);
+        let enough = seen.enough(&same);
+        Some(Next { key, enough })
     })
-}
-
-/// The last calls.
-struct Interleaved {
-    with_result: bool,
-    arguments: bool,
-    /// The lowest count that the loosest setting accepts.
-    least: i64,
-    window: Window,
-    told: Told,
-}
-
-impl Answers for Interleaved {
-    fn forget(&mut self) {
-        self.window.clear();
-        self.told = Told::default();
-    }
-
-    fn answered(&mut self, asked: Asked, answer: &Answer<'_>, mut seen: Seen<'_>) -> Option<Fact> {
-        let same = seen.pair(&asked, self.arguments, answer);
-        let key = match (self.with_result, self.arguments) {
-            (true, _) => same.pair,
-            (false, true) => asked.key,
-            (false, false) => asked.tool,
-        };
-        let count = self.window.push(key, answer.call.into());
-        let bound = number(count);
-        let wanted = bound >= self.least && seen.counts(&same, count);
-        if !self.told.is_news(bound, wanted) {
-            return None;
-        }
-        let repeat = Repeat {
-            onset: self.window.second().unwrap_or(answer.call.into()),
-            period: Calls(0).into(),
-            copies: count,
-            unit: asked.unit,
-        };
-        Some(
-            seen.run
-                .fact((Kind::Interleaved, "count"), vec![bound], repeat),
-        )
-    }
 }

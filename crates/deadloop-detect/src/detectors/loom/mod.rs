@@ -1,4 +1,4 @@
-//! `loom`: the four conditions of Loom's RecursionMonitor (seed 003). It alarms before a turn.
+//! `loom`: the four conditions of Loom's RecursionMonitor. It alarms before a turn.
 //!
 //! A meter keeps the hashes of the last outputs, two rows and two counts.
 

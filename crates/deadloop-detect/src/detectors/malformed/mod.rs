@@ -8,8 +8,8 @@ use crate::fact::{Bound, Clock, Fact, UNIT_CHARS};
 use crate::meter::{Recipe, TextMeter};
 use crate::param::{Param, Threshold};
 use crate::params::Params;
-use crate::repair::Fault;
 use crate::spec::Spec;
+use crate::stream::Fault;
 use crate::stream::{Chars, Kind};
 
 mod json;

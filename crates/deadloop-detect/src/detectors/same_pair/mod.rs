@@ -4,15 +4,14 @@
 //! a count, and of at most 1,000 calls that have no result yet a hash each.
 
 use super::{Detector, Measuring, Sample};
-use crate::fact::Fact;
 use crate::meter::Recipe;
 use crate::param::Param;
 use crate::params::Params;
-use crate::row::{N, Row};
+use crate::row::{InRow, N};
 use crate::run::sample::{call, result};
 use crate::run::{
-    ALLOW, Answer, Answers, Asked, AtResults, NORMALISE, RESET, STATELESS_CHARS, STATELESS_N, Seen,
-    VOLATILE, hash, sees_calls,
+    ALLOW, NORMALISE, Next, RESET, STATELESS_CHARS, STATELESS_N, VOLATILE, counted, hash,
+    sees_calls,
 };
 use crate::spec::Spec;
 use crate::stream::{Channel, Event, Kind};
@@ -68,35 +67,15 @@ const FAILURE_ONLY: Param =
     Param::flag("failure_only", false).doc("true: only pairs whose result is an error");
 
 fn recipe(params: &Params) -> Recipe {
-    let least = params.count(N.name);
     let failures = params.flag(FAILURE_ONLY.name);
-    AtResults::recipe(params, move || Pair {
-        failures,
-        least,
-        row: Row::default(),
-    })
-}
-
-/// The row of equal pairs.
-struct Pair {
-    failures: bool,
-    /// The shortest row that the loosest setting accepts.
-    least: u64,
-    row: Row,
-}
-
-impl Answers for Pair {
-    fn answered(&mut self, asked: Asked, answer: &Answer<'_>, mut seen: Seen<'_>) -> Option<Fact> {
-        let same = seen.pair(&asked, true, answer);
+    let row = InRow::new(params, Kind::SameCallSameResult);
+    counted(params, row, move |asked, answer, seen| {
+        let same = seen.pair(asked, true, answer);
         let error = if answer.error { "error" } else { "" };
-        let pair = hash(&[&same.pair.to_string(), error]);
-        let length = self.row.push(pair, answer.call);
-        let what = (Kind::SameCallSameResult, || asked.unit);
-        let fact = self.row.fact(self.least, seen.run.now(), what);
-        fact.filter(|_| seen.counts(&same, length) && (answer.error || !self.failures))
-    }
-
-    fn forget(&mut self) {
-        self.row = Row::default();
-    }
+        let says = answer.error || !failures;
+        Some(Next {
+            key: hash(&[&same.pair.to_string(), error]),
+            enough: if says { seen.enough(&same) } else { u64::MAX },
+        })
+    })
 }

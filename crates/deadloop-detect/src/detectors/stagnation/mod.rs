@@ -3,15 +3,13 @@
 //! A meter keeps one hash and a count, and of at most 1,000 calls that have no result yet what they are compared by.
 
 use super::{Detector, Measuring, Sample};
-use crate::fact::Fact;
 use crate::meter::Recipe;
 use crate::param::Param;
 use crate::params::Params;
-use crate::row::{Row, n};
+use crate::row::{InRow, n};
 use crate::run::sample::{call, result};
 use crate::run::{
-    ALLOW, Answer, Answers, Asked, AtResults, NORMALISE, RESET, STATELESS_CHARS, STATELESS_N, Seen,
-    VOLATILE, sees_calls,
+    ALLOW, NORMALISE, Next, RESET, STATELESS_CHARS, STATELESS_N, VOLATILE, counted, sees_calls,
 };
 use crate::spec::Spec;
 use crate::stream::{Channel, Event, Kind};
@@ -77,30 +75,12 @@ static QUIET: [Event<'static>; 12] = [
 const N: Param = n(6, "calls", "equal results of one tool in a row");
 
 fn recipe(params: &Params) -> Recipe {
-    let least = params.count(N.name);
-    AtResults::recipe(params, move || Same {
-        least,
-        row: Row::default(),
+    let row = InRow::new(params, Kind::AperiodicStagnation);
+    counted(params, row, |asked, answer, seen| {
+        let same = seen.tool(asked, answer);
+        Some(Next {
+            key: same.pair,
+            enough: seen.enough(&same),
+        })
     })
-}
-
-/// The row of a tool's equal results.
-struct Same {
-    /// The shortest row that the loosest setting accepts.
-    least: u64,
-    row: Row,
-}
-
-impl Answers for Same {
-    fn answered(&mut self, asked: Asked, answer: &Answer<'_>, mut seen: Seen<'_>) -> Option<Fact> {
-        let same = seen.tool(&asked, answer);
-        let length = self.row.push(same.pair, answer.call);
-        let what = (Kind::AperiodicStagnation, || asked.unit);
-        let fact = self.row.fact(self.least, seen.run.now(), what);
-        fact.filter(|_| seen.counts(&same, length))
-    }
-
-    fn forget(&mut self) {
-        self.row = Row::default();
-    }
 }

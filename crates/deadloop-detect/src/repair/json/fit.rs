@@ -67,7 +67,7 @@ impl Type {
 
 /// Fields by name, with their types.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Fields(Vec<(String, Type)>);
+pub(super) struct Fields(Vec<(String, Type)>);
 
 /// The most edits by which the name of a field may differ from an expected one.
 const EDITS: usize = 2;
@@ -86,20 +86,8 @@ impl Fields {
     }
 
     /// Fields by name and type.
-    pub(crate) fn of(fields: impl IntoIterator<Item = (String, Type)>) -> Self {
+    fn of(fields: impl IntoIterator<Item = (String, Type)>) -> Self {
         Self(fields.into_iter().collect())
-    }
-
-    /// Whether a value is an object in which each field is expected and has its type.
-    pub(crate) fn hold(&self, value: &Value) -> bool {
-        let fits = |(name, value): (&String, &Value)| {
-            self.0
-                .iter()
-                .any(|(known, kind)| known == name && kind.holds(value))
-        };
-        value
-            .as_object()
-            .is_some_and(|object| object.iter().all(fits))
     }
 
     /// The JSON with names and types of fields as expected. `None` if it is not an object or a value does not fit its

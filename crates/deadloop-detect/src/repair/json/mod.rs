@@ -31,7 +31,7 @@ mod fit;
 mod machine;
 mod tolerant;
 
-pub(super) use fit::{Fields, Type};
+use fit::Type;
 
 /// The deepest nesting of lists and objects that is repaired. Deeper text passes unchanged or is refused.
 pub const MOST_DEEP: usize = 120;

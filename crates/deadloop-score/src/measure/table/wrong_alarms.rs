@@ -30,7 +30,7 @@ pub static FA_PER_MCHAR: Measure = Measure {
     title: "false alarms/Mchar",
     unit: MeasureUnit::PerMillion,
     more_is_better: false,
-    meaning: "wrong alarms for so much healthy output",
+    meaning: "wrong alarms in a given amount of healthy output",
     about: "1e6 (false_alarm + premature + stale) / exposure",
     formula: alone(&[wrong_alarms(1e6)]),
     certainty: Certainty::Rate,
@@ -89,7 +89,7 @@ pub static TRANSIENT_PER_MCHAR: Measure = Measure {
     title: "recovered repetitions cut/Mchar",
     unit: MeasureUnit::PerMillion,
     more_is_better: false,
-    meaning: "stops of repetitions that end by themselves, for so much healthy output",
+    meaning: "stops of repetitions that end by themselves, in a given amount of healthy output",
     about: "1e6 transient_stop / exposure",
     formula: alone(&[Ratio {
         scale: 1e6,

@@ -2,7 +2,7 @@
 
 use deadloop_replay::Seen;
 use deadloop_replay::corpus::CopyKeys;
-use deadloop_replay::detect::repair::Fault;
+use deadloop_replay::detect::Fault;
 use deadloop_replay::detect::{Channel, Kind};
 
 use super::{Bytes, Shared, put_float, put_list, put_maybe, put_number, put_option, put_text};

@@ -1,7 +1,6 @@
-//! Events of an agent server (`event_type`, `agent_source`, `payload`), as in the design document on
-//! unstable output (seed 002), which sends them bare or as server-sent events.
+//! Events of an agent server (`event_type`, `agent_source`, `payload`), bare or as server-sent events.
 //!
-//! The document does not list the fields of a payload: it is taken as a text, or as an object with
+//! Nobody has listed the fields of a payload: it is taken as a text, or as an object with
 //! one in `content`, `text`, `delta`, `data` or `message`. Thinking is what the names of the event or
 //! of its content say is thinking.
 

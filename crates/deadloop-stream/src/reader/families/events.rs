@@ -1,4 +1,4 @@
-//! deadloop's own events, as they stand in a transcript.
+//! deadloop's own events, as they are in a transcript.
 
 use serde_json::{Map, Value};
 

@@ -33,8 +33,8 @@ pub(crate) struct Budget {
     /// The settings, as a TOML file with budget tables [default: windows from 8k to 128k, thresholds from 0.5 to 0.95]
     #[arg(long, value_name = "FILE")]
     grid: Option<PathBuf>,
-    /// A preset: seed-004 (a service's design document), copilot, claude-code, codex, gemini-cli, roo, goose, loom; may be
-    /// repeated; the first is the one in use [default: all of them, with seed-004 in use]
+    /// A preset: service, copilot, claude-code, codex, gemini-cli, roo, goose, loom; may be
+    /// repeated; the first is the one in use [default: all of them, with service in use]
     #[arg(long = "preset", value_name = "NAME")]
     presets: Vec<String>,
     /// The share of runs that may overflow [default: 0.01]

@@ -204,7 +204,7 @@ fn tell(args: &Compare, global: Global, compared: &Compared, out: &Out) -> Outco
     if global.json {
         show::print(&compared.json()?)?;
     } else if !global.quiet {
-        show::print(&words(compared, args.write.list))?;
+        show::print(&show::prose(&words(compared, args.write.list)))?;
     }
     match compared.comparison.passed() {
         Some(true) => lead_on(args, global),

@@ -81,7 +81,7 @@ pub(crate) const ENGINES: [Engine; 5] = [
     },
     Engine {
         name: "typescript",
-        about: "the parameters of the design document's detector (section 4.1), by which its TypeScript ports go",
+        about: "the parameters of the TypeScript detectors that look at checkpoints",
         unread: None,
         write: typescript,
     },

@@ -94,7 +94,7 @@ pub(crate) struct Import {
     #[arg(long)]
     force: bool,
     /// Add to the corpus of --out, which lists its files in sources.csv: folders that have not changed since are passed
-    /// over, a session that is there already is replaced, labels and splits stay. If there is none, make it
+    /// over, a session that is there already is replaced, labels and splits stay. Without a corpus there, make one
     #[arg(long, conflicts_with_all = ["force", "dry_run"])]
     resume: bool,
 }
@@ -378,7 +378,7 @@ struct Writing {
     models: BTreeMap<String, u64>,
     problems: Vec<Problem>,
     carried: Carried,
-    /// Transcripts left out because a label in them is none.
+    /// Transcripts left out because one of their labels is invalid.
     unlabelled: u64,
 }
 

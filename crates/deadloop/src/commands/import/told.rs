@@ -63,9 +63,9 @@ impl Imported {
             .map(|(name, n)| format!("{name} {n}"))
             .collect();
         format!(
-            "{} transcripts of {} models\n files        {}: {}\n records      {}\n transcripts  {}",
-            show::count(counts.transcripts.used()),
-            self.models.len(),
+            "{} of {}\n files        {}: {}\n records      {}\n transcripts  {}",
+            show::several(counts.transcripts.used(), "transcript"),
+            show::several(self.models.len() as u64, "model"),
             sum(counts.files),
             formats.join(", "),
             sum(counts.records),

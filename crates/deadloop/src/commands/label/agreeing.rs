@@ -1,4 +1,4 @@
-//! `--agreement`: how far two labellings agree, in words, and where a labelling comes from.
+//! `--agreement`: how far two labellings agree, in words, and where a labelling comes from. `--merge` says it too.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -46,7 +46,7 @@ pub(super) fn compare(args: &Label, global: Global, (a, b): (&Path, &Path)) -> O
     if global.quiet {
         Ok(())
     } else {
-        show::print(words(&found, (&names.0, &names.1)).trim_end())
+        show::print(show::prose(&words(&found, (&names.0, &names.1))).trim_end())
     }
 }
 
@@ -142,7 +142,7 @@ pub(crate) fn differing(first: &[LabelRow], second: &[LabelRow]) -> Vec<LabelRow
     pairs.flatten().collect()
 }
 
-fn differ(ours: &[LabelRow], theirs: &[LabelRow]) -> bool {
+pub(super) fn differ(ours: &[LabelRow], theirs: &[LabelRow]) -> bool {
     let (Some(a), Some(b)) = (main_of(ours), main_of(theirs)) else {
         return false;
     };
@@ -200,7 +200,7 @@ fn classes(found: &Agreement) -> String {
     let mut header = vec!["class"];
     header.extend(Class::ALL.map(Class::name));
     header.extend(["total", "agree"]);
-    let row = |(class, counts): (Class, &[u64; 4])| {
+    let row = |(class, counts): (Class, &[u64; Class::ALL.len()])| {
         let total: u64 = counts.iter().sum();
         let same = Class::ALL.iter().zip(counts).find(|(c, _)| **c == class);
         let share = same

@@ -1,181 +1,45 @@
 //! Where a review takes place: a terminal that delivers one key at a time, or lines of keys on stdin.
-//! `session` makes all decisions.
+//! `sitting` makes all decisions.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, IsTerminal};
-use std::ops::ControlFlow;
-use std::path::Path;
 
 use anstream::{AutoStream, ColorChoice};
 use console::{Key as Pressed, Term, truncate_str};
-use deadloop_corpus::{Corpus, Transcript};
-use deadloop_replay::{Interrupted, each};
-use deadloop_score::{Class, LabelRow, write_labels};
+use deadloop_score::LabelRow;
 
-use super::proposing::doubt;
-use super::session::{Effect, Key, Session};
-use super::view::{HELP, Page, keys, page};
+use super::keys::{HELP, Press, named};
+use super::sitting::{Review, Sight, Sitting};
+use super::view::{Page, keys, page};
 use crate::commands::explain::Paint;
-use crate::exit::{Code, Outcome};
-use crate::progress::watched;
+use crate::exit::Outcome;
+use crate::fitting::folded;
 use crate::show;
 use crate::visible::visible;
 
-/// How many transcripts are loaded ahead. One pass over the corpus loads this many.
-const AHEAD: usize = 50;
 /// The least context that a page is cut down to, in chars, where a terminal is small.
 const LEAST: u64 = 30;
 
-/// What is reviewed.
-pub(crate) struct Review<'a> {
-    pub(crate) corpus: &'a Corpus,
-    /// The labels.csv that is revised.
-    pub(crate) labels: &'a Path,
-    pub(crate) reviewer: &'a str,
-    /// The transcripts that are meant.
-    pub(crate) only: BTreeSet<String>,
-    /// Whether answered rows are reviewed again.
-    pub(crate) again: bool,
-    /// Chars around each mark.
-    pub(crate) context: u64,
-}
-
 /// Asks about every row that no review has answered, or about all rows with `again`, and saves after every answer.
 /// Returns how many transcripts were answered and how many are left.
-pub(crate) fn review(task: &Review<'_>, rows: Vec<LabelRow>) -> Outcome<(usize, usize)> {
-    let mut session = Session::new(rows, task.reviewer, (Some(&task.only), task.again));
-    let mut shelf = BTreeMap::new();
+pub(super) fn review(task: &Review<'_>, rows: Vec<LabelRow>) -> Outcome<(usize, usize)> {
+    let mut sitting = Sitting::open(task, rows)?;
     let desk = Desk::open();
-    let mut said = String::new();
-    let mut answered = 0_usize;
-    let mut suggested = None;
-    let mut sight = Sight::default();
-    while let Some(id) = session.current().map(str::to_owned) {
-        if !shelf.contains_key(&id) {
-            shelf = fetch(
-                task.corpus,
-                session.next(AHEAD).map(str::to_owned).collect(),
-            )?;
-        }
-        let Some(transcript) = shelf.get(&id) else {
-            let labels = task.labels.display();
-            let what = format!(
-                "{labels}: a label for no transcript: {id:?}; expected the id of a transcript of this corpus"
-            );
-            return Err(Code::Usage.error(what));
-        };
-        if suggested.as_ref() != Some(&id) {
-            session.suggest(doubt(transcript));
-            suggested = Some(id);
-        }
-        let paged = |context, paint| page(transcript, &session, context, paint);
-        let (in_sight, room) = desk.show(&said, paged, task.context, sight)?;
-        sight = in_sight;
+    while let Some(transcript) = sitting.transcript() {
+        let paged = |context, paint| page(transcript, &sitting.session, context, paint);
+        let (sight, room) = desk.show(sitting.said, paged, task.context, sitting.sight)?;
+        (sitting.sight, sitting.room) = (sight, room);
         let Some(press) = desk.key()? else { break };
-        said.clear();
-        let key = match press {
-            Press::Session(key) => key,
-            Press::Sight(look) => {
-                sight = sight.after(look, room);
-                continue;
-            }
-        };
-        match session.press(key) {
-            Effect::Save => {
-                write_labels(task.labels, &session.rows())?;
-                answered = match key {
-                    Key::Undo => answered.saturating_sub(1),
-                    _ => answered + 1,
-                };
-                suggested = None;
-                sight = Sight::default();
-            }
-            Effect::Show if key == Key::Skip => sight = Sight::default(),
-            Effect::Show => {}
-            Effect::Nothing(why) => said = why.into(),
-            Effect::Quit => break,
+        if !sitting.press(press)? {
+            break;
         }
     }
-    let (_, _, all) = session.progress();
-    Ok((answered, all - answered))
-}
-
-/// The transcripts of these ids, in one pass over the corpus.
-fn fetch(corpus: &Corpus, ids: BTreeSet<String>) -> Outcome<BTreeMap<String, Transcript>> {
-    let mut shelf = BTreeMap::new();
-    let wanted = |entry: Result<deadloop_corpus::Entry, _>, _| {
-        let transcript = entry.ok()?.transcript;
-        ids.contains(&transcript.id).then_some(transcript)
-    };
-    watched("reading", true, |watch| {
-        each(corpus, watch, wanted, |found| {
-            shelf.extend(found.map(|t| (t.id.clone(), t)));
-            ControlFlow::Continue(())
-        })
-    })
-    .map_err(|Interrupted| Code::Interrupted.error("interrupted; every answer is saved"))?;
-    Ok(shelf)
+    Ok(sitting.told())
 }
 
 /// Where a review takes place.
 enum Desk {
     Terminal(Term),
     Lines,
-}
-
-/// What was pressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Press {
-    /// Something that the session decides.
-    Session(Key),
-    /// Something that only changes what is in sight.
-    Sight(Look),
-}
-
-/// What is pressed to see something else of a transcript.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Look {
-    /// The whole text, or the excerpts again.
-    Whole,
-    Down,
-    Up,
-    Help,
-}
-
-/// What is in sight of a transcript.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Sight {
-    whole: bool,
-    /// The first row of the text that is shown.
-    from: usize,
-    help: bool,
-}
-
-impl Sight {
-    /// What is in sight after a key; `room`: how many rows of the text a page has.
-    fn after(self, look: Look, room: usize) -> Self {
-        let step = room.saturating_sub(1).max(1);
-        match look {
-            Look::Whole => Self {
-                whole: !self.whole,
-                ..Self::default()
-            },
-            Look::Down => Self {
-                from: self.from.saturating_add(step),
-                help: false,
-                ..self
-            },
-            Look::Up => Self {
-                from: self.from.saturating_sub(step),
-                help: false,
-                ..self
-            },
-            Look::Help => Self {
-                help: !self.help,
-                ..self
-            },
-        }
-    }
 }
 
 impl Desk {
@@ -202,15 +66,7 @@ impl Desk {
             let page = page((!sight.whole).then_some(context), Paint::new(false, None));
             let after = [help, said].into_iter().filter(|text| !text.is_empty());
             let after: String = after.map(|text| format!("\n{text}")).collect();
-            show::print(&format!(
-                "{}
-{}{after}",
-                page.head.join(
-                    "
-"
-                ),
-                page.text
-            ))?;
+            show::print(&format!("{}\n{}{after}", page.head.join("\n"), page.text))?;
             return Ok((sight, usize::MAX));
         };
         let (height, width) = terminal.size();
@@ -318,62 +174,24 @@ impl Screen<'_> {
     }
 }
 
-/// A line of words as lines of at most `width` columns.
-fn folded(line: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in line.split(' ') {
-        match lines.last_mut() {
-            Some(last) if last.is_empty() => last.push_str(word),
-            Some(last) if last.len() + 1 + word.len() <= width => {
-                last.push(' ');
-                last.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
-}
-
 fn pressed(key: &Pressed) -> Option<Press> {
     match key {
         Pressed::Char(c) => named(c.encode_utf8(&mut [0; 4])),
-        Pressed::Enter => Some(Press::Session(Key::Accept)),
-        Pressed::ArrowLeft => Some(Press::Session(Key::Chars(-1))),
-        Pressed::ArrowRight => Some(Press::Session(Key::Chars(1))),
-        Pressed::ArrowUp => Some(Press::Session(Key::Copies(-1))),
-        Pressed::ArrowDown => Some(Press::Session(Key::Copies(1))),
-        Pressed::PageDown => Some(Press::Sight(Look::Down)),
-        Pressed::PageUp => Some(Press::Sight(Look::Up)),
-        Pressed::Escape | Pressed::CtrlC => Some(Press::Session(Key::Quit)),
+        Pressed::Enter => named("Enter"),
+        Pressed::ArrowLeft => named("ArrowLeft"),
+        Pressed::ArrowRight => named("ArrowRight"),
+        Pressed::ArrowUp => named("ArrowUp"),
+        Pressed::ArrowDown => named("ArrowDown"),
+        Pressed::PageDown => named("PageDown"),
+        Pressed::PageUp => named("PageUp"),
+        Pressed::Escape | Pressed::CtrlC => named("q"),
         _ => None,
     }
 }
 
-fn named(name: &str) -> Option<Press> {
-    let key = match name {
-        "Enter" | "enter" => Key::Accept,
-        "l" => Key::Answer(Class::Loop),
-        "c" => Key::Answer(Class::Clean),
-        "t" => Key::Answer(Class::Transient),
-        "u" => Key::Answer(Class::Unsure),
-        "<" => Key::Chars(-1),
-        ">" => Key::Chars(1),
-        "[" => Key::Copies(-1),
-        "]" => Key::Copies(1),
-        "z" => Key::Undo,
-        "s" => Key::Skip,
-        "q" => Key::Quit,
-        "v" => return Some(Press::Sight(Look::Whole)),
-        " " => return Some(Press::Sight(Look::Down)),
-        "b" => return Some(Press::Sight(Look::Up)),
-        "?" => return Some(Press::Sight(Look::Help)),
-        _ => return None,
-    };
-    Some(Press::Session(key))
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::keys::Look;
     use super::*;
 
     fn page(context: Option<u64>) -> Page {
@@ -441,17 +259,5 @@ mod tests {
             "{first:?}"
         );
         assert_eq!(sight.after(Look::Whole, 10), Sight::default());
-    }
-
-    #[test]
-    fn each_key_that_is_shown_does_something() {
-        for (key, _) in super::super::view::KEYS {
-            let names = key
-                .split(' ')
-                .map(|name| if name == "space" { " " } else { name });
-            for name in names {
-                assert!(named(name).is_some(), "{name}");
-            }
-        }
     }
 }

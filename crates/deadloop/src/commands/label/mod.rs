@@ -4,11 +4,15 @@
 //! |---|---|
 //! | from a transcript to rows of a labels.csv | `proposing` |
 //! | the same for a whole corpus, and what is said of it | `proposals` |
+//! | what is pressed for what | `keys` |
 //! | a review as keys in and rows out | `session` |
+//! | a review under way: transcripts loaded, answers saved | `sitting` |
 //! | what the rows of one transcript say together | `rows` |
 //! | what a reviewer sees of a transcript | `view` |
 //! | the terminal, or lines of keys in its place | `desk` |
+//! | the page in the browser | `web` |
 //! | how far two labellings agree, in words | `agreeing` |
+//! | two reviewers' answers in one file | `merging` |
 //! | where detectors and the label disagree | `disputes` |
 //! | what the finder finds at a disputed place | `reading` |
 
@@ -16,7 +20,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use deadloop_corpus::{Beside, Corpus, Entry, Problem, Selection, is_named};
 use deadloop_replay::{Interrupted, each};
 use deadloop_score::LabelRow;
@@ -24,21 +28,27 @@ use deadloop_score::LabelRow;
 mod agreeing;
 mod desk;
 mod disputes;
+mod keys;
+mod merging;
 mod proposals;
 mod proposing;
 mod reading;
 mod rows;
 mod session;
+mod sitting;
 mod view;
+mod web;
 
 use agreeing::compare;
-use desk::{Review, review};
+use desk::review;
 use disputes::{disputes, told};
+use merging::merge;
 pub(crate) use proposals::label_all;
 use proposals::narrowed;
 pub(crate) use proposing::BY_ITSELF;
 use proposing::Proposal;
 pub(crate) use reading::Reading;
+use sitting::Review;
 
 use crate::args::{Global, Select};
 use crate::exit::{Code, Outcome};
@@ -47,12 +57,14 @@ use crate::progress::watched;
 use crate::show::{self, typed};
 use deadloop_run::{apart, open};
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop label recordings/                         proposes labels, writes recordings/labels.csv\n  deadloop label recordings/ --review                asks about them, the most uncertain first\n  deadloop label recordings/ --review --id t1       asks about this one, reviewed or not (--again: about all)\n  deadloop label --agreement ann.csv bob.csv recordings/\n\nA proposed row has by = auto, a reviewed one by = review:NAME. A review saves after every answer and continues where it stopped. If stdin is not a terminal, it reads the keys from lines: enter (as proposed), l c t u (loop, clean, transient, unsure), < > (move the onset by a char), [ ] (by a copy), v (the whole text), z (undo), s (skip), ? (help), q (quit).";
+pub(crate) const HELP: &str = include_str!("help.txt");
 
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("asks").multiple(true)))]
+#[command(group(ArgGroup::new("two")))]
 pub(crate) struct Label {
     /// A corpus: a folder, or one .jsonl or .parquet file
-    #[arg(required_unless_present = "agreement")]
+    #[arg(required_unless_present = "two")]
     corpus: Option<PathBuf>,
     /// The file of labels to write, or to revise with --review [default: labels.csv beside the transcripts]; with
     /// --agreement the file for the rows of both that differ
@@ -63,13 +75,16 @@ pub(crate) struct Label {
     force: bool,
     /// Ask about each proposal that nobody has reviewed, the most uncertain first; makes proposals first if there are no
     /// labels
-    #[arg(long)]
+    #[arg(long, group = "asks")]
     review: bool,
+    /// Review in a browser on this machine, with the same keys: prints the address of a page, on a free port or on PORT
+    #[arg(long, group = "asks", value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+    serve: Option<u16>,
     /// Also ask about labels that were reviewed
-    #[arg(long, requires = "review")]
+    #[arg(long, requires = "asks")]
     again: bool,
     /// Ask about this transcript, reviewed or not; may be repeated
-    #[arg(long = "id", value_name = "ID", requires = "review")]
+    #[arg(long = "id", value_name = "ID", requires = "asks")]
     ids: Vec<String>,
     /// The name of the reviewer: rows get by = review:NAME
     #[arg(long, value_name = "NAME", default_value = "me", value_parser = reviewer)]
@@ -79,14 +94,25 @@ pub(crate) struct Label {
     context: u64,
     /// Print how far two files of labels agree, or a corpus with labels and a file; CORPUS has the lengths of loops that
     /// never end
-    #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with = "review")]
+    #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with = "asks", group = "two")]
     agreement: Option<Vec<PathBuf>>,
+    /// Write the answers of two reviewers to --out as one file, and print how far they agree; where they differ nobody has
+    /// answered, and a review of that file asks about it first
+    #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with = "asks", group = "two")]
+    merge: Option<Vec<PathBuf>>,
     /// List the transcripts on which the label and the detectors of RESULT (a folder of `replay` or `tune`) disagree,
     /// worst first; with --review, ask about these
-    #[arg(long, value_name = "RESULT", conflicts_with = "agreement")]
+    #[arg(long, value_name = "RESULT", conflicts_with = "two")]
     disputes: Option<PathBuf>,
     #[command(flatten)]
     select: Select,
+}
+
+impl Label {
+    /// Whether a person is asked, in a terminal or in a browser.
+    fn asks(&self) -> bool {
+        self.review || self.serve.is_some()
+    }
 }
 
 /// How many disputes the terminal shows.
@@ -105,17 +131,20 @@ pub(super) fn run(args: &Label, global: Global) -> Outcome {
     if let Some([first, second]) = args.agreement.as_deref() {
         return compare(args, global, (first, second));
     }
+    if let Some([first, second]) = args.merge.as_deref() {
+        return merge(args, global, (first, second));
+    }
     let Some(path) = &args.corpus else {
         return Err(
             Code::Usage.error("no corpus; expected a folder, or one .jsonl or .parquet file")
         );
     };
     let corpus = open(path)?;
-    if let (Some(results), false) = (&args.disputes, args.review) {
+    if let (Some(results), false) = (&args.disputes, args.asks()) {
         return dispute(args, global, &corpus, results);
     }
     let labels = args.out.clone().unwrap_or_else(|| beside(path));
-    if args.review && is_named(&labels) {
+    if args.asks() && is_named(&labels) {
         return ask(args, global, &corpus, &labels);
     }
     if is_named(&labels) && !args.force {
@@ -129,7 +158,7 @@ pub(super) fn run(args: &Label, global: Global) -> Outcome {
     let selection = args.select.selection()?;
     let proposals = proposals::proposals(&corpus, &selection, args.select.on_bad, global.quiet)?;
     proposals::write(&proposals, &labels)?;
-    if args.review {
+    if args.asks() {
         return ask(args, global, &corpus, &labels);
     }
     tell(args, &proposals, &labels, global)
@@ -167,7 +196,7 @@ fn tell(args: &Label, proposals: &[Proposal], labels: &Path, global: Global) -> 
     if global.quiet {
         return Ok(());
     }
-    show::print(&proposals::table(proposals, labels))?;
+    show::print(&show::prose(&proposals::table(proposals, labels)))?;
     let corpus = args.corpus.as_deref().map(typed).unwrap_or_default();
     let out = args
         .out
@@ -196,7 +225,10 @@ fn ask(args: &Label, global: Global, corpus: &Corpus, labels: &Path) -> Outcome 
         again: args.again || !args.ids.is_empty(),
         context: args.context,
     };
-    let (answered, left) = review(&task, rows)?;
+    let (answered, left) = match args.serve {
+        Some(port) => web::serve(&task, rows, port)?,
+        None => review(&task, rows)?,
+    };
     if global.json {
         let told = serde_json::json!({"answered": answered, "left": left});
         return show::print(&told.to_string());
@@ -263,11 +295,11 @@ fn dispute(args: &Label, global: Global, corpus: &Corpus, results: &Path) -> Out
     }
     let agrees = found.iter().filter(|one| one.agrees).count() as u64;
     show::print(&told(&found, SHOWN))?;
-    show::print(&format!(
+    show::print(&show::prose(&format!(
         "\n{} of {}: the offline finder reads the text as the detectors do, so read those labels first",
         show::count(agrees),
         show::several(found.len() as u64, "dispute")
-    ))?;
+    )))?;
     let corpus = args.corpus.as_deref().map(typed).unwrap_or_default();
     let next = format!(
         "deadloop label {corpus} --disputes {} --review",

@@ -275,7 +275,7 @@ fn note(confidence: f64) -> String {
     format!("{CONFIDENCE}{confidence:.3}")
 }
 
-const CONFIDENCE: &str = "confidence ";
+pub(super) const CONFIDENCE: &str = "confidence ";
 
 /// The confidence that a row was proposed with; `None` where it was not proposed.
 pub(super) fn confidence(row: &LabelRow) -> Option<f64> {

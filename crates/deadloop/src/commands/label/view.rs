@@ -7,36 +7,13 @@ use deadloop_corpus::Transcript;
 use deadloop_corpus::find::copies;
 use deadloop_detect::{Channel, Chars, Kind};
 use deadloop_score::{Class, LabelRow};
+use serde::Serialize;
 
+use super::keys::KEYS;
 use super::session::Session;
 use crate::commands::explain::{Excerpt, Mark, Paint, Source, painted};
 use crate::show;
 use crate::visible::visible;
-
-/// What is pressed for what, in the order in which it is needed. `desk` reads the same keys.
-pub(super) const KEYS: [(&str, &str); 13] = [
-    ("Enter", "as proposed"),
-    ("l", "loop"),
-    ("c", "clean"),
-    ("t", "transient"),
-    ("u", "unsure"),
-    ("< >", "onset by a char"),
-    ("[ ]", "onset by a copy"),
-    ("v", "the whole text"),
-    ("space b", "page down, up"),
-    ("z", "undo"),
-    ("s", "skip"),
-    ("?", "help"),
-    ("q", "quit"),
-];
-
-/// What a reviewer has to know to answer.
-pub(super) const HELP: &str = "\
-A loop repeats until the text ends, or until something stops it. A transient repeats and then goes on by itself. Clean text
-does neither; a table, a list or code that has to repeat is clean. Unsure is not scored.
-The onset is the first char of the second copy: the earliest place where a repetition exists. Move it with < > and [ ].
-The copies stand in turns in two tints (in brackets without colours). Each answer is saved at once; z takes it back.
-\"not believed\" before a proposal: the finder saw this repetition and thinks that it is none.";
 
 /// The keys as lines of at most `width` columns.
 pub(super) fn keys(width: usize) -> Vec<String> {
@@ -64,13 +41,15 @@ pub(super) struct Page {
     pub(super) text: String,
 }
 
-/// The page about the current transcript. `context`: chars around each mark; `None`: the whole text.
-pub(super) fn page(
-    transcript: &Transcript,
-    session: &Session,
-    context: Option<u64>,
-    paint: Paint,
-) -> Page {
+/// What is to be seen of a transcript, before it is painted.
+#[derive(Default)]
+pub(super) struct Seen {
+    pub(super) head: Vec<String>,
+    pub(super) excerpts: Vec<Excerpt>,
+}
+
+/// What is to be seen of the current transcript. `context`: chars around each mark; `None`: the whole text.
+pub(super) fn seen(transcript: &Transcript, session: &Session, context: Option<u64>) -> Seen {
     let (sure, at, of) = session.progress();
     let rows = session.shown();
     let class = session.class().map_or("", Class::name);
@@ -86,21 +65,79 @@ pub(super) fn page(
         let lead = if doubted { "not believed: " } else { "" };
         head.push(format!("  {lead}{}", said(row)));
     }
+    let first = rows.first().copied();
+    let excerpts = excerpts(transcript, first, context.unwrap_or(u64::MAX));
+    Seen { head, excerpts }
+}
+
+/// The page about the current transcript. `context`: chars around each mark; `None`: the whole text.
+pub(super) fn page(
+    transcript: &Transcript,
+    session: &Session,
+    context: Option<u64>,
+    paint: Paint,
+) -> Page {
+    let Seen { head, excerpts } = seen(transcript, session, context);
     let mut text = String::new();
-    for excerpt in excerpts(
-        transcript,
-        rows.first().copied(),
-        context.unwrap_or(u64::MAX),
-    ) {
+    for excerpt in excerpts {
         text.push_str(&format!(
-            "\n{}, {} of {} chars\n{}",
-            excerpt.channel.name(),
-            show::count(excerpt.text.chars().count() as u64),
-            show::count(excerpt.of),
+            "\n{}\n{}",
+            place(&excerpt),
             painted(&excerpt, paint)
         ));
     }
     Page { head, text }
+}
+
+/// Where an excerpt is from.
+fn place(excerpt: &Excerpt) -> String {
+    format!(
+        "{}, {} of {} chars",
+        excerpt.channel.name(),
+        show::count(excerpt.text.chars().count() as u64),
+        show::count(excerpt.of)
+    )
+}
+
+/// A piece of a text, all of it in one copy or in none.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Piece {
+    pub(super) text: String,
+    /// Of the two tints that copies have in turns, which one.
+    pub(super) tint: Option<usize>,
+    /// What is marked at its first char; may be empty.
+    pub(super) marks: String,
+}
+
+/// An excerpt in pieces, with nothing hidden in it, and where it is from.
+pub(super) fn pieces(excerpt: &Excerpt) -> (String, Vec<Piece>) {
+    let mut pieces: Vec<Piece> = Vec::new();
+    let mut last = None;
+    for (at, c) in (excerpt.from..).zip(excerpt.text.chars()) {
+        // They follow each other.
+        let copy = excerpt.copies.partition_point(|copy| copy.end <= at);
+        let copies = excerpt.copies.get(copy);
+        let copy = copies.filter(|copy| copy.contains(&at)).map(|_| copy);
+        let here = excerpt.marks.iter().filter(|mark| mark.at == at);
+        let marks: Vec<String> = here
+            .map(|mark| format!("{}: {}", mark.what, show::count(mark.position)))
+            .collect();
+        if pieces.is_empty() || last != copy || !marks.is_empty() {
+            pieces.push(Piece {
+                text: String::new(),
+                tint: copy.map(|copy| copy % 2),
+                marks: marks.join(", "),
+            });
+        }
+        last = copy;
+        if let Some(piece) = pieces.last_mut() {
+            piece.text.push_str(&visible(c.encode_utf8(&mut [0; 4])));
+            if c == '\n' {
+                piece.text.push(c);
+            }
+        }
+    }
+    (place(excerpt), pieces)
 }
 
 /// A row in words.
@@ -246,6 +283,35 @@ mod tests {
                     .all(|(key, what)| all.contains(&format!("{key} {what}")))
             );
         }
+    }
+
+    #[test]
+    fn pieces_are_the_text_with_nothing_hidden_cut_where_a_copy_or_a_mark_begins() {
+        let excerpt = Excerpt {
+            channel: Channel::Answer,
+            from: 10,
+            text: "ab\u{1b}ab\nab".into(),
+            of: 99,
+            copies: vec![10..13, 13..16],
+            marks: vec![Mark {
+                at: 14,
+                position: 14,
+                what: "onset",
+            }],
+        };
+        let (place, pieces) = pieces(&excerpt);
+        assert_eq!(place, "answer, 8 of 99 chars");
+        let told: Vec<_> = pieces
+            .iter()
+            .map(|piece| (piece.text.as_str(), piece.tint, piece.marks.as_str()))
+            .collect();
+        let expected = [
+            ("ab\\u{1b}", Some(0), ""),
+            ("a", Some(1), ""),
+            ("b⏎\n", Some(1), "onset: 14"),
+            ("ab", None, ""),
+        ];
+        assert_eq!(told, expected);
     }
 
     #[test]

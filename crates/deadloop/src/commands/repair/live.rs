@@ -7,7 +7,7 @@ use deadloop_detect::repair::{Mends, Piece, Pieces, REPAIRERS, Repairer, TextRep
 use deadloop_detect::{Event, Params, TextChannel};
 use serde_json::{Value as Json, json};
 
-use deadloop_replay::repairers::{Mending, variants};
+use deadloop_replay::repairers::{Mending, RepairGrid};
 
 /// A repairer with its parameters.
 type Chosen = (&'static Repairer, Params);
@@ -49,7 +49,7 @@ impl Live {
     /// repairer of events has nothing to do in a text and is passed over: `deadloop repair` writes one for each kind of
     /// stream.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        let (all, _) = variants(text)?;
+        let all = RepairGrid::parse(text).map_err(|e| e.to_string())?.variants;
         if let Some(other) = all.iter().find(|v| matches!(&v.made, Mending::Program(..))) {
             return Err(format!(
                 "1: {} mends no live text; expected {}",
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn what_repair_writes_is_taken_and_what_it_has_for_events_is_passed_over() {
-        let file = format!("{FILE}[[repairer]]\nname = \"replay\"\npreset = \"seed-002\"\n");
+        let file = format!("{FILE}[[repairer]]\nname = \"replay\"\npreset = \"by-id\"\n");
         let mut live = Live::parse(&file).unwrap();
         live.push(&Event::Text(TextChannel::Answer, "x</think>y"));
         live.finish();

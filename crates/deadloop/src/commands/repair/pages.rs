@@ -3,21 +3,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use deadloop_detect::repair::Mended;
-use deadloop_report::{RepairChoiceView, RepairMatrix, RepairPage, RepairPrice, WrongOne};
-use deadloop_score::{RepairTally, Ruling, share_of, wilson};
-
-use super::scored::{ALL, Chosen, Priced, Scored};
-use crate::show;
 use deadloop_replay::repairers::Variant;
+use deadloop_report::{RepairChoiceView, RepairMatrix, RepairPage, RepairPrice, WrongOne};
+use deadloop_run::repairs::{WrongRepair, WrongRepairs};
+use deadloop_score::repairs::{
+    ALL_FAULTS, ChosenRepair, Mended, PricedRepair, RepairTally, ScoredRepairs, share_of,
+};
+use deadloop_score::{Ruling, wilson};
 
-/// The page. `wrong`: the wrong repairs that it shows; `left`: how many more there are.
+use crate::show;
+
+/// The page. `wrong`: the wrong repairs that it shows.
 pub(crate) fn page(
     corpus: &str,
     variants: &[Variant],
-    scored: &Scored,
+    scored: &ScoredRepairs,
     limit: f64,
-    (wrong, left): (Vec<WrongOne>, u64),
+    wrong: WrongRepairs,
 ) -> RepairPage {
     RepairPage {
         corpus: corpus.to_owned(),
@@ -28,8 +30,27 @@ pub(crate) fn page(
             .iter()
             .map(|c| matrix(c, variants, scored))
             .collect(),
-        wrong,
-        left,
+        wrong: wrong.opened.into_iter().map(opened).collect(),
+        left: wrong.left,
+    }
+}
+
+fn opened(one: WrongRepair) -> WrongOne {
+    let WrongRepair {
+        transcript,
+        variant,
+        fault,
+        before,
+        after,
+        gold,
+    } = one;
+    WrongOne {
+        transcript,
+        variant,
+        fault,
+        before,
+        after,
+        gold,
     }
 }
 
@@ -55,7 +76,7 @@ pub(crate) fn told(tally: &RepairTally, verdict: Mended) -> String {
 }
 
 /// The verdict of a choice as a sentence.
-pub(crate) fn sentence(chosen: &Chosen, variants: &[Variant]) -> String {
+pub(crate) fn sentence(chosen: &ChosenRepair, variants: &[Variant]) -> String {
     let c = &chosen.choice;
     let in_use = &variants[chosen.in_use].name;
     let Some((variant, tally)) = &c.chosen else {
@@ -90,7 +111,7 @@ fn of(tally: &RepairTally, verdict: Mended) -> String {
 
 /// The choices as a table for the terminal. `held out` counts variants that were chosen on the other groups; `waits`:
 /// in 95 % of the streams no more chars were read without anything coming out.
-pub(crate) fn choices(scored: &Scored, variants: &[Variant]) -> String {
+pub(crate) fn choices(scored: &ScoredRepairs, variants: &[Variant]) -> String {
     let header = [
         "repairer",
         "verdict",
@@ -105,11 +126,12 @@ pub(crate) fn choices(scored: &Scored, variants: &[Variant]) -> String {
     ];
     let waits = |at: usize| {
         let mut scores = scored.scores.iter();
-        let own = scores.find(|score| score.variant == variants[at].name && score.fault == ALL);
+        let own =
+            scores.find(|score| score.variant == variants[at].name && score.fault == ALL_FAULTS);
         let chars = own.and_then(|score| score.silence);
         chars.map_or("n/a".to_owned(), show::count)
     };
-    let row = |chosen: &Chosen| {
+    let row = |chosen: &ChosenRepair| {
         let c = &chosen.choice;
         let best = c.chosen.as_ref();
         let cell =
@@ -133,7 +155,7 @@ pub(crate) fn choices(scored: &Scored, variants: &[Variant]) -> String {
 }
 
 /// Why a verdict is not `ship`. `None` if it is.
-pub(crate) fn why(chosen: &Chosen) -> Option<String> {
+pub(crate) fn why(chosen: &ChosenRepair) -> Option<String> {
     let c = &chosen.choice;
     let said = match (c.ruling, &c.held_out) {
         (Ruling::Decide, Some(out)) => format!(
@@ -155,9 +177,9 @@ pub(crate) fn why(chosen: &Chosen) -> Option<String> {
     Some(said)
 }
 
-fn view(chosen: &Chosen, variants: &[Variant]) -> RepairChoiceView {
-    let price = |(limit, best): &Priced| {
-        let cells = best.as_ref().map(|(variant, tally)| {
+fn view(chosen: &ChosenRepair, variants: &[Variant]) -> RepairChoiceView {
+    let price = |priced: &PricedRepair| {
+        let cells = priced.best.as_ref().map(|(variant, tally)| {
             let variant = &variants[*variant];
             (
                 variant.name.clone(),
@@ -167,7 +189,7 @@ fn view(chosen: &Chosen, variants: &[Variant]) -> RepairChoiceView {
         });
         let (variant, params, [recovered, wrong, false_repair]) = cells.unwrap_or_default();
         RepairPrice {
-            at_most: percent(*limit),
+            at_most: percent(priced.limit),
             variant,
             params,
             recovered,
@@ -176,9 +198,8 @@ fn view(chosen: &Chosen, variants: &[Variant]) -> RepairChoiceView {
         }
     };
     // A limit with the same best variant as a stricter limit has no row.
-    let same = |(_, a): &Priced, (_, b): &Priced| {
-        a.as_ref().map(|(variant, _)| variant) == b.as_ref().map(|(variant, _)| variant)
-    };
+    let variant = |priced: &PricedRepair| priced.best.map(|(variant, _)| variant);
+    let same = |a: &PricedRepair, b: &PricedRepair| variant(a) == variant(b);
     RepairChoiceView {
         repairer: chosen.repairer.clone(),
         badge: chosen.choice.ruling.name().to_owned(),
@@ -193,7 +214,7 @@ fn view(chosen: &Chosen, variants: &[Variant]) -> RepairChoiceView {
 }
 
 /// The variants of a repairer that are shown: presets, programs, the unchanged stream, and the chosen variant.
-pub(crate) fn columns(chosen: &Chosen, variants: &[Variant]) -> Vec<usize> {
+pub(crate) fn columns(chosen: &ChosenRepair, variants: &[Variant]) -> Vec<usize> {
     let mut picked: BTreeSet<usize> = variants
         .iter()
         .enumerate()
@@ -204,7 +225,7 @@ pub(crate) fn columns(chosen: &Chosen, variants: &[Variant]) -> Vec<usize> {
     picked.into_iter().collect()
 }
 
-fn matrix(chosen: &Chosen, variants: &[Variant], scored: &Scored) -> RepairMatrix {
+fn matrix(chosen: &ChosenRepair, variants: &[Variant], scored: &ScoredRepairs) -> RepairMatrix {
     let columns = columns(chosen, variants);
     let names: Vec<&str> = columns
         .iter()
@@ -235,7 +256,7 @@ fn matrix(chosen: &Chosen, variants: &[Variant], scored: &Scored) -> RepairMatri
         rows.entry(fault).or_insert_with(|| cells.collect());
     }
     // The row for all faults comes first, because its name sorts first.
-    debug_assert!(rows.keys().next().is_none_or(|first| *first == ALL));
+    debug_assert!(rows.keys().next().is_none_or(|first| *first == ALL_FAULTS));
     RepairMatrix {
         repairer: chosen.repairer.clone(),
         columns: names.iter().map(|name| short_name(name)).collect(),

@@ -1,13 +1,13 @@
 //! Explains what a repairer did, step by step: after which char of the stream it returned what, and the verdict.
 
 use deadloop_corpus::Transcript;
-use deadloop_detect::repair::{Action, Piece, Pieces, delay};
+use deadloop_detect::repair::{Action, Piece, Pieces};
+use deadloop_replay::repairers::{Arrived, Mending, RepairGrid, Variant};
+use deadloop_run::repairs::mend;
+use deadloop_score::repairs::{KnownStream, before_and_gold};
 use serde_json::{Value as Json, json};
 
-use super::streams::{Arrived, Stream};
-use super::work::{before_and_gold, mend};
 use crate::visible::visible;
-use deadloop_replay::repairers::{Mending, Variant, variants};
 
 /// The steps of every variant of a file that reads the stream of a transcript, as JSON.
 ///
@@ -15,8 +15,8 @@ use deadloop_replay::repairers::{Mending, Variant, variants};
 /// Returns what is wrong with the file, as `line: what`. A transcript whose truth is not known or cannot be read is an
 /// error too.
 pub(crate) fn steps(text: &str, transcript: &Transcript) -> Result<Vec<Json>, String> {
-    let (all, _) = variants(text)?;
-    let stream = Stream::of(transcript)?.ok_or(
+    let grid = RepairGrid::parse(text).map_err(|e| e.to_string())?;
+    let stream = KnownStream::of(transcript)?.ok_or(
         "nobody knows what was meant by it (no meta.gold); expected a transcript that deadloop synth damaged",
     )?;
     let explained = |variant: &Variant| {
@@ -32,14 +32,18 @@ pub(crate) fn steps(text: &str, transcript: &Transcript) -> Result<Vec<Json>, St
             "severity": stream.severity,
             "before": before,
             "steps": given(variant, &stream),
-            "delay": waited(variant, &stream),
+            "delay": came.delay.map(|delay| json!({
+                "first_text": delay.first_text,
+                "most_held": delay.most_held,
+                "longest_silence": delay.longest_silence,
+            })),
             "after": came.after,
             "gold": gold,
             "verdict": came.verdict.map(|verdict| verdict.name()),
             "detail": came.detail,
         }))
     };
-    let explained: Vec<Json> = all.iter().filter_map(explained).collect();
+    let explained: Vec<Json> = grid.variants.iter().filter_map(explained).collect();
     if explained.is_empty() {
         Err(format!(
             "no repairer of the file reads a stream of {}",
@@ -50,24 +54,8 @@ pub(crate) fn steps(text: &str, transcript: &Transcript) -> Result<Vec<Json>, St
     }
 }
 
-/// How long text waited until it was certain, in chars of the stream; null for what reads events.
-fn waited(variant: &Variant, stream: &Stream) -> Json {
-    let (Mending::Of(repairer, params), Arrived::Text(text)) = (&variant.made, &stream.arrived)
-    else {
-        return Json::Null;
-    };
-    match delay(repairer, params, text) {
-        None => Json::Null,
-        Some(delay) => json!({
-            "first_text": delay.first_text,
-            "most_held": delay.most_held,
-            "longest_silence": delay.longest_silence,
-        }),
-    }
-}
-
 /// What came out, and after which char of the stream. Text that passes char by char is one step.
-fn given(variant: &Variant, stream: &Stream) -> Vec<Json> {
+fn given(variant: &Variant, stream: &KnownStream) -> Vec<Json> {
     let (Mending::Of(repairer, params), Arrived::Text(text)) = (&variant.made, &stream.arrived)
     else {
         return Vec::new();

@@ -30,10 +30,10 @@ pub(super) fn summary(
         return Ok(summary);
     }
     show::print(&table(done, evidence, &rows, cells))?;
-    best(&rows, done.judge.unit).map_or(Ok(()), |line| show::print(&line))?;
+    best(&rows, done.judge.unit).map_or(Ok(()), |line| show::print(&show::prose(&line)))?;
     let (name, tally) = &rows[0];
     let ended = show::ended(name, tally, done.judge.transient);
-    ended.map_or(Ok(()), |line| show::print(&line))?;
+    ended.map_or(Ok(()), |line| show::print(&show::prose(&line)))?;
     Ok(summary)
 }
 

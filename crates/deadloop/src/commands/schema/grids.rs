@@ -1,7 +1,7 @@
 //! Grids of repairers (`repair --grid`, `watch --repair`) and of context budgets (`budget --grid`).
 
 use deadloop_detect::repair::{REPAIRERS, Repairer};
-use deadloop_replay::budget::{PARAMS, presets};
+use deadloop_replay::budget::{SPEC, presets};
 use serde_json::{Map, Value as Json, json};
 
 use super::kinds::object;
@@ -59,7 +59,7 @@ pub(super) fn budgets() -> Map<String, Json> {
         "type": "object",
         "properties": {
             "preset": {"enum": presets, "description": "parameters to start from; params override"},
-            "params": table(PARAMS, Ways::Grid),
+            "params": table(SPEC.params, Ways::Grid),
         },
         "additionalProperties": false,
     });

@@ -2,7 +2,7 @@
 //! null stands for absent.
 
 use deadloop_corpus::EVENT_TYPES;
-use deadloop_detect::repair::Fault;
+use deadloop_detect::Fault;
 use deadloop_detect::{Channel, Kind};
 use deadloop_score::Class;
 use serde_json::{Map, Value as Json, json};

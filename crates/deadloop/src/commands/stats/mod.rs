@@ -68,7 +68,7 @@ pub(super) fn run(args: &Stats, global: Global) -> Outcome {
     if global.json {
         return show::print(&report(&found, &all, &groups).to_string());
     }
-    show::print(&heading(&found, &all))?;
+    show::print(&show::prose(&heading(&found, &all)))?;
     let models = &groups[0].1;
     let parts = [
         overview("model", models),
@@ -78,7 +78,7 @@ pub(super) fn run(args: &Stats, global: Global) -> Outcome {
         distributions(&all),
     ];
     for part in parts.iter().filter(|part| !part.is_empty()) {
-        show::print(&format!("\n{part}"))?;
+        show::print(&show::prose(&format!("\n{part}")))?;
     }
     for (name, groups) in groups.iter().skip(1).filter(|(_, groups)| groups.len() > 1) {
         show::print(&format!("\n{}", overview(name, groups)))?;

@@ -61,6 +61,11 @@ pub(crate) struct Tune {
     /// Print what would be searched, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// Also look for tools that repeat in healthy runs, and propose in settings.toml to let them pass (allow). Reads
+    /// the corpus three times more; for guards on runs of agents
+    #[arg(long, conflicts_with = "shard")]
+    #[serde(skip)]
+    pub(crate) learn_allow: bool,
     /// Fail (exit code 5) if some model has too few labels for a setting of its own
     #[arg(long)]
     pub(crate) require_own: bool,
@@ -223,6 +228,7 @@ impl Tune {
             ),
         ];
         inputs.extend(also.iter().map(|(_, settings)| settings.id()));
+        inputs.extend(self.learn_allow.then(|| "learn-allow".to_owned()));
         let options = (&self.select, &self.judge, &self.output);
         Ok(Request {
             command: "tune",

@@ -26,6 +26,7 @@ use deadloop_run::{first_unit, unit_of_guards};
 use supported::Asked;
 
 mod asked;
+mod learnt;
 mod planned;
 mod supported;
 mod told;
@@ -41,6 +42,10 @@ pub(super) const SEALED: &str = "test";
 pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     let unit = unit(args)?;
     let counted = unit_of_guards(unit, &args.corpus)?;
+    if args.learn_allow && counted == Unit::Chars {
+        let what = "--learn-allow: guards on text have no list of tools; expected --unit calls, and a corpus of runs";
+        return Err(Code::Usage.error(what));
+    }
     let per = args.judge.per.map(Per::per);
     let in_use = settings::settings_in(args.settings.as_deref(), &args.judge.set, counted)?;
     let in_use = settings::read_per(in_use, per)?;
@@ -199,14 +204,17 @@ impl Work<'_> {
             &self.planned.file,
             self.options,
         )?;
-        let summary = told::summary(
-            done,
-            self.planned,
-            choices,
+        let learnt = self.args.learn_allow.then(|| {
+            let cases = self.evidence.cases;
+            learnt::learn(done, cases, dir, self.global.quiet)
+        });
+        let said = told::Said {
+            args: self.args,
+            options: self.options,
             head,
-            (self.args, self.options),
-            self.global,
-        )?;
+            learnt: learnt.transpose()?,
+        };
+        let summary = told::summary(done, self.planned, choices, &said, self.global)?;
         let few = choices.models.iter().filter(|c| c.why == Why::FewLabels);
         let few: Vec<String> = few.map(|c| format!("{}: {}", c.model, c.reason)).collect();
         let advice = &choices.advice;

@@ -10,14 +10,19 @@ use deadloop_score::{
 use serde_json::{Value, json};
 
 use super::Tune;
+use super::learnt::Learnt;
 use super::planned::Planned;
 use crate::args::Global;
-use crate::commands::sweep::differing;
+use crate::commands::sweep::beside;
 use crate::exit::Outcome;
 use crate::settings;
 use crate::show::{self, typed};
 use crate::visible::visible_lines;
 use deadloop_run::Replayed;
+
+/// The heading of the price list.
+const BUY: &str =
+    "What wrong alarms on this corpus buy, held out; each row is alternatives/at-most-N.toml";
 
 /// Rows of the price list that a terminal shows.
 const PRICES: usize = 7;
@@ -64,18 +69,31 @@ fn whole(next: &str, args: &Tune) -> String {
     next.replace("CORPUS", &corpus).replace("DIR", &out)
 }
 
+/// What was asked, and what stands beside the choice.
+pub(super) struct Said<'a> {
+    pub(super) args: &'a Tune,
+    pub(super) options: &'a ChooseOptions,
+    pub(super) head: &'a ExcerptsHead,
+    pub(super) learnt: Option<Learnt>,
+}
+
 /// The verdict, the table and the price list; what `--json` says.
 pub(super) fn summary(
     done: &Replayed,
     planned: &Planned,
     choices: &Choices,
-    head: &ExcerptsHead,
-    (args, options): (&Tune, &ChooseOptions),
+    said: &Said<'_>,
     global: Global,
 ) -> Outcome<Value> {
+    let Said {
+        args,
+        options,
+        head,
+        learnt,
+    } = said;
     let advice = &choices.advice;
     let file = args.out.join("settings.toml");
-    let summary = json!({
+    let mut summary = json!({
         "verdict": advice.verdict,
         "reason": advice.reason,
         "pays": advice.pays,
@@ -91,31 +109,39 @@ pub(super) fn summary(
         "chosen": chosen(choices),
         "unlabelled_loops": head.unlabelled_loops,
     });
+    if let Some(learnt) = learnt {
+        summary["learnt"] = json!(learnt);
+    }
     if global.json || global.quiet {
         return Ok(summary);
     }
     show::print_styled(&verdict(advice))?;
     if !advice.pays.is_empty() {
-        show::print(&format!("  {}", visible_lines(&advice.pays)))?;
+        show::print(&show::prose(&format!("  {}", visible_lines(&advice.pays))))?;
     }
     for line in changed(advice) {
-        show::print(&visible_lines(&line))?;
+        show::print(&show::prose(&visible_lines(&line)))?;
     }
     show::print(&format!(
         "\n{}",
         table(done, planned, choices, args, options)
     ))?;
     let Measure { title, meaning, .. } = options.objective;
-    show::print(&format!("{title}, which decides: {meaning}"))?;
+    show::print(&show::prose(&format!("{title}, which decides: {meaning}")))?;
     if !advice.prices.is_empty() {
         show::print(&format!("\n{}", prices(advice, planned, options)))?;
     }
     let in_use = &choices.pooled.in_use_tally;
     if let Some(line) = show::ended(options.in_use_is, in_use, options.judge.transient) {
-        show::print(&line)?;
+        show::print(&show::prose(&line))?;
     }
     if let Some(disputed) = disputed(head, args) {
         show::print(&format!("\n{disputed}"))?;
+    }
+    let learnt = learnt.as_ref().map(Learnt::lines).unwrap_or_default();
+    for (i, line) in learnt.iter().enumerate() {
+        let lead = if i == 0 { "\n" } else { "" };
+        show::print(&format!("{lead}{}", visible_lines(line)))?;
     }
     show::print(&format!("\nsettings: {}", file.display()))?;
     for (i, next) in advice.next.iter().enumerate() {
@@ -153,7 +179,9 @@ fn verdict(advice: &Advice) -> String {
     };
     let style = Style::new().bold().fg_color(Some(colour.into()));
     let name = advice.verdict.name().to_uppercase();
-    format!("{style}{name}{style:#}  {}", visible_lines(&advice.reason))
+    let line = show::prose(&format!("{name}  {}", visible_lines(&advice.reason)));
+    // The colour is no part of what is folded.
+    line.replacen(&name, &format!("{style}{name}{style:#}"), 1)
 }
 
 /// The parameters that change, or would.
@@ -293,7 +321,8 @@ fn prices(advice: &Advice, planned: &Planned, options: &ChooseOptions) -> String
     shown.extend(others.take(PRICES - shown.len()));
     shown.sort_by_key(|price| price.at_most);
     let settings: Vec<_> = shown.iter().map(|p| planned.plan.setting(p.cell)).collect();
-    let differ = differing(&settings.iter().collect::<Vec<_>>());
+    let in_use = planned.plan.setting(planned.in_use);
+    let differ = beside(&in_use, &settings.iter().collect::<Vec<_>>());
     let unit = options.judge.unit;
     let columns = Columns::of(options, false).first;
     let row = |(p, differ): (&&Price, String)| {
@@ -317,7 +346,8 @@ fn prices(advice: &Advice, planned: &Planned, options: &ChooseOptions) -> String
         n => format!("\n{} on the page", show::several(n as u64, "more row")),
     };
     format!(
-        "What wrong alarms on this corpus buy, held out; each row is alternatives/at-most-N.toml\n{}{left}",
+        "{}\n{}{left}",
+        show::prose(BUY),
         show::table_of(&header, &rows, 0..columns.len() + 2)
     )
 }

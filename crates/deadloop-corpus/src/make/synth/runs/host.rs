@@ -153,7 +153,7 @@ pub(super) struct Host {
     /// None: no model wrote it.
     pub(super) model: Option<String>,
     pub(super) lang: String,
-    /// What stands before the first turn.
+    /// What is before the first turn.
     pub(super) head: Vec<RecordedEvent>,
     pub(super) turns: Vec<Turn>,
 }

@@ -1,6 +1,6 @@
 //! Runs of agents: a host (a real run that is clean, or a script out of a file of forms) into which a loop of
 //! tool calls or turns is planted, or repetition that does no harm. What is repeated is the host's own: its
-//! calls with their results, so that a planted loop looks like the run that it stands in.
+//! calls with their results, so that a planted loop looks like the run that it is in.
 //!
 //! | to find | look in |
 //! |---|---|

@@ -1,0 +1,92 @@
+//! Faults by construction: an intact text or row of events, damaged in a known way at a known place.
+//!
+//! The same fault, severity, seed and text make the same damage on every machine. A severity of 0 changes nothing.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | numbers drawn from a seed | `draw` |
+//! | faults of tags | `tags` |
+//! | faults of arguments | `json` |
+//! | faults of thinking | `think` |
+//! | answers without content, control text, cuts | `text` |
+//! | faults of delivery | `events` |
+
+use deadloop_detect::Fault;
+
+mod draw;
+mod events;
+mod json;
+mod tags;
+mod text;
+mod think;
+
+pub use events::{DamagedEvents, damage_events};
+
+use draw::Draw;
+
+/// A text that was damaged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damaged {
+    /// The damaged text.
+    pub text: String,
+    /// The index of the first char that differs from the intact text. If one text is the beginning of the other, the
+    /// length of the shorter one. `None` if nothing changed, because the severity is 0 or the text has nothing that the
+    /// fault damages.
+    pub onset: Option<u64>,
+}
+
+/// Damages a text. `severity` is 0 to 3; more counts as 3. A [fault](Fault) of events changes no text.
+pub fn damage(fault: Fault, severity: u8, seed: u64, intact: &str) -> Damaged {
+    let severity = usize::from(severity.min(3));
+    let draw = Draw::new(fault.name(), seed);
+    let text = match severity {
+        0 => intact.to_owned(),
+        _ => damaged(fault, severity, draw, intact),
+    };
+    let onset = onset(intact, &text);
+    Damaged { text, onset }
+}
+
+fn damaged(fault: Fault, severity: usize, mut draw: Draw, intact: &str) -> String {
+    let draw = &mut draw;
+    match fault {
+        Fault::Unclosed => tags::unclosed(intact, severity, draw),
+        Fault::EarlyClose => tags::early_close(intact, severity, draw),
+        Fault::Nested => tags::nested(intact, severity, draw),
+        Fault::Crossed => tags::crossed(intact, draw),
+        Fault::Case => tags::case(intact, severity, draw),
+        Fault::Misspelt => tags::misspelt(intact, severity, draw),
+        Fault::NumberMismatch => tags::number_mismatch(intact, severity, draw),
+        Fault::MissingField => tags::missing_field(intact, severity, draw),
+        Fault::Empty => tags::empty(intact, severity),
+        Fault::LeakedControl => text::leaked_control(intact, severity, draw),
+        Fault::BrokenJson => json::broken(intact, severity, draw),
+        Fault::ThinkOpen => think::open(intact),
+        Fault::ThinkMissing => think::missing(intact),
+        Fault::ThinkTwice => think::twice(intact, severity),
+        Fault::ThinkLate => think::late(intact, severity),
+        Fault::ToolInThink => think::tool_inside(intact),
+        Fault::Pseudo => text::pseudo(intact, severity, draw),
+        Fault::Confirmation => text::confirmation(intact, severity, draw),
+        Fault::Cut => text::cut(intact, severity, draw),
+        Fault::ReplayLost
+        | Fault::ReplayDoubled
+        | Fault::ReplayOrder
+        | Fault::NoDone
+        | Fault::Stall
+        | Fault::ErrorEvent
+        | Fault::PartialTools => intact.to_owned(),
+    }
+}
+
+/// The index of the first char in which two texts differ. `None` if they are equal.
+fn onset(intact: &str, damaged: &str) -> Option<u64> {
+    if intact == damaged {
+        return None;
+    }
+    let same = intact
+        .chars()
+        .zip(damaged.chars())
+        .take_while(|(a, b)| a == b);
+    Some(same.count() as u64)
+}

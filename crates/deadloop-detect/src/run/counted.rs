@@ -1,0 +1,166 @@
+//! The core of the detectors that count equal calls when their results are there: a key says which are equal, a
+//! [`Counter`] how many there are. A detector is its entry, its key and its counter.
+
+use std::sync::Arc;
+
+use super::{Answer, Asked, Known, Look, Pairs, Run, Same, Saw, hash, start_of};
+use crate::fact::Fact;
+use crate::meter::{Meter, Recipe};
+use crate::params::Params;
+use crate::stream::{Calls, Event};
+
+/// What is counted next.
+pub(crate) struct Next {
+    /// Shared by those that are equal.
+    pub(crate) key: u128,
+    /// Fewer equal ones say nothing.
+    pub(crate) enough: u64,
+}
+
+/// Where in the run that is.
+pub(crate) struct At<'a> {
+    /// The number of the call, from 0.
+    pub(crate) call: Calls,
+    pub(crate) run: &'a Run,
+    /// `name(arguments)`, cut.
+    pub(crate) unit: String,
+}
+
+/// Counts equal ones.
+pub(crate) trait Counter: Clone + Send + Sync + 'static {
+    /// Takes the next one, and returns the fact that it makes, if it makes one.
+    fn count(&mut self, next: Next, at: At<'_>) -> Option<Fact>;
+
+    /// Forgets everything.
+    fn clear(&mut self);
+}
+
+/// What makes two calls with their results equal. `None`: what was counted ends here.
+type KeyOf = dyn Fn(&Asked, &Answer<'_>, &mut Seen<'_>) -> Option<Next> + Send + Sync;
+
+/// Meters that count by a key.
+pub(crate) fn counted(
+    params: &Params,
+    counter: impl Counter,
+    key: impl Fn(&Asked, &Answer<'_>, &mut Seen<'_>) -> Option<Next> + Send + Sync + 'static,
+) -> Recipe {
+    let look = Arc::new(Look::new(params));
+    let key: Arc<KeyOf> = Arc::new(key);
+    Recipe::run(move || {
+        Box::new(Counted {
+            run: Run::new(Arc::clone(&look)),
+            look: Arc::clone(&look),
+            open: Pairs::default(),
+            known: Known::default(),
+            key: Arc::clone(&key),
+            counter: counter.clone(),
+        })
+    })
+}
+
+/// What a detector looks at a result with.
+pub(crate) struct Seen<'a> {
+    look: &'a Look,
+    known: &'a mut Known,
+}
+
+impl Seen<'_> {
+    /// The call and its result, as they are compared. Without `arguments` it is the tool and its result, but for a
+    /// result that says nothing: an empty answer to another question is another answer.
+    pub(crate) fn pair(&mut self, asked: &Asked, arguments: bool, answer: &Answer<'_>) -> Same {
+        let nothing = self.look.says_nothing(answer);
+        let key = if arguments || nothing {
+            asked.key
+        } else {
+            asked.tool
+        };
+        self.met(key, nothing, answer)
+    }
+
+    /// The same by the parameter [`ARGUMENTS`], and what calls in a window are compared by: with [`WITH_RESULT`] that, else the
+    /// call alone.
+    pub(crate) fn compared(&mut self, asked: &Asked, answer: &Answer<'_>) -> (u128, Same) {
+        let arguments = self.look.arguments;
+        let same = self.pair(asked, arguments, answer);
+        let key = match (self.look.with_result, arguments) {
+            (true, _) => same.pair,
+            (false, true) => asked.key,
+            (false, false) => asked.tool,
+        };
+        (key, same)
+    }
+
+    /// The tool and its result, as they are compared.
+    pub(crate) fn tool(&mut self, asked: &Asked, answer: &Answer<'_>) -> Same {
+        self.met(asked.tool, self.look.says_nothing(answer), answer)
+    }
+
+    fn met(&mut self, key: u128, nothing: bool, answer: &Answer<'_>) -> Same {
+        let content = self.look.result(answer.content, answer.cut);
+        let (pair, times) = self.known.met(key, &content, self.look);
+        Same {
+            pair,
+            nothing,
+            times,
+        }
+    }
+
+    /// Equal of results of one tool whose texts begin with the same chars.
+    pub(crate) fn start(&self, asked: &Asked, answer: &Answer<'_>, chars: usize) -> u128 {
+        let result = self.look.result(answer.content, answer.cut);
+        let result = self.look.still(&result);
+        hash(&[&asked.tool.to_string(), start_of(&result, chars)])
+    }
+
+    /// How many equal ones it takes to count: of those that say nothing `stateless_n`.
+    pub(crate) fn enough(&self, same: &Same) -> u64 {
+        if same.nothing {
+            self.look.stateless_n
+        } else {
+            0
+        }
+    }
+}
+
+/// Follows one run: calls that have no result yet wait for it.
+struct Counted<C> {
+    run: Run,
+    look: Arc<Look>,
+    open: Pairs,
+    known: Known,
+    key: Arc<KeyOf>,
+    counter: C,
+}
+
+impl<C: Counter> Meter for Counted<C> {
+    fn push(&mut self, event: &Event<'_>, facts: &mut Vec<Fact>) {
+        match self.run.see(event) {
+            Saw::Call(call) => self.open.put(self.run.call(), Asked::of(&call)),
+            Saw::Result(answer) => {
+                // Of a call that was forgotten nothing is said.
+                let Some(asked) = self.open.take(answer.call) else {
+                    return;
+                };
+                let mut seen = Seen {
+                    look: &self.look,
+                    known: &mut self.known,
+                };
+                let Some(next) = (self.key)(&asked, &answer, &mut seen) else {
+                    return self.counter.clear();
+                };
+                let at = At {
+                    call: answer.call,
+                    run: &self.run,
+                    unit: asked.unit,
+                };
+                facts.extend(self.counter.count(next, at));
+            }
+            Saw::Forget => {
+                self.open.clear();
+                self.known.clear();
+                self.counter.clear();
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! A page for one person on this machine. It listens on loopback alone, and every request has to name the token of its
+//! address: another program's page, or another person's, does not know it.
+//!
+//! Threads read requests, so that a connection that a browser opens ahead and leaves silent holds nobody up. One thread,
+//! that of the caller, answers them, one after the other.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use crate::STACK;
+use crate::few::Few;
+use crate::http::{Body, Framing, Head, Wire};
+use crate::reply::{self, Reply};
+
+/// Most connections that are read at once; further ones are closed.
+const MOST: usize = 32;
+/// How long a request may take to come, and an answer to be sent.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The longest body of a request, in bytes.
+const LONGEST: u64 = 64 << 10;
+/// Bytes of the token.
+const TOKEN: usize = 16;
+/// What every answer says: nobody keeps it, frames it, or reads it from another origin.
+const GUARDED: &str = "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n\
+                       Cross-Origin-Resource-Policy: same-origin\r\nContent-Security-Policy: frame-ancestors 'none'\r\n";
+
+/// A page that this machine alone can open.
+pub struct Local {
+    listener: TcpListener,
+    address: Address,
+}
+
+/// A request that named the token, and came from this page or from a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalRequest {
+    /// A POST, and not a GET.
+    pub posted: bool,
+    /// What follows the token in its path.
+    pub path: String,
+    /// Its body, at most 64 KiB.
+    pub body: Vec<u8>,
+}
+
+/// What a request is answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalAnswer {
+    /// As `200 OK`.
+    pub status: &'static str,
+    /// The content type.
+    pub kind: &'static str,
+    /// The body.
+    pub text: String,
+    /// Whether no further request is answered.
+    pub last: bool,
+}
+
+/// Where a page is.
+#[derive(Clone, Debug)]
+struct Address {
+    at: SocketAddr,
+    token: String,
+}
+
+/// A request and the connection that waits for its answer.
+type Asked = (LocalRequest, TcpStream);
+
+impl Local {
+    /// Listens on 127.0.0.1; port 0 takes one that is free.
+    ///
+    /// # Errors
+    /// The port is taken, or the system gives no random bytes for the token.
+    pub fn bind(port: u16) -> io::Result<Self> {
+        let mut bytes = [0; TOKEN];
+        getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+        let token = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+        let at = listener.local_addr()?;
+        Ok(Self {
+            listener,
+            address: Address { at, token },
+        })
+    }
+
+    /// The address to open, with its token.
+    #[must_use]
+    pub fn address(&self) -> String {
+        format!("http://{}/{}/", self.address.at, self.address.token)
+    }
+
+    /// Answers requests, one after the other, until an answer is the last one.
+    ///
+    /// # Errors
+    /// What `answer` returns; the request that it failed on gets a 500.
+    pub fn serve<E>(
+        self,
+        mut answer: impl FnMut(&LocalRequest) -> Result<LocalAnswer, E>,
+    ) -> Result<(), E> {
+        let asked = self.listen();
+        let closing = Few::new(MOST);
+        for (request, client) in asked {
+            let answer = match answer(&request) {
+                Ok(answer) => answer,
+                Err(error) => {
+                    let what = "the program has ended; its terminal says why\n";
+                    Reply::words("500 Internal Server Error", what).finish(&client);
+                    return Err(error);
+                }
+            };
+            let reply = Reply {
+                status: answer.status,
+                kind: answer.kind,
+                more: GUARDED,
+                text: &answer.text,
+            };
+            reply.send(&client);
+            if answer.last {
+                reply::close(&client);
+                return Ok(());
+            }
+            closing.thread(move || reply::close(&client));
+        }
+        Ok(())
+    }
+
+    /// Reads requests on threads; those that are refused are answered there. The threads end with the program.
+    fn listen(self) -> Receiver<Asked> {
+        let (send, asked) = channel();
+        let Self { listener, address } = self;
+        let readers = Few::new(MOST);
+        let listen = move || {
+            for client in listener.incoming() {
+                match client {
+                    Ok(client) => {
+                        let (address, send) = (address.clone(), send.clone());
+                        readers.thread(move || address.read(client, &send));
+                    }
+                    Err(_) => thread::sleep(Duration::from_millis(20)),
+                }
+            }
+        };
+        // Without a thread nothing is asked, and `serve` returns at once.
+        drop(thread::Builder::new().stack_size(STACK).spawn(listen));
+        asked
+    }
+}
+
+impl Address {
+    /// Reads a request, and hands it on with its connection, or refuses it.
+    fn read(&self, client: TcpStream, send: &Sender<Asked>) {
+        let ready = client
+            .set_read_timeout(Some(PATIENCE))
+            .and_then(|()| client.set_write_timeout(Some(PATIENCE)));
+        let request = ready.map(|()| self.request(&client));
+        match request {
+            // The answering side may have ended.
+            Ok(Ok(Some(request))) => drop(send.send((request, client))),
+            Ok(Err((status, what))) => {
+                let reply = Reply {
+                    status,
+                    kind: "text/plain",
+                    more: GUARDED,
+                    text: what,
+                };
+                reply.finish(&client);
+            }
+            Ok(Ok(None)) | Err(_) => {}
+        }
+    }
+
+    /// The request that comes; `None`: the connection ended, or stayed silent.
+    fn request(
+        &self,
+        client: &TcpStream,
+    ) -> Result<Option<LocalRequest>, (&'static str, &'static str)> {
+        const BAD: &str = "400 Bad Request";
+        let mut wire = Wire::of_client(client);
+        let head = match wire.head() {
+            Ok(Some(head)) => head,
+            Err(e) if e.kind() == io::ErrorKind::InvalidData => {
+                return Err((BAD, "a request of HTTP/1.1 is wanted\n"));
+            }
+            Ok(None) | Err(_) => return Ok(None),
+        };
+        let head = Head::of_request(&head).map_err(|what| (BAD, what))?;
+        let path = self
+            .admitted(&head)
+            .map_err(|what| ("403 Forbidden", what))?;
+        let posted = match head.start.0.as_str() {
+            "GET" => false,
+            "POST" => true,
+            _ => return Err(("405 Method Not Allowed", "GET or POST is wanted\n")),
+        };
+        let length = match head.framing() {
+            Ok(Framing::None) => 0,
+            Ok(Framing::Length(length)) if length <= LONGEST => length,
+            _ => {
+                return Err((
+                    "413 Content Too Large",
+                    "a body of at most 64 KiB is wanted\n",
+                ));
+            }
+        };
+        let (mut body, mut left) = (Vec::new(), Body::Length(length));
+        while left
+            .read(&mut wire, &mut body)
+            .map_err(|_| (BAD, "the body ends early\n"))?
+            > 0
+        {}
+        Ok(Some(LocalRequest { posted, path, body }))
+    }
+
+    /// What follows the token in the path of a request, if it may be answered: it names this machine and the token, and no
+    /// other page sent it.
+    fn admitted(&self, head: &Head) -> Result<String, &'static str> {
+        let port = self.at.port();
+        let host = head.value("host").unwrap_or_default();
+        if host != self.at.to_string() && host != format!("localhost:{port}") {
+            return Err("another Host\n");
+        }
+        let origin = head.value("origin");
+        if origin.is_some_and(|origin| origin != format!("http://{host}")) {
+            return Err("another origin\n");
+        }
+        let site = head.value("sec-fetch-site");
+        if site.is_some_and(|site| site != "same-origin" && site != "none") {
+            return Err("from another site\n");
+        }
+        let mut parts = head.start.1.splitn(3, '/').skip(1);
+        let (token, rest) = (parts.next().unwrap_or_default(), parts.next());
+        match rest.filter(|_| same(token, &self.token)) {
+            Some(rest) => Ok(rest.to_owned()),
+            None => Err("without the token: open the address that the terminal shows\n"),
+        }
+    }
+}
+
+/// Whether two texts are the same, in a time that does not say where they differ.
+fn same(one: &str, other: &str) -> bool {
+    let differs = one
+        .bytes()
+        .zip(other.bytes())
+        .fold(0, |all, (a, b)| all | (a ^ b));
+    one.len() == other.len() && differs == 0
+}

@@ -1,0 +1,71 @@
+//! [`Delay`]: how long a repairer keeps a reader waiting.
+//!
+//! A repairer produces the same from a whole text and from a stream, so it never takes back what it has
+//! shown. The price is that text waits until it is certain. This module measures the wait.
+
+use deadloop_detect::Params;
+use deadloop_detect::repair::{Meaning, Piece, Pieces, Repairer};
+
+/// How long a repairer made text wait, in chars of the stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Delay {
+    /// How many chars had been read when the first text for the user came out; `None` if none came out.
+    pub first_text: Option<u64>,
+    /// The most chars that waited at the same time.
+    pub most_held: u64,
+    /// The most chars that were read without anything coming out: before the first piece, between two, or after the
+    /// last.
+    pub longest_silence: u64,
+}
+
+/// What [`Repairer::mend`] makes of a text, and how long the text waited, char by char. `None` if the repairer reads events.
+/// Text that comes out only at the end counts as coming out after the last char.
+pub fn mend_and_wait(repairer: &Repairer, params: &Params, text: &str) -> Option<(Meaning, Delay)> {
+    let mut machine = repairer.text(params)?;
+    let (mut pieces, mut delay) = (Pieces::default(), Delay::default());
+    let (mut read, mut given) = (0, 0);
+    let mut all = Meaning::default();
+    let mut note = |pieces: &mut Pieces, read: u64| {
+        all.add(pieces);
+        let parts = pieces.take();
+        if parts.iter().any(|part| matches!(part, Piece::Text(_))) {
+            delay.first_text.get_or_insert(read);
+        }
+        if !parts.is_empty() {
+            delay.longest_silence = delay.longest_silence.max(read - given);
+            given = read;
+        }
+    };
+    let mut most_held = 0;
+    for c in text.chars() {
+        machine.push(c.encode_utf8(&mut [0; 4]), &mut pieces);
+        read += 1;
+        note(&mut pieces, read);
+        most_held = most_held.max(machine.held() as u64);
+    }
+    machine.finish(&mut pieces);
+    note(&mut pieces, read);
+    delay.longest_silence = delay.longest_silence.max(read - given);
+    delay.most_held = most_held;
+    Some((all, delay))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_waits_no_longer_than_it_must() {
+        let text = "<think>two and two</think>It is four.";
+        let first = |name: &str, of: &str| {
+            let repairer = Repairer::find(name).unwrap();
+            let params = repairer.preset(of).unwrap();
+            mend_and_wait(repairer, &params, text).unwrap().1
+        };
+        assert_eq!(first("think", "sglang-qwen3").first_text, Some(27));
+        assert_eq!(first("think", "sglang-qwen3").most_held, 7);
+        assert_eq!(first("think", "leading").first_text, Some(27));
+        assert_eq!(first("think", "leading").most_held, 25);
+        assert_eq!(first("json", "strict").first_text, None);
+    }
+}

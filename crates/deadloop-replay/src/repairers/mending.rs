@@ -1,0 +1,194 @@
+//! A variant on one stream: what arrived, what it made of it, how long text waited. What was meant is not known here.
+
+use deadloop_corpus::{Body, RecordedEvent, Transcript};
+use deadloop_detect::repair::{Action, Delivered, Meaning};
+use serde_json::Value as Json;
+
+use super::delay::{Delay, mend_and_wait};
+use super::{Mending, Variant};
+use crate::program::Repaired;
+
+/// A stream as it arrived.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Arrived {
+    /// A text: an answer, arguments, a name.
+    Text(String),
+    /// Events with ids and places.
+    Events(Vec<Delivered>),
+}
+
+impl Arrived {
+    /// The stream of this kind in a transcript: its answer, the arguments or the name of its first call, or its events.
+    /// `None` if it has none, or if no repairer reads streams of this kind.
+    pub fn of(transcript: &Transcript, kind: &str) -> Option<Self> {
+        match kind {
+            "tags" | "think" | "text" => Some(Self::Text(transcript.answer())),
+            "arguments" => call(transcript).map(|(_, arguments)| Self::Text(arguments)),
+            "name" => call(transcript).map(|(name, _)| Self::Text(name)),
+            "events" => Some(Self::Events(delivered(transcript))),
+            _ => None,
+        }
+    }
+}
+
+/// The output of a variant.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Out {
+    /// What a text meant, arguments and names included.
+    Meaning(Meaning),
+    /// Events.
+    Events(Vec<Delivered>),
+}
+
+/// What a variant made of a stream.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Made {
+    /// The output.
+    pub out: Out,
+    /// How long text waited; `None` for events, programs and the stream as it is.
+    pub delay: Option<Delay>,
+}
+
+impl Variant {
+    /// Runs on a stream. `ask` asks the program, if the variant is one. `None` if the variant reads no such streams.
+    ///
+    /// # Errors
+    /// Returns how the program failed.
+    pub fn mend(
+        &self,
+        arrived: &Arrived,
+        ask: impl FnOnce() -> Result<Repaired, String>,
+    ) -> Option<Result<Made, String>> {
+        let mut delay = None;
+        let out = match (&self.made, arrived) {
+            (Mending::Nothing(_), Arrived::Text(text)) => Out::Meaning(of_text(text.clone())),
+            (Mending::Nothing(_), Arrived::Events(events)) => Out::Events(events.clone()),
+            (Mending::Of(repairer, params), Arrived::Text(text)) => {
+                let (meaning, waited) = mend_and_wait(repairer, params, text)?;
+                delay = Some(waited);
+                Out::Meaning(meaning)
+            }
+            (Mending::Of(repairer, params), Arrived::Events(events)) => {
+                let mut machine = repairer.events(params)?;
+                let mut out = Vec::new();
+                events
+                    .iter()
+                    .for_each(|event| machine.push(event.clone(), &mut out));
+                machine.finish(&mut out);
+                Out::Events(out)
+            }
+            (Mending::Program(..), _) => match ask().and_then(|said| heard(&said, self.stream())) {
+                Ok(out) => out,
+                Err(what) => return Some(Err(what)),
+            },
+        };
+        Some(Ok(Made { out, delay }))
+    }
+}
+
+/// A text that means itself.
+fn of_text(text: String) -> Meaning {
+    Meaning {
+        text,
+        ..Meaning::default()
+    }
+}
+
+/// Reads the answer of a program.
+fn heard(said: &Repaired, kind: &str) -> Result<Out, String> {
+    let text = |name: &str| said.fields.get(name).and_then(Json::as_str).unwrap_or("");
+    if kind == "events" {
+        return Err("programs that mend events are not asked".into());
+    }
+    if matches!(kind, "arguments" | "name") {
+        let text = match said.fields.get(kind) {
+            Some(Json::String(text)) => text.clone(),
+            None | Some(Json::Null) => String::new(),
+            Some(value) => value.to_string(),
+        };
+        return Ok(Out::Meaning(of_text(text)));
+    }
+    let read = |action: &Json| {
+        let of = |name: &str| {
+            action
+                .get(name)
+                .and_then(Json::as_str)
+                .unwrap_or("")
+                .to_owned()
+        };
+        let fields = action.get("fields").and_then(Json::as_object);
+        let fields = fields.into_iter().flatten().map(|(name, value)| {
+            (
+                name.clone(),
+                value
+                    .as_str()
+                    .map_or_else(|| value.to_string(), str::to_owned),
+            )
+        });
+        Action {
+            name: of("name"),
+            number: action
+                .get("number")
+                .and_then(Json::as_u64)
+                .and_then(|n| u32::try_from(n).ok()),
+            fields: fields.collect(),
+            content: of("content"),
+        }
+    };
+    let actions = said.fields.get("actions").and_then(Json::as_array);
+    Ok(Out::Meaning(Meaning {
+        reasoning: text("reasoning").to_owned(),
+        text: text("text").to_owned(),
+        actions: actions.into_iter().flatten().map(read).collect(),
+    }))
+}
+
+/// The name and arguments of the first call.
+fn call(transcript: &Transcript) -> Option<(String, String)> {
+    transcript
+        .events
+        .iter()
+        .find_map(|event| match &event.body {
+            Body::ToolCall {
+                name, arguments, ..
+            } => Some((name.clone(), written(arguments))),
+            _ => None,
+        })
+}
+
+/// Arguments as the model wrote them, if that was recorded; else as JSON.
+pub fn written(arguments: &Json) -> String {
+    match arguments {
+        Json::String(text) => text.clone(),
+        value => value.to_string(),
+    }
+}
+
+fn delivered(transcript: &Transcript) -> Vec<Delivered> {
+    let event = |event: &RecordedEvent| match &event.body {
+        Body::Answer(text) => Some(Delivered {
+            id: event
+                .rest
+                .get("event_id")
+                .and_then(Json::as_str)
+                .map(str::to_owned),
+            position: event.rest.get("position").and_then(Json::as_u64),
+            text: text.clone(),
+            done: false,
+        }),
+        Body::Finish { .. } => Some(Delivered {
+            done: true,
+            ..Delivered::default()
+        }),
+        _ => None,
+    };
+    transcript.events.iter().filter_map(event).collect()
+}
+
+/// The transcript that a program is asked about, without `meta`, so that the program cannot see the truth.
+pub fn question(transcript: &Transcript) -> Transcript {
+    Transcript {
+        meta: serde_json::Map::new(),
+        ..transcript.clone()
+    }
+}

@@ -1,0 +1,32 @@
+//! The page of `label --serve`: keys go out, what to show comes in. It holds no text of its own, so it is the same for
+//! every corpus.
+
+use minijinja::{Environment, context};
+
+use crate::draw::variables_css;
+use crate::page::{PageError, policy};
+
+/// The script of the page, in one scope.
+const SCRIPT: &str = concat!(
+    "(() => {\n\"use strict\";\n",
+    include_str!("../templates/dom.js"),
+    include_str!("../templates/theme.js"),
+    include_str!("../templates/review.js"),
+    "})();\n"
+);
+
+/// The page on which labels are reviewed. It asks the address that it came from for `state` and `press`, and nothing
+/// else from anywhere.
+///
+/// # Errors
+/// The template could not be filled.
+pub fn review_page() -> Result<String, PageError> {
+    let css = variables_css()
+        + include_str!("../templates/page.css")
+        + include_str!("../templates/review.css");
+    let mut environment = Environment::new();
+    environment.add_template("review.html", include_str!("../templates/review.html"))?;
+    let csp = format!("{}; connect-src 'self'", policy(&css, SCRIPT));
+    let page = environment.get_template("review.html")?;
+    Ok(page.render(context! { csp, css, js => SCRIPT })?)
+}

@@ -1,0 +1,243 @@
+//! [`Mended`]: the verdict on a repair, and how a meaning, arguments and events are held against what was meant.
+//!
+//! What was meant is known because the damage was made on purpose. If several verdicts on a damaged stream
+//! apply, the worst counts: an invented action before leaked marks, leaked marks before lost text.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use deadloop_replay::detect::repair::{Action, Delivered, Meaning};
+use serde_json::Value;
+
+/// What was meant by one text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Meant {
+    /// What the stream meant.
+    pub meaning: Meaning,
+    /// Whether the stream was damaged at all.
+    pub damaged: bool,
+    /// Tags and control marks that no user may see, unless the truth has them in its text.
+    pub marks: Vec<String>,
+}
+
+/// The verdict on the repair of one stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Mended {
+    /// The stream was intact, and it was left so.
+    Intact,
+    /// The stream was intact, and it was changed.
+    FalseRepair,
+    /// The stream was damaged, and the repair is exactly the truth.
+    Recovered,
+    /// The repair has an action that the truth does not have, or one with other arguments. This is the verdict that does
+    /// harm.
+    Wrong,
+    /// The repaired text contains more tags or control marks than the truth does.
+    Leaked,
+    /// Text or an action is missing or in the wrong place.
+    Lost,
+}
+
+impl Mended {
+    /// Every verdict, in the order of tables.
+    pub const ALL: [Self; 6] = [
+        Self::Recovered,
+        Self::Wrong,
+        Self::Lost,
+        Self::Leaked,
+        Self::FalseRepair,
+        Self::Intact,
+    ];
+
+    /// Its name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Intact => "intact",
+            Self::FalseRepair => "false-repair",
+            Self::Recovered => "recovered",
+            Self::Wrong => "wrong",
+            Self::Leaked => "leaked",
+            Self::Lost => "lost",
+        }
+    }
+}
+
+impl fmt::Display for Mended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Meant {
+    /// Compares a repair with what was meant. Texts are compared char by char. Arguments are compared as values if both
+    /// are JSON (see [`judge_arguments`]), else as texts without the blanks around them.
+    pub fn judge(&self, repaired: &Meaning) -> Mended {
+        let same = self.meaning.reasoning == repaired.reasoning
+            && self.meaning.text == repaired.text
+            && actions(&self.meaning.actions) == actions(&repaired.actions);
+        verdict(self.damaged, same, || {
+            if invented(&self.meaning.actions, &repaired.actions) {
+                Mended::Wrong
+            } else if self.leaks(&repaired.text) {
+                Mended::Leaked
+            } else {
+                Mended::Lost
+            }
+        })
+    }
+
+    fn leaks(&self, text: &str) -> bool {
+        let more = |mark: &String| {
+            !mark.is_empty() && text.matches(mark).count() > self.meaning.text.matches(mark).count()
+        };
+        self.marks.iter().any(more)
+    }
+}
+
+/// The verdict on a stream; `harm` is asked where a damaged one did not come out as it was meant.
+pub(super) fn verdict(damaged: bool, same: bool, harm: impl FnOnce() -> Mended) -> Mended {
+    match (damaged, same) {
+        (false, true) => Mended::Intact,
+        (false, false) => Mended::FalseRepair,
+        (true, true) => Mended::Recovered,
+        (true, false) => harm(),
+    }
+}
+
+/// An action in the form in which it is compared.
+#[derive(Clone, Debug, PartialEq)]
+struct Compared<'a> {
+    name: &'a str,
+    number: Option<u32>,
+    /// The fields by name: their order does not count, and the last of several with one name does.
+    fields: BTreeMap<&'a str, Compare<'a>>,
+    content: Compare<'a>,
+}
+
+/// A text in the form in which it is compared.
+#[derive(Clone, Debug, PartialEq)]
+enum Compare<'a> {
+    Json(Value),
+    Text(&'a str),
+}
+
+fn compare(text: &str) -> Compare<'_> {
+    match serde_json::from_str(text) {
+        Ok(value) => Compare::Json(value),
+        Err(_) => Compare::Text(text.trim()),
+    }
+}
+
+fn actions(actions: &[Action]) -> Vec<Compared<'_>> {
+    actions.iter().map(compared).collect()
+}
+
+fn compared(action: &Action) -> Compared<'_> {
+    let fields = action.fields.iter();
+    Compared {
+        name: &action.name,
+        number: action.number,
+        fields: fields
+            .map(|(name, value)| (name.as_str(), compare(value)))
+            .collect(),
+        content: compare(&action.content),
+    }
+}
+
+/// Whether the repair has an action that the truth does not have, or has it more often.
+fn invented(gold: &[Action], repaired: &[Action]) -> bool {
+    let mut left = actions(gold);
+    actions(repaired).iter().any(
+        |action| match left.iter().position(|known| known == action) {
+            Some(at) => {
+                left.swap_remove(at);
+                false
+            }
+            None => true,
+        },
+    )
+}
+
+/// The verdict on the repair of broken arguments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MendedArguments {
+    /// They parse as JSON.
+    pub parsed: bool,
+    /// They are an object.
+    pub valid: bool,
+    /// They are the same value as the truth.
+    pub exact: bool,
+}
+
+impl MendedArguments {
+    /// They pass every check but say something else than the truth. These do harm.
+    pub fn wrong_but_valid(self) -> bool {
+        self.valid && !self.exact
+    }
+}
+
+/// Compares repaired arguments with what was meant as JSON values: the order of an object's names does not count, the
+/// last of several equal names does, and 1 is not 1.0.
+pub fn judge_arguments(gold: &str, repaired: &str) -> MendedArguments {
+    let Ok(value) = serde_json::from_str::<Value>(repaired) else {
+        return MendedArguments::default();
+    };
+    MendedArguments {
+        parsed: true,
+        valid: value.is_object(),
+        exact: serde_json::from_str::<Value>(gold).is_ok_and(|gold| gold == value),
+    }
+}
+
+/// The verdict on the repair of a row of events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MendedEvents {
+    /// How many events of the truth are missing.
+    pub lost: u64,
+    /// How many events came again, or are not in the truth.
+    pub doubled: u64,
+    /// How many events came after an event that follows them in the truth.
+    pub disordered: u64,
+    /// Whether there is exactly one end mark, at the end.
+    pub ended: bool,
+}
+
+impl fmt::Display for MendedEvents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mark = if self.ended { "there" } else { "missing" };
+        let Self {
+            lost,
+            doubled,
+            disordered,
+            ..
+        } = self;
+        write!(
+            f,
+            "lost {lost}, doubled {doubled}, disordered {disordered}, end mark {mark}"
+        )
+    }
+}
+
+/// Compares a row of events with the truth. End marks count only for `ended`. Two events are the same if their
+/// positions, ids and texts are equal.
+pub fn judge_events(gold: &[Delivered], repaired: &[Delivered]) -> MendedEvents {
+    let key = |event: &Delivered| (event.position, event.id.clone(), event.text.clone());
+    let mut places: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    for (place, event) in gold.iter().filter(|event| !event.done).enumerate() {
+        places.entry(key(event)).or_default().push(place);
+    }
+    places.values_mut().for_each(|places| places.reverse());
+    let (mut replayed, mut last) = (MendedEvents::default(), None);
+    for event in repaired.iter().filter(|event| !event.done) {
+        let Some(place) = places.get_mut(&key(event)).and_then(Vec::pop) else {
+            replayed.doubled += 1;
+            continue;
+        };
+        replayed.disordered += u64::from(last.is_some_and(|last| place < last));
+        last = last.max(Some(place));
+    }
+    replayed.lost = places.values().map(|places| places.len() as u64).sum();
+    let marks = repaired.iter().filter(|event| event.done).count();
+    replayed.ended = marks == 1 && repaired.last().is_some_and(|event| event.done);
+    replayed
+}

@@ -1,0 +1,144 @@
+//! [`KnownStream`]: the stream of a transcript that is repaired, and what was meant by it, from `meta.gold`.
+
+use deadloop_replay::corpus::Transcript;
+use deadloop_replay::detect::Fault;
+use deadloop_replay::detect::repair::{Action, Delivered, Meaning};
+use deadloop_replay::repairers::Arrived;
+use serde_json::Value as Json;
+
+/// A stream whose truth is known.
+#[derive(Clone, Debug)]
+pub struct KnownStream {
+    /// The fault that was made; `None` if the stream is intact.
+    pub fault: Option<Fault>,
+    /// The severity of the fault, 1 to 3; 0 without a fault.
+    pub severity: u64,
+    /// The kind of stream, as `meta.stream` names it.
+    pub kind: String,
+    /// What arrived.
+    pub arrived: Arrived,
+    /// What was meant.
+    pub gold: Gold,
+}
+
+/// The truth about a stream: what was meant.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Gold {
+    /// What an answer meant.
+    Meaning(Meaning),
+    /// The intact arguments or name.
+    Text(String),
+    /// The intact events.
+    Events(Vec<Delivered>),
+}
+
+impl KnownStream {
+    /// The stream of a transcript. `None` if the truth is not known or no repairer reads streams of this kind.
+    ///
+    /// # Errors
+    /// Returns which part of `meta` cannot be read, and what was expected.
+    pub fn of(transcript: &Transcript) -> Result<Option<Self>, String> {
+        let meta = |name: &str| transcript.meta.get(name);
+        let (Some(gold), Some(kind)) = (meta("gold"), meta("stream").and_then(Json::as_str)) else {
+            return Ok(None);
+        };
+        let fault = match meta("fault").and_then(Json::as_str) {
+            None => None,
+            Some(name) => Some(Fault::find(name).ok_or_else(|| {
+                format!(
+                    "meta.fault {name:?}; expected one of: {}",
+                    Fault::ALL.map(Fault::name).join(", ")
+                )
+            })?),
+        };
+        let bad = || {
+            format!(
+                "meta.gold of a stream of {kind} that cannot be read; expected what deadloop synth writes"
+            )
+        };
+        let gold = match kind {
+            "tags" | "think" | "text" => meaning(gold).map(Gold::Meaning),
+            "arguments" | "name" => {
+                let text = gold.get(kind).and_then(Json::as_str);
+                text.map(|text| Gold::Text(text.to_owned()))
+            }
+            "events" => rows(gold).map(Gold::Events),
+            _ => return Ok(None),
+        };
+        let arrived = Arrived::of(transcript, kind).ok_or_else(bad)?;
+        let gold = gold.ok_or_else(bad)?;
+        Ok(Some(Self {
+            fault,
+            severity: meta("severity").and_then(Json::as_u64).unwrap_or(0),
+            kind: kind.to_owned(),
+            arrived,
+            gold,
+        }))
+    }
+
+    /// Whether a repairer of streams of this kind is run on this one. Every repairer of texts is run on intact texts,
+    /// since it may spoil them.
+    pub fn is_for(&self, kind: &str) -> bool {
+        const TEXTS: [&str; 3] = ["tags", "think", "text"];
+        let texts = TEXTS.contains(&kind) && TEXTS.contains(&self.kind.as_str());
+        self.kind == kind || (texts && self.fault.is_none())
+    }
+
+    /// The truth for a repairer of streams of this kind. For a text of another kind it is the unchanged text.
+    pub fn gold_for(&self, kind: &str) -> Gold {
+        match (&self.gold, &self.arrived) {
+            (Gold::Meaning(_), Arrived::Text(text)) if self.kind != kind => {
+                Gold::Meaning(Meaning {
+                    text: text.clone(),
+                    ..Meaning::default()
+                })
+            }
+            (gold, _) => gold.clone(),
+        }
+    }
+}
+
+fn meaning(gold: &Json) -> Option<Meaning> {
+    let text = |name: &str| Some(gold.get(name)?.as_str()?.to_owned());
+    let action = |action: &Json| {
+        let fields = action.get("fields")?.as_array()?.iter().map(|pair| {
+            Some((
+                pair.get(0)?.as_str()?.to_owned(),
+                pair.get(1)?.as_str()?.to_owned(),
+            ))
+        });
+        Some(Action {
+            name: action.get("name")?.as_str()?.to_owned(),
+            number: match action.get("number") {
+                None | Some(Json::Null) => None,
+                Some(number) => Some(u32::try_from(number.as_u64()?).ok()?),
+            },
+            fields: fields.collect::<Option<_>>()?,
+            content: action.get("content")?.as_str()?.to_owned(),
+        })
+    };
+    let actions = gold.get("actions")?.as_array()?.iter().map(action);
+    Some(Meaning {
+        reasoning: text("reasoning")?,
+        text: text("text")?,
+        actions: actions.collect::<Option<_>>()?,
+    })
+}
+
+fn rows(gold: &Json) -> Option<Vec<Delivered>> {
+    let row = |row: &Json| {
+        Some(Delivered {
+            id: row.get(0)?.as_str().map(str::to_owned),
+            position: row.get(1)?.as_u64(),
+            text: row.get(2)?.as_str()?.to_owned(),
+            done: false,
+        })
+    };
+    let rows: Option<Vec<Delivered>> = gold.get("events")?.as_array()?.iter().map(row).collect();
+    let mut rows = rows?;
+    rows.push(Delivered {
+        done: true,
+        ..Delivered::default()
+    });
+    Some(rows)
+}

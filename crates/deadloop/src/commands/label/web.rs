@@ -1,0 +1,128 @@
+//! A review in the browser: a page of this machine alone, whose keys are those of the terminal. The page draws what it is
+//! sent, and decides nothing.
+
+use deadloop_proxy::{Local, LocalAnswer, LocalRequest};
+use deadloop_report::review_page;
+use deadloop_score::LabelRow;
+use serde::{Deserialize, Serialize};
+
+use super::keys::{HELP, KEYS, Look, Press, named};
+use super::sitting::{Review, Sitting};
+use super::view::{Piece, Seen, seen};
+use crate::exit::{Code, Failure, Outcome};
+use crate::show;
+
+/// What the page sends: a key, and the number of the state in which it was pressed.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Pressed {
+    key: String,
+    turn: u64,
+}
+
+/// What the page shows.
+#[derive(Serialize)]
+struct State<'a> {
+    /// Is one more after each key: a key of an older state, of a second window perhaps, does nothing.
+    turn: u64,
+    head: Vec<String>,
+    excerpts: Vec<(String, Vec<Piece>)>,
+    said: &'a str,
+    whole: bool,
+    help: Option<&'static str>,
+    /// Pages by which the text is to be moved, down or up.
+    moved: i8,
+    keys: &'static [(&'static str, &'static str)],
+    answered: usize,
+    left: usize,
+    ended: bool,
+}
+
+/// A page under way.
+struct Desk<'a> {
+    sitting: Sitting<'a>,
+    turn: u64,
+    ended: bool,
+}
+
+/// Reviews in the browser until `q` is pressed there. Returns how many transcripts were answered and how many are left.
+pub(super) fn serve(task: &Review<'_>, rows: Vec<LabelRow>, port: u16) -> Outcome<(usize, usize)> {
+    let sitting = Sitting::open(task, rows)?;
+    let local = Local::bind(port)
+        .map_err(|e| Code::Usage.error(format!("--serve: 127.0.0.1:{port}: {e}")))?;
+    let page = review_page().map_err(Failure::from)?;
+    show::remark(format_args!(
+        "review: {}\nOpen it in a browser on this machine. Every answer is saved at once; q or Ctrl-C ends it.",
+        local.address()
+    ));
+    let mut desk = Desk {
+        sitting,
+        turn: 0,
+        ended: false,
+    };
+    local.serve(|request| desk.answer(request, &page))?;
+    Ok(desk.sitting.told())
+}
+
+impl Desk<'_> {
+    fn answer(&mut self, request: &LocalRequest, page: &str) -> Outcome<LocalAnswer> {
+        match (request.posted, request.path.as_str()) {
+            (false, "") => Ok(answer("200 OK", "text/html; charset=utf-8", page)),
+            (false, "state") => self.state(0),
+            (true, "press") => match serde_json::from_slice::<Pressed>(&request.body) {
+                Ok(pressed) => self.press(&pressed),
+                Err(_) => Ok(answer("400 Bad Request", "text/plain", "no key\n")),
+            },
+            _ => Ok(answer("404 Not Found", "text/plain", "nothing is here\n")),
+        }
+    }
+
+    fn press(&mut self, pressed: &Pressed) -> Outcome<LocalAnswer> {
+        let press = named(&pressed.key).filter(|_| pressed.turn == self.turn);
+        let moved = match press {
+            Some(Press::Sight(Look::Down)) => 1,
+            Some(Press::Sight(Look::Up)) => -1,
+            _ => 0,
+        };
+        if let Some(press) = press {
+            self.turn += 1;
+            self.ended = !self.sitting.press(press)?;
+        }
+        self.state(moved)
+    }
+
+    fn state(&self, moved: i8) -> Outcome<LocalAnswer> {
+        let sitting = &self.sitting;
+        let shown = sitting.transcript();
+        let shown = shown.map(|transcript| seen(transcript, &sitting.session, sitting.context()));
+        let Seen { head, excerpts } = shown.unwrap_or_default();
+        let (answered, left) = sitting.told();
+        let state = State {
+            turn: self.turn,
+            head,
+            excerpts: excerpts.iter().map(super::view::pieces).collect(),
+            said: sitting.said,
+            whole: sitting.sight.whole,
+            help: sitting.sight.help.then_some(HELP),
+            moved,
+            keys: &KEYS,
+            answered,
+            left,
+            ended: self.ended,
+        };
+        let text = serde_json::to_string(&state)?;
+        Ok(LocalAnswer {
+            last: self.ended,
+            ..answer("200 OK", "application/json", &text)
+        })
+    }
+}
+
+fn answer(status: &'static str, kind: &'static str, text: &str) -> LocalAnswer {
+    LocalAnswer {
+        status,
+        kind,
+        text: text.to_owned(),
+        last: false,
+    }
+}

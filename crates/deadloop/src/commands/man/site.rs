@@ -1,0 +1,334 @@
+//! The reference of the docs' site in Markdown, made from the registries: commands, detectors, repairers, formats of
+//! `import`, measures and result files. `scripts/book` puts it into the book.
+
+use std::fmt::Write;
+
+use clap::Command;
+use deadloop_corpus::import_formats;
+use deadloop_detect::repair::REPAIRERS;
+use deadloop_detect::{
+    Arguments, DETECTORS, Detector, Event, Mark, Param, Preset, Sample, Spec, Value,
+};
+use deadloop_run::{REPORT_FILES, RESULT_FILES};
+use deadloop_score::{MEASURES, MeasureUnit};
+
+use crate::commands::families::FAMILIES;
+use crate::exit::{Code, Outcome};
+
+/// A page: its path below the folder of the reference, its place in the contents, and its text.
+pub(super) struct Leaf {
+    /// The path, with `/`.
+    pub(super) path: String,
+    /// How deep it is in the contents: 0 or 1.
+    depth: usize,
+    /// The text, which begins with its title.
+    pub(super) text: String,
+}
+
+/// All pages in the order of the contents, and last `contents.md`, their list as a part of mdBook's summary.
+pub(super) fn leaves(program: &Command) -> Outcome<Vec<Leaf>> {
+    let mut all = commands(program);
+    all.extend(detectors()?);
+    all.extend(repairers()?);
+    all.extend([formats(), measures(), files()]);
+    let line = |leaf: &Leaf| {
+        let title = leaf.text.lines().next().unwrap_or_default();
+        let title = title.trim_start_matches("# ");
+        format!("{}- [{title}]({})\n", "  ".repeat(leaf.depth), leaf.path)
+    };
+    let text = all.iter().map(line).collect();
+    all.push(leaf("contents.md", 0, text));
+    Ok(all)
+}
+
+fn leaf(path: impl Into<String>, depth: usize, text: String) -> Leaf {
+    Leaf {
+        path: path.into(),
+        depth,
+        text,
+    }
+}
+
+/// Words as Markdown shows them: a tag is no HTML, a bar ends no cell. What is between back-ticks stays.
+fn plain(text: &str) -> String {
+    let text = text.replace('|', "\\|").replace('\n', " ");
+    let parts = text
+        .split('`')
+        .enumerate()
+        .map(|(nth, part)| match nth % 2 {
+            0 => part.replace('<', "&lt;").replace('*', "\\*"),
+            _ => part.to_owned(),
+        });
+    parts.collect::<Vec<_>>().join("`")
+}
+
+/// A row of a table.
+fn row<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
+    let cells: Vec<String> = cells.into_iter().map(plain).collect();
+    format!("| {} |\n", cells.join(" | "))
+}
+
+/// A table without its rows.
+fn head(names: &[&str]) -> String {
+    format!(
+        "{}|{}\n",
+        row(names.iter().copied()),
+        "---|".repeat(names.len())
+    )
+}
+
+fn commands(program: &Command) -> Vec<Leaf> {
+    let mut text = String::from(
+        "# Commands\n\n`--jobs`, `--quiet` and `--json` go with every command. `-h` shows what most people need, `--help` \
+         everything.\n",
+    );
+    let mut pages = Vec::new();
+    for (family, names) in FAMILIES {
+        text += &format!("\n## {family}\n\n{}", head(&["command", "does"]));
+        for command in names
+            .iter()
+            .filter_map(|name| program.find_subcommand(name))
+        {
+            let name = command.get_name();
+            let about = command.get_about().map(ToString::to_string);
+            let about = about.unwrap_or_default();
+            let link = format!("[`deadloop {name}`](commands/{name}.md)");
+            text += &row([link.as_str(), about.as_str()]);
+            let help = command.clone().term_width(100).render_long_help();
+            let page = format!(
+                "# deadloop {name}\n\n```text\n{}\n```\n",
+                help.to_string().trim_end()
+            );
+            pages.push(leaf(format!("commands/{name}.md"), 1, page));
+        }
+    }
+    pages.insert(0, leaf("commands.md", 0, text));
+    pages
+}
+
+fn detectors() -> Outcome<Vec<Leaf>> {
+    let mut text = format!(
+        "# Detectors\n\nA guard is one or more of these, each with its parameters. Without \
+         parameters it runs with its defaults.\n\n{}",
+        head(&["detector", "alarms on", "does at an alarm", "presets"])
+    );
+    let mut pages = Vec::new();
+    for detector in DETECTORS.iter().copied() {
+        let presets = presets(detector)?;
+        text += &row([
+            format!("[`{0}`](detectors/{0}.md)", detector.name).as_str(),
+            detector.about,
+            detector.response.name(),
+            presets.len().to_string().as_str(),
+        ]);
+        let page = described(detector, &example(detector), &presets) + &grid(detector);
+        pages.push(leaf(format!("detectors/{}.md", detector.name), 1, page));
+    }
+    pages.insert(0, leaf("detectors.md", 0, text));
+    Ok(pages)
+}
+
+fn repairers() -> Outcome<Vec<Leaf>> {
+    let mut text = format!(
+        "# Repairers\n\nThey mend faulty streams. How to choose one: [Faulty streams](../docs/faults.md).\n\n{}",
+        head(&["repairer", "does", "reads", "presets"])
+    );
+    let mut pages = Vec::new();
+    for repairer in REPAIRERS {
+        let presets = presets(repairer)?;
+        text += &row([
+            format!("[`{0}`](repairers/{0}.md)", repairer.name).as_str(),
+            repairer.about,
+            repairer.stream,
+            presets.len().to_string().as_str(),
+        ]);
+        let page = described(repairer, "", &presets);
+        pages.push(leaf(format!("repairers/{}.md", repairer.name), 1, page));
+    }
+    pages.insert(0, leaf("repairers.md", 0, text));
+    Ok(pages)
+}
+
+fn presets(spec: &Spec) -> Outcome<Vec<Preset>> {
+    spec.presets().map_err(|e| Code::Unexpected.error(e))
+}
+
+/// What a description says of itself: what it does, an example, its parameters, its presets.
+fn described(spec: &Spec, example: &str, presets: &[Preset]) -> String {
+    let about = plain(spec.about);
+    let (first, rest) = about.split_at(about.chars().next().map_or(0, char::len_utf8));
+    let mut page = format!(
+        "# {}\n\n{}{rest}. Version {}.\n",
+        spec.name,
+        first.to_uppercase(),
+        spec.version
+    );
+    page += example;
+    if !spec.exactly.is_empty() {
+        page += &format!(
+            "\n## What it does, exactly\n\n{}\n",
+            spec.exactly.trim_end()
+        );
+    }
+    if !spec.params.is_empty() {
+        page += &format!(
+            "\n## Parameters\n\nS changes what is measured, T only what is accepted.\n\n{}",
+            head(&["parameter", "", "default", "allowed", "unit", "meaning"])
+        );
+        page.extend(spec.params.iter().map(parameter));
+    }
+    if !presets.is_empty() {
+        page += "\n## Presets\n";
+        page.extend(presets.iter().map(preset));
+    }
+    page
+}
+
+/// What a detector alarms on with its defaults, and what not: the examples with which it is tested.
+fn example(detector: &Detector) -> String {
+    let mut text = String::new();
+    for (does, sample) in [
+        ("alarms", detector.fires),
+        ("does not alarm", detector.quiet),
+    ] {
+        let shown = match sample {
+            Sample::Text(unit, 1) => unit.to_owned(),
+            Sample::Text(unit, times) => format!("{unit}   … {times} times"),
+            Sample::Run(events) => events.iter().map(arrived).collect::<Vec<_>>().join("\n"),
+            Sample::None => continue,
+        };
+        text += &format!("\nWith its defaults it {does} on this:\n\n```text\n{shown}\n```\n");
+    }
+    text
+}
+
+/// An event of an example, on one line.
+fn arrived(event: &Event<'_>) -> String {
+    match event {
+        Event::Text(channel, text) => format!("{}: {text}", channel.name()),
+        Event::Call {
+            name, arguments, ..
+        } => match arguments {
+            Arguments::Raw(raw) => format!("call {name} {raw}"),
+            Arguments::Json(value) => format!("call {name} {value}"),
+        },
+        Event::Result {
+            content,
+            error: Some(true),
+            ..
+        } => format!("result, an error: {content}"),
+        Event::Result { content, .. } => format!("result: {content}"),
+        Event::User(text) => format!("user: {text}"),
+        Event::Turn { agent: Some(agent) } => format!("turn of {agent}"),
+        Event::Turn { agent: None } => "turn".to_owned(),
+        Event::Handoff { from, to } => format!("handoff from {from} to {to}"),
+        Event::Silence(millis) => format!("silence of {millis} ms"),
+        Event::Finish(reason) => format!("finish: {}", reason.unwrap_or("no reason")),
+        Event::System => "a prompt".to_owned(),
+        Event::Closed => "the connection closes".to_owned(),
+    }
+}
+
+fn parameter(param: &Param) -> String {
+    let mark = match param.mark {
+        Mark::Structural => "S",
+        Mark::Threshold(_) => "T",
+    };
+    row([
+        format!("`{}`", param.name).as_str(),
+        mark,
+        format!("`{}`", Value::from(param.default)).as_str(),
+        param.domain.to_string().as_str(),
+        param.unit,
+        param.doc,
+    ])
+}
+
+fn preset(preset: &Preset) -> String {
+    let from = &preset.source;
+    let mut text = format!(
+        "\n### {}\n\n{}. From {}, {}, {}.\n",
+        preset.name,
+        plain(&preset.about),
+        plain(&from.project),
+        plain(&from.version),
+        from.date
+    );
+    if !preset.left_out.is_empty() {
+        text += &format!("\nLeft out: {}.\n", plain(&preset.left_out));
+    }
+    if !preset.params.is_empty() {
+        text += "\n```toml\n";
+        for (name, value) in &preset.params {
+            let _ = writeln!(text, "{name} = {value}");
+        }
+        text += "```\n";
+    }
+    text
+}
+
+fn grid(detector: &Detector) -> String {
+    match detector.grid.trim_end() {
+        "" => String::new(),
+        text => format!(
+            "\n## Its default grid\n\nWhat `tune` searches without a grid of yours:\n\n```toml\n{text}\n```\n"
+        ),
+    }
+}
+
+fn formats() -> Leaf {
+    let mut text = format!(
+        "# Formats of import\n\n`deadloop import` tells the format of each file by its content; `--from` names it.\n\n{}",
+        head(&["`--from`", "what it reads"])
+    );
+    let rows = import_formats().map(|one| row([format!("`{}`", one.name).as_str(), one.help]));
+    text.extend(rows);
+    leaf("formats.md", 0, text)
+}
+
+fn measures() -> Leaf {
+    let mut text = format!(
+        "# Measures\n\nColumns of `scores.parquet`; `--constraint` and `--objective` take their names. [How the numbers are \
+         made](../reports/METHOD.md) has the rest.\n\n{}",
+        head(&["measure", "means", "formula", "unit", "better"])
+    );
+    for measure in MEASURES {
+        let unit = match measure.unit {
+            MeasureUnit::Share => "share",
+            MeasureUnit::PerMillion => "per million",
+            MeasureUnit::Chars => "chars",
+            MeasureUnit::PerThousand => "per thousand responses",
+        };
+        let better = if measure.more_is_better {
+            "more"
+        } else {
+            "less"
+        };
+        let name = format!("`{}`", measure.name);
+        text += &row([name.as_str(), measure.meaning, measure.about, unit, better]);
+    }
+    leaf("measures.md", 0, text)
+}
+
+fn files() -> Leaf {
+    let mut text = format!(
+        "# Result files\n\nWhat `replay`, `sweep`, `tune`, `repair` and `budget` leave in the folder of `--out`. The same \
+         inputs give the same bytes in every file but `manifest.json`.\n\n{}",
+        head(&["file", "holds"])
+    );
+    let more = [
+        (
+            "alternatives/*.toml",
+            "`tune`: a setting for each row of the price list",
+        ),
+        (
+            "charts/*.svg, *.csv",
+            "the charts of the report, and the numbers behind each",
+        ),
+    ];
+    let all = RESULT_FILES.into_iter().chain(REPORT_FILES).chain(more);
+    for (name, holds) in all.filter(|(_, holds)| !holds.is_empty()) {
+        text += &row([format!("`{name}`").as_str(), holds]);
+    }
+    leaf("files.md", 0, text)
+}

@@ -1,0 +1,254 @@
+//! What is printed as wide as the terminal is: prose that is folded between words, and tables. A table that fits no width
+//! otherwise is told row by row, so that no word of it is broken.
+
+use std::ops::Range;
+
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Columns that a table puts around a cell.
+const AROUND: usize = 2;
+/// Between two figures of a row that is told in lines.
+const APART: &str = "   ";
+
+/// A table that reads at a glance: no rules, numbers to the right. `width`: of the terminal; `None`: nothing is wrapped.
+pub(crate) fn table(
+    header: &[&str],
+    rows: &[Vec<String>],
+    numbers: &Range<usize>,
+    width: Option<usize>,
+) -> String {
+    match width.map(|width| (width, widths(header, rows, numbers, width))) {
+        None => drawn(header, rows, numbers, None),
+        Some((_, Some(widths))) => drawn(header, rows, numbers, Some(&widths)),
+        Some((width, None)) => told(header, rows, width),
+    }
+}
+
+fn drawn(
+    header: &[&str],
+    rows: &[Vec<String>],
+    numbers: &Range<usize>,
+    widths: Option<&[usize]>,
+) -> String {
+    let mut table = Table::new();
+    table
+        .load_style(presets::NOTHING)
+        .set_header(header.to_vec());
+    for row in rows {
+        table.add_row(row);
+    }
+    if widths.is_some() {
+        table.set_content_arrangement(ContentArrangement::Dynamic);
+    }
+    for (at, column) in table.column_iter_mut().enumerate() {
+        if numbers.contains(&at) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        let width = widths.and_then(|widths| u16::try_from(widths.get(at)? + AROUND).ok());
+        column.set_constraint(match width {
+            Some(width) => ColumnConstraint::Absolute(Width::Fixed(width)),
+            None => ColumnConstraint::ContentWidth,
+        });
+    }
+    table.trim_fmt()
+}
+
+/// How wide each column is so that the table fits and no word is broken; `None` where that cannot be.
+fn widths(
+    header: &[&str],
+    rows: &[Vec<String>],
+    numbers: &Range<usize>,
+    width: usize,
+) -> Option<Vec<usize>> {
+    let cells = |at: usize| rows.iter().filter_map(move |row| row.get(at));
+    let line = |text: &str| text.lines().map(UnicodeWidthStr::width).max().unwrap_or(0);
+    let whole = |at: usize| cells(at).map(|cell| line(cell)).max().unwrap_or(0);
+    let wide: Vec<usize> = (0..header.len())
+        .map(|at| whole(at).max(line(header[at])))
+        .collect();
+    let least = |at: usize| {
+        // A figure stays on its line, its unit with it; what heads it may be folded.
+        let own = match numbers.contains(&at) {
+            true => whole(at),
+            false => cells(at).map(|cell| longest(cell)).max().unwrap_or(0),
+        };
+        own.max(longest(header[at]))
+    };
+    let mut found: Vec<usize> = (0..header.len()).map(least).collect();
+    let all = |widths: &[usize]| widths.iter().sum::<usize>() + AROUND * widths.len();
+    let mut left = (width + 1).checked_sub(all(&found))?;
+    // Whoever lacks most gets the next column.
+    while left > 0 {
+        let lacks = |at: &usize| wide[*at].saturating_sub(found[*at]);
+        let Some(at) = (0..found.len())
+            .filter(|at| lacks(at) > 0)
+            .max_by_key(lacks)
+        else {
+            break;
+        };
+        found[at] += 1;
+        left -= 1;
+    }
+    Some(found)
+}
+
+/// The widest part of a text that must not be broken. Between wide chars a line may end.
+fn longest(text: &str) -> usize {
+    let (mut most, mut here) = (0, 0);
+    for c in text.chars() {
+        let width = c.width().unwrap_or(0);
+        here = match () {
+            () if c.is_whitespace() => 0,
+            () if width > 1 => width,
+            () => here + width,
+        };
+        most = most.max(here);
+    }
+    most
+}
+
+/// Rows that are told one after the other: the first cell, and below it what each column says.
+fn told(header: &[&str], rows: &[Vec<String>], width: usize) -> String {
+    let mut lines = Vec::new();
+    for row in rows {
+        let (first, rest) = row.split_first().map_or(("", &[][..]), |(a, b)| (a, b));
+        lines.extend(folded(first, width));
+        let mut line = String::from(" ");
+        for (cell, head) in rest.iter().zip(&header[1..]) {
+            let one = format!("{head} {cell}").replace('\n', " ");
+            let one = one.trim();
+            if cell.trim().is_empty() {
+                continue;
+            }
+            if line.width() + APART.len() + one.width() > width && !line.trim().is_empty() {
+                lines.extend(folded(&line, width));
+                line = String::from(" ");
+            }
+            line.push_str(if line.trim().is_empty() { " " } else { APART });
+            line.push_str(one);
+        }
+        if !line.trim().is_empty() {
+            lines.extend(folded(&line, width));
+        }
+    }
+    lines.join("\n")
+}
+
+/// A text as lines of at most `width` columns, folded between words; the lines that follow are as far in as the first,
+/// and two columns more. What has no blank is broken only where a line has no room for it.
+pub(crate) fn folded(text: &str, width: usize) -> Vec<String> {
+    if text.width() <= width {
+        return vec![text.to_owned()];
+    }
+    let indent = text.len() - text.trim_start().len();
+    let lead = " ".repeat((indent + 2).min(width / 2));
+    let mut lines = Vec::new();
+    let mut line = text[..indent].to_owned();
+    let mut empty = true;
+    for word in text.trim_start().split(' ') {
+        let gap = usize::from(!empty);
+        if !empty && line.width() + gap + word.width() > width {
+            lines.push(std::mem::replace(&mut line, lead.clone()));
+            empty = true;
+        }
+        if !empty {
+            line.push(' ');
+        }
+        for c in word.chars() {
+            if line.width() + c.width().unwrap_or(0) > width && line.len() > lead.len() {
+                lines.push(std::mem::replace(&mut line, lead.clone()));
+            }
+            line.push(c);
+        }
+        empty = false;
+    }
+    lines.push(line);
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(cells: [&str; 4]) -> Vec<String> {
+        cells.map(str::to_owned).to_vec()
+    }
+
+    #[test]
+    fn a_table_fits_and_breaks_no_word() {
+        let header = ["model", "wrong alarms", "per Mchar", "setting in use"];
+        let rows = [
+            row([
+                "deepseek-r1-distill-qwen",
+                "12 345",
+                "0.45",
+                "min_chars=700, rules=3 rows",
+            ]),
+            row([
+                "通义千问二点五-七十亿参数-指令微调",
+                "6",
+                "12.00",
+                "recommended guard",
+            ]),
+        ];
+        for width in 20..130 {
+            let shown = table(&header, &rows, &(1..3), Some(width));
+            let widest = shown.lines().map(UnicodeWidthStr::width).max();
+            // The longest name alone needs 24.
+            assert!(
+                widest.is_some_and(|widest| widest <= width.max(24)),
+                "{width}:\n{shown}"
+            );
+            for word in [
+                "deepseek-r1-distill-qwen",
+                "12 345",
+                "min_chars=700,",
+                "recommended",
+            ] {
+                assert!(
+                    width < 26 || shown.contains(word),
+                    "{width}, {word}:\n{shown}"
+                );
+            }
+        }
+        let natural = table(&header, &rows, &(1..3), None);
+        assert_eq!(table(&header, &rows, &(1..3), Some(200)), natural);
+    }
+
+    #[test]
+    fn a_row_without_room_is_told_in_lines() {
+        let header = ["model", "recall", "per Mchar", "setting"];
+        let rows = [row([
+            "a-very-long-name-of-a-model",
+            "84.3 %",
+            "",
+            "document",
+        ])];
+        let shown = table(&header, &rows, &(1..3), Some(30));
+        let lines = [
+            "a-very-long-name-of-a-model",
+            "  recall 84.3 %",
+            "  setting document",
+        ];
+        assert_eq!(shown.lines().collect::<Vec<_>>(), lines);
+    }
+
+    #[test]
+    fn prose_is_folded_between_words() {
+        let folded = |text| folded(text, 20).join("|");
+        assert_eq!(folded("short"), "short");
+        assert_eq!(
+            folded("  the guard pays where one loops"),
+            "  the guard pays|    where one loops"
+        );
+        assert_eq!(
+            folded("一二三四五六七八九十一"),
+            "一二三四五六七八九十|  一"
+        );
+        assert_eq!(
+            folded("0123456789012345678901"),
+            "01234567890123456789|  01"
+        );
+    }
+}

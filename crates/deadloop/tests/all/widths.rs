@@ -1,0 +1,141 @@
+//! Everything that is printed for people fits the terminal, with names of any width, and no word is broken.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use unicode_width::UnicodeWidthStr;
+
+use crate::program::{command, file, stderr};
+
+const MODELS: [&str; 2] = [
+    "deepseek-r1-distill-qwen-32b-awq",
+    "通义千问二点五-七十亿参数-指令微调-量化版",
+];
+
+/// A folder with a corpus whose names are long, and in two scripts.
+fn corpus() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let transcript = |n: usize| {
+        let clean: String = (0..200)
+            .map(|i| {
+                format!(
+                    "第{}段说的是{}。",
+                    n * 200 + i,
+                    (n * 7919 + i * i * 31) % 10_007
+                )
+            })
+            .collect();
+        let (text, label) = match n % 3 {
+            0 => {
+                let text = format!("开头。{}", "让我再想一想这个问题。".repeat(60));
+                let label = json!([{"class": "loop", "kind": "short-sequence", "channel": "answer", "start": 3, "onset": 14, "period": 11}]);
+                (text, label)
+            }
+            _ => (clean, json!([{"class": "clean"}])),
+        };
+        json!({"id": format!("对话/{n:03}/一个很长的名字"), "model": MODELS[n % 2], "group": format!("g{n}"), "answer": text, "labels": label})
+    };
+    let lines: Vec<String> = (0..24).map(|n| transcript(n).to_string()).collect();
+    file(dir.path(), "c.jsonl", &lines.join("\n"));
+    let grid = "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nmin_repeats = [3, 4, 5]\nwindow = [200, 400]\n";
+    file(dir.path(), "grid.toml", grid);
+    dir
+}
+
+fn shown(dir: &Path, words: &[&str], width: usize) -> String {
+    let output = command(words)
+        .current_dir(dir)
+        .env("COLUMNS", width.to_string())
+        .output()
+        .expect("it starts");
+    let code = output.status.code();
+    assert!(
+        matches!(code, Some(0 | 5 | 6)),
+        "{words:?}: {}",
+        stderr(&output)
+    );
+    String::from_utf8(output.stdout).expect("it is UTF-8")
+}
+
+#[test]
+fn every_table_fits_the_terminal_and_no_word_is_broken() {
+    let dir = corpus();
+    let again = |words: &[&'static str]| words.to_vec();
+    let commands = [
+        again(&["tune", "c.jsonl", "--out", "tuned", "--force", "--presets"]),
+        again(&[
+            "sweep",
+            "c.jsonl",
+            "--grid",
+            "grid.toml",
+            "--out",
+            "swept",
+            "--force",
+        ]),
+        again(&[
+            "replay",
+            "c.jsonl",
+            "--presets",
+            "--out",
+            "replayed",
+            "--force",
+        ]),
+        again(&[
+            "compare",
+            "document",
+            "recommended",
+            "--corpus",
+            "c.jsonl",
+            "--fail-on",
+            "never",
+        ]),
+        again(&["stats", "c.jsonl"]),
+        again(&["show", "c.jsonl"]),
+        again(&["detectors"]),
+        again(&["detectors", "periodic"]),
+        again(&["detectors", "checkpoint"]),
+        again(&["label", "c.jsonl", "--out", "l.csv", "--force"]),
+        again(&["label", "c.jsonl", "--disputes", "replayed"]),
+        again(&["label", "--agreement", "l.csv", "c.jsonl"]),
+        again(&["report", "tuned", "replayed", "--out", "history"]),
+    ];
+    for words in &commands {
+        for width in [60, 80, 120] {
+            let text = shown(dir.path(), words, width);
+            for line in text.lines() {
+                // What is to be copied is left whole.
+                let copied = line.contains("deadloop ");
+                assert!(
+                    copied || line.width() <= width,
+                    "{words:?} at {width}: {line}\n{text}"
+                );
+            }
+            let broken = ["fa-\n", "alar\n", "recal\n"];
+            assert!(!broken.iter().any(|part| text.contains(part)), "{text}");
+        }
+    }
+    for width in [60, 80, 120] {
+        for words in [&commands[2], &commands[3], &commands[4]] {
+            let text = shown(dir.path(), words, width);
+            for word in ["recommended", MODELS[0], "100.0 %"] {
+                let there = match words[0] {
+                    "stats" => word == MODELS[0],
+                    _ => word != MODELS[0],
+                };
+                assert!(
+                    !there || text.contains(word),
+                    "{word} of {words:?} at {width}:\n{text}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn what_programs_read_is_never_folded() {
+    let dir = corpus();
+    let text = shown(dir.path(), &["stats", "c.jsonl", "--json"], 60);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 1, "{text}");
+    assert!(serde_json::from_str::<Value>(lines[0]).is_ok(), "{text}");
+}
