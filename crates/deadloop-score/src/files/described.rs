@@ -26,100 +26,127 @@ pub struct ResultTable {
     pub columns: Vec<ColumnDoc>,
 }
 
+impl ResultTable {
+    fn new(
+        file: &'static str,
+        left_by: &'static str,
+        row: &'static str,
+        columns: Vec<ColumnDoc>,
+    ) -> Self {
+        Self {
+            file,
+            left_by,
+            row,
+            columns,
+        }
+    }
+}
+
 /// Every table that a command leaves in its folder, in the unit chars: in others the rate of wrong alarms in pareto.csv and
 /// choice.csv is called fa_per_kcall or fa_per_kturn. A unit called `unit` is that of the row, or of the choice.
 pub fn result_tables() -> Vec<ResultTable> {
-    let table = |file, left_by, row, columns| ResultTable {
-        file,
-        left_by,
-        row,
-        columns,
-    };
-    let by = ["by", "value"].map(|name| ColumnDoc {
-        name: name.into(),
-        of: Type::Text,
-        unit: String::new(),
-        about: match name {
-            "by" => "The field, as `lang` or `kind`.".into(),
-            _ => "Its value; empty: the transcripts without one.".into(),
-        },
-    });
+    let mut tables = of_guards();
+    tables.push(ResultTable::new(
+        "flips.csv",
+        "compare",
+        "a transcript that two sides treat differently",
+        flip_columns().described(),
+    ));
+    tables.extend(of_repairs_and_budgets());
+    tables
+}
+
+/// The tables of `replay`, `sweep` and `tune`.
+fn of_guards() -> Vec<ResultTable> {
     let scores = scores::described();
-    let by = by.into_iter().chain(scores.clone()).collect();
+    let by = by().into_iter().chain(scores.clone()).collect();
     vec![
-        table(
+        ResultTable::new(
             "outcomes.parquet",
             "replay, tune",
             "a transcript under a setting",
             OutcomeRow::columns().described(),
         ),
-        table(
+        ResultTable::new(
             "scores.parquet",
             "replay, sweep, tune",
             "a setting on a model, in a unit",
             scores,
         ),
-        table(
+        ResultTable::new(
             "scores_by.parquet",
             "replay, tune",
             "a setting on the transcripts with one value of a field",
             by,
         ),
-        table(
+        ResultTable::new(
             "intervals.csv",
             "replay, tune",
             "the interval of a score",
             IntervalRow::columns().described(),
         ),
-        table(
+        ResultTable::new(
             "pareto.csv",
-            "replay, sweep, tune",
+            "sweep, tune",
             "a setting of the front of a model",
             pareto_columns(Unit::Chars).described(),
         ),
-        table(
+        ResultTable::new(
             "choice.csv",
             "tune",
             "what a model gets",
             choice_columns(Unit::Chars).described(),
         ),
-        table(
+        ResultTable::new(
             "budget.csv",
             "tune",
             "what clean text says about a setting",
             SupportedRow::columns().described(),
         ),
-        table(
-            "flips.csv",
-            "compare",
-            "a transcript that two sides treat differently",
-            flip_columns().described(),
-        ),
-        table(
+    ]
+}
+
+/// The columns in front of those of scores in scores_by.parquet.
+fn by() -> [ColumnDoc; 2] {
+    [
+        ("by", "The field, as `lang` or `kind`."),
+        ("value", "Its value; empty: the transcripts without one."),
+    ]
+    .map(|(name, about)| ColumnDoc {
+        name: name.into(),
+        of: Type::Text,
+        unit: String::new(),
+        about: about.into(),
+    })
+}
+
+fn of_repairs_and_budgets() -> Vec<ResultTable> {
+    vec![
+        ResultTable::new(
             "repairs.parquet",
             "repair",
             "a stream in the hands of a variant",
             repair_columns().described(),
         ),
-        table(
+        ResultTable::new(
             "scores.parquet",
             "repair",
             "a variant on a fault",
             repair_score_columns().described(),
         ),
-        table(
+        ResultTable::new(
             "arguments.csv",
             "repair",
             "a variant on the arguments of a source that are no JSON",
             ArgumentRow::columns().described(),
         ),
-        table(
+        ResultTable::new(
             "budgets.parquet",
             "budget",
             "a setting on the runs of a source",
             budget_columns().described(),
         ),
-        table(
+        ResultTable::new(
             "limits.csv",
             "budget",
             "a limit on the runs of a source",

@@ -70,7 +70,7 @@ fn the_number_of_threads_does_not_change_a_byte() {
             "tune" => {
                 "outcomes.parquet scores.parquet scores_by.parquet intervals.csv pareto.csv choice.csv"
             }
-            _ => "outcomes.parquet scores.parquet scores_by.parquet intervals.csv pareto.csv",
+            _ => "outcomes.parquet scores.parquet scores_by.parquet intervals.csv",
         };
         assert_eq!(program::tables_as_said(&one, command).join(" "), tables);
     }
