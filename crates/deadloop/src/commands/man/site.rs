@@ -11,9 +11,10 @@ use deadloop_detect::{
 };
 use deadloop_replay::budget;
 use deadloop_run::{REPORT_FILES, RESULT_FILES};
-use deadloop_score::{MEASURES, MeasureUnit};
+use deadloop_score::{MEASURES, MeasureUnit, result_tables};
 
 use crate::commands::families::FAMILIES;
+use crate::commands::schema::column_type;
 use crate::exit::{Code, Outcome};
 
 /// A page: its path below the folder of the reference, its place in the contents, and its text.
@@ -347,6 +348,20 @@ fn files() -> Leaf {
     let all = RESULT_FILES.into_iter().chain(REPORT_FILES).chain(more);
     for (name, holds) in all.filter(|(_, holds)| !holds.is_empty()) {
         text += &row([format!("`{name}`").as_str(), holds]);
+    }
+    text += "\n## Columns\n\nAn empty cell is n/a. A unit `unit` is that of the row, or of the choice. A `.parquet` has a `.csv` beside it with `--csv`.\n";
+    for table in result_tables() {
+        text += &format!(
+            "\n### `{}` of {}\n\nA row is {}.\n\n{}",
+            table.file,
+            table.left_by,
+            table.row,
+            head(&["column", "type, unit", "means"])
+        );
+        for of in &table.columns {
+            let name = format!("`{}`", of.name);
+            text += &row([name.as_str(), &column_type(of), &of.about]);
+        }
     }
     leaf("files.md", 0, text)
 }

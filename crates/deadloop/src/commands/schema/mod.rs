@@ -13,6 +13,7 @@ mod settings;
 mod transcript;
 
 use kinds::Kind;
+pub(crate) use results::kind as column_type;
 
 use crate::args::Global;
 use crate::exit::Outcome;

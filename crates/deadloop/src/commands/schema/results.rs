@@ -67,7 +67,8 @@ pub(super) fn in_words() -> String {
     text
 }
 
-fn kind(of: &ColumnDoc) -> String {
+/// The type of a column and its unit.
+pub(crate) fn kind(of: &ColumnDoc) -> String {
     let kind = match of.of {
         Type::Text if of.name.contains('*') => "text or number",
         Type::Text => "text",
