@@ -64,7 +64,7 @@ pub use history::{HistoryError, history, history_rows, write_history};
 pub use load::{LoadError, load};
 pub use numbers::Estimate;
 pub use page::{PageError, Pages, pages};
-pub use points::{Column as ChartColumn, Told as ToldColumn};
+pub use points::{ChartColumn, Told as ToldColumn};
 pub use repairs::{
     RepairChoiceView, RepairMatrix, RepairPage, RepairPrice, WrongOne, repairs_page,
 };

@@ -8,7 +8,7 @@ use deadloop_score::TableCell;
 use std::borrow::Cow;
 
 /// A column: its name, as in scores.csv where the number is from there, and what it means.
-pub type Column = (&'static str, &'static str);
+pub type ChartColumn = (&'static str, &'static str);
 
 /// A column of a chart that was drawn: the same in the unit of the run.
 pub type Told = (Cow<'static, str>, Cow<'static, str>);

@@ -63,7 +63,7 @@ pub use deadloop_tables::{
     Cells, ColumnDoc, HAS_PARQUET, ParquetError, Rows, Table, TableCell, Type, unrunnable,
 };
 pub use files::breakdown::{BELOW, IntervalRow, write_intervals, write_scores_by};
-pub use files::budget::{SupportedRow, write_budget};
+pub use files::budget::{SupportedLine, write_budget};
 pub use files::calls::{Called, Calls};
 pub use files::cases::{About, Described, write_cases};
 pub use files::choice::write_choice;
@@ -71,7 +71,7 @@ pub use files::described::{ResultTable, result_tables};
 pub use files::excerpts::{ExcerptsHead, Group, Opened, Part, read_excerpts, write_excerpts};
 pub use files::manifest::{CorpusInfo, Ended, Manifest, ProgramInfo};
 pub use files::openings::count_opening;
-pub use files::outcomes::{OutcomeRow, write_outcomes};
+pub use files::outcomes::{OutcomeLine, write_outcomes};
 pub use files::regions::{RegionBlock, Regions, RegionsHead, WatchedText, write_regions};
 pub use files::results::{Results, ScoresFile, each_outcomes, macro_means};
 pub use files::score_rows::ScoreRows;

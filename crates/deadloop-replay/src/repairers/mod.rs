@@ -416,7 +416,7 @@ mod tests {
             ("[[repairer]]\nname = \"tag\"", "2:8: no repairer \"tag\""),
             (
                 "[[repairer]]\nname = \"tags\"\n[repairer.params]\nedit = 1",
-                "4:1: unknown parameter \"edit\" of tags; did you mean \"edits\"",
+                "4:1: unknown parameter \"edit\" of tags (did you mean \"edits\"?)",
             ),
             (
                 "[[repairer]]\nname = \"tags\"\n[repairer.params]\nedits = [0, 9]",

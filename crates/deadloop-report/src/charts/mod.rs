@@ -19,7 +19,7 @@ mod pareto;
 use crate::data::ReportData;
 use crate::draw::{DrawError, Picture};
 use crate::grid::Grid;
-use crate::points::{Column, Rows, Told, csv};
+use crate::points::{ChartColumn, Rows, Told, csv};
 use std::cell::OnceCell;
 
 /// Every chart, in the order of the page. A test fails for a file that is not listed.
@@ -47,7 +47,7 @@ pub struct ChartEntry {
     /// One sentence: how to read it.
     pub reading: &'static str,
     /// The columns of its CSV file.
-    pub columns: &'static [Column],
+    pub columns: &'static [ChartColumn],
     draw: for<'d> fn(&'d ReportData, Sheet<'d>) -> Result<Drawing, DrawError>,
 }
 
@@ -182,7 +182,7 @@ pub fn draw_all(data: &ReportData) -> Result<Vec<Chart>, DrawError> {
     CHARTS
         .iter()
         .map(|entry| {
-            let told = |column: &Column| (data.run.told(column.0), data.run.told(column.1));
+            let told = |column: &ChartColumn| (data.run.told(column.0), data.run.told(column.1));
             let columns = entry.columns.iter().map(told).collect();
             let chart = |drawn| Chart {
                 entry,
@@ -197,7 +197,7 @@ pub fn draw_all(data: &ReportData) -> Result<Vec<Chart>, DrawError> {
 /// Draws the chart of several runs alone.
 pub(crate) fn history_chart(data: &ReportData) -> Result<Chart, DrawError> {
     let entry = &history::ENTRY;
-    let told = |column: &Column| (data.run.told(column.0), data.run.told(column.1));
+    let told = |column: &ChartColumn| (data.run.told(column.0), data.run.told(column.1));
     Ok(Chart {
         entry,
         columns: entry.columns.iter().map(told).collect(),

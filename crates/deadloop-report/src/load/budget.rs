@@ -2,7 +2,7 @@
 
 use super::settings::Settings;
 use crate::data::SupportedRow;
-use deadloop_score::{Rows, SupportedRow as Written, Table};
+use deadloop_score::{Rows, SupportedLine as Written, Table};
 
 /// The rows, in the order of the file.
 pub(super) fn budget(table: &Table, settings: &mut Settings) -> Vec<SupportedRow> {

@@ -4,7 +4,7 @@ use super::LoadError;
 use super::rows::Texts;
 use super::settings::Settings;
 use crate::data::{OutcomeRow, ReportData, Verdict};
-use deadloop_score::{OutcomeRow as Written, Rows, Table, each_outcomes};
+use deadloop_score::{OutcomeLine as Written, Rows, Table, each_outcomes};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;

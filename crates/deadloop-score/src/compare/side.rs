@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::files::cases::{About, Described, label, read_cases};
-use crate::files::outcomes::{OutcomeRow, outcome_rows};
+use crate::files::outcomes::{OutcomeLine, outcome_rows};
 use crate::files::store::{FileError, read_csv, read_parquet};
 use crate::judge::{JudgeOptions, Outcome, Verdict};
 use crate::tally::{Evidence, Tally};
@@ -153,7 +153,7 @@ impl Side {
             named.text("setting", *i) == meant.setting(model)
         };
         let rows = (0..table.rows()).filter(is_meant);
-        let rows = rows.map(|i| judged(&OutcomeRow::read(&named, i), &cases.copies));
+        let rows = rows.map(|i| judged(&OutcomeLine::read(&named, i), &cases.copies));
         Ok(Self {
             source,
             rows: rows.collect(),
@@ -292,7 +292,7 @@ fn sound(table: &Table) -> Result<(), String> {
 }
 
 /// What a comparison needs of a row. `copies`: of transcripts that are copies, which they are a copy of.
-fn judged(row: &OutcomeRow, copies: &BTreeMap<String, String>) -> Judged {
+fn judged(row: &OutcomeLine, copies: &BTreeMap<String, String>) -> Judged {
     let text = |text: &Option<Arc<str>>| text.as_deref().map(str::to_owned);
     let verdict = row.verdict.as_deref().and_then(Verdict::parse);
     let verdict = verdict.unwrap_or(Verdict::Error);

@@ -9,7 +9,7 @@ use crate::choose::calibrate::{Calibration, Supported};
 
 deadloop_tables::table_row! {
     /// A row of `budget.csv`: what clean text says about one setting and the budget of false alarms.
-    pub struct SupportedRow {
+    pub struct SupportedLine {
         /// The model; `*`: all together.
         model: Text,
         /// What the setting is: current, chosen, or loosest, which is a loosest setting that is supported.
@@ -35,11 +35,11 @@ deadloop_tables::table_row! {
 /// chosen one on each model, and the loosest settings that are supported. `missing_chars` is how many
 /// clean chars without an alarm the claim still takes.
 pub fn write_budget(dir: &Path, plan: &Plan, calibration: &Calibration) -> Result<(), FileError> {
-    let columns = SupportedRow::columns();
+    let columns = SupportedLine::columns();
     let row = |(model, what, one): (&str, &str, &Supported)| {
         let params = plan.setting(one.cell).columns();
         let params: Vec<String> = params.iter().map(|(k, v)| format!("{k}={v}")).collect();
-        columns.cells(&SupportedRow {
+        columns.cells(&SupportedLine {
             model: Some(model.into()),
             what: Some(what.into()),
             setting: Some(one.setting.as_str().into()),

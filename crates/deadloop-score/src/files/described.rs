@@ -4,9 +4,9 @@ use deadloop_replay::detect::Unit;
 use deadloop_tables::{ColumnDoc, Type};
 
 use super::breakdown::IntervalRow;
-use super::budget::SupportedRow;
+use super::budget::SupportedLine;
 use super::choice::choice_columns;
-use super::outcomes::OutcomeRow;
+use super::outcomes::OutcomeLine;
 use super::repairs::{ArgumentRow, repair_columns, repair_score_columns};
 use super::scores;
 use super::sweep::pareto_columns;
@@ -65,7 +65,7 @@ fn of_guards() -> Vec<ResultTable> {
             "outcomes.parquet",
             "replay, tune",
             "a transcript under a setting",
-            OutcomeRow::columns().described(),
+            OutcomeLine::columns().described(),
         ),
         ResultTable::new(
             "scores.parquet",
@@ -101,7 +101,7 @@ fn of_guards() -> Vec<ResultTable> {
             "budget.csv",
             "tune",
             "what clean text says about a setting",
-            SupportedRow::columns().described(),
+            SupportedLine::columns().described(),
         ),
     ]
 }

@@ -17,7 +17,7 @@ deadloop_tables::table_row! {
     ///
     /// The contract's columns, then: the alarm's channel, the span's `earliest` and `period`, what the scores sum, and the hash
     /// of the text.
-    pub struct OutcomeRow {
+    pub struct OutcomeLine {
         /// The transcript's id.
         transcript: Text,
         /// Its model.
@@ -106,7 +106,7 @@ pub fn write_outcomes(
     options: &JudgeOptions,
     with_csv: bool,
 ) -> Result<usize, FileError> {
-    let mut columns = OutcomeRow::columns();
+    let mut columns = OutcomeLine::columns();
     if !has_details(evidence, cells) {
         columns = columns.without("detail");
     }
@@ -138,7 +138,7 @@ pub(crate) fn outcome_rows(
     evidence: &Evidence,
     cell: usize,
     options: &JudgeOptions,
-) -> Vec<OutcomeRow> {
+) -> Vec<OutcomeLine> {
     let mut rows = Vec::new();
     let push = |row| {
         rows.push(row);
@@ -152,7 +152,7 @@ fn each_row<E>(
     evidence: &impl AnyEvidence,
     cell: usize,
     options: &JudgeOptions,
-    mut push: impl FnMut(OutcomeRow) -> Result<(), E>,
+    mut push: impl FnMut(OutcomeLine) -> Result<(), E>,
 ) -> Result<(), E> {
     let plan = evidence.plan();
     let id = plan.id(cell);
@@ -174,7 +174,7 @@ fn each_row<E>(
                 options,
             };
             let detail = stop.and_then(|stop| decided.detail(stop));
-            push(OutcomeRow {
+            push(OutcomeLine {
                 detail: detail.map(Arc::from),
                 ..seen.row()
             })
@@ -215,11 +215,11 @@ impl Seen<'_> {
         channel.map_or(line.in_unit(self.options.unit), |c| line.units(c))
     }
 
-    fn row(&self) -> OutcomeRow {
+    fn row(&self) -> OutcomeLine {
         let (case, outcome, span) = (self.case, self.outcome, self.span());
         let channel = span.map(|s| s.channel).or(self.stop.map(|s| s.channel));
         let scored = !matches!(outcome.verdict, Verdict::Unlabelled | Verdict::Error);
-        let row = OutcomeRow {
+        let row = OutcomeLine {
             transcript: Some(Arc::clone(&case.id)),
             model: Some(Arc::clone(&case.model)),
             profile: case.profile.clone(),
@@ -249,7 +249,7 @@ impl Seen<'_> {
             kind_right: outcome.kind_right.map(u64::from),
             censored: Some(outcome.censored.into()),
             text: Some((*case.text).into()),
-            ..OutcomeRow::default()
+            ..OutcomeLine::default()
         };
         match self.stop {
             Some(stop) => self.alarm(stop, row),
@@ -258,9 +258,9 @@ impl Seen<'_> {
     }
 
     /// The row with what the alarm says: what it claims, and its place in the text and among the events, calls and turns.
-    fn alarm(&self, stop: &Stop, row: OutcomeRow) -> OutcomeRow {
+    fn alarm(&self, stop: &Stop, row: OutcomeLine) -> OutcomeLine {
         let exact = &stop.exact;
-        OutcomeRow {
+        OutcomeLine {
             alarm_at: Some(self.options.moment(stop).seen.count(stop.channel)),
             alarm_exact: Some(exact.seen.count(stop.channel)),
             alarm_kind: said(Some(stop.kind)),
