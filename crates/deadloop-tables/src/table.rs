@@ -106,6 +106,7 @@ pub fn named(names: &[&str], of: Type) -> Schema {
 
 impl Table {
     /// A table from its columns, all of which have as many cells as there are `rows`.
+    #[cfg(feature = "parquet")]
     pub(crate) fn of(columns: Vec<(String, Cells)>, rows: usize) -> Self {
         Self { columns, rows }
     }
@@ -117,6 +118,7 @@ impl Table {
     }
 
     /// Gives its columns away.
+    #[cfg(feature = "parquet")]
     pub(crate) fn into_columns(self) -> Vec<(String, Cells)> {
         self.columns
     }
