@@ -4,7 +4,7 @@ use crate::charts::{Chart, history_chart};
 use crate::data::{ALL_MODELS, History, PastRun, ReportData, Since};
 use crate::draw::{DrawError, chart_css, variables_css};
 use crate::load::{LoadError, load};
-use crate::page::{PageError, policy};
+use crate::page::{PageError, environment, policy};
 use crate::tables::history as tables;
 use crate::visible::visible;
 use crate::{Score, write};
@@ -13,9 +13,8 @@ use deadloop_score::measure::{DELAY, ENDED, RECALL, SAVED};
 use deadloop_score::{
     Change, FileError, JudgeOptions, Manifest, Metric, Side, SideError, Tally, flips, wrong_rate,
 };
-use minijinja::syntax::SyntaxConfig;
+use minijinja::context;
 use minijinja::value::Serde;
-use minijinja::{Environment, context};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -300,14 +299,7 @@ fn page(
     tables: &[crate::tables::Table],
     chart: &Chart,
 ) -> Result<String, PageError> {
-    let mut environment = Environment::new();
-    environment.set_syntax(
-        SyntaxConfig::builder()
-            .trim_blocks(true)
-            .lstrip_blocks(true)
-            .build()?,
-    );
-    environment.add_template("macros.html", include_str!("../templates/macros.html"))?;
+    let mut environment = environment()?;
     environment.add_template("history.html", include_str!("../templates/history.html"))?;
     let css = variables_css() + &chart_css() + include_str!("../templates/page.css");
     let drawn = chart.drawn.as_ref();

@@ -111,19 +111,27 @@ struct Picture<'c> {
     columns: &'c [Told],
 }
 
-/// Writes both pages from the data and the charts drawn from it.
-pub fn pages(data: &ReportData, charts: &[Chart]) -> Result<Pages, PageError> {
+/// What the templates of all pages are filled by: a line of a tag alone leaves none, and there are the head of a page and the
+/// macros of tables.
+pub(crate) fn environment() -> Result<Environment<'static>, minijinja::Error> {
     let mut environment = Environment::new();
-    environment.add_filter("md", markdown_text);
-    environment.add_filter("fence", |text: &str| fence("toml", text));
-    environment.add_filter("command", |text: &str| fence("sh", text));
     environment.set_syntax(
         SyntaxConfig::builder()
             .trim_blocks(true)
             .lstrip_blocks(true)
             .build()?,
     );
+    environment.add_template("head.html", include_str!("../templates/head.html"))?;
     environment.add_template("macros.html", include_str!("../templates/macros.html"))?;
+    Ok(environment)
+}
+
+/// Writes both pages from the data and the charts drawn from it.
+pub fn pages(data: &ReportData, charts: &[Chart]) -> Result<Pages, PageError> {
+    let mut environment = environment()?;
+    environment.add_filter("md", markdown_text);
+    environment.add_filter("fence", |text: &str| fence("toml", text));
+    environment.add_filter("command", |text: &str| fence("sh", text));
     environment.add_template("page.html", include_str!("../templates/page.html"))?;
     environment.add_template("board.html", include_str!("../templates/board.html"))?;
     environment.add_template("matrix.html", include_str!("../templates/matrix.html"))?;

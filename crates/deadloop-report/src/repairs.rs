@@ -1,13 +1,11 @@
 //! The page of `deadloop repair`: choices, a matrix of faults and variants, every wrong one to open. It is whole
 //! without scripts, and has none.
 
-use minijinja::Environment;
-use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, Value};
 use serde::Serialize;
 
 use crate::draw::variables_css;
-use crate::page::PageError;
+use crate::page::{PageError, environment};
 use crate::visible::in_lines;
 
 /// What the page shows.
@@ -90,13 +88,7 @@ pub struct WrongOne {
 /// # Errors
 /// The template could not be filled.
 pub fn repairs_page(page: &RepairPage) -> Result<String, PageError> {
-    let mut environment = Environment::new();
-    environment.set_syntax(
-        SyntaxConfig::builder()
-            .trim_blocks(true)
-            .lstrip_blocks(true)
-            .build()?,
-    );
+    let mut environment = environment()?;
     environment.add_filter("seen", |text: &str| {
         text.chars().map(in_lines).collect::<String>()
     });

@@ -1,10 +1,10 @@
 //! The page of `label --serve`: keys go out, what to show comes in. It holds no text of its own, so it is the same for
 //! every corpus.
 
-use minijinja::{Environment, context};
+use minijinja::context;
 
 use crate::draw::variables_css;
-use crate::page::{PageError, policy};
+use crate::page::{PageError, environment, policy};
 
 /// The script of the page, in one scope.
 const SCRIPT: &str = concat!(
@@ -24,9 +24,9 @@ pub fn review_page() -> Result<String, PageError> {
     let css = variables_css()
         + include_str!("../templates/page.css")
         + include_str!("../templates/review.css");
-    let mut environment = Environment::new();
+    let mut environment = environment()?;
     environment.add_template("review.html", include_str!("../templates/review.html"))?;
     let csp = format!("{}; connect-src 'self'", policy(&css, SCRIPT));
     let page = environment.get_template("review.html")?;
-    Ok(page.render(context! { csp, css, js => SCRIPT })?)
+    Ok(page.render(context! { csp, css, js => SCRIPT, title => "deadloop label: review" })?)
 }

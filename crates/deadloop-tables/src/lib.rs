@@ -24,6 +24,7 @@ pub const HAS_PARQUET: bool = cfg!(feature = "parquet");
 
 mod column;
 mod csv_table;
+mod face;
 mod formula;
 mod named_rows;
 #[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
@@ -33,9 +34,10 @@ mod table;
 
 pub use column::{Column, ColumnDoc, Columns};
 pub use csv_table::{CsvTable, read_csv};
+pub use face::{ParquetRows, ParquetWriter};
 pub use formula::unrunnable;
 pub use named_rows::Rows;
-pub use parquet::{ParquetRows, ParquetWriter, parquet_shape, read_parquet};
+pub use parquet::{parquet_shape, read_parquet};
 pub use rows::{Holds, Lost, ParquetError, RowColumn, RowOfValues};
 pub use table::{Cells, Schema, Table, TableCell, Type, named};
 

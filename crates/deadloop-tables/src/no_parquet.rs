@@ -7,30 +7,18 @@ use crate::rows::{Lost, ParquetError, RowColumn, RowOfValues};
 use crate::table::{Schema, Table};
 
 /// A file that cannot be written.
-pub enum ParquetWriter {}
+pub(crate) enum Writer {}
 
-impl ParquetWriter {
-    /// Returns [`ParquetError::Missing`].
-    ///
-    /// # Errors
-    /// Always.
-    pub fn new(_: File, _: &Schema) -> Result<Self, ParquetError> {
+impl Writer {
+    pub(crate) fn new(_: File, _: &Schema) -> Result<Self, ParquetError> {
         Err(ParquetError::Missing)
     }
 
-    /// Is never called.
-    ///
-    /// # Errors
-    /// None.
-    pub fn write(&mut self, _: Table) -> Result<(), ParquetError> {
+    pub(crate) fn write(&mut self, _: Table) -> Result<(), ParquetError> {
         match *self {}
     }
 
-    /// Is never called.
-    ///
-    /// # Errors
-    /// None.
-    pub fn finish(self) -> Result<(), ParquetError> {
+    pub(crate) fn finish(self) -> Result<(), ParquetError> {
         match self {}
     }
 }
@@ -52,32 +40,22 @@ pub fn read_parquet(_: File, _: &[&str], _: (usize, usize)) -> Result<Table, Par
 }
 
 /// Rows that cannot be read.
-pub enum ParquetRows {}
+pub(crate) enum Rows {}
 
-impl ParquetRows {
-    /// Returns [`ParquetError::Missing`].
-    ///
-    /// # Errors
-    /// Always.
-    pub fn open(_: File) -> Result<Self, ParquetError> {
+impl Rows {
+    pub(crate) fn open(_: File) -> Result<Self, ParquetError> {
         Err(ParquetError::Missing)
     }
 
-    /// Is never called.
-    pub fn columns(&self) -> Vec<RowColumn> {
+    pub(crate) fn columns(&self) -> Vec<RowColumn> {
         match *self {}
     }
 
-    /// Is never called.
-    pub fn bytes_begun(&self) -> u64 {
+    pub(crate) fn bytes_begun(&self) -> u64 {
         match *self {}
     }
-}
 
-impl Iterator for ParquetRows {
-    type Item = Result<RowOfValues, Lost>;
-
-    fn next(&mut self) -> Option<Self::Item> {
+    pub(crate) fn next(&mut self) -> Option<Result<RowOfValues, Lost>> {
         match *self {}
     }
 }

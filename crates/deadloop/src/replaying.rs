@@ -1,16 +1,21 @@
 //! A run of a command: its request from the options, and how it ended on the terminal.
 
+use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 
+use deadloop_corpus::{Entry, Problem};
 use deadloop_detect::Settings;
-use deadloop_replay::Plan;
+use deadloop_replay::{Interrupted, Plan, each};
 use deadloop_run::{Done, Folder, Replayed, Request, Written};
-use deadloop_score::Manifest;
+use deadloop_score::{Case, Cases, Manifest};
 use serde_json::json;
 
 use crate::args::{Global, Judge, Output, Select};
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Code, Failure, Outcome};
 use crate::host::Terminal;
+use crate::progress::watched;
 use crate::rendering::render;
 use crate::show;
 
@@ -49,6 +54,52 @@ pub(crate) fn replay(
         Done::Replayed(done) => Ok(Some(done)),
         Done::Already(folder, manifest) => already_done(&folder, &manifest, global).map(|()| None),
         Done::Part(part) => part_written(request.out, &part, global).map(|()| None),
+    }
+}
+
+/// A pass over the corpus of a run that is done.
+pub(crate) struct Again<'a> {
+    /// The run.
+    pub(crate) done: &'a Replayed,
+    /// What the progress says.
+    pub(crate) what: &'static str,
+    /// What is said where it was interrupted.
+    pub(crate) interrupted: &'static str,
+    /// Whether nothing is said of progress.
+    pub(crate) quiet: bool,
+}
+
+impl Again<'_> {
+    /// Reads the corpus once more: `of` each transcript of `cases`, which those of the run are, into `sink` in the order of
+    /// the corpus, with its place among them.
+    ///
+    /// # Errors
+    /// It was interrupted, or `sink` says why it goes no further.
+    pub(crate) fn each<T: Send>(
+        &self,
+        cases: &(impl Cases + Sync + ?Sized),
+        of: impl Fn(&Entry, &Case) -> T + Sync,
+        mut sink: impl FnMut(usize, T) -> Outcome,
+    ) -> Outcome {
+        let id = |case| (cases.on(case, |case| Arc::clone(&case.id)), case);
+        let known: HashMap<Arc<str>, usize> = (0..cases.number()).map(id).collect();
+        let one = |entry: Result<Entry, Problem>, _| {
+            let entry = entry.ok()?;
+            let case = *known.get(entry.transcript.id.as_str())?;
+            Some((case, cases.on(case, |case| of(&entry, case))))
+        };
+        let mut failed = Ok(());
+        let read = watched(self.what, self.quiet, |watch| {
+            each(&self.done.surveyed.corpus, watch, one, |found| {
+                failed = found.map_or(Ok(()), |(case, found)| sink(case, found));
+                match failed {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(_) => ControlFlow::Break(()),
+                }
+            })
+        });
+        failed?;
+        read.map_err(|Interrupted| Code::Interrupted.error(self.interrupted))
     }
 }
 

@@ -1,16 +1,18 @@
 //! Tables for the terminal, and numbers in them.
 
+use deadloop_corpus::is_named;
 use deadloop_detect::Unit;
 use deadloop_score::measure::Metric;
 use deadloop_score::{Count, Tally, Transient, Worth};
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::ops::Range;
+use std::path::Path;
 
 pub(crate) use deadloop_run::{count, several, typed};
 
 use crate::args::Global;
-use crate::exit::Outcome;
+use crate::exit::{Code, Outcome};
 use crate::fitting;
 use crate::visible::visible_lines;
 
@@ -130,6 +132,15 @@ pub(crate) fn ended(name: &str, tally: &Tally, transient: Transient) -> Option<S
             count(tally.transient())
         )
     })
+}
+
+/// Refuses to write over what is there, unless `force` says so.
+pub(crate) fn refuse_over(file: &Path, force: bool) -> Outcome {
+    if !force && is_named(file) {
+        let what = format!("{} is there already: --force overwrites it", file.display());
+        return Err(Code::Usage.error(what));
+    }
+    Ok(())
 }
 
 /// The head of a column with rates of wrong alarms, where things are counted in `unit`.

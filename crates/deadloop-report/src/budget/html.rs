@@ -1,7 +1,5 @@
 //! The page of a budget: its template, and what is in it.
 
-use minijinja::Environment;
-use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, Value};
 use serde::Serialize;
 
@@ -9,7 +7,7 @@ use super::data::{BudgetPoint, LIMIT_HEADER, Page, World};
 use super::{Both, BudgetPageError, both, costs, lengths, turns};
 use crate::draw::{chart_css, variables_css};
 use crate::numbers::{UNDEFINED, count, percent, plain};
-use crate::page::{PageError, policy};
+use crate::page::{PageError, environment, policy};
 use crate::visible::visible;
 
 /// Worlds that are drawn; more have their tables alone.
@@ -82,20 +80,14 @@ struct Grid {
 /// The whole page.
 pub(super) fn page(data: &Page) -> Result<String, BudgetPageError> {
     let content = content(data)?;
-    let mut environment = Environment::new();
-    let render = |environment: &mut Environment<'static>| {
-        environment.set_syntax(
-            SyntaxConfig::builder()
-                .trim_blocks(true)
-                .lstrip_blocks(true)
-                .build()?,
-        );
+    let render = || {
+        let mut environment = environment()?;
         environment.add_template("budget.html", include_str!("../../templates/budget.html"))?;
         environment
             .get_template("budget.html")?
             .render(Value::from(Serde(&content)))
     };
-    Ok(render(&mut environment).map_err(PageError::from)?)
+    Ok(render().map_err(PageError::from)?)
 }
 
 fn content(data: &Page) -> Result<Content, BudgetPageError> {

@@ -181,31 +181,29 @@ pub fn draw_all(data: &ReportData) -> Result<Vec<Chart>, DrawError> {
     let grid = OnceCell::new();
     CHARTS
         .iter()
-        .map(|entry| {
-            let told = |column: &ChartColumn| (data.run.told(column.0), data.run.told(column.1));
-            let columns = entry.columns.iter().map(told).collect();
-            let chart = |drawn| Chart {
-                entry,
-                columns,
-                drawn,
-            };
-            entry.drawn(data, &grid).map(chart)
-        })
+        .map(|entry| entry.chart(data, &grid))
         .collect()
 }
 
 /// Draws the chart of several runs alone.
 pub(crate) fn history_chart(data: &ReportData) -> Result<Chart, DrawError> {
-    let entry = &history::ENTRY;
-    let told = |column: &ChartColumn| (data.run.told(column.0), data.run.told(column.1));
-    Ok(Chart {
-        entry,
-        columns: entry.columns.iter().map(told).collect(),
-        drawn: entry.drawn(data, &OnceCell::new())?,
-    })
+    history::ENTRY.chart(data, &OnceCell::new())
 }
 
 impl ChartEntry {
+    fn chart<'d>(
+        &'static self,
+        data: &'d ReportData,
+        grid: &'d OnceCell<Option<Grid<'d>>>,
+    ) -> Result<Chart, DrawError> {
+        let told = |column: &ChartColumn| (data.run.told(column.0), data.run.told(column.1));
+        Ok(Chart {
+            entry: self,
+            columns: self.columns.iter().map(told).collect(),
+            drawn: self.drawn(data, grid)?,
+        })
+    }
+
     fn drawn<'d>(
         &self,
         data: &'d ReportData,

@@ -18,17 +18,13 @@ mod rows;
 mod values;
 
 use caught::caught;
-pub use rows::ParquetRows;
+pub(crate) use rows::Rows;
 
-/// A Parquet file being written, a row group at a time, packed with zstd.
-pub struct ParquetWriter(BatchedWriter<File>);
+/// What writes a file.
+pub(crate) struct Writer(BatchedWriter<File>);
 
-impl ParquetWriter {
-    /// Begins a file.
-    ///
-    /// # Errors
-    /// It cannot be written.
-    pub fn new(file: File, schema: &Schema) -> Result<Self, ParquetError> {
+impl Writer {
+    pub(crate) fn new(file: File, schema: &Schema) -> Result<Self, ParquetError> {
         let types = schema
             .iter()
             .map(|(name, of)| (name.as_str().into(), data_type(*of)))
@@ -41,20 +37,12 @@ impl ParquetWriter {
         Ok(Self(writer))
     }
 
-    /// Writes one more row group.
-    ///
-    /// # Errors
-    /// It cannot be written.
-    pub fn write(&mut self, table: Table) -> Result<(), ParquetError> {
+    pub(crate) fn write(&mut self, table: Table) -> Result<(), ParquetError> {
         let frame = frame(table).map_err(broken)?;
         self.0.write_batch(&frame).map_err(unwritten)
     }
 
-    /// Writes what is left.
-    ///
-    /// # Errors
-    /// It cannot be written.
-    pub fn finish(self) -> Result<(), ParquetError> {
+    pub(crate) fn finish(self) -> Result<(), ParquetError> {
         self.0.finish().map(|_| ()).map_err(unwritten)
     }
 }
@@ -168,6 +156,7 @@ mod tests {
 
     use super::*;
     use crate::table::{TableCell, named};
+    use crate::{ParquetRows, ParquetWriter};
 
     fn written() -> File {
         let schema = [

@@ -9,8 +9,8 @@ use super::values::{Values, is_kept, is_text};
 use super::{broken, guarded};
 use crate::rows::{Holds, Lost, ParquetError, RowColumn, RowOfValues};
 
-/// The rows of a Parquet file in order. After an error it goes on with the rows behind it.
-pub struct ParquetRows {
+/// What reads the rows of a file.
+pub(crate) struct Rows {
     file: File,
     footer: FileMetadata,
     schema: ArrowSchema,
@@ -19,12 +19,8 @@ pub struct ParquetRows {
     group: Values,
 }
 
-impl ParquetRows {
-    /// Reads the file's own description.
-    ///
-    /// # Errors
-    /// It is no whole Parquet file.
-    pub fn open(mut file: File) -> Result<Self, ParquetError> {
+impl Rows {
+    pub(crate) fn open(mut file: File) -> Result<Self, ParquetError> {
         guarded(|| {
             let footer = read_metadata(&mut file).map_err(broken)?;
             let schema = infer_schema(&footer).map_err(broken)?;
@@ -39,8 +35,7 @@ impl ParquetRows {
         })
     }
 
-    /// Its columns, in order.
-    pub fn columns(&self) -> Vec<RowColumn> {
+    pub(crate) fn columns(&self) -> Vec<RowColumn> {
         let column = |(name, kind): (String, &ArrowDataType)| RowColumn {
             name,
             holds: match kind {
@@ -57,16 +52,11 @@ impl ParquetRows {
             .collect()
     }
 
-    /// The packed bytes of the row groups that were begun.
-    pub fn bytes_begun(&self) -> u64 {
+    pub(crate) fn bytes_begun(&self) -> u64 {
         self.begun
     }
-}
 
-impl Iterator for ParquetRows {
-    type Item = Result<RowOfValues, Lost>;
-
-    fn next(&mut self) -> Option<Self::Item> {
+    pub(crate) fn next(&mut self) -> Option<Result<RowOfValues, Lost>> {
         loop {
             if let Some(row) = self.group.row() {
                 return Some(row.map_err(Lost::Row));

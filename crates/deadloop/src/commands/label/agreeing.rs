@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use deadloop_corpus::{Entry, Problem, is_named};
+use deadloop_corpus::{Entry, Problem};
 use deadloop_replay::{Interrupted, Seen, each};
 use deadloop_score::{Agreement, Class, LabelRow, Timeline, agreement, write_labels};
 
@@ -18,26 +18,18 @@ use deadloop_run::open;
 
 /// `--agreement`: prints how far two labellings agree, and writes the rows that differ.
 pub(super) fn compare(args: &Label, global: Global, (a, b): (&Path, &Path)) -> Outcome {
-    let (first, second) = (
-        Labelled::read(a, global.quiet)?,
-        Labelled::read(b, global.quiet)?,
-    );
-    let mut lengths = first.lengths;
-    lengths.extend(second.lengths);
-    if let Some(corpus) = &args.corpus {
-        lengths.extend(Labelled::read(corpus, global.quiet)?.lengths);
-    }
-    let found = agreement(&first.rows, &second.rows, &lengths);
+    let Two {
+        first,
+        second,
+        lengths,
+    } = Two::read(args, global, (a, b))?;
+    let found = agreement(&first, &second, &lengths);
     if found.both == 0 {
         return Err(Code::NothingSelected.error("no transcript is labelled by both"));
     }
     if let Some(out) = &args.out {
-        if is_named(out) && !args.force {
-            let out = out.display();
-            let what = format!("{out} is there already: --force overwrites it");
-            return Err(Code::Usage.error(what));
-        }
-        write_labels(out, &differing(&first.rows, &second.rows))?;
+        show::refuse_over(out, args.force)?;
+        write_labels(out, &differing(&first, &second))?;
     }
     if global.json {
         return show::print(&serde_json::to_string(&found)?);
@@ -47,6 +39,34 @@ pub(super) fn compare(args: &Label, global: Global, (a, b): (&Path, &Path)) -> O
         Ok(())
     } else {
         show::print(show::prose(&words(&found, (&names.0, &names.1))).trim_end())
+    }
+}
+
+/// Two labellings of one corpus.
+pub(super) struct Two {
+    pub(super) first: Vec<LabelRow>,
+    pub(super) second: Vec<LabelRow>,
+    /// The lengths of the channels that they are about, as far as known.
+    pub(super) lengths: BTreeMap<String, Seen>,
+}
+
+impl Two {
+    /// Reads both, and the lengths from the corpus too, where one was named.
+    pub(super) fn read(args: &Label, global: Global, (a, b): (&Path, &Path)) -> Outcome<Self> {
+        let (first, second) = (
+            Labelled::read(a, global.quiet)?,
+            Labelled::read(b, global.quiet)?,
+        );
+        let mut lengths = first.lengths;
+        lengths.extend(second.lengths);
+        if let Some(corpus) = &args.corpus {
+            lengths.extend(Labelled::read(corpus, global.quiet)?.lengths);
+        }
+        Ok(Self {
+            first: first.rows,
+            second: second.rows,
+            lengths,
+        })
     }
 }
 

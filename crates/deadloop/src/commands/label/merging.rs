@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use deadloop_corpus::is_named;
 use deadloop_score::{LabelRow, agreement, write_labels};
 use serde::Serialize;
 
 use super::Label;
-use super::agreeing::{Labelled, differ, words};
+use super::agreeing::{Two, differ, words};
 use super::proposing::CONFIDENCE;
 use super::rows::{REVIEW, main_of};
 use crate::args::Global;
@@ -39,22 +38,15 @@ pub(super) fn merge(args: &Label, global: Global, (a, b): (&Path, &Path)) -> Out
     let Some(out) = &args.out else {
         return Err(Code::Usage.error("--merge: no file to write; name it with --out"));
     };
-    if is_named(out) && !args.force {
-        let what = format!("{} is there already: --force overwrites it", out.display());
-        return Err(Code::Usage.error(what));
-    }
+    show::refuse_over(out, args.force)?;
     apart(&[("--out", out.clone())], &[a, b])?;
-    let (first, second) = (
-        Labelled::read(a, global.quiet)?,
-        Labelled::read(b, global.quiet)?,
-    );
-    let mut lengths = first.lengths;
-    lengths.extend(second.lengths);
-    if let Some(corpus) = &args.corpus {
-        lengths.extend(Labelled::read(corpus, global.quiet)?.lengths);
-    }
-    let (rows, merged) = merged(&first.rows, &second.rows);
-    let found = agreement(&reviewed(&first.rows), &reviewed(&second.rows), &lengths);
+    let Two {
+        first,
+        second,
+        lengths,
+    } = Two::read(args, global, (a, b))?;
+    let (rows, merged) = merged(&first, &second);
+    let found = agreement(&reviewed(&first), &reviewed(&second), &lengths);
     write_labels(out, &rows)?;
     if global.json {
         let told = serde_json::json!({"merged": merged, "agreement": found});

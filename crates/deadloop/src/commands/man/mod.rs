@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Command, CommandFactory};
 use clap_mangen::Man as Page;
-use deadloop_corpus::is_named;
 use deadloop_detect::meant;
 use deadloop_score::write_text;
 use serde_json::json;
@@ -76,19 +75,16 @@ fn text(command: &Command) -> Outcome<String> {
 
 fn write(args: &Man, program: &Command, global: Global) -> Outcome {
     let dir = args.out.clone().unwrap_or_default();
-    let pages = match args.site {
-        true => site::leaves(program)?
-            .into_iter()
+    let pages = if args.site {
+        let leaves = site::leaves(program)?.into_iter();
+        leaves
             .map(|leaf| (dir.join(leaf.path), leaf.text))
-            .collect(),
-        false => manuals(program, &dir)?,
+            .collect()
+    } else {
+        manuals(program, &dir)?
     };
-    if let Some((there, _)) = pages.iter().find(|(file, _)| is_named(file) && !args.force) {
-        let what = format!(
-            "{} is there already: --force overwrites it",
-            there.display()
-        );
-        return Err(Code::Usage.error(what));
+    for (file, _) in &pages {
+        show::refuse_over(file, args.force)?;
     }
     for (file, text) in &pages {
         let folder = file.parent().unwrap_or(&dir);

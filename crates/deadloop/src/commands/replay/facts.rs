@@ -4,21 +4,18 @@
 //! Facts are measured down to a tenth of what each threshold asks for, as `explain` measures them. A stretch that grows is
 //! one fact; it is measured where the settings accept it, or else at its end.
 
-use std::collections::HashMap;
 use std::io::Write as _;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use deadloop_corpus::{Beside, Entry, Problem};
+use deadloop_corpus::{Beside, Entry};
 use deadloop_detect::{Channel, Setting, Settings};
-use deadloop_replay::{Interrupted, each};
-use deadloop_score::{AnyEvidence, Case, Cases, Class, Span};
+use deadloop_score::{AnyEvidence, Case, Class, Span};
 
 use crate::commands::explain::Question;
 use crate::commands::explain::near::Sight;
 use crate::exit::{Code, Outcome};
-use crate::progress::watched;
+use crate::replaying::Again;
 use deadloop_run::Replayed;
 
 /// The columns before those of the measures.
@@ -72,39 +69,25 @@ impl<'a> Facts<'a> {
     pub(super) fn write(
         mut self,
         done: &Replayed,
-        evidence: &(impl AnyEvidence + Sync),
+        evidence: &impl AnyEvidence<Cases: Sync>,
         quiet: bool,
     ) -> Outcome {
-        let cases = evidence.cases();
-        let id = |case| (cases.on(case, |case| Arc::clone(&case.id)), case);
-        let known: HashMap<Arc<str>, usize> = (0..cases.number()).map(id).collect();
         let (settings, measures) = (self.settings, &self.measures);
-        let of = |entry: Result<Entry, Problem>, _| {
-            let entry = entry.ok()?;
-            let case = evidence
-                .cases()
-                .on(*known.get(entry.transcript.id.as_str())?, Case::clone);
+        let of = |entry: &Entry, case: &Case| {
             let guard = settings.for_model(&case.model);
-            Some(rows(&entry, (&case, done), (guard, measures)))
+            rows(entry, (case, done), (guard, measures))
         };
-        let mut failed = None;
         let out = &mut self.rows;
-        let read = watched("writing facts", quiet, |watch| {
-            each(&done.surveyed.corpus, watch, of, |found| {
-                let mut rows = found.into_iter().flatten();
-                match rows.try_for_each(|row| out.write_record(row)) {
-                    Ok(()) => ControlFlow::Continue(()),
-                    Err(e) => {
-                        failed = Some(e);
-                        ControlFlow::Break(())
-                    }
-                }
-            })
-        });
-        if let Some(e) = failed {
-            return Err(e.into());
-        }
-        read.map_err(|Interrupted| Code::Interrupted.error("interrupted; no facts were written"))?;
+        let again = Again {
+            done,
+            what: "writing facts",
+            interrupted: "interrupted; no facts were written",
+            quiet,
+        };
+        again.each(evidence.cases(), of, |_, rows| {
+            let mut rows = rows.into_iter();
+            Ok(rows.try_for_each(|row| out.write_record(row))?)
+        })?;
         let mut file = (self.rows.into_inner()).map_err(|e| Code::Unexpected.error(e))?;
         file.flush()?;
         Ok(file.finish()?)

@@ -5,15 +5,13 @@
 //! tried: the same runs once more, with that tool let pass. It is proposed where fewer clean runs are stopped and no loop less
 //! is ended. The runs are those that it was learnt from, and the comment says so.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::Arc;
 
-use deadloop_corpus::{Body, Entry, Problem, Transcript};
+use deadloop_corpus::{Body, Entry, Transcript};
 use deadloop_detect::{Response, Settings};
-use deadloop_replay::{Interrupted, Plan, Record, Stop, decide, each};
+use deadloop_replay::{Plan, Record, Stop, decide};
 use deadloop_run::Replayed;
 use deadloop_score::measure::ENDED;
 use deadloop_score::{
@@ -22,7 +20,7 @@ use deadloop_score::{
 use serde::Serialize;
 
 use crate::exit::{Code, Outcome};
-use crate::progress::watched;
+use crate::replaying::Again;
 use crate::show::several;
 use crate::visible::visible_lines;
 
@@ -157,9 +155,10 @@ impl Runs<'_> {
             let at = stop.and_then(|stop| tool_at(&entry.transcript, stop));
             Some((called, at, case.cluster().to_owned()))
         };
-        self.each("looking for tools that repeat", of, |_, found| {
+        let again = self.again("looking for tools that repeat");
+        again.each(self.cases, of, |_, found| {
             let Some((called, at, cluster)) = found else {
-                return;
+                return Ok(());
             };
             clean_runs += 1;
             for tool in called {
@@ -170,6 +169,7 @@ impl Runs<'_> {
                 seen.stopped_at += 1;
                 seen.stopped_in.insert(cluster);
             }
+            Ok(())
         })?;
         Ok((clean_runs, all.into_iter().collect()))
     }
@@ -179,8 +179,12 @@ impl Runs<'_> {
         let mut plan = Plan::default();
         let cells: Vec<usize> = tried.iter().map(|s| plan.add_settings(s)).collect();
         let mut records: Vec<Option<Record>> = vec![None; self.cases.len()];
-        let of = |entry: &Entry, _: &Case| Some(decide(&plan, &entry.transcript, None));
-        self.each("trying them", of, |i, record| records[i] = record)?;
+        let of = |entry: &Entry, _: &Case| decide(&plan, &entry.transcript, None);
+        self.again("trying them")
+            .each(self.cases, of, |i, record| {
+                records[i] = Some(record);
+                Ok(())
+            })?;
         let (mut cases, mut known) = (Vec::new(), Vec::new());
         for (case, record) in self.cases.iter().zip(records) {
             if let Some(record) = record {
@@ -196,31 +200,14 @@ impl Runs<'_> {
             .collect())
     }
 
-    /// Reads the corpus once: `of` each transcript of the run, into `sink` in the order of the corpus, with its place among
-    /// the cases.
-    fn each<T: Send>(
-        &self,
-        what: &'static str,
-        of: impl Fn(&Entry, &Case) -> Option<T> + Sync,
-        mut sink: impl FnMut(usize, Option<T>),
-    ) -> Outcome {
-        let ids = self.cases.iter().enumerate();
-        let known: HashMap<Arc<str>, usize> =
-            ids.map(|(i, case)| (Arc::clone(&case.id), i)).collect();
-        let one = |entry: Result<Entry, Problem>, _| {
-            let entry = entry.ok()?;
-            let i = *known.get(entry.transcript.id.as_str())?;
-            Some((i, of(&entry, &self.cases[i])))
-        };
-        let read = watched(what, self.quiet, |watch| {
-            each(&self.done.surveyed.corpus, watch, one, |found| {
-                if let Some((i, found)) = found {
-                    sink(i, found);
-                }
-                ControlFlow::Continue(())
-            })
-        });
-        read.map_err(|Interrupted| Code::Interrupted.error("interrupted; nothing was learnt"))
+    /// The pass that says `what`.
+    fn again(&self, what: &'static str) -> Again<'_> {
+        Again {
+            done: self.done,
+            what,
+            interrupted: "interrupted; nothing was learnt",
+            quiet: self.quiet,
+        }
     }
 }
 

@@ -42,10 +42,7 @@ pub(super) const SEALED: &str = "test";
 pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     let unit = unit(args)?;
     let counted = unit_of_guards(unit, &args.corpus)?;
-    if args.learn_allow && counted == Unit::Chars {
-        let what = "--learn-allow: guards on text have no list of tools; expected --unit calls, and a corpus of runs";
-        return Err(Code::Usage.error(what));
-    }
+    refuse_learning_from(counted, args)?;
     let per = args.judge.per.map(Per::per);
     let in_use = settings::settings_in(args.settings.as_deref(), &args.judge.set, counted)?;
     let in_use = settings::read_per(in_use, per)?;
@@ -113,6 +110,15 @@ fn unit(args: &Tune) -> Outcome<Unit> {
         (None, Some(unit)) => Ok(unit),
         (None, None) => Ok(first_unit(&args.corpus)?),
     }
+}
+
+/// Tools are learnt for guards on runs alone.
+fn refuse_learning_from(counted: Unit, args: &Tune) -> Outcome {
+    if args.learn_allow && counted == Unit::Chars {
+        let what = "--learn-allow: guards on text have no list of tools; expected --unit calls, and a corpus of runs";
+        return Err(Code::Usage.error(what));
+    }
+    Ok(())
 }
 
 /// The grids that are searched, and their text: `--grid`, or those of all detectors that count in `counted`.

@@ -1,5 +1,7 @@
 //! What `tune` says on stdout once it has chosen: the verdict first, then what it rests on.
 
+use std::path::Path;
+
 use anstyle::{AnsiColor, Style};
 use deadloop_score::measure::{DELAY, ENDED, Measure, Metric, RECALL, SAVED};
 use deadloop_score::wrong_rate;
@@ -77,7 +79,35 @@ pub(super) struct Said<'a> {
     pub(super) learnt: Option<Learnt>,
 }
 
-/// The verdict, the table and the price list; what `--json` says.
+impl Said<'_> {
+    /// What `--json` says.
+    fn json(&self, choices: &Choices, file: &Path) -> Value {
+        let advice = &choices.advice;
+        let next = advice.next.iter().map(|next| whole(next, self.args));
+        let mut summary = json!({
+            "verdict": advice.verdict,
+            "reason": advice.reason,
+            "pays": advice.pays,
+            "ready": advice.ready,
+            "settings": file.display().to_string(),
+            "changes": advice.changes,
+            "would_change": advice.would_change,
+            "prices": advice.prices,
+            "assurance": advice.assurance,
+            "in_use": advice.in_use,
+            "candidate": advice.candidate,
+            "next": next.collect::<Vec<_>>(),
+            "chosen": chosen(choices),
+            "unlabelled_loops": self.head.unlabelled_loops,
+        });
+        if let Some(learnt) = &self.learnt {
+            summary["learnt"] = json!(learnt);
+        }
+        summary
+    }
+}
+
+/// Prints the verdict, the table and the price list; returns what `--json` says.
 pub(super) fn summary(
     done: &Replayed,
     planned: &Planned,
@@ -93,25 +123,7 @@ pub(super) fn summary(
     } = said;
     let advice = &choices.advice;
     let file = args.out.join("settings.toml");
-    let mut summary = json!({
-        "verdict": advice.verdict,
-        "reason": advice.reason,
-        "pays": advice.pays,
-        "ready": advice.ready,
-        "settings": file.display().to_string(),
-        "changes": advice.changes,
-        "would_change": advice.would_change,
-        "prices": advice.prices,
-        "assurance": advice.assurance,
-        "in_use": advice.in_use,
-        "candidate": advice.candidate,
-        "next": advice.next.iter().map(|next| whole(next, args)).collect::<Vec<_>>(),
-        "chosen": chosen(choices),
-        "unlabelled_loops": head.unlabelled_loops,
-    });
-    if let Some(learnt) = learnt {
-        summary["learnt"] = json!(learnt);
-    }
+    let summary = said.json(choices, &file);
     if global.json || global.quiet {
         return Ok(summary);
     }
@@ -138,10 +150,9 @@ pub(super) fn summary(
     if let Some(disputed) = disputed(head, args) {
         show::print(&format!("\n{disputed}"))?;
     }
-    let learnt = learnt.as_ref().map(Learnt::lines).unwrap_or_default();
-    for (i, line) in learnt.iter().enumerate() {
-        let lead = if i == 0 { "\n" } else { "" };
-        show::print(&format!("{lead}{}", visible_lines(line)))?;
+    if let Some(learnt) = learnt {
+        let lines = visible_lines(&learnt.lines().join("\n"));
+        show::print(&format!("\n{}", show::prose(&lines)))?;
     }
     show::print(&format!("\nsettings: {}", file.display()))?;
     for (i, next) in advice.next.iter().enumerate() {
