@@ -14,6 +14,7 @@ pub(crate) fn append<T: From<u8> + From<char>>(all: &mut Vec<T>, text: &str) {
                 all.extend(block.map(T::from));
                 rest = &rest[BLOCK..];
             }
+            None if rest.is_ascii() => return all.extend(rest.bytes().map(T::from)),
             _ => {
                 let (block, after) = rest.split_at(rest.floor_char_boundary(BLOCK));
                 all.extend(block.chars().map(T::from));

@@ -217,7 +217,14 @@ impl Guard {
             Event::Call { .. } => self.refused.take(),
             _ => None,
         };
-        let mut found = self.take(event, number);
+        let (written, seen) = self.after(event);
+        self.seen = seen;
+        let told = self.told_of(event);
+        if told.is_empty() && refused.is_none() {
+            // Nearly every push: nothing the size of an alarm is moved.
+            return Pushed::default();
+        }
+        let mut found = self.take(told, (number, written));
         if refused.is_some() {
             found.refusal = refused;
         }
@@ -235,23 +242,41 @@ impl Guard {
         }
     }
 
-    /// Takes what the event with this number is.
-    fn take(&mut self, event: &Event<'_>, number: u64) -> Found {
-        let (written, seen) = self.after(event);
-        self.seen = seen;
-        // All of it is in this event: what is left of the order of moments is the text of a call before the call, the
-        // offset, then the member.
-        let mut told: Vec<_> = (0..self.parts.len())
-            .filter_map(|i| {
-                let (channel, fact) = self.read(i, event)?;
-                Some((offset(&fact), i, channel, fact))
+    /// What the parts accept in an event, in the order of moments. All of it is in this event: what is left of that
+    /// order is the text of a call before the call, the offset, then the part.
+    fn told_of(&mut self, event: &Event<'_>) -> Vec<Told> {
+        let mut told: Vec<Told> = (0..self.parts.len())
+            .filter_map(|part| {
+                let (channel, fact) = self.read(part, event)?;
+                Some(Told {
+                    part,
+                    channel,
+                    fact,
+                })
             })
             .collect();
         let call = matches!(event, Event::Call { .. });
-        told.sort_by_key(|(offset, i, _, fact)| (call && fact.beat().is_some(), *offset, *i));
+        told.sort_by_key(|Told { part, fact, .. }| {
+            (call && fact.beat().is_some(), offset(fact), *part)
+        });
+        told
+    }
+
+    /// The alarms of what is told of the event with this number, up to the first that stops. `written`: what had
+    /// arrived with its text.
+    fn take(&mut self, told: Vec<Told>, (number, written): (u64, Seen)) -> Found {
         let mut found = Found::default();
-        for (_, i, channel, fact) in told {
-            let seen = if fact.beat().is_some() { seen } else { written };
+        for Told {
+            part: i,
+            channel,
+            fact,
+        } in told
+        {
+            let seen = if fact.beat().is_some() {
+                self.seen
+            } else {
+                written
+            };
             let alarm = Alarm::new((i, &self.parts[i].member), channel, fact, (number, seen));
             let stops = alarm.response == Response::Stop;
             if stops || !std::mem::replace(&mut self.told[i], true) {
@@ -327,6 +352,13 @@ impl Guard {
         let (step, i) = all.min_by_key(|(step, i)| (facts[*i].position(*step).count(), *i))?;
         Some((*channel, facts.swap_remove(i).seen_at(step)))
     }
+}
+
+/// What a part accepts in an event.
+struct Told {
+    part: usize,
+    channel: Channel,
+    fact: Fact,
 }
 
 /// The alarms of one event.

@@ -342,15 +342,19 @@ fn monologue(past: &Past<'_>) -> Option<&'static str> {
     (silent && (!past.flag("equal", true) || equal(&texts))).then_some("monologue")
 }
 
-/// What a turn says as `narration` compares it. The drawn texts hold no ids, and one time of day.
+/// What a turn says as `narration` compares it. The drawn texts hold one time of day, and no id but `17done`.
 fn folded(text: &str) -> String {
     // Where a letter of ASCII follows at once, as in `04:33:17I read`, it is no time of day.
     let mut pieces = text.split("04:33:17");
     let mut text = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
         let goes_on = piece.starts_with(|c: char| c.is_ascii_alphanumeric());
-        text += if goes_on { "04:33:17" } else { "<dates>" };
-        text += piece;
+        text += match piece.strip_prefix("done") {
+            Some(_) => "04:33:<ids>",
+            None if goes_on => "04:33:17",
+            None => "<dates>",
+        };
+        text += piece.strip_prefix("done").unwrap_or(piece);
     }
     let text = text.to_lowercase();
     let mut folded = String::new();

@@ -25,7 +25,8 @@ impl PeriodicMeter {
     }
 
     pub(super) fn tell_going_on(&mut self, fenced: bool) {
-        let until = self.runs.seen();
+        // While a tail goes on, all symbols are read.
+        let until = self.runs.added();
         let all: Vec<Run> = self.runs.going_on().collect();
         for run in all {
             self.tell_parts(run, until, fenced);

@@ -60,7 +60,7 @@ impl Run {
 pub(super) struct Runs {
     /// The last symbols: at least `keep` of them, once there were as many; then those that wait.
     kept: Vec<u32>,
-    /// How many of `kept` have been read.
+    /// How many of `kept` have been read: all but what waits for a whole block.
     read: usize,
     /// Symbols read.
     seen: u64,
@@ -100,6 +100,11 @@ impl Runs {
         self.seen
     }
 
+    /// Symbols added: those read and those that wait.
+    pub(super) fn added(&self) -> u64 {
+        self.base() + self.kept.len() as u64
+    }
+
     /// The tails that go on: primitive, of two copies at least.
     pub(super) fn going_on(&self) -> impl Iterator<Item = Run> {
         self.tracked.iter().copied().filter(|run| run.whole)
@@ -131,7 +136,7 @@ impl Runs {
         append(&mut self.kept, text);
     }
 
-    /// Drops old symbols when all are read; returns how many.
+    /// Drops old symbols; returns how many. What waits is never old.
     pub(super) fn forget(&mut self, want: &Want) -> usize {
         let old = self.kept.len().saturating_sub(want.keep);
         self.kept.drain(..old);
@@ -143,10 +148,15 @@ impl Runs {
     /// there may be more to read; its tails wait in [`take_ended`](Self::take_ended).
     pub(super) fn read(&mut self, want: &Want) -> bool {
         while self.read < self.kept.len() {
-            if self.tracked.is_empty() {
-                self.skim(want);
-            } else {
+            if !self.tracked.is_empty() {
                 self.step(want);
+            } else if self.skims(want) {
+                if !self.skim(want) {
+                    return false;
+                }
+            } else {
+                let symbol = self.next();
+                self.note(want, symbol);
             }
             if !self.ended.is_empty() {
                 return true;
@@ -155,53 +165,54 @@ impl Runs {
         false
     }
 
-    /// Reads while nothing is tracked, up to the next scan: what is done for text that does not
-    /// repeat.
-    fn skim(&mut self, want: &Want) {
-        let from = self.seen;
-        while self.next_scan > self.seen + u64::from(LOOK) && want.look == LOOK {
-            let left = &self.kept[self.read + usize::try_from(self.seen - from).unwrap_or(0)..];
-            let (Some(block), true) = (left.first_chunk(), self.grams.begins(want, self.seen))
-            else {
+    /// Whether the next symbols are read as a block: nothing is tracked, and no scan is due among them.
+    #[inline]
+    fn skims(&self, want: &Want) -> bool {
+        self.next_scan > self.seen + u64::from(LOOK) && self.grams.begins(want, self.seen)
+    }
+
+    /// Reads whole blocks up to the next scan: what is done for text that does not repeat. `false`: what is left is no
+    /// whole block. It waits for the rest, for nothing can be known within it.
+    fn skim(&mut self, want: &Want) -> bool {
+        let mut left = &self.kept[self.read..];
+        while self.next_scan > self.seen + u64::from(LOOK) {
+            let Some((block, rest)) = left.split_first_chunk() else {
                 break;
             };
             if let Some(symbols) = self.grams.note_block(want, self.seen, block) {
                 self.next_scan = self.seen + symbols + u64::from(want.quiet);
             }
             self.seen += u64::from(LOOK);
+            left = rest;
         }
-        self.read += usize::try_from(self.seen - from).unwrap_or(0);
-        while self.read < self.kept.len() {
-            let symbol = self.kept[self.read];
-            self.read += 1;
-            self.seen += 1;
-            if self.note(want, symbol)
-                || self.next_scan > self.seen + u64::from(LOOK)
-                    && self.grams.begins(want, self.seen)
-            {
-                return;
-            }
-        }
+        let whole = self.next_scan <= self.seen + u64::from(LOOK);
+        self.read = self.kept.len() - left.len();
+        whole
     }
 
-    /// Enters a symbol that was read; whether that made it scan.
+    /// Takes the next symbol that waits.
     #[inline]
-    fn note(&mut self, want: &Want, symbol: u32) -> bool {
+    fn next(&mut self) -> u32 {
+        let symbol = self.kept[self.read];
+        self.read += 1;
+        self.seen += 1;
+        symbol
+    }
+
+    /// Enters a symbol that was read, and scans where that is due.
+    #[inline]
+    fn note(&mut self, want: &Want, symbol: u32) {
         if self.grams.note(want, self.seen, symbol) {
             self.next_scan = self.seen + u64::from(want.quiet);
         }
-        let scans = self.seen >= self.next_scan;
-        if scans {
+        if self.seen >= self.next_scan {
             self.scan(want);
         }
-        scans
     }
 
     /// Reads one symbol, and compares it with what each tracked tail expects.
     fn step(&mut self, want: &Want) {
-        let symbol = self.kept[self.read];
-        self.read += 1;
-        self.seen += 1;
+        let symbol = self.next();
         self.follow();
         self.note(want, symbol);
     }
