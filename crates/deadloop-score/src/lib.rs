@@ -38,6 +38,7 @@ pub mod measure;
 mod pareto;
 mod pinned;
 pub mod power;
+pub mod proposing;
 pub mod repairs;
 mod scores;
 mod tally;
@@ -102,6 +103,6 @@ pub use tally::{
 };
 pub use truth::{
     Agreement, Case, Cases, Class, CopyKey, Gauges, LABEL_COLUMNS, LabelRow, LabelsFile,
-    MeasuredSpan, Names, Onsets, Overlaps, PackedCases, Prices, Span, Timeline, Truth, agreement,
-    alpha, firsts, mean_clean, orphans, units, write_labels,
+    MeasuredSpan, Names, Onsets, Overlaps, PackedCases, Prices, REVIEW, Span, Timeline, Truth,
+    agreement, alpha, firsts, mean_clean, orphans, units, write_labels,
 };

@@ -8,13 +8,13 @@ use std::sync::Arc;
 use deadloop_corpus::{Entry, Place, Problem, text_hash};
 use deadloop_detect::{Channel, Unit};
 use deadloop_replay::{Interrupted, Meant, each_at};
+use deadloop_score::proposing::Reading;
 use deadloop_score::{
     AnyEvidence, Calls, Case, Cases, ExcerptsHead, Group, Opened, Outcome as Judged, Part, Verdict,
     write_excerpts,
 };
 
 use crate::commands::explain::{Fired, Question};
-use crate::commands::label::Reading;
 use crate::commands::replay::Named;
 use crate::exit::{Code, Outcome};
 use crate::progress::watched;

@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use deadloop_corpus::{Entry, Problem};
+use deadloop_corpus::{Entry, Place, Problem};
 use deadloop_detect::Settings;
-use deadloop_replay::{Interrupted, Plan, each};
+use deadloop_replay::{Interrupted, Plan, each_at};
 use deadloop_run::{Done, Folder, Replayed, Request, Written};
 use deadloop_score::{Case, Cases, Manifest};
 use serde_json::json;
@@ -79,10 +79,29 @@ impl Again<'_> {
         &self,
         cases: &(impl Cases + Sync + ?Sized),
         of: impl Fn(&Entry, &Case) -> T + Sync,
+        sink: impl FnMut(usize, T) -> Outcome,
+    ) -> Outcome {
+        self.some(cases, &|_| true, of, sink)
+    }
+
+    /// The same of those that are wanted, by their place among `cases`; the others are not decoded.
+    ///
+    /// # Errors
+    /// As [`each`](Self::each).
+    pub(crate) fn some<T: Send>(
+        &self,
+        cases: &(impl Cases + Sync + ?Sized),
+        wanted: &dyn Fn(usize) -> bool,
+        of: impl Fn(&Entry, &Case) -> T + Sync,
         mut sink: impl FnMut(usize, T) -> Outcome,
     ) -> Outcome {
         let id = |case| (cases.on(case, |case| Arc::clone(&case.id)), case);
-        let known: HashMap<Arc<str>, usize> = (0..cases.number()).map(id).collect();
+        let among = (0..cases.number()).filter(|case| wanted(*case));
+        let known: HashMap<Arc<str>, usize> = among.map(id).collect();
+        // Where parts were merged it is not known where transcripts stand.
+        let stand = &self.done.surveyed.places;
+        let places = (stand.number() > 0).then(|| stand.only((0..cases.number()).map(wanted)));
+        let at = |place: &Place| places.as_ref().is_none_or(|places| places.contains(place));
         let one = |entry: Result<Entry, Problem>, _| {
             let entry = entry.ok()?;
             let case = *known.get(entry.transcript.id.as_str())?;
@@ -90,7 +109,7 @@ impl Again<'_> {
         };
         let mut failed = Ok(());
         let read = watched(self.what, self.quiet, |watch| {
-            each(&self.done.surveyed.corpus, watch, one, |found| {
+            each_at(&self.done.surveyed.corpus, &at, watch, one, |found| {
                 failed = found.map_or(Ok(()), |(case, found)| sink(case, found));
                 match failed {
                     Ok(()) => ControlFlow::Continue(()),

@@ -205,6 +205,9 @@ pub struct Advice {
     pub candidate: Option<RunFigures>,
     /// The level of assurance of the candidate.
     pub assurance: Option<Assurance>,
+    /// Labels in doubt: what was not chosen on this text is compared without their transcripts.
+    #[serde(default)]
+    pub doubted: u64,
     /// The candidates of all levels.
     pub levels: Vec<Level>,
     /// How sure the comparison is.

@@ -94,8 +94,10 @@ pub fn choose(
     };
     let firsts = firsts(evidence.cases, options.judge.unit);
     let every = evidence.all();
+    let doubted = |i: &usize| options.doubted.get(*i).is_some_and(|doubted| *doubted);
     let chooser = Chooser {
         all: Boards::new(&field, &every, &firsts, options),
+        trusted: every.iter().copied().filter(|i| !doubted(i)).collect(),
         every,
         firsts: &firsts,
         field,
@@ -112,6 +114,8 @@ struct Chooser<'a> {
     field: Field<'a>,
     all: Boards,
     every: Vec<usize>,
+    /// Those of them whose label is not doubted.
+    trusted: Vec<usize>,
     firsts: &'a [bool],
     in_use: usize,
     options: &'a ChooseOptions,
@@ -147,6 +151,7 @@ impl Chooser<'_> {
             ready: ready.map(|ready| ready.name.clone()),
             in_use_is: self.options.in_use_is.into(),
             rule: pooled.ships,
+            doubted: (self.every.len() - self.trusted.len()) as u64,
             in_use: self.run(self.in_use, &self.every),
             candidate: used.map(|tried| self.run_of(tried)),
             assurance: used.map(|tried| tried.assurance),
@@ -314,6 +319,6 @@ impl Chooser<'_> {
         choices.advice.pays = pays::pays(choices, mean_clean, self.options);
         choices.advice.changes = shipped;
         choices.advice.would_change = would.unwrap_or_default();
-        choices.advice.reason = reason;
+        choices.advice.reason = reason + &words::doubted(choices.advice.doubted);
     }
 }

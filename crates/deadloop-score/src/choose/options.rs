@@ -28,6 +28,9 @@ pub struct ChooseOptions {
     pub in_use_is: &'static str,
     /// The guards that need no folds, in the order in which one is taken where several are as good.
     pub ready: Vec<ReadyGuard>,
+    /// Of each case whether its label is in doubt: it says clean, no person has confirmed it, and the offline finder sees a
+    /// loop. What was not chosen on this text is compared on the other cases alone. Empty: no label is in doubt.
+    pub doubted: Vec<bool>,
     /// Whether the user said how many responses loop ([`Worth::pi`]), rather than the default.
     pub rate_given: bool,
     /// What it is best in.
@@ -75,6 +78,7 @@ impl Default for ChooseOptions {
             given: false,
             in_use_is: "the setting in use",
             ready: Vec::new(),
+            doubted: Vec::new(),
             rate_given: false,
             objective: &SAVED,
             folds: 5,

@@ -47,7 +47,7 @@ impl Standing<'_> {
 impl<'a> Chooser<'a> {
     /// What leads, of the ready guards and the candidate of the folds. `None`: there is neither.
     pub(super) fn lead(&self, of_folds: Option<&Tried>) -> Option<Lead<'a>> {
-        let bar = self.bar(SURE, &self.every);
+        let bar = self.bar(SURE, &self.trusted);
         let ready = self.taken();
         let by_folds = of_folds.map(|tried| Lead {
             tried: tried.clone(),
@@ -60,7 +60,7 @@ impl<'a> Chooser<'a> {
             // Something of the folds ships or would; of a ready guard that costs too much nothing is asked.
             (None, _) => lead.ships.is_some() || lead.costs,
             (Some(_), Some(cell)) => {
-                let figures = self.duel(&lead.tried.cross, &self.every, cell).figures();
+                let figures = self.duel(&lead.tried.cross, &self.trusted, cell).figures();
                 lead.ships.is_some() && ships(&figures, &bar).is_some()
             }
             (Some(_), None) => false,
@@ -101,15 +101,15 @@ impl<'a> Chooser<'a> {
     /// The ready guards that may ship: those within the limits first, then the best by the objective. One that is much
     /// worse than what is in use cannot, nor can one without a figure.
     fn standings(&self) -> Vec<Standing<'a>> {
-        let once = self.once(&self.every);
-        let least = self.merit(&self.tally(self.in_use, &self.every)) - NEEDED * self.point();
+        let once = self.once(&self.trusted);
+        let least = self.merit(&self.tally(self.in_use, &self.trusted)) - NEEDED * self.point();
         let mut all: Vec<Standing<'a>> = Vec::new();
         for (nth, ready) in self.options.ready.iter().enumerate() {
             let known = all.iter().any(|s| s.ready.cell == ready.cell);
             if ready.cell == self.in_use || known {
                 continue;
             }
-            let merit = self.merit(&self.tally(ready.cell, &self.every));
+            let merit = self.merit(&self.tally(ready.cell, &self.trusted));
             if merit >= least {
                 let within = self.within(&self.tally(ready.cell, &once));
                 all.push(Standing {
@@ -136,11 +136,11 @@ impl<'a> Chooser<'a> {
             cell: Some(ready.cell),
             without: folds.map(|fold| (fold, Some(ready.cell))).collect(),
         };
-        let duel = self.duel(&cross, &self.every, self.in_use);
+        let duel = self.duel(&cross, &self.trusted, self.in_use);
         let (figures, held_out) = (duel.figures(), duel.tallies(false));
         let bar = Bar {
             within: Assurance::Likely.probability(),
-            ..self.bar(SURE, &self.every)
+            ..self.bar(SURE, &self.trusted)
         };
         Lead {
             ships: ships(&figures, &bar),
@@ -164,7 +164,7 @@ impl<'a> Chooser<'a> {
 
     /// A point, beside what is in use.
     fn point(&self) -> f64 {
-        let now = self.tally(self.in_use, &self.every);
+        let now = self.tally(self.in_use, &self.trusted);
         let value = self.options.objective.value(&now, &self.options.worth);
         self.options.objective.point(value.unwrap_or(0.0))
     }

@@ -22,7 +22,7 @@ impl Chooser<'_> {
                 .len() as u64
         };
         let labelled = |case: &&Case| !matches!(case.class(), None | Some(Class::Unsure));
-        let now = self.tally(self.in_use, &self.every);
+        let now = self.tally(self.in_use, &self.trusted);
         let over = |c: &Constraint| {
             let (value, met) = c.estimate(&now, &self.options.worth);
             value.is_some() && !met

@@ -127,6 +127,18 @@ pub(super) fn reason(choices: &Choices, s: &Situation, options: &ChooseOptions) 
     }
 }
 
+/// What was left out of comparing what was not chosen on this text; nothing where no label is in doubt.
+pub(super) fn doubted(labels: u64) -> String {
+    let (number, are) = match labels {
+        0 => return String::new(),
+        1 => ("1 label".to_owned(), "is"),
+        n => (format!("{} labels", grouped(n as f64)), "are"),
+    };
+    format!(
+        " {number} {are} in doubt and left out of that: clean, confirmed by nobody, and the offline finder sees a loop (deadloop label --disputes)."
+    )
+}
+
 fn shipped_reason(choices: &Choices, now: &str, options: &ChooseOptions) -> String {
     let advice = &choices.advice;
     let own = choices.models.iter().filter(|m| m.ships.is_some()).count() as u64;

@@ -328,6 +328,7 @@ fn truth(
         class,
         spans,
         channels,
+        reviewed: labels.iter().all(|(_, label)| label.reviewed),
     })
 }
 

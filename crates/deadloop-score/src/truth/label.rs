@@ -61,9 +61,20 @@ pub struct Truth {
     pub spans: Vec<Span>,
     /// The channels that some label names, those of spans included. None: the labels speak of all there is.
     pub channels: Vec<Channel>,
+    /// Whether a person has confirmed every label: its `by` begins with [`REVIEW`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reviewed: bool,
 }
 
+/// What `by` of a label begins with that a person has confirmed.
+pub const REVIEW: &str = "review";
+
 impl Truth {
+    /// Whether a loop that the offline finder sees puts the label in doubt: it says clean, and no person has confirmed it.
+    pub fn is_open_to_doubt(&self) -> bool {
+        self.class == Class::Clean && !self.reviewed
+    }
+
     /// Of faults: those of a kind that some detector of the run names count as loops do, an alarm on any other is
     /// false. The truth is the same for every setting of a run, or settings could not be compared.
     pub(crate) fn notice(&mut self, kinds: &[Kind]) {
@@ -124,6 +135,7 @@ pub(crate) struct Label {
     pub(crate) earliest: Option<u64>,
     pub(crate) end: Option<u64>,
     pub(crate) period: Option<u64>,
+    pub(crate) reviewed: bool,
 }
 
 /// One label as it is written, in JSON or in a row of labels.csv. Fields of JSON that are not known are
@@ -138,10 +150,9 @@ pub(crate) struct Wire {
     pub(crate) earliest: Option<u64>,
     pub(crate) end: Option<u64>,
     pub(crate) period: Option<u64>,
-    /// Who said so; read for the sake of the format, not used.
-    #[serde(rename = "by")]
-    pub(crate) _by: Option<String>,
-    /// Free text, likewise.
+    /// Who said so.
+    pub(crate) by: Option<String>,
+    /// Free text; read for the sake of the format, not used.
     #[serde(rename = "note")]
     pub(crate) _note: Option<String>,
     /// Whether there is an onset that cannot be read and was reported already.
@@ -197,6 +208,7 @@ impl Wire {
             earliest: self.earliest,
             end: self.end,
             period: self.period,
+            reviewed: self.by.as_deref().is_some_and(|by| by.starts_with(REVIEW)),
         })
     }
 

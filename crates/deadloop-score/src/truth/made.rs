@@ -20,6 +20,7 @@ pub(crate) fn case(id: &str, class: Option<Class>) -> Case {
             class,
             spans: Vec::new(),
             channels: Vec::new(),
+            reviewed: false,
         }),
         gauges: None,
         text: "x".into(),

@@ -27,7 +27,7 @@ pub(crate) use copies::kept_together;
 pub use gauges::{Gauges, MeasuredSpan, Prices};
 pub use gold::{Gold, KnownStream};
 pub(crate) use json::SpanJson;
-pub use label::{Class, Span, Truth};
+pub use label::{Class, REVIEW, Span, Truth};
 pub(crate) use label::{Label, Placed, Wire, class_of, push};
 pub use labels_csv::{LABEL_COLUMNS, LabelsFile, orphans};
 #[cfg(test)]

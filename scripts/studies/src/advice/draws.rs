@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use deadloop_score::measure::{FA_PER_MCHAR, SAVED};
 use deadloop_score::replay::Record;
 use deadloop_score::{
-    Case, Choices, ChooseOptions, Evidence, JudgeOptions, Tally, Weights, Worth, choose,
+    Case, Choices, ChooseOptions, Evidence, JudgeOptions, Tally, Truth, Weights, Worth, choose,
 };
 
 use crate::spoil::spoilt;
@@ -95,7 +95,12 @@ impl Draw {
         let Ok(evidence) = Evidence::new(&world.plan, &cases, &records) else {
             return Vec::new();
         };
+        let doubted = |(i, case): (&usize, &Case)| {
+            let open = case.truth.as_ref().is_some_and(Truth::is_open_to_doubt);
+            open && world.looped[*i]
+        };
         let options = ChooseOptions {
+            doubted: self.drawn.iter().zip(&cases).map(doubted).collect(),
             seed: self.seed,
             ready: world.ready.clone(),
             worth: world.worth,

@@ -49,6 +49,7 @@ pub(crate) fn spoilt(cases: &mut [Case], seed: u64) {
                         onset_tokens: None,
                     }],
                     channels: vec![channel],
+                    reviewed: false,
                 };
             }
             _ => continue,
@@ -73,6 +74,7 @@ fn clean() -> Truth {
         class: Class::Clean,
         spans: Vec::new(),
         channels: Vec::new(),
+        reviewed: false,
     }
 }
 

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use deadloop_score::replay::corpus::Corpus;
+use deadloop_score::proposing::Reading;
+use deadloop_score::replay::corpus::{Corpus, Entry};
 use deadloop_score::replay::detect::{RECOMMENDED, Settings, Unit};
 use deadloop_score::replay::shipped::{default_grids, presets_in};
 use deadloop_score::replay::{Job, Plan, Programs, Record, Watch, each, run};
@@ -22,6 +23,8 @@ pub(crate) struct World {
     pub(crate) plan: Plan,
     pub(crate) cases: Vec<Case>,
     pub(crate) records: Vec<Record>,
+    /// Of each case whether the offline finder sees a loop in it.
+    pub(crate) looped: Vec<bool>,
     /// The cells of [`IN_USE`].
     pub(crate) in_use: Vec<usize>,
     /// The guards that may be taken as they are, as `tune` lists them: the recommended one first.
@@ -43,12 +46,18 @@ impl World {
             cancel: &cancel,
             progress: &|_, _| {},
         };
-        let (mut cases, mut bad) = (Vec::new(), Vec::new());
-        let map = |entry: Result<_, _>, _| entry.map(|entry| Case::of(&entry, None, &[]));
+        let (mut cases, mut looped, mut bad) = (Vec::new(), Vec::new(), Vec::new());
+        let map = |entry: Result<Entry, _>, _| {
+            entry.map(|entry| {
+                let looped = Reading::of(&entry.transcript, None).is_loop();
+                (Case::of(&entry, None, &[]), looped)
+            })
+        };
         each(&corpus, &watch, map, |found| {
             match found {
-                Ok((case, problems)) => {
+                Ok(((case, problems), is)) => {
                     cases.push(case);
+                    looped.push(is);
                     bad.extend(problems);
                 }
                 Err(problem) => bad.push(problem),
@@ -72,6 +81,7 @@ impl World {
             plan,
             cases,
             records,
+            looped,
             in_use,
             ready,
             worth: Worth::default(),

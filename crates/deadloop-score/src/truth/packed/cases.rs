@@ -82,6 +82,7 @@ fn put_truth(truth: &Truth, to: &mut Vec<u8>) {
     put_list(&truth.spans, put_span, to);
     let put_channel = |channel: &Channel, to: &mut Vec<u8>| put_place(&Channel::ALL, *channel, to);
     put_list(&truth.channels, put_channel, to);
+    to.push(truth.reviewed.into());
 }
 
 fn take_truth(from: &mut Bytes<'_>) -> Truth {
@@ -89,6 +90,7 @@ fn take_truth(from: &mut Bytes<'_>) -> Truth {
         class: take_place(&Class::ALL, from),
         spans: from.list(take_span),
         channels: from.list(|from| take_place(&Channel::ALL, from)),
+        reviewed: from.byte() != 0,
     }
 }
 

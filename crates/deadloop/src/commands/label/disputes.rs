@@ -13,10 +13,10 @@ use std::path::Path;
 use deadloop_corpus::{Corpus, Entry, Problem};
 use deadloop_detect::Channel;
 use deadloop_replay::{Interrupted, each};
+use deadloop_score::proposing::Reading;
 use deadloop_score::{Results, Table, Verdict};
 use serde::Serialize;
 
-use super::reading::Reading;
 use crate::exit::{Code, Outcome};
 use crate::progress::watched;
 use crate::show;

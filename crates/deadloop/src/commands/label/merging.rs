@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use deadloop_score::{LabelRow, agreement, write_labels};
+use deadloop_score::proposing::CONFIDENCE;
+use deadloop_score::{LabelRow, REVIEW, agreement, write_labels};
 use serde::Serialize;
 
 use super::Label;
 use super::agreeing::{Two, differ, words};
-use super::proposing::CONFIDENCE;
-use super::rows::{REVIEW, main_of};
+use super::rows::main_of;
 use crate::args::Global;
 use crate::exit::{Code, Outcome};
 use crate::show::{self, count, typed};

@@ -2,7 +2,7 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | from a transcript to rows of a labels.csv | `proposing` |
+//! | from a transcript to rows of a labels.csv | `deadloop_score::proposing` |
 //! | the same for a whole corpus, and what is said of it | `proposals` |
 //! | what is pressed for what | `keys` |
 //! | a review as keys in and rows out | `session` |
@@ -14,7 +14,6 @@
 //! | how far two labellings agree, in words | `agreeing` |
 //! | two reviewers' answers in one file | `merging` |
 //! | where detectors and the label disagree | `disputes` |
-//! | what the finder finds at a disputed place | `reading` |
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -24,6 +23,7 @@ use clap::{ArgGroup, Args};
 use deadloop_corpus::{Beside, Corpus, Entry, Problem, Selection, is_named};
 use deadloop_replay::{Interrupted, each};
 use deadloop_score::LabelRow;
+use deadloop_score::proposing::Proposal;
 
 mod agreeing;
 mod desk;
@@ -31,8 +31,6 @@ mod disputes;
 mod keys;
 mod merging;
 mod proposals;
-mod proposing;
-mod reading;
 mod rows;
 mod session;
 mod sitting;
@@ -45,9 +43,6 @@ use disputes::{disputes, told};
 use merging::merge;
 pub(crate) use proposals::label_all;
 use proposals::narrowed;
-pub(crate) use proposing::BY_ITSELF;
-use proposing::Proposal;
-pub(crate) use reading::Reading;
 use sitting::Review;
 
 use crate::args::{Global, Select};

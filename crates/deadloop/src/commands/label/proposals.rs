@@ -7,11 +7,11 @@ use deadloop_corpus::{Corpus, Draw, Entry, Ids, Problem, Selection};
 use deadloop_detect::Kind;
 use deadloop_replay::{Interrupted, each};
 use deadloop_run::{foreign, open, refuse_machine};
+use deadloop_score::proposing::{DOUBTFUL, Proposal, propose};
 use deadloop_score::{Class, LabelRow, write_labels};
 use serde_json::{Map, Value, json};
 
 use super::beside;
-use super::proposing::{DOUBTFUL, Proposal, propose};
 use crate::args::OnBad;
 use crate::exit::{Code, Outcome};
 use crate::progress::watched;

@@ -1,11 +1,7 @@
 //! What the rows of one transcript say together: which of them a review is about, and how sure they are.
 
-use deadloop_score::{Class, LabelRow};
-
-use super::proposing::confidence;
-
-/// What every reviewed row's `by` begins with.
-pub(super) const REVIEW: &str = "review";
+use deadloop_score::proposing::confidence;
+use deadloop_score::{Class, LabelRow, REVIEW};
 
 /// The row that a review is about: the loop, else the longest repetition, else the first.
 pub(super) fn main_of(rows: &[LabelRow]) -> Option<&LabelRow> {

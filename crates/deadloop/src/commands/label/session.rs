@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use deadloop_score::{Class, LabelRow};
+use deadloop_score::{Class, LabelRow, REVIEW};
 
-use super::rows::{REVIEW, main_of, sure, was};
+use super::rows::{main_of, sure, was};
 
 /// What a reviewer can press.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

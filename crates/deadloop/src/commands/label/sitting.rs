@@ -7,10 +7,10 @@ use std::path::Path;
 
 use deadloop_corpus::{Corpus, Transcript};
 use deadloop_replay::{Interrupted, each};
+use deadloop_score::proposing::doubt;
 use deadloop_score::{LabelRow, write_labels};
 
 use super::keys::{Look, Press};
-use super::proposing::doubt;
 use super::session::{Effect, Key, Session};
 use crate::exit::{Code, Outcome};
 use crate::progress::watched;

@@ -26,6 +26,7 @@ use deadloop_run::{first_unit, unit_of_guards};
 use supported::Asked;
 
 mod asked;
+mod doubted;
 mod learnt;
 mod planned;
 mod supported;
@@ -71,6 +72,9 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     planned.describe(&mut done.manifest, args, &options);
     let (cases, records) = done.unpacked(&planned.plan);
     let evidence = Evidence::new(&planned.plan, &cases, &records)?;
+    let unchosen = options.ready.iter().map(|ready| ready.cell);
+    let unchosen = unchosen.chain([planned.in_use]);
+    options.doubted = doubted::doubted(&done, &evidence, unchosen, global.quiet)?;
     let work = Work {
         args,
         global,

@@ -3,8 +3,8 @@
 use deadloop_score::{Class, Span};
 
 use super::{Check, Exhibit, Find, Severity};
-use crate::commands::label::BY_ITSELF;
 use crate::show;
+use deadloop_score::proposing::BY_ITSELF;
 
 pub(super) static ENTRY: Check = Check {
     name: "loop-that-finished",

@@ -1,15 +1,15 @@
 //! What the offline finder says about a transcript on which a detector and the label disagree: a label may be wrong
 //! too. No detector is asked, so an alarm never becomes its own proof.
 
-use deadloop_corpus::Transcript;
-use deadloop_detect::{Channel, Unit, Units};
-use deadloop_score::{Class, LabelRow};
+use deadloop_replay::corpus::Transcript;
+use deadloop_replay::detect::{Channel, Unit, Units};
 
-use super::proposing::propose;
+use super::propose;
+use crate::truth::{Class, LabelRow};
 
 /// What a transcript looks like at an alarm, or as a whole.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Reading {
+pub enum Reading {
     /// A loop that begins at this char, call or turn.
     Loop(Units),
     /// A repetition that ends by itself: where it begins and, unless at the end, where it ends.
@@ -21,7 +21,7 @@ pub(crate) enum Reading {
 impl Reading {
     /// Reads the transcript at an alarm, given as its channel and the position in it; without an alarm, the whole
     /// transcript.
-    pub(crate) fn of(transcript: &Transcript, alarm: Option<(Channel, u64)>) -> Self {
+    pub fn of(transcript: &Transcript, alarm: Option<(Channel, u64)>) -> Self {
         let rows = propose(transcript).rows;
         let meant = |row: &&LabelRow| {
             alarm.is_none_or(|(channel, at)| {
@@ -40,8 +40,13 @@ impl Reading {
             .map_or(Self::Nothing, |row| Self::Passing(from(row), row.end))
     }
 
+    /// Whether there is a loop.
+    pub fn is_loop(&self) -> bool {
+        matches!(self, Self::Loop(_))
+    }
+
     /// Writes it in words; an end at the end of the text is left out.
-    pub(crate) fn words(&self) -> String {
+    pub fn words(&self) -> String {
         match self {
             Self::Loop(from) => format!("a loop from {} on", place(*from)),
             Self::Passing(from, None) => {
@@ -82,7 +87,7 @@ fn begins(row: &LabelRow) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadloop_corpus::{Body, RecordedEvent};
+    use deadloop_replay::corpus::{Body, RecordedEvent};
 
     #[test]
     fn it_is_asked_at_the_alarm_or_of_the_whole() {

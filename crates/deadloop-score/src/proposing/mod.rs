@@ -1,18 +1,24 @@
-//! What the offline loop finder finds in a transcript, as rows of a labels.csv.
+//! What the offline loop finder finds in a transcript, as rows of a labels.csv ([`propose`]), and what it says where an
+//! alarm and the label disagree ([`Reading`]).
 
-use deadloop_corpus::find::{Benign, Found, FoundRun, FoundSpan, Stuck, find, find_run};
-use deadloop_corpus::{Body, Transcript};
-use deadloop_detect::{Channel, Event};
+use deadloop_replay::corpus::find::{Benign, Found, FoundRun, FoundSpan, Stuck, find, find_run};
+use deadloop_replay::corpus::{Body, RecordedEvent, Transcript};
+use deadloop_replay::detect::{Channel, Event};
 use deadloop_replay::text_of;
-use deadloop_score::{Class, LabelRow};
+
+use crate::truth::{Class, LabelRow};
+
+pub use reading::Reading;
+
+mod reading;
 
 /// Below this confidence a proposal is called uncertain.
-pub(crate) const DOUBTFUL: f64 = 0.75;
+pub const DOUBTFUL: f64 = 0.75;
 /// How much of the confidence in a loop is left where the model went on in another channel: it broke
 /// off, or was made to.
 const BROKEN_OFF: f64 = 0.8;
 /// The words with which APIs say that the model stopped by itself.
-pub(crate) const BY_ITSELF: [&str; 5] = ["stop", "end_turn", "eos", "eos_token", "completed"];
+pub const BY_ITSELF: [&str; 5] = ["stop", "end_turn", "eos", "eos_token", "completed"];
 /// What the reasons of servers hold that end a response for its loop: vLLM's `repetition_detected`, mlx's `repetition`.
 const BY_SERVER: &str = "repetition";
 /// Of the doubt about a loop so much is left where the server ended the response for it.
@@ -20,19 +26,20 @@ const CONFIRMED: f64 = 0.5;
 
 /// The rows proposed for one transcript.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Proposal {
+pub struct Proposal {
     /// At least one.
-    pub(crate) rows: Vec<LabelRow>,
-    pub(crate) class: Class,
+    pub rows: Vec<LabelRow>,
+    /// The class of the whole.
+    pub class: Class,
     /// How sure the class is, from 0 to 1.
-    pub(crate) confidence: f64,
-    /// The recording says why the response ended.
-    pub(crate) finished: bool,
+    pub confidence: f64,
+    /// Whether the recording says why the response ended.
+    pub finished: bool,
 }
 
 impl Proposal {
     /// The transcript's id.
-    pub(crate) fn transcript(&self) -> &str {
+    pub fn transcript(&self) -> &str {
         self.rows.first().map_or("", |row| &row.transcript)
     }
 }
@@ -41,7 +48,7 @@ impl Proposal {
 /// known here. What repeats to the end of a channel is no loop where the model got out: it went on in another
 /// channel, or stopped by itself. A server that ended the response for a repetition saw it too: what repeats to the
 /// end is a loop, and surer.
-pub(crate) fn propose(transcript: &Transcript) -> Proposal {
+pub fn propose(transcript: &Transcript) -> Proposal {
     let run = find_run(transcript);
     let end = End::of(transcript);
     let stopped = end == End::ByItself;
@@ -181,7 +188,7 @@ impl Text {
 const BY: &str = "auto";
 
 /// The channel of an event that says something.
-fn last_channel(event: &deadloop_corpus::RecordedEvent) -> Option<Channel> {
+fn last_channel(event: &RecordedEvent) -> Option<Channel> {
     if matches!(event.body, Body::ToolCall { .. }) {
         return Some(Channel::Tools);
     }
@@ -260,7 +267,7 @@ fn row(id: &str, channel: Channel, span: &FoundSpan, open: bool) -> LabelRow {
 }
 
 /// The likeliest repetition of a transcript, believed or not, as a row to be adjusted.
-pub(super) fn doubt(transcript: &Transcript) -> Option<LabelRow> {
+pub fn doubt(transcript: &Transcript) -> Option<LabelRow> {
     let texts = texts(transcript, find_run(transcript).is_some());
     let spans = texts.iter().flat_map(|text| {
         let found = find(&text.text);
@@ -275,10 +282,11 @@ fn note(confidence: f64) -> String {
     format!("{CONFIDENCE}{confidence:.3}")
 }
 
-pub(super) const CONFIDENCE: &str = "confidence ";
+/// What the note of a proposed row begins with; its confidence follows.
+pub const CONFIDENCE: &str = "confidence ";
 
 /// The confidence that a row was proposed with; `None` where it was not proposed.
-pub(super) fn confidence(row: &LabelRow) -> Option<f64> {
+pub fn confidence(row: &LabelRow) -> Option<f64> {
     let rest = row.note.strip_prefix(CONFIDENCE)?;
     rest.split(';').next()?.parse().ok()
 }
@@ -286,7 +294,6 @@ pub(super) fn confidence(row: &LabelRow) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadloop_corpus::RecordedEvent;
 
     fn transcript(bodies: Vec<Body>) -> Transcript {
         Transcript {
