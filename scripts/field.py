@@ -262,7 +262,10 @@ def main():
     print("on the guard spares more than it cuts. `ours ahead from`: the same share from which on the recommended guard spares")
     print("more than this one. `ms/MB`: CPU time of one core per megabyte of text, from `bench.md`. Every corpus here is the")
     print("development one, and the recommended guard was chosen on `real`: its row there is in-sample (held out: reports/real.md). The test split of these recordings is sealed, and not opened.\n")
-    for folder in map(pathlib.Path, sys.argv[1:]):
+    folders = [pathlib.Path(name) for name in sys.argv[1:]]
+    if not any(map(peers, folders)):
+        print("The peers' own programs were not run this time; `field-programs.md` has what they did the last time, on older labels.\n")
+    for folder in folders:
         known = names(folder)
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         print(f"## {folder.name}\n")

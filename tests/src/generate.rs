@@ -3,7 +3,8 @@
 
 use deadloop_corpus::Body;
 use deadloop_detect::{
-    Channel, DETECTORS, Detector, Domain, Mark, Measuring, Member, Params, Response, Setting, Value,
+    Channel, DETECTORS, Detector, Domain, Ignore, Mark, Measuring, Member, Params, Prompt,
+    Response, Setting, Value,
 };
 use deadloop_replay::{Grid, GridMember};
 use proptest::collection::vec;
@@ -121,18 +122,38 @@ pub fn member(detector: &'static Detector) -> impl Strategy<Value = Member> {
     let values: Vec<_> = detector.params.iter().map(one).collect();
     let channels = detector.may_read().iter().copied().map(Some);
     let channel = select([None].into_iter().chain(channels).collect::<Vec<_>>());
-    (values, channel).prop_filter_map("can fire", move |(values, channel)| {
-        let mut params = Params::defaults(detector.params);
-        for (param, value) in detector.params.iter().zip(values) {
-            params.set(param.name, value);
-        }
-        let member = Member {
-            channel,
-            response: Response::Stop,
-            ..Member::new(detector, params)
-        };
-        member.check().is_ok().then_some(member)
-    })
+    (values, channel, ignore(detector), any::<bool>()).prop_filter_map(
+        "can fire",
+        move |(values, channel, ignore, skip)| {
+            let mut params = Params::defaults(detector.params);
+            for (param, value) in detector.params.iter().zip(values) {
+                params.set(param.name, value);
+            }
+            let member = Member {
+                channel,
+                ignore,
+                prompt: if skip && detector.takes_ignore() {
+                    Prompt::Skip
+                } else {
+                    Prompt::Check
+                },
+                response: Response::Stop,
+                ..Member::new(detector, params)
+            };
+            member.check().is_ok().then_some(member)
+        },
+    )
+}
+
+/// A white list, mostly none.
+fn ignore(detector: &'static Detector) -> impl Strategy<Value = Ignore> {
+    let none = Just(Ignore::default()).boxed();
+    let list = |patterns: Vec<&str>| Ignore::new(&patterns).ok();
+    let some = vec(select(vec!["^-", "^$", r"^\d+\. ", "same"]), 1..3);
+    match detector.takes_ignore() {
+        false => none,
+        true => prop_oneof![3 => none, 1 => some.prop_filter_map("a list", list)].boxed(),
+    }
 }
 
 /// The detectors that measure text: what the laws are about.
@@ -182,8 +203,9 @@ pub fn run() -> impl Strategy<Value = Vec<Body>> {
     });
     let text = text().prop_map(Body::Answer);
     let other = select(vec![Body::Turn, Body::User("go on".into()), Body::System]);
+    let user = self::text().prop_map(Body::User);
     vec(
-        prop_oneof![6 => call, 6 => result, 1 => text, 2 => other],
+        prop_oneof![6 => call, 6 => result, 1 => text, 2 => other, 1 => user],
         0..40,
     )
 }

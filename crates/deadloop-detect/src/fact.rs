@@ -241,6 +241,31 @@ impl Fact {
         self
     }
 
+    /// What is left of the fact after so many chars; `None`: nothing is.
+    pub(crate) fn beyond(mut self, chars: Chars) -> Option<Self> {
+        let step = self.first_at(chars.0 + 1).max(self.at);
+        if step > self.until {
+            return None;
+        }
+        if let Clock::At(at) = &mut self.clock {
+            let gone = usize::try_from(step - self.at).unwrap_or(usize::MAX);
+            at.drain(..gone.min(at.len()));
+        }
+        self.at = step;
+        Some(self)
+    }
+
+    /// The same fact of a text whose last line became known as a whole: all of it at one char, as it is at its last step.
+    pub(crate) fn known_at(self, at: Chars, onset: Chars) -> Self {
+        let until = self.until;
+        let last = self.seen_at(until);
+        Self {
+            clock: Clock::At(vec![at]),
+            onset: onset.into(),
+            ..last
+        }
+    }
+
     /// Returns the fact as a setting sees it that accepts it at `step`: nothing of what came later.
     #[must_use]
     pub fn seen_at(mut self, step: u64) -> Self {

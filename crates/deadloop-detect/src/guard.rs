@@ -332,8 +332,8 @@ impl Guard {
         let Part { rule, recipe, .. } = &self.parts[part];
         let mut meters = self.meters[part].iter_mut();
         let run = recipe.reads_run();
-        if let (Event::Turn { .. }, false) = (event, run) {
-            // A text may begin anew there, in each channel; a turn is none.
+        if let (Event::Turn { .. } | Event::User(_), false) = (event, run) {
+            // A text may begin anew there, in each channel, and what the user wrote may be skipped; neither is text of it.
             meters.for_each(|(_, meter)| meter.push(event, &mut self.facts));
             return None;
         }

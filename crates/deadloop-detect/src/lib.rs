@@ -34,12 +34,14 @@ mod fence;
 mod guard;
 mod hash;
 mod hold;
+mod ignore;
 mod meant;
 mod meter;
 mod param;
 mod params;
 mod per;
 mod preset;
+mod prompt;
 pub mod repair;
 mod repeated;
 mod response;
@@ -61,16 +63,18 @@ pub use detectors::{DETECTORS, Detector, Measuring, Program, Refusal, Response, 
 pub use fact::{Asked, Beat, Bound, Clock, Fact, Rule, UNIT_CHARS};
 pub use feeds::{Blind, Feed, Feeds};
 pub use guard::{Guard, Guards};
+pub use ignore::{Ignore, LINE_CHARS};
 pub use meant::meant;
 pub use meter::{Meter, Recipe, TextMeter};
 pub use param::{DECIMAL, Domain, Mark, Param, Threshold, ThresholdSide, Zero};
 pub use params::Params;
 pub use per::Per;
 pub use preset::{Preset, Source};
+pub use prompt::{PROMPT_CHARS, Prompt};
 pub use setting::{Member, NotLive, Setting, SettingIds, short_hash};
 pub use settings::{
     DEPLOYMENT_LOOP_RATE, GuardTable, ModelList, Named, OverrideGlob, RECOMMENDED,
-    RECOMMENDED_AGENTS, Settings, SettingsError, resolve,
+    RECOMMENDED_AGENTS, Settings, SettingsError, ignore, prompt_for_all, resolve,
 };
 pub use spec::Spec;
 pub use stream::{

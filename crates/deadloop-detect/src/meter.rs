@@ -5,7 +5,9 @@
 use std::sync::Arc;
 
 use crate::fact::Fact;
+use crate::ignore::{Ignore, Lines};
 use crate::per::Per;
+use crate::prompt::{Prompt, Said};
 use crate::stream::{Channel, Chars, Event};
 
 /// The measuring half: one per stream. A fresh meter is the reset.
@@ -35,6 +37,7 @@ pub trait TextMeter: Send + Sync {
 pub struct Recipe {
     make: Make,
     per: Per,
+    prompt: Prompt,
 }
 
 type Made<M> = Arc<dyn Fn() -> Box<M> + Send + Sync>;
@@ -51,6 +54,7 @@ impl Recipe {
         Self {
             make: Make::Text(Arc::new(make)),
             per: Per::default(),
+            prompt: Prompt::default(),
         }
     }
 
@@ -59,6 +63,7 @@ impl Recipe {
         Self {
             make: Make::Run(Arc::new(make)),
             per: Per::default(),
+            prompt: Prompt::default(),
         }
     }
 
@@ -66,6 +71,29 @@ impl Recipe {
     #[must_use]
     pub fn per(self, per: Per) -> Self {
         Self { per, ..self }
+    }
+
+    /// The same for meters of a text that do not read what this list matches; it says nothing to one that reads runs.
+    #[must_use]
+    pub fn ignoring(mut self, ignore: Ignore) -> Self {
+        if let (Make::Text(make), false) = (&self.make, ignore.is_empty()) {
+            let make = Arc::clone(make);
+            self.make = Make::Text(Arc::new(move || {
+                Box::new(Lines::new(ignore.clone(), make()))
+            }));
+        }
+        self
+    }
+
+    /// The same for meters that make this of repetition which the user brought; it says nothing to one that reads runs.
+    #[must_use]
+    pub fn prompt(self, prompt: Prompt) -> Self {
+        Self { prompt, ..self }
+    }
+
+    /// Whether its meters listen to messages of users beside their text.
+    pub fn hears_users(&self) -> bool {
+        !self.reads_run() && self.prompt == Prompt::Skip
     }
 
     /// Whether its meters begin anew at a turn.
@@ -89,6 +117,7 @@ impl Recipe {
                 meter: make(),
                 base: Chars(0),
                 read: Chars(0),
+                said: self.hears_users().then(Said::default),
             }),
         }
     }
@@ -111,6 +140,8 @@ struct Lane {
     base: Chars,
     /// Chars of the channel read; counted where texts may begin anew.
     read: Chars,
+    /// What the user wrote, where that is skipped.
+    said: Option<Said>,
 }
 
 impl Meter for Lane {
@@ -128,6 +159,11 @@ impl Meter for Lane {
                 self.begin_anew();
             }
             Event::Turn { .. } if self.by_turn && !arguments => self.begin_anew(),
+            Event::User(message) => {
+                if let Some(said) = &mut self.said {
+                    said.hear(message);
+                }
+            }
             _ => {}
         }
     }
@@ -138,12 +174,18 @@ impl Lane {
         if self.read > self.base {
             self.meter = (self.make)();
             self.base = self.read;
+            if let Some(said) = &mut self.said {
+                said.begin_anew();
+            }
         }
     }
 
     fn read(&mut self, piece: &str, facts: &mut Vec<Fact>) {
         let known = facts.len();
         self.meter.push(piece, facts);
+        if let Some(said) = &mut self.said {
+            said.beyond(piece, facts, known);
+        }
         if self.by_turn || self.channel == Channel::Arguments {
             self.read = self.read + Chars::of(piece);
         }

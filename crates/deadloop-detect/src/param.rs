@@ -439,7 +439,8 @@ fn is_row(row: &Value, fields: &[&str]) -> bool {
     matches!(row, Value::Table(table) if table.len() == fields.len()) && fields.iter().all(whole)
 }
 
-fn pattern(text: &str) -> Result<(), String> {
+/// Whether a text is a regular expression; else what is wrong with it.
+pub(crate) fn pattern(text: &str) -> Result<(), String> {
     match Regex::new(text) {
         Ok(_) => Ok(()),
         // The crate's message draws the pattern over several lines; its last line says what is wrong.

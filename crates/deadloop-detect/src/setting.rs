@@ -6,13 +6,18 @@ use sha2::{Digest, Sha256};
 
 use crate::detectors::{Detector, Measuring, Program, Refusal};
 use crate::fact::Rule;
+use crate::ignore::Ignore;
 use crate::meter::Recipe;
 use crate::param::{Mark, Param, Threshold};
 use crate::params::Params;
 use crate::per::Per;
+use crate::prompt::Prompt;
 use crate::response::Response;
 use crate::stream::{Channel, Unit};
 use crate::value::Value;
+
+/// The parameter that is a white list.
+const IGNORE: &str = "ignore";
 
 /// One detector of a guard.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +33,10 @@ pub struct Member {
     pub response: Response,
     /// What it takes for one text in a run; nothing to a detector of runs.
     pub per: Per,
+    /// What it does not read of a text; nothing to a detector of runs.
+    pub ignore: Ignore,
+    /// What it makes of repetition that the user brought; nothing to a detector of runs.
+    pub prompt: Prompt,
 }
 
 impl Member {
@@ -41,7 +50,38 @@ impl Member {
             };
             param.domain.check(value).map_err(refuse)?;
         }
+        self.ignored().map_err(|reason| Refusal {
+            param: IGNORE,
+            reason,
+        })?;
         (self.detector.check)(&self.params)
+    }
+
+    /// All that it does not read of a text: its list, and that of its parameter `ignore`, where its detector has one.
+    ///
+    /// # Errors
+    /// The lists are too large together, or a pattern matches every line.
+    pub fn ignored(&self) -> Result<Ignore, String> {
+        let items = self.params.items(IGNORE).iter();
+        let patterns: Vec<&str> = items.filter_map(Value::as_text).collect();
+        self.ignore.and(&Ignore::new(&patterns)?)
+    }
+
+    /// Does not read what this list matches either, if its detector looks for repetition in a text.
+    ///
+    /// # Errors
+    /// The lists are too large together.
+    pub fn leave_out(&mut self, ignore: &Ignore) -> Result<(), String> {
+        if self.detector.takes_ignore() {
+            self.ignore = ignore.and(&self.ignore)?;
+        }
+        Ok(())
+    }
+
+    /// Its list as TOML, where there is one beside its parameters.
+    fn own_ignore(&self) -> Option<Value> {
+        let patterns = self.ignore.patterns().iter().cloned().map(Value::Text);
+        (!self.ignore.is_empty()).then(|| Value::List(patterns.collect()))
     }
 
     /// Its checks that can never fire, while others can: each parameter and the reason.
@@ -57,6 +97,8 @@ impl Member {
             params,
             response: detector.response,
             per: Per::default(),
+            ignore: Ignore::default(),
+            prompt: Prompt::default(),
         }
     }
 
@@ -68,6 +110,11 @@ impl Member {
     /// What it takes for one text, where that is not what detectors of text do unasked.
     fn own_per(&self) -> Option<&'static str> {
         (self.unit() == Some(Unit::Chars) && self.per != Per::default()).then(|| self.per.name())
+    }
+
+    /// What it makes of repetition that the user brought, where that is not what detectors do unasked.
+    fn own_prompt(&self) -> Option<&'static str> {
+        (self.prompt != Prompt::default()).then(|| self.prompt.name())
     }
 
     /// Whether positions of its alarms may be in `channel`.
@@ -96,7 +143,10 @@ impl Member {
     /// accept. `None`: it is a [program](Self::program).
     pub fn recipe(&self) -> Option<Recipe> {
         match self.detector.measure {
-            Measuring::Text(recipe) => Some(recipe(&self.params).per(self.per)),
+            Measuring::Text(recipe) => {
+                let recipe = recipe(&self.params).per(self.per).prompt(self.prompt);
+                Some(recipe.ignoring(self.ignored().ok()?))
+            }
             Measuring::Run(_, recipe) => Some(recipe(&self.params)),
             Measuring::Program(_) => None,
         }
@@ -158,6 +208,12 @@ impl Member {
         if let Some(per) = self.own_per() {
             let _ = write!(key, "\nper {per}");
         }
+        if let Some(patterns) = self.own_ignore() {
+            let _ = write!(key, "\nignore {patterns}");
+        }
+        if let Some(prompt) = self.own_prompt() {
+            let _ = write!(key, "\nprompt {prompt}");
+        }
         key
     }
 }
@@ -189,6 +245,27 @@ impl Setting {
     #[must_use]
     pub fn read_per(mut self, per: Per) -> Self {
         self.members.iter_mut().for_each(|member| member.per = per);
+        self
+    }
+
+    /// The same where no detector of repetition in a text reads what this list matches.
+    ///
+    /// # Errors
+    /// It is too large together with the list of a member.
+    pub fn ignoring(mut self, ignore: &Ignore) -> Result<Self, String> {
+        let mut members = self.members.iter_mut();
+        members.try_for_each(|member| member.leave_out(ignore))?;
+        Ok(self)
+    }
+
+    /// The same where detectors of repetition in a text make this of what the user brought.
+    #[must_use]
+    pub fn with_prompt(mut self, prompt: Prompt) -> Self {
+        let takes = |member: &&mut Member| member.detector.takes_ignore();
+        self.members
+            .iter_mut()
+            .filter(takes)
+            .for_each(|member| member.prompt = prompt);
         self
     }
 
@@ -263,6 +340,12 @@ impl Setting {
             if let Some(per) = member.own_per() {
                 let _ = writeln!(text, "per = \"{per}\"");
             }
+            if let Some(patterns) = member.own_ignore() {
+                let _ = writeln!(text, "ignore = {patterns}");
+            }
+            if let Some(prompt) = member.own_prompt() {
+                let _ = writeln!(text, "prompt = \"{prompt}\"");
+            }
             let _ = writeln!(text, "[{table}.params]");
             for (name, value) in member.params.iter() {
                 let _ = writeln!(text, "{name} = {value}");
@@ -299,6 +382,12 @@ impl Setting {
             }
             if let Some(per) = member.own_per() {
                 let _ = writeln!(text, "per {per}");
+            }
+            if let Some(patterns) = member.own_ignore() {
+                let _ = writeln!(text, "ignore {patterns}");
+            }
+            if let Some(prompt) = member.own_prompt() {
+                let _ = writeln!(text, "prompt {prompt}");
             }
         }
         text

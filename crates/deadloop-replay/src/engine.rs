@@ -62,11 +62,15 @@ fn measure(plan: &Plan, transcript: &Transcript, arrivals: &Arrivals<'_>) -> Vec
     let texts = [TextChannel::Reasoning, TextChannel::Answer];
     let texts = texts.map(|lane| (lane, arrivals.text(lane.into())));
     let turns = has_turns(transcript);
+    let users = transcript
+        .stream()
+        .any(|(_, event)| matches!(event, Event::User(_)));
     let run = |reading: &Reading| {
         let channel = reading.channel;
         if let Some((lane, text)) = texts.iter().find(|(lane, _)| *lane == channel)
             && !reading.recipe.reads_run()
             && !(turns && reading.recipe.begins_anew())
+            && !(users && reading.recipe.hears_users())
         {
             return reading.facts(*lane, text);
         }

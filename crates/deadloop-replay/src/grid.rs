@@ -2,6 +2,8 @@
 //! [`swept`] and multiplied by the same [`product`].
 //!
 //! ```toml
+//! ignore = ['^\s*\|']                                       # as in a settings file
+//!
 //! [[guard]]
 //! detector = "checkpoint"
 //! [guard.params]
@@ -15,7 +17,7 @@ use std::collections::HashSet;
 
 use deadloop_detect::{
     DECIMAL, Domain, GuardTable, Mark, Member, Param, Params, Per, Response, SettingsError, Spec,
-    Value, meant, resolve,
+    Value, ignore, meant, prompt_for_all, resolve,
 };
 use serde::Deserialize;
 use toml::Spanned;
@@ -45,6 +47,8 @@ const MAX_VALUES: usize = u16::MAX as usize;
 struct Wire {
     #[serde(default)]
     guard: Vec<GuardTable>,
+    ignore: Option<Spanned<Vec<String>>>,
+    prompt: Option<Spanned<String>>,
 }
 
 #[derive(Deserialize)]
@@ -60,7 +64,9 @@ impl Grid {
     /// Reads a grid file; every value of every parameter is checked by itself. Which of their
     /// combinations are possible is found by [`Plan::add_grid`](crate::Plan::add_grid).
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
-        let wire: Wire = toml::from_str(text).map_err(|e| SettingsError::from_toml(text, &e))?;
+        let mut wire: Wire =
+            toml::from_str(text).map_err(|e| SettingsError::from_toml(text, &e))?;
+        prompt_for_all(&mut wire.guard, wire.prompt.as_ref());
         let on: Vec<&GuardTable> = wire.guard.iter().filter(|table| table.enabled).collect();
         if on.is_empty() {
             return Err(SettingsError::at(
@@ -70,7 +76,8 @@ impl Grid {
             ));
         }
         let members = on.iter().map(|table| member(table, text));
-        let members: Vec<GridMember> = members.collect::<Result<_, _>>()?;
+        let mut members: Vec<GridMember> = members.collect::<Result<_, _>>()?;
+        ignoring(&mut members, wire.ignore.as_ref(), text)?;
         for (table, member) in on.iter().zip(&members) {
             let [first, this] = [&members[0], member].map(|m| m.base.response.level().name());
             if first != this {
@@ -96,6 +103,21 @@ impl Grid {
         let first = self.members.first();
         first.map_or(Response::Stop, |m| m.base.response.level())
     }
+}
+
+/// Gives the white list of a file to its members.
+fn ignoring(
+    members: &mut [GridMember],
+    list: Option<&Spanned<Vec<String>>>,
+    text: &str,
+) -> Result<(), SettingsError> {
+    let listed = ignore(list, text)?;
+    for member in members.iter_mut().map(|member| &mut member.base) {
+        member
+            .leave_out(&listed)
+            .map_err(|what| SettingsError::at(text, list.map_or(0..0, Spanned::span), what))?;
+    }
+    Ok(())
 }
 
 fn member(table: &GuardTable, text: &str) -> Result<GridMember, SettingsError> {

@@ -190,7 +190,7 @@ fn every_class_of_the_policy_is_there_and_no_other() {
 
 #[test]
 fn cards_count_what_is_in_the_files() {
-    for name in ["starter", "negatives", "local-lm"] {
+    for name in ["starter", "negatives", "puzzles", "local-lm"] {
         let (corpus, entries) = read(name);
         let mut of_model: BTreeMap<&str, i64> = BTreeMap::new();
         for entry in &entries {

@@ -196,6 +196,11 @@ impl Detector {
         matches!(self.measure, Measuring::Text(_))
     }
 
+    /// Whether it looks for repetition in a text, and so may be told what is none: [`Ignore`](crate::Ignore).
+    pub fn takes_ignore(&self) -> bool {
+        self.reads_text() && self.notices.is_empty()
+    }
+
     /// The threshold parameters, in the order of [bounds](crate::Fact::bounds).
     pub fn thresholds(&self) -> impl Iterator<Item = (&'static Param, Threshold)> {
         self.params.iter().filter_map(|p| match p.mark {

@@ -2,6 +2,8 @@
 //!
 //! ```toml
 //! deployment_loop_rate = 0.003   # share of production's outputs that loop; optional
+//! ignore = ['^\s*\|']             # optional: lines that no detector of text reads, of all guards of the file
+//! prompt = "skip"                # optional, for all guards of the file: as below
 //!
 //! [[guard]]
 //! detector = "checkpoint"
@@ -10,6 +12,8 @@
 //! enabled  = true                # optional
 //! response = "stop"              # optional: observe, warn, refuse or stop; else what the detector says
 //! per      = "turn"              # optional, of a detector of text in a run: each turn is a text of its own; or run
+//! ignore   = ['^}$']             # optional, of a detector of text: lines that it does not read either
+//! prompt   = "check"             # optional, of a detector of text; or skip: repetition counts only beyond what the user wrote
 //! [guard.params]
 //! min_matches = 8
 //!
@@ -37,7 +41,7 @@ mod model_list;
 mod table;
 pub use model_list::{ModelList, OverrideGlob};
 use table::setting;
-pub use table::{GuardTable, Named, resolve};
+pub use table::{GuardTable, Named, ignore, prompt_for_all, resolve};
 
 /// Which guard watches which model.
 #[derive(Clone, Debug)]
@@ -130,6 +134,8 @@ struct Wire {
     #[serde(default)]
     model: Vec<ModelTable>,
     deployment_loop_rate: Option<Spanned<f64>>,
+    ignore: Option<Spanned<Vec<String>>>,
+    prompt: Option<Spanned<String>>,
     #[serde(default, rename = "think")]
     _think: toml::Table,
 }
@@ -155,7 +161,12 @@ impl Settings {
 
     /// Reads a settings file. Everything is checked: names, bounds, what is impossible together.
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
-        let wire: Wire = toml::from_str(text).map_err(|e| SettingsError::from_toml(text, &e))?;
+        let mut wire: Wire =
+            toml::from_str(text).map_err(|e| SettingsError::from_toml(text, &e))?;
+        let models = wire.model.iter_mut().map(|model| &mut model.guard);
+        for guards in models.chain([&mut wire.guard]) {
+            prompt_for_all(guards, wire.prompt.as_ref());
+        }
         if wire.guard.is_empty() && wire.model.is_empty() {
             return Err(SettingsError::at(
                 text,
@@ -177,11 +188,35 @@ impl Settings {
         let guard = setting(&wire.guard, text)?;
         let models: Vec<_> = wire.model.iter().map(model).collect::<Result<_, _>>()?;
         let (globs, own) = models.into_iter().unzip();
-        Ok(Self {
+        Self {
             guard,
             models: ModelList::new(globs),
             own,
             deployment_loop_rate: loop_rate(wire.deployment_loop_rate, text)?,
+        }
+        .ignoring(wire.ignore.as_ref(), text)
+    }
+
+    /// The same where the list of a file is for all its guards.
+    fn ignoring(
+        self,
+        list: Option<&Spanned<Vec<String>>>,
+        text: &str,
+    ) -> Result<Self, SettingsError> {
+        let Some(span) = list.map(Spanned::span) else {
+            return Ok(self);
+        };
+        let error = |what: String| SettingsError::at(text, span.clone(), format!("ignore: {what}"));
+        let listed = ignore(list, text)?;
+        let takes = |guard: &Setting| guard.members.iter().any(|m| m.detector.takes_ignore());
+        if !self.own.iter().chain([&self.guard]).any(takes) {
+            return Err(error("no guard looks for repetition in a text".into()));
+        }
+        let own = self.own.into_iter().map(|guard| guard.ignoring(&listed));
+        Ok(Self {
+            own: own.collect::<Result<_, _>>().map_err(&error)?,
+            guard: self.guard.ignoring(&listed).map_err(&error)?,
+            ..self
         })
     }
 

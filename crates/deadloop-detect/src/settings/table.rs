@@ -7,9 +7,11 @@ use toml::Spanned;
 
 use super::SettingsError;
 use crate::detectors::{DETECTORS, Detector};
+use crate::ignore::Ignore;
 use crate::meant::meant;
 use crate::params::Params;
 use crate::per::Per;
+use crate::prompt::Prompt;
 use crate::response::Response;
 use crate::setting::{Member, Setting};
 use crate::stream::Channel;
@@ -29,6 +31,10 @@ pub struct GuardTable {
     pub response: Option<Spanned<String>>,
     /// What a detector of text takes for one text in a run; absent: a turn.
     pub per: Option<Spanned<String>>,
+    /// Patterns of lines that a detector of text does not read.
+    pub ignore: Option<Spanned<Vec<String>>>,
+    /// What a detector of text makes of repetition that the user brought; absent: what the file says, else nothing else.
+    pub prompt: Option<Spanned<String>>,
     /// Whether it is switched on.
     #[serde(default = "switched_on")]
     pub enabled: bool,
@@ -110,6 +116,8 @@ pub fn resolve<'a>(
         params,
         response: response(detector, table.response.as_ref(), text)?,
         per: per(detector, table.per.as_ref(), text)?,
+        ignore: own_ignore(detector, table.ignore.as_ref(), text)?,
+        prompt: prompt(detector, table.prompt.as_ref(), text)?,
     };
     let known = |(name, item): (&'a Spanned<String>, _)| match detector.param(name.get_ref()) {
         Some(_) => Ok((name, item)),
@@ -187,6 +195,69 @@ fn per(
     let found = Per::named(name.get_ref());
     let what = format!("there is no per \"{}\"", name.get_ref());
     found.ok_or_else(|| unknown(name, &what, Per::ALL.map(Per::name), text))
+}
+
+/// Gives what a file says of all its guards to those that take it and say nothing themselves.
+pub fn prompt_for_all(tables: &mut [GuardTable], prompt: Option<&Spanned<String>>) {
+    let takes = |table: &&mut GuardTable| {
+        let detector = Detector::find(table.detector.get_ref());
+        table.prompt.is_none() && detector.is_some_and(Detector::takes_ignore)
+    };
+    for table in tables.iter_mut().filter(takes) {
+        table.prompt = prompt.cloned();
+    }
+}
+
+/// What a detector of text makes of repetition that the user brought.
+fn prompt(
+    detector: &'static Detector,
+    name: Option<&Spanned<String>>,
+    text: &str,
+) -> Result<Prompt, SettingsError> {
+    let Some(name) = name else {
+        return Ok(Prompt::default());
+    };
+    if !detector.takes_ignore() {
+        return Err(no_repetition(detector, "prompt", name.span(), text));
+    }
+    let found = Prompt::named(name.get_ref());
+    let what = format!("there is no prompt \"{}\"", name.get_ref());
+    found.ok_or_else(|| unknown(name, &what, Prompt::ALL.map(Prompt::name), text))
+}
+
+/// The error of a key that says what is no repetition, beside a detector that looks for none.
+fn no_repetition(
+    detector: &'static Detector,
+    key: &str,
+    span: std::ops::Range<usize>,
+    text: &str,
+) -> SettingsError {
+    let name = detector.name;
+    let what = format!("{name} looks for no repetition in a text: {key} is for what does");
+    SettingsError::at(text, span, what)
+}
+
+/// The white list that a table brings, if its detector takes one.
+fn own_ignore(
+    detector: &'static Detector,
+    list: Option<&Spanned<Vec<String>>>,
+    text: &str,
+) -> Result<Ignore, SettingsError> {
+    match list {
+        Some(list) if !detector.takes_ignore() => {
+            Err(no_repetition(detector, "ignore", list.span(), text))
+        }
+        list => ignore(list, text),
+    }
+}
+
+/// A white list, read; without one nothing is on it. `text` is the file, for the place in an error.
+pub fn ignore(list: Option<&Spanned<Vec<String>>>, text: &str) -> Result<Ignore, SettingsError> {
+    let Some(list) = list else {
+        return Ok(Ignore::default());
+    };
+    Ignore::new(list.get_ref())
+        .map_err(|what| SettingsError::at(text, list.span(), format!("ignore: {what}")))
 }
 
 /// The channel that a table names, if its detector reads it.

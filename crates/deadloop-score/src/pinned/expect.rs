@@ -15,7 +15,7 @@ use toml::Value;
 /// | `alarm` | `true`, `false`, or the char at which it must alarm; left out: whether a mark or `between` says where |
 /// | `between` | first and last position at which the alarm is right: a number, or `onset`, `alarm`, `end` with a number added, as `"onset+600"` |
 /// | `kind` | the alarm's kind |
-/// | `detector`, `preset`, `params` | the guard that is meant; left out: the settings that are checked |
+/// | `detector`, `preset`, `params`, `ignore`, `prompt` | the guard that is meant; left out: the settings that are checked |
 /// | `guard` | the same by the name of one that ships: `recommended` or `recommended-agents` |
 /// | `todo` | why it is not so yet: it does not fail, and is told once it holds |
 ///
@@ -88,6 +88,8 @@ pub(super) struct Table {
     guard: Option<String>,
     #[serde(default)]
     params: BTreeMap<String, Value>,
+    ignore: Option<Value>,
+    prompt: Option<Value>,
     alarm: Option<Value>,
     between: Option<[Value; 2]>,
     kind: Option<String>,
@@ -204,15 +206,21 @@ impl Table {
             return shipped(guard, self.detector.is_some()).map(Some);
         }
         let Some(detector) = &self.detector else {
-            return match (&self.preset, self.params.is_empty()) {
-                (None, true) => Ok(None),
-                _ => Err("preset and params need a detector beside them".into()),
+            let others = self.preset.is_some() || self.ignore.is_some() || self.prompt.is_some();
+            return match others || !self.params.is_empty() {
+                false => Ok(None),
+                true => Err("preset, params, ignore and prompt need a detector beside them".into()),
             };
         };
         let mut guard = toml::Table::new();
         guard.insert("detector".into(), detector.clone().into());
         if let Some(preset) = &self.preset {
             guard.insert("preset".into(), preset.clone().into());
+        }
+        for (key, value) in [("ignore", &self.ignore), ("prompt", &self.prompt)] {
+            if let Some(value) = value {
+                guard.insert(key.into(), value.clone());
+            }
         }
         let params: toml::Table = self.params.clone().into_iter().collect();
         guard.insert("params".into(), Value::Table(params));

@@ -123,6 +123,8 @@ fn every_file_of_the_repository_is_accepted() {
         "faults",
         "negatives",
         "planted",
+        "planted-text",
+        "puzzles",
     ] {
         spec.takes_file(&root.join(format!("datasets/{corpus}/spec.toml")));
     }
@@ -134,8 +136,17 @@ fn every_file_of_the_repository_is_accepted() {
     ] {
         files(folder).iter().for_each(|file| forms.takes_file(file));
     }
+    forms.takes_file(&root.join("datasets/puzzles/forms.toml"));
     let dataset = Schema::of("dataset");
-    for corpus in ["faults", "local-lm", "negatives", "planted", "starter"] {
+    for corpus in [
+        "faults",
+        "local-lm",
+        "negatives",
+        "planted",
+        "planted-text",
+        "puzzles",
+        "starter",
+    ] {
         dataset.takes_file(&root.join(format!("datasets/{corpus}/dataset.toml")));
     }
     dataset.takes_file(&root.join("crates/deadloop/src/commands/init/files/corpus/dataset.toml"));

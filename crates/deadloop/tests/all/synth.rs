@@ -53,8 +53,8 @@ fn planted_is_the_same_for_any_jobs_and_whole() {
 }
 
 #[test]
-fn negatives_and_the_starter_are_committed_as_they_are_made() {
-    for corpus in ["negatives", "starter"] {
+fn hard_negatives_and_the_starter_are_committed_as_they_are_made() {
+    for corpus in ["negatives", "puzzles", "starter"] {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let run = synth(&spec(corpus), dir.path(), &["--quiet"]);
         assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));

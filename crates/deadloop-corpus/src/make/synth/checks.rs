@@ -51,7 +51,7 @@ impl CorpusSpec {
         if !fills && units.any(|unit| unit.texts.iter().any(|text| text.contains("{}"))) {
             return refuse(
                 format!("{} of texts with {{}} in them", l.kind),
-                "near-repeat with drift fill or counter, or texts without {}",
+                "near-repeat with drift fill, draw or counter, or texts without {}",
             );
         }
         Ok(())

@@ -61,7 +61,7 @@ impl Maker<'_> {
         let fills = l
             .drift
             .as_ref()
-            .is_some_and(|drift| drift.kind == DriftKind::Fill);
+            .is_some_and(|drift| matches!(drift.kind, DriftKind::Fill | DriftKind::Draw));
         let fillers = if fills { fillers } else { Vec::new() };
         let text = match &l.drift {
             Some(drift) if l.lead.high == 0 => drift.base(&text, self.wanted.lang),

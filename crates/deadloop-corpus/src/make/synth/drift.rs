@@ -9,6 +9,7 @@ use crate::make::plant::{Numbering, PlantKind, Planting, Rng};
 pub(super) const KINDS: &[&str] = &[
     "counter",
     "fill",
+    "draw",
     "word",
     "paraphrase",
     "case",
@@ -20,6 +21,8 @@ pub(super) const KINDS: &[&str] = &[
 pub(super) enum DriftKind {
     Counter,
     Fill,
+    /// As fill, each copy from any filler: no period comes of it.
+    Draw,
     Word,
     Paraphrase,
     Case,
@@ -55,6 +58,7 @@ impl Drift {
         let kind = match table.text("kind") {
             Some("counter") => DriftKind::Counter,
             Some("fill") => DriftKind::Fill,
+            Some("draw") => DriftKind::Draw,
             Some("paraphrase") => DriftKind::Paraphrase,
             Some("case") => DriftKind::Case,
             Some("space") => DriftKind::Space,
@@ -85,21 +89,25 @@ impl Drift {
                 .filter_map(|lang| spec.units(looped.unit.as_deref()?, lang))
         };
         match self.kind {
-            DriftKind::Fill if looped.lead.high > 0 => refuse(
-                "drift fill with lead",
+            DriftKind::Fill | DriftKind::Draw if looped.lead.high > 0 => refuse(
+                "drift fill or draw with lead",
                 "another drift: exact copies have nothing to fill in",
             ),
-            DriftKind::Fill if looped.unit.is_none() => refuse(
-                "drift fill of text that is cut",
+            DriftKind::Fill | DriftKind::Draw if looped.unit.is_none() => refuse(
+                "drift fill or draw of text that is cut",
                 "unit: texts with {} in them",
             ),
-            DriftKind::Fill if units().any(|unit| unit.fillers.len() < 2) => refuse(
-                "drift fill with nothing to fill in",
-                "at least two fillers in every [[unit]]",
-            ),
-            DriftKind::Fill if units().any(|u| !u.texts.iter().all(|t| t.contains("{}"))) => {
+            DriftKind::Fill | DriftKind::Draw if units().any(|unit| unit.fillers.len() < 2) => {
                 refuse(
-                    "drift fill, but a text without {}",
+                    "drift fill or draw with nothing to fill in",
+                    "at least two fillers in every [[unit]]",
+                )
+            }
+            DriftKind::Fill | DriftKind::Draw
+                if units().any(|u| !u.texts.iter().all(|t| t.contains("{}"))) =>
+            {
+                refuse(
+                    "drift fill or draw, but a text without {}",
                     "{} in every text of the [[unit]]",
                 )
             }
@@ -131,7 +139,10 @@ impl Drift {
 
     /// Whether it puts something in place of `{}`.
     pub(super) fn fills(&self) -> bool {
-        matches!(self.kind, DriftKind::Fill | DriftKind::Counter)
+        matches!(
+            self.kind,
+            DriftKind::Fill | DriftKind::Draw | DriftKind::Counter
+        )
     }
 
     /// The first copy's text with a place for the number, where it counts and has none.
@@ -162,6 +173,7 @@ impl Drift {
                 Some(plan.copy(number).replace("{}", &count.to_string()))
             }
             DriftKind::Fill => Some(plan.copy(number)),
+            DriftKind::Draw => Some(plan.copy(rng.below(plan.fillers.len().max(1)))),
             DriftKind::Circle => {
                 let copy = plan.copy(number);
                 let mut order = statements(&copy);

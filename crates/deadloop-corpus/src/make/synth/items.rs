@@ -336,7 +336,7 @@ pub(crate) const DRIFT: &[Key] = &[
         "kind",
         Domain::Word(super::drift::KINDS),
         REQUIRED,
-        "counter: a number counts the copies; fill: {} is filled from fillers; \
+        "counter: a number counts the copies; fill: {} is filled from fillers in turn; draw: with any of them; \
              word: a word becomes another; paraphrase: words become their like; case, \
              space: noise; circle: the statements of the text in another order, glued \
              by words of doubt",

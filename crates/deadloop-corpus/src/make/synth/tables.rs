@@ -145,13 +145,13 @@ pub(crate) const UNIT: &[Key] = &[
         "texts",
         Domain::Texts,
         REQUIRED,
-        "the texts, each with its own end (a blank, a line break); {} is filled by drift fill and counter",
+        "the texts, each with its own end (a blank, a line break); {} is filled by drift fill, draw and counter",
     ),
     key(
         "fillers",
         Domain::Texts,
         "none",
-        "what drift fill puts in place of {}",
+        "what drift fill and draw put in place of {}",
     ),
 ];
 

@@ -30,7 +30,6 @@ impl Look {
         let drop_tail = self.drop_tail;
         let block = Cut {
             marker: None,
-            ignore: &self.ignore,
             blank: Blank::Drop,
             drop_tail,
         };

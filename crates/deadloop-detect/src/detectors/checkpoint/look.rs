@@ -25,7 +25,6 @@ pub(super) struct Look {
     pub(super) blank_lines: Blank,
     pub(super) order: Order,
     pub(super) code: Code,
-    pub(super) ignore: Vec<Regex>,
 }
 
 /// A set of chars, tested for every char of the text.
@@ -111,7 +110,6 @@ impl Look {
                 None if word("code", "skip") => Code::Skip,
                 None => Code::Check,
             },
-            ignore: params.items("ignore").iter().filter_map(regex).collect(),
         };
         Self {
             keep_from: look.all_keep_from(),

@@ -162,5 +162,5 @@ static PARAMS: &[Param] = &[
         .unit("elements")
         .doc("text inside ``` fences: checked, left out, or checked with this min_matches"),
     Param::new("ignore", Literal::Texts(&[]), Domain::Regexes)
-        .doc("white list: a block or line that matches one of these is left out"),
+        .doc("white list: lines that are not read; the same as `ignore` beside `detector`, for grids"),
 ];

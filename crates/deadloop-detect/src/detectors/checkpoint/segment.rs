@@ -23,8 +23,6 @@ pub(super) struct Segment<'a> {
 pub(super) struct Cut<'a> {
     /// Taken off the start of an element before it is compared.
     pub(super) marker: Option<&'a Regex>,
-    /// Elements that match one of these are left out.
-    pub(super) ignore: &'a [Regex],
     /// What becomes of elements of white space.
     pub(super) blank: Blank,
     /// The last element, which the checkpoint cut, is left out.
@@ -101,12 +99,11 @@ impl<'a> Segment<'a> {
 
 impl Cut<'_> {
     fn keeps(&self, piece: &str) -> bool {
-        let blank = match self.blank {
-            Blank::Keep => false,
-            Blank::Drop => piece.trim().is_empty(),
-            Blank::Bare => self.compared(piece).trim().is_empty(),
-        };
-        !(blank || self.ignore.iter().any(|r| r.is_match(piece)))
+        match self.blank {
+            Blank::Keep => true,
+            Blank::Drop => !piece.trim().is_empty(),
+            Blank::Bare => !self.compared(piece).trim().is_empty(),
+        }
     }
 
     fn compared<'t>(&self, piece: &'t str) -> &'t str {

@@ -128,6 +128,8 @@ fn expect() -> Outcome<Json> {
         "type": "object",
         "properties": {
             "detector": {"enum": names}, "preset": {"type": "string"}, "params": {"type": "object"},
+            "ignore": settings::ignore("lines that the detector does not read: patterns"),
+            "prompt": settings::prompt(),
             "guard": {"enum": ["recommended", "recommended-agents"], "description": "a guard that ships"},
             "alarm": {"type": ["boolean", "integer"], "description": alarm},
             "between": {"type": "array", "items": place, "minItems": 2, "maxItems": 2},
@@ -135,7 +137,9 @@ fn expect() -> Outcome<Json> {
             "todo": {"type": "string", "description": "known to be otherwise, and why"},
         },
         "additionalProperties": false,
-        "dependentRequired": {"preset": ["detector"], "params": ["detector"]},
+        "dependentRequired": {
+            "preset": ["detector"], "params": ["detector"], "ignore": ["detector"], "prompt": ["detector"],
+        },
         "not": {"anyOf": [
             {"required": ["alarm", "between"], "properties": {"alarm": {"not": {"const": true}}}},
             {"required": ["guard", "detector"]},

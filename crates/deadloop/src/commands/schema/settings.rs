@@ -1,6 +1,6 @@
 //! Settings and grids: guards of every detector in the registry, each with its own parameters and presets.
 
-use deadloop_detect::{DETECTORS, Detector, Measuring, Per, Response};
+use deadloop_detect::{DETECTORS, Detector, Measuring, Per, Prompt, Response};
 use serde_json::{Map, Value as Json, json};
 
 use super::dataset;
@@ -29,6 +29,8 @@ pub(super) fn settings() -> Outcome<Map<String, Json>> {
                 "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1,
                 "description": "the share of production's responses that loop",
             },
+            "ignore": ignore("lines that no guard reads of a text: patterns"),
+            "prompt": prompt(),
             "think": dataset::think(),
         },
         "anyOf": [
@@ -50,10 +52,23 @@ pub(super) fn grid() -> Outcome<Map<String, Json>> {
                 "type": "array", "items": {"$ref": "#/$defs/guard"}, "contains": on,
                 "description": "a grid of several guards is the product of all",
             },
+            "ignore": ignore("lines that no guard reads of a text: patterns"),
+            "prompt": prompt(),
         },
         "required": ["guard"], "additionalProperties": false,
         "$defs": {"guard": guard(true)?},
     })))
+}
+
+/// A white list.
+pub(super) fn ignore(words: &str) -> Json {
+    json!({"type": "array", "items": {"type": "string"}, "description": words})
+}
+
+/// What becomes of repetition that the user brought.
+pub(super) fn prompt() -> Json {
+    let words = "skip: repetition in a text counts only beyond what the user wrote; default: check";
+    json!({"enum": Prompt::ALL.map(Prompt::name), "description": words})
 }
 
 /// One `[[guard]]`: its detector says which parameters and presets there are.
@@ -67,6 +82,8 @@ fn guard(in_grid: bool) -> Outcome<Json> {
             "channel": {"type": "string", "description": "default: reasoning and answer, each by itself; of a detector of runs its own"},
             "response": {"enum": Response::ALL.map(Response::name), "description": "what an alarm does; default: what the detector says"},
             "per": {"enum": Per::ALL.map(Per::name), "description": "what a detector of text takes for one text in a run; default: turn"},
+            "ignore": ignore("lines that a detector of repetition in a text does not read: patterns"),
+            "prompt": prompt(),
             "enabled": {"type": "boolean", "default": true},
             "params": {"type": "object"},
         },

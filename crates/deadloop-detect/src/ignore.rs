@@ -1,0 +1,195 @@
+//! [`Ignore`]: the white list of a detector of text; and the meter that leaves out what is on it.
+
+use std::collections::VecDeque;
+
+use regex::RegexSet;
+
+use crate::fact::Fact;
+use crate::meter::TextMeter;
+use crate::stream::Chars;
+
+/// A line is held against the patterns whole, up to this many chars; of a longer one each piece of so many chars by
+/// itself. So much of a text waits at most until a detector reads it.
+pub const LINE_CHARS: usize = 1000;
+
+/// Places where text was left out that are remembered, so that an onset before them is told where it is.
+const PLACES: usize = 1024;
+
+/// Lines of which a pattern must leave one: it blinds a detector that matches all of them.
+const ALL_KINDS: [&str; 6] = ["", " ", "so 1", "思考。", "| 2 | x |", "-----"];
+
+/// The white list of a detector of text: `ignore` in a settings file. A line that one of its patterns matches is not read.
+///
+/// A line is what ends with a line feed. It is held against the patterns without its line end, and waits for it: where it is
+/// read, all of it is known at its end. Of a line of more than [`LINE_CHARS`] chars each piece of so many is a line.
+/// Lines that are left out count in no threshold; positions count them. What follows the last line end is read when the
+/// text goes on, and is not read if it does not.
+#[derive(Clone, Debug, Default)]
+pub struct Ignore(Option<RegexSet>);
+
+impl Ignore {
+    /// The list of these patterns.
+    ///
+    /// # Errors
+    /// One of them is no regular expression, is too large, or matches every line.
+    pub fn new<S: AsRef<str>>(patterns: &[S]) -> Result<Self, String> {
+        let mut kept: Vec<&str> = Vec::new();
+        for pattern in patterns.iter().map(AsRef::as_ref) {
+            crate::param::pattern(pattern)?;
+            if !kept.contains(&pattern) {
+                kept.push(pattern);
+            }
+        }
+        let set = RegexSet::new(&kept).map_err(|_| "the patterns are too large together")?;
+        let all = |pattern: &&&str| {
+            let one = RegexSet::new([**pattern]);
+            one.is_ok_and(|one| ALL_KINDS.iter().all(|line| one.is_match(line)))
+        };
+        if let Some(pattern) = kept.iter().find(all) {
+            return Err(format!(
+                "{pattern:?} matches every line: the detector would read nothing"
+            ));
+        }
+        Ok(Self((!kept.is_empty()).then_some(set)))
+    }
+
+    /// The patterns, in their order, none of them twice.
+    pub fn patterns(&self) -> &[String] {
+        self.0.as_ref().map_or(&[], RegexSet::patterns)
+    }
+
+    /// Whether there is no pattern: nothing is left out.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// These patterns, then those of the other list.
+    ///
+    /// # Errors
+    /// They are too large together.
+    pub fn and(&self, other: &Self) -> Result<Self, String> {
+        if other.is_empty() {
+            return Ok(self.clone());
+        }
+        let all: Vec<&String> = self.patterns().iter().chain(other.patterns()).collect();
+        Self::new(&all)
+    }
+
+    /// Whether a line is left out.
+    fn leaves_out(&self, line: &str) -> bool {
+        let line = line.strip_suffix('\n').unwrap_or(line);
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        self.0.as_ref().is_some_and(|set| set.is_match(line))
+    }
+}
+
+/// Two lists are the same if their patterns are.
+impl PartialEq for Ignore {
+    fn eq(&self, other: &Self) -> bool {
+        self.patterns() == other.patterns()
+    }
+}
+
+/// A meter that reads the lines of a text that are not on a white list.
+pub(crate) struct Lines {
+    ignore: Ignore,
+    meter: Box<dyn TextMeter>,
+    /// The line that is read, and its chars.
+    line: String,
+    chars: usize,
+    /// Chars that `meter` has read.
+    read: u64,
+    left: Left,
+}
+
+impl Lines {
+    pub(crate) fn new(ignore: Ignore, meter: Box<dyn TextMeter>) -> Self {
+        Self {
+            ignore,
+            meter,
+            line: String::new(),
+            chars: 0,
+            read: 0,
+            left: Left::default(),
+        }
+    }
+
+    /// The line is whole: it is read or left out.
+    fn end(&mut self, facts: &mut Vec<Fact>) {
+        let chars = self.chars as u64;
+        if self.ignore.leaves_out(&self.line) {
+            self.left.out(self.read, chars);
+        } else {
+            let known = facts.len();
+            self.meter.push(&self.line, facts);
+            self.read += chars;
+            let end = Chars(self.read + self.left.total);
+            let told: Vec<Fact> = facts.drain(known..).collect();
+            facts.extend(told.into_iter().map(|fact| {
+                let onset = self.left.place(fact.onset.count());
+                fact.known_at(end, Chars(onset))
+            }));
+        }
+        self.line.clear();
+        self.chars = 0;
+    }
+}
+
+impl TextMeter for Lines {
+    fn push(&mut self, piece: &str, facts: &mut Vec<Fact>) {
+        let mut rest = piece;
+        while !rest.is_empty() {
+            let (part, chars) = up_to(rest, LINE_CHARS - self.chars);
+            self.line.push_str(part);
+            self.chars += chars;
+            rest = &rest[part.len()..];
+            if self.chars == LINE_CHARS || part.ends_with('\n') {
+                self.end(facts);
+            }
+        }
+    }
+}
+
+/// The beginning of a text up to its first line end, at most `most` chars of it, and how many they are.
+fn up_to(text: &str, most: usize) -> (&str, usize) {
+    let mut chars = 0;
+    for (at, c) in text.char_indices() {
+        chars += 1;
+        if c == '\n' || chars == most {
+            return (&text[..at + c.len_utf8()], chars);
+        }
+    }
+    (text, chars)
+}
+
+/// Where text was left out.
+#[derive(Default)]
+struct Left {
+    /// The chars that were read before a place, and all that was left out up to there; both rise.
+    places: VecDeque<(u64, u64)>,
+    /// What was left out before the places that are remembered.
+    before: u64,
+    /// All that was left out.
+    total: u64,
+}
+
+impl Left {
+    fn out(&mut self, read: u64, chars: u64) {
+        self.total += chars;
+        match self.places.back_mut() {
+            Some((at, total)) if *at == read => *total = self.total,
+            _ => self.places.push_back((read, self.total)),
+        }
+        if self.places.len() > PLACES {
+            self.before = self.places.pop_front().map_or(0, |(_, total)| total);
+        }
+    }
+
+    /// Where in the text the char stands before which so many were read. Before the places that are remembered it
+    /// stands further back.
+    fn place(&self, read: u64) -> u64 {
+        let after = self.places.partition_point(|(at, _)| *at <= read);
+        let last = after.checked_sub(1).and_then(|i| self.places.get(i));
+        read + last.map_or(self.before, |(_, total)| *total)
+    }
+}

@@ -1,0 +1,136 @@
+//! [`Prompt`]: what a detector of text makes of repetition that the user brought; and [`Said`], which knows what that was.
+
+use serde::{Deserialize, Serialize};
+
+use crate::fact::Fact;
+use crate::stream::Chars;
+
+/// What a detector of text makes of repetition that stands in what the user wrote: `prompt` in a settings file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Prompt {
+    /// It is repetition like any other.
+    #[default]
+    Check,
+    /// It counts only beyond that: an alarm waits as long as all that repeats, from the first copy to the last char, stands word
+    /// for word in the last [`PROMPT_CHARS`] of what the user wrote.
+    Skip,
+}
+
+/// How much of what the user wrote is kept where it is skipped, in chars: the last of it.
+pub const PROMPT_CHARS: usize = 32_768;
+
+impl Prompt {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Check, Self::Skip];
+
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Check => "check",
+            Self::Skip => "skip",
+        }
+    }
+
+    /// The one with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|prompt| prompt.name() == name)
+    }
+}
+
+/// What the user wrote, and as much of the text that is read as could stand in it.
+#[derive(Default)]
+pub(crate) struct Said {
+    /// The messages, a line feed after each.
+    said: Window,
+    /// The end of the text, and how many chars of it have been read.
+    text: Window,
+    read: u64,
+}
+
+impl Said {
+    /// A message of the user.
+    pub(crate) fn hear(&mut self, message: &str) {
+        self.said.push(message, PROMPT_CHARS);
+        self.said.push("\n", PROMPT_CHARS);
+    }
+
+    /// Another text begins.
+    pub(crate) fn begin_anew(&mut self) {
+        self.text = Window::default();
+        self.read = 0;
+    }
+
+    /// Reads a piece of the text, and keeps of the facts that were told of it what goes beyond what the user wrote.
+    pub(crate) fn beyond(&mut self, piece: &str, facts: &mut Vec<Fact>, known: usize) {
+        self.read += Chars::of(piece).0;
+        if self.said.chars == 0 {
+            return;
+        }
+        // Nothing longer than all that was said stands in it: one char more shows that.
+        let most = self.said.chars + 1 + Chars::of(piece).0 as usize;
+        self.text.push(piece, most);
+        let told: Vec<Fact> = facts.drain(known..).collect();
+        facts.extend(told.into_iter().filter_map(|fact| self.rest(fact)));
+    }
+
+    /// What is left of a fact: its steps after the longest beginning of its tail that the user wrote too.
+    fn rest(&self, fact: Fact) -> Option<Fact> {
+        let start = fact.onset.count().saturating_sub(fact.period.count());
+        let Some(tail) = self.text.last(self.read.saturating_sub(start)) else {
+            return Some(fact);
+        };
+        let stands = |chars: u64| self.said.text.contains(beginning(tail, chars));
+        let known = fact.position(fact.at).count().saturating_sub(start);
+        if !stands(known) {
+            return Some(fact);
+        }
+        // It stands there up to `low` chars, and not with `high`.
+        let (mut low, mut high) = (known, Chars::of(tail).0 + 1);
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            match stands(middle) {
+                true => low = middle,
+                false => high = middle,
+            }
+        }
+        fact.beyond(Chars(start + low))
+    }
+}
+
+/// The first chars of a text.
+fn beginning(text: &str, chars: u64) -> &str {
+    let chars = usize::try_from(chars).unwrap_or(usize::MAX);
+    let end = text
+        .char_indices()
+        .nth(chars)
+        .map_or(text.len(), |(at, _)| at);
+    &text[..end]
+}
+
+/// The last chars of a text that is written on.
+#[derive(Default)]
+struct Window {
+    text: String,
+    chars: usize,
+}
+
+impl Window {
+    /// Adds a piece, and keeps the last `most` chars.
+    fn push(&mut self, piece: &str, most: usize) {
+        self.text.push_str(piece);
+        self.chars += piece.chars().count();
+        if self.chars > most {
+            let gone = self.chars - most;
+            let end = beginning(&self.text, gone as u64).len();
+            self.text.drain(..end);
+            self.chars = most;
+        }
+    }
+
+    /// The last chars; `None`: so many are not kept.
+    fn last(&self, chars: u64) -> Option<&str> {
+        let before = (self.chars as u64).checked_sub(chars)?;
+        Some(&self.text[beginning(&self.text, before).len()..])
+    }
+}

@@ -1,0 +1,252 @@
+//! The white list of detectors of text: lines that match are not read.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use deadloop_detect::{Event, Guard, Ignore, LINE_CHARS, Member, Settings, TextChannel};
+use proptest::prelude::*;
+use regex::Regex;
+
+use crate::common::{alarm, fires, member, preset};
+
+/// A member with a white list.
+fn ignoring(base: Member, patterns: &[&str]) -> Member {
+    Member {
+        ignore: Ignore::new(patterns).unwrap(),
+        ..base
+    }
+}
+
+/// The pieces of a text that are held against the patterns, as the definition has it.
+fn lines(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = vec![String::new()];
+    for c in text.chars() {
+        let line = lines.last_mut().unwrap();
+        line.push(c);
+        if c == '\n' || line.chars().count() == LINE_CHARS {
+            lines.push(String::new());
+        }
+    }
+    // The last one has not ended: nobody knows yet whether it matches.
+    lines.pop();
+    lines
+}
+
+/// Where a guard alarms and where its onset is: the plain guard on what is left of the text, told at the end of the line.
+fn slow(base: &Member, patterns: &[&str], text: &str) -> Option<(u64, u64, u64)> {
+    let patterns: Vec<Regex> = patterns.iter().map(|p| Regex::new(p).unwrap()).collect();
+    let (mut left, mut places) = (String::new(), Vec::new());
+    let (mut at, mut ends) = (0_u64, Vec::new());
+    for line in lines(text) {
+        let chars = line.chars().count() as u64;
+        let bare = line.strip_suffix('\n').unwrap_or(&line);
+        let bare = bare.strip_suffix('\r').unwrap_or(bare);
+        if !patterns.iter().any(|p| p.is_match(bare)) {
+            left.push_str(&line);
+            places.extend(at..at + chars);
+            ends.extend((0..chars).map(|_| at + chars));
+        }
+        at += chars;
+    }
+    let alarm = alarm(base, &left, 1)?;
+    let exact = usize::try_from(alarm.exact.count()).unwrap();
+    let onset = usize::try_from(alarm.onset.count()).unwrap();
+    let onset = places.get(onset).copied().unwrap_or(at);
+    Some((ends[exact - 1], onset, alarm.period.count()))
+}
+
+fn fast(base: &Member, patterns: &[&str], text: &str, chunk: usize) -> Option<(u64, u64, u64)> {
+    let alarm = alarm(&ignoring(base.clone(), patterns), text, chunk)?;
+    let (exact, onset) = (alarm.exact.count(), alarm.onset.count());
+    Some((exact, onset, alarm.period.count()))
+}
+
+/// Guards of every kind of meter, at thresholds that short texts reach.
+fn guards() -> Vec<Member> {
+    let int = deadloop_detect::Value::Int;
+    let few = [("min_copies", int(3)), ("min_chars", int(40))];
+    let word = |text: &str| deadloop_detect::Value::Text(text.into());
+    let sentences = [few.as_slice(), &[("on", word("sentences"))]].concat();
+    let counters = [sentences.as_slice(), &[("fold", word("counters"))]].concat();
+    let checkpoints = deadloop_detect::Value::List(vec![int(100), int(200), int(300)]);
+    vec![
+        member("periodic", &few),
+        member("periodic", &sentences),
+        member("periodic", &counters),
+        member("recurrence", &[("min_count", int(4))]),
+        member("checkpoint", &[("checkpoints", checkpoints)]),
+        preset("novelty", "dspark"),
+    ]
+}
+
+fn text() -> impl Strategy<Value = String> {
+    let line = prop::sample::select(vec![
+        "| 1 | 2 |",
+        "| 3 | 4 |",
+        "we look at it again.",
+        "a and b",
+        "}",
+        "",
+        "3. we count on",
+        "思考。",
+        "\r",
+    ]);
+    let end = prop::sample::select(vec!["\n", "\n", "\n", " "]);
+    let unit = prop::collection::vec((line, end), 1..5);
+    let unit = unit.prop_map(|lines| lines.iter().map(|(a, b)| format!("{a}{b}")).collect());
+    let stretch = (unit, 1..16_usize).prop_map(|(unit, n): (String, usize)| unit.repeat(n));
+    prop::collection::vec(stretch, 1..6).prop_map(|all| all.concat())
+}
+
+fn patterns() -> impl Strategy<Value = Vec<&'static str>> {
+    let all = vec![r"^\s*\|", r"^\s*}$", "^$", "again", r"^\d+\.", "^思考。$"];
+    prop::sample::subsequence(all, 1..4)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+
+    /// It is the plain guard on what is left, told at the end of a line, in any chunks.
+    #[test]
+    fn what_is_left_is_read_as_if_nothing_else_were_there(
+        guard in prop::sample::select(guards()),
+        patterns in patterns(),
+        text in text(),
+        chunk in 1..50_usize,
+    ) {
+        let want = slow(&guard, &patterns, &text);
+        let found = fast(&guard, &patterns, &text, chunk);
+        prop_assert_eq!(found.map(|f| f.0), want.map(|w| w.0));
+        if let (Some(found), Some(want)) = (found, want) && found.2 == want.2 {
+            prop_assert_eq!(found.1, want.1, "onset");
+        }
+        prop_assert_eq!(fast(&guard, &patterns, &text, usize::MAX), found);
+    }
+}
+
+#[test]
+fn generated_texts_alarm_with_and_without_the_list() {
+    let drawn = (prop::sample::select(guards()), patterns());
+    let both = crate::common::how_often((drawn, text()), |(guard, patterns), text| {
+        slow(guard, patterns, text).is_some()
+    });
+    assert!((60..290).contains(&both), "{both} of 300");
+    let drawn = (prop::sample::select(guards()), patterns());
+    let silent = crate::common::how_often((drawn, text()), |(guard, patterns), text| {
+        fires(guard, text).is_some() && slow(guard, patterns, text).is_none()
+    });
+    assert!(silent > 10, "{silent} of 300");
+}
+
+/// A table of equal rows is no loop where rows are on the list; the thought around it is, and is found.
+#[test]
+fn a_listed_row_is_no_loop_and_what_stands_around_it_is() {
+    let rows = "| 0 | 0 | 0 |\n".repeat(40);
+    let periodic = member("periodic", &[]);
+    let listed = ignoring(periodic.clone(), &[r"^\s*\|"]);
+    assert!(fires(&periodic, &rows).is_some());
+    assert_eq!(fires(&listed, &rows), None);
+    let thought = format!("Let me draw the table once more, to be sure.\n{rows}").repeat(6);
+    let told = alarm(&listed, &thought, 7).unwrap();
+    assert_eq!(told.unit, "Let me draw the table once more, to be sure.\n");
+    let round = thought.chars().count() as u64 / 6;
+    assert_eq!(told.onset.count(), round, "the second sentence");
+    assert_eq!(told.exact.count() % round, 45, "the end of a sentence");
+}
+
+/// A flood on one line that never ends: in pieces it is on the list, or it is not.
+#[test]
+fn a_line_without_an_end_is_read_in_pieces() {
+    let periodic = member("periodic", &[]);
+    let flood = "-".repeat(50_000);
+    assert_eq!(fires(&ignoring(periodic.clone(), &["^-+$"]), &flood), None);
+    let loops = format!("{}{}", "-".repeat(2 * LINE_CHARS), "so it is ".repeat(400));
+    let found = fires(&ignoring(periodic.clone(), &["^-+$"]), &loops);
+    assert_eq!(
+        found,
+        Some(3 * LINE_CHARS as u64),
+        "the end of its first piece"
+    );
+    // What waits at the end of a text is not read.
+    let open = "so it is ".repeat(LINE_CHARS / 9);
+    assert_eq!(fires(&ignoring(periodic, &["^-+$"]), &open), None);
+}
+
+/// The text of a turn, and the arguments of a call, begin a line of their own.
+#[test]
+fn a_turn_begins_a_line() {
+    let settings = "ignore = ['^x']\n[[guard]]\ndetector = \"periodic\"\n";
+    let settings = Settings::parse(settings).unwrap();
+    let mut guard = Guard::new(settings.guard()).unwrap();
+    let events = [
+        Event::Text(TextChannel::Answer, "x"),
+        Event::Turn { agent: None },
+        Event::Text(TextChannel::Answer, "so it is "),
+    ];
+    for event in &events {
+        assert!(guard.push(event).into_alarm().is_none());
+    }
+    let rest = "so it is ".repeat(400);
+    let alarm = guard.push_text(TextChannel::Answer, &rest).into_alarm();
+    let alarm = alarm.unwrap();
+    assert_eq!(alarm.exact.count(), 1 + LINE_CHARS as u64);
+    assert_eq!(alarm.onset.count(), 1 + 9);
+}
+
+const GUARD: &str = "[[guard]]\ndetector = \"periodic\"\n";
+
+#[test]
+fn lists_of_a_file_and_of_a_guard_add_up() {
+    let text = format!(
+        "ignore = ['^a', '^b']\n{GUARD}ignore = ['^b', '^c']\n[[guard]]\ndetector = \"duplicate\"\n\
+         [[guard]]\ndetector = \"malformed\"\n[[model]]\nmatch = \"m\"\n[[model.guard]]\ndetector = \"novelty\"\n"
+    );
+    let settings = Settings::parse(&text).unwrap();
+    let lists = |model: &str| {
+        let members = settings.for_model(model).members.iter();
+        members
+            .map(|m| m.ignore.patterns().to_vec())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(lists("x"), [vec!["^a", "^b", "^c"], vec![], vec![]]);
+    assert_eq!(lists("m"), [vec!["^a", "^b"]]);
+    // What is written is read as the same setting, and no other setting has its name.
+    let own = settings.guard();
+    let again = Settings::parse(&own.to_toml("guard")).unwrap();
+    assert_eq!(again.guard(), own);
+    assert_eq!(again.guard().id(), own.id());
+    let plain = Settings::parse(GUARD).unwrap();
+    let listed = Settings::parse(&format!("ignore = ['^a']\n{GUARD}")).unwrap();
+    assert_ne!(plain.guard().id(), listed.guard().id());
+    let empty = Settings::parse(&format!("ignore = []\n{GUARD}")).unwrap();
+    assert_eq!(plain.guard().id(), empty.guard().id());
+}
+
+#[test]
+fn what_is_no_list_is_refused_where_it_stands() {
+    let refused = |text: &str| Settings::parse(text).unwrap_err().to_string();
+    let all = "ignore: \".*\" matches every line: the detector would read nothing";
+    assert_eq!(
+        refused(&format!("ignore = ['.*']\n{GUARD}")),
+        format!("1:10: {all}")
+    );
+    assert_eq!(
+        refused(&format!("{GUARD}ignore = ['a', '.*']\n")),
+        format!("3:10: {all}")
+    );
+    let wrong = refused(&format!("{GUARD}ignore = ['(']\n"));
+    assert_eq!(
+        wrong,
+        "3:10: ignore: expected a regular expression: unclosed group"
+    );
+    let calls = refused("[[guard]]\ndetector = \"duplicate\"\nignore = ['a']\n");
+    assert!(
+        calls.contains("looks for no repetition in a text"),
+        "{calls}"
+    );
+    let none = refused("ignore = ['a']\n[[guard]]\ndetector = \"duplicate\"\n");
+    assert_eq!(
+        none,
+        "1:10: ignore: no guard looks for repetition in a text"
+    );
+    let old = "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nignore = ['.*']\n";
+    assert!(refused(old).contains("matches every line"));
+}

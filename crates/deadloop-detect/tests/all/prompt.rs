@@ -1,0 +1,237 @@
+//! Repetition that the user brought: it counts only beyond what the user wrote.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use deadloop_detect::{
+    Channel, Event, Guard, Member, PROMPT_CHARS, Prompt, Setting, Settings, TextChannel, Value,
+};
+use proptest::prelude::*;
+
+use crate::common::{facts, member, preset, word};
+
+fn skipping(base: &Member) -> Member {
+    Member {
+        prompt: Prompt::Skip,
+        ..base.clone()
+    }
+}
+
+/// Where a guard alarms on a text after what the user wrote, and where the tail began.
+fn fast(member: &Member, (said, text): (&str, &str), chunk: usize) -> Option<u64> {
+    let members = vec![member.clone()];
+    let mut guard = Guard::new(&Setting { members }).unwrap();
+    assert!(guard.push(&Event::User(said)).into_alarm().is_none());
+    let chars: Vec<char> = text.chars().collect();
+    let mut chunks = chars.chunks(chunk.clamp(1, chars.len().max(1)));
+    let alarm = chunks.find_map(|chunk| {
+        let chunk: String = chunk.iter().collect();
+        guard.push_text(TextChannel::Answer, &chunk).into_alarm()
+    });
+    alarm.map(|alarm| alarm.exact.count())
+}
+
+/// The definition: the first char at which the rule accepts a fact whose whole tail does not stand in what the user wrote.
+fn slow(member: &Member, (said, text): (&str, &str)) -> Option<u64> {
+    let said: Vec<char> = format!("{said}\n").chars().collect();
+    let said: String = said[said.len().saturating_sub(PROMPT_CHARS)..]
+        .iter()
+        .collect();
+    let chars: Vec<char> = text.chars().collect();
+    let rule = member.rule();
+    let mut found = None;
+    for fact in facts(member, text) {
+        let start = fact.onset.count().saturating_sub(fact.period.count());
+        for step in fact.at..=fact.until {
+            let at = fact.position(step).count();
+            let tail: String = chars[start as usize..at as usize].iter().collect();
+            let accepts = rule.alarm(&fact).is_some_and(|first| first <= step);
+            if accepts && !said.contains(&tail) {
+                found = Some(found.map_or(at, |known: u64| known.min(at)));
+            }
+        }
+    }
+    found
+}
+
+fn guards() -> Vec<Member> {
+    let few = [("min_copies", Value::Int(3)), ("min_chars", Value::Int(40))];
+    let sentences = [few.as_slice(), &[("on", word("sentences"))]].concat();
+    let counters = [sentences.as_slice(), &[("fold", word("counters"))]].concat();
+    let checkpoints = Value::List(vec![Value::Int(100), Value::Int(200)]);
+    vec![
+        member("periodic", &few),
+        member("periodic", &sentences),
+        member("periodic", &counters),
+        member("recurrence", &[("min_count", Value::Int(4))]),
+        member("checkpoint", &[("checkpoints", checkpoints)]),
+        preset("novelty", "dspark"),
+    ]
+}
+
+fn stretch() -> impl Strategy<Value = String> {
+    let words = vec![
+        "ha ",
+        "go on. ",
+        "3. we count on\n",
+        "思考。",
+        "and so it is\n",
+        "b",
+    ];
+    let unit = prop::collection::vec(prop::sample::select(words), 1..4);
+    (unit, 1..12_usize).prop_map(|(unit, n)| unit.concat().repeat(n))
+}
+
+/// What the user wrote, and a text that mostly takes some of it up.
+fn both() -> impl Strategy<Value = (String, String)> {
+    let parts = prop::collection::vec(stretch(), 1..4);
+    let more = prop::collection::vec(stretch(), 1..4);
+    (parts, more, 0..6_usize, 0..40_usize).prop_map(|(parts, more, at, cut)| {
+        let said = parts.concat();
+        let own = more.concat();
+        let mut text: String = own.chars().take(cut).collect();
+        let taken = if at < 5 { said.clone() } else { String::new() };
+        text.push_str(&taken.repeat(1 + usize::from(at == 4)));
+        (said, text + &own)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+
+    #[test]
+    fn it_is_what_it_says(
+        guard in prop::sample::select(guards()),
+        (said, text) in both(),
+        chunk in 1..50_usize,
+    ) {
+        let want = slow(&guard, (&said, &text));
+        for chunk in [1, chunk, usize::MAX] {
+            let found = fast(&skipping(&guard), (&said, &text), chunk);
+            prop_assert_eq!(found, want, "chunks of {}", chunk);
+        }
+    }
+
+    /// Where the user wrote nothing of it, it changes nothing.
+    #[test]
+    fn without_a_message_it_is_the_plain_guard(
+        guard in prop::sample::select(guards()),
+        (_, text) in both(),
+        chunk in 1..50_usize,
+    ) {
+        let plain = fast(&guard, ("", &text), chunk);
+        prop_assert_eq!(fast(&skipping(&guard), ("@", &text), chunk), plain);
+    }
+}
+
+#[test]
+fn generated_texts_alarm_later_or_not_at_all() {
+    let drawn = || prop::sample::select(guards());
+    let pair = || both().prop_map(|(said, text)| format!("{said}\0{text}"));
+    let split = |pair: &str| {
+        let (said, text) = pair.split_once('\0').unwrap();
+        (said.to_owned(), text.to_owned())
+    };
+    let moved = crate::common::how_often((drawn(), pair()), |guard, pair| {
+        let (said, text) = split(pair);
+        let plain = fast(guard, (&said, &text), usize::MAX);
+        plain.is_some() && plain != slow(guard, (&said, &text))
+    });
+    assert!((20..290).contains(&moved), "{moved} of 300");
+    let alarms = crate::common::how_often((drawn(), pair()), |guard, pair| {
+        let (said, text) = split(pair);
+        slow(guard, (&said, &text)).is_some()
+    });
+    assert!((60..290).contains(&alarms), "{alarms} of 300");
+}
+
+/// As many copies as the user wrote are none of the model's; one more is.
+#[test]
+fn a_loop_counts_beyond_what_the_user_wrote() {
+    let periodic = skipping(&member("periodic", &[]));
+    let unit = "Please look at the list again. ";
+    let said = format!("Translate this: {}", unit.repeat(20));
+    let told = |copies: usize| fast(&periodic, (&said, &unit.repeat(copies)), 9);
+    assert_eq!(told(20), None);
+    assert_eq!(told(40), Some(20 * unit.len() as u64 + 1));
+    // What is not word for word in it is the model's own.
+    let quoted = "> Please look at the list again. ".repeat(20);
+    assert!(fast(&periodic, (&said, &quoted), 9).is_some());
+}
+
+/// Of a long message the last chars are kept; each message ends before the next.
+#[test]
+fn what_is_kept_of_messages() {
+    let periodic = skipping(&member("periodic", &[]));
+    let copies = "so it is ".repeat(60);
+    let late = format!("{}{copies}", "x".repeat(2 * PROMPT_CHARS));
+    assert_eq!(fast(&periodic, (&late, &copies), 50), None);
+    let early = format!("{copies}{}", "x".repeat(PROMPT_CHARS));
+    assert!(fast(&periodic, (&early, &copies), 50).is_some());
+
+    let members = vec![periodic];
+    let mut guard = Guard::new(&Setting { members }).unwrap();
+    let half = "so it is ".repeat(15);
+    for message in [&half, &half] {
+        assert!(guard.push(&Event::User(message)).into_alarm().is_none());
+    }
+    let alarm = guard.push_text(TextChannel::Answer, &copies).into_alarm();
+    assert!(alarm.is_some(), "no message has so many");
+}
+
+/// Each channel, and each turn, may take up what the user wrote.
+#[test]
+fn each_turn_is_held_against_all_messages() {
+    let periodic = skipping(&member("periodic", &[]));
+    let members = vec![periodic];
+    let mut guard = Guard::new(&Setting { members }).unwrap();
+    let copies = "so it is ".repeat(60);
+    let events = [
+        Event::User(&copies),
+        Event::Turn { agent: None },
+        Event::Text(TextChannel::Reasoning, &copies),
+        Event::Text(TextChannel::Answer, &copies),
+        Event::User("go on"),
+        Event::Turn { agent: None },
+        Event::Text(TextChannel::Answer, &copies),
+    ];
+    for event in &events {
+        assert!(guard.push(event).into_alarm().is_none());
+    }
+    let own = "and then what ".repeat(60);
+    let alarm = guard.push_text(TextChannel::Answer, &own).into_alarm();
+    let alarm = alarm.unwrap();
+    assert_eq!(alarm.channel, Channel::Answer);
+    assert!(alarm.onset.count() > 2 * copies.len() as u64);
+}
+
+const GUARD: &str = "[[guard]]\ndetector = \"periodic\"\n";
+
+#[test]
+fn it_is_said_for_a_guard_or_for_all_of_a_file() {
+    let text = format!(
+        "prompt = \"skip\"\n{GUARD}\n{GUARD}prompt = \"check\"\n[[guard]]\ndetector = \"duplicate\"\n"
+    );
+    let settings = Settings::parse(&text).unwrap();
+    let said: Vec<Prompt> = settings.guard().members.iter().map(|m| m.prompt).collect();
+    assert_eq!(said, [Prompt::Skip, Prompt::Check, Prompt::Check]);
+    let own = settings.guard();
+    let again = Settings::parse(&own.to_toml("guard")).unwrap();
+    assert_eq!((again.guard(), again.guard().id()), (own, own.id()));
+    let [plain, check, skip] = ["", "prompt = \"check\"\n", "prompt = \"skip\"\n"].map(|key| {
+        Settings::parse(&format!("{GUARD}{key}"))
+            .unwrap()
+            .guard()
+            .id()
+    });
+    assert_eq!(plain, check);
+    assert_ne!(plain, skip);
+    let refused = |text: &str| Settings::parse(text).unwrap_err().to_string();
+    assert_eq!(
+        refused(&format!("{GUARD}prompt = \"skipp\"\n")),
+        "3:10: there is no prompt \"skipp\" (did you mean \"skip\"?); expected one of: check, skip"
+    );
+    let calls = refused("[[guard]]\ndetector = \"duplicate\"\nprompt = \"skip\"\n");
+    assert!(
+        calls.contains("looks for no repetition in a text"),
+        "{calls}"
+    );
+}
