@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use deadloop_corpus::{Entry, Place, Problem};
 use deadloop_detect::Settings;
-use deadloop_replay::{Interrupted, Plan, each_at};
+use deadloop_replay::{Interrupted, Meant, Plan, each_at};
 use deadloop_run::{Done, Folder, Replayed, Request, Written};
 use deadloop_score::{Case, Cases, Manifest};
 use serde_json::json;

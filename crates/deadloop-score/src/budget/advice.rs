@@ -12,7 +12,7 @@ use super::runs::BudgetRuns;
 use super::sure::{Sums, counted_once};
 use crate::choose::advice::{Ruling, Ship};
 use crate::choose::duel::Figures;
-use crate::choose::rule::{Bar, LEAST, SURE, WITHIN, ships};
+use crate::choose::rule::{Bar, LEAST, SURE, ships};
 use crate::intervals::{Interval, Random, Resampling, quantile, wilson};
 
 /// The interval of a difference that reaches this many points on both sides says nothing.
@@ -123,7 +123,6 @@ pub fn choose_budget(
         worthwhile: options.worthwhile,
         given: options.given,
         expected: None,
-        within: WITHIN,
     };
     let chosen = candidate.filter(|at| *at != contest.in_use);
     let shipped = chosen.and_then(|_| ships(&figures, &bar));

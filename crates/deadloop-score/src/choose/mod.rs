@@ -11,6 +11,7 @@
 //! | the candidate of each level of assurance | `levels.rs` |
 //! | how sure a difference is | `duel.rs` |
 //! | the guards that need no folds | `ready.rs` |
+//! | the labels that are left out for them | `doubted.rs` |
 //! | when something ships, and the verdict | `rule.rs`, of what `situation.rs` finds |
 //! | settings of models by themselves | `models.rs`, `pooling.rs`, `spread.rs` |
 //! | the price list | `prices.rs` |
@@ -29,6 +30,7 @@ pub(crate) mod careful;
 mod changes;
 pub mod choices;
 mod cross;
+mod doubted;
 pub mod duel;
 pub mod folds;
 pub(crate) mod ledger;
@@ -53,6 +55,7 @@ use board::Field;
 pub use changes::changes;
 use choices::{Choice, Choices, Why};
 use cross::Cross;
+pub use doubted::against_labels;
 use duel::{Duel, Pair};
 use folds::folds;
 use ledger::Ledger;

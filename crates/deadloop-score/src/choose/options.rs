@@ -28,8 +28,8 @@ pub struct ChooseOptions {
     pub in_use_is: &'static str,
     /// The guards that need no folds, in the order in which one is taken where several are as good.
     pub ready: Vec<ReadyGuard>,
-    /// Of each case whether its label is in doubt: it says clean, no person has confirmed it, and the offline finder sees a
-    /// loop. What was not chosen on this text is compared on the other cases alone. Empty: no label is in doubt.
+    /// Of each case whether its label is in doubt ([`against_labels`](crate::against_labels)): what was not chosen on this text
+    /// is compared on the other cases alone. Empty: no label is in doubt.
     pub doubted: Vec<bool>,
     /// Whether the user said how many responses loop ([`Worth::pi`]), rather than the default.
     pub rate_given: bool,

@@ -7,6 +7,7 @@
 use super::Chooser;
 use super::advice::Ship;
 use super::cross::Cross;
+use super::duel::Figures;
 use super::levels::Tried;
 use super::options::ReadyGuard;
 use super::rule::{Bar, SURE, costs, ships};
@@ -33,15 +34,9 @@ struct Standing<'a> {
     ready: &'a ReadyGuard,
     /// Its place in the list.
     nth: usize,
-    /// P(within every limit).
-    within: f64,
+    /// Whether it is within every limit, by estimate.
+    within: bool,
     merit: f64,
-}
-
-impl Standing<'_> {
-    fn is_likely(&self) -> bool {
-        self.within >= Assurance::Likely.probability()
-    }
 }
 
 impl<'a> Chooser<'a> {
@@ -68,9 +63,9 @@ impl<'a> Chooser<'a> {
         Some(by_folds.filter(beats).unwrap_or(ready))
     }
 
-    /// Whether a ready guard is within the limits, as likely as not.
+    /// Whether a ready guard is within the limits, by estimate.
     pub(super) fn ready_is_within(&self) -> bool {
-        self.standings().iter().any(Standing::is_likely)
+        self.standings().iter().any(|standing| standing.within)
     }
 
     /// The best ready guard that ships, in the place of what is in use; else the best that would but for the price.
@@ -86,9 +81,7 @@ impl<'a> Chooser<'a> {
             // Of those that are as good, the first of the list.
             let point = self.options.worthwhile * self.point();
             let alike = all[place + 1..].iter().filter(|s| {
-                s.nth < best.nth
-                    && s.is_likely() == best.is_likely()
-                    && s.merit > best.merit - point
+                s.nth < best.nth && s.within == best.within && s.merit > best.merit - point
             });
             let mut alike: Vec<&Standing<'_>> = alike.collect();
             alike.sort_by_key(|s| s.nth);
@@ -101,7 +94,6 @@ impl<'a> Chooser<'a> {
     /// The ready guards that may ship: those within the limits first, then the best by the objective. One that is much
     /// worse than what is in use cannot, nor can one without a figure.
     fn standings(&self) -> Vec<Standing<'a>> {
-        let once = self.once(&self.trusted);
         let least = self.merit(&self.tally(self.in_use, &self.trusted)) - NEEDED * self.point();
         let mut all: Vec<Standing<'a>> = Vec::new();
         for (nth, ready) in self.options.ready.iter().enumerate() {
@@ -111,17 +103,16 @@ impl<'a> Chooser<'a> {
             }
             let merit = self.merit(&self.tally(ready.cell, &self.trusted));
             if merit >= least {
-                let within = self.within(&self.tally(ready.cell, &once));
                 all.push(Standing {
                     ready,
                     nth,
-                    within,
+                    within: self.is_within(ready.cell),
                     merit,
                 });
             }
         }
         all.sort_by(|a, b| {
-            let limits = b.is_likely().cmp(&a.is_likely());
+            let limits = b.within.cmp(&a.within);
             limits
                 .then(b.merit.total_cmp(&a.merit))
                 .then(a.nth.cmp(&b.nth))
@@ -138,13 +129,19 @@ impl<'a> Chooser<'a> {
         };
         let duel = self.duel(&cross, &self.trusted, self.in_use);
         let (figures, held_out) = (duel.figures(), duel.tallies(false));
+        // It was not chosen among thousands, of which the best is lucky too: what it does here is what it does.
+        let within = f64::from(u8::from(self.is_within(ready.cell)));
+        let asked = Figures {
+            within,
+            ..figures.clone()
+        };
         let bar = Bar {
-            within: Assurance::Likely.probability(),
+            expected: None,
             ..self.bar(SURE, &self.trusted)
         };
         Lead {
-            ships: ships(&figures, &bar),
-            costs: costs(&figures, &bar),
+            ships: ships(&asked, &bar),
+            costs: costs(&asked, &bar),
             ready: Some(ready),
             tried: Tried {
                 assurance: Assurance::of(figures.within).unwrap_or(Assurance::Likely),
@@ -169,12 +166,10 @@ impl<'a> Chooser<'a> {
         self.options.objective.point(value.unwrap_or(0.0))
     }
 
-    /// P(within every limit) from counts, where the limits have a closed form; by estimate for the others.
-    fn within(&self, once: &Tally) -> f64 {
-        let each = self.options.constraints.iter().map(|c| {
-            let met = || f64::from(u8::from(c.estimate(once, &self.options.worth).1));
-            c.probability(once).unwrap_or_else(met)
-        });
-        each.product()
+    /// Whether a cell is within every limit, by estimate, each text once.
+    fn is_within(&self, cell: usize) -> bool {
+        let once = self.tally(cell, &self.once(&self.trusted));
+        let mut limits = self.options.constraints.iter();
+        limits.all(|limit| limit.estimate(&once, &self.options.worth).1)
     }
 }

@@ -12,7 +12,7 @@ const LEAST_EXPECTED: f64 = 0.3;
 const ENOUGH_EXPECTED: f64 = 2.0;
 /// The interval of a difference that reaches this many points on both sides says nothing.
 const WIDE: f64 = 5.0;
-/// How sure a candidate of the folds has to be within the limits, held out.
+/// How sure a candidate has to be within the limits, held out.
 pub(crate) const WITHIN: f64 = 0.8;
 /// How sure it has to be that the setting in use breaks a limit.
 const BROKEN: f64 = 0.95;
@@ -30,9 +30,6 @@ pub(crate) struct Bar {
     pub(crate) given: bool,
     /// How many wrong alarms the limit allows on this text; `None`: wrong alarms have no limit.
     pub(crate) expected: Option<f64>,
-    /// How sure it has to be that the candidate is within the limits: [`WITHIN`] for one that was chosen among thousands,
-    /// of which the best is lucky too; as likely as not for a ready guard, which was not chosen on this text.
-    pub(crate) within: f64,
 }
 
 /// By which rule a candidate ships, if it does. What turns a guard that pays at the rate of loops that was said into one
@@ -49,7 +46,7 @@ pub(crate) fn costs(f: &Figures, bar: &Bar) -> bool {
 /// The first rule that holds.
 fn but_for_the_price(f: &Figures, bar: &Bar) -> Option<Ship> {
     let enough = bar.expected.is_none_or(|n| n >= ENOUGH_EXPECTED);
-    let within = f.within >= bar.within;
+    let within = f.within >= WITHIN;
     // Points are quotients: 1 must not be missed by the last bit.
     let worthwhile = f.points() >= bar.worthwhile - 1e-9;
     let broken = f.incumbent_within.iter().any(|p| 1.0 - p >= BROKEN);
@@ -155,7 +152,6 @@ mod tests {
     use super::*;
 
     const BAR: Bar = Bar {
-        within: WITHIN,
         sure: 0.9,
         worthwhile: 1.0,
         given: false,
@@ -201,14 +197,6 @@ mod tests {
         for (nth, change) in short.into_iter().enumerate() {
             assert_eq!(with(change), None, "{nth}");
         }
-        // Of a ready guard less is asked.
-        let ready = |within: f64| {
-            let figures = Figures { within, ..better() };
-            let bar = Bar { within: 0.5, ..BAR };
-            ships(&figures, &bar)
-        };
-        assert_eq!(ready(0.5), Some(Ship::Better));
-        assert_eq!(ready(0.4999), None);
     }
 
     #[test]

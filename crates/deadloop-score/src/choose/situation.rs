@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::Chooser;
 use super::levels::Tried;
-use super::rule::{Bar, Situation, WITHIN};
+use super::rule::{Bar, Situation};
 use crate::constraint::Constraint;
 use crate::tally::Tally;
 use crate::truth::{Case, Class};
@@ -54,7 +54,6 @@ impl Chooser<'_> {
             worthwhile: self.options.worthwhile,
             given: self.options.given,
             expected: self.expected(&self.field.quiet(&self.once(pick))),
-            within: WITHIN,
         }
     }
 

@@ -135,7 +135,7 @@ pub(super) fn doubted(labels: u64) -> String {
         n => (format!("{} labels", grouped(n as f64)), "are"),
     };
     format!(
-        " {number} {are} in doubt and left out of that: clean, confirmed by nobody, and the offline finder sees a loop (deadloop label --disputes)."
+        " {number} {are} in doubt and left out of that: confirmed by nobody, and the offline finder sees a loop where a guard stops (deadloop label --disputes)."
     )
 }
 

@@ -22,7 +22,11 @@ impl Reading {
     /// Reads the transcript at an alarm, given as its channel and the position in it; without an alarm, the whole
     /// transcript.
     pub fn of(transcript: &Transcript, alarm: Option<(Channel, u64)>) -> Self {
-        let rows = propose(transcript).rows;
+        Self::at(&propose(transcript).rows, alarm)
+    }
+
+    /// The same of what was proposed for the transcript.
+    pub fn at(rows: &[LabelRow], alarm: Option<(Channel, u64)>) -> Self {
         let meant = |row: &&LabelRow| {
             alarm.is_none_or(|(channel, at)| {
                 row.channel == Some(channel)

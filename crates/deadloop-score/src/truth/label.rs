@@ -70,11 +70,6 @@ pub struct Truth {
 pub const REVIEW: &str = "review";
 
 impl Truth {
-    /// Whether a loop that the offline finder sees puts the label in doubt: it says clean, and no person has confirmed it.
-    pub fn is_open_to_doubt(&self) -> bool {
-        self.class == Class::Clean && !self.reviewed
-    }
-
     /// Of faults: those of a kind that some detector of the run names count as loops do, an alarm on any other is
     /// false. The truth is the same for every setting of a run, or settings could not be compared.
     pub(crate) fn notice(&mut self, kinds: &[Kind]) {

@@ -3,9 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use deadloop_score::measure::{FA_PER_MCHAR, SAVED};
+use deadloop_score::proposing::Reading;
 use deadloop_score::replay::Record;
+use deadloop_score::replay::detect::Channel;
 use deadloop_score::{
-    Case, Choices, ChooseOptions, Evidence, JudgeOptions, Tally, Truth, Weights, Worth, choose,
+    Case, Choices, ChooseOptions, Evidence, JudgeOptions, Tally, Weights, Worth, against_labels,
+    choose,
 };
 
 use crate::spoil::spoilt;
@@ -95,12 +98,20 @@ impl Draw {
         let Ok(evidence) = Evidence::new(&world.plan, &cases, &records) else {
             return Vec::new();
         };
-        let doubted = |(i, case): (&usize, &Case)| {
-            let open = case.truth.as_ref().is_some_and(Truth::is_open_to_doubt);
-            open && world.looped[*i]
+        let unchosen = world.ready.iter().map(|ready| ready.cell);
+        let places = against_labels(
+            &evidence,
+            unchosen.chain(world.in_use.iter().copied()),
+            &JudgeOptions::default(),
+        );
+        let doubted = |(i, places): (&usize, &BTreeSet<(Channel, u64)>)| {
+            let mut readings = places
+                .iter()
+                .map(|at| Reading::at(&world.rows[*i], Some(*at)));
+            readings.any(|reading| reading.is_loop())
         };
         let options = ChooseOptions {
-            doubted: self.drawn.iter().zip(&cases).map(doubted).collect(),
+            doubted: self.drawn.iter().zip(&places).map(doubted).collect(),
             seed: self.seed,
             ready: world.ready.clone(),
             worth: world.worth,

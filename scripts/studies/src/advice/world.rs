@@ -6,13 +6,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use deadloop_score::proposing::Reading;
+use deadloop_score::proposing::propose;
 use deadloop_score::replay::corpus::{Corpus, Entry};
 use deadloop_score::replay::detect::{RECOMMENDED, Settings, Unit};
 use deadloop_score::replay::shipped::{default_grids, presets_in};
 use deadloop_score::replay::{Job, Plan, Programs, Record, Watch, each, run};
 use deadloop_score::{
-    Case, Count, Evidence, JudgeOptions, ReadyGuard, Tally, Worth, mean_clean, tallies,
+    Case, Count, Evidence, JudgeOptions, LabelRow, ReadyGuard, Tally, Worth, mean_clean, tallies,
 };
 
 /// The guards in use that advice is asked for.
@@ -23,8 +23,8 @@ pub(crate) struct World {
     pub(crate) plan: Plan,
     pub(crate) cases: Vec<Case>,
     pub(crate) records: Vec<Record>,
-    /// Of each case whether the offline finder sees a loop in it.
-    pub(crate) looped: Vec<bool>,
+    /// What the offline finder proposes for each case.
+    pub(crate) rows: Vec<Vec<LabelRow>>,
     /// The cells of [`IN_USE`].
     pub(crate) in_use: Vec<usize>,
     /// The guards that may be taken as they are, as `tune` lists them: the recommended one first.
@@ -46,18 +46,18 @@ impl World {
             cancel: &cancel,
             progress: &|_, _| {},
         };
-        let (mut cases, mut looped, mut bad) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut cases, mut rows, mut bad) = (Vec::new(), Vec::new(), Vec::new());
         let map = |entry: Result<Entry, _>, _| {
             entry.map(|entry| {
-                let looped = Reading::of(&entry.transcript, None).is_loop();
-                (Case::of(&entry, None, &[]), looped)
+                let rows = propose(&entry.transcript).rows;
+                (Case::of(&entry, None, &[]), rows)
             })
         };
         each(&corpus, &watch, map, |found| {
             match found {
-                Ok(((case, problems), is)) => {
+                Ok(((case, problems), proposed)) => {
                     cases.push(case);
-                    looped.push(is);
+                    rows.push(proposed);
                     bad.extend(problems);
                 }
                 Err(problem) => bad.push(problem),
@@ -81,7 +81,7 @@ impl World {
             plan,
             cases,
             records,
-            looped,
+            rows,
             in_use,
             ready,
             worth: Worth::default(),
