@@ -51,7 +51,10 @@ pub(crate) struct Said {
 impl Said {
     /// A message of the user.
     pub(crate) fn hear(&mut self, message: &str) {
-        self.said.push(message, PROMPT_CHARS);
+        // What would be dropped at once is not copied.
+        let before = message.chars().count().saturating_sub(PROMPT_CHARS);
+        let kept = &message[beginning(message, before as u64).len()..];
+        self.said.push(kept, PROMPT_CHARS);
         self.said.push("\n", PROMPT_CHARS);
     }
 

@@ -53,7 +53,7 @@ fn texts() -> Vec<String> {
 /// The channel that is read.
 const LANE: TextChannel = TextChannel::Answer;
 
-/// The most bytes that the meters of a guard hold after any chunk of a text.
+/// The most bytes that the meters of a guard hold after any chunk of a text, which the user has sent before.
 fn most(settings: &str, text: &str) -> usize {
     let settings = Settings::parse(settings).unwrap();
     let members = settings.guard().members.iter();
@@ -72,6 +72,10 @@ fn most(settings: &str, text: &str) -> usize {
         .iter()
         .map(|recipe| recipe.meter(LANE.into()))
         .collect();
+    let said = Event::User(text);
+    meters
+        .iter_mut()
+        .for_each(|m| m.push(&said, &mut Vec::new()));
     let mut rest = text;
     let mut most = 0;
     while !rest.is_empty() {
@@ -110,6 +114,9 @@ fn a_stream_holds_less_than_a_megabyte_however_long_it_is() {
     let recommended = bytes(deadloop_detect::RECOMMENDED, &texts);
     println!("{:12} {:16} {:>9} bytes", "", "recommended", recommended.0);
     let mut rows = vec![("the recommended guard", recommended)];
+    let ignoring = format!("ignore = ['^-']\n{}", deadloop_detect::RECOMMENDED);
+    rows.push(("it with a white list", bytes(&ignoring, &texts)));
+    skipping(&texts);
     for detector in DETECTORS.iter().filter(|d| d.name != "command") {
         let presets = detector.presets().unwrap();
         let settings = format!("[[guard]]\ndetector = '{}'\n", detector.name);
@@ -132,4 +139,13 @@ fn a_stream_holds_less_than_a_megabyte_however_long_it_is() {
         assert!(all <= half + half / 5, "{name} grows: {half}, then {all}");
         assert!(all < MOST, "{name}: {all} bytes");
     }
+}
+
+/// The recommended guard where it keeps what the user wrote, and as much of the text that could be that.
+fn skipping(texts: &[String]) {
+    let settings = format!("prompt = 'skip'\n{}", deadloop_detect::RECOMMENDED);
+    let (all, half) = bytes(&settings, texts);
+    println!("{:12} {:16} {all:>9} bytes", "", "and a prompt");
+    assert!(all <= half + half / 5, "it grows: {half}, then {all}");
+    assert!(2 * all < 5 * MOST, "{all} bytes");
 }

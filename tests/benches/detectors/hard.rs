@@ -4,9 +4,10 @@
 pub(crate) const CHARS: usize = 1_000_000;
 
 /// Each text and its name.
-pub(crate) fn texts() -> [(&'static str, [String; 1]); 11] {
+pub(crate) fn texts() -> [(&'static str, [String; 1]); 12] {
     let texts = [
         ("one char", "a".repeat(CHARS)),
+        ("floods of thousands of one char", floods()),
         ("Fibonacci word", fibonacci()),
         ("Thue-Morse word", thue_morse()),
         ("de Bruijn word of order 16", de_bruijn()),
@@ -22,6 +23,12 @@ pub(crate) fn texts() -> [(&'static str, [String; 1]); 11] {
         ),
     ];
     texts.map(|(name, text)| (name, [text]))
+}
+
+/// In each flood the one before repeats at every lag that reaches into it.
+fn floods() -> String {
+    let flood = "a".repeat(6000) + "b";
+    flood.repeat(CHARS / flood.len())
 }
 
 /// Short sentences with a number each: every one is like the last, until its number is compared.
