@@ -45,9 +45,34 @@ pub fn any(object: &mut Object, name: &str) -> Option<Value> {
     object.remove(name).filter(|value| !value.is_null())
 }
 
+/// Takes several fields in one go, each in its place. Of an object with many fields this takes a fraction of the time
+/// of taking one after the other.
+pub fn several<const N: usize>(object: &mut Object, names: [&str; N]) -> [Option<Value>; N] {
+    let mut found = [const { None }; N];
+    for (name, value) in std::mem::take(object) {
+        match names.iter().position(|known| *known == name) {
+            Some(at) => found[at] = Some(value).filter(|value| !value.is_null()),
+            None => drop(object.insert(name, value)),
+        }
+    }
+    found
+}
+
+/// Takes fields away that say nothing that others do not; blanks are between their names.
+pub fn away(object: &mut Object, names: &str) {
+    for name in names.split(' ') {
+        object.remove(name);
+    }
+}
+
 /// A string.
 pub fn string(object: &mut Object, name: &str) -> Result<Option<String>, WireFault> {
-    match any(object, name) {
+    text(name, any(object, name))
+}
+
+/// What was taken, which has to be a string.
+pub fn text(name: &str, taken: Option<Value>) -> Result<Option<String>, WireFault> {
+    match taken {
         None => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
         Some(other) => Err(wrong(name, &other, "a string")),

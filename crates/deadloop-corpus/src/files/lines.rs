@@ -106,9 +106,23 @@ impl<R: BufRead> Lines<R> {
     /// Memory is bounded by the limit.
     fn read(&mut self) -> io::Result<Piece> {
         self.line.clear();
-        let limit = self.limit as u64 + 1;
-        let mut bytes = self.bytes.by_ref().take(limit);
-        bytes.read_until(b'\n', &mut self.line)?;
+        loop {
+            let bytes = match self.bytes.fill_buf() {
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+                bytes => bytes?,
+            };
+            if bytes.is_empty() {
+                break;
+            }
+            let most = bytes.len().min(self.limit + 1 - self.line.len());
+            let end = memchr::memchr(b'\n', &bytes[..most]);
+            let taken = end.map_or(most, |end| end + 1);
+            self.line.extend_from_slice(&bytes[..taken]);
+            self.bytes.consume(taken);
+            if end.is_some() || self.line.len() > self.limit {
+                break;
+            }
+        }
         if self.line.is_empty() {
             return Ok(Piece::End);
         }

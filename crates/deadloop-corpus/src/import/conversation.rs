@@ -81,24 +81,7 @@ impl Conversation {
         losses: &mut Losses,
     ) -> Result<(), WireFault> {
         let (role, named) = role(&mut message)?;
-        let content = CONTENT
-            .into_iter()
-            .find_map(|name| take::any(&mut message, name));
-        let content = match (content, named.as_str()) {
-            // Some recorders write what was thought as a message of its own.
-            (Some(thought), "thinking") => {
-                message.insert("thinking".to_owned(), thought);
-                None
-            }
-            (None, _)
-                if message
-                    .get("message")
-                    .is_some_and(|said| said.is_string() || said.is_array()) =>
-            {
-                take::any(&mut message, "message")
-            }
-            (content, _) => content,
-        };
+        let content = content(&mut message, &named);
         let mut said = Message {
             events: Vec::new(),
             think,
@@ -164,6 +147,27 @@ pub(crate) fn group_of(prompt: &str) -> String {
     let digest = Sha256::digest(prompt.trim().as_bytes());
     let short = digest.iter().take(6).map(|byte| format!("{byte:02x}"));
     format!("prompt-{}", short.collect::<String>())
+}
+
+/// What was said in a message. Some recorders write what was thought as a message of its own.
+fn content(message: &mut Object, named: &str) -> Option<Value> {
+    let content = CONTENT
+        .into_iter()
+        .find_map(|name| take::any(message, name));
+    match (content, named) {
+        (Some(thought), "thinking") => {
+            message.insert("thinking".to_owned(), thought);
+            None
+        }
+        (None, _)
+            if message
+                .get("message")
+                .is_some_and(|said| said.is_string() || said.is_array()) =>
+        {
+            take::any(message, "message")
+        }
+        (content, _) => content,
+    }
 }
 
 /// Names of what was said.
@@ -278,8 +282,7 @@ impl Message<'_> {
             let mut call = take::as_object("tool_calls[]", call)?;
             let body = tool_call(&mut call)?;
             self.push(Some(body));
-            self.losses
-                .rest(&format!("{}.tool_calls[]", self.path), &call);
+            self.rest("tool_calls[]", &call);
         }
         if let Some(mut call) = take::object(message, "function_call")? {
             let body = tool_call(&mut call)?;
@@ -304,12 +307,19 @@ impl Message<'_> {
             t_ms,
             ..Turn::default()
         };
-        self.losses.rest(&format!("{}.usage", self.path), &usage);
+        self.rest("usage", &usage);
         Ok(turn)
     }
 
     fn push(&mut self, body: Option<Body>) {
         self.events.extend(body);
+    }
+
+    /// What is left of a part of the message.
+    fn rest(&mut self, part: &str, object: &Object) {
+        if !object.is_empty() {
+            self.losses.rest(&format!("{}.{part}", self.path), object);
+        }
     }
 
     /// Text of the model, which may hold tags.
@@ -331,8 +341,7 @@ impl Message<'_> {
         let named = named_block(&mut block);
         let kind = match named {
             Some((kind, inner)) => {
-                self.losses
-                    .rest(&format!("{}.content[]", self.path), &block);
+                self.rest("content[]", &block);
                 block = inner;
                 kind.to_owned()
             }
@@ -366,8 +375,7 @@ impl Message<'_> {
                 }
             }
         }
-        self.losses
-            .rest(&format!("{}.content[]", self.path), &block);
+        self.rest("content[]", &block);
         Ok(())
     }
 

@@ -53,27 +53,36 @@ fn texts(entry: &Entry) -> usize {
     let of = |event: &RecordedEvent| match &event.body {
         Body::Reasoning(text) | Body::Answer(text) | Body::User(text) => text.len(),
         Body::ToolResult { content, .. } => content.len(),
-        Body::ToolCall { arguments, .. } => match arguments {
-            Value::String(text) => text.len(),
-            // Objects are written once more to know.
-            other => other.to_string().len(),
-        },
+        Body::ToolCall { arguments, .. } => size(arguments),
         _ => 0,
     };
     // Fields that nobody knows may be long too.
     let fields = |fields: &Map<String, Value>| {
-        let value = |(name, value): (&String, &Value)| name.len() + value.to_string().len();
+        let value = |(name, value): (&String, &Value)| name.len() + size(value);
         fields.iter().map(value).sum::<usize>()
     };
     let events = entry.transcript.events.iter();
     let events: usize = events
         .map(|event| of(event) + fields(&event.rest) + 64)
         .sum();
-    let labels = entry
-        .labels
-        .as_ref()
-        .map_or(0, |labels| labels.to_string().len());
+    let labels = entry.labels.as_ref().map_or(0, size);
     events + fields(&entry.transcript.meta) + fields(&entry.rest) + labels
+}
+
+/// Bytes that a value takes about, what is escaped in its texts not counted.
+fn size(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) => 5,
+        Value::Number(_) => 25,
+        Value::String(text) => text.len() + 2,
+        Value::Array(items) => 2 + items.iter().map(|item| size(item) + 1).sum::<usize>(),
+        Value::Object(fields) => {
+            let fields = fields.iter();
+            2 + fields
+                .map(|(name, value)| name.len() + 4 + size(value))
+                .sum::<usize>()
+        }
+    }
 }
 
 /// Whether what is written is read: a record may hold fewer values than a document.

@@ -1,5 +1,6 @@
 //! How a file is written, and in which format, told by how it begins.
 
+use std::cell::OnceCell;
 use std::io::{self, BufRead, BufReader, Read};
 
 use serde_json::Value;
@@ -12,6 +13,7 @@ use super::reader::Foreign;
 use super::take::Object;
 use crate::files::{BOM, Counted, broken, unpack};
 use crate::import::formats::FOREIGN;
+use crate::import::stream::families::Family;
 use crate::import::stream::{Framed, Frames, object};
 use crate::transcript::wire::WireFault;
 
@@ -52,7 +54,6 @@ impl Certainty {
 }
 
 /// The beginning of a file.
-#[derive(Debug)]
 pub(crate) struct Head {
     /// How it is written.
     pub(crate) shape: Shape,
@@ -67,7 +68,12 @@ pub(crate) struct Head {
     pub(crate) more: bool,
     /// The format that the tables of a database tell.
     pub(crate) database: Option<&'static str>,
+    /// The family of the first object that some family knows, once it was asked for.
+    pub(crate) family: OnceCell<Option<Spoken>>,
 }
+
+/// A family of an API, and whether its object stands bare or inside of something else.
+pub(crate) type Spoken = (&'static Family, bool);
 
 impl Head {
     /// Those of the first records that are objects.
@@ -342,6 +348,7 @@ fn tell(look: &Look, file: &File) -> Result<Head, Refused> {
         members: Vec::new(),
         more: false,
         database: None,
+        family: OnceCell::new(),
     };
     if head.starts_with(ZIP) {
         told.members = members(&file.path);

@@ -1,6 +1,8 @@
 //! Logs of chats and agents, each as a table: where its records are, what tells them, and which
 //! events a record becomes. One reader reads them all; a format is a row of `formats/logs.rs`.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::conversation::{Conversation, written};
@@ -49,14 +51,20 @@ pub(crate) struct About {
     pub(crate) reason: &'static [&'static str],
     /// Tokens of a turn.
     pub(crate) usage: &'static [&'static str],
-    /// What no transcript has a place for, and nobody misses.
-    pub(crate) beside: &'static [&'static str],
+    /// What no transcript has a place for, and nobody misses; blanks are between the paths.
+    pub(crate) beside: &'static str,
 }
 
 /// What a record with these marks becomes.
 pub(crate) struct Rule {
     pub(crate) when: &'static [Mark],
     pub(crate) is: Is,
+}
+
+impl Rule {
+    pub(crate) const fn of(when: &'static [Mark], is: Is) -> Self {
+        Self { when, is }
+    }
 }
 
 /// What a record becomes; the texts are paths in it, empty ones the record.
@@ -94,11 +102,8 @@ pub(crate) enum Is {
 /// Whether all marks are on a record.
 pub(crate) fn marked(object: &Object, marks: &[Mark]) -> bool {
     marks.iter().all(|(path, says)| {
-        let value = match object.get(*path) {
-            Some(value) => Some(value.clone()).filter(|value| !value.is_null()),
-            None => paths::get(object, path),
-        };
-        match (value, *says) {
+        let value = paths::get(object, path);
+        match (value.as_deref(), *says) {
             (None, says) => says == "!",
             (Some(_), "") => true,
             (Some(_), "!") => false,
@@ -107,6 +112,49 @@ pub(crate) fn marked(object: &Object, marks: &[Mark]) -> bool {
         }
     })
 }
+
+impl Is {
+    pub(crate) const fn call(
+        id: &'static str,
+        name: &'static str,
+        arguments: &'static str,
+    ) -> Self {
+        Self::Call {
+            id,
+            name,
+            arguments,
+        }
+    }
+
+    pub(crate) const fn result(
+        id: &'static str,
+        content: &'static [&'static str],
+        error: &'static str,
+    ) -> Self {
+        Self::Result { id, content, error }
+    }
+}
+
+/// A format whose records are a line each, and say nothing yet.
+pub(crate) const LINES: Log = Log {
+    marks: &[],
+    sure: Certainty::Certain,
+    records: &[],
+    whole: false,
+    shape: None,
+    about: NOTHING,
+    rules: &[],
+};
+
+/// Nothing is said of the run.
+pub(crate) const NOTHING: About = About {
+    id: &[],
+    model: &[],
+    time: &[],
+    reason: &[],
+    usage: &[],
+    beside: "",
+};
 
 impl Log {
     /// How certain it is that a file is of this format.
@@ -188,7 +236,7 @@ impl Reading {
         if let Some(reason) = text_at(object, about.reason)? {
             self.session.reason = Some(usual(&reason));
         }
-        for path in about.beside {
+        for path in about.beside.split_ascii_whitespace() {
             paths::take(object, path);
         }
         Ok(())
@@ -327,7 +375,7 @@ impl Reading {
                 run.act(call, t_ms);
             }
             Is::Result { id, content, error } => {
-                let error = paths::get(record, error);
+                let error = paths::get(record, error).map(Cow::into_owned);
                 let result = Body::ToolResult {
                     id: id_at(record, id),
                     content: words(paths::first(record, content)),
@@ -337,7 +385,7 @@ impl Reading {
             }
             Is::Ended(path) => {
                 let word = paths::get(record, path);
-                let word = word.as_ref().and_then(Value::as_str);
+                let word = word.as_deref().and_then(Value::as_str);
                 self.session.reason = word.map(ended).or(self.session.reason.take());
             }
             Is::About | Is::Message(_) | Is::Step { .. } => {}
@@ -392,8 +440,8 @@ fn text_at(object: &mut Object, places: &[&str]) -> Result<Option<String>, WireF
 
 /// The id of a call stays where it is: a result in the same record has it too.
 fn id_at(object: &Object, path: &str) -> Option<String> {
-    match paths::get(object, path)? {
-        Value::String(id) => Some(id),
+    match paths::get(object, path)?.as_ref() {
+        Value::String(id) => Some(id.clone()),
         Value::Number(id) => Some(id.to_string()),
         _ => None,
     }

@@ -11,7 +11,9 @@ const OTHER: &str = "(other fields)";
 /// How often each field was left out, by format and path (`choices[].logprobs`).
 #[derive(Clone, Debug, Default)]
 pub struct Losses {
-    counts: BTreeMap<(&'static str, String), u64>,
+    counts: BTreeMap<&'static str, BTreeMap<String, u64>>,
+    /// How many paths there are.
+    paths: usize,
     format: &'static str,
 }
 
@@ -29,10 +31,12 @@ pub struct Loss<'a> {
 impl Losses {
     /// All of them, in order.
     pub fn iter(&self) -> impl Iterator<Item = Loss<'_>> {
-        self.counts.iter().map(|((format, path), count)| Loss {
-            format,
-            path,
-            count: *count,
+        self.counts.iter().flat_map(|(format, paths)| {
+            paths.iter().map(|(path, count)| Loss {
+                format,
+                path,
+                count: *count,
+            })
         })
     }
 
@@ -48,20 +52,15 @@ impl Losses {
 
     /// One field, or one of what `path` says.
     pub(crate) fn add(&mut self, path: &str) {
-        let full = self.counts.len() >= PATHS;
-        let key = (self.format, path.to_owned());
-        match self.counts.get_mut(&key) {
-            Some(count) => *count += 1,
-            None if full => {
-                *self
-                    .counts
-                    .entry((self.format, OTHER.to_owned()))
-                    .or_default() += 1
-            }
-            None => {
-                self.counts.insert(key, 1);
-            }
+        let paths = self.counts.entry(self.format).or_default();
+        if let Some(count) = paths.get_mut(path) {
+            *count += 1;
+            return;
         }
+        let path = if self.paths < PATHS { path } else { OTHER };
+        let count = paths.entry(path.to_owned()).or_insert(0);
+        self.paths += usize::from(*count == 0);
+        *count += 1;
     }
 
     /// What is left of an object whose known fields were taken out; `path`: where it is, empty

@@ -4,6 +4,8 @@
 //! A name may hold dots itself (`context.trace_id`), and a text that is JSON is looked into: exports
 //! write the same record flat, nested or as text.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::cut;
@@ -68,19 +70,71 @@ pub(crate) fn all(object: &mut Object, path: &str) -> Vec<Value> {
     found
 }
 
-/// Whether something that is not null stands at a path, and what. Nothing is taken.
-pub(crate) fn get(object: &Object, path: &str) -> Option<Value> {
+/// What stands at a path and is not null: the first of several. Nothing is taken.
+pub(crate) fn get<'a>(object: &'a Object, path: &str) -> Option<Cow<'a, Value>> {
     match object.get(path) {
-        Some(value) => Some(value.clone()).filter(|value| !value.is_null()),
-        None if path.contains(['.', '[', '*']) => {
-            let name = path.split(['.', '[']).next().unwrap_or_default();
-            // Copies no more of the record than the field that the path is in.
-            let dotted = object.keys().filter(|key| path.starts_with(key.as_str()));
-            let names = dotted.map(String::as_str).chain([name]);
-            let parts = names.filter_map(|name| Some((name.to_owned(), object.get(name)?.clone())));
-            take(&mut parts.collect(), path)
+        Some(value) => there(value),
+        // Nearly always the record has no field that the path may begin with.
+        None if object.keys().any(|key| path.starts_with(key.as_str())) => {
+            in_fields(object, &steps(path))
         }
         None => None,
+    }
+}
+
+fn there(value: &Value) -> Option<Cow<'_, Value>> {
+    (!value.is_null()).then_some(Cow::Borrowed(value))
+}
+
+/// As [`values`] takes the first.
+fn in_value<'a>(value: &'a Value, steps: &[Step<'_>]) -> Option<Cow<'a, Value>> {
+    let Some(step) = steps.first() else {
+        return there(value);
+    };
+    match (value, step) {
+        (Value::String(text), _) if text.trim_ascii_start().starts_with(['{', '[']) => {
+            let inside = cut::inside(text).ok()?;
+            in_value(&inside, steps).map(|found| Cow::Owned(found.into_owned()))
+        }
+        (Value::Object(object), Step::Name(_) | Step::Any) => in_fields(object, steps),
+        (Value::Array(items), Step::Each) => {
+            let mut items = items.iter();
+            items.find_map(|item| in_value(item, &steps[1..]))
+        }
+        (Value::Array(items), Step::At(at)) => in_value(items.get(*at)?, &steps[1..]),
+        (Value::Array(items), Step::Name(_)) => match &items[..] {
+            [only] => in_value(only, steps),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// As [`fields`] takes the first.
+fn in_fields<'a>(object: &'a Object, steps: &[Step<'_>]) -> Option<Cow<'a, Value>> {
+    match steps.first()? {
+        Step::Name(name) => {
+            let mut named = Cow::Borrowed(*name);
+            for next in 1..=steps.len() {
+                let inner = object.get(&*named);
+                if let Some(inner) = inner.filter(|_| next == steps.len()) {
+                    return there(inner);
+                }
+                if let Some(found) = inner.and_then(|inner| in_value(inner, &steps[next..])) {
+                    return Some(found);
+                }
+                let Some(Step::Name(more)) = steps.get(next) else {
+                    return None;
+                };
+                named = format!("{named}.{more}").into();
+            }
+            None
+        }
+        Step::Any => {
+            let mut inner = object.values();
+            inner.find_map(|inner| in_value(inner, &steps[1..]))
+        }
+        _ => None,
     }
 }
 
@@ -248,7 +302,8 @@ mod tests {
             let mut taken = record.clone();
             let one = expected.get(0).cloned();
             assert_eq!(take(&mut taken, path), one, "{path}");
-            assert_eq!(get(&record, path), one, "{path}");
+            let got = get(&record, path).map(Cow::into_owned);
+            assert_eq!(got, one, "{path}");
         }
     }
 

@@ -45,6 +45,22 @@ macro_rules! entries {
 }
 pub(crate) use entries;
 
+/// The registry entry of a format that is certain where `$known` knows one of the first objects:
+/// `known_entry! { Reader = known, "name", "help"; }`.
+macro_rules! known_entry {
+    ($reader:ident = $known:ident, $name:literal, $help:literal;) => {
+        pub(crate) const ENTRY: crate::import::reader::Foreign = crate::import::reader::Foreign {
+            name: $name,
+            help: $help,
+            knows: |head| crate::import::head::Certainty::Certain.when(head.any($known)),
+            shape: None,
+            whole_folder: false,
+            reader: || Box::<$reader>::default(),
+        };
+    };
+}
+pub(crate) use known_entry;
+
 /// Makes transcripts of the records of one file (or folder).
 pub(crate) trait Reader: Send {
     /// The next record. What it does not map it names in [`Out::losses`].
@@ -194,11 +210,15 @@ impl Out {
             let model = self.options.model.as_deref();
             transcript.model = model.unwrap_or("unknown").to_owned();
         }
-        let split = self
-            .corpus
-            .as_ref()
-            .map(|corpus| corpus.split(&transcript.id));
-        entry.split = split.flatten().map(str::to_owned);
+        // Alone a transcript may say its split itself; in a corpus its file of splits does.
+        entry.split = match &self.corpus {
+            Some(corpus) => corpus.split(&transcript.id).map(str::to_owned),
+            None if entry.rest.get("split").is_some_and(Value::is_string) => {
+                let split = entry.rest.shift_remove("split");
+                split.and_then(|split| Some(split.as_str()?.to_owned()))
+            }
+            None => None,
+        };
         self.found.push(entry);
     }
 

@@ -42,9 +42,11 @@ impl Usage {
     /// Anthropic counts tokens of the cache apart from `input_tokens`: here they are among those sent.
     pub(crate) fn taken(usage: &mut Object) -> Self {
         let mut take = |names: &[&str]| {
-            let found = names
-                .iter()
-                .find(|name| usage.get(**name).is_some_and(Value::is_u64));
+            let found = names.iter().find(|name| {
+                usage
+                    .iter()
+                    .any(|(key, count)| key == **name && count.is_u64())
+            });
             usage.remove(*found?)?.as_u64()
         };
         let whole = take(&["prompt_tokens", "promptTokenCount"]);

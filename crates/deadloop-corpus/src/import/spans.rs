@@ -364,8 +364,15 @@ pub(crate) fn words(content: Option<Value>) -> String {
     match content {
         None | Some(Value::Null) => String::new(),
         Some(Value::String(text)) => text,
-        Some(Value::Array(parts)) if parts.iter().all(|part| text_of(part).is_some()) => {
-            parts.iter().filter_map(text_of).collect()
+        Some(Value::Array(mut parts)) if parts.iter().all(|part| text_of(part).is_some()) => {
+            match &mut parts[..] {
+                [Value::Object(only)] => only
+                    .get_mut("text")
+                    .map(Value::take)
+                    .map(|text| words(Some(text)))
+                    .unwrap_or_default(),
+                _ => parts.iter().filter_map(text_of).collect(),
+            }
         }
         Some(other) => other.to_string(),
     }

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::cut::{Content, Record};
 use super::envelope::{self, Opened};
-use super::head::{Certainty, Head};
+use super::head::{Certainty, Head, Spoken};
 use super::reader::{Out, Reader};
 use super::response::Response;
 use super::take::Object;
@@ -37,7 +37,17 @@ const WAITING: usize = 64;
 
 /// Whether the first known object of a file is one of this family.
 pub(crate) fn knows(head: &Head, family: &'static Family) -> Certainty {
-    let first = head.objects().find_map(|object| {
+    match head.family.get_or_init(|| spoken(head)) {
+        Some((of, true)) if of.name == family.name => Certainty::Certain,
+        // Sessions of agents hold what an API said, and are told by what they put around it.
+        Some((of, false)) if of.name == family.name => Certainty::Enclosed,
+        _ => Certainty::No,
+    }
+}
+
+/// The family of the first object that some family knows.
+fn spoken(head: &Head) -> Option<Spoken> {
+    head.objects().find_map(|object| {
         if let Some(of) = families::of(object) {
             return Some((of, true));
         }
@@ -48,13 +58,7 @@ pub(crate) fn knows(head: &Head, family: &'static Family) -> Certainty {
         };
         envelope::holds(object, &known);
         Some((inner.get()?, false))
-    });
-    match first {
-        Some((of, true)) if of.name == family.name => Certainty::Certain,
-        // Sessions of agents hold what an API said, and are told by what they put around it.
-        Some((of, false)) if of.name == family.name => Certainty::Enclosed,
-        _ => Certainty::No,
-    }
+    })
 }
 
 /// Reads records of one family.

@@ -126,9 +126,11 @@ impl Sketch {
         if !hashes.is_empty() {
             self.0.resize(ROWS * BANDS, u32::MAX);
         }
-        for hash in hashes {
+        // Row by row, so that the factor and the least stay in registers, over as many hashes as stay in the cache.
+        for hashes in hashes.chunks(1 << 10) {
             for (row, least) in self.0.iter_mut().enumerate() {
-                *least = (*least).min(row_hash(row, *hash));
+                let of = row_hash(row);
+                *least = hashes.iter().map(|hash| of(*hash)).fold(*least, u32::min);
             }
         }
     }
@@ -342,9 +344,9 @@ fn shingles(text: impl Iterator<Item = char>, mut found: impl FnMut(u64)) {
 }
 
 /// The hash function of a row: multiply-shift (Dietzfelbinger et al. 1997) with a factor of its own.
-fn row_hash(row: usize, hash: u64) -> u32 {
+fn row_hash(row: usize) -> impl Fn(u64) -> u32 {
     let factor = mixed(row as u64 + 1) | 1;
-    (hash.wrapping_mul(factor) >> 32) as u32
+    move |hash| (hash.wrapping_mul(factor) >> 32) as u32
 }
 
 /// A bijection whose every output bit depends on every input bit (the finisher of SplitMix64).

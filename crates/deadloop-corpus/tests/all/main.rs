@@ -12,6 +12,7 @@ mod damage;
 mod databases;
 mod finder;
 mod finder_runs;
+mod found;
 mod import;
 mod kit;
 mod order;

@@ -230,8 +230,7 @@ fn row<'d>(data: &ReportData, list: &[Contestant], (model, loops): (&'d str, u64
             row.add(shown, one.look);
         }
     }
-    let mut choices = data.choices.iter();
-    let own = choices.find(|choice| choice.model == model && is_own(choice));
+    let own = data.choices_of(model).find(|choice| is_own(choice));
     if let Some((own, setting)) = own.and_then(|own| Some((own, own.candidate?))) {
         let shown = Shown {
             setting,

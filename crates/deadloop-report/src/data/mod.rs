@@ -83,8 +83,10 @@ pub struct ReportData {
     pub best: OnceLock<Option<usize>>,
     /// The setting in use: looked for once.
     pub in_use_at: OnceLock<Option<usize>>,
-    /// The rows of each setting: computed on first use.
+    /// The rows of each setting, by model: computed on first use.
     pub places: OnceLock<Vec<Vec<usize>>>,
+    /// The choices by model: computed on first use.
+    pub chosen_at: OnceLock<Vec<usize>>,
 }
 
 /// What a setting is to the reader.
@@ -157,11 +159,16 @@ impl ReportData {
             for (at, score) in self.scores.iter().enumerate() {
                 places[score.setting].push(at);
             }
+            for rows in &mut places {
+                rows.sort_by_key(|at| &self.scores[*at].model);
+            }
             places
         });
-        let mut rows = places.get(setting)?.iter();
-        let row = rows.find(|at| self.scores.get(**at).is_some_and(|one| one.model == model))?;
-        self.scores.get(*row)
+        let rows = places.get(setting)?;
+        let of = |at: &usize| self.scores.get(*at);
+        let before = |at: &usize| of(at).is_some_and(|score| *score.model < *model);
+        let score = rows.get(rows.partition_point(before)).and_then(of)?;
+        (*score.model == *model).then_some(score)
     }
 
     /// The setting in use now, if one is known.
@@ -202,7 +209,21 @@ impl ReportData {
 
     /// The row of a model.
     pub(crate) fn choice_of(&self, model: &str) -> Option<&ChoiceRow> {
-        self.choices.iter().find(|choice| choice.model == model)
+        self.choices_of(model).next()
+    }
+
+    /// The rows of a model: there are many models, and this is asked for each.
+    pub(crate) fn choices_of(&self, model: &str) -> impl Iterator<Item = &ChoiceRow> {
+        let by_model = self.chosen_at.get_or_init(|| {
+            let mut all: Vec<usize> = (0..self.choices.len()).collect();
+            all.sort_by_key(|at| &self.choices[*at].model);
+            all
+        });
+        let of = |at: &usize| self.choices.get(*at);
+        let before = |at: &usize| of(at).is_some_and(|choice| *choice.model < *model);
+        let rows = by_model[by_model.partition_point(before)..].iter();
+        rows.map_while(of)
+            .take_while(move |choice| *choice.model == *model)
     }
 
     /// Whether `settings.toml` changes anything.

@@ -106,6 +106,7 @@ impl Source<'_> {
         let counts = embedded_counts();
         let names = std::iter::once(ALL_MODELS).chain(models.iter().map(String::as_str));
         let mut all: Vec<Counted> = names
+            .clone()
             .map(|model| Counted {
                 model: model.into(),
                 columns: vec![PackedColumn::default(); counts.len()],
@@ -113,6 +114,7 @@ impl Source<'_> {
             })
             .collect();
         let (mut met, mut places): (Turns, Vec<Option<usize>>) = Default::default();
+        let by_name: HashMap<&str, usize> = names.zip(0..).collect();
         let mut numbers = vec![0; all.len()];
         let columns = ["setting", "model"].into_iter().chain(columns(&counts));
         let columns: Vec<&str> = columns.collect();
@@ -133,7 +135,7 @@ impl Source<'_> {
                 };
                 let whose = met.of(model);
                 if whose == places.len() {
-                    places.push(all.iter().position(|counted| counted.model == model));
+                    places.push(by_name.get(model).copied());
                 }
                 let Some(at) = places[whose] else {
                     continue;

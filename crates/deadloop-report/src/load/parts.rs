@@ -131,7 +131,7 @@ impl Parts<'_> {
         self.results.scores.each(&wanted, |part| {
             self.add(&part, &params, settings, reader, &mut kept);
         })?;
-        let mut curves: Vec<(&String, (bool, Curve))> =
+        let mut curves: Vec<(&Arc<str>, (bool, Curve))> =
             kept.met.names().iter().zip(kept.curves).collect();
         curves.sort_unstable_by_key(|(model, _)| *model);
         let steps = curves

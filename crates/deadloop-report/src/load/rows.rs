@@ -1,6 +1,6 @@
 //! Texts and names that many rows have.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Texts that many rows have, each once.
@@ -22,29 +22,32 @@ impl Texts {
 /// Names by number, quickly where they come in the same order again and again: the rows of each setting do.
 #[derive(Default)]
 pub(super) struct Turns {
-    names: Vec<String>,
+    names: Vec<Arc<str>>,
+    numbers: HashMap<Arc<str>, usize>,
     next: usize,
 }
 
 impl Turns {
     /// The number of a name, which is new where it was not met before.
     pub(super) fn of(&mut self, name: &str) -> usize {
-        let due = self.names.get(self.next).is_some_and(|due| due == name);
+        let due = self.names.get(self.next).is_some_and(|due| **due == *name);
         let at = if due { self.next } else { self.find(name) };
         self.next = (at + 1) % self.names.len();
         at
     }
 
     fn find(&mut self, name: &str) -> usize {
-        let known = self.names.iter().position(|known| known == name);
-        known.unwrap_or_else(|| {
-            self.names.push(name.to_owned());
-            self.names.len() - 1
-        })
+        if let Some(known) = self.numbers.get(name) {
+            return *known;
+        }
+        let (name, at): (Arc<str>, usize) = (name.into(), self.names.len());
+        self.names.push(Arc::clone(&name));
+        self.numbers.insert(name, at);
+        at
     }
 
     /// The names, by number.
-    pub(super) fn names(&self) -> &[String] {
+    pub(super) fn names(&self) -> &[Arc<str>] {
         &self.names
     }
 }

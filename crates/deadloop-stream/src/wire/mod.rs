@@ -1,7 +1,9 @@
 //! What an event may say, as it is in a file or a stream, and what can be wrong with it.
 
 mod events;
+mod fast;
 mod fields;
+mod plain;
 mod value;
 mod write;
 

@@ -7,6 +7,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
+use super::fast;
 use super::fields::WireFault;
 
 /// Most values in the lists and objects of one record, its events and their own fields not counted: some 1 GB
@@ -56,6 +57,9 @@ pub fn read(text: &str) -> Result<Value, WireFault> {
 /// # Errors
 /// The text is not JSON, or has more values.
 pub fn parse(text: &str, most: u32) -> serde_json::Result<Value> {
+    if let Some(value) = fast::read(text, most) {
+        return Ok(value);
+    }
     let mut json = serde_json::Deserializer::from_str(text);
     let value = CountedValue(&ValueBudget::of(most)).deserialize(&mut json);
     value.and_then(|value| json.end().map(|()| value))

@@ -3,26 +3,37 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
+use super::plain::plain;
 use crate::{Body, RecordedEvent};
 
 /// Writes an event as one JSON object. Fields without a value are left out.
 ///
-/// Text is escaped here, in a fraction of the time that the JSON writer takes; all else is the JSON writer's.
+/// Long text is escaped here, in a fraction of the time that the JSON writer takes; all else is the JSON writer's.
 ///
 /// # Errors
 /// Never but for a value that JSON cannot hold, which no event has.
 pub fn write_event(event: &RecordedEvent, out: &mut Vec<u8>) -> serde_json::Result<()> {
-    let (kind, text) = match &event.body {
-        Body::Reasoning(text) => ("reasoning", text),
-        Body::Answer(text) => ("answer", text),
+    let (kind, id, name, text) = match &event.body {
+        Body::Reasoning(text) => ("reasoning", None, "text", text),
+        Body::Answer(text) => ("answer", None, "text", text),
+        Body::User(text) => ("user", None, "text", text),
+        Body::ToolResult { id, content, .. } => ("tool_result", id.as_ref(), "content", content),
         _ => return serde_json::to_writer(out, event),
     };
     out.extend_from_slice(b"{\"type\":\"");
     out.extend_from_slice(kind.as_bytes());
-    out.extend_from_slice(b"\",\"text\":\"");
-    escape(text.as_bytes(), out);
     out.push(b'"');
-    match event.t_ms.is_none() && event.tokens.is_none() && event.rest.is_empty() {
+    for (name, text) in [("id", id), (name, Some(text))] {
+        if let Some(text) = text {
+            out.extend_from_slice(b",\"");
+            out.extend_from_slice(name.as_bytes());
+            out.extend_from_slice(b"\":\"");
+            escape(text.as_bytes(), out);
+            out.push(b'"');
+        }
+    }
+    let error = matches!(&event.body, Body::ToolResult { error: Some(_), .. });
+    match !error && event.t_ms.is_none() && event.tokens.is_none() && event.rest.is_empty() {
         true => out.push(b'}'),
         false => go_on(out, &About(event))?,
     }
@@ -63,32 +74,6 @@ fn escape(mut text: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// How many of the first bytes can stand in a JSON string as they are.
-fn plain(text: &[u8]) -> usize {
-    let (eights, rest) = text.as_chunks();
-    for (at, eight) in eights.iter().enumerate() {
-        let special = specials(u64::from_le_bytes(*eight));
-        if special != 0 {
-            return 8 * at + special.trailing_zeros() as usize / 8;
-        }
-    }
-    let special = |byte: &u8| specials(u64::from(*byte) | SPACES) != 0;
-    let before = rest.iter().position(special).unwrap_or(rest.len());
-    text.len() - rest.len() + before
-}
-
-/// Seven spaces above a byte.
-const SPACES: u64 = u64::from_le_bytes(*b"\0       ");
-
-/// The top bits of those of eight bytes that cannot stand in a JSON string as they are: control chars,
-/// quotes and backslashes. It is right up to the first of them (Hacker's Delight, 2nd ed., section 6-1).
-fn specials(bytes: u64) -> u64 {
-    let each = |byte: u8| u64::from_le_bytes([byte; 8]);
-    let below = |bytes: u64, least: u8| bytes.wrapping_sub(each(least)) & !bytes;
-    let equal = |byte: u8| below(bytes ^ each(byte), 1);
-    (below(bytes, b' ') | equal(b'"') | equal(b'\\')) & each(0x80)
-}
-
 /// As it is in a transcript.
 impl Serialize for RecordedEvent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -111,6 +96,9 @@ impl Serialize for About<'_> {
 }
 
 fn about<M: SerializeMap>(map: &mut M, event: &RecordedEvent) -> Result<(), M::Error> {
+    if let Body::ToolResult { error, .. } = &event.body {
+        optional(map, "error", error.as_ref())?;
+    }
     if let Some(t_ms) = event.t_ms {
         map.serialize_entry("t_ms", &number(t_ms))?;
     }
@@ -136,11 +124,10 @@ fn body<M: SerializeMap>(map: &mut M, body: &Body) -> Result<(), M::Error> {
                 Some(arguments).filter(|value| !value.is_null()),
             )
         }
-        Body::ToolResult { id, content, error } => {
+        Body::ToolResult { id, content, .. } => {
             map.serialize_entry("type", "tool_result")?;
             optional(map, "id", id.as_ref())?;
-            map.serialize_entry("content", content)?;
-            optional(map, "error", error.as_ref())
+            map.serialize_entry("content", content)
         }
         Body::Turn => map.serialize_entry("type", "turn"),
         Body::User(text) => text_event(map, "user", text),
@@ -221,12 +208,19 @@ mod tests {
         #[test]
         fn an_event_is_what_the_json_writer_makes_of_it(
             text in "([ -~]{0,40}|[\\x00-\\x1f\"\\\\]|\\PC{0,5}){0,6}",
-            thinking: bool,
+            kind in 0..4,
+            id in proptest::option::of("[a-z\"]{0,3}"),
+            error: Option<bool>,
             t_ms in proptest::option::of(0.0..1e4),
             tokens: Option<u64>,
             more: bool,
         ) {
-            let body = if thinking { Body::Reasoning(text) } else { Body::Answer(text) };
+            let body = match kind {
+                0 => Body::Reasoning(text),
+                1 => Body::Answer(text),
+                2 => Body::User(text),
+                _ => Body::ToolResult { id, content: text, error },
+            };
             let rest = match json!({"x": [1, "\n"], "y": null}) {
                 Value::Object(rest) if more => rest,
                 _ => Map::new(),

@@ -197,6 +197,36 @@ fn of_a_corpus_labels_splits_and_card_come_along() {
     );
 }
 
+/// A corpus in a folder has to be whole; what is beside it need not be.
+#[test]
+fn a_corpus_in_a_folder_does_not_make_its_neighbours_whole() {
+    let dir = recordings();
+    corpus(&dir.path().join("in"), "a,clean,,,,,,,,me,\n");
+    let args = ["import", "in", "--out", "new"];
+    let run = deadloop_in(dir.path(), &args);
+    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+    let rejected = std::fs::read_to_string(dir.path().join("new/rejected.jsonl"));
+    assert_eq!(rejected.expect("it is there").lines().count(), 2);
+    let bad = dir.path().join("in/old/transcripts/bad.jsonl");
+    std::fs::write(bad, "{\"id\":\"c\"}\n").expect("it is writable");
+    let run = deadloop_in(dir.path(), &[&args[..], &["--force"]].concat());
+    let said = stderr(&run);
+    assert_eq!(run.status.code(), Some(2), "{said}");
+    assert!(said.contains("transcripts/bad.jsonl: "), "{said}");
+}
+
+/// A transcript outside of a corpus may say its split itself.
+#[test]
+fn the_split_of_a_line_comes_along() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let lines = "{\"id\":\"a\",\"answer\":\"one\",\"group\":\"g\",\"split\":\"test\"}\n{\"id\":\"b\",\"answer\":\"two\",\"group\":\"h\"}\n";
+    std::fs::write(dir.path().join("a.jsonl"), lines).expect("it is writable");
+    let run = deadloop_in(dir.path(), &["import", "a.jsonl", "--out", "new"]);
+    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+    let splits = std::fs::read_to_string(dir.path().join("new/splits.csv"));
+    assert_eq!(splits.expect("it is there"), "transcript,split\na,test\n");
+}
+
 #[test]
 fn the_transcript_of_a_bad_label_does_not_come_along() {
     let dir = tempfile::tempdir().expect("a temporary folder");

@@ -111,7 +111,7 @@ impl<R: BufRead> Cut<R> {
                 Some(Ok(line)) => {
                     self.ready.extend(self.doubtful.take());
                     // JSON has no bare carriage return: each is an end of a line.
-                    for part in line.split(|byte| *byte == b'\r') {
+                    for part in parts(line) {
                         let field = FIELDS.iter().any(|name| part.starts_with(name));
                         self.stream |= field;
                         let made = self.frames.line(part).map(content);
@@ -145,6 +145,18 @@ impl<R: BufRead> Cut<R> {
                 .push_back(if torn { Ok(Content::Torn) } else { left });
         }
     }
+}
+
+/// A line between its carriage returns, of which nearly all have none.
+fn parts(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut ends = memchr::memchr_iter(b'\r', line).chain([line.len()]);
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let end = ends.next()?;
+        let part = line.get(from..end);
+        from = end + 1;
+        part
+    })
 }
 
 /// How lines with a field of server-sent events begin.

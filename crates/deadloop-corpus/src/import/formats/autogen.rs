@@ -7,22 +7,14 @@ use serde_json::Value;
 use crate::Body;
 use crate::import::conversation::tool_call;
 use crate::import::cut::Record;
-use crate::import::head::Certainty;
-use crate::import::reader::{Foreign, Out, Reader};
+use crate::import::reader::{Out, Reader, known_entry};
 use crate::import::run::{Session, Turn, Usage};
 use crate::import::spans::words;
 use crate::import::take::{self, Object};
 use crate::import::time::millis;
 use crate::transcript::wire::WireFault;
 
-pub(crate) const ENTRY: Foreign = Foreign {
-    name: "autogen",
-    help: "messages of AutoGen AgentChat, and chat_history of AutoGen 0.2",
-    knows: |head| Certainty::Certain.when(head.any(known)),
-    shape: None,
-    whole_folder: false,
-    reader: || Box::<AutoGen>::default(),
-};
+known_entry! { AutoGen = known, "autogen", "messages of AutoGen AgentChat, and chat_history of AutoGen 0.2"; }
 
 fn known(object: &Object) -> bool {
     let message = |object: &Object| {
@@ -58,9 +50,7 @@ impl Reader for AutoGen {
                 let message = take::as_object("chat_history[]", message)?;
                 self.old(message, out)?;
             }
-            for other in ["chat_id", "summary", "cost", "human_input"] {
-                take::any(&mut object, other);
-            }
+            take::away(&mut object, "chat_id summary cost human_input");
         } else if let Some(messages) = take::list(&mut object, "messages")? {
             for message in messages {
                 let message = take::as_object("messages[]", message)?;
@@ -125,9 +115,7 @@ impl AutoGen {
             }
             other => out.losses.add(&format!("[] ({other})")),
         }
-        for other in ["id", "metadata", "context"] {
-            take::any(&mut message, other);
-        }
+        take::away(&mut message, "id metadata context");
         out.losses.rest("[]", &message);
         Ok(())
     }

@@ -8,8 +8,7 @@ use serde_json::Value;
 
 use crate::import::conversation::Conversation;
 use crate::import::cut::Record;
-use crate::import::head::Certainty;
-use crate::import::reader::{Foreign, Out, Reader, keep};
+use crate::import::reader::{Out, Reader, keep, known_entry};
 use crate::import::run::{Turn, Usage};
 use crate::import::take::{self, Object};
 use crate::import::time::{EventClock, millis};
@@ -17,14 +16,7 @@ use crate::think::split_think;
 use crate::transcript::wire::WireFault;
 use crate::{Body, Place};
 
-pub(crate) const ENTRY: Foreign = Foreign {
-    name: "claude-code",
-    help: "sessions of Claude Code (.jsonl), and its stream-json output",
-    knows: |head| Certainty::Certain.when(head.any(known)),
-    shape: None,
-    whole_folder: false,
-    reader: || Box::<ClaudeCode>::default(),
-};
+known_entry! { ClaudeCode = known, "claude-code", "sessions of Claude Code (.jsonl), and its stream-json output"; }
 
 fn known(object: &Object) -> bool {
     let kind = object.get("type").and_then(Value::as_str);
@@ -86,18 +78,18 @@ impl Reader for ClaudeCode {
                 return Ok(());
             }
         }
-        for other in [
+        let own = [
+            "toolUseResult",
             "uuid",
             "parentUuid",
             "userType",
             "requestId",
-            "toolUseResult",
             "slug",
-        ] {
-            if take::any(&mut line, other).is_some() && other == "toolUseResult" {
-                // The result of the message once more, in parts.
-                out.losses.add(other);
-            }
+        ];
+        let [result, ..] = take::several(&mut line, own);
+        if result.is_some() {
+            // The result of the message once more, in parts.
+            out.losses.add("toolUseResult");
         }
         out.losses.rest("[]", &line);
         Ok(())
@@ -155,22 +147,26 @@ impl ClaudeCode {
 
 impl Session {
     fn message(&mut self, line: &mut Object, out: &mut Out) -> Result<(), WireFault> {
-        let stamp = take::any(line, "timestamp").as_ref().and_then(millis);
-        let t_ms = self.clock.since(stamp);
-        for (name, kept) in [
-            ("cwd", "cwd"),
-            ("gitBranch", "branch"),
-            ("version", "version"),
-        ] {
-            let value = take::any(line, name);
-            if !self.about.contains_key(kept) {
-                keep(&mut self.about, kept, value);
+        let names = [
+            "timestamp",
+            "cwd",
+            "gitBranch",
+            "version",
+            "message",
+            "isMeta",
+            "isCompactSummary",
+        ];
+        let fields = take::several(line, names);
+        let [stamp, cwd, branch, version, message, meta, compact] = fields;
+        let t_ms = self.clock.since(stamp.as_ref().and_then(millis));
+        for (name, value) in [("cwd", cwd), ("branch", branch), ("version", version)] {
+            if !self.about.contains_key(name) {
+                keep(&mut self.about, name, value);
             }
         }
-        let message = take::object(line, "message")?;
-        let mut message = message.ok_or_else(|| take::missing("message", "a message"))?;
-        let flags = ["isMeta", "isCompactSummary"];
-        let flags = flags.map(|flag| take::any(line, flag) == Some(Value::Bool(true)));
+        let message = message.ok_or_else(|| take::missing("message", "a message"))?;
+        let mut message = take::as_object("message", message)?;
+        let flags = [meta, compact].map(|flag| flag == Some(Value::Bool(true)));
         // What the program itself tells the model, and what stands for what was cut away.
         if flags.contains(&true) && message.get("role").and_then(Value::as_str) == Some("user") {
             message.insert("role".to_owned(), "system".into());
@@ -185,22 +181,29 @@ impl Session {
 
     /// The turn that a piece of a message is of.
     fn announce(&mut self, message: &mut Object, t_ms: Option<f64>) -> Result<(), WireFault> {
-        let model = take::string(message, "model")?;
+        let names = [
+            "model",
+            "usage",
+            "stop_reason",
+            "id",
+            "type",
+            "stop_sequence",
+        ];
+        let [model, usage, reason, id, ..] = take::several(message, names);
+        let model = take::text("model", model)?;
         // Messages that the program made itself name no model.
         if let Some(model) = model.filter(|model| !model.starts_with('<')) {
             self.model = model;
         }
-        let mut usage = take::object(message, "usage")?.unwrap_or_default();
-        self.reason = take::string(message, "stop_reason")?.or(self.reason.take());
+        let usage = usage.map(|usage| take::as_object("usage", usage));
+        let mut usage = usage.transpose()?.unwrap_or_default();
+        self.reason = take::text("stop_reason", reason)?.or(self.reason.take());
         self.run.announce(Turn {
-            response: take::string(message, "id")?,
+            response: take::text("id", id)?,
             usage: Usage::taken(&mut usage),
             t_ms,
             ..Turn::default()
         });
-        for other in ["type", "stop_sequence"] {
-            take::any(message, other);
-        }
         Ok(())
     }
 

@@ -7,22 +7,14 @@ use serde_json::Value;
 use crate::Body;
 use crate::import::conversation::written;
 use crate::import::cut::{self, Record};
-use crate::import::head::Certainty;
-use crate::import::reader::{Foreign, Out, Reader, keep};
+use crate::import::reader::{Out, Reader, keep, known_entry};
 use crate::import::run::{Session, Usage};
 use crate::import::spans::words;
 use crate::import::take::{self, Object};
 use crate::import::time::millis;
 use crate::transcript::wire::WireFault;
 
-pub(crate) const ENTRY: Foreign = Foreign {
-    name: "codex",
-    help: "rollouts of Codex: rollout-*.jsonl",
-    knows: |head| Certainty::Certain.when(head.any(known)),
-    shape: None,
-    whole_folder: false,
-    reader: || Box::<Codex>::default(),
-};
+known_entry! { Codex = known, "codex", "rollouts of Codex: rollout-*.jsonl"; }
 
 fn known(object: &Object) -> bool {
     let kind = object.get("type").and_then(Value::as_str);
@@ -107,9 +99,7 @@ impl Codex {
             self.session.run.system(&words(prompt), t_ms);
         }
         // When it began, and what it began in.
-        for other in ["timestamp", "originator", "source", "model_provider", "git"] {
-            take::any(head, other);
-        }
+        take::away(head, "timestamp originator source model_provider git");
         Ok(())
     }
 
@@ -160,9 +150,7 @@ impl Codex {
                 item.clear();
             }
         }
-        for other in ["id", "status"] {
-            take::any(item, other);
-        }
+        take::away(item, "id status");
         Ok(())
     }
 
@@ -172,26 +160,25 @@ impl Codex {
         t_ms: Option<f64>,
         out: &mut Out,
     ) -> Result<(), WireFault> {
+        let think = out.options.think.clone();
         let role = item.get("role").and_then(Value::as_str);
-        let text = words(item.get("content").cloned());
-        match role {
-            Some("user") if is_context(&text) => {
-                self.session.run.system(&text, t_ms);
-                item.clear();
-                Ok(())
-            }
-            Some("assistant") => {
+        let asked = (role == Some("user")).then(|| words(item.get("content").cloned()));
+        match (role, asked) {
+            (Some("assistant"), _) => {
                 take::any(item, "role");
-                take::any(item, "content");
-                let pieces = crate::think::split_think(&text, out.options.think.clone());
-                for (side, text) in pieces {
+                let text = words(take::any(item, "content"));
+                for (side, text) in crate::think::split_think(&text, think) {
                     self.session.run.act(side.body(text), t_ms);
                 }
                 Ok(())
             }
+            (_, Some(text)) if is_context(&text) => {
+                self.session.run.system(&text, t_ms);
+                item.clear();
+                Ok(())
+            }
             _ => {
                 let message = std::mem::take(item);
-                let think = out.options.think.clone();
                 self.session
                     .run
                     .message(message, "payload", t_ms, think, &mut out.losses)

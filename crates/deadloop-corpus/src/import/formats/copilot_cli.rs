@@ -8,22 +8,14 @@ use serde_json::Value;
 use crate::Body;
 use crate::import::conversation::written;
 use crate::import::cut::Record;
-use crate::import::head::Certainty;
-use crate::import::reader::{Foreign, Out, Reader, keep};
+use crate::import::reader::{Out, Reader, keep, known_entry};
 use crate::import::run::{Session, Turn, Usage};
 use crate::import::spans::words;
 use crate::import::take::{self, Object};
 use crate::import::time::millis;
 use crate::transcript::wire::WireFault;
 
-pub(crate) const ENTRY: Foreign = Foreign {
-    name: "copilot-cli",
-    help: "sessions of GitHub Copilot CLI: events.jsonl",
-    knows: |head| Certainty::Certain.when(head.any(known)),
-    shape: None,
-    whole_folder: false,
-    reader: || Box::<Copilot>::default(),
-};
+known_entry! { Copilot = known, "copilot-cli", "sessions of GitHub Copilot CLI: events.jsonl"; }
 
 fn known(object: &Object) -> bool {
     let kind = object
@@ -53,9 +45,7 @@ impl Reader for Copilot {
         let t_ms = self.session.clock.since(stamp);
         let mut data = take::object(&mut line, "data")?.unwrap_or_default();
         self.event(&kind, &mut data, t_ms, out)?;
-        for other in ["id", "parentId"] {
-            take::any(&mut line, other);
-        }
+        take::away(&mut line, "id parentId");
         out.losses.rest("data", &data);
         out.losses.rest("[]", &line);
         self.session.at(place);
@@ -126,9 +116,7 @@ impl Copilot {
             "version",
             take::any(data, "copilotVersion"),
         );
-        for other in ["version", "producer", "startTime", "context"] {
-            take::any(data, other);
-        }
+        take::away(data, "version producer startTime context");
         Ok(())
     }
 
@@ -172,9 +160,7 @@ impl Copilot {
                 ..Usage::default()
             });
         }
-        for other in ["messageId", "reasoningOpaque", "encryptedContent"] {
-            take::any(data, other);
-        }
+        take::away(data, "messageId reasoningOpaque encryptedContent");
         Ok(())
     }
 
@@ -207,9 +193,7 @@ impl Copilot {
             error,
         };
         self.session.run.push(body, t_ms);
-        for other in ["model", "interactionId", "toolTelemetry"] {
-            take::any(data, other);
-        }
+        take::away(data, "model interactionId toolTelemetry");
         Ok(())
     }
 }

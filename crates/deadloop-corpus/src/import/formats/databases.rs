@@ -13,9 +13,7 @@
 
 use serde_json::{Value, json};
 
-use super::logs::NOTHING;
-use crate::import::head::Certainty;
-use crate::import::log::{About, Is, Log, Reading, Rule};
+use crate::import::log::{About, Is, LINES, Log, NOTHING, Reading, Rule};
 use crate::import::paths;
 use crate::import::reader::{Foreign, Out, entries};
 use crate::import::take::Object;
@@ -190,22 +188,17 @@ const LLM_RUNS: &str = "SELECT coalesce(conversation_id, id) AS session FROM res
 
 static CRUSH: Log = Log {
     marks: &[&[("session", ""), ("role", ""), ("parts", "")]],
-    sure: Certainty::Certain,
-    records: &[],
-    whole: false,
     shape: Some(crush),
     about: About {
         id: &["session"],
         model: &["model"],
         time: &["created_at"],
         reason: &["finish.reason"],
-        beside: &["title", "finish"],
+        beside: "title finish",
         ..NOTHING
     },
-    rules: &[Rule {
-        when: &[("role", "")],
-        is: Is::Message(""),
-    }],
+    rules: &[Rule::of(&[("role", "")], Is::Message(""))],
+    ..LINES
 };
 
 /// The parts of a message as blocks, and why it ended.
@@ -251,54 +244,49 @@ fn say(object: &mut Object, blocks: Vec<Value>) {
 
 static CURSOR: Log = Log {
     marks: &[&[("session", ""), ("bubble.type", "")]],
-    sure: Certainty::Certain,
-    records: &[],
-    whole: false,
     shape: Some(cursor),
     about: About {
         id: &["session"],
         model: &["bubble.modelInfo.modelName", "model"],
         time: &["bubble.createdAt"],
         usage: &["bubble.tokenCount"],
-        beside: &["place", "n", "bubble.bubbleId", "bubble._v"],
+        beside: "place n bubble.bubbleId bubble._v",
         ..NOTHING
     },
     rules: &[
-        Rule {
-            when: &[("bubble.type", "1")],
-            is: Is::User("bubble.text"),
-        },
-        Rule {
-            when: &[("bubble.type", "2"), ("bubble.thinking.text", "")],
-            is: Is::Thought("bubble.thinking.text"),
-        },
-        Rule {
-            when: &[("bubble.type", "2"), ("bubble.text", "")],
-            is: Is::Answer("bubble.text"),
-        },
-        Rule {
-            when: &[("bubble.type", "2"), ("bubble.toolFormerData.name", "")],
-            is: Is::Call {
-                id: "bubble.toolFormerData.toolCallId",
-                name: "bubble.toolFormerData.name",
-                arguments: "bubble.toolFormerData.rawArgs",
-            },
-        },
-        Rule {
-            when: &[
+        Rule::of(&[("bubble.type", "1")], Is::User("bubble.text")),
+        Rule::of(
+            &[("bubble.type", "2"), ("bubble.thinking.text", "")],
+            Is::Thought("bubble.thinking.text"),
+        ),
+        Rule::of(
+            &[("bubble.type", "2"), ("bubble.text", "")],
+            Is::Answer("bubble.text"),
+        ),
+        Rule::of(
+            &[("bubble.type", "2"), ("bubble.toolFormerData.name", "")],
+            Is::call(
+                "bubble.toolFormerData.toolCallId",
+                "bubble.toolFormerData.name",
+                "bubble.toolFormerData.rawArgs",
+            ),
+        ),
+        Rule::of(
+            &[
                 ("bubble.type", "2"),
                 ("bubble.toolFormerData.status", "completed|error"),
             ],
-            is: Is::Result {
-                id: "bubble.toolFormerData.toolCallId",
-                content: &[
+            Is::result(
+                "bubble.toolFormerData.toolCallId",
+                &[
                     "bubble.toolFormerData.result",
                     "bubble.toolFormerData.error",
                 ],
-                error: "bubble.toolFormerData.status",
-            },
-        },
+                "bubble.toolFormerData.status",
+            ),
+        ),
     ],
+    ..LINES
 };
 
 /// Cursor writes no tokens where it does not know them.
@@ -315,9 +303,7 @@ fn cursor(object: &mut Object, _: &mut Out) {
 
 static LLM_DB: Log = Log {
     marks: &[&[("session", ""), ("datetime_utc", "")]],
-    sure: Certainty::Certain,
     records: &["messages[]"],
-    whole: false,
     shape: Some(llm),
     about: About {
         id: &["session"],
@@ -329,19 +315,10 @@ static LLM_DB: Log = Log {
             "raw.stop_reason",
         ],
         usage: &["usage"],
-        beside: &[
-            "raw",
-            "response_json",
-            "id",
-            "conversation_id",
-            "input_tokens",
-            "output_tokens",
-        ],
+        beside: "raw response_json id conversation_id input_tokens output_tokens",
     },
-    rules: &[Rule {
-        when: &[("role", "")],
-        is: Is::Message(""),
-    }],
+    rules: &[Rule::of(&[("role", "")], Is::Message(""))],
+    ..LINES
 };
 
 /// The parts of a message as blocks; of older databases the prompt and the answer as messages.

@@ -129,9 +129,7 @@ impl GeminiCli {
             self.message(message)?;
         }
         // What a session is about beside its messages.
-        for other in ["projectHash", "startTime", "lastUpdated", "kind"] {
-            take::any(object, other);
-        }
+        take::away(object, "projectHash startTime lastUpdated kind");
         out.losses.rest("", object);
         object.clear();
         Ok(())

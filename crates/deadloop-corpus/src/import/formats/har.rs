@@ -7,23 +7,15 @@ use serde_json::Value;
 
 use crate::Place;
 use crate::import::cut::{Content, MOST_VALUES, Record};
-use crate::import::head::Certainty;
 use crate::import::paths;
-use crate::import::reader::{Foreign, Out, Reader};
+use crate::import::reader::{Out, Reader, known_entry};
 use crate::import::stream::families;
 use crate::import::stream::{Framed, Frames, object};
 use crate::import::streams::Streams;
 use crate::import::take::{self, Object};
 use crate::transcript::wire::WireFault;
 
-pub(crate) const ENTRY: Foreign = Foreign {
-    name: "har",
-    help: "HTTP archives (.har) with exchanges of a model's API",
-    knows: |head| Certainty::Certain.when(head.any(known)),
-    shape: None,
-    whole_folder: false,
-    reader: || Box::new(Har),
-};
+known_entry! { Har = known, "har", "HTTP archives (.har) with exchanges of a model's API"; }
 
 fn known(object: &Object) -> bool {
     let log = object.get("log").and_then(Value::as_object);
@@ -33,6 +25,7 @@ fn known(object: &Object) -> bool {
 /// Most bytes of one event of a stream.
 const EVENT: usize = 64 << 20;
 
+#[derive(Default)]
 struct Har;
 
 impl Reader for Har {

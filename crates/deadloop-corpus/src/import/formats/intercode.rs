@@ -5,22 +5,14 @@ use serde_json::Value;
 
 use crate::import::conversation::Conversation;
 use crate::import::cut::Record;
-use crate::import::head::Certainty;
-use crate::import::reader::{Foreign, Out, Reader, keep};
+use crate::import::reader::{Out, Reader, keep, known_entry};
 use crate::import::run::Turn;
 use crate::import::spans::words;
 use crate::import::take::{self, Object};
 use crate::transcript::wire::WireFault;
 use crate::{Body, Entry, Place};
 
-pub(crate) const ENTRY: Foreign = Foreign {
-    name: "intercode",
-    help: "results of InterCode: turn_history of actions and observations",
-    knows: |head| Certainty::Certain.when(head.any(known)),
-    shape: None,
-    whole_folder: false,
-    reader: || Box::new(InterCode),
-};
+known_entry! { InterCode = known, "intercode", "results of InterCode: turn_history of actions and observations"; }
 
 fn is_run(object: &Object) -> bool {
     let history = object.get("turn_history").and_then(Value::as_object);
@@ -36,6 +28,7 @@ fn known(object: &Object) -> bool {
             .any(is_run)
 }
 
+#[derive(Default)]
 struct InterCode;
 
 impl Reader for InterCode {

@@ -5,22 +5,14 @@ use serde_json::Value;
 
 use crate::Place;
 use crate::import::cut::Record;
-use crate::import::head::Certainty;
-use crate::import::reader::{Foreign, Out, Reader};
+use crate::import::reader::{Out, Reader, known_entry};
 use crate::import::run::Usage;
 use crate::import::spans::{Kind, Span, Traces, message, spoken, words};
 use crate::import::take::{self, Object};
 use crate::import::time::millis;
 use crate::transcript::wire::WireFault;
 
-pub(crate) const ENTRY: Foreign = Foreign {
-    name: "langfuse",
-    help: "traces of Langfuse with their observations, or observations alone",
-    knows: |head| Certainty::Certain.when(head.any(known)),
-    shape: None,
-    whole_folder: false,
-    reader: || Box::<Langfuse>::default(),
-};
+known_entry! { Langfuse = known, "langfuse", "traces of Langfuse with their observations, or observations alone"; }
 
 fn known(object: &Object) -> bool {
     let one = |object: &Object| {
@@ -74,15 +66,10 @@ impl Langfuse {
         let own = take::label(&mut one, "traceId");
         let trace = trace.map(str::to_owned).or(own).unwrap_or_default();
         let span = span(&mut one)?;
-        for other in [
-            "endTime",
-            "parentObservationId",
-            "projectId",
-            "createdAt",
-            "updatedAt",
-        ] {
-            take::any(&mut one, other);
-        }
+        take::away(
+            &mut one,
+            "endTime parentObservationId projectId createdAt updatedAt",
+        );
         out.losses.rest("observations[]", &one);
         self.traces.push(trace, place, span);
         Ok(())

@@ -6,22 +6,14 @@ use serde_json::Value;
 
 use crate::Place;
 use crate::import::cut::Record;
-use crate::import::head::Certainty;
-use crate::import::reader::{Foreign, Out, Reader};
+use crate::import::reader::{Out, Reader, known_entry};
 use crate::import::run::Usage;
 use crate::import::spans::{Kind, Span, Traces, message, spoken, words};
 use crate::import::take::{self, Object};
 use crate::import::time::millis;
 use crate::transcript::wire::WireFault;
 
-pub(crate) const ENTRY: Foreign = Foreign {
-    name: "langsmith",
-    help: "runs of LangSmith (run_type, trace_id): a line each, a list, or child_runs",
-    knows: |head| Certainty::Certain.when(head.any(known)),
-    shape: None,
-    whole_folder: false,
-    reader: || Box::<LangSmith>::default(),
-};
+known_entry! { LangSmith = known, "langsmith", "runs of LangSmith (run_type, trace_id): a line each, a list, or child_runs"; }
 
 fn known(object: &Object) -> bool {
     let typed = object.get("run_type").is_some_and(Value::is_string);
@@ -77,17 +69,10 @@ impl LangSmith {
             "tool" => tool(&mut span, inputs, outputs, failed.as_ref()),
             _ => {}
         }
-        for other in [
-            "end_time",
-            "extra",
-            "session_id",
-            "status",
-            "events",
-            "tags",
-            "child_run_ids",
-        ] {
-            take::any(&mut run, other);
-        }
+        take::away(
+            &mut run,
+            "end_time extra session_id status events tags child_run_ids",
+        );
         out.losses.rest("[]", &run);
         let held = self.traces.of(&trace, place);
         if parent.is_none() {

@@ -12,20 +12,12 @@ use serde_json::Value;
 use crate::RecordedEvent;
 use crate::import::conversation::group_of;
 use crate::import::cut::Record;
-use crate::import::head::Certainty;
-use crate::import::reader::{Foreign, Out, Reader, entry, keep};
+use crate::import::reader::{Out, Reader, entry, keep, known_entry};
 use crate::import::take::{self, Object};
 use crate::think::split_think;
 use crate::transcript::wire::WireFault;
 
-pub(crate) const ENTRY: Foreign = Foreign {
-    name: "lm-eval",
-    help: "samples of lm-evaluation-harness: doc_id, arguments, resps",
-    knows: |head| Certainty::Certain.when(head.any(known)),
-    shape: None,
-    whole_folder: false,
-    reader: || Box::<LmEval>::default(),
-};
+known_entry! { LmEval = known, "lm-eval", "samples of lm-evaluation-harness: doc_id, arguments, resps"; }
 
 fn known(object: &Object) -> bool {
     object.contains_key("doc_id") && object.contains_key("resps")

@@ -1,5 +1,5 @@
 //! The formats that recordings are imported from, all of them in [`FOREIGN`]: rows of tables where a
-//! table can say it (`apis` of APIs, `logs` of chats and agents, `databases` of programs, `table` of
+//! table can say it (`apis` of APIs, `agent_logs`, `exports`, `logs` of agents and chats, `databases` of programs, `table` of
 //! columns), files where not.
 //!
 //! To add one: a row in a table, or a file beside this one with an `ENTRY`; its entry here; and a sample
@@ -7,14 +7,17 @@
 
 use crate::import::reader::Foreign;
 
+mod agent_logs;
 mod apis;
 mod autogen;
 mod claude_code;
 mod cline;
 mod codex;
+mod columns;
 mod copilot_cli;
 pub(crate) mod databases;
 pub(crate) mod deadloop;
+mod exports;
 mod gemini_cli;
 mod har;
 mod inspect;
@@ -53,46 +56,46 @@ pub(crate) const FOREIGN: &[&Foreign] = &[
     &table::ENTRY,
     &sharegpt::ENTRY,
     &logs::MESSAGES_ENTRY,
-    &table::KOBOLD_ENTRY,
-    &table::LLM_ENTRY,
+    &columns::KOBOLD_ENTRY,
+    &columns::LLM_ENTRY,
     &databases::LLM_DB_ENTRY,
-    &table::LANGCHAIN_ENTRY,
+    &columns::LANGCHAIN_ENTRY,
     &logs::LANGGRAPH_ENTRY,
-    &table::WHISPER_ENTRY,
+    &columns::WHISPER_ENTRY,
     &plain::CAPTIONS_ENTRY,
     &plain::VLLM_LOG_ENTRY,
     &lm_eval::ENTRY,
     &inspect::ENTRY,
-    &table::PROMPTFOO_ENTRY,
-    &table::BFCL_ENTRY,
-    &table::MT_BENCH_ENTRY,
-    &table::OPENAI_EVALS_ENTRY,
+    &columns::PROMPTFOO_ENTRY,
+    &columns::BFCL_ENTRY,
+    &columns::MT_BENCH_ENTRY,
+    &columns::OPENAI_EVALS_ENTRY,
     &swe_agent::ENTRY,
     &openhands::ENTRY,
-    &logs::ATIF_ENTRY,
+    &agent_logs::ATIF_ENTRY,
     &cline::ENTRY,
     &gemini_cli::ENTRY,
-    &logs::GEMINI_STREAM_ENTRY,
-    &logs::QWEN_CODE_ENTRY,
+    &agent_logs::GEMINI_STREAM_ENTRY,
+    &agent_logs::QWEN_CODE_ENTRY,
     &claude_code::ENTRY,
     &codex::ENTRY,
-    &logs::CODEX_EXEC_ENTRY,
+    &agent_logs::CODEX_EXEC_ENTRY,
     &copilot_cli::ENTRY,
-    &logs::CURSOR_AGENT_ENTRY,
+    &agent_logs::CURSOR_AGENT_ENTRY,
     &databases::CURSOR_ENTRY,
     &databases::CRUSH_ENTRY,
     &opencode::ENTRY,
-    &logs::OPENCODE_RUN_ENTRY,
-    &logs::PI_ENTRY,
-    &logs::GOOSE_ENTRY,
-    &logs::CONTINUE_ENTRY,
+    &agent_logs::OPENCODE_RUN_ENTRY,
+    &agent_logs::PI_ENTRY,
+    &agent_logs::GOOSE_ENTRY,
+    &agent_logs::CONTINUE_ENTRY,
     &markdown::SPECSTORY_ENTRY,
     &markdown::AIDER_ENTRY,
-    &logs::CHATGPT_ENTRY,
-    &logs::CLAUDE_AI_ENTRY,
-    &logs::LM_STUDIO_ENTRY,
-    &logs::OPEN_WEBUI_ENTRY,
-    &logs::SILLYTAVERN_ENTRY,
+    &exports::CHATGPT_ENTRY,
+    &exports::CLAUDE_AI_ENTRY,
+    &exports::LM_STUDIO_ENTRY,
+    &exports::OPEN_WEBUI_ENTRY,
+    &exports::SILLYTAVERN_ENTRY,
     &langsmith::ENTRY,
     &langfuse::ENTRY,
     &opentelemetry::ENTRY,

@@ -6,8 +6,7 @@ use serde_json::Value;
 
 use crate::import::conversation::Conversation;
 use crate::import::cut::Record;
-use crate::import::head::Certainty;
-use crate::import::reader::{Foreign, Out, Reader, keep};
+use crate::import::reader::{Out, Reader, keep, known_entry};
 use crate::import::run::{Turn, Usage, more};
 use crate::import::spans::words;
 use crate::import::take::{self, Object};
@@ -15,14 +14,7 @@ use crate::import::time::{EventClock, millis};
 use crate::transcript::wire::WireFault;
 use crate::{Body, Place};
 
-pub(crate) const ENTRY: Foreign = Foreign {
-    name: "opencode",
-    help: "sessions of opencode, as `opencode export` writes them; its database (opencode.db)",
-    knows: |head| Certainty::Certain.when(head.any(known)),
-    shape: None,
-    whole_folder: false,
-    reader: || Box::new(OpenCode::default()),
-};
+known_entry! { OpenCode = known, "opencode", "sessions of opencode, as `opencode export` writes them; its database (opencode.db)"; }
 
 fn known(object: &Object) -> bool {
     let message = |message: &Value| message.get("info").is_some() && message.get("parts").is_some();
@@ -165,18 +157,10 @@ impl Session {
             };
         }
         // Sums of what the steps say, and where it was done.
-        for other in [
-            "id",
-            "sessionID",
-            "parentID",
-            "providerID",
-            "model",
-            "tokens",
-            "cost",
-            "path",
-        ] {
-            take::any(&mut info, other);
-        }
+        take::away(
+            &mut info,
+            "id sessionID parentID providerID model tokens cost path",
+        );
         out.losses.rest("messages[].info", &info);
         out.losses.rest("messages[]", &message);
         Ok(())
@@ -225,9 +209,7 @@ impl Session {
             "step-finish" => {
                 let tokens = take::object(&mut part, "tokens")?.unwrap_or_default();
                 self.run.used(usage(&tokens));
-                for other in ["cost", "reason"] {
-                    take::any(&mut part, other);
-                }
+                take::away(&mut part, "cost reason");
             }
             "reasoning" => {
                 let text = take::string(&mut part, "text")?.unwrap_or_default();
@@ -245,16 +227,10 @@ impl Session {
                 return Ok(());
             }
         }
-        for other in [
-            "id",
-            "sessionID",
-            "messageID",
-            "snapshot",
-            "synthetic",
-            "metadata",
-        ] {
-            take::any(&mut part, other);
-        }
+        take::away(
+            &mut part,
+            "id sessionID messageID snapshot synthetic metadata",
+        );
         out.losses.rest("messages[].parts[]", &part);
         Ok(())
     }

@@ -22,9 +22,8 @@ use serde_json::{Map, Value};
 
 use crate::Place;
 use crate::import::cut::{self, Record};
-use crate::import::head::Certainty;
 use crate::import::paths;
-use crate::import::reader::{Foreign, Out, Reader};
+use crate::import::reader::{Out, Reader, known_entry};
 use crate::import::reasons::usual;
 use crate::import::run::Usage;
 use crate::import::spans::{Kind, Span, Traces, message, said, words};
@@ -32,14 +31,7 @@ use crate::import::take::{self, Object};
 use crate::import::time::millis;
 use crate::transcript::wire::WireFault;
 
-pub(crate) const ENTRY: Foreign = Foreign {
-    name: "opentelemetry",
-    help: "spans of OpenTelemetry: OTLP JSON, console; GenAI, OpenInference, OpenLLMetry; Phoenix, MLflow, Braintrust",
-    knows: |head| Certainty::Certain.when(head.any(known)),
-    shape: None,
-    whole_folder: false,
-    reader: || Box::<OpenTelemetry>::default(),
-};
+known_entry! { OpenTelemetry = known, "opentelemetry", "spans of OpenTelemetry: OTLP JSON, console; GenAI, OpenInference, OpenLLMetry; Phoenix, MLflow, Braintrust"; }
 
 /// Where a file has its spans; the first is a record itself.
 const SPANS: [&str; 3] = ["", "resourceSpans[].scopeSpans[].spans[]", "data.spans[]"];

@@ -7,21 +7,13 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::import::cut::{Content, Record};
-use crate::import::head::Certainty;
-use crate::import::reader::{Foreign, Out, Reader, entry, keep};
+use crate::import::reader::{Out, Reader, entry, keep, known_entry};
 use crate::import::take::{self, Object};
 use crate::think::{ThinkSplitter, join};
 use crate::transcript::wire::WireFault;
 use crate::{Body, Place, RecordedEvent};
 
-pub(crate) const ENTRY: Foreign = Foreign {
-    name: "sglang",
-    help: "SGLang's own /generate, streamed or not: text and meta_info",
-    knows: |head| Certainty::Certain.when(head.any(known)),
-    shape: None,
-    whole_folder: false,
-    reader: || Box::new(Sglang::default()),
-};
+known_entry! { Sglang = known, "sglang", "SGLang's own /generate, streamed or not: text and meta_info"; }
 
 fn known(object: &Object) -> bool {
     object.contains_key("text") && object.get("meta_info").is_some_and(Value::is_object)

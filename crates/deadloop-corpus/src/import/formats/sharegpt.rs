@@ -6,21 +6,13 @@ use serde_json::Value;
 
 use crate::import::conversation::Conversation;
 use crate::import::cut::Record;
-use crate::import::head::Certainty;
-use crate::import::reader::{Foreign, Out, Reader};
+use crate::import::reader::{Out, Reader, known_entry};
 use crate::import::take::{self, Object};
 use crate::transcript::wire::WireFault;
 
 use super::table::{columns, name};
 
-pub(crate) const ENTRY: Foreign = Foreign {
-    name: "sharegpt",
-    help: "ShareGPT: conversations of from and value",
-    knows: |head| Certainty::Certain.when(head.any(known)),
-    shape: None,
-    whole_folder: false,
-    reader: || Box::new(ShareGpt),
-};
+known_entry! { ShareGpt = known, "sharegpt", "ShareGPT: conversations of from and value"; }
 
 const MESSAGES: [&str; 2] = ["conversations", "items"];
 
@@ -32,6 +24,7 @@ fn known(object: &Object) -> bool {
     messages.is_some_and(|messages| messages.iter().take(4).any(says))
 }
 
+#[derive(Default)]
 struct ShareGpt;
 
 impl Reader for ShareGpt {

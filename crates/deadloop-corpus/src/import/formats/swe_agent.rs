@@ -8,8 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::import::conversation::Conversation;
 use crate::import::cut::{self, Record};
-use crate::import::head::Certainty;
-use crate::import::reader::{Foreign, Out, Reader, keep};
+use crate::import::reader::{Out, Reader, keep, known_entry};
 use crate::import::run::Turn;
 use crate::import::take::{self, Object};
 use crate::import::time::{EventClock, millis};
@@ -17,14 +16,7 @@ use crate::think::split_think;
 use crate::transcript::wire::WireFault;
 use crate::{Body, RecordedEvent, Transcript};
 
-pub(crate) const ENTRY: Foreign = Foreign {
-    name: "swe-agent",
-    help: "trajectories of SWE-agent and mini-swe-agent (.traj)",
-    knows: |head| Certainty::Certain.when(head.any(known)),
-    shape: None,
-    whole_folder: false,
-    reader: || Box::new(SweAgent),
-};
+known_entry! { SweAgent = known, "swe-agent", "trajectories of SWE-agent and mini-swe-agent (.traj)"; }
 
 fn known(object: &Object) -> bool {
     let steps = object.get("trajectory").and_then(Value::as_array);
@@ -37,6 +29,7 @@ fn mini(object: &Object) -> bool {
     format.is_some_and(|format| format.starts_with("mini-swe-agent"))
 }
 
+#[derive(Default)]
 struct SweAgent;
 
 impl Reader for SweAgent {

@@ -2,30 +2,20 @@
 //! holds what is said by options, or guessed from the names that people use ([`NAMES`]); so are data
 //! sets of Hugging Face (`messages`, `prompt` and `completion`).
 //!
-//! Files of tools that write one answer a record are rows of the same reader: their columns are known.
-//!
-//! | row | written by, and where it is described |
-//! |---|---|
-//! | `promptfoo` | promptfoo 0.118, `promptfoo eval -o x.json`: `EvaluateResult` of its `types/index.ts` |
-//! | `bfcl` | the Berkeley Function-Calling Leaderboard 4, `result/*/BFCL_*_result.json` |
-//! | `mt-bench` | FastChat's MT-bench, `model_answer/*.jsonl`: its `gen_model_answer.py` |
-//! | `openai-evals` | OpenAI Evals 3, `oaieval` with `--record_path`: its `record.py` |
-//! | `llm` | Simon Willison's `llm logs --json`, 0.27 |
-//! | `whisper` | Whisper and those who follow it: `text` with `segments`, as `--output_format json` writes |
-//! | `langchain` | LangChain's `LLMResult`, dumped: `generations` |
-//! | `kobold` | KoboldAI's and KoboldCpp's `/api/v1/generate`: `results` |
+//! Files of tools that write one answer a record are rows of the same reader: their columns are known
+//! ([`columns`](super::columns)).
 //!
 //! Other columns that hold a number, a truth value or a short text are kept in `meta`.
 
 use serde_json::{Map, Value};
 
+use super::columns::{Columns, NAMES};
 use crate::import::conversation::{Conversation, group_of, written};
 use crate::import::cut::{self, Record, Shape};
 use crate::import::envelope;
-use crate::import::head::{Certainty, Head};
-use crate::import::log::{Mark, marked};
+use crate::import::head::Certainty;
 use crate::import::paths;
-use crate::import::reader::{Foreign, Out, Reader, entries, entry, keep};
+use crate::import::reader::{Foreign, Out, Reader, entry, keep};
 use crate::import::reasons::usual;
 use crate::import::run::arguments;
 use crate::import::stream::families;
@@ -34,85 +24,6 @@ use crate::import::{ImportFields, Losses};
 use crate::think::split_think;
 use crate::transcript::wire::WireFault;
 use crate::{Body, Place, RecordedEvent, Transcript};
-
-/// The columns of a format that are known.
-pub(crate) struct Columns {
-    /// A record that has all marks of one of these is of the format.
-    marks: &'static [&'static [Mark]],
-    /// Lists of a document that its records are in.
-    records: &'static [&'static str],
-    /// Where in a record each part is; the first that is there.
-    text: &'static [&'static str],
-    reasoning: &'static [&'static str],
-    finish: &'static [&'static str],
-    id: &'static [&'static str],
-    group: &'static [&'static str],
-    model: &'static [&'static str],
-    time: &'static [&'static str],
-    tokens: &'static [&'static str],
-    /// The model, where the document names it and not the record.
-    of_all: &'static [&'static str],
-}
-
-/// No column has a known name.
-const NONE: Columns = Columns {
-    marks: &[],
-    records: &[],
-    text: &[],
-    reasoning: &[],
-    finish: &[],
-    id: &[],
-    group: &[],
-    model: &[],
-    time: &[],
-    tokens: &[],
-    of_all: &[],
-};
-
-/// The names that columns of tables have, best first; capitals, spaces and hyphens make no difference.
-static NAMES: Columns = Columns {
-    text: &[
-        "completion",
-        "response",
-        "output",
-        "generation",
-        "answer",
-        "text",
-        "response_text",
-        "output_text",
-        "generated_text",
-        "model_output",
-        "model_response",
-        "prediction",
-    ],
-    reasoning: &[
-        "reasoning",
-        "reasoning_content",
-        "reasoning_text",
-        "thinking",
-        "thinking_text",
-        "thought",
-        "thoughts",
-        "chain_of_thought",
-        "cot",
-    ],
-    finish: &[
-        "finish_reason",
-        "finish",
-        "stop_reason",
-        "finishreason",
-        "stopreason",
-        "done_reason",
-        "stop_type",
-        "finish_type",
-        "stopped_by",
-    ],
-    id: &["id", "uuid", "conversation_id", "uid", "request_id"],
-    group: &["prompt", "instruction", "question", "input"],
-    model: &["model", "model_name", "model_id", "engine", "generator"],
-    time: &["created_at", "timestamp", "time", "datetime", "date"],
-    ..NONE
-};
 
 /// Names of texts that only data sets have: beside an id the others may be deadloop's own.
 const OF_DATA: [&str; 8] = [
@@ -153,126 +64,6 @@ pub(crate) const ENTRY: Foreign = Foreign {
     reader: || Box::new(Table::of(&NAMES)),
 };
 
-entries! { Table;
-    PROMPTFOO_ENTRY = PROMPTFOO, "promptfoo", "results of promptfoo (-o x.json)";
-    BFCL_ENTRY = BFCL, "bfcl", "results of the Berkeley Function-Calling Leaderboard";
-    MT_BENCH_ENTRY = MT_BENCH, "mt-bench", "answers of MT-bench: choices of turns";
-    OPENAI_EVALS_ENTRY = OPENAI_EVALS, "openai-evals", "records of OpenAI Evals: what was sampled";
-    LLM_ENTRY = LLM, "llm", "`llm logs --json`";
-    WHISPER_ENTRY = WHISPER, "whisper", "transcriptions of Whisper: text and segments";
-    LANGCHAIN_ENTRY = LANGCHAIN, "langchain", "LLMResult of LangChain: generations";
-    KOBOLD_ENTRY = KOBOLD, "kobold", "KoboldAI's generate: results";
-}
-
-static PROMPTFOO: Columns = Columns {
-    marks: &[
-        &[("results.results[0].response", "")],
-        &[("results.results[0].provider", "")],
-        &[("promptIdx", ""), ("response", ""), ("provider", "")],
-    ],
-    records: &["results.results[]"],
-    text: &["response.output"],
-    reasoning: &["response.reasoning"],
-    finish: &["response.finishReason"],
-    id: &["id"],
-    group: &["prompt.raw"],
-    model: &["provider.id", "provider"],
-    tokens: &["response.tokenUsage.completion"],
-    ..NONE
-};
-
-static BFCL: Columns = Columns {
-    marks: &[&[
-        ("id", ""),
-        ("result", ""),
-        ("output_token_count", ""),
-        ("latency", ""),
-    ]],
-    text: &["result"],
-    reasoning: &["reasoning_content"],
-    id: &["id"],
-    tokens: &["output_token_count"],
-    ..NONE
-};
-
-static MT_BENCH: Columns = Columns {
-    marks: &[&[("question_id", ""), ("choices[0].turns", "")]],
-    records: &["choices[]"],
-    text: &["turns[]"],
-    of_all: &["model_id"],
-    ..NONE
-};
-
-static OPENAI_EVALS: Columns = Columns {
-    marks: &[
-        &[("run_id", ""), ("event_id", ""), ("sample_id", "")],
-        &[("spec.completion_fns", "")],
-    ],
-    text: &["data.sampled[]"],
-    time: &["created_at"],
-    ..NONE
-};
-
-static LLM: Columns = Columns {
-    marks: &[&[
-        ("response", ""),
-        ("conversation_id", ""),
-        ("datetime_utc", ""),
-        ("model", ""),
-    ]],
-    text: &["response"],
-    finish: &[
-        "response_json.finish_reason",
-        "response_json.choices[0].finish_reason",
-        "response_json.stop_reason",
-    ],
-    id: &["id"],
-    group: &["prompt"],
-    model: &["resolved_model", "model"],
-    time: &["datetime_utc"],
-    tokens: &["output_tokens"],
-    ..NONE
-};
-
-static WHISPER: Columns = Columns {
-    marks: &[&[("text", ""), ("segments[0].start", "")]],
-    text: &["text"],
-    ..NONE
-};
-
-static LANGCHAIN: Columns = Columns {
-    marks: &[&[("generations[0][0]", "")]],
-    records: &["generations[][]"],
-    text: &["text"],
-    reasoning: &["message.kwargs.additional_kwargs.reasoning_content"],
-    finish: &[
-        "generation_info.finish_reason",
-        "message.kwargs.response_metadata.finish_reason",
-        "message.kwargs.response_metadata.stop_reason",
-    ],
-    model: &["message.kwargs.response_metadata.model_name"],
-    of_all: &["llm_output.model_name", "llm_output.model"],
-    tokens: &["message.kwargs.usage_metadata.output_tokens"],
-    ..NONE
-};
-
-static KOBOLD: Columns = Columns {
-    marks: &[&[("results[0].text", "")]],
-    records: &["results[]"],
-    text: &["text"],
-    finish: &["finish_reason"],
-    tokens: &["completion_tokens"],
-    of_all: &["model"],
-    ..NONE
-};
-
-impl Columns {
-    fn knows(&self, head: &Head) -> Certainty {
-        let of = |object: &Object| self.marks.iter().any(|marks| marked(object, marks));
-        Certainty::Certain.when(head.any(of))
-    }
-}
-
 fn messages_of(object: &Object) -> Option<&'static str> {
     let speaks = |message: &Value| message.get("role").is_some();
     let list = |name: &&&str| {
@@ -296,18 +87,22 @@ fn says(object: &Object) -> bool {
 }
 
 /// The column that is called so, however it is written.
-fn called<'a>(object: &'a Object, name: &'a str) -> Option<&'a str> {
-    if object.contains_key(name) {
-        return Some(name);
-    }
-    let same = |key: &&String| {
+fn called<'a>(object: &'a Object, name: &str) -> Option<&'a str> {
+    let mut same = None;
+    // No hash is made: rows have few columns, and of most names none.
+    for key in object.keys().filter(|key| key.len() == name.len()) {
+        if key == name {
+            return Some(key);
+        }
         let letters = key.bytes().map(|byte| match byte {
             b' ' | b'-' => b'_',
             byte => byte.to_ascii_lowercase(),
         });
-        key.len() == name.len() && letters.eq(name.bytes())
-    };
-    object.keys().find(same).map(String::as_str)
+        if same.is_none() && letters.eq(name.bytes()) {
+            same = Some(key.as_str());
+        }
+    }
+    same
 }
 
 /// Whether there is a column of a data set besides `answer` and `text`.
@@ -340,7 +135,7 @@ fn foreign_role(object: &Object) -> Option<&str> {
         .then_some(role)
 }
 
-struct Table {
+pub(super) struct Table {
     columns: &'static Columns,
     /// Names of the columns of the first record that had no text, for the message about it.
     seen: Vec<String>,
@@ -350,7 +145,7 @@ struct Table {
 }
 
 impl Table {
-    fn of(columns: &'static Columns) -> Self {
+    pub(super) fn of(columns: &'static Columns) -> Self {
         Self {
             columns,
             seen: Vec::new(),

@@ -5,21 +5,13 @@ use serde_json::Value;
 
 use crate::import::conversation::Conversation;
 use crate::import::cut::Record;
-use crate::import::head::Certainty;
-use crate::import::reader::{Foreign, Out, Reader, keep};
+use crate::import::reader::{Out, Reader, keep, known_entry};
 use crate::import::take::{self, Object};
 use crate::import::time::{EventClock, millis};
 use crate::transcript::wire::WireFault;
 use crate::{Entry, Place};
 
-pub(crate) const ENTRY: Foreign = Foreign {
-    name: "tau2",
-    help: "results of tau2-bench: simulations with their messages",
-    knows: |head| Certainty::Certain.when(head.any(known)),
-    shape: None,
-    whole_folder: false,
-    reader: || Box::new(Tau2),
-};
+known_entry! { Tau2 = known, "tau2", "results of tau2-bench: simulations with their messages"; }
 
 fn known(object: &Object) -> bool {
     let runs = object.get("simulations").is_some_and(Value::is_array);
@@ -27,6 +19,7 @@ fn known(object: &Object) -> bool {
     runs || info.is_some_and(|info| info.contains_key("agent_info"))
 }
 
+#[derive(Default)]
 struct Tau2;
 
 impl Reader for Tau2 {
@@ -90,16 +83,11 @@ fn simulation(
         (None, Some(own)) => transcript.id = format!("{}/{own}", out.stem()),
         (None, None) => {}
     }
-    let at = |path: &str| Value::Object(info.clone()).pointer(path).cloned();
-    let model = at("/agent_info/llm");
-    transcript.model = model
-        .and_then(|m| Some(m.as_str()?.to_owned()))
-        .unwrap_or_default();
-    keep(
-        &mut transcript.meta,
-        "env",
-        at("/environment_info/domain_name"),
-    );
+    let info = Value::Object(info.clone());
+    let model = info.pointer("/agent_info/llm").and_then(Value::as_str);
+    transcript.model = model.unwrap_or_default().to_owned();
+    let domain = info.pointer("/environment_info/domain_name");
+    keep(&mut transcript.meta, "env", domain.cloned());
     keep(&mut transcript.meta, "exit", reason.map(Value::from));
     let mut reward = take::object(&mut run, "reward_info")?.unwrap_or_default();
     keep(
@@ -110,9 +98,7 @@ fn simulation(
     if !reward.is_empty() {
         out.losses.add("simulations[].reward_info");
     }
-    for other in ["timestamp", "start_time", "end_time", "duration", "seed"] {
-        take::any(&mut run, other);
-    }
+    take::away(&mut run, "timestamp start_time end_time duration seed");
     out.losses.rest("simulations[]", &run);
     Ok(entry)
 }
@@ -128,9 +114,7 @@ fn said(
         .as_ref()
         .and_then(millis);
     let t_ms = clock.since(stamp);
-    for other in ["turn_idx", "cost"] {
-        take::any(&mut message, other);
-    }
+    take::away(&mut message, "turn_idx cost");
     if take::any(&mut message, "raw_data").is_some() {
         out.losses.add("messages[].raw_data");
     }

@@ -4,25 +4,18 @@ use serde_json::Value;
 
 use crate::import::conversation::Conversation;
 use crate::import::cut::Record;
-use crate::import::head::Certainty;
-use crate::import::reader::{Foreign, Out, Reader, keep};
+use crate::import::reader::{Out, Reader, keep, known_entry};
 use crate::import::take::{self, Object};
 use crate::transcript::wire::WireFault;
 
-pub(crate) const ENTRY: Foreign = Foreign {
-    name: "tau-bench",
-    help: "results of tau-bench: task_id, reward, traj",
-    knows: |head| Certainty::Certain.when(head.any(known)),
-    shape: None,
-    whole_folder: false,
-    reader: || Box::new(TauBench),
-};
+known_entry! { TauBench = known, "tau-bench", "results of tau-bench: task_id, reward, traj"; }
 
 fn known(object: &Object) -> bool {
     let traj = object.get("traj").is_some_and(Value::is_array);
     object.contains_key("task_id") && (traj || object.contains_key("trial"))
 }
 
+#[derive(Default)]
 struct TauBench;
 
 impl Reader for TauBench {

@@ -6,22 +6,14 @@ use serde_json::Value;
 
 use crate::import::conversation::{Conversation, tool_call};
 use crate::import::cut::Record;
-use crate::import::head::Certainty;
-use crate::import::reader::{Foreign, Out, Reader};
+use crate::import::reader::{Out, Reader, known_entry};
 use crate::import::spans::words;
 use crate::import::take::{self, Object};
 use crate::think::split_think;
 use crate::transcript::wire::WireFault;
 use crate::{Body, RecordedEvent};
 
-pub(crate) const ENTRY: Foreign = Foreign {
-    name: "turn-log",
-    help: "conversations of turns with request, response, toolCalls, toolCallResults",
-    knows: |head| Certainty::Certain.when(head.any(known)),
-    shape: None,
-    whole_folder: false,
-    reader: || Box::new(TurnLog),
-};
+known_entry! { TurnLog = known, "turn-log", "conversations of turns with request, response, toolCalls, toolCallResults"; }
 
 fn known(object: &Object) -> bool {
     let turn = |turn: &Value| turn.get("request").is_some() && turn.get("response").is_some();
@@ -29,6 +21,7 @@ fn known(object: &Object) -> bool {
     turns.is_some_and(|turns| turns.iter().take(4).any(turn))
 }
 
+#[derive(Default)]
 struct TurnLog;
 
 impl Reader for TurnLog {

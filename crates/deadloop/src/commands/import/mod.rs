@@ -85,8 +85,8 @@ pub(crate) struct Import {
     /// Propose labels too, as `deadloop label` does, unless labels come along; `deadloop tune` can follow at once
     #[arg(long)]
     label: bool,
-    /// What to do with a bad record: stop, or leave it out and list it in rejected.jsonl [default: stop; in folders that
-    /// are no corpora, leave it out]
+    /// What to do with a bad record: stop, or leave it out and list it in rejected.jsonl [default: stop; in folders,
+    /// but for the corpora in them, leave it out]
     #[arg(long, value_enum)]
     on_bad: Option<OnBad>,
     /// Replace the transcripts and the card of an existing corpus; its labels and splits stay unless others are
@@ -135,6 +135,8 @@ struct Imported {
     warned: u64,
     losses: Vec<(&'static str, String, u64)>,
     carried: Carried,
+    /// Whether a problem stops the import.
+    torn: bool,
     /// How many problems the labels and splits of corpora have.
     beside: u64,
     /// Transcripts whose ids had occurred before.
@@ -204,13 +206,14 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
     }
     let import = deadloop_corpus::Import::new(&files, options);
     let import = import.map_err(|e| Code::Usage.error(e))?;
-    // One bad file of many must not stop a folder; what is named itself, and a corpus, should be whole.
-    let folders = files.iter().all(|path| path.is_dir()) && import.corpora().next().is_none();
-    let on_bad = args.on_bad.unwrap_or(if auto || folders {
-        OnBad::Skip
-    } else {
-        OnBad::Fail
+    // One bad file of many must not stop a folder; what is named itself, and a corpus in a folder, should be whole.
+    let folders = auto || files.iter().all(|path| path.is_dir());
+    let on_bad = args.on_bad.unwrap_or(match folders {
+        true => OnBad::Skip,
+        false => OnBad::Fail,
     });
+    let whole = import.corpora().map(|(folder, _)| folder.to_path_buf());
+    let whole: Vec<PathBuf> = whole.filter(|_| args.on_bad.is_none() && !auto).collect();
     let writer = target
         .as_ref()
         .map(|target| target.writer(before.is_some()));
@@ -218,9 +221,10 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
         writer: writer.transpose()?,
         rejected: target.as_ref().map(Target::rejected),
         on_bad,
+        whole,
     };
     let mut imported = read(import, to, global.quiet)?;
-    if on_bad == OnBad::Fail && !imported.problems.is_empty() {
+    if imported.torn {
         return Err(not_all(args, &imported));
     }
     if imported.counts.transcripts.used() == 0 {
@@ -380,10 +384,17 @@ struct Writing {
     carried: Carried,
     /// Transcripts left out because one of their labels is invalid.
     unlabelled: u64,
+    /// Folders that have to be whole.
+    whole: Vec<PathBuf>,
+    /// Whether a problem stops the import.
+    torn: bool,
 }
 
 impl Writing {
     fn refuse(&mut self, problem: Problem) -> Outcome {
+        let mut whole = self.whole.iter();
+        self.torn |= self.on_bad == OnBad::Fail
+            || whole.any(|folder| problem.place.file.starts_with(folder));
         if let Some(rejected) = &mut self.rejected {
             rejected.add(&problem)?;
         }
@@ -415,7 +426,7 @@ impl Writing {
             }
         }
         // What is not whole is not written, only looked through.
-        if (self.on_bad == OnBad::Skip || self.problems.is_empty())
+        if !self.torn
             && let Some(writer) = &mut self.writer
         {
             writer.write(&entry)?;
@@ -436,6 +447,8 @@ struct To {
     writer: Option<CorpusWriter>,
     rejected: Option<Rejected>,
     on_bad: OnBad,
+    /// Folders that have to be whole all the same.
+    whole: Vec<PathBuf>,
 }
 
 /// Reads all, writing transcripts and what was rejected.
@@ -450,6 +463,8 @@ fn read(mut import: deadloop_corpus::Import, to: To, quiet: bool) -> Outcome<Imp
         problems: Vec::new(),
         carried,
         unlabelled: 0,
+        whole: to.whole,
+        torn: false,
     };
     let mut beside = writing.refuse_all(of_labels)?;
     let total = import.total_bytes();
@@ -509,6 +524,7 @@ fn imported(import: &deadloop_corpus::Import, writing: Writing, beside: u64) -> 
         sources: import.sources().clone(),
         joined: None,
         carried: writing.carried,
+        torn: writing.torn,
         beside,
     }
 }

@@ -8,7 +8,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use deadloop_corpus::{Beside, Entry};
+use deadloop_corpus::{Beside, Entry, WriteError};
 use deadloop_detect::{Channel, Setting, Settings};
 use deadloop_score::{AnyEvidence, Case, Class, Span};
 
@@ -51,7 +51,13 @@ impl<'a> Facts<'a> {
     /// # Errors
     /// Something has its name already and `force` is false, or its folder cannot be written to.
     pub(super) fn begin(file: &Path, force: bool, settings: &'a Settings) -> Outcome<Self> {
-        let file = Beside::create(file, force).map_err(|e| Code::Usage.because(e))?;
+        let file = Beside::create(file, force).map_err(|e| match e {
+            WriteError::Exists { path } => {
+                let what = "is there already; expected a new name, or --force to replace it";
+                Code::Usage.error(format!("--facts {}: {what}", path.display()))
+            }
+            other => Code::Usage.because(other),
+        })?;
         let measures = measures(settings);
         let mut rows = csv::Writer::from_writer(file);
         rows.write_record(HEAD.into_iter().chain(measures.iter().map(String::as_str)))?;

@@ -3,6 +3,7 @@
 //!
 //! To add one: a file beside this one with an `ENTRY`, and two lines here.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use deadloop_corpus::{Cluster, Entry, Place, Problem, Sketch};
@@ -129,16 +130,20 @@ impl Finding {
 struct Exhibit<'a> {
     entry: &'a Entry,
     case: &'a Case,
-    reasoning: Vec<char>,
-    answer: Vec<char>,
+    /// Made where a check looks into them: they take four times the memory of the text.
+    reasoning: OnceCell<Vec<char>>,
+    answer: OnceCell<Vec<char>>,
 }
 
 impl Exhibit<'_> {
     /// The text of a channel; empty for a channel that is not text.
     fn text(&self, channel: Channel) -> &[char] {
+        let said = &self.entry.transcript;
         match channel {
-            Channel::Reasoning => &self.reasoning,
-            Channel::Answer => &self.answer,
+            Channel::Reasoning => self
+                .reasoning
+                .get_or_init(|| said.reasoning().chars().collect()),
+            Channel::Answer => self.answer.get_or_init(|| said.answer().chars().collect()),
             Channel::Arguments | Channel::Tools | Channel::Turns => &[],
         }
     }
@@ -157,8 +162,8 @@ pub(crate) fn glance(entry: &Entry, case: &Case) -> Glance {
     let exhibit = Exhibit {
         entry,
         case,
-        reasoning: entry.transcript.reasoning().chars().collect(),
-        answer: entry.transcript.answer().chars().collect(),
+        reasoning: OnceCell::new(),
+        answer: OnceCell::new(),
     };
     let found = CHECKS
         .iter()

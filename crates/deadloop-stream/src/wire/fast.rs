@@ -1,0 +1,302 @@
+//! JSON text into a value, as it nearly always is: in a fraction of the time that the JSON reader takes for
+//! long texts. What is unusual (errors, odd numbers, deep nesting) is left to the JSON reader, which says what is wrong.
+
+use serde_json::{Map, Number, Value};
+
+use super::plain::plain;
+
+/// Lists and objects in each other that are read here; the JSON reader takes up to 127.
+const DEEPEST: u32 = 100;
+
+/// Reads a value of at most `most` values in its lists and objects. `None`: the JSON reader has to see it.
+pub(super) fn read(text: &str, most: u32) -> Option<Value> {
+    let mut reader = Reader {
+        text,
+        at: 0,
+        left: most,
+        items: Vec::new(),
+        fields: Vec::new(),
+    };
+    let value = reader.value(DEEPEST)?;
+    reader.spaces();
+    (reader.at == text.len()).then_some(value)
+}
+
+/// Where the reading is. Items and fields of open lists and objects wait on two stacks, so that each list and
+/// object is made in one piece, as large as it has to be.
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+    left: u32,
+    items: Vec<Value>,
+    fields: Vec<(String, Value)>,
+}
+
+impl<'a> Reader<'a> {
+    fn byte(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn spaces(&mut self) {
+        while matches!(self.byte(), Some(b' ' | b'\n' | b'\t' | b'\r')) {
+            self.at += 1;
+        }
+    }
+
+    /// Whether the next byte that is no space is this one, which is then passed.
+    fn passes(&mut self, byte: u8) -> bool {
+        self.spaces();
+        let is = self.byte() == Some(byte);
+        self.at += usize::from(is);
+        is
+    }
+
+    fn spend(&mut self) -> Option<()> {
+        self.left = self.left.checked_sub(1)?;
+        Some(())
+    }
+
+    fn value(&mut self, deep: u32) -> Option<Value> {
+        self.spaces();
+        match self.byte()? {
+            b'"' => {
+                self.at += 1;
+                self.string().map(Value::String)
+            }
+            b'{' => self.object(deep.checked_sub(1)?),
+            b'[' => self.list(deep.checked_sub(1)?),
+            b't' => self.word("true", Value::Bool(true)),
+            b'f' => self.word("false", Value::Bool(false)),
+            b'n' => self.word("null", Value::Null),
+            _ => self.number().map(Value::Number),
+        }
+    }
+
+    fn word(&mut self, word: &str, value: Value) -> Option<Value> {
+        let is = self.text.get(self.at..)?.starts_with(word);
+        self.at += word.len();
+        is.then_some(value)
+    }
+
+    fn number(&mut self) -> Option<Number> {
+        let rest = self.text.get(self.at..)?;
+        let of_number = |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
+        let length = rest.bytes().take_while(|byte| of_number(byte)).count();
+        self.at += length;
+        serde_json::from_str(&rest[..length]).ok()
+    }
+
+    fn list(&mut self, deep: u32) -> Option<Value> {
+        self.at += 1;
+        let before = self.items.len();
+        if !self.passes(b']') {
+            loop {
+                self.spend()?;
+                let item = self.value(deep)?;
+                self.items.push(item);
+                if self.passes(b']') {
+                    break;
+                }
+                self.passes(b',').then_some(())?;
+            }
+        }
+        Some(Value::Array(self.items.drain(before..).collect()))
+    }
+
+    fn object(&mut self, deep: u32) -> Option<Value> {
+        self.at += 1;
+        let before = self.fields.len();
+        if !self.passes(b'}') {
+            loop {
+                self.spend()?;
+                self.passes(b'"').then_some(())?;
+                let name = self.string()?;
+                self.passes(b':').then_some(())?;
+                let value = self.value(deep)?;
+                self.fields.push((name, value));
+                if self.passes(b'}') {
+                    break;
+                }
+                self.passes(b',').then_some(())?;
+            }
+        }
+        let fields: Map<String, Value> = self.fields.drain(before..).collect();
+        Some(Value::Object(fields))
+    }
+
+    /// The string whose opening quote was passed.
+    fn string(&mut self) -> Option<String> {
+        let mut rest = self.text.get(self.at..)?;
+        let mut string = String::new();
+        loop {
+            let (plain, after) = rest.split_at(plain(rest.as_bytes()));
+            match after.as_bytes().first()? {
+                b'"' if string.is_empty() => string = plain.to_owned(),
+                b'"' => string.push_str(plain),
+                b'\\' => {
+                    if string.is_empty() {
+                        string.reserve(length(rest.as_bytes())?);
+                    }
+                    string.push_str(plain);
+                    let (char, after) = escape(&after[1..])?;
+                    string.push(char);
+                    rest = after;
+                    continue;
+                }
+                // Control chars have to be escaped.
+                _ => return None,
+            }
+            self.at = self.text.len() - after.len() + 1;
+            return Some(string);
+        }
+    }
+}
+
+/// Bytes of a string up to the quote that ends it, which is not escaped.
+fn length(text: &[u8]) -> Option<usize> {
+    let mut quotes = memchr::memchr_iter(b'"', text);
+    quotes.find(|quote| {
+        let before = text[..*quote].iter().rev();
+        let escapes = before.take_while(|byte| **byte == b'\\').count();
+        escapes.is_multiple_of(2)
+    })
+}
+
+/// The char that is escaped, after the backslash, and what follows.
+fn escape(text: &str) -> Option<(char, &str)> {
+    let char = match text.as_bytes().first()? {
+        b'n' => '\n',
+        b'"' => '"',
+        b'\\' => '\\',
+        b't' => '\t',
+        b'r' => '\r',
+        b'/' => '/',
+        b'b' => '\u{8}',
+        b'f' => '\u{c}',
+        b'u' => return unicode(text),
+        _ => return None,
+    };
+    Some((char, &text[1..]))
+}
+
+/// A char by its number, in one escape or two.
+fn unicode(text: &str) -> Option<(char, &str)> {
+    let unit = |text: &str| {
+        let digits = text.strip_prefix('u')?.get(..4)?;
+        let hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        u32::from_str_radix(digits, 16).ok().filter(|_| hex)
+    };
+    let first = unit(text)?;
+    if !(0xd800..0xe000).contains(&first) {
+        return Some((char::from_u32(first)?, &text[5..]));
+    }
+    let second = unit(text[5..].strip_prefix('\\')?)?;
+    let pair = first < 0xdc00 && (0xdc00..0xe000).contains(&second);
+    let pair = pair.then(|| 0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00))?;
+    Some((char::from_u32(pair)?, &text[11..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const MOST: u32 = 50;
+
+    /// What it reads is what the JSON reader reads; what that refuses it leaves to it.
+    fn as_the_reader(text: &str) -> Result<(), TestCaseError> {
+        let told: Option<Value> = serde_json::from_str(text).ok();
+        match (read(text, MOST), told) {
+            (Some(read), told) => {
+                prop_assert_eq!(
+                    Some(read.to_string()),
+                    told.map(|v| v.to_string()),
+                    "{}",
+                    text
+                )
+            }
+            (None, _) => {}
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn usual_json_is_read_here_and_unusual_is_not() {
+        let fits = [
+            r#"{"a":"x\n\"y\" \\","b":[1,-2.5e3,true,false,null],"a":{"\u00fc":"\ud83d\ude00\/\b\f\r\t"}}"#,
+            " [ ] ",
+            "{ }",
+            "\"\"",
+            "18446744073709551615",
+            "-0",
+            "1e-7",
+            "\"\u{fc}\u{1f600}\"",
+        ];
+        for text in fits {
+            assert!(read(text, MOST).is_some(), "{text}");
+            as_the_reader(text).unwrap();
+        }
+        let deep = |n: usize| format!("{}{}", "[".repeat(n), "]".repeat(n));
+        assert!(read(&deep(100), 200).is_some() && read(&deep(101), 200).is_none());
+        assert!(
+            read("[1,2]", 2).is_some()
+                && read("[1,2]", 1).is_none()
+                && read(r#"{"a":[1]}"#, 1).is_none()
+        );
+        let others = [
+            "",
+            "[1,]",
+            "[,]",
+            "{\"a\":1,}",
+            "{\"a\"}",
+            "{a:1}",
+            "01",
+            "1.",
+            "+1",
+            "--1",
+            "1e999",
+            "\"\n\"",
+            "\"\\x\"",
+            "\"\\ud83d\"",
+            "\"\\ude00\"",
+            "\"\\ud83d\\u0041\"",
+            "\"\\u+123\"",
+            "\"\\u12\"",
+            "\"a",
+            "\"\\\"",
+            "tru",
+            "nul",
+            "1 2",
+            "\u{feff}{}",
+            "[1 2]",
+            "\"\\",
+        ];
+        for text in others {
+            assert!(read(text, MOST).is_none(), "{text:?}");
+            assert!(serde_json::from_str::<Value>(text).is_err(), "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn damaged_json_is_read_as_the_json_reader_reads_it(
+            text: String, number: f64, whole: i64, keys in prop::collection::vec("[ab]{1,2}", 0..6),
+            at in 0usize..200, cut in 0usize..200, put in r#"["\\{}\[\],:0-9eE+.tfn u/\-\n]{0,4}"#,
+        ) {
+            let object: Map<String, Value> = keys.iter().map(|key| (key.clone(), number.into())).collect();
+            let value = serde_json::json!({"x": text, "y": [whole, null, true, object], "\u{1f600}\n": "\\\"\u{1}"});
+            let mut text = value.to_string();
+            prop_assert_eq!(read(&text, MOST), Some(value));
+            let boundary = |text: &str, at: usize| (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap();
+            text.insert_str(boundary(&text, at), &put);
+            as_the_reader(&text)?;
+            text.truncate(boundary(&text, cut));
+            as_the_reader(&text)?;
+        }
+
+        #[test]
+        fn any_text_of_json_is_read_as_the_json_reader_reads_it(text in r#"["\\{}\[\],:0-9eE+.truefalsn u/\-\n]{0,30}"#) {
+            as_the_reader(&text)?;
+        }
+    }
+}
