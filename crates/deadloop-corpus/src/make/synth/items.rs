@@ -3,86 +3,14 @@
 use deadloop_detect::Fault;
 
 use super::keys::{Domain, Key};
+use super::kinds::{
+    CLEAN, COPIED, CUT, EXACT, FAULT, FORMED, KINDS, LOOP, PERIOD, REPEATS, RUN, TEXT, TEXTS,
+    TOOLS, WRITTEN,
+};
 use super::tables::{REQUIRED, key};
 
 /// Most chars of anything: what a recording can be expected to hold.
 pub(super) const CHARS: u64 = 10_000_000;
-
-/// Groups of kinds: a key names those that have it.
-const TEXT: u16 = 1;
-const EXACT: u16 = 1 << 1;
-const LOOP: u16 = 1 << 2;
-const REPEATS: u16 = 1 << 3;
-const COPIED: u16 = 1 << 4;
-const PERIOD: u16 = 1 << 5;
-const TOOLS: u16 = 1 << 6;
-const TEXTS: u16 = 1 << 7;
-const CLEAN: u16 = 1 << 8;
-const FAULT: u16 = 1 << 9;
-const FORMED: u16 = 1 << 10;
-const CUT: u16 = 1 << 11;
-const WRITTEN: u16 = 1 << 12;
-
-/// A loop in text, in calls of tools, and in a run; harmless repetition in a run.
-const IN_TEXT: u16 = TEXT | LOOP | REPEATS | COPIED | PERIOD | CUT | WRITTEN;
-const IN_CALLS: u16 = LOOP | REPEATS | COPIED | TOOLS;
-const IN_RUN: u16 = FORMED | LOOP | REPEATS;
-const HARMLESS: u16 = FORMED | REPEATS | COPIED;
-
-/// Every kind of item and the groups that it is in.
-const GROUPS: [(&str, u16); 22] = [
-    ("short-sequence", IN_TEXT | EXACT),
-    ("paragraph", IN_TEXT | EXACT),
-    ("ordered-list", IN_TEXT),
-    ("near-repeat", IN_TEXT),
-    ("tool-repeat", IN_CALLS),
-    ("tool-cycle", IN_CALLS | PERIOD),
-    ("clean", CLEAN | FORMED | WRITTEN),
-    ("recorded", 0),
-    ("fault", FAULT | FORMED | CUT),
-    ("run", FORMED),
-    ("poll", HARMLESS | TEXTS),
-    ("batch", HARMLESS),
-    ("verify", HARMLESS),
-    ("retry", HARMLESS | TEXTS),
-    ("identical-call", IN_RUN | COPIED),
-    ("same-call-same-result", IN_RUN | COPIED),
-    ("cycle", IN_RUN | COPIED | PERIOD),
-    ("interleaved", IN_RUN | COPIED | PERIOD),
-    ("aperiodic-stagnation", IN_RUN | PERIOD),
-    ("error-retry", IN_RUN | COPIED | TEXTS),
-    ("monologue", IN_RUN | COPIED | TEXTS),
-    ("handoff", IN_RUN | COPIED | TEXTS),
-];
-
-/// The names of the kinds.
-const KINDS: [&str; GROUPS.len()] = {
-    let mut names = [""; GROUPS.len()];
-    let mut at = 0;
-    while at < names.len() {
-        names[at] = GROUPS[at].0;
-        at += 1;
-    }
-    names
-};
-
-impl Key {
-    /// The same for the kinds of some of these groups alone.
-    const fn of(self, groups: u16) -> Self {
-        Self { groups, ..self }
-    }
-
-    /// The kinds of an item that have it; empty: it is not for some kinds alone.
-    pub(super) fn kinds(&self) -> Vec<&'static str> {
-        let has = GROUPS.iter().filter(|(_, of)| of & self.groups != 0);
-        has.map(|(name, _)| *name).collect()
-    }
-
-    /// Whether an item of a kind has it.
-    pub(super) fn is_of(&self, kind: &str) -> bool {
-        self.groups == 0 || self.kinds().contains(&kind)
-    }
-}
 
 /// The names of faults.
 const FAULTS: [&str; Fault::ALL.len()] = {
@@ -156,17 +84,18 @@ pub(crate) const ITEM: &[Key] = &[
     key(
         "period",
         Domain::Range(1, CHARS),
-        "short-sequence 2 to 40, ordered-list 10 to 400, tool-cycle, cycle and \
-             interleaved 2 to 4, aperiodic-stagnation 4 to 8, else 40 to 600",
-        "length of one copy, in chars or calls",
+        "short-sequence 2 to 40, ordered-list 10 to 400, tool-cycle, cycle, interleaved \
+             and replan 2 to 4, aperiodic-stagnation and window 4 to 8, else 40 to 600",
+        "length of one copy, in chars or calls; of window: calls of a round",
     )
     .of(PERIOD),
     key(
         "copies",
         Domain::Range(2, 1_000_000),
         "4 to 12; tools 3 to 8; runs 4 to 10; poll and verify 3 to 6, batch 5 to 9, \
-             retry 2 to 3",
-        "the fewest copies",
+             retry 2 to 3, game 8 to 20, stateless 3 to 8, reworded-write 8 to 16, window 3 to \
+             4, narration 5 to 8",
+        "the fewest copies; of window: rounds",
     )
     .of(COPIED),
     key(
@@ -181,7 +110,7 @@ pub(crate) const ITEM: &[Key] = &[
         Domain::Ranges(1, CHARS),
         "700 to 6000; tools and runs 3 to 20",
         "where the second copy begins, in chars, calls, or turns (monologue, \
-             handoff); several ranges are dealt in turn",
+             handoff, same-answer, narration); several ranges are dealt in turn",
     )
     .of(REPEATS),
     key(
@@ -317,10 +246,20 @@ pub(crate) const ITEM: &[Key] = &[
         "texts",
         Domain::Texts,
         "some in English",
-        "what an error says (retry, error-retry), a tool that is not ready (poll; \
-             {} is how far it is), a turn without a call (monologue, handoff)",
+        "what an error says (retry, error-retry, reworded-write), a tool that is not ready \
+             (poll; {} is how far it is) or has nothing to say (stateless), a turn without a \
+             call (monologue, handoff, same-answer), a turn before its call (narration; {} counts \
+             the turns), the plan (replan)",
     )
     .of(TEXTS),
+    key(
+        "volatile",
+        Domain::Words(super::runs::VOLATILE),
+        "none",
+        "what each result of the run has, drawn anew: an id, a date, or both; fields of a JSON object, \
+             else lines",
+    )
+    .of(RUN),
     key(
         "tools",
         Domain::Texts,

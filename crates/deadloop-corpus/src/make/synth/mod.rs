@@ -22,6 +22,7 @@ mod gold;
 mod healthy;
 mod items;
 mod keys;
+mod kinds;
 mod label;
 mod looped;
 mod parsing;

@@ -1,8 +1,9 @@
 //! Repetition that does no harm, planted into a host that goes on after it: `meta.benign` says where, and the run
 //! stays clean.
 
-use super::host::{Host, Turn};
+use super::host::{Host, Turn, called};
 use super::reworded::of_others;
+use super::shape::Harmless;
 use super::{Asked, Failed, Planted, clean};
 use crate::Body;
 use crate::find::Reason;
@@ -12,16 +13,19 @@ use crate::make::plant::Rng;
 pub(super) fn planted(
     asked: &Asked<'_>,
     host: &Host,
-    reason: Reason,
+    harmless: Harmless,
     rng: &mut Rng,
 ) -> Result<Planted, Failed> {
     let at = behind(asked, host, rng)?;
     let count = asked.wanted.copies.draw(rng);
-    let (instead, skipped) = match reason {
-        Reason::Poll => (polled(asked, &host.turns[at], count, rng)?, 1),
-        Reason::Retry => (retried(asked, &host.turns[at], count, rng)?, 1),
-        Reason::Batch => (batch(&host.turns[at], count)?, 1),
-        Reason::Verify => verified(host, at, count)?,
+    let reason = harmless.reason();
+    let (instead, skipped) = match harmless {
+        Harmless::Own(Reason::Poll) => (polled(asked, &host.turns[at], count, rng)?, 1),
+        Harmless::Own(Reason::Retry) => (retried(asked, &host.turns[at], count, rng)?, 1),
+        Harmless::Own(Reason::Batch) => (batch(&host.turns[at], count)?, 1),
+        Harmless::Own(Reason::Verify) => verified(host, at, count)?,
+        Harmless::Game => (moves(count, rng), 0),
+        Harmless::Stateless => (silent(asked, count, rng)?, 0),
     };
     let mut turns = host.turns[..at].to_vec();
     let marked = |(nth, turn): (usize, Turn)| match nth {
@@ -120,4 +124,46 @@ fn verified(host: &Host, at: usize, count: usize) -> Result<(Vec<Turn>, usize), 
         turns.push(asked.clone());
     }
     Ok((turns, count))
+}
+
+/// Moves over a board in rows to and fro: few different actions, and the board is another after each.
+fn moves(count: usize, rng: &mut Rng) -> Vec<Turn> {
+    let wide = rng.between(4, 9);
+    let high = count / wide + 2;
+    let (mut turns, mut right, mut at) = (Vec::new(), true, (0, 0));
+    for _ in 0..count {
+        let turned = at.0 == if right { wide - 1 } else { 0 };
+        let action = match (turned, right) {
+            (true, _) => "down",
+            (false, true) => "right",
+            (false, false) => "left",
+        };
+        match action {
+            "down" => (right, at.1) = (!right, at.1 + 1),
+            "right" => at.0 += 1,
+            _ => at.0 -= 1,
+        }
+        let row = |y: usize| -> String {
+            let sign = |x: usize| if (x, y) == at { '@' } else { '.' };
+            (0..wide).map(sign).collect()
+        };
+        let board: Vec<String> = (0..high).map(row).collect();
+        let asked = serde_json::json!({"action": action});
+        turns.push(called("act", asked, &board.join("\n"), false));
+    }
+    turns
+}
+
+/// The same call of a tool that has nothing to say.
+fn silent(asked: &Asked<'_>, count: usize, rng: &mut Rng) -> Result<Vec<Turn>, Failed> {
+    const CALLS: [(&str, &str, &str); 4] = [
+        ("scroll", "direction", "down"),
+        ("press_key", "key", "ArrowDown"),
+        ("undo", "steps", "1"),
+        ("click", "target", "next"),
+    ];
+    let text = rng.pick(&asked.wanted.texts).ok_or("no texts")?;
+    let (tool, name, value) = rng.pick(&CALLS).ok_or("no calls")?;
+    let turn = called(tool, serde_json::json!({*name: value}), text, false);
+    Ok(vec![turn; count])
 }

@@ -3,7 +3,8 @@
 use serde_json::{Map, Value as Json};
 
 use super::super::forms::Form;
-use super::{Failed, HARMLESS, script};
+use super::shape::REASONS;
+use super::{Failed, script};
 use crate::find::{Benign, Reason};
 use crate::stream;
 use crate::{Body, Entry, RecordedEvent};
@@ -50,7 +51,7 @@ fn benign(meta: &Map<String, Json>) -> Vec<Benign> {
     let one = |span: &Json| {
         let named = |reason: &Reason| span.get("reason") == Some(&reason.to_string().into());
         Some(Benign {
-            reason: HARMLESS.into_iter().find(named)?,
+            reason: REASONS.into_iter().find(named)?,
             start: span.get("start")?.as_u64()?,
             end: span.get("end")?.as_u64()?,
         })
@@ -137,6 +138,15 @@ impl Turn {
             |event: &RecordedEvent| matches!(event.body, Body::Reasoning(_) | Body::Answer(_));
         self.events.retain(|event| !says(event));
         self
+    }
+
+    /// The same turn with this alone to say, before its calls.
+    pub(super) fn saying(self, text: &str) -> Self {
+        let mut turn = self.silent();
+        let at = turn.events.len().min(1);
+        let said = RecordedEvent::of(Body::Answer(text.to_owned()));
+        turn.events.insert(at, said);
+        turn
     }
 
     pub(super) fn marked(mut self, reason: Reason, begins: bool) -> Self {
@@ -230,6 +240,22 @@ impl Host {
         let same = |turn: &&Turn| turn.pair() == Some(pair);
         self.turns.iter().filter(same).count()
     }
+}
+
+/// A turn that makes one call and hears of it.
+pub(super) fn called(name: &str, arguments: Json, result: &str, failed: bool) -> Turn {
+    let mut turn = Turn::new();
+    turn.events.push(RecordedEvent::of(Body::ToolCall {
+        id: None,
+        name: name.to_owned(),
+        arguments,
+    }));
+    turn.events.push(RecordedEvent::of(Body::ToolResult {
+        id: None,
+        content: result.to_owned(),
+        error: Some(failed),
+    }));
+    turn
 }
 
 fn timeless(event: &RecordedEvent) -> RecordedEvent {

@@ -7,66 +7,55 @@ use deadloop_detect::{Channel, Kind};
 use super::super::label::Label;
 use super::host::{Host, Turn};
 use super::reworded::reworded;
-use super::{Asked, Failed, Planted};
+use super::shape::Looped;
+use super::{Asked, Failed, Planted, reported};
 use crate::make::plant::Rng;
 use crate::{Body, RecordedEvent};
 
 /// Where a loop begins and what it is made of.
-struct Copies {
-    /// Turns of the host that stand before the second copy, the first copy among them.
-    kept: Vec<Turn>,
+pub(super) struct Copies {
+    /// Turns before what is planted, in calls the first copy among them.
+    pub(super) kept: Vec<Turn>,
     /// What is planted.
-    turns: Vec<Turn>,
+    pub(super) turns: Vec<Turn>,
     /// The first of the first copy, in calls or turns.
-    start: usize,
+    pub(super) start: usize,
+    /// The first of the second copy.
+    pub(super) onset: usize,
     /// Calls or turns of a copy, where copies are alike.
-    period: Option<usize>,
+    pub(super) period: Option<usize>,
+    /// The turn of the host behind which it goes on after the loop.
+    pub(super) at: usize,
 }
 
 /// One draw: the loop behind some turn of the host.
 pub(super) fn planted(
     asked: &Asked<'_>,
     host: &Host,
-    kind: Kind,
+    looped: Looped,
     rng: &mut Rng,
 ) -> Result<Planted, Failed> {
-    let in_turns = matches!(kind, Kind::Monologue | Kind::Handoff);
-    let at = behind(asked, host, kind, rng)?;
-    let copies = match kind {
-        Kind::Monologue | Kind::Handoff => said(asked, host, kind, at, rng)?,
-        Kind::Interleaved => interleaved(asked, host, at, rng)?,
-        Kind::AperiodicStagnation => aperiodic(asked, host, at, rng)?,
-        Kind::ErrorRetry => other_words(asked, host, at, rng)?,
-        _ => exact(asked, host, kind, at, rng)?,
+    let copies = match looped {
+        Looped::Of(kind) => of_kind(asked, host, kind, rng)?,
+        _ => reported::copies(asked, host, looped, rng)?,
+    };
+    let (channel, length) = if looped.is_in_turns() {
+        (Channel::Turns, Vec::len as fn(&Vec<Turn>) -> usize)
+    } else {
+        (Channel::Tools, calls as fn(&Vec<Turn>) -> usize)
     };
     let mut turns = copies.kept;
     turns.extend(copies.turns);
-    let length = |turns: &[Turn]| {
-        if in_turns {
-            turns.len()
-        } else {
-            turns.iter().map(Turn::calls).sum()
-        }
-    };
     let end = length(&turns);
-    let after = rest(host, at, asked.wanted.after.draw(rng))?;
+    let after = rest(host, copies.at, asked.wanted.after.draw(rng))?;
     let goes_on = !after.is_empty();
     turns.extend(after);
-    let onset = match kind {
-        Kind::Monologue | Kind::Handoff => copies.start + copies.period.unwrap_or(1),
-        _ => host.places()[at + 1],
-    };
-    let channel = if in_turns {
-        Channel::Turns
-    } else {
-        Channel::Tools
-    };
     let label = Label {
         class: asked.wanted.class(),
-        kind: kind.name(),
+        kind: looped.kind().name(),
         channel: channel.name().to_owned(),
         start: Some(copies.start),
-        onset: Some(onset),
+        onset: Some(copies.onset),
         end: goes_on.then_some(end),
         period: copies.period,
         by: "planted",
@@ -79,23 +68,46 @@ pub(super) fn planted(
     })
 }
 
-/// A turn behind which the second copy can begin; nobody speaks at its end.
-fn behind(asked: &Asked<'_>, host: &Host, kind: Kind, rng: &mut Rng) -> Result<usize, Failed> {
+/// The calls of turns.
+fn calls(turns: &Vec<Turn>) -> usize {
+    turns.iter().map(Turn::calls).sum()
+}
+
+/// A loop of a kind that labels tell apart.
+fn of_kind(asked: &Asked<'_>, host: &Host, kind: Kind, rng: &mut Rng) -> Result<Copies, Failed> {
     let in_turns = matches!(kind, Kind::Monologue | Kind::Handoff);
+    let place = |at: usize, places: &[usize]| match kind {
+        Kind::Monologue => at + 2,
+        Kind::Handoff => at + 3,
+        _ => places[at + 1],
+    };
+    let at = behind(asked, host, (place, !in_turns), rng)?;
+    match kind {
+        Kind::Monologue | Kind::Handoff => said(asked, host, kind, at, rng),
+        Kind::Interleaved => interleaved(asked, host, at, rng),
+        Kind::AperiodicStagnation => aperiodic(asked, host, at, rng),
+        Kind::ErrorRetry => other_words(asked, host, at, rng),
+        _ => exact(asked, host, kind, at, rng),
+    }
+}
+
+/// A turn behind which the second copy can begin: `place` says where it does, from the turn and the calls before each
+/// turn. Nobody speaks at its end; where it `repeats`, it makes a call that can be made again.
+pub(super) fn behind(
+    asked: &Asked<'_>,
+    host: &Host,
+    (place, repeats): (impl Fn(usize, &[usize]) -> usize, bool),
+    rng: &mut Rng,
+) -> Result<usize, Failed> {
     let places = host.places();
     let fits = |at: &usize| {
         let turn = &host.turns[*at];
-        let place = match kind {
-            Kind::Monologue => at + 2,
-            Kind::Handoff => at + 3,
-            _ => places[at + 1],
-        };
         let spoken = turn
             .events
             .iter()
             .any(|event| matches!(event.body, Body::User(_)));
-        let repeats = !in_turns && turn.pair().is_none();
-        asked.onset.holds(place) && !spoken && !repeats && turn.benign.is_none()
+        let lacks = repeats && turn.pair().is_none();
+        asked.onset.holds(place(*at, &places)) && !spoken && !lacks && turn.benign.is_none()
     };
     let turns: Vec<usize> = (0..host.turns.len()).filter(fits).collect();
     rng.pick(&turns)
@@ -104,7 +116,7 @@ fn behind(asked: &Asked<'_>, host: &Host, kind: Kind, rng: &mut Rng) -> Result<u
 }
 
 /// The last `count` turns up to `at`, where each makes one call, none that another makes, and is heard of once.
-fn unit(host: &Host, at: usize, count: usize) -> Result<&[Turn], Failed> {
+pub(super) fn unit(host: &Host, at: usize, count: usize) -> Result<&[Turn], Failed> {
     let from = (at + 1)
         .checked_sub(count)
         .ok_or("a cycle longer than what stands before it")?;
@@ -152,7 +164,9 @@ fn exact(
         kept,
         turns,
         start: host.places()[at + 1 - period],
+        onset: host.places()[at + 1],
         period: Some(period),
+        at,
     })
 }
 
@@ -226,7 +240,9 @@ fn in_order(host: &Host, at: usize, count: usize, order: &[usize]) -> Result<Cop
         kept: host.turns[..=at].to_vec(),
         turns: order.iter().map(|one| unit[*one].clone()).collect(),
         start: host.places()[at + 1 - count],
+        onset: host.places()[at + 1],
         period: None,
+        at,
     })
 }
 
@@ -243,7 +259,9 @@ fn other_words(asked: &Asked<'_>, host: &Host, at: usize, rng: &mut Rng) -> Resu
         turns: others.iter().map(|other| kept[at].asking(other)).collect(),
         kept,
         start: host.places()[at],
+        onset: host.places()[at + 1],
         period: None,
+        at,
     })
 }
 
@@ -279,7 +297,9 @@ fn said(
         kept: host.turns[..=at].to_vec(),
         turns: (0..count).map(one).collect(),
         start: at + 1,
+        onset: at + 1 + period,
         period: Some(period),
+        at,
     })
 }
 

@@ -7,21 +7,27 @@
 //! | what an item may ask for | this file |
 //! | a run as turns, and where it is from | `host` |
 //! | the notation of scripts | `script` |
+//! | what can be planted | `shape` |
 //! | loops | `loops` |
+//! | loops of the shapes that people report of agents of today | `reported` |
 //! | parallel calls that come back in part | `partial` |
 //! | repetition that does no harm | `harmless` |
 //! | a call in other words | `reworded` |
+//! | ids and dates that each result has | `volatile` |
 
 mod harmless;
 mod host;
 mod loops;
 mod partial;
+mod reported;
 mod reworded;
 mod script;
+mod shape;
+mod volatile;
 
 pub use host::Run;
 
-use deadloop_detect::{Channel, Kind};
+use deadloop_detect::Channel;
 use serde_json::{Map, Value as Json, json};
 
 use super::checks::{ends, named};
@@ -34,87 +40,12 @@ use crate::find::Reason;
 use crate::make::plant::Rng;
 use crate::{Body, RecordedEvent};
 use host::{Host, Turn};
+pub(super) use shape::Shape;
+use volatile::Volatile;
+pub(super) use volatile::WORDS as VOLATILE;
 
 /// Why nothing came of a draw.
 type Failed = &'static str;
-
-/// What is made of a host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
-    /// Nothing: it stays as it is.
-    Plain,
-    /// Repetition that does no harm.
-    Harmless(Reason),
-    /// A loop.
-    Loop(Kind),
-}
-
-/// The loops that can be planted.
-const LOOPS: [Kind; 8] = [
-    Kind::IdenticalCall,
-    Kind::SameCallSameResult,
-    Kind::Cycle,
-    Kind::Interleaved,
-    Kind::AperiodicStagnation,
-    Kind::ErrorRetry,
-    Kind::Monologue,
-    Kind::Handoff,
-];
-const HARMLESS: [Reason; 4] = [Reason::Poll, Reason::Batch, Reason::Verify, Reason::Retry];
-
-impl Shape {
-    /// The shape that an item's kind names.
-    pub(super) fn named(kind: &str) -> Option<Self> {
-        let harmless = HARMLESS.into_iter().find(|one| one.to_string() == kind);
-        let looped = LOOPS.into_iter().find(|one| one.name() == kind);
-        match kind {
-            "run" => Some(Self::Plain),
-            _ => harmless.map(Self::Harmless).or(looped.map(Self::Loop)),
-        }
-    }
-
-    /// Calls or turns of a copy where the spec does not say.
-    fn period(self) -> Bounds {
-        match self {
-            Self::Loop(Kind::Cycle | Kind::Interleaved) => Bounds::new(2, 4),
-            Self::Loop(Kind::AperiodicStagnation) => Bounds::new(4, 8),
-            Self::Loop(Kind::Handoff) => Bounds::new(2, 2),
-            _ => Bounds::new(1, 1),
-        }
-    }
-
-    /// Copies where the spec does not say.
-    fn copies(self) -> Bounds {
-        match self {
-            Self::Harmless(Reason::Batch) => Bounds::new(5, 9),
-            Self::Harmless(Reason::Retry) => Bounds::new(2, 3),
-            Self::Harmless(_) => Bounds::new(3, 6),
-            _ => Bounds::new(4, 10),
-        }
-    }
-
-    /// Texts where the spec gives none.
-    fn texts(self) -> &'static [&'static str] {
-        match self {
-            Self::Harmless(Reason::Poll) => &[
-                "Still running, {} % done.",
-                "Not ready yet: step {} of 100.",
-            ],
-            Self::Harmless(Reason::Retry) | Self::Loop(Kind::ErrorRetry) => &[
-                "Error: the request timed out after 30 s",
-                "Error: connection refused",
-                "Error: 503 service unavailable, try again later",
-                "Error: permission denied",
-            ],
-            Self::Loop(Kind::Monologue) => &[
-                "I have everything that I need and will go on with the next step.",
-                "Let me think about what is still to be done before I go on.",
-            ],
-            Self::Loop(Kind::Handoff) => &["This part is yours, please take over."],
-            _ => &[],
-        }
-    }
-}
 
 /// An item of runs.
 #[derive(Clone, Debug)]
@@ -128,6 +59,7 @@ pub(super) struct Wanted {
     after: Bounds,
     is_transient: bool,
     texts: Vec<String>,
+    volatile: Volatile,
 }
 
 impl CorpusSpec {
@@ -163,6 +95,7 @@ impl CorpusSpec {
                     .collect(),
                 texts => texts.to_vec(),
             },
+            volatile: Volatile::of(table.texts("volatile")),
         };
         let least = shape.period().low.min(2);
         if wanted.period.low < least {
@@ -287,8 +220,8 @@ impl<'a> Synth<'a> {
     ) -> Made {
         let (source, tag) = match wanted.shape {
             Shape::Plain => ("clean", "clean".to_owned()),
-            Shape::Harmless(reason) => ("harmless", reason.to_string()),
-            Shape::Loop(kind) => ("planted", format!("{}-{kind}", wanted.class())),
+            Shape::Harmless(harmless) => ("harmless", harmless.name()),
+            Shape::Loop(looped) => ("planted", format!("{}-{}", wanted.class(), looped.name())),
         };
         let mut meta = Map::new();
         meta.insert("source".into(), source.into());
@@ -307,6 +240,8 @@ impl<'a> Synth<'a> {
         events.extend(made.turns.into_iter().flat_map(|turn| turn.events));
         events.push(super::finish(reason));
         name_calls(&mut events);
+        let seed = seeded(self.spec.seed, &["volatile", &item.name, &at.to_string()]);
+        wanted.volatile.put(&mut events, &mut Rng::new(seed));
         let frame = Frame {
             item,
             id: format!("{}/{at:03}", item.name),
@@ -333,8 +268,8 @@ fn planted(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Planted, Fai
             labels: clean(),
             is_cut: false,
         }),
-        Shape::Harmless(reason) => harmless::planted(asked, host, reason, rng),
-        Shape::Loop(kind) => loops::planted(asked, host, kind, rng),
+        Shape::Harmless(harmless) => harmless::planted(asked, host, harmless, rng),
+        Shape::Loop(looped) => loops::planted(asked, host, looped, rng),
     }
 }
 

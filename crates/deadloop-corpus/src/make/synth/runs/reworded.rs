@@ -51,6 +51,12 @@ pub(super) fn of_others(arguments: &Json, count: usize) -> Option<(String, Vec<(
     Some((slot.text().to_owned(), calls))
 }
 
+/// The call with its text several times over, with these signs between. `None` if no argument is a text.
+pub(super) fn grown(arguments: &Json, times: usize, between: &str) -> Option<Json> {
+    let slot = Slot::of(arguments)?;
+    Some(slot.with(&vec![slot.text(); times].join(between)))
+}
+
 /// A name with a number at its end, or before its file ending.
 fn numbered(text: &str, number: usize) -> String {
     let ending =
@@ -164,5 +170,12 @@ mod tests {
         );
         let (_, others) = of_others(&json!("SELECT 1"), 1).unwrap();
         assert_eq!(others[0], ("SELECT 1-2".into(), json!("SELECT 1-2")));
+    }
+    #[test]
+    fn a_text_grows_by_a_copy_of_itself() {
+        let raw = Json::from("{\"cmd\":\"ls\"}");
+        let expected = Json::from("{\"cmd\":\"ls; ls; ls\"}");
+        assert_eq!(grown(&raw, 3, "; "), Some(expected));
+        assert_eq!(grown(&json!({"n": 1}), 2, " "), None);
     }
 }

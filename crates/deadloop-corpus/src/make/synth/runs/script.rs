@@ -8,7 +8,8 @@
 use serde_json::Value as Json;
 
 use super::host::Turn;
-use super::{Failed, HARMLESS};
+use super::Failed;
+use super::shape::REASONS;
 use crate::find::Reason;
 use crate::{Body, RecordedEvent};
 
@@ -64,7 +65,7 @@ pub(super) fn read(text: &str) -> Result<(Vec<RecordedEvent>, Vec<Turn>), Failed
 
 impl Reader {
     fn line(&mut self, word: &str, said: &str) -> Result<(), Failed> {
-        if let Some(reason) = HARMLESS.into_iter().find(|one| one.to_string() == word) {
+        if let Some(reason) = REASONS.into_iter().find(|one| one.to_string() == word) {
             (self.benign, self.fresh) = (Some(reason), true);
             return Ok(());
         }
