@@ -381,6 +381,62 @@ fn the_verdict_is_one_sentence_in_all_six_places() {
     }
 }
 
+/// A corpus in which each fifth loop is called clean `by` somebody.
+fn wrongly_labelled(by: &str) -> Bench {
+    let corpus = Corpus {
+        models: &[("m", 40)],
+        loops: true,
+        split: "dev",
+    };
+    let mut loops = 0;
+    let lines = corpus.lines();
+    let line = |line: &str| {
+        let mut row: Value = serde_json::from_str(line).expect("it is JSON");
+        loops += u32::from(row["labels"][0]["class"] == "loop");
+        if row["labels"][0]["class"] == "loop" && loops.is_multiple_of(5) {
+            row["labels"] = json!([{"class": "clean", "by": by}]);
+        }
+        format!("{row}\n")
+    };
+    Bench::new(&lines.lines().map(line).collect::<String>())
+}
+
+#[test]
+fn a_label_that_the_finder_doubts_does_not_speak_against_a_ready_guard() {
+    let advice = |by: &str| {
+        let bench = wrongly_labelled(by);
+        let now = bench.write(
+            "now.toml",
+            "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nmin_repeats = 500\n",
+        );
+        let more = ["--settings", &now, "--also", "recommended"];
+        let ran = bench.tune("out", &more);
+        assert_eq!(code(&ran), Some(0), "{}", stderr(&ran));
+        bench.manifest("out")["advice"].clone()
+    };
+    let taken = advice("auto");
+    let reason = taken["reason"].as_str().expect("a sentence");
+    assert_eq!(taken["verdict"], "ship", "{reason}");
+    assert_eq!(taken["doubted"], 8);
+    assert!(reason.starts_with("Take recommended: "), "{reason}");
+    assert!(
+        reason.contains(" 8 labels are in doubt and left out of that"),
+        "{reason}"
+    );
+    // What a person has confirmed counts as it is: the guard is over the limit.
+    let kept = advice("review:ann");
+    assert_eq!(
+        (&kept["doubted"], &kept["ready"]),
+        (&json!(0), &Value::Null)
+    );
+    assert!(
+        !kept["reason"]
+            .as_str()
+            .expect("a sentence")
+            .contains("in doubt")
+    );
+}
+
 #[test]
 fn the_sealed_split_is_never_chosen_on_and_its_openings_are_counted() {
     let [dev, test] = ["dev", "test"].map(|split| {
