@@ -21,3 +21,4 @@ mod starter;
 mod stream;
 mod synth;
 mod synth_runs;
+mod synth_shapes;

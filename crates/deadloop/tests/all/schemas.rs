@@ -118,6 +118,7 @@ fn every_file_of_the_repository_is_accepted() {
     assert_eq!(Schema::of("budgets").refuses_toml(default), None);
     let spec = Schema::of("spec");
     for corpus in [
+        "agents-shapes",
         "agents-starter",
         "circling",
         "faults",
@@ -135,7 +136,14 @@ fn every_file_of_the_repository_is_accepted() {
         files(folder).iter().for_each(|file| forms.takes_file(file));
     }
     let dataset = Schema::of("dataset");
-    for corpus in ["faults", "local-lm", "negatives", "planted", "starter"] {
+    for corpus in [
+        "agents-shapes",
+        "faults",
+        "local-lm",
+        "negatives",
+        "planted",
+        "starter",
+    ] {
         dataset.takes_file(&root.join(format!("datasets/{corpus}/dataset.toml")));
     }
     dataset.takes_file(&root.join("crates/deadloop/src/commands/init/files/corpus/dataset.toml"));

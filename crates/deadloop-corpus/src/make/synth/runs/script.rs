@@ -7,8 +7,8 @@
 
 use serde_json::Value as Json;
 
-use super::host::Turn;
 use super::Failed;
+use super::host::Turn;
 use super::shape::REASONS;
 use crate::find::Reason;
 use crate::{Body, RecordedEvent};

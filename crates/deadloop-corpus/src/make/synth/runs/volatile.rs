@@ -79,7 +79,9 @@ fn with(content: &str, fields: &[(&str, String)]) -> String {
         }
         return Json::Object(object).to_string();
     }
-    let lines = fields.iter().map(|(name, value)| format!("{name}: {value}"));
+    let lines = fields
+        .iter()
+        .map(|(name, value)| format!("{name}: {value}"));
     let whole = (!content.is_empty()).then(|| content.to_owned());
     let all: Vec<String> = whole.into_iter().chain(lines).collect();
     all.join("\n")
