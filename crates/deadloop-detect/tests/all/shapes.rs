@@ -253,7 +253,7 @@ fn what_is_known_is_kept_across_a_compaction_and_dropped_at_a_user() {
                     error: Some(false),
                     cut: None,
                 },
-                between.clone(),
+                between,
             ];
             for event in events {
                 if let Some(alarm) = guard.push(&event).into_alarm() {

@@ -38,7 +38,8 @@ fn fold(value: &mut Value) -> bool {
 /// The text that stands in a text two times or more, with the same signs between.
 fn unit(text: &str) -> Option<&str> {
     let period = period(text.as_bytes())?;
-    let signs = (1..=BETWEEN.min(period)).find(|signs| (text.len() + signs) % period == 0)?;
+    let signs =
+        (1..=BETWEEN.min(period)).find(|signs| (text.len() + signs).is_multiple_of(period))?;
     let unit = text.get(..period - signs)?;
     let between = text.get(period - signs..period)?;
     let is_sign = |c: char| !c.is_alphanumeric();
