@@ -111,6 +111,44 @@ fn looking_again_after_each_change_is_work() {
     assert_eq!(found.class, Class::Clean, "{found:?}");
 }
 
+/// The command may stand in a field; what it decodes is its question, however it looks.
+#[test]
+fn a_command_in_a_field_changes_things_and_a_text_to_decode_is_a_question() {
+    let edits = [
+        (r#"{"command": "make test"}"#, "!1 failed"),
+        (r#"{"command": "sed -i s/a/b/ x"}"#, ""),
+        (r#"{"command": "make test"}"#, "!1 failed"),
+        (r#"{"command": "sed -i s/b/c/ x"}"#, ""),
+        (r#"{"command": "make test"}"#, "!1 failed"),
+        (r#"{"command": "sed -i s/c/d/ x"}"#, ""),
+        (r#"{"command": "make test"}"#, "!1 failed"),
+    ];
+    assert_eq!(run(&edits, "stop").class, Class::Clean);
+    let decoded = [
+        (
+            "echo VjFSQ2EyTXlSblJ | base64 -d",
+            "!base64: invalid input V1RCa2MyRnRTWGRVYkZa",
+        ),
+        (
+            "echo V1RCa2MyRnRTWGR | base64 -d",
+            "!base64: invalid input WTBkc2FtSXdUbFZT",
+        ),
+        (
+            "echo WTBkc2FtSXdUbFZ | base64 -d",
+            "!base64: invalid input Y0dsamIwTlVSbnR",
+        ),
+        (
+            "echo Y0dsamIwTlVSbnR | base64 -d",
+            "!base64: invalid input cGljb0NURntiYXN",
+        ),
+    ];
+    let found = run(&decoded, "stop");
+    assert!(
+        found.spans.iter().all(|span| span.kind == Kind::ErrorRetry),
+        "{found:?}"
+    );
+}
+
 #[test]
 fn many_questions_of_one_kind_and_one_until_it_is_answered_do_no_harm() {
     let batch = [("1", "a"), ("2", "b"), ("3", "a"), ("4", "c"), ("5", "d")];

@@ -22,3 +22,4 @@ mod starter;
 mod stream;
 mod synth;
 mod synth_runs;
+mod synth_shapes;

@@ -24,7 +24,7 @@ pub(crate) const STATELESS_N: Param = Param::count("stateless_n", 0, 0..=1000)
 /// The parameter that says how short a result that says nothing is.
 pub(crate) const STATELESS_CHARS: Param = Param::count("stateless_chars", 12, 0..=1000)
     .unit("chars")
-    .doc("the longest result that says nothing, without its tags; it has no digit but 0 and is no error");
+    .doc("the longest result that says nothing, without its tags and, with volatile, without the id and the date of a response; it has no digit but 0 and is no error");
 
 /// The parameter that says whether calls with other arguments are other calls.
 pub(crate) const ARGUMENTS: Param = Param::flag("arguments", true)

@@ -88,6 +88,9 @@ const DATES: &str = concat!(
     r"|(?-u:\b)1[5-9][0-9]{8}(?:[0-9]{3}|[0-9]{6})?(?:\.[0-9]+)?(?-u:\b)",
 );
 
+/// What stands for a date in the text that is compared.
+const DAY: &str = "<dates>";
+
 static DATE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(DATES).ok());
 
 /// What the meters of one recipe share.
@@ -163,7 +166,7 @@ impl Look {
     /// A text without dates and times of day.
     pub(super) fn without_dates<'t>(&self, text: &'t str) -> Cow<'t, str> {
         match &*DATE {
-            Some(date) => date.replace_all(text, "<dates>"),
+            Some(date) => date.replace_all(text, DAY),
             None => Cow::Borrowed(text),
         }
     }
@@ -199,15 +202,43 @@ impl Look {
     }
 
     /// Whether a result says nothing: it is no error and was not cut; without its tags (`<output>`) it is at most
-    /// `stateless_chars` long and has no digit but 0. Never where `stateless_n` is 0.
+    /// `stateless_chars` long and has no digit but 0. With `volatile` the id and the date of a response do not count.
+    /// Never where `stateless_n` is 0.
     pub(super) fn says_nothing(&self, answer: &Answer<'_>) -> bool {
         if self.stateless_n == 0 || answer.error || answer.cut.is_some() {
             return false;
         }
         let text = without_tags(answer.content);
+        let text = if self.volatile && text.len() <= self.stateless_chars + NAMES {
+            Cow::Owned(without_names(&self.still(&text)).into_owned())
+        } else {
+            text
+        };
         let text = text.trim();
         text.chars().nth(self.stateless_chars).is_none()
             && text.chars().all(|c| c == '0' || !c.is_numeric())
+            // An id or a date without a name is what the result says.
+            && !text.contains(HOLE)
+            && !text.contains(DAY)
+    }
+}
+
+/// The most bytes of names, ids and dates around a result that says nothing.
+const NAMES: usize = 400;
+
+/// A text without fields (`"request_id": …`) and lines (`date: …`) that are the id or the date of a response, which were
+/// replaced.
+fn without_names(text: &str) -> Cow<'_, str> {
+    static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let drawn = format!(r"(?:\x00|{DAY})");
+        let name = r"[\w-]*(?:id|ref|trace|date|time|stamp)";
+        let field = format!(r#""{name}"\s*:\s*"{drawn}""#);
+        let line = format!(r"^{name}\s*[:=]\s*{drawn}\s*$");
+        Regex::new(&format!(r"(?mi)(?:{field}|{line})\s*,?")).ok()
+    });
+    match &*NAMED {
+        Some(named) => named.replace_all(text, ""),
+        None => Cow::Borrowed(text),
     }
 }
 
@@ -265,5 +296,27 @@ pub(crate) fn warned(params: &Params) -> i64 {
         (params.float(WARN_AT.name) * DECIMAL as f64).round() as i64
     } else {
         DECIMAL
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_and_dates_with_their_names_say_nothing() {
+        let left = |text: &str| without_names(text).trim().to_owned();
+        for (text, expected) in [
+            ("ok\nrequest_id: \0\ndate: <dates>", "ok"),
+            (
+                "{\"ok\": true, \"id\": \"\0\", \"Date\": \"<dates>\"}",
+                "{\"ok\": true,  }",
+            ),
+            ("{\"return\": \"\0\"}", "{\"return\": \"\0\"}"),
+            ("moved \0 to the front", "moved \0 to the front"),
+            ("state: done", "state: done"),
+        ] {
+            assert_eq!(left(text), expected);
+        }
     }
 }

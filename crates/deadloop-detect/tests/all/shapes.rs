@@ -186,7 +186,7 @@ fn reworded_writes_with_the_same_answer() {
             response(n, body),
         )
     });
-    assert_eq!(recommended(&writes), Some(16));
+    assert_eq!(recommended(&writes), Some(8));
     let errors = times(83, |n| {
         failed("execute", format!(r#"{{"post": {n}}}"#), response(n, body))
     });
@@ -215,6 +215,10 @@ fn a_command_that_grows_by_a_copy_of_itself() {
         failed("bash", grown(n), "python: can't open file 'check.py'")
     });
     assert_eq!(recommended(&failing), Some(7));
+    let quiet = times(30, |n| {
+        call("bash", grown(n), "all checks have passed, nothing to do")
+    });
+    assert_eq!(recommended(&quiet), Some(8));
     // Where the output grows with it, each is new, and nothing here sees it.
     let growing = times(30, |n| {
         call(
@@ -224,6 +228,43 @@ fn a_command_that_grows_by_a_copy_of_itself() {
         )
     });
     assert_eq!(recommended(&growing), None);
+}
+
+#[test]
+fn what_is_known_is_kept_across_a_compaction_and_dropped_at_a_user() {
+    let guards = Guards::new(&Settings::parse(RECOMMENDED_AGENTS).unwrap()).unwrap();
+    let after = |between: Event<'static>| {
+        let mut guard = guards.guard("m");
+        for _ in 0..4 {
+            let events = [
+                Event::Turn { agent: None },
+                Event::Text(
+                    TextChannel::Answer,
+                    "The plan: read it, change it, test it.",
+                ),
+                Event::Call {
+                    id: None,
+                    name: "read",
+                    arguments: Arguments::Raw("{}"),
+                },
+                Event::Result {
+                    id: None,
+                    content: "def parse(text): return text.split()",
+                    error: Some(false),
+                    cut: None,
+                },
+                between,
+            ];
+            for event in events {
+                if let Some(alarm) = guard.push(&event).into_alarm() {
+                    return Some(alarm.calls.0);
+                }
+            }
+        }
+        None
+    };
+    assert_eq!(after(Event::System), Some(3));
+    assert_eq!(after(Event::User("Go on, this is what came before.")), None);
 }
 
 #[test]
@@ -239,6 +280,20 @@ fn results_that_say_nothing_count_from_the_tenth_on() {
         assert_eq!(recommended(&row(9)), None, "{tool}");
         assert_eq!(recommended(&row(12)), Some(10), "{tool}");
     }
+    // Beside an id and a date that have names it says as little.
+    let named = |n| {
+        call(
+            "scroll",
+            "{}",
+            format!(
+                "ok\nrequest_id: req-{}\ndate: Mon, 30 Jun 2026 04:10:{:02} GMT",
+                drawn(n),
+                n + 10
+            ),
+        )
+    };
+    assert_eq!(recommended(&times(9, named)), None);
+    assert_eq!(recommended(&times(12, named)), Some(10));
     let wait = times(50, |_| call("wait_for", "{}", "still running since 12 s"));
     assert_eq!(recommended(&wait), None);
     let form = times(24, |n| {

@@ -118,6 +118,7 @@ fn every_file_of_the_repository_is_accepted() {
     assert_eq!(Schema::of("budgets").refuses_toml(default), None);
     let spec = Schema::of("spec");
     for corpus in [
+        "agents-shapes",
         "agents-starter",
         "circling",
         "faults",
@@ -139,6 +140,7 @@ fn every_file_of_the_repository_is_accepted() {
     forms.takes_file(&root.join("datasets/puzzles/forms.toml"));
     let dataset = Schema::of("dataset");
     for corpus in [
+        "agents-shapes",
         "faults",
         "local-lm",
         "negatives",

@@ -118,6 +118,18 @@ fn bad_specs_and_foreign_folders_are_refused() {
     assert!(keys.as_array().is_some_and(|keys| keys.len() > 60));
 }
 
+/// Shapes of agents of today are made on demand: their card is committed, and they are whole.
+#[test]
+fn shapes_of_agents_are_whole() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let run = synth(&spec("agents-shapes"), dir.path(), &["--quiet"]);
+    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+    let card = std::fs::read(spec("agents-shapes").with_file_name("dataset.toml"));
+    assert_eq!(bytes(dir.path()).pop(), card.ok(), "the card is committed");
+    let check = deadloop(&["check", &dir.path().display().to_string()]);
+    assert_eq!(check.status.code(), Some(0), "{}", stderr(&check));
+}
+
 /// Its transcripts too: whoever reads the walk of docs/agents.md has the same bytes.
 #[test]
 fn runs_of_agents_are_committed_as_they_are_made() {

@@ -4,6 +4,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | a run as calls and what came of them | `read` |
+//! | commands that are copies of themselves | `grown` |
 //! | whether a call brought anything | `news` |
 //! | stretches that brought nothing, and what a run is | this file |
 //! | what kind of loop a stretch is | `shape` |
@@ -16,6 +17,7 @@ use crate::transcript::Class;
 use crate::{Body, Transcript};
 
 mod benign;
+mod grown;
 mod news;
 mod read;
 mod shape;

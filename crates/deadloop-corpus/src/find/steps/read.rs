@@ -10,6 +10,7 @@ use deadloop_detect::Arguments;
 use regex::Regex;
 use serde_json::Value;
 
+use super::grown;
 use crate::{Body, RecordedEvent};
 
 /// A call and what came of it.
@@ -23,6 +24,12 @@ pub(super) struct Step {
     pub(super) result: Option<u64>,
     /// There was a result, and no text in it.
     pub(super) empty: bool,
+    /// The result says no more than that it was done; of a tool with typed arguments.
+    pub(super) silent: bool,
+    /// Tool and arguments with every number taken as the same: windows over one thing share it.
+    pub(super) form: u64,
+    /// The lines of the result, where it has enough of them to be a window over something.
+    pub(super) lines: Vec<u64>,
     /// It failed.
     pub(super) error: bool,
     /// Its tool reads one text as a command: other words may mean the same.
@@ -69,6 +76,16 @@ pub(super) fn steps(events: &[RecordedEvent]) -> Vec<Step> {
                 step.error = *error == Some(true);
                 step.result = Some(hash(&(steady(content), cut)));
                 step.empty = content.trim().is_empty();
+                step.silent = !step.shell
+                    && !step.waits
+                    && !step.error
+                    && cut.is_none()
+                    && is_silent(content);
+                step.lines = if cut.is_none() {
+                    lines(content)
+                } else {
+                    Vec::new()
+                };
             }
             _ => {}
         }
@@ -81,15 +98,25 @@ fn step(name: &str, arguments: &Value) -> Step {
     let tool = name.to_lowercase();
     let shell = SHELLS.contains(&tool.as_str());
     let text = arguments.text();
+    let canonical = grown::once(&arguments.canonical());
+    // What is drawn by a machine is the question itself in a command: a text to decode, a commit.
+    let canonical = if shell {
+        canonical
+    } else {
+        without_ids(&canonical)
+    };
     Step {
-        call: hash(&(name, without_ids(&arguments.canonical()))),
+        form: hash(&(name, without_numbers(&canonical))),
+        call: hash(&(name, canonical)),
+        silent: false,
+        lines: Vec::new(),
         tool: hash(&name),
         result: None,
         empty: false,
         error: false,
         shell,
         writes: if shell {
-            matches(&WRITES, &text)
+            commands(&text).iter().any(|text| matches(&WRITES, text))
         } else {
             let words = words(&tool);
             let named = words.iter().any(|word| WRITERS.contains(&word.as_str()));
@@ -100,6 +127,64 @@ fn step(name: &str, arguments: &Value) -> Step {
             .any(|word| WAITERS.contains(&word.as_str())),
         told: false,
     }
+}
+
+/// The longest result that says nothing, in chars.
+const SILENT: usize = 24;
+/// The fewest lines of a window over something.
+const WINDOW: usize = 4;
+
+/// A field or a line that has the id or the date of a response alone.
+static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let name = r"[\w-]*(?:id|ref|trace|date|time|stamp)";
+    Regex::new(&format!(
+        r##"(?mi)(?:"{name}"\s*:\s*"#"|^{name}: #$)\s*,?"##
+    ))
+    .ok()
+});
+
+/// Whether a result says no more than that it was done: beside names of ids and dates it is nothing, or short words without a number but 0. An empty list is an answer.
+fn is_silent(content: &str) -> bool {
+    let text = steady(content);
+    let told = match NAMED.as_ref() {
+        Some(named) => named.replace_all(&text, ""),
+        None => text.as_str().into(),
+    };
+    let told = told.trim();
+    told.chars().nth(SILENT).is_none()
+        && (told.is_empty() || told.chars().any(char::is_alphabetic))
+        && !told.chars().any(|c| c.is_numeric() && c != '0' || c == '#')
+}
+
+/// The lines of a text that are not blank; none where they are few.
+fn lines(content: &str) -> Vec<u64> {
+    let lines = content.lines().map(str::trim);
+    let lines: Vec<u64> = lines
+        .filter(|line| !line.is_empty())
+        .map(|line| hash(&steady(line)))
+        .collect();
+    if lines.len() < WINDOW {
+        return Vec::new();
+    }
+    lines
+}
+
+/// A sentence of an agent as it is compared: ids and numbers are no difference.
+pub(super) fn folded(text: &str) -> String {
+    without_numbers(&without_ids(text))
+}
+
+/// A text in which all numbers are one.
+fn without_numbers(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c.is_ascii_digit() {
+            true if kept.ends_with('0') => {}
+            true => kept.push('0'),
+            false => kept.push(c),
+        }
+    }
+    kept
 }
 
 /// Tools whose argument is a text in some language of commands.
@@ -145,6 +230,20 @@ static WRITES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&format!("{shell}|{redirect}|{sql}")).ok()
 });
 
+/// The texts of a shell's arguments: the values of an object, else all of it.
+fn commands(text: &str) -> Vec<String> {
+    match serde_json::from_str(text) {
+        Ok(Value::Object(fields)) => {
+            let texts = fields.into_iter().filter_map(|(_, value)| match value {
+                Value::String(text) => Some(text),
+                _ => None,
+            });
+            texts.collect()
+        }
+        _ => vec![text.to_owned()],
+    }
+}
+
 fn matches(regex: &Option<Regex>, text: &str) -> bool {
     regex.as_ref().is_some_and(|regex| regex.is_match(text))
 }
@@ -176,6 +275,11 @@ fn steady(text: &str) -> String {
     let text = without_ids(&text);
     let mut lines: Vec<&str> = text.split('\n').collect();
     lines.sort_unstable();
+    let twice = |two: &[&str]| two[0] == two[1] && !two[0].trim().is_empty();
+    // A board has equal lines, and says by their order where things are.
+    if lines.windows(2).any(twice) {
+        return text;
+    }
     lines.join("\n")
 }
 
@@ -251,6 +355,34 @@ mod tests {
             ),
         ] {
             assert_eq!(of(id, date), first, "{id} {date}");
+        }
+    }
+
+    #[test]
+    fn lines_of_a_listing_have_no_order_and_lines_of_a_board_have_one() {
+        assert_eq!(steady("a.txt\nb.txt"), steady("b.txt\na.txt"));
+        assert_ne!(steady("...\n.@.\n..."), steady(".@.\n...\n..."));
+    }
+
+    #[test]
+    fn ids_and_dates_with_their_names_say_no_more_than_ok() {
+        let id = "request_id: req-1a18bd4f\ndate: Tue, 30 Jun 2026 04:33:17 GMT";
+        for text in [
+            "ok",
+            "",
+            &format!("done\n{id}"),
+            id,
+            "{\"ok\": true, \"id\": \"req-1a18bd4f\"}",
+        ] {
+            assert!(is_silent(text), "{text}");
+        }
+        for text in [
+            "[]",
+            "3 files",
+            "resp-78304142 is ready",
+            "The file has been edited as you asked.",
+        ] {
+            assert!(!is_silent(text), "{text}");
         }
     }
 

@@ -1,28 +1,41 @@
-//! Finds turns without a call that repeat the text of an earlier turn.
+//! Finds turns that repeat the text of an earlier turn: turns without a call, turns that say the same before each call,
+//! and the same answer to one user after the other.
 
 use std::collections::HashMap;
 
 use deadloop_detect::{Channel, Kind};
 
 use super::Stuck;
-use super::read::hash;
+use super::read::{folded, hash};
 use crate::transcript::Class;
 use crate::{Body, RecordedEvent};
 
 /// The fewest repeated turns in a row that are reported.
 const LEAST: u64 = 2;
+/// Likewise, of turns that call something or answer a user.
+const MORE: u64 = 4;
 /// The fewest repeated turns at the end of a run that are a loop; elsewhere it takes twice as many.
 const LOOP: u64 = 4;
 /// The fewest chars of a text that counts: a shorter one may be repeated for good reasons.
 const CHARS: usize = 12;
+/// Likewise, of turns that call something or answer a user.
+const SENTENCE: usize = 40;
 
 /// What matters here about a turn.
 #[derive(Default)]
 struct Turn {
     text: String,
     calls: bool,
-    /// A user spoke before it.
-    told: bool,
+    /// What a user said before it.
+    told: Option<u64>,
+}
+
+/// A row of turns that say again what was said before, from its first to its first repetition.
+struct Row {
+    start: u64,
+    onset: u64,
+    /// The fewest repeated turns of it that are reported.
+    least: u64,
 }
 
 /// Rows of turns that say again what was said before, in turns from 0.
@@ -30,58 +43,78 @@ pub(super) fn monologues(events: &[RecordedEvent]) -> Vec<Stuck> {
     let turns = turns(events);
     let mut said: HashMap<u64, u64> = HashMap::new();
     let mut found = Vec::new();
-    let mut open: Option<(u64, u64)> = None;
+    let mut open: Option<Row> = None;
+    let mut last = None;
+    let mut asked = None;
     for (at, turn) in (0_u64..).zip(&turns) {
         let text = turn.text.trim();
         let key = hash(&text);
         let long = text.chars().count() >= CHARS;
         let before = said.get(&key).copied().filter(|_| long);
-        let again = !turn.calls && !turn.told && before.is_some();
+        let alone = !turn.calls && turn.told.is_none();
+        let sentence = (text.chars().count() >= SENTENCE).then(|| hash(&folded(text)));
+        // Who asks the same is answered the same.
+        let other = turn.told.is_none() || turn.told != asked;
+        let again = match (alone, before) {
+            (true, Some(before)) => Some((before, LEAST)),
+            _ if !alone && other && sentence.is_some() && sentence == last => Some((at - 1, MORE)),
+            _ => None,
+        };
         match (&mut open, again) {
-            (None, true) => open = Some((before.unwrap_or(at), at)),
-            (Some((start, onset)), false) => {
-                found.extend(row(*start, *onset, at, false));
+            (None, Some((start, least))) => {
+                open = Some(Row {
+                    start,
+                    onset: at,
+                    least,
+                });
+            }
+            (Some(row), None) => {
+                found.extend(row.until(at, false));
                 open = None;
             }
             _ => {}
         }
         said.insert(key, at);
+        last = sentence;
+        asked = turn.told.or(asked);
     }
-    if let Some((start, onset)) = open {
-        found.extend(row(start, onset, turns.len() as u64, true));
+    if let Some(row) = open {
+        found.extend(row.until(turns.len() as u64, true));
     }
     found
 }
 
-fn row(start: u64, onset: u64, to: u64, last: bool) -> Option<Stuck> {
-    let length = to - onset;
-    let class = match length {
-        n if n >= LOOP && last || n >= 2 * LOOP => Class::Loop,
-        n if n >= LEAST => Class::Transient,
-        _ => return None,
-    };
-    Some(Stuck {
-        class,
-        channel: Channel::Turns,
-        kind: Kind::Monologue,
-        start,
-        onset,
-        end: (!(last && class == Class::Loop)).then_some(to),
-        period: None,
-        confidence: 1.0 - 0.5 / (length as f64),
-    })
+impl Row {
+    fn until(&self, to: u64, last: bool) -> Option<Stuck> {
+        let length = to - self.onset;
+        let class = match length {
+            n if n < self.least => return None,
+            n if n >= LOOP && last || n >= 2 * LOOP => Class::Loop,
+            _ => Class::Transient,
+        };
+        Some(Stuck {
+            class,
+            channel: Channel::Turns,
+            kind: Kind::Monologue,
+            start: self.start,
+            onset: self.onset,
+            end: (!(last && class == Class::Loop)).then_some(to),
+            period: None,
+            confidence: 1.0 - 0.5 / (length as f64),
+        })
+    }
 }
 
 fn turns(events: &[RecordedEvent]) -> Vec<Turn> {
     let mut turns: Vec<Turn> = Vec::new();
-    let mut told = false;
+    let mut told = None;
     for event in events {
         match &event.body {
             Body::Turn => turns.push(Turn {
-                told: std::mem::take(&mut told),
+                told: told.take(),
                 ..Turn::default()
             }),
-            Body::User(_) => told = true,
+            Body::User(text) => told = Some(hash(&text.trim())),
             Body::Answer(text) => {
                 if let Some(turn) = turns.last_mut() {
                     turn.text.push_str(text);

@@ -94,7 +94,7 @@ pub(crate) const ITEM: &[Key] = &[
         Domain::Range(2, 1_000_000),
         "4 to 12; tools 3 to 8; runs 4 to 10; poll and verify 3 to 6, batch 5 to 9, \
              retry 2 to 3, game 8 to 20, stateless 3 to 8, reworded-write 8 to 16, window 3 to \
-             4, narration 5 to 8",
+             4, narration 5 to 8, same-answer 5 to 10",
         "the fewest copies; of window: rounds",
     )
     .of(COPIED),

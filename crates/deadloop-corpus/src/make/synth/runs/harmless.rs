@@ -129,7 +129,7 @@ fn verified(host: &Host, at: usize, count: usize) -> Result<(Vec<Turn>, usize), 
 /// Moves over a board in rows to and fro: few different actions, and the board is another after each.
 fn moves(count: usize, rng: &mut Rng) -> Vec<Turn> {
     let wide = rng.between(4, 9);
-    let high = count / wide + 2;
+    let high = count / wide + 4;
     let (mut turns, mut right, mut at) = (Vec::new(), true, (0, 0));
     for _ in 0..count {
         let turned = at.0 == if right { wide - 1 } else { 0 };

@@ -39,14 +39,19 @@ pub(super) fn planted(
         Looped::Of(kind) => of_kind(asked, host, kind, rng)?,
         _ => reported::copies(asked, host, looped, rng)?,
     };
-    let (channel, length) = if looped.is_in_turns() {
-        (Channel::Turns, Vec::len as fn(&Vec<Turn>) -> usize)
+    let in_turns = looped.is_in_turns();
+    let channel = if in_turns {
+        Channel::Turns
     } else {
-        (Channel::Tools, calls as fn(&Vec<Turn>) -> usize)
+        Channel::Tools
     };
     let mut turns = copies.kept;
     turns.extend(copies.turns);
-    let end = length(&turns);
+    let end = if in_turns {
+        turns.len()
+    } else {
+        turns.iter().map(Turn::calls).sum()
+    };
     let after = rest(host, copies.at, asked.wanted.after.draw(rng))?;
     let goes_on = !after.is_empty();
     turns.extend(after);
@@ -66,11 +71,6 @@ pub(super) fn planted(
         labels: vec![label],
         is_cut: !goes_on,
     })
-}
-
-/// The calls of turns.
-fn calls(turns: &Vec<Turn>) -> usize {
-    turns.iter().map(Turn::calls).sum()
 }
 
 /// A loop of a kind that labels tell apart.

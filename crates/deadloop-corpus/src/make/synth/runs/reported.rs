@@ -91,12 +91,18 @@ fn windows(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Fail
     })
 }
 
+/// The fewest chars of a result that is known to say something.
+const TELLING: usize = 30;
+
 /// The same command, once more behind itself each time.
 fn growing(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Failed> {
     let place = |at: usize, places: &[usize]| places[at + 1];
     let at = behind(asked, host, (place, true), rng)?;
     let turn = &unit(host, at, 1)?[0];
-    let (_, arguments, ..) = turn.pair().ok_or("no result")?;
+    let (_, arguments, result, _) = turn.pair().ok_or("no result")?;
+    if result.chars().count() < TELLING {
+        return Err("a result that says nothing");
+    }
     let between = rng.pick(&[" && ", "; ", "\n"]).ok_or("no signs")?;
     let count = asked.wanted.copies.draw(rng);
     let all = (2..=count).map(|times| grown(arguments, times, between));

@@ -161,6 +161,7 @@ impl Shape {
             Self::Loop(Looped::Window) => Bounds::new(3, 4),
             Self::Loop(Looped::RewordedWrite) => Bounds::new(8, 16),
             Self::Loop(Looped::Narration) => Bounds::new(5, 8),
+            Self::Loop(Looped::SameAnswer) => Bounds::new(5, 10),
             _ => Bounds::new(4, 10),
         }
     }

@@ -1,0 +1,98 @@
+//! Texts among the arguments of a call that are copies of one text: a command that grows by itself is the same command.
+
+use serde_json::Value;
+
+/// The most chars of what stands between two copies (` && `).
+const BETWEEN: usize = 4;
+/// The fewest bytes of a copy.
+const COPY: usize = 3;
+
+/// Arguments in which each text that is copies of one text, with the same signs between, is that text once.
+pub(super) fn once(canonical: &str) -> String {
+    let Ok(mut value) = serde_json::from_str::<Value>(canonical) else {
+        return unit(canonical).unwrap_or(canonical).to_owned();
+    };
+    if fold(&mut value) {
+        value.to_string()
+    } else {
+        canonical.to_owned()
+    }
+}
+
+/// Folds the texts in a value; says whether one was copies.
+fn fold(value: &mut Value) -> bool {
+    match value {
+        Value::String(text) => match unit(text).map(str::to_owned) {
+            Some(one) => {
+                *text = one;
+                true
+            }
+            None => false,
+        },
+        Value::Object(fields) => fields.values_mut().fold(false, |any, one| fold(one) | any),
+        Value::Array(all) => all.iter_mut().fold(false, |any, one| fold(one) | any),
+        _ => false,
+    }
+}
+
+/// The text that stands in a text two times or more, with the same signs between.
+fn unit(text: &str) -> Option<&str> {
+    let period = period(text.as_bytes())?;
+    let signs =
+        (1..=BETWEEN.min(period)).find(|signs| (text.len() + signs).is_multiple_of(period))?;
+    let unit = text.get(..period - signs)?;
+    let between = text.get(period - signs..period)?;
+    let is_sign = |c: char| !c.is_alphanumeric();
+    (unit.len() >= COPY && text.len() > period && between.chars().all(is_sign)).then_some(unit)
+}
+
+/// The smallest period of a text, where it is shorter than the text: by the borders of its beginnings.
+fn period(text: &[u8]) -> Option<usize> {
+    let mut borders = vec![0; text.len()];
+    let mut length = 0;
+    for at in 1..text.len() {
+        while length > 0 && text[at] != text[length] {
+            length = borders[length - 1];
+        }
+        length += usize::from(text[at] == text[length]);
+        borders[at] = length;
+    }
+    let border = *borders.last()?;
+    (border > 0).then_some(text.len() - border)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_is_copies_of_one_is_that_text() {
+        let cases = [
+            ("ls -l && ls -l && ls -l", "ls -l"),
+            ("make; make", "make"),
+            ("sed 1p\nsed 1p", "sed 1p"),
+            (
+                "{\"cmd\":\"cat a; cat a\",\"n\":1}",
+                "{\"cmd\":\"cat a\",\"n\":1}",
+            ),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(once(text), expected);
+        }
+    }
+
+    #[test]
+    fn other_texts_stay() {
+        for text in [
+            "",
+            "a",
+            "aaaa",
+            "make && test",
+            "abcabc",
+            "one, two, one",
+            "{\"b\":1.0,\"a\":\"x y\"}",
+        ] {
+            assert_eq!(once(text), text);
+        }
+    }
+}
