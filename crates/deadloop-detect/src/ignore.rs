@@ -115,23 +115,23 @@ impl Lines {
     }
 
     /// The line is whole: it is read or left out.
-    fn end(&mut self, facts: &mut Vec<Fact>) {
-        let chars = self.chars as u64;
-        if self.ignore.leaves_out(&self.line) {
+    fn end(&mut self, (line, chars): (&str, usize), facts: &mut Vec<Fact>) {
+        let chars = chars as u64;
+        if self.ignore.leaves_out(line) {
             self.left.out(self.read, chars);
-        } else {
-            let known = facts.len();
-            self.meter.push(&self.line, facts);
-            self.read += chars;
-            let end = Chars(self.read + self.left.total);
+            return;
+        }
+        let known = facts.len();
+        self.meter.push(line, facts);
+        self.read += chars;
+        let end = Chars(self.read + self.left.total);
+        if facts.len() > known {
             let told: Vec<Fact> = facts.drain(known..).collect();
             facts.extend(told.into_iter().map(|fact| {
                 let onset = self.left.place(fact.onset.count());
                 fact.known_at(end, Chars(onset))
             }));
         }
-        self.line.clear();
-        self.chars = 0;
     }
 }
 
@@ -140,11 +140,21 @@ impl TextMeter for Lines {
         let mut rest = piece;
         while !rest.is_empty() {
             let (part, chars) = up_to(rest, LINE_CHARS - self.chars);
-            self.line.push_str(part);
-            self.chars += chars;
             rest = &rest[part.len()..];
-            if self.chars == LINE_CHARS || part.ends_with('\n') {
-                self.end(facts);
+            let chars = self.chars + chars;
+            let ends = chars == LINE_CHARS || part.ends_with('\n');
+            if ends && self.chars == 0 {
+                self.end((part, chars), facts);
+                continue;
+            }
+            self.line.push_str(part);
+            self.chars = chars;
+            if ends {
+                let line = std::mem::take(&mut self.line);
+                self.end((&line, chars), facts);
+                self.line = line;
+                self.line.clear();
+                self.chars = 0;
             }
         }
     }
@@ -152,14 +162,13 @@ impl TextMeter for Lines {
 
 /// The beginning of a text up to its first line end, at most `most` chars of it, and how many they are.
 fn up_to(text: &str, most: usize) -> (&str, usize) {
-    let mut chars = 0;
-    for (at, c) in text.char_indices() {
-        chars += 1;
-        if c == '\n' || chars == most {
-            return (&text[..at + c.len_utf8()], chars);
-        }
+    let line = text.find('\n').map_or(text, |end| &text[..=end]);
+    if line.len() <= most {
+        return (line, line.chars().count());
     }
-    (text, chars)
+    let end = line.char_indices().nth(most);
+    let part = end.map_or(line, |(end, _)| &line[..end]);
+    (part, part.chars().count())
 }
 
 /// Where text was left out.

@@ -71,12 +71,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("the recommended guard: {:.3} s", least(&guard));
     held &= at_most(2.5, "times periodic", times(&guard, &periodic));
     println!("its member of counters: {:.3} s", least(&counting));
-    held &= at_most(1.75, "times periodic", times(&counting, &periodic));
+    held &= at_most(2.0, "times periodic", times(&counting, &periodic));
     println!(
         "periodic with two patterns to ignore: {:.3} s",
         least(&leaving)
     );
-    held &= at_most(2.5, "times periodic", times(&leaving, &periodic));
+    held &= at_most(5.0, "times periodic", times(&leaving, &periodic));
     println!();
 
     presets_cost(&texts, chars)?;

@@ -80,9 +80,13 @@ pub(super) struct Runs {
 /// band is due at each scan, and all of them are walked for it.
 const EARLY: u64 = 2;
 
-/// But no more symbols before it can be long enough than this: in a flood that follows another of the same char, thousands of
-/// long lags fall short by as much as they are long, and to compare them all at each scan costs the square of the flood.
+/// Where lags are long, no more symbols before it can be long enough than this: in a flood that follows another of the same
+/// char, thousands of them fall short by as much as they are long, and to compare them all at each scan costs the square of
+/// the flood. Where all are short, to walk them more often costs more.
 const SOON: u64 = 16;
+
+/// The longest lag that is not long.
+const SHORT: u32 = 4096;
 
 impl Runs {
     pub(super) fn new(want: &Want) -> Self {
@@ -330,7 +334,11 @@ impl Runs {
     fn consider(&mut self, want: &Want, lag: u32) -> u64 {
         let index = lag as usize - 1;
         let from = u64::from(want.tracked_from(lag));
-        if self.idle[index] > self.seen + (from / EARLY).min(SOON) {
+        let early = match want.max_lag > SHORT {
+            true => SOON.min(from / EARLY),
+            false => from / EARLY,
+        };
+        if self.idle[index] > self.seen + early {
             return self.idle[index];
         }
         if self.is_tracked(lag) {
