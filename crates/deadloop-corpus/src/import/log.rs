@@ -1,5 +1,5 @@
 //! Logs of chats and agents, each as a table: where its records are, what tells them, and which
-//! events a record becomes. One reader reads them all; a format is a row of `formats/logs.rs`.
+//! events a record becomes. One reader reads them all; a format is a row of `formats/agent_logs.rs`, `exports.rs` or `logs.rs`.
 
 use std::borrow::Cow;
 

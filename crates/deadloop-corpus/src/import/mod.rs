@@ -10,9 +10,9 @@
 //! | responses put together from the chunks of a stream | `streams`, `response`, `choice` |
 //! | what recorders wrap around an API's objects | `envelope` |
 //! | messages of a conversation as events | `conversation` |
-//! | logs of chats and agents as tables of paths | `log`, `paths`, `formats/logs.rs` |
+//! | logs of agents and chats as tables of paths | `log`, `paths`, `formats/{agent_logs,exports,logs}.rs` |
 //! | programs that keep a database: its tables, and the queries for runs and rows | `formats/databases.rs` |
-//! | the columns of tables | `formats/table.rs` |
+//! | the columns of tables | `formats/columns.rs`, read by `formats/table.rs` |
 //! | why a model stopped, in the usual words | `deadloop_stream::reasons` |
 //! | where agents keep their sessions | `stores` |
 //! | turns, tokens, users, prompts of an agent's run | `run` |
