@@ -67,8 +67,10 @@ fn told(name: &str, format: &str, entries: &[Entry]) -> String {
     )
 }
 
-/// Words that stand in the texts of one speaker alone.
-const MARKS: [(&str, fn(&Body) -> bool); 4] = [
+/// A word, and whether an event is of the speaker in whose texts alone it stands.
+type Mark = (&'static str, fn(&Body) -> bool);
+
+const MARKS: [Mark; 4] = [
     ("ASSISTANT", |body| matches!(body, Body::Answer(_))),
     ("REASONING", |body| matches!(body, Body::Reasoning(_))),
     ("USERTEXT", |body| matches!(body, Body::User(_))),

@@ -205,17 +205,10 @@ mod tests {
 
     /// What it reads is what the JSON reader reads; what that refuses it leaves to it.
     fn as_the_reader(text: &str) -> Result<(), TestCaseError> {
-        let told: Option<Value> = serde_json::from_str(text).ok();
-        match (read(text, MOST), told) {
-            (Some(read), told) => {
-                prop_assert_eq!(
-                    Some(read.to_string()),
-                    told.map(|v| v.to_string()),
-                    "{}",
-                    text
-                )
-            }
-            (None, _) => {}
+        if let Some(read) = read(text, MOST) {
+            let told: Option<Value> = serde_json::from_str(text).ok();
+            let told = told.map(|told| told.to_string());
+            prop_assert_eq!(Some(read.to_string()), told, "{}", text);
         }
         Ok(())
     }
