@@ -122,6 +122,7 @@ pub fn choose_budget(
         sure: SURE,
         worthwhile: options.worthwhile,
         given: options.given,
+        surely_dear: false,
         expected: None,
     };
     let chosen = candidate.filter(|at| *at != contest.in_use);

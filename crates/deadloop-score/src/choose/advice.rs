@@ -205,7 +205,7 @@ pub struct Advice {
     pub candidate: Option<RunFigures>,
     /// The level of assurance of the candidate.
     pub assurance: Option<Assurance>,
-    /// Labels in doubt: what was not chosen on this text is compared without their transcripts.
+    /// Labels in doubt whose transcripts the verdict leaves out; 0 where nothing hung on them.
     #[serde(default)]
     pub doubted: u64,
     /// The candidates of all levels.

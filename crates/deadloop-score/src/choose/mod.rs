@@ -154,7 +154,7 @@ impl Chooser<'_> {
             ready: ready.map(|ready| ready.name.clone()),
             in_use_is: self.options.in_use_is.into(),
             rule: pooled.ships,
-            doubted: (self.every.len() - self.trusted.len()) as u64,
+            doubted: self.doubted(lead.as_ref()),
             in_use: self.run(self.in_use, &self.every),
             candidate: used.map(|tried| self.run_of(tried)),
             assurance: used.map(|tried| tried.assurance),
@@ -173,6 +173,15 @@ impl Chooser<'_> {
         };
         self.say(&mut choices, &situation);
         choices
+    }
+
+    /// How many labels in doubt the verdict leaves out; 0 where it would be the same with them for all that is known.
+    fn doubted(&self, lead: Option<&Lead<'_>>) -> u64 {
+        let of_ready = lead.is_some_and(|lead| lead.ready.is_some());
+        match of_ready || self.is_over(&self.every) != self.is_over(&self.trusted) {
+            true => (self.every.len() - self.trusted.len()) as u64,
+            false => 0,
+        }
     }
 
     /// What a cross does on the folds left out, against a setting on the same transcripts.

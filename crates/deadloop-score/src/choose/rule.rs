@@ -28,6 +28,8 @@ pub(crate) struct Bar {
     pub(crate) worthwhile: f64,
     /// Whether the user gave the limits.
     pub(crate) given: bool,
+    /// Whether it has to be sure that a newcomer costs more than it spares before that holds it back.
+    pub(crate) surely_dear: bool,
     /// How many wrong alarms the limit allows on this text; `None`: wrong alarms have no limit.
     pub(crate) expected: Option<f64>,
 }
@@ -35,12 +37,17 @@ pub(crate) struct Bar {
 /// By which rule a candidate ships, if it does. What turns a guard that pays at the rate of loops that was said into one
 /// that does not is for people to decide: see [`costs`].
 pub(crate) fn ships(f: &Figures, bar: &Bar) -> Option<Ship> {
-    but_for_the_price(f, bar).filter(|_| !f.turns_net())
+    but_for_the_price(f, bar).filter(|_| !turns_net(f, bar))
 }
 
 /// Whether a candidate would ship, but costs more than it spares where what it replaces does not.
 pub(crate) fn costs(f: &Figures, bar: &Bar) -> bool {
-    f.turns_net() && but_for_the_price(f, bar).is_some()
+    turns_net(f, bar) && but_for_the_price(f, bar).is_some()
+}
+
+/// Whether what a newcomer spares turns negative.
+fn turns_net(f: &Figures, bar: &Bar) -> bool {
+    f.turns_net() && (!bar.surely_dear || f.net_below_0 >= bar.sure)
 }
 
 /// The first rule that holds.
@@ -155,6 +162,7 @@ mod tests {
         sure: 0.9,
         worthwhile: 1.0,
         given: false,
+        surely_dear: false,
         expected: Some(2.0),
     };
 
@@ -197,6 +205,22 @@ mod tests {
         for (nth, change) in short.into_iter().enumerate() {
             assert_eq!(with(change), None, "{nth}");
         }
+    }
+
+    #[test]
+    fn a_price_that_has_to_be_sure_holds_back_where_it_is() {
+        let dear = |below: f64, surely_dear: bool| {
+            let figures = Figures {
+                net: [Some(-1.0), Some(1.0)],
+                net_below_0: below,
+                ..better()
+            };
+            let bar = Bar { surely_dear, ..BAR };
+            (ships(&figures, &bar).is_some(), costs(&figures, &bar))
+        };
+        assert_eq!(dear(0.5, false), (false, true));
+        assert_eq!(dear(0.8995, true), (true, false));
+        assert_eq!(dear(0.9, true), (false, true));
     }
 
     #[test]

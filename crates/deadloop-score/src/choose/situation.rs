@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use super::Chooser;
 use super::levels::Tried;
 use super::rule::{Bar, Situation};
-use crate::constraint::Constraint;
 use crate::tally::Tally;
 use crate::truth::{Case, Class};
 
@@ -22,11 +21,6 @@ impl Chooser<'_> {
                 .len() as u64
         };
         let labelled = |case: &&Case| !matches!(case.class(), None | Some(Class::Unsure));
-        let now = self.tally(self.in_use, &self.trusted);
-        let over = |c: &Constraint| {
-            let (value, met) = c.estimate(&now, &self.options.worth);
-            value.is_some() && !met
-        };
         Situation {
             labelled: cases.iter().filter(labelled).count() as u64,
             loops: quiet.loops(),
@@ -37,8 +31,17 @@ impl Chooser<'_> {
             feasible,
             ships: false,
             costs: false,
-            over: self.options.constraints.iter().any(over),
+            over: self.is_over(&self.trusted),
         }
+    }
+
+    /// Whether the setting in use is over a limit on some transcripts, by estimate.
+    pub(super) fn is_over(&self, pick: &[usize]) -> bool {
+        let now = self.tally(self.in_use, pick);
+        self.options.constraints.iter().any(|limit| {
+            let (value, met) = limit.estimate(&now, &self.options.worth);
+            value.is_some() && !met
+        })
     }
 
     /// The wrong alarms that the tightest limit allows on the text of `quiet`.
@@ -53,6 +56,7 @@ impl Chooser<'_> {
             sure,
             worthwhile: self.options.worthwhile,
             given: self.options.given,
+            surely_dear: false,
             expected: self.expected(&self.field.quiet(&self.once(pick))),
         }
     }

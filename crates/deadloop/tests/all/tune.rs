@@ -418,7 +418,10 @@ fn a_label_that_the_finder_doubts_does_not_speak_against_a_ready_guard() {
     let reason = taken["reason"].as_str().expect("a sentence");
     assert_eq!(taken["verdict"], "ship", "{reason}");
     assert_eq!(taken["doubted"], 8);
-    assert!(reason.starts_with("Take recommended: "), "{reason}");
+    assert!(
+        reason.starts_with("Take the recommended guard: "),
+        "{reason}"
+    );
     assert!(
         reason.contains(" 8 labels are in doubt and left out of that"),
         "{reason}"
