@@ -89,6 +89,7 @@ impl Said<'_> {
             "reason": advice.reason,
             "pays": advice.pays,
             "ready": advice.ready,
+            "doubted": advice.doubted,
             "settings": file.display().to_string(),
             "changes": advice.changes,
             "would_change": advice.would_change,
