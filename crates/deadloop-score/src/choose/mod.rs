@@ -175,10 +175,15 @@ impl Chooser<'_> {
         choices
     }
 
-    /// How many labels in doubt the verdict leaves out; 0 where it would be the same with them for all that is known.
+    /// How many labels in doubt the verdict leaves out: that on a ready guard, and that on the setting in use where nothing
+    /// ships and they alone put it over a limit.
     fn doubted(&self, lead: Option<&Lead<'_>>) -> u64 {
-        let of_ready = lead.is_some_and(|lead| lead.ready.is_some());
-        match of_ready || self.is_over(&self.every) != self.is_over(&self.trusted) {
+        let left_out = match lead {
+            Some(Lead { ready: Some(_), .. }) => true,
+            Some(Lead { ships: Some(_), .. }) => false,
+            _ => self.is_over(&self.every) != self.is_over(&self.trusted),
+        };
+        match left_out {
             true => (self.every.len() - self.trusted.len()) as u64,
             false => 0,
         }
