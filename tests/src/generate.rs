@@ -3,7 +3,7 @@
 
 use deadloop_corpus::Body;
 use deadloop_detect::{
-    Channel, DETECTORS, Detector, Domain, Ignore, Mark, Measuring, Member, Params, Prompt,
+    Channel, DETECTORS, Detector, Domain, Ignore, Mark, Measuring, Member, Params, PromptUse,
     Response, Setting, Value,
 };
 use deadloop_replay::{Grid, GridMember};
@@ -133,9 +133,9 @@ pub fn member(detector: &'static Detector) -> impl Strategy<Value = Member> {
                 channel,
                 ignore,
                 prompt: if skip && detector.takes_ignore() {
-                    Prompt::Skip
+                    PromptUse::Skip
                 } else {
-                    Prompt::Check
+                    PromptUse::Check
                 },
                 response: Response::Stop,
                 ..Member::new(detector, params)

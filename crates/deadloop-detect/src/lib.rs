@@ -70,7 +70,7 @@ pub use param::{DECIMAL, Domain, Mark, Param, Threshold, ThresholdSide, Zero};
 pub use params::Params;
 pub use per::Per;
 pub use preset::{Preset, Source};
-pub use prompt::{PROMPT_CHARS, Prompt};
+pub use prompt::{PROMPT_CHARS, PromptUse};
 pub use setting::{Member, NotLive, Setting, SettingIds, short_hash};
 pub use settings::{
     DEPLOYMENT_LOOP_RATE, GuardTable, ModelList, Named, OverrideGlob, RECOMMENDED,

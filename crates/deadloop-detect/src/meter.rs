@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::fact::Fact;
 use crate::ignore::{Ignore, Lines};
 use crate::per::Per;
-use crate::prompt::{Prompt, Said};
+use crate::prompt::{PromptUse, Said};
 use crate::stream::{Channel, Chars, Event};
 
 /// The measuring half: one per stream. A fresh meter is the reset.
@@ -37,7 +37,7 @@ pub trait TextMeter: Send + Sync {
 pub struct Recipe {
     make: Make,
     per: Per,
-    prompt: Prompt,
+    prompt: PromptUse,
 }
 
 type Made<M> = Arc<dyn Fn() -> Box<M> + Send + Sync>;
@@ -54,7 +54,7 @@ impl Recipe {
         Self {
             make: Make::Text(Arc::new(make)),
             per: Per::default(),
-            prompt: Prompt::default(),
+            prompt: PromptUse::default(),
         }
     }
 
@@ -63,7 +63,7 @@ impl Recipe {
         Self {
             make: Make::Run(Arc::new(make)),
             per: Per::default(),
-            prompt: Prompt::default(),
+            prompt: PromptUse::default(),
         }
     }
 
@@ -87,13 +87,13 @@ impl Recipe {
 
     /// The same for meters that make this of repetition which the user brought; it says nothing to one that reads runs.
     #[must_use]
-    pub fn prompt(self, prompt: Prompt) -> Self {
+    pub fn prompt(self, prompt: PromptUse) -> Self {
         Self { prompt, ..self }
     }
 
     /// Whether its meters listen to messages of users beside their text.
     pub fn hears_users(&self) -> bool {
-        !self.reads_run() && self.prompt == Prompt::Skip
+        !self.reads_run() && self.prompt == PromptUse::Skip
     }
 
     /// Whether its meters begin anew at a turn.

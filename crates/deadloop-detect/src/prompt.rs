@@ -1,4 +1,4 @@
-//! [`Prompt`]: what a detector of text makes of repetition that the user brought; and [`Said`], which knows what that was.
+//! [`PromptUse`]: what a detector of text makes of repetition that the user brought; and [`Said`], which knows what that was.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::stream::Chars;
 /// What a detector of text makes of repetition that stands in what the user wrote: `prompt` in a settings file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Prompt {
+pub enum PromptUse {
     /// It is repetition like any other.
     #[default]
     Check,
@@ -20,7 +20,7 @@ pub enum Prompt {
 /// How much of what the user wrote is kept where it is skipped, in chars: the last of it.
 pub const PROMPT_CHARS: usize = 32_768;
 
-impl Prompt {
+impl PromptUse {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Check, Self::Skip];
 

@@ -11,7 +11,7 @@ use crate::meter::Recipe;
 use crate::param::{Mark, Param, Threshold};
 use crate::params::Params;
 use crate::per::Per;
-use crate::prompt::Prompt;
+use crate::prompt::PromptUse;
 use crate::response::Response;
 use crate::stream::{Channel, Unit};
 use crate::value::Value;
@@ -36,7 +36,7 @@ pub struct Member {
     /// What it does not read of a text; nothing to a detector of runs.
     pub ignore: Ignore,
     /// What it makes of repetition that the user brought; nothing to a detector of runs.
-    pub prompt: Prompt,
+    pub prompt: PromptUse,
 }
 
 impl Member {
@@ -98,7 +98,7 @@ impl Member {
             response: detector.response,
             per: Per::default(),
             ignore: Ignore::default(),
-            prompt: Prompt::default(),
+            prompt: PromptUse::default(),
         }
     }
 
@@ -114,7 +114,7 @@ impl Member {
 
     /// What it makes of repetition that the user brought, where that is not what detectors do unasked.
     fn own_prompt(&self) -> Option<&'static str> {
-        (self.prompt != Prompt::default()).then(|| self.prompt.name())
+        (self.prompt != PromptUse::default()).then(|| self.prompt.name())
     }
 
     /// Whether positions of its alarms may be in `channel`.
@@ -260,7 +260,7 @@ impl Setting {
 
     /// The same where detectors of repetition in a text make this of what the user brought.
     #[must_use]
-    pub fn with_prompt(mut self, prompt: Prompt) -> Self {
+    pub fn with_prompt(mut self, prompt: PromptUse) -> Self {
         let takes = |member: &&mut Member| member.detector.takes_ignore();
         self.members
             .iter_mut()

@@ -11,7 +11,7 @@ use crate::ignore::Ignore;
 use crate::meant::meant;
 use crate::params::Params;
 use crate::per::Per;
-use crate::prompt::Prompt;
+use crate::prompt::PromptUse;
 use crate::response::Response;
 use crate::setting::{Member, Setting};
 use crate::stream::Channel;
@@ -213,16 +213,16 @@ fn prompt(
     detector: &'static Detector,
     name: Option<&Spanned<String>>,
     text: &str,
-) -> Result<Prompt, SettingsError> {
+) -> Result<PromptUse, SettingsError> {
     let Some(name) = name else {
-        return Ok(Prompt::default());
+        return Ok(PromptUse::default());
     };
     if !detector.takes_ignore() {
         return Err(no_repetition(detector, "prompt", name.span(), text));
     }
-    let found = Prompt::named(name.get_ref());
+    let found = PromptUse::named(name.get_ref());
     let what = format!("there is no prompt \"{}\"", name.get_ref());
-    found.ok_or_else(|| unknown(name, &what, Prompt::ALL.map(Prompt::name), text))
+    found.ok_or_else(|| unknown(name, &what, PromptUse::ALL.map(PromptUse::name), text))
 }
 
 /// The error of a key that says what is no repetition, beside a detector that looks for none.

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use deadloop_detect::{
-    Channel, Event, Guard, Member, PROMPT_CHARS, Prompt, Setting, Settings, TextChannel, Value,
+    Channel, Event, Guard, Member, PROMPT_CHARS, PromptUse, Setting, Settings, TextChannel, Value,
 };
 use proptest::prelude::*;
 
@@ -10,7 +10,7 @@ use crate::common::{facts, member, preset, word};
 
 fn skipping(base: &Member) -> Member {
     Member {
-        prompt: Prompt::Skip,
+        prompt: PromptUse::Skip,
         ..base.clone()
     }
 }
@@ -211,8 +211,8 @@ fn it_is_said_for_a_guard_or_for_all_of_a_file() {
         "prompt = \"skip\"\n{GUARD}\n{GUARD}prompt = \"check\"\n[[guard]]\ndetector = \"duplicate\"\n"
     );
     let settings = Settings::parse(&text).unwrap();
-    let said: Vec<Prompt> = settings.guard().members.iter().map(|m| m.prompt).collect();
-    assert_eq!(said, [Prompt::Skip, Prompt::Check, Prompt::Check]);
+    let said: Vec<PromptUse> = settings.guard().members.iter().map(|m| m.prompt).collect();
+    assert_eq!(said, [PromptUse::Skip, PromptUse::Check, PromptUse::Check]);
     let own = settings.guard();
     let again = Settings::parse(&own.to_toml("guard")).unwrap();
     assert_eq!((again.guard(), again.guard().id()), (own, own.id()));

@@ -1,6 +1,6 @@
 //! Settings and grids: guards of every detector in the registry, each with its own parameters and presets.
 
-use deadloop_detect::{DETECTORS, Detector, Measuring, Per, Prompt, Response};
+use deadloop_detect::{DETECTORS, Detector, Measuring, Per, PromptUse, Response};
 use serde_json::{Map, Value as Json, json};
 
 use super::dataset;
@@ -68,7 +68,7 @@ pub(super) fn ignore(words: &str) -> Json {
 /// What becomes of repetition that the user brought.
 pub(super) fn prompt() -> Json {
     let words = "skip: repetition in a text counts only beyond what the user wrote; default: check";
-    json!({"enum": Prompt::ALL.map(Prompt::name), "description": words})
+    json!({"enum": PromptUse::ALL.map(PromptUse::name), "description": words})
 }
 
 /// One `[[guard]]`: its detector says which parameters and presets there are.

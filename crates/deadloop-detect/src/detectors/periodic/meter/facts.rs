@@ -25,8 +25,7 @@ impl PeriodicMeter {
     }
 
     pub(super) fn tell_going_on(&mut self, fenced: bool) {
-        // While a tail goes on, all symbols are read.
-        let until = self.runs.added();
+        let until = self.runs.known();
         let all: Vec<Run> = self.runs.going_on().collect();
         for run in all {
             self.tell_parts(run, until, fenced);

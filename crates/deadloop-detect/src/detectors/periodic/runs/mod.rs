@@ -64,6 +64,8 @@ pub(super) struct Runs {
     read: usize,
     /// Symbols read.
     seen: u64,
+    /// Symbols that had been added by the last reading.
+    known: u64,
     grams: Grams,
     /// For each lag, the count of symbols before which it need not be compared again.
     idle: Vec<u64>,
@@ -94,6 +96,7 @@ impl Runs {
             kept: Vec::new(),
             read: 0,
             seen: 0,
+            known: 0,
             grams: Grams::new(want),
             idle: vec![0; want.matches.len()],
             bands: [0; BANDS],
@@ -108,9 +111,10 @@ impl Runs {
         self.seen
     }
 
-    /// Symbols added: those read and those that wait.
-    pub(super) fn added(&self) -> u64 {
-        self.base() + self.kept.len() as u64
+    /// Symbols that had been added when [`read`](Self::read) ended: of those that wait nothing can be told, and while a
+    /// tail goes on none does.
+    pub(super) fn known(&self) -> u64 {
+        self.known
     }
 
     /// The tails that go on: primitive, of two copies at least.
@@ -160,7 +164,7 @@ impl Runs {
                 self.step(want);
             } else if self.skims(want) {
                 if !self.skim(want) {
-                    return false;
+                    break;
                 }
             } else {
                 let symbol = self.next();
@@ -170,6 +174,7 @@ impl Runs {
                 return true;
             }
         }
+        self.known = self.base() + self.kept.len() as u64;
         false
     }
 

@@ -51,7 +51,7 @@ fn known(text: &[u32], max_lag: u32, need: impl Fn(u32) -> u32) -> Vec<[BTreeSet
             runs.take_ended();
         }
         // What waits in `Runs` is text that has come, too.
-        let seen = runs.added();
+        let seen = runs.known();
         let long = |run: &Run| seen - run.start >= u64::from(need(run.lag));
         let known = runs.going_on().filter(long).map(|run| (run.lag, run.start));
         let there = tails(text, seen as usize, max_lag, &need);
