@@ -219,12 +219,12 @@ impl Guard {
         };
         let (written, seen) = self.after(event);
         self.seen = seen;
-        let told = self.told_of(event);
-        if told.is_empty() && refused.is_none() {
+        let accepted = self.accepted(event);
+        if accepted.is_empty() && refused.is_none() {
             // Nearly every push: nothing the size of an alarm is moved.
             return Pushed::default();
         }
-        let mut found = self.take(told, (number, written));
+        let mut found = self.take(accepted, (number, written));
         if refused.is_some() {
             found.refusal = refused;
         }
@@ -244,11 +244,11 @@ impl Guard {
 
     /// What the parts accept in an event, in the order of moments. All of it is in this event: what is left of that
     /// order is the text of a call before the call, the offset, then the part.
-    fn told_of(&mut self, event: &Event<'_>) -> Vec<Told> {
-        let mut told: Vec<Told> = (0..self.parts.len())
+    fn accepted(&mut self, event: &Event<'_>) -> Vec<Accepted> {
+        let mut all: Vec<Accepted> = (0..self.parts.len())
             .filter_map(|part| {
                 let (channel, fact) = self.read(part, event)?;
-                Some(Told {
+                Some(Accepted {
                     part,
                     channel,
                     fact,
@@ -256,21 +256,21 @@ impl Guard {
             })
             .collect();
         let call = matches!(event, Event::Call { .. });
-        told.sort_by_key(|Told { part, fact, .. }| {
+        all.sort_by_key(|Accepted { part, fact, .. }| {
             (call && fact.beat().is_some(), offset(fact), *part)
         });
-        told
+        all
     }
 
-    /// The alarms of what is told of the event with this number, up to the first that stops. `written`: what had
+    /// The alarms of what was accepted in the event with this number, up to the first that stops. `written`: what had
     /// arrived with its text.
-    fn take(&mut self, told: Vec<Told>, (number, written): (u64, Seen)) -> Found {
+    fn take(&mut self, accepted: Vec<Accepted>, (number, written): (u64, Seen)) -> Found {
         let mut found = Found::default();
-        for Told {
+        for Accepted {
             part: i,
             channel,
             fact,
-        } in told
+        } in accepted
         {
             let seen = if fact.beat().is_some() {
                 self.seen
@@ -355,7 +355,7 @@ impl Guard {
 }
 
 /// What a part accepts in an event.
-struct Told {
+struct Accepted {
     part: usize,
     channel: Channel,
     fact: Fact,
