@@ -8,8 +8,8 @@ use crate::fact::Fact;
 use crate::meter::TextMeter;
 use crate::stream::Chars;
 
-/// A line is held against the patterns whole, up to this many chars; of a longer one each piece of so many chars by
-/// itself. So much of a text waits at most until a detector reads it.
+/// The most chars of a line that are held against the patterns together. A longer line is cut into pieces of this length, and each
+/// piece is a line of its own. No more of a text than this waits for a detector.
 pub const LINE_CHARS: usize = 1000;
 
 /// Places where text was left out that are remembered, so that an onset before them is told where it is.
@@ -20,10 +20,10 @@ const ALL_KINDS: [&str; 6] = ["", " ", "so 1", "思考。", "| 2 | x |", "-----"
 
 /// The white list of a detector of text: `ignore` in a settings file. A line that one of its patterns matches is not read.
 ///
-/// A line is what ends with a line feed. It is held against the patterns without its line end, and waits for it: where it is
-/// read, all of it is known at its end. Of a line of more than [`LINE_CHARS`] chars each piece of so many is a line.
-/// Lines that are left out count in no threshold; positions count them. What follows the last line end is read when the
-/// text goes on, and is not read if it does not.
+/// A line is what ends with a line feed. It is held against the patterns without its line end, and waits for it: a
+/// line that is read is known as a whole at its end. A line of more than [`LINE_CHARS`] chars is cut into pieces of that length.
+/// Lines that are left out count in no threshold, but positions count them. What follows the last line end waits for the text to
+/// go on; if it does not, no detector reads it.
 #[derive(Clone, Debug, Default)]
 pub struct Ignore(Option<RegexSet>);
 
@@ -194,8 +194,8 @@ impl Left {
         }
     }
 
-    /// Where in the text the char stands before which so many were read. Before the places that are remembered it
-    /// stands further back.
+    /// The position in the text of the char before which so many chars were read. Places are remembered up to a number; of an
+    /// older char the position is too large.
     fn place(&self, read: u64) -> u64 {
         let after = self.places.partition_point(|(at, _)| *at <= read);
         let last = after.checked_sub(1).and_then(|i| self.places.get(i));

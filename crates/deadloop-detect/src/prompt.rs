@@ -131,7 +131,7 @@ impl Window {
         }
     }
 
-    /// The last chars; `None`: so many are not kept.
+    /// The last chars, as many as asked for. `None`: fewer are kept.
     fn last(&self, chars: u64) -> Option<&str> {
         let before = (self.chars as u64).checked_sub(chars)?;
         Some(&self.text[beginning(&self.text, before).len()..])

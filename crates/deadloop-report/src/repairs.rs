@@ -83,6 +83,9 @@ pub struct WrongOne {
     pub gold: String,
 }
 
+/// What the page may do: it has no script.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+
 /// The page as HTML. Text of transcripts is shown with nothing hidden in it.
 ///
 /// # Errors
@@ -94,12 +97,18 @@ pub fn repairs_page(page: &RepairPage) -> Result<String, PageError> {
     });
     environment.add_template("repairs.html", include_str!("../templates/repairs.html"))?;
     let css = format!(
-        "{}{}",
+        "{}{}\n{}",
         variables_css(),
-        include_str!("../templates/page.css")
+        include_str!("../templates/page.css"),
+        include_str!("../templates/repairs.css")
     );
     let template = environment.get_template("repairs.html")?;
-    Ok(template.render(minijinja::context! { page => Value::from(Serde(page)), css => css })?)
+    Ok(template.render(minijinja::context! {
+        page => Value::from(Serde(page)),
+        title => format!("repairers on {}", page.corpus),
+        csp => POLICY,
+        css,
+    })?)
 }
 
 #[cfg(test)]

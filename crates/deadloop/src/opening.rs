@@ -2,12 +2,9 @@
 //! its onset and alarm and why the setting fired. Written while the corpus is at hand, since a report has only files.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::ops::ControlFlow;
-use std::sync::Arc;
 
-use deadloop_corpus::{Entry, Place, Problem, text_hash};
+use deadloop_corpus::{Entry, text_hash};
 use deadloop_detect::{Channel, Unit};
-use deadloop_replay::{Interrupted, Meant, each_at};
 use deadloop_score::proposing::Reading;
 use deadloop_score::{
     AnyEvidence, Calls, Case, Cases, ExcerptsHead, Group, Opened, Outcome as Judged, Part, Verdict,
@@ -16,8 +13,8 @@ use deadloop_score::{
 
 use crate::commands::explain::{Fired, Question};
 use crate::commands::replay::Named;
-use crate::exit::{Code, Outcome};
-use crate::progress::watched;
+use crate::exit::Outcome;
+use crate::replaying::Again;
 use deadloop_run::Replayed;
 
 /// Chars before and after each mark.
@@ -49,7 +46,7 @@ struct Picked {
     case: usize,
 }
 
-impl<E: AnyEvidence + Sync> Opening<'_, E> {
+impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
     /// Writes `excerpts.jsonl.zst` into the folder of a run, and returns its head.
     pub(crate) fn write(&self, done: &Replayed) -> Outcome<ExcerptsHead> {
         let (all, picked) = self.pick(done);
@@ -126,49 +123,30 @@ impl<E: AnyEvidence + Sync> Opening<'_, E> {
         by_cell
     }
 
-    /// Reads the corpus once more and explains the transcripts that were picked; no other is decoded. Where parts were
-    /// merged it is not known where they stand.
+    /// Reads the corpus once more and explains the transcripts that were picked; no other is decoded.
     fn read(&self, done: &Replayed, picked: &[Picked]) -> Outcome<HashMap<usize, Opened>> {
-        let cases = self.evidence.cases();
-        let id_and_case = |one: &Picked| (cases.on(one.case, |case| case.id.clone()), one.case);
-        let wanted: HashMap<Arc<str>, usize> = picked.iter().map(id_and_case).collect();
+        let among: HashSet<usize> = picked.iter().map(|one| one.case).collect();
         let mut found = HashMap::new();
-        if wanted.is_empty() {
+        if among.is_empty() {
             return Ok(found);
         }
-        let among: HashSet<usize> = wanted.values().copied().collect();
-        let known = done.surveyed.places.number() > 0;
-        let own = (0..cases.number()).map(|case| among.contains(&case));
-        let places = done.surveyed.places.only(own);
-        let open = |entry: Result<Entry, Problem>, _| {
-            let (entry, cases) = (entry.ok()?, self.evidence.cases());
-            let case = *wanted.get(entry.transcript.id.as_str())?;
-            // Where parts are merged the corpus may have changed since.
-            if cases.on(case, |case| *text_hash(&entry.transcript) != *case.text) {
-                return None;
-            }
-            let opened = self.open(&entry, case, done).transpose()?;
-            Some(opened.map(|opened| (case, opened)))
+        let again = Again {
+            done,
+            what: "opening transcripts",
+            interrupted: "interrupted while transcripts were opened; the same command goes on from there",
+            quiet: self.quiet,
         };
-        let read = watched("opening transcripts", self.quiet, |watch| {
-            let mut failed = None;
-            let at = |place: &Place| !known || places.contains(place);
-            let pass = each_at(&done.surveyed.corpus, &at, watch, open, |opened| {
-                match opened {
-                    Some(Ok((case, opened))) => {
-                        found.insert(case, opened);
-                    }
-                    Some(Err(e)) => failed = Some(e),
-                    None => {}
-                }
-                ControlFlow::Continue(())
-            });
-            failed.map_or(Ok(pass), Err)
-        })?;
-        read.map_err(|Interrupted| {
-            Code::Interrupted.error(
-                "interrupted while transcripts were opened; the same command goes on from there",
-            )
+        let open = |entry: &Entry, (case, known): (usize, &Case)| {
+            // Where parts are merged the corpus may have changed since.
+            match *text_hash(&entry.transcript) == *known.text {
+                true => self.open(entry, case, done),
+                false => Ok(None),
+            }
+        };
+        let wanted = |case: usize| among.contains(&case);
+        again.some(self.evidence.cases(), &wanted, open, |case, opened| {
+            found.extend(opened?.map(|opened| (case, opened)));
+            Ok(())
         })?;
         Ok(found)
     }

@@ -70,15 +70,15 @@ pub(crate) struct Again<'a> {
 }
 
 impl Again<'_> {
-    /// Reads the corpus once more: `of` each transcript of `cases`, which those of the run are, into `sink` in the order of
-    /// the corpus, with its place among them.
+    /// Reads the corpus once more: `of` each transcript of `cases`, which those of the run are, with its place among them,
+    /// into `sink` in the order of the corpus.
     ///
     /// # Errors
     /// It was interrupted, or `sink` says why it goes no further.
     pub(crate) fn each<T: Send>(
         &self,
         cases: &(impl Cases + Sync + ?Sized),
-        of: impl Fn(&Entry, &Case) -> T + Sync,
+        of: impl Fn(&Entry, (usize, &Case)) -> T + Sync,
         sink: impl FnMut(usize, T) -> Outcome,
     ) -> Outcome {
         self.some(cases, &|_| true, of, sink)
@@ -92,7 +92,7 @@ impl Again<'_> {
         &self,
         cases: &(impl Cases + Sync + ?Sized),
         wanted: &dyn Fn(usize) -> bool,
-        of: impl Fn(&Entry, &Case) -> T + Sync,
+        of: impl Fn(&Entry, (usize, &Case)) -> T + Sync,
         mut sink: impl FnMut(usize, T) -> Outcome,
     ) -> Outcome {
         let id = |case| (cases.on(case, |case| Arc::clone(&case.id)), case);
@@ -105,7 +105,7 @@ impl Again<'_> {
         let one = |entry: Result<Entry, Problem>, _| {
             let entry = entry.ok()?;
             let case = *known.get(entry.transcript.id.as_str())?;
-            Some((case, cases.on(case, |case| of(&entry, case))))
+            Some((case, cases.on(case, |known| of(&entry, (case, known)))))
         };
         let mut failed = Ok(());
         let read = watched(self.what, self.quiet, |watch| {

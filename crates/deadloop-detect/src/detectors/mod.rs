@@ -196,7 +196,7 @@ impl Detector {
         matches!(self.measure, Measuring::Text(_))
     }
 
-    /// Whether it looks for repetition in a text, and so may be told what is none: [`Ignore`](crate::Ignore).
+    /// Whether it looks for repetition in a text. Such a detector takes a white list: [`Ignore`](crate::Ignore).
     pub fn takes_ignore(&self) -> bool {
         self.reads_text() && self.notices.is_empty()
     }

@@ -174,9 +174,13 @@ fn response(
     let Some(name) = name else {
         return Ok(detector.response);
     };
-    let found = Response::named(name.get_ref());
-    let what = format!("there is no response \"{}\"", name.get_ref());
-    found.ok_or_else(|| unknown(name, &what, Response::ALL.map(Response::name), text))
+    word(
+        "response",
+        name,
+        Response::named,
+        Response::ALL.map(Response::name),
+        text,
+    )
 }
 
 /// What a detector of text reads as one text of a run: a turn, unless the table says otherwise.
@@ -192,9 +196,19 @@ fn per(
         let what = format!("{} does not read text: per is for what does", detector.name);
         return Err(SettingsError::at(text, name.span(), what));
     }
-    let found = Per::named(name.get_ref());
-    let what = format!("there is no per \"{}\"", name.get_ref());
-    found.ok_or_else(|| unknown(name, &what, Per::ALL.map(Per::name), text))
+    word("per", name, Per::named, Per::ALL.map(Per::name), text)
+}
+
+/// What a word stands for, of those that a key takes; `text` is the file, for the place in an error.
+fn word<T, const N: usize>(
+    key: &str,
+    name: &Spanned<String>,
+    named: fn(&str) -> Option<T>,
+    all: [&'static str; N],
+    text: &str,
+) -> Result<T, SettingsError> {
+    let what = || format!("there is no {key} \"{}\"", name.get_ref());
+    named(name.get_ref()).ok_or_else(|| unknown(name, &what(), all, text))
 }
 
 /// Gives what a file says of all its guards to those that take it and say nothing themselves.
@@ -220,9 +234,13 @@ fn prompt(
     if !detector.takes_ignore() {
         return Err(no_repetition(detector, "prompt", name.span(), text));
     }
-    let found = PromptUse::named(name.get_ref());
-    let what = format!("there is no prompt \"{}\"", name.get_ref());
-    found.ok_or_else(|| unknown(name, &what, PromptUse::ALL.map(PromptUse::name), text))
+    word(
+        "prompt",
+        name,
+        PromptUse::named,
+        PromptUse::ALL.map(PromptUse::name),
+        text,
+    )
 }
 
 /// The error of a key that says what is no repetition, beside a detector that looks for none.

@@ -123,6 +123,7 @@ pub fn choose_budget(
         worthwhile: options.worthwhile,
         given: options.given,
         surely_dear: false,
+        keeps_limits: None,
         expected: None,
     };
     let chosen = candidate.filter(|at| *at != contest.in_use);

@@ -7,7 +7,6 @@
 use super::Chooser;
 use super::advice::Ship;
 use super::cross::Cross;
-use super::duel::Figures;
 use super::levels::Tried;
 use super::options::ReadyGuard;
 use super::rule::{Bar, SURE, costs, ships};
@@ -73,7 +72,7 @@ impl<'a> Chooser<'a> {
         let all = self.standings();
         let mut dear = None;
         for (place, best) in all.iter().enumerate() {
-            let lead = self.against_in_use(best.ready);
+            let lead = self.against_in_use(best);
             if lead.ships.is_none() {
                 dear = dear.or_else(|| lead.costs.then_some(lead));
                 continue;
@@ -85,7 +84,7 @@ impl<'a> Chooser<'a> {
             });
             let mut alike: Vec<&Standing<'_>> = alike.collect();
             alike.sort_by_key(|s| s.nth);
-            let mut others = alike.iter().map(|s| self.against_in_use(s.ready));
+            let mut others = alike.iter().map(|s| self.against_in_use(s));
             return others.find(|other| other.ships.is_some()).or(Some(lead));
         }
         dear
@@ -94,6 +93,7 @@ impl<'a> Chooser<'a> {
     /// The ready guards that may ship: those within the limits first, then the best by the objective. One that is much
     /// worse than what is in use cannot, nor can one without a figure.
     fn standings(&self) -> Vec<Standing<'a>> {
+        let once = self.once(&self.trusted);
         let least = self.merit(&self.tally(self.in_use, &self.trusted)) - NEEDED * self.point();
         let mut all: Vec<Standing<'a>> = Vec::new();
         for (nth, ready) in self.options.ready.iter().enumerate() {
@@ -106,7 +106,7 @@ impl<'a> Chooser<'a> {
                 all.push(Standing {
                     ready,
                     nth,
-                    within: self.is_within(ready.cell),
+                    within: self.is_within(&self.tally(ready.cell, &once)),
                     merit,
                 });
             }
@@ -121,7 +121,8 @@ impl<'a> Chooser<'a> {
     }
 
     /// A ready guard in the place of what is in use: the same one whatever fold is left out.
-    fn against_in_use(&self, ready: &'a ReadyGuard) -> Lead<'a> {
+    fn against_in_use(&self, standing: &Standing<'a>) -> Lead<'a> {
+        let ready = standing.ready;
         let folds = 0..self.field.fold_count;
         let cross = Cross {
             cell: Some(ready.cell),
@@ -129,19 +130,15 @@ impl<'a> Chooser<'a> {
         };
         let duel = self.duel(&cross, &self.trusted, self.in_use);
         let (figures, held_out) = (duel.figures(), duel.tallies(false));
-        let within = f64::from(u8::from(self.is_within(ready.cell)));
-        let asked = Figures {
-            within,
-            ..figures.clone()
-        };
         let bar = Bar {
             expected: None,
+            keeps_limits: Some(standing.within),
             surely_dear: !self.options.rate_given,
             ..self.bar(SURE, &self.trusted)
         };
         Lead {
-            ships: ships(&asked, &bar),
-            costs: costs(&asked, &bar),
+            ships: ships(&figures, &bar),
+            costs: costs(&figures, &bar),
             ready: Some(ready),
             tried: Tried {
                 assurance: Assurance::of(figures.within).unwrap_or(Assurance::Likely),
@@ -166,14 +163,13 @@ impl<'a> Chooser<'a> {
         self.options.objective.point(value.unwrap_or(0.0))
     }
 
-    /// Whether a cell that was not chosen among thousands, of which the best is lucky too, keeps the limits, each text once: by
-    /// estimate those that the user gave. A limit that nobody gave, as a rate of loops that nobody said, has to be broken
+    /// Whether a cell that was not chosen among thousands, of which the best is lucky too, keeps the limits, by its tally with each
+    /// text once: by estimate those that the user gave. A limit that nobody gave, as a rate of loops that nobody said, has to be broken
     /// for sure: a few hundred transcripts have room for one wrong alarm, and every good guard has two now and then.
-    fn is_within(&self, cell: usize) -> bool {
-        let once = self.tally(cell, &self.once(&self.trusted));
-        let keeps = |limit: &Constraint| match limit.probability(&once) {
+    fn is_within(&self, once: &Tally) -> bool {
+        let keeps = |limit: &Constraint| match limit.probability(once) {
             Some(within) if !self.options.given => 1.0 - within < SURE,
-            _ => limit.estimate(&once, &self.options.worth).1,
+            _ => limit.estimate(once, &self.options.worth).1,
         };
         self.options.constraints.iter().all(keeps)
     }

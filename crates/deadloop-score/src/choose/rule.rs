@@ -32,6 +32,8 @@ pub(crate) struct Bar {
     pub(crate) surely_dear: bool,
     /// How many wrong alarms the limit allows on this text; `None`: wrong alarms have no limit.
     pub(crate) expected: Option<f64>,
+    /// Whether the newcomer keeps the limits, where something else than [`WITHIN`] decides that.
+    pub(crate) keeps_limits: Option<bool>,
 }
 
 /// By which rule a candidate ships, if it does. What turns a guard that pays at the rate of loops that was said into one
@@ -53,7 +55,7 @@ fn turns_net(f: &Figures, bar: &Bar) -> bool {
 /// The first rule that holds.
 fn but_for_the_price(f: &Figures, bar: &Bar) -> Option<Ship> {
     let enough = bar.expected.is_none_or(|n| n >= ENOUGH_EXPECTED);
-    let within = f.within >= WITHIN;
+    let within = bar.keeps_limits.unwrap_or(f.within >= WITHIN);
     // Points are quotients: 1 must not be missed by the last bit.
     let worthwhile = f.points() >= bar.worthwhile - 1e-9;
     let broken = f.incumbent_within.iter().any(|p| 1.0 - p >= BROKEN);
@@ -164,6 +166,7 @@ mod tests {
         given: false,
         surely_dear: false,
         expected: Some(2.0),
+        keeps_limits: None,
     };
 
     /// Exactly good enough to ship as better.

@@ -57,6 +57,7 @@ impl Chooser<'_> {
             worthwhile: self.options.worthwhile,
             given: self.options.given,
             surely_dear: false,
+            keeps_limits: None,
             expected: self.expected(&self.field.quiet(&self.once(pick))),
         }
     }

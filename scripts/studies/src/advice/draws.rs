@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use deadloop_score::measure::{FA_PER_MCHAR, SAVED};
-use deadloop_score::proposing::Reading;
 use deadloop_score::replay::Record;
 use deadloop_score::replay::detect::Channel;
 use deadloop_score::{
     Case, Choices, ChooseOptions, Evidence, JudgeOptions, Tally, Weights, Worth, against_labels,
-    choose,
+    choose, is_doubted,
 };
 
 use crate::spoil::spoilt;
@@ -104,12 +103,8 @@ impl Draw {
             unchosen.chain(world.in_use.iter().copied()),
             &JudgeOptions::default(),
         );
-        let doubted = |(i, places): (&usize, &BTreeSet<(Channel, u64)>)| {
-            let mut readings = places
-                .iter()
-                .map(|at| Reading::at(&world.rows[*i], Some(*at)));
-            readings.any(|reading| reading.is_loop())
-        };
+        let doubted =
+            |(i, places): (&usize, &BTreeSet<(Channel, u64)>)| is_doubted(&world.rows[*i], places);
         let options = ChooseOptions {
             doubted: self.drawn.iter().zip(&places).map(doubted).collect(),
             seed: self.seed,

@@ -79,7 +79,7 @@ impl<'a> Facts<'a> {
         quiet: bool,
     ) -> Outcome {
         let (settings, measures) = (self.settings, &self.measures);
-        let of = |entry: &Entry, case: &Case| {
+        let of = |entry: &Entry, (_, case): (usize, &Case)| {
             let guard = settings.for_model(&case.model);
             rows(entry, (case, done), (guard, measures))
         };

@@ -1,22 +1,23 @@
 //! Asks the offline finder about the labels that guards speak against.
 
 use deadloop_corpus::Entry;
-use deadloop_score::proposing::{Reading, propose};
-use deadloop_score::{Case, Evidence, against_labels};
+use deadloop_score::proposing::propose;
+use deadloop_score::{Case, ChooseOptions, Evidence, against_labels, is_doubted};
 
 use crate::exit::Outcome;
 use crate::replaying::Again;
 use deadloop_run::Replayed;
 
-/// Of each case whether its label is in doubt; empty where no guard speaks against a label. `cells`: the guards that were not
-/// chosen on this text. Only the transcripts that one of them stops against the label are read.
+/// Of each case whether its label is in doubt; empty where no guard speaks against a label. Asked are the guard in use and the
+/// ready ones, which were not chosen on this text. Only the transcripts that one of them stops against the label are read.
 pub(super) fn doubted(
     done: &Replayed,
     evidence: &Evidence<'_>,
-    cells: impl Iterator<Item = usize>,
+    (in_use, options): (usize, &ChooseOptions),
     quiet: bool,
 ) -> Outcome<Vec<bool>> {
-    let places = against_labels(evidence, cells, &done.judge);
+    let unchosen = options.ready.iter().map(|ready| ready.cell);
+    let places = against_labels(evidence, unchosen.chain([in_use]), &options.judge);
     let wanted = |case: usize| !places[case].is_empty();
     if !(0..places.len()).any(wanted) {
         return Ok(Vec::new());
@@ -28,10 +29,9 @@ pub(super) fn doubted(
         quiet,
     };
     let mut doubted = vec![false; places.len()];
-    let rows = |entry: &Entry, _: &Case| propose(&entry.transcript).rows;
+    let rows = |entry: &Entry, _: (usize, &Case)| propose(&entry.transcript).rows;
     again.some(evidence.cases, &wanted, rows, |case, rows| {
-        let mut places = places[case].iter();
-        doubted[case] = places.any(|place| Reading::at(&rows, Some(*place)).is_loop());
+        doubted[case] = is_doubted(&rows, &places[case]);
         Ok(())
     })?;
     Ok(doubted)

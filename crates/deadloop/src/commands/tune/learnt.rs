@@ -145,7 +145,7 @@ impl Runs<'_> {
         let place = plan.cell(cell);
         let mut all: BTreeMap<String, Seen> = BTreeMap::new();
         let mut clean_runs = 0;
-        let of = |entry: &Entry, case: &Case| {
+        let of = |entry: &Entry, (_, case): (usize, &Case)| {
             let called = called(&entry.transcript);
             if case.class() != Some(Class::Clean) || called.is_empty() {
                 return None;
@@ -179,7 +179,7 @@ impl Runs<'_> {
         let mut plan = Plan::default();
         let cells: Vec<usize> = tried.iter().map(|s| plan.add_settings(s)).collect();
         let mut records: Vec<Option<Record>> = vec![None; self.cases.len()];
-        let of = |entry: &Entry, _: &Case| decide(&plan, &entry.transcript, None);
+        let of = |entry: &Entry, _: (usize, &Case)| decide(&plan, &entry.transcript, None);
         self.again("trying them")
             .each(self.cases, of, |i, record| {
                 records[i] = Some(record);

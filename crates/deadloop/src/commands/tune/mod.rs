@@ -66,15 +66,11 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     let Some(mut done) = replay(&request, &planned.plan, (&planned.settings, global))? else {
         return Ok(());
     };
-    options.worth = done.worth;
-    options.rate_given =
-        args.judge.loop_rate.is_some() || current.deployment_loop_rate != DEPLOYMENT_LOOP_RATE;
+    weighed(&mut options, &done, args, &current);
     planned.describe(&mut done.manifest, args, &options);
     let (cases, records) = done.unpacked(&planned.plan);
     let evidence = Evidence::new(&planned.plan, &cases, &records)?;
-    let unchosen = options.ready.iter().map(|ready| ready.cell);
-    let unchosen = unchosen.chain([planned.in_use]);
-    options.doubted = doubted::doubted(&done, &evidence, unchosen, global.quiet)?;
+    options.doubted = doubted::doubted(&done, &evidence, (planned.in_use, &options), global.quiet)?;
     let work = Work {
         args,
         global,
@@ -104,6 +100,13 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     });
     drop((cases, records));
     finish(*done, result.and_then(|ended| ended), global)
+}
+
+/// Puts into the options what errors cost, and whether the user said how many responses loop.
+fn weighed(options: &mut ChooseOptions, done: &Replayed, args: &Tune, current: &Settings) {
+    options.worth = done.worth;
+    options.rate_given =
+        args.judge.loop_rate.is_some() || current.deployment_loop_rate != DEPLOYMENT_LOOP_RATE;
 }
 
 /// The unit of choice: `--unit`, or the unit of the parts, or the unit of the corpus.
