@@ -1,16 +1,16 @@
-//! [`Journal`]: the records of an unfinished sweep, on disk, so that it can be resumed.
+//! [`Journal`]: what an unfinished run has said so far, on disk, so that it can be resumed.
 //!
-//! The first line names what is being swept; each further line is one record, in corpus order but
+//! The first line names what is run; each further line is about one transcript, in corpus order but
 //! for what was missing after an interruption. A line that a kill cut short is dropped when the
 //! journal is opened again.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
-use crate::record::Record;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// An open journal, at its end.
 #[derive(Debug)]
@@ -25,12 +25,22 @@ struct Header {
     inputs: String,
 }
 
+/// What was said of a transcript: a line of a journal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entered<T> {
+    /// The id of the transcript; in memory once for all who name it.
+    #[serde(serialize_with = "written", deserialize_with = "read")]
+    pub transcript: Arc<str>,
+    /// What was said of it.
+    pub said: T,
+}
+
 /// Why a journal cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// It belongs to other inputs.
     #[error(
-        "{}: belongs to an unfinished sweep of other inputs (corpus, grid, options or version changed); finish that one, choose another --out, or start anew with --force",
+        "{}: belongs to an unfinished run of other inputs (corpus, grid, options or version changed); finish that one, choose another --out, or start anew with --force",
         .0.display()
     )]
     OtherInputs(PathBuf),
@@ -44,13 +54,13 @@ pub enum JournalError {
 
 impl Journal {
     /// Opens the journal at `path`, or begins one. `inputs` is any text that changes whenever the result
-    /// would. Returns the journal and the records that it has already. `force` throws away a journal with
+    /// would. Returns the journal and the lines that it has already. `force` throws away a journal with
     /// other inputs.
-    pub fn open(
+    pub fn open<T: DeserializeOwned>(
         path: &Path,
         inputs: &str,
         force: bool,
-    ) -> Result<(Self, Vec<Record>), JournalError> {
+    ) -> Result<(Self, Vec<Entered<T>>), JournalError> {
         let io = |e| JournalError::Io(path.to_path_buf(), e);
         let header = Header {
             deadloop: env!("CARGO_PKG_VERSION").into(),
@@ -80,8 +90,8 @@ impl Journal {
         if !is_ours && first.ends_with('\n') && !force {
             return Err(JournalError::OtherInputs(path.to_path_buf()));
         }
-        let (records, end) = if is_ours {
-            whole_records(reader, header.len())
+        let (entered, end) = if is_ours {
+            whole_lines(reader, header.len())
         } else {
             (Vec::new(), 0)
         };
@@ -95,12 +105,12 @@ impl Journal {
             journal.file.write_all(header.as_bytes()).map_err(io)?;
         }
         journal.flush()?;
-        Ok((journal, records))
+        Ok((journal, entered))
     }
 
-    /// Adds the next record.
-    pub fn push(&mut self, record: &Record) -> Result<(), JournalError> {
-        let line = serde_json::to_string(record).map_err(io::Error::from);
+    /// Adds the next line.
+    pub fn push(&mut self, entered: &Entered<impl Serialize>) -> Result<(), JournalError> {
+        let line = serde_json::to_string(entered).map_err(io::Error::from);
         let written = line.and_then(|line| writeln!(self.file, "{line}"));
         written.map_err(|e| JournalError::Io(self.path.clone(), e))
     }
@@ -112,29 +122,40 @@ impl Journal {
             .map_err(|e| JournalError::Io(self.path.clone(), e))
     }
 
-    /// The sweep is finished and its results are written: removes the journal.
+    /// The run is finished and its results are written: removes the journal.
     pub fn remove(self) -> Result<(), JournalError> {
         std::fs::remove_file(&self.path).map_err(|e| JournalError::Io(self.path.clone(), e))
     }
 }
 
-/// The records that are whole, and where the last of them ends.
-fn whole_records(mut reader: impl BufRead, header: usize) -> (Vec<Record>, u64) {
-    let mut records = Vec::new();
+/// The lines that are whole, and where the last of them ends.
+fn whole_lines<T: DeserializeOwned>(
+    mut reader: impl BufRead,
+    header: usize,
+) -> (Vec<Entered<T>>, u64) {
+    let mut entered = Vec::new();
     let mut end = header as u64;
     let mut line = Vec::new();
     while reader.read_until(b'\n', &mut line).is_ok_and(|n| n > 0) {
         let Some(text) = line.strip_suffix(b"\n") else {
             break;
         };
-        let Ok(record) = serde_json::from_slice(text) else {
+        let Ok(one) = serde_json::from_slice(text) else {
             break;
         };
-        records.push(record);
+        entered.push(one);
         end += line.len() as u64;
         line.clear();
     }
-    (records, end)
+    (entered, end)
+}
+
+fn written<S: Serializer>(id: &Arc<str>, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(id)
+}
+
+fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<str>, D::Error> {
+    String::deserialize(from).map(Arc::from)
 }
 
 #[cfg(test)]
@@ -143,21 +164,21 @@ mod tests {
 
     /// Wherever it is cut: also where only the end of the line is missing.
     #[test]
-    fn a_torn_last_line_is_no_record() {
+    fn a_torn_last_line_is_no_line() {
         let line = |id: &str| {
-            let record = Record {
+            let entered = Entered {
                 transcript: id.into(),
-                blocks: Vec::new(),
+                said: 7,
             };
-            serde_json::to_string(&record).expect("plain data") + "\n"
+            serde_json::to_string(&entered).expect("plain data") + "\n"
         };
         let (first, last) = (line("first"), line("last"));
         let text = format!("header\n{first}{last}");
         let end = text.len() - last.len();
         for cut in 0..=last.len() {
             let (header, rest) = text[..text.len() - cut].split_at("header\n".len());
-            let (records, whole) = whole_records(rest.as_bytes(), header.len());
-            let ids: Vec<&str> = records.iter().map(|r| &*r.transcript).collect();
+            let (entered, whole) = whole_lines::<u64>(rest.as_bytes(), header.len());
+            let ids: Vec<&str> = entered.iter().map(|r| &*r.transcript).collect();
             let wanted = match cut {
                 0 => (vec!["first", "last"], text.len()),
                 _ => (vec!["first"], end),

@@ -7,6 +7,7 @@
 //! | one transcript through all of them | [`decide`], `regions` |
 //! | detectors that are programs | [`Programs`] |
 //! | a corpus through all of them, resumable | [`run`], [`Journal`] |
+//! | what else can be run over a corpus | [`Subject`], [`run_into`] |
 //! | any parallel pass over a corpus | [`each`] |
 //! | context budgets, and limits that ask | [`budget`] |
 //! | what comes out | [`Record`], [`Decided`] |
@@ -36,6 +37,7 @@ mod run;
 pub mod shipped;
 mod spent;
 mod structures;
+mod subject;
 
 pub use arrivals::{text_of, tokens_at};
 pub use block::{Axis, Block, BlockIds};
@@ -45,9 +47,10 @@ pub use deadloop_detect::{Cursor, Seen};
 pub use each::{Interrupted, Watch, each, each_at};
 pub use engine::{decide, has_turns};
 pub use grid::{Grid, GridMember};
-pub use journal::{Journal, JournalError};
+pub use journal::{Entered, Journal, JournalError};
 pub use plan::{Cell, Plan, PlanError, Refused};
 pub use program::{Mender, Programs, Ready, Repaired, StartError};
 pub use record::{Decided, Moment, Record, Region, Stop};
-pub use run::{Job, Meant, Ran, RunError, run, run_into};
+pub use run::{Job, Meant, Ran, Resumed, RunError, run, run_into};
 pub use spent::{Spent, TurnTokens};
+pub use subject::{Guards, Subject, each_for};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::{Block, Plan};
 use deadloop_detect::{Channel, Cursor, Kind, Seen};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 /// A moment of a transcript. Moments of one transcript are ordered by their places; an alarm's position in its
 /// channel is `seen.units(channel)`.
@@ -91,22 +91,19 @@ impl Decided {
 }
 
 /// One transcript through every block of a plan, in the plan's order.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Record {
     /// The transcript's id; in memory once for all who name it.
-    #[serde(serialize_with = "written", deserialize_with = "read")]
     pub transcript: Arc<str>,
     /// One entry a block.
     pub blocks: Vec<Decided>,
 }
 
-impl Record {
-    /// Whether it can be one of this plan: a block for each of its blocks, each region a box inside that one's
-    /// axes, each stop and member there. What was read from a file is asked before anything is counted.
-    pub fn fits(&self, plan: &Plan) -> bool {
-        let both = self.blocks.iter().zip(plan.blocks());
-        self.blocks.len() == plan.blocks().len() && both.into_iter().all(|(d, b)| d.fits(b))
-    }
+/// Whether these can be the blocks of a plan: one for each of its blocks, each region a box inside that one's axes,
+/// each stop and member there. What was read from a file is asked before anything is counted.
+pub(crate) fn fits(blocks: &[Decided], plan: &Plan) -> bool {
+    let mut both = blocks.iter().zip(plan.blocks());
+    blocks.len() == plan.blocks().len() && both.all(|(d, b)| d.fits(b))
 }
 
 impl Decided {
@@ -123,12 +120,4 @@ impl Decided {
         };
         self.regions.iter().all(region)
     }
-}
-
-fn written<S: Serializer>(id: &Arc<str>, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(id)
-}
-
-fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<str>, D::Error> {
-    String::deserialize(from).map(Arc::from)
 }

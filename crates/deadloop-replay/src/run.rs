@@ -1,30 +1,24 @@
-//! [`run`]: replays a corpus through a plan.
+//! [`run`]: a corpus through a subject: [`Guards`] of a plan, or what else says something of each transcript.
 
 use std::collections::{HashMap, HashSet};
-use std::num::NonZeroU64;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use deadloop_corpus::{Corpus, Cost, Entry, Problem};
 
 use crate::each::{Interrupted, Watch};
-use crate::journal::{Journal, JournalError};
-use crate::plan::Plan;
-use crate::program::Programs;
+use crate::journal::{Entered, Journal, JournalError};
 use crate::record::Record;
+use crate::subject::{Guards, Subject, each_for};
 
-/// What is replayed, and how.
-pub struct Job<'a> {
+/// What is run over what.
+pub struct Job<'a, S> {
     /// The recordings.
     pub corpus: &'a Corpus,
     /// Which transcripts are meant.
     pub ids: &'a dyn Meant,
-    /// The settings.
-    pub plan: &'a Plan,
-    /// The plan's programs, started; [`Programs::default`] where it has none.
-    pub programs: &'a Programs,
-    /// The size, in chars, of the chunks in which all text is taken to have come; `None`: as recorded.
-    pub chunks: Option<NonZeroU64>,
+    /// What is asked about each.
+    pub subject: &'a S,
 }
 
 /// Which transcripts of a corpus are meant.
@@ -87,39 +81,53 @@ pub struct Ran {
     pub journal: Option<Journal>,
 }
 
-/// Replays each transcript that is meant through every setting of the plan, in parallel; the
-/// records come in corpus order and do not depend on the number of threads.
+/// A journal, and what it has already.
+pub type Resumed<T> = (Journal, Vec<Entered<T>>);
+
+/// Replays each transcript that is meant through every setting of a plan, in parallel; the records come in corpus
+/// order and do not depend on the number of threads. Records stay in memory (some hundred bytes a transcript and
+/// block), text does not.
 ///
-/// With a journal, records that are in it are not computed again, and each new one is added: the
-/// same call after an interruption goes on where it stopped. A record with an error is not added: it
-/// is tried again. Records stay in memory (some hundred bytes a transcript and block), text does
-/// not.
+/// # Errors
+/// As [`run_into`].
 pub fn run(
-    job: &Job<'_>,
-    journal: Option<(Journal, Vec<Record>)>,
+    job: &Job<'_, Guards<'_>>,
+    journal: Option<Resumed<<Guards<'_> as Subject>::Said>>,
     watch: &Watch<'_>,
 ) -> Result<Ran, RunError> {
     let mut records = Vec::new();
-    let journal = run_into(job, journal, watch, &mut |record| records.push(record))?;
+    let journal = run_into(job, journal, watch, &mut |entered| {
+        records.push(Record {
+            transcript: entered.transcript,
+            blocks: entered.said,
+        });
+    })?;
     Ok(Ran { records, journal })
 }
 
-/// The same, each record handed to `keep`; the journal, if there was one.
-pub fn run_into(
-    job: &Job<'_>,
-    journal: Option<(Journal, Vec<Record>)>,
+/// Asks a subject about each transcript that is meant, in parallel; `keep` gets what it says, in corpus order. Returns
+/// the journal, if there was one.
+///
+/// With a journal, what is in it is not asked again, and each new answer is added: the same call after an
+/// interruption goes on where it stopped. An answer that is not whole is not added: it is asked again.
+///
+/// # Errors
+/// It was stopped, the journal cannot be written, a program fails too often, the corpus is not what it was.
+pub fn run_into<S: Subject>(
+    job: &Job<'_, S>,
+    journal: Option<Resumed<S::Said>>,
     watch: &Watch<'_>,
-    keep: &mut dyn FnMut(Record),
+    keep: &mut dyn FnMut(Entered<S::Said>),
 ) -> Result<Option<Journal>, RunError> {
-    let mut taking = Taking::new(journal, job.ids.by_place(), keep);
+    let mut taking = Taking::new(journal, job, keep);
     let done: HashSet<Arc<str>> = taking.known.keys().cloned().collect();
     let map = |entry: Result<Entry, Problem>, _| match entry {
         Err(problem) => Step::Bad(problem),
         Ok(entry) => step(job, &done, &entry, watch),
     };
     let sink = |step| taking.take(step);
-    let end = job.programs.each(job.corpus, watch, map, sink);
-    if let Some(what) = job.programs.failure() {
+    let end = each_for(job.subject, job.corpus, watch, map, sink);
+    if let Some(what) = job.subject.failure() {
         taking.flush()?;
         return Err(RunError::Program(what));
     }
@@ -127,18 +135,23 @@ pub fn run_into(
 }
 
 /// What became of one transcript of the corpus.
-enum Step {
+enum Step<T> {
     /// It is not meant.
     Passed,
     /// It is in the journal.
     Known(Arc<str>),
-    New(Record),
+    New(Entered<T>),
     Bad(Problem),
     /// Nobody wants it any more.
     Stopped,
 }
 
-fn step(job: &Job<'_>, done: &HashSet<Arc<str>>, entry: &Entry, watch: &Watch<'_>) -> Step {
+fn step<S: Subject>(
+    job: &Job<'_, S>,
+    done: &HashSet<Arc<str>>,
+    entry: &Entry,
+    watch: &Watch<'_>,
+) -> Step<S::Said> {
     let t = &entry.transcript;
     if !job.ids.has(entry) {
         return Step::Passed;
@@ -146,18 +159,22 @@ fn step(job: &Job<'_>, done: &HashSet<Arc<str>>, entry: &Entry, watch: &Watch<'_
     if let Some(id) = done.get(t.id.as_str()) {
         return Step::Known(id.clone());
     }
-    match job.programs.decide(job.plan, t, job.chunks, watch.cancel) {
-        Ok(record) => Step::New(record),
+    match job.subject.say(t, watch.cancel) {
+        Ok(said) => Step::New(Entered {
+            transcript: t.id.as_str().into(),
+            said,
+        }),
         Err(Interrupted) => Step::Stopped,
     }
 }
 
 /// What has been taken in so far.
-struct Taking<'a> {
+struct Taking<'a, S: Subject> {
+    subject: &'a S,
     journal: Option<Journal>,
     /// Those of the journal whose place in the corpus has not come yet.
-    known: HashMap<Arc<str>, Record>,
-    keep: &'a mut dyn FnMut(Record),
+    known: HashMap<Arc<str>, S::Said>,
+    keep: &'a mut dyn FnMut(Entered<S::Said>),
     kept: usize,
     /// The ids of new ones; none: no two with one id are meant.
     met: Option<HashSet<Arc<str>>>,
@@ -165,43 +182,44 @@ struct Taking<'a> {
     failed: Result<(), JournalError>,
 }
 
-impl<'a> Taking<'a> {
+impl<'a, S: Subject> Taking<'a, S> {
     fn new(
-        journal: Option<(Journal, Vec<Record>)>,
-        by_place: bool,
-        keep: &'a mut dyn FnMut(Record),
+        journal: Option<Resumed<S::Said>>,
+        job: &Job<'a, S>,
+        keep: &'a mut dyn FnMut(Entered<S::Said>),
     ) -> Self {
-        let (journal, records) = journal.unzip();
-        let records = records.unwrap_or_default().into_iter();
+        let (journal, known) = journal.unzip();
+        let known = known.unwrap_or_default().into_iter();
         Self {
+            subject: job.subject,
             journal,
-            known: records.map(|r| (r.transcript.clone(), r)).collect(),
+            known: known.map(|one| (one.transcript, one.said)).collect(),
             keep,
             kept: 0,
-            met: (!by_place).then(HashSet::new),
+            met: (!job.ids.by_place()).then(HashSet::new),
             changed: None,
             failed: Ok(()),
         }
     }
 
-    fn take(&mut self, step: Step) -> ControlFlow<()> {
+    fn take(&mut self, step: Step<S::Said>) -> ControlFlow<()> {
         match step {
             Step::Passed => {}
             Step::Bad(problem) => self.changed = Some(problem),
-            Step::Known(id) => {
-                if let Some(record) = self.known.remove(&id) {
+            Step::Known(transcript) => {
+                if let Some(said) = self.known.remove(&transcript) {
                     self.kept += 1;
-                    (self.keep)(record);
+                    (self.keep)(Entered { transcript, said });
                 }
             }
-            Step::New(record) if !self.is_first(&record) => {}
-            Step::New(record) => {
-                let whole = record.blocks.iter().all(|block| block.error.is_none());
+            Step::New(new) if !self.is_first(&new.transcript) => {}
+            Step::New(new) => {
+                let whole = self.subject.is_whole(&new.said);
                 if let (Some(journal), Ok(()), true) = (&mut self.journal, &self.failed, whole) {
-                    self.failed = journal.push(&record);
+                    self.failed = journal.push(&new);
                 }
                 self.kept += 1;
-                (self.keep)(record);
+                (self.keep)(new);
                 if self.failed.is_err() {
                     // All would be lost in the end.
                     return ControlFlow::Break(());
@@ -213,9 +231,10 @@ impl<'a> Taking<'a> {
     }
 
     /// Of a repeated id the first is meant.
-    fn is_first(&mut self, record: &Record) -> bool {
-        let id = || record.transcript.clone();
-        self.met.as_mut().is_none_or(|met| met.insert(id()))
+    fn is_first(&mut self, id: &Arc<str>) -> bool {
+        self.met
+            .as_mut()
+            .is_none_or(|met| met.insert(Arc::clone(id)))
     }
 
     /// What is done is on disk.

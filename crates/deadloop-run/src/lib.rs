@@ -9,6 +9,7 @@
 //! | the first pass over a corpus | [`survey`], [`Surveyed`] |
 //! | the folder, and what must not be written over | [`Folder`], [`apart`] |
 //! | repairers of faulty streams, measured and chosen | [`repairs`] |
+//! | budgets of context, played and chosen | [`budgets`] |
 //! | a corpus on several machines | [`Parts`], [`Written`] |
 //! | detectors that are programs | [`programs`] |
 //! | errors and their exit codes | [`Failure`], [`Code`] |
@@ -23,7 +24,7 @@
 //! let cell = plan.add_settings(&settings);
 //! let host = Alone::default();
 //! let request = Request::of("recordings".as_ref(), "replayed".as_ref(), &host);
-//! if let Done::Replayed(done) = replay(&request, &plan, &settings)? {
+//! if let Done::Ran(done) = replay(&request, &plan, &settings)? {
 //!     let evidence = done.evidence(&plan)?;
 //!     done.score(&evidence, Some(cell), &[cell], (&[], true))?;
 //!     done.finish(Ok(()), |folder, _| Ok(println!("{}", folder.display())))?;
@@ -37,6 +38,8 @@
     reason = "they panic where nobody reads any more"
 )]
 
+mod asking;
+pub mod budgets;
 mod failure;
 mod findings;
 mod folder;
@@ -59,6 +62,7 @@ mod survey;
 mod units;
 mod words;
 
+pub use asking::{Answered, failed};
 pub use failure::{Code, Failure, RunResult};
 pub use folder::{Folder, REPORT_FILES, RESULT_FILES, State, fingerprint};
 pub use host::{Alone, Host, Progress, watched};
@@ -68,7 +72,7 @@ pub use manifest::now;
 pub use notice::notice;
 pub use outputs::apart;
 pub use places::Places;
-pub use replay::{Done, Replayed, failed, name, replay};
+pub use replay::{Done, Replayed, name, replay};
 pub use request::{Judging, Request};
 pub use sharding::{Parts, Written};
 pub use survey::{

@@ -1,49 +1,58 @@
 //! The first look at what a request names: the transcripts that are meant, and what is known of them before a replay.
 
 use deadloop_corpus::Entry;
-use deadloop_replay::Plan;
-use deadloop_score::{Case, PackedCases, PackedRecords};
+use deadloop_score::Case;
+use serde::de::DeserializeOwned;
 
 use crate::failure::RunResult;
 use crate::kept::Kept;
-use crate::notice::noticed;
-use crate::own_limits::{self, OwnLimits};
-use crate::programs::Errors;
 use crate::request::Request;
 use crate::survey::{Surveyed, Wanted, drop_sealed, open, survey_into};
 
-/// Surveys the selected transcripts, applies the prices, and returns each run's own limit on turns; for parts, their
-/// records too.
-pub(crate) fn find(request: &Request<'_>, plan: &Plan) -> RunResult<Found> {
-    let (mut surveyed, limits, known) = match request.parts.as_deref() {
-        None => look_further(request).map(|(s, limits)| (s, limits, None))?,
-        Some(parts) => parts
-            .look(request, plan)
-            .map(|(s, said)| (s, Vec::new(), Some(said)))?,
-    };
-    if let Some(kinds) = noticed(&surveyed.cases, plan) {
-        surveyed.cases.alter(|case| case.notice(&kinds));
-    }
-    if let Some(prices) = &request.judging.prices {
-        surveyed.cases.alter(|case| case.price(prices));
-    }
-    Ok((surveyed, OwnLimits::of(&limits), known))
+/// What is known of a corpus before a subject is asked: the transcripts that are meant, in the order of the corpus; what a
+/// look at each gave, where its text was read here; for parts, what the subject said of each.
+pub(crate) struct Seen<C, T, S> {
+    pub(crate) surveyed: Surveyed<C>,
+    pub(crate) looks: Vec<T>,
+    pub(crate) known: Option<Vec<Option<S>>>,
 }
 
-/// What [`find`] returns.
-pub(crate) type Found = (
-    Surveyed<PackedCases>,
-    OwnLimits,
-    Option<(PackedRecords, Errors)>,
-);
+/// Surveys the transcripts that are meant. `fingerprint`: that of the subject, which parts have to be of.
+pub(crate) fn find<C: Kept, T: Send, S: DeserializeOwned>(
+    request: &Request<'_>,
+    fingerprint: &str,
+    look: impl Fn(&Entry, &Case) -> T + Sync,
+) -> RunResult<Seen<C, T, S>> {
+    match request.parts.as_deref() {
+        None => {
+            let (surveyed, looks) = look_further(request, look)?;
+            Ok(Seen {
+                surveyed,
+                looks,
+                known: None,
+            })
+        }
+        Some(parts) => {
+            let (surveyed, known) = parts.look(request, fingerprint)?;
+            Ok(Seen {
+                surveyed,
+                looks: Vec::new(),
+                known: Some(known),
+            })
+        }
+    }
+}
 
 /// The transcripts that are meant, without those that are sealed.
 pub fn look(request: &Request<'_>) -> RunResult<Surveyed> {
-    look_further(request).map(|(surveyed, _)| surveyed)
+    look_further(request, |_, _| ()).map(|(surveyed, _)| surveyed)
 }
 
-/// The same, and the limit on turns that each had.
-fn look_further<C: Kept>(request: &Request<'_>) -> RunResult<(Surveyed<C>, Vec<Option<u32>>)> {
+/// The same, and what a look at each gave.
+fn look_further<C: Kept, T: Send>(
+    request: &Request<'_>,
+    look: impl Fn(&Entry, &Case) -> T + Sync,
+) -> RunResult<(Surveyed<C>, Vec<T>)> {
     let wanted = Wanted {
         path: request.corpus,
         selection: request.selection()?,
@@ -51,8 +60,7 @@ fn look_further<C: Kept>(request: &Request<'_>) -> RunResult<(Surveyed<C>, Vec<O
         entry: None,
         host: request.host,
     };
-    let look = |entry: &Entry, _: &Case| own_limits::of(entry);
-    let (mut surveyed, limits) = survey_into(open(request.corpus)?, wanted, look)?;
-    let limits = drop_sealed(&mut surveyed, limits, request.sealed);
-    Ok((surveyed, limits))
+    let (mut surveyed, looks) = survey_into(open(request.corpus)?, wanted, look)?;
+    let looks = drop_sealed(&mut surveyed, looks, request.sealed);
+    Ok((surveyed, looks))
 }

@@ -1,21 +1,14 @@
-//! The manifest of a run: what was asked for, of what, and with what.
+//! The manifest of a run, whatever its subject: what was asked for, of what, and with what.
 
 use std::time::{Duration, SystemTime};
 
-use deadloop_detect::DETECTORS;
-use deadloop_replay::Plan;
-use deadloop_score::{Cases, CorpusInfo, JudgeOptions, Manifest, PackedCases, Worth};
+use deadloop_score::{Cases, CorpusInfo, Manifest};
 
 use crate::request::Request;
 use crate::survey::Surveyed;
 
-/// What was asked for, of what, and with what.
-pub(crate) fn manifest(
-    request: &Request<'_>,
-    plan: &Plan,
-    surveyed: &Surveyed<PackedCases>,
-    (judge, worth): (&JudgeOptions, &Worth),
-) -> Manifest {
+/// What was asked for, and of what.
+pub(crate) fn manifest<C: Cases>(request: &Request<'_>, surveyed: &Surveyed<C>) -> Manifest {
     let mut chars = 0;
     surveyed.cases.each(|_, case| {
         let length = case.timeline.length();
@@ -24,10 +17,6 @@ pub(crate) fn manifest(
     let cores = std::thread::available_parallelism().map_or(0, |n| n.get() as u64);
     Manifest {
         deadloop: env!("CARGO_PKG_VERSION").into(),
-        detectors: DETECTORS
-            .iter()
-            .map(|d| (d.name.into(), u64::from(d.version)))
-            .collect(),
         command: request.command.into(),
         args: request.args.clone(),
         started_in: std::env::current_dir()
@@ -44,14 +33,6 @@ pub(crate) fn manifest(
         },
         grid: request.grid.clone(),
         seed: request.seed,
-        judge: *judge,
-        worth: *worth,
-        cells: plan.cells() as u64,
-        refused: plan
-            .refused()
-            .iter()
-            .map(|r| (format!("{}: {}", r.param, r.reason), r.cells as u64))
-            .collect(),
         cores,
         threads: rayon::current_num_threads() as u64,
         ..Manifest::default()

@@ -2,33 +2,57 @@
 
 use std::path::Path;
 
-use deadloop_replay::{Plan, Programs, Record, StartError};
+use deadloop_replay::{Decided, Plan, Programs, Record, StartError, Subject};
 use deadloop_score::ProgramInfo;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::failure::{Code, RunResult};
+use crate::failure::{Code, Failure, RunResult};
 use crate::host::Host;
 
 /// Starts the programs of a plan.
 pub fn start(plan: &Plan, host: &dyn Host) -> RunResult<Programs> {
     let _waited_for = host.begin(None);
-    Programs::start(plan, host.cancel()).map_err(|e| match e {
-        StartError::Refused { .. } => Code::Usage.because(e),
-        StartError::Interrupted => Code::Interrupted.because(e),
-    })
+    Programs::start(plan, host.cancel()).map_err(unstarted)
 }
 
-/// What a result depends on besides settings: who the programs say they are, and the files that
-/// their commands name, since who edits a detector seldom thinks of its version. What those files
-/// load in turn is not known here.
-pub fn inputs(programs: &Programs) -> Vec<String> {
-    let mut inputs = Vec::new();
-    for (program, ready) in programs.ready() {
-        inputs.push(format!("{} {}", ready.name, ready.version));
-        let files = program.command.iter().filter_map(|word| digest(word));
-        inputs.extend(files);
+/// Why the programs of a subject cannot be asked.
+pub(crate) fn unstarted(error: StartError) -> Failure {
+    match error {
+        StartError::Refused { .. } => Code::Usage.because(error),
+        StartError::Interrupted => Code::Interrupted.because(error),
     }
-    inputs
+}
+
+/// The programs of a subject.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Known {
+    /// What the manifest says about them.
+    pub(crate) described: Vec<ProgramInfo>,
+    /// What a result depends on besides settings: who the programs say they are, and the files that their commands
+    /// name, since who edits a detector seldom thinks of its version. What those files load in turn is not known here.
+    pub(crate) inputs: Vec<String>,
+}
+
+impl Known {
+    /// Those of a subject, which are running.
+    pub(crate) fn of(subject: &impl Subject) -> Self {
+        let mut known = Self::default();
+        for (program, ready) in subject.programs() {
+            known
+                .inputs
+                .push(format!("{} {}", ready.name, ready.version));
+            let files = program.command.iter().filter_map(|word| digest(word));
+            known.inputs.extend(files);
+            known.described.push(ProgramInfo {
+                command: program.command.clone(),
+                params: program.params.to_string(),
+                name: ready.name.clone(),
+                version: ready.version.clone(),
+            });
+        }
+        known
+    }
 }
 
 fn digest(word: &str) -> Option<String> {
@@ -37,21 +61,12 @@ fn digest(word: &str) -> Option<String> {
     Some(format!("{:x?}", Sha256::digest(bytes)))
 }
 
-/// What the manifest says about them.
-pub fn described(programs: &Programs) -> Vec<ProgramInfo> {
-    let info = programs.ready().map(|(program, ready)| ProgramInfo {
-        command: program.command.clone(),
-        params: program.params.to_string(),
-        name: ready.name.clone(),
-        version: ready.version.clone(),
-    });
-    info.collect()
-}
-
 /// Says on how many transcripts a detector failed, and how on the first.
 pub fn tell_errors(records: &[Record], host: &dyn Host) {
     let mut errors = Errors::default();
-    records.iter().for_each(|record| errors.add(record));
+    records
+        .iter()
+        .for_each(|record| errors.add(&record.transcript, &record.blocks));
     errors.tell(host);
 }
 
@@ -70,22 +85,16 @@ pub(crate) struct Errors {
 
 impl Errors {
     /// One more record, in the order of the corpus.
-    pub(crate) fn add(&mut self, record: &Record) {
-        let errors = || {
-            record
-                .blocks
-                .iter()
-                .filter_map(|block| block.error.as_ref())
-        };
+    pub(crate) fn add(&mut self, transcript: &str, blocks: &[Decided]) {
+        let errors = || blocks.iter().filter_map(|block| block.error.as_ref());
         if self.records == 0 {
-            let block = record.blocks.first();
-            self.begin = block.and_then(|block| block.error.clone());
+            self.begin = blocks.first().and_then(|block| block.error.clone());
         }
         self.records += 1;
-        self.wholly += usize::from(errors().count() == record.blocks.len());
+        self.wholly += usize::from(errors().count() == blocks.len());
         if let Some(error) = errors().next() {
             self.failed += 1;
-            let first = || (record.transcript.to_string(), error.clone());
+            let first = || (transcript.to_owned(), error.clone());
             self.first.get_or_insert_with(first);
         }
     }

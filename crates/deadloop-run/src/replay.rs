@@ -1,45 +1,41 @@
-//! [`replay`]: from a plan and a corpus to records, and from records to the files of a result folder ([`Replayed`]).
+//! [`replay`]: the guards of a plan over a corpus, and from what they say to the files of a result folder ([`Replayed`]).
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Instant;
 
-use deadloop_detect::{Settings, Unit};
-use deadloop_replay::{Job, Journal, JournalError, Plan, Programs, Record, RunError, run_into};
+use deadloop_corpus::Entry;
+use deadloop_detect::{DETECTORS, Settings, Unit};
+use deadloop_replay::{Decided, Entered, Guards, Plan, Programs, Record};
 use deadloop_score::{
-    About, AnyEvidence, Case, Cases, ChooseOptions, Count, Floor, JudgeOptions, Manifest, Mismatch,
+    About, AnyEvidence, Case, ChooseOptions, Count, Floor, JudgeOptions, Manifest, Mismatch,
     PackedCases, PackedEvidence, PackedRecords, Resampling, Scored, Scoring, Tally, Worth,
     beside_floors, unpacked, write_cases, write_outcomes, write_scores, write_scores_by,
 };
 
+use crate::asking::{Answered, Asked, Opened};
 use crate::failure::{Code, Failure, RunResult};
-use crate::folder::{Folder, State, fingerprint};
-use crate::host::watched;
-use crate::looking::find;
-use crate::manifest::{manifest, now};
-use crate::own_limits;
+use crate::folder::Folder;
+use crate::notice::noticed;
+use crate::own_limits::{self, OwnLimits};
 use crate::programs::{self, Errors};
 use crate::request::Request;
 use crate::sharding::{self, Written};
-use crate::survey::Surveyed;
 use crate::units::{of_choice_first, other_unit};
 
 /// How a request ended.
-pub enum Done {
+pub enum Done<R> {
     /// The folder holds the result of the same request already.
     Already(Folder, Box<Manifest>),
     /// A part was written, or was there: one shard was asked for.
     Part(Written),
-    /// It was replayed.
-    Replayed(Box<Replayed>),
+    /// It was carried out.
+    Ran(Box<R>),
 }
 
 /// A request that was carried out: everything but the scoring.
 pub struct Replayed {
-    /// Where the results go.
-    pub folder: Folder,
-    /// The corpus as it was looked through.
-    pub surveyed: Surveyed<PackedCases>,
+    /// The folder, the corpus as it was looked through, and what the folder will say of the run.
+    pub run: Answered<PackedCases>,
     /// What every setting said, a record a transcript.
     pub records: PackedRecords,
     /// How alarms are judged.
@@ -48,11 +44,7 @@ pub struct Replayed {
     units: Vec<Unit>,
     /// What errors cost.
     pub worth: Worth,
-    /// What the folder will say of the run. The caller adds what it chose.
-    pub manifest: Manifest,
     chunks: Option<u64>,
-    journal: Option<Journal>,
-    began: Instant,
     /// Why nothing could be scored, where the detectors failed on every transcript.
     failed: Option<Failure>,
 }
@@ -62,151 +54,83 @@ pub struct Replayed {
 ///
 /// # Errors
 /// The corpus is not whole, nothing is selected, the folder holds something else, a program fails, somebody stopped it.
-pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> RunResult<Done> {
+pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> RunResult<Done<Replayed>> {
+    let start = || programs::start(plan, request.host);
+    let chunks = request.judging.chunks;
     if let Some(shard) = request.shard {
-        return sharding::write(request, plan, shard).map(Done::Part);
+        let guards = |programs| Guards {
+            plan,
+            programs,
+            chunks,
+        };
+        return sharding::write(request, shard, &guards(&start()?)).map(Done::Part);
     }
-    let began = Instant::now();
-    let folder = request.folder()?;
-    let parts = request.parts.as_deref();
-    let (surveyed, limits, known) = find(request, plan)?;
-    let judge = request.judging.options_for(&surveyed.cases)?;
+    let look = |entry: &Entry, _: &Case| own_limits::of(entry);
+    let (mut opened, limits) = Opened::of(request, &plan.fingerprint(), look)?;
+    let cases: &mut PackedCases = &mut opened.surveyed.cases;
+    if let Some(kinds) = noticed(cases, plan) {
+        cases.alter(|case| case.notice(&kinds));
+    }
+    if let Some(prices) = &request.judging.prices {
+        cases.alter(|case| case.price(prices));
+    }
+    let judge = request.judging.options_for(cases)?;
     if request.unit.is_some_and(|unit| unit != judge.unit) {
         return Err(other_unit(judge.unit));
     }
-    let worth = request.judging.worth(current, &surveyed.cases, judge.unit);
-    let running = parts.map_or_else(
-        || programs::start(plan, request.host),
-        |_| Ok(Programs::default()),
-    )?;
-    let (told, more) = match parts {
-        None => (programs::described(&running), programs::inputs(&running)),
-        Some(parts) => parts.programs().clone(),
+    let worth = request.judging.worth(current, cases, judge.unit);
+    let programs = match request.parts {
+        None => start()?,
+        Some(_) => Programs::default(),
     };
-    let given = (plan, more.as_slice(), &surveyed);
-    let inputs = fingerprint(&inputs(request, given, &judge, &worth));
-    if let State::Done(manifest) = folder.state(&inputs)? {
-        return Ok(Done::Already(folder, manifest));
-    }
-    surveyed.accept(request.skip_bad, request.host)?;
-    surveyed.tell_absent(request.by, request.host);
-    for remark in own_limits::remarks(current, &limits) {
+    let guards = Guards {
+        plan,
+        programs: &programs,
+        chunks,
+    };
+    let (mut records, mut errors) = (PackedRecords::default(), Errors::default());
+    let mut keep = |Entered { transcript, said }: Entered<Vec<Decided>>| {
+        errors.add(&transcript, &said);
+        records.push(&said);
+    };
+    let more = vec![
+        format!("{judge:?} {worth:?} {chunks:?}"),
+        format!("{:?} {:?}", request.judging.price, request.judging.prices),
+    ];
+    let mut run = match opened.ask(&guards, more, &mut keep)? {
+        Asked::Already(folder, manifest) => return Ok(Done::Already(folder, manifest)),
+        Asked::Answered(run) => *run,
+    };
+    for remark in own_limits::remarks(current, &OwnLimits::of(&limits)) {
         request.host.tell(&remark);
     }
-    let given = (plan, &running, &surveyed);
-    let (records, errors, journal) = match known {
-        Some((records, errors)) => (records, errors, None),
-        None => records(request, given, (&folder, &inputs))?,
-    };
     errors.tell(request.host);
-    unchanged(&surveyed)?;
-    let failed = errors.on_all().map(|what| Code::Unexpected.error(what));
-    folder.begin()?;
-    surveyed.write_rejected(folder.path())?;
-    let manifest = Manifest {
-        inputs,
-        programs: told,
-        ..manifest(request, plan, &surveyed, (&judge, &worth))
-    };
-    Ok(Done::Replayed(Box::new(Replayed {
-        units: of_choice_first(&surveyed.cases, judge.unit),
-        folder,
-        surveyed,
+    describe(&mut run.manifest, plan, (judge, worth));
+    Ok(Done::Ran(Box::new(Replayed {
+        units: of_choice_first(&run.surveyed.cases, judge.unit),
+        failed: errors.on_all().map(|what| Code::Unexpected.error(what)),
+        run,
         records,
         judge,
         worth,
-        manifest,
-        chunks: request.judging.chunks.map(u64::from),
-        journal,
-        began,
-        failed,
+        chunks: chunks.map(u64::from),
     })))
 }
 
-/// Refuses a corpus that somebody wrote to in the meantime.
-fn unchanged(surveyed: &Surveyed<PackedCases>) -> RunResult {
-    let Some(file) = surveyed.stamps.changed() else {
-        return Ok(());
-    };
-    let what = format!(
-        "the corpus changed while it was read: {} was written to",
-        file.display()
-    );
-    Err(Code::Usage.error(what))
-}
-
-/// Everything that the bytes of a result depend on.
-fn inputs(
-    request: &Request<'_>,
-    (plan, programs, surveyed): (&Plan, &[String], &Surveyed<PackedCases>),
-    judge: &JudgeOptions,
-    worth: &Worth,
-) -> Vec<String> {
-    let mut parts = vec![
-        format!("{} {}", env!("CARGO_PKG_VERSION"), request.command),
-        surveyed.hash.clone(),
-        plan.fingerprint(),
-        format!(
-            "{:?} {} {} {judge:?} {worth:?} {:?} {:?}",
-            request.selection, request.skip_bad, request.seed, request.judging.chunks, request.by
-        ),
-        format!("{:?} {:?}", request.judging.price, request.judging.prices),
-        format!("{} {}", request.csv, !request.excerpts),
-    ];
-    parts.extend(request.inputs.clone());
-    parts.extend_from_slice(programs);
-    parts
-}
-
-/// What every setting says, packed as it is said.
-fn records(
-    request: &Request<'_>,
-    (plan, running, surveyed): (&Plan, &Programs, &Surveyed<PackedCases>),
-    (folder, inputs): (&Folder, &str),
-) -> RunResult<(PackedRecords, Errors, Option<Journal>)> {
-    let job = Job {
-        corpus: &surveyed.corpus,
-        ids: &surveyed.places,
-        plan,
-        programs: running,
-        chunks: request.judging.chunks,
-    };
-    let opened = Journal::open(&folder.journal(), inputs, folder.force());
-    let journal = opened.map_err(|e| match e {
-        JournalError::OtherInputs(_) | JournalError::Busy(_) => Code::Usage.because(e),
-        JournalError::Io(..) => Code::Unexpected.because(e),
-    })?;
-    let (mut records, mut errors) = (PackedRecords::default(), Errors::default());
-    let mut other = false;
-    let mut keep = |record: Record| {
-        let is_its = |case: &Case| case.id == record.transcript;
-        let next = records.number();
-        other |= next >= surveyed.cases.number() || !surveyed.cases.on(next, is_its);
-        errors.add(&record);
-        records.push(&record.blocks);
-    };
-    let ran = watched(request.host, "replaying", |watch| {
-        run_into(&job, Some(journal), watch, &mut keep)
-    });
-    let journal = ran.map_err(failed)?;
-    if other {
-        let what = "other transcripts stand where those were that were checked";
-        return Err(failed(RunError::Changed(what.into())));
-    }
-    Ok((records, errors, journal))
-}
-
-/// The exit code of a run that ended early.
-pub fn failed(error: RunError) -> Failure {
-    match error {
-        RunError::Interrupted { .. } => {
-            Code::Interrupted.error(format!("{error}; the same command goes on from there"))
-        }
-        RunError::Journal(_) | RunError::Program(_) | RunError::Machine(_) => {
-            Code::Unexpected.because(error)
-        }
-        RunError::Changed(_) => Code::Usage.because(error),
-    }
+/// Adds to a manifest what is true of guards alone.
+fn describe(manifest: &mut Manifest, plan: &Plan, (judge, worth): (JudgeOptions, Worth)) {
+    let versions = DETECTORS.iter();
+    manifest.detectors = versions
+        .map(|d| (d.name.into(), u64::from(d.version)))
+        .collect();
+    manifest.judge = judge;
+    manifest.worth = worth;
+    manifest.cells = plan.cells() as u64;
+    let refused = plan.refused();
+    let refused = refused.iter();
+    manifest.refused = refused
+        .map(|r| (format!("{}: {}", r.param, r.reason), r.cells as u64))
+        .collect();
 }
 
 impl Replayed {
@@ -215,13 +139,13 @@ impl Replayed {
     /// # Errors
     /// `plan` is another one than that of the run.
     pub fn evidence<'a>(&'a self, plan: &'a Plan) -> Result<PackedEvidence<'a>, Mismatch> {
-        PackedEvidence::new(plan, &self.surveyed.cases, &self.records)
+        PackedEvidence::new(plan, &self.run.surveyed.cases, &self.records)
     }
 
     /// The same as a case and a record a transcript, to be held side by side: for whoever looks at them again and
     /// again. Some kilobytes a transcript.
     pub fn unpacked(&self, plan: &Plan) -> (Vec<Case>, Vec<Record>) {
-        let cases = self.surveyed.cases.unpacked();
+        let cases = self.run.surveyed.cases.unpacked();
         let records = unpacked(&cases, &self.records, plan);
         (cases, records)
     }
@@ -251,7 +175,7 @@ impl Replayed {
             let rate = alarms(&tally) as f64 / scored.max(1) as f64;
             floors.push(Floor::Random {
                 rate,
-                seed: self.manifest.seed,
+                seed: self.run.manifest.seed,
             });
         }
         floors
@@ -274,7 +198,7 @@ impl Replayed {
             enough: ChooseOptions::default().min_loops,
             reported,
             resampling: Resampling {
-                seed: self.manifest.seed,
+                seed: self.run.manifest.seed,
                 ..Resampling::default()
             },
             csv,
@@ -291,13 +215,13 @@ impl Replayed {
     ) -> RunResult<Scored> {
         let floors = self.floors(evidence, current);
         let scoring = self.scoring(evidence, &floors, reported, csv);
-        let dir = self.folder.path();
+        let dir = self.run.folder.path();
         let mut scored = write_scores(dir, &scoring)?;
         scored.beside_floors = beside_floors(&scoring, reported);
         if !reported.is_empty() {
             write_scores_by(dir, &scoring, reported, by)?;
             write_outcomes(dir, evidence, reported, &self.judge, csv)?;
-            let names = &self.manifest.settings;
+            let names = &self.run.manifest.settings;
             let about = About {
                 judge: self.judge,
                 chunks: self.chunks,
@@ -311,34 +235,25 @@ impl Replayed {
     /// What `--json` will say, besides the folder.
     pub fn sum_up(&mut self, summary: serde_json::Value) {
         if let serde_json::Value::Object(summary) = summary {
-            self.manifest.summary = summary;
+            self.run.manifest.summary = summary;
         }
     }
 
-    /// Writes the manifest, which makes the folder a finished result, then what `report` makes of the folder; then the journal
-    /// goes. `result`: how whoever asked has ended but for that.
+    /// Ends the run as [`Answered::finish`] does.
     ///
     /// # Errors
     /// `result`, or the detectors failed on every transcript; a file cannot be written.
     pub fn finish(
-        mut self,
+        self,
         result: RunResult,
         report: impl FnOnce(&Path, &Manifest) -> RunResult,
     ) -> RunResult {
-        let result = result.and(self.failed.map_or(Ok(()), Err));
-        self.manifest.ended = result.as_ref().err().map(Failure::ended);
-        self.manifest.files = self.folder.files();
-        self.manifest.seconds = self.began.elapsed().as_secs_f64();
-        self.manifest.time = now();
-        self.manifest.write(self.folder.path())?;
+        let Self {
+            mut run, failed, ..
+        } = self;
         // The report works from the files: what they were made from need not be there twice.
-        self.surveyed.cases = PackedCases::default();
-        self.records = PackedRecords::default();
-        report(self.folder.path(), &self.manifest)?;
-        if let Some(journal) = self.journal {
-            journal.remove()?;
-        }
-        result
+        run.surveyed.cases = PackedCases::default();
+        run.finish(result.and(failed.map_or(Ok(()), Err)), report)
     }
 }
 

@@ -267,18 +267,24 @@ pub(crate) struct Output {
     #[arg(long)]
     #[serde(skip)]
     pub(crate) force: bool,
-    /// Replay only shard I of N, which is every N-th file of the corpus, and write a part without scores. deadloop merge
-    /// makes the result of a single run from all parts. A part that already exists is skipped
-    #[arg(long, value_name = "I/N")]
+    #[command(flatten)]
     #[serde(skip)]
-    pub(crate) shard: Option<Shard>,
+    pub(crate) sharded: Sharded,
     /// Take the records that an engine made with Plan.records of the Python package, instead of replaying the shard
     #[arg(long, value_name = "FILE", requires = "shard")]
     #[serde(skip)]
     pub(crate) records: Option<PathBuf>,
+}
+
+/// Which part of a corpus is read, where it is not all of it.
+#[derive(Debug, Default, Args)]
+pub(crate) struct Sharded {
+    /// Read only shard I of N, which is every N-th file of the corpus, and write a part without scores. deadloop merge
+    /// makes the result of a single run from all parts. A part that already exists is skipped
+    #[arg(long, value_name = "I/N", help_heading = "Writing")]
+    pub(crate) shard: Option<Shard>,
     /// What is merged, where it is no corpus that is read
     #[arg(skip)]
-    #[serde(skip)]
     pub(crate) parts: Option<Arc<Parts>>,
 }
 

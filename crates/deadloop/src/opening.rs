@@ -78,7 +78,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
             head.unlabelled_loops += u64::from(it.unlabelled_loop);
             opened.push(it);
         }
-        write_excerpts(done.folder.path(), &head, &opened)?;
+        write_excerpts(done.run.folder.path(), &head, &opened)?;
         Ok(head)
     }
 

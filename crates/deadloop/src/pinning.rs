@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use deadloop_corpus::{CorpusWriter, Entry, Place, Transcript};
 use deadloop_detect::Settings;
-use deadloop_replay::{Job, Plan, RunError, Stop, run, text_of};
+use deadloop_replay::{Guards, Job, Plan, RunError, Stop, run, text_of};
 use deadloop_score::{Case, Expect, Fired, LabelsFile, Marks, Pinned, Subject, parse_pinned};
 
 use crate::exit::{Code, Outcome};
@@ -222,9 +222,11 @@ pub(crate) fn say(settings: &Settings, texts: &[&Transcript]) -> Outcome<Vec<Sai
     let job = Job {
         corpus: &open(&path)?,
         ids: &ids,
-        plan: &plan,
-        programs: &running,
-        chunks: None,
+        subject: &Guards {
+            plan: &plan,
+            programs: &running,
+            chunks: None,
+        },
     };
     let progress = |_, _| {};
     let ran = heeding(|cancel| {

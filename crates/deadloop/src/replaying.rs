@@ -12,7 +12,7 @@ use deadloop_run::{Done, Folder, Replayed, Request, Written};
 use deadloop_score::{Case, Cases, Manifest};
 use serde_json::json;
 
-use crate::args::{Global, Judge, Output, Select};
+use crate::args::{Global, Judge, Output, Select, Sharded};
 use crate::exit::{Code, Failure, Outcome};
 use crate::host::Terminal;
 use crate::progress::watched;
@@ -25,33 +25,57 @@ pub(crate) fn request<'a>(
     (select, judge, output): (&Select, &Judge, &'a Output),
     host: &'a Terminal,
 ) -> Outcome<Request<'a>> {
+    Ok(Request {
+        judging: judge.judging(),
+        by: &output.by,
+        csv: output.csv,
+        excerpts: !output.no_excerpts,
+        force: output.force,
+        records: output.records.as_deref(),
+        ..bare_request((corpus, out), (select, &output.sharded), host)?
+    })
+}
+
+/// What every command asks for that runs something over a corpus.
+pub(crate) fn bare_request<'a>(
+    (corpus, out): (&'a Path, &'a Path),
+    (select, sharded): (&Select, &Sharded),
+    host: &'a Terminal,
+) -> Outcome<Request<'a>> {
     let args = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned());
     Ok(Request {
         args: args.collect(),
         selection: select.selection()?,
         skip_bad: select.skips(),
         seed: select.seed,
-        judging: judge.judging(),
-        by: &output.by,
-        csv: output.csv,
-        excerpts: !output.no_excerpts,
-        force: output.force,
-        shard: output.shard,
-        records: output.records.as_deref(),
-        parts: output.parts.clone(),
+        shard: sharded.shard,
+        parts: sharded.parts.clone(),
         ..Request::of(corpus, out, host)
     })
 }
 
-/// Carries it out. `None`: the folder holds the result of the same request already, and what it says was said again; or
-/// a part was written, for one shard was asked for.
+/// Carries out a replay, as [`ran`] says.
 pub(crate) fn replay(
     request: &Request<'_>,
     plan: &Plan,
     (current, global): (&Settings, Global),
 ) -> Outcome<Option<Box<Replayed>>> {
-    match deadloop_run::replay(request, plan, current)? {
-        Done::Replayed(done) => Ok(Some(done)),
+    ran(
+        deadloop_run::replay(request, plan, current)?,
+        request,
+        global,
+    )
+}
+
+/// What was carried out just now. `None`: the folder holds the result of the same request already, and what it says was said
+/// again; or a part was written, for one shard was asked for.
+pub(crate) fn ran<R>(
+    done: Done<R>,
+    request: &Request<'_>,
+    global: Global,
+) -> Outcome<Option<Box<R>>> {
+    match done {
+        Done::Ran(run) => Ok(Some(run)),
         Done::Already(folder, manifest) => already_done(&folder, &manifest, global).map(|()| None),
         Done::Part(part) => part_written(request.out, &part, global).map(|()| None),
     }
@@ -99,7 +123,7 @@ impl Again<'_> {
         let among = (0..cases.number()).filter(|case| wanted(*case));
         let known: HashMap<Arc<str>, usize> = among.map(id).collect();
         // Where parts were merged it is not known where transcripts stand.
-        let stand = &self.done.surveyed.places;
+        let stand = &self.done.run.surveyed.places;
         let places = (stand.number() > 0).then(|| stand.only((0..cases.number()).map(wanted)));
         let at = |place: &Place| places.as_ref().is_none_or(|places| places.contains(place));
         let one = |entry: Result<Entry, Problem>, _| {
@@ -109,7 +133,7 @@ impl Again<'_> {
         };
         let mut failed = Ok(());
         let read = watched(self.what, self.quiet, |watch| {
-            each_at(&self.done.surveyed.corpus, &at, watch, one, |found| {
+            each_at(&self.done.run.surveyed.corpus, &at, watch, one, |found| {
                 failed = found.map_or(Ok(()), |(case, found)| sink(case, found));
                 match failed {
                     Ok(()) => ControlFlow::Continue(()),

@@ -207,7 +207,8 @@ fn is_there(path: &Path) -> bool {
     kept.unwrap_or_else(|| path.exists())
 }
 
-fn read(path: &Path) -> Outcome<String> {
+/// The text of a file; in a merge that which the shards read.
+pub(crate) fn read(path: &Path) -> Outcome<String> {
     if let Some(text) = KEPT.get().and_then(|kept| kept.get(path)) {
         return Ok(text.clone());
     }

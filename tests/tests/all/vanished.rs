@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use deadloop_corpus::Corpus;
 use deadloop_detect::{RECOMMENDED, Settings};
-use deadloop_replay::{Job, Plan, Programs, RunError, Watch, run};
+use deadloop_replay::{Guards, Job, Plan, Programs, RunError, Watch, run};
 
 /// Checks a corpus of two files, lets `change` happen, and replays it: what the run says.
 fn after(change: impl Fn(&Path)) -> String {
@@ -30,9 +30,11 @@ fn after(change: impl Fn(&Path)) -> String {
     let job = Job {
         corpus: &corpus,
         ids: &ids,
-        plan: &plan,
-        programs: &Programs::default(),
-        chunks: None,
+        subject: &Guards {
+            plan: &plan,
+            programs: &Programs::default(),
+            chunks: None,
+        },
     };
     let watch = Watch {
         cancel: &AtomicBool::new(false),

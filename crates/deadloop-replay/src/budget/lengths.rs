@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use deadloop_detect::Event as Seen;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use super::words::{Place, Uses};
 
 /// One event that takes room in a prompt.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Item {
     /// Its number in the transcript.
     pub(super) event: u32,
@@ -23,7 +24,7 @@ pub(super) struct Item {
 }
 
 /// What a turn was recorded to have read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prompt {
     /// Items that stood before it.
     pub(super) items: u32,
@@ -32,7 +33,7 @@ pub struct Prompt {
 }
 
 /// When a later call needed a result: in which turn, and where else the same word stood.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Use {
     /// The turn, from 0.
     pub turn: u32,
@@ -43,14 +44,23 @@ pub struct Use {
 }
 
 /// A run as budgets see it. No text is kept: some 24 bytes an event.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Lengths {
     pub(super) items: Vec<Item>,
     pub(super) prompts: Vec<Prompt>,
     /// The names of the tools that gave results.
     pub(super) tools: Vec<String>,
     /// What later calls needed of results, rising by turn.
+    #[serde(serialize_with = "written", deserialize_with = "read")]
     pub(super) uses: Arc<[Use]>,
+}
+
+fn written<S: Serializer>(uses: &[Use], to: S) -> Result<S::Ok, S::Error> {
+    uses.serialize(to)
+}
+
+fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<[Use]>, D::Error> {
+    Vec::deserialize(from).map(Arc::from)
 }
 
 impl Lengths {

@@ -49,9 +49,9 @@ impl Mender {
         }
     }
 
-    /// Returns the name and version that the program reported.
-    pub fn ready(&self) -> &Ready {
-        &self.name
+    /// Returns the program with the name and version that it reported.
+    pub fn ready(&self) -> (&Program, &Ready) {
+        (&self.program, &self.name)
     }
 
     /// Sends a transcript to the program and returns what it made of it.

@@ -12,16 +12,15 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
-use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use deadloop_corpus::{Corpus, Entry, Problem, Raw, Transcript};
+use deadloop_corpus::Transcript;
 use deadloop_detect::{Channel, Program};
 use rayon::prelude::*;
 
-use crate::each::{Interrupted, Watch, each, each_few};
+use crate::each::Interrupted;
 use crate::engine::decide_with;
 use crate::plan::Plan;
 use crate::readings::Listener;
@@ -45,9 +44,6 @@ const START: Duration = Duration::from_secs(30);
 /// How many programs that have nothing to do are kept: each costs memory. A sweep over more of them
 /// starts the others anew for each transcript.
 const KEPT: usize = 64;
-
-/// Transcripts in hand a thread, where programs take long over each.
-const FEW: usize = 16;
 
 /// What a program says about a transcript: its alarm, that it has none, or how it failed.
 pub(crate) type Said = Result<Option<Heard>, String>;
@@ -146,27 +142,8 @@ impl Programs {
         self.pools.iter().find_map(too_many)
     }
 
-    /// The pass over a corpus on which they are asked: as [`each`], with few records in hand where programs
-    /// take long over each.
-    ///
-    /// # Errors
-    /// It was stopped from outside.
-    pub fn each<T: Send>(
-        &self,
-        corpus: &Corpus,
-        watch: &Watch<'_>,
-        map: impl Fn(Result<Entry, Problem>, Option<Raw>) -> T + Sync,
-        sink: impl FnMut(T) -> ControlFlow<()>,
-    ) -> Result<(), Interrupted> {
-        if self.is_empty() {
-            return each(corpus, watch, map, sink);
-        }
-        let few = FEW * rayon::current_num_threads();
-        each_few(corpus, (few, &|_: &_| true), watch, map, sink)
-    }
-
     /// Whether the plan has no programs.
-    fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.pools.is_empty()
     }
 

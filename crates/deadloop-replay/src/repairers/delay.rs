@@ -5,9 +5,10 @@
 
 use deadloop_detect::Params;
 use deadloop_detect::repair::{Meaning, Piece, Pieces, Repairer};
+use serde::{Deserialize, Serialize};
 
 /// How long a repairer made text wait, in chars of the stream.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delay {
     /// How many chars had been read when the first text for the user came out; `None` if none came out.
     pub first_text: Option<u64>,

@@ -9,17 +9,18 @@ use deadloop_replay::Repaired;
 use deadloop_replay::repairers::{Arrived, Out, Variant, VariantOutput, written};
 use deadloop_score::FileError;
 use deadloop_score::repairs::{ArgumentRow, write_arguments};
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 /// The calls of a transcript: those with arguments that are not JSON, and the fields of the others.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Broken {
     /// `meta.source`, or else the model.
     source: String,
     /// The tool and the arguments of each call with arguments that are not JSON.
     texts: Vec<(String, String)>,
     /// The tool, and the names and types of the fields, of each other call.
-    fields: Vec<(String, Vec<(String, &'static str)>)>,
+    fields: Vec<(String, Vec<(String, Kind)>)>,
 }
 
 impl Broken {
@@ -51,7 +52,7 @@ pub(super) fn broken_of(transcript: &Transcript) -> Broken {
             Ok(Json::Object(fields)) => {
                 let typed = fields
                     .iter()
-                    .map(|(name, value)| (name.clone(), kind(value)));
+                    .map(|(name, value)| (name.clone(), Kind::of(value)));
                 found.fields.push((name.clone(), typed.collect()));
             }
             Ok(_) => {}
@@ -61,28 +62,42 @@ pub(super) fn broken_of(transcript: &Transcript) -> Broken {
     found
 }
 
-fn kind(value: &Json) -> &'static str {
-    match value {
-        Json::Null => "null",
-        Json::Bool(_) => "boolean",
-        Json::Number(_) => "number",
-        Json::String(_) => "string",
-        Json::Array(_) => "array",
-        Json::Object(_) => "object",
+/// The type of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Null,
+    Boolean,
+    Number,
+    String,
+    Array,
+    Object,
+}
+
+impl Kind {
+    fn of(value: &Json) -> Self {
+        match value {
+            Json::Null => Self::Null,
+            Json::Bool(_) => Self::Boolean,
+            Json::Number(_) => Self::Number,
+            Json::String(_) => Self::String,
+            Json::Array(_) => Self::Array,
+            Json::Object(_) => Self::Object,
+        }
     }
 }
 
 /// The fields of a tool's calls: the types of each field, and the fields that every call has.
 #[derive(Default)]
 struct Shape {
-    types: BTreeMap<String, BTreeSet<&'static str>>,
+    types: BTreeMap<String, BTreeSet<Kind>>,
     needed: Option<BTreeSet<String>>,
 }
 
 impl Shape {
-    fn learn(&mut self, fields: &[(String, &'static str)]) {
+    fn learn(&mut self, fields: &[(String, Kind)]) {
         for (name, kind) in fields {
-            self.types.entry(name.clone()).or_default().insert(kind);
+            self.types.entry(name.clone()).or_default().insert(*kind);
         }
         let there: BTreeSet<String> = fields.iter().map(|(name, _)| name.clone()).collect();
         self.needed = Some(match self.needed.take() {
@@ -98,7 +113,7 @@ impl Shape {
         let known = |(name, value): (&String, &Json)| {
             self.types
                 .get(name)
-                .is_some_and(|types| types.contains(kind(value)))
+                .is_some_and(|types| types.contains(&Kind::of(value)))
         };
         let needed = self.needed.iter().flatten();
         fields.iter().all(known) && needed.into_iter().all(|name| fields.contains_key(name))

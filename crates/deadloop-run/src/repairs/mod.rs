@@ -6,78 +6,54 @@
 //! | real arguments that are not JSON | `broken` |
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
-use deadloop_corpus::{Entry, Selection, Transcript};
+use deadloop_corpus::{Entry, Transcript};
 use deadloop_replay::repairers::Variant;
 use deadloop_score::repairs::{
     Fare, KnownStream, Mended, MendedStream, ScoredRepairs, before_and_gold, repair_rows,
     score_repairs, write_repair_scores, write_repairs,
 };
-use deadloop_score::{CorpusInfo, Manifest, write_text};
+use deadloop_score::{Case, Manifest, write_text};
 
 mod broken;
 mod work;
 
-use broken::{Broken, broken_of, write_broken};
-use work::Work;
+use broken::{Broken, write_broken};
 pub use work::mend;
+use work::{Looked, Work};
 
+use crate::asking::{Answered, Asked, Opened};
 use crate::failure::{Code, RunResult};
-use crate::folder::{Folder, State, fingerprint};
-use crate::host::Host;
-use crate::survey::{Surveyed, Wanted, open, survey_with};
+use crate::replay::Done;
+use crate::request::Request;
+use crate::sharding;
 
 /// The most wrong repairs that are opened.
 const OPENED: u64 = 5_000;
 
-/// Repairers, a corpus, and where the results go.
-pub struct RepairRequest<'a> {
-    /// A folder, or one file.
-    pub corpus: &'a Path,
-    /// Where the results go.
-    pub out: &'a Path,
-    /// The text of the grid, and its file if it is one.
-    pub grid: (&'a str, Option<&'a Path>),
+/// Which repairers are run, and what is chosen among them.
+pub struct Repairers<'a> {
     /// The variants that the grid asks for.
     pub variants: Vec<Variant>,
     /// How many of its combinations are impossible.
     pub refused: usize,
-    /// Which transcripts are meant.
-    pub selection: Selection,
-    /// Whether bad lines are left out and listed.
-    pub skip_bad: bool,
-    /// The seed of every random draw, for the manifest.
-    pub seed: u64,
     /// The most harm, in per cent.
     pub harm: f64,
     /// Names of the variants in use.
     pub in_use: &'a [String],
-    /// Whether tables go out as CSV too.
-    pub csv: bool,
-    /// Whether a folder that holds something else is written over.
-    pub force: bool,
-    /// The words that it was asked with, for the manifest.
-    pub args: Vec<String>,
-    /// Whatever else the result depends on.
-    pub inputs: String,
-    /// Who asked.
-    pub host: &'a dyn Host,
 }
 
 /// Repairers that were run over a corpus, their tables written: everything but what is drawn from them.
 pub struct RepairRun {
-    /// Where the results go.
-    pub folder: Folder,
+    /// The folder, the corpus as it was looked through, and what the folder will say of the run.
+    pub run: Answered<Vec<Case>>,
     /// What became of each stream whose truth is known.
     pub outcomes: Vec<MendedStream>,
     /// The counts and the choices.
     pub scored: ScoredRepairs,
     /// How many real arguments are no JSON: what was meant by them is not known.
     pub broken: u64,
-    surveyed: Surveyed,
     work: Work,
-    manifest: Manifest,
 }
 
 /// A wrong repair, opened: what arrived, what came out, what was meant.
@@ -105,114 +81,85 @@ pub struct WrongRepairs {
     pub left: u64,
 }
 
-/// Runs every variant on every stream whose truth is known, judges the results, chooses, and writes the tables. `None` if the
-/// folder holds the result of the same request already.
+/// Runs every variant on every stream whose truth is known, judges the results, chooses, and writes the tables.
 ///
 /// # Errors
-/// The corpus is not whole, nothing in it can be repaired, the folder holds something else, a program cannot be started.
-pub fn repair(request: RepairRequest<'_>) -> RunResult<Option<RepairRun>> {
-    let mut read: Vec<&Path> = vec![request.corpus];
-    read.extend(request.grid.1);
-    let folder = Folder::prepare((request.out, request.force), &read, request.host)?;
-    let work = Work::start(request.variants.clone(), request.host)?;
-    let (surveyed, seen) = seen(&request, &work)?;
-    surveyed.accept(request.skip_bad, request.host)?;
-    let inputs = inputs(&request, &work, &surveyed);
-    if let State::Done(_) = folder.state(&inputs)? {
-        return Ok(None);
+/// The corpus is not whole, nothing in it can be repaired, the folder holds something else, a program cannot be started,
+/// somebody stopped it.
+pub fn repair(request: &Request<'_>, asked: Repairers<'_>) -> RunResult<Done<RepairRun>> {
+    let Repairers {
+        variants,
+        refused,
+        harm,
+        in_use,
+    } = asked;
+    if let Some(shard) = request.shard {
+        let work = Work::start(variants, request.host)?;
+        return sharding::write(request, shard, &work).map(Done::Part);
     }
-    folder.begin()?;
-    let (outcomes, broken): (Vec<_>, Vec<Broken>) = seen.into_iter().unzip();
-    let outcomes: Vec<MendedStream> = outcomes
-        .into_iter()
-        .flatten()
-        .collect::<RunResult<Vec<_>>>()?;
-    if outcomes.is_empty() && broken.iter().all(Broken::is_whole) {
-        return Err(Code::TooLittle.error(format!(
+    let known = |entry: &Entry, _: &Case| {
+        let known = KnownStream::of(&entry.transcript);
+        known
+            .err()
+            .map(|what| format!("{}: {}: {what}", entry.place, entry.transcript.id))
+    };
+    let (opened, wrong) = Opened::of(request, &work::fingerprint(&variants), known)?;
+    if let Some(what) = wrong.into_iter().flatten().next() {
+        return Err(Code::Usage.error(what));
+    }
+    let work = Work::start(variants, request.host)?;
+    let mut looked: Vec<Looked> = Vec::new();
+    let more = vec![format!("{harm} {in_use:?}")];
+    let mut run: Answered<Vec<Case>> =
+        match opened.ask(&work, more, &mut |entered| looked.push(entered.said))? {
+            Asked::Already(folder, manifest) => return Ok(Done::Already(folder, manifest)),
+            Asked::Answered(run) => *run,
+        };
+    let (outcomes, calls) = parted(looked)?;
+    if outcomes.is_empty() && calls.iter().all(Broken::is_whole) {
+        let what = format!(
             "{}: no stream in it whose truth is known, and no arguments that are no JSON; make some with deadloop synth (kind = \"fault\")",
             request.corpus.display()
-        )));
+        );
+        return Err(run.given_up(Code::TooLittle.error(what)));
     }
-    let harm = request.harm / 100.0;
-    let scored = score_repairs(&work.variants, &outcomes, request.in_use, harm);
-    let dir = folder.path();
+    let scored = score_repairs(&work.variants, &outcomes, in_use, harm / 100.0);
+    let dir = run.folder.path();
     write_repairs(dir, repair_rows(&work.variants, &outcomes), request.csv)?;
     write_repair_scores(dir, &scored.scores, request.csv)?;
     let ask = |at: usize, asked: &Transcript| work.ask(at, asked);
-    let broken = write_broken(dir, &broken, &work.variants, ask)?;
-    Ok(Some(RepairRun {
-        manifest: manifest(&request, &work, &surveyed, inputs),
-        folder,
+    let broken = write_broken(dir, &calls, &work.variants, ask)?;
+    describe(&mut run.manifest, &work, (harm, refused));
+    Ok(Done::Ran(Box::new(RepairRun {
+        run,
         outcomes,
         scored,
         broken,
-        surveyed,
         work,
-    }))
+    })))
 }
 
-/// What is seen of one transcript: the verdicts, if its truth is known, and its calls.
-type Seen = (Option<RunResult<MendedStream>>, Broken);
-
-fn seen(request: &RepairRequest<'_>, work: &Work) -> RunResult<(Surveyed, Vec<Seen>)> {
-    let wanted = Wanted {
-        path: request.corpus,
-        selection: request.selection.clone(),
-        by: &[],
-        entry: None,
-        host: request.host,
-    };
-    survey_with(open(request.corpus)?, wanted, |entry, _| {
-        (work.judged(entry), broken_of(&entry.transcript))
-    })
-}
-
-fn inputs(request: &RepairRequest<'_>, work: &Work, surveyed: &Surveyed) -> String {
-    let mut parts = vec![
-        format!("{} repair", env!("CARGO_PKG_VERSION")),
-        surveyed.hash.clone(),
-        request.grid.0.to_owned(),
-        request.inputs.clone(),
-    ];
-    parts.extend(work.inputs());
-    fingerprint(&parts)
-}
-
-fn manifest(
-    request: &RepairRequest<'_>,
-    work: &Work,
-    surveyed: &Surveyed,
-    inputs: String,
-) -> Manifest {
-    let refused = (request.refused > 0).then(|| {
-        let why = "parameters that are impossible together".to_owned();
-        (why, request.refused as u64)
-    });
-    Manifest {
-        deadloop: env!("CARGO_PKG_VERSION").into(),
-        command: "repair".into(),
-        args: request.args.clone(),
-        inputs,
-        programs: work.programs(),
-        corpus: CorpusInfo {
-            path: request.corpus.display().to_string(),
-            name: surveyed.corpus.card().and_then(|card| card.name.clone()),
-            hash: surveyed.hash.clone(),
-            transcripts: surveyed.cases.len() as u64,
-            filtered: surveyed.filtered,
-            rejected: surveyed.problems.len() as u64,
-            ..CorpusInfo::default()
-        },
-        grid: Some(request.grid.0.to_owned()),
-        seed: request.seed,
-        constraints: ["wrong", "false-repair"]
-            .map(|harm| format!("{harm}<={} %", request.harm))
-            .into(),
-        cells: work.variants.len() as u64,
-        refused: refused.into_iter().collect(),
-        threads: rayon::current_num_threads() as u64,
-        ..Manifest::default()
+/// The streams whose truth is known, and all calls.
+fn parted(looked: Vec<Looked>) -> RunResult<(Vec<MendedStream>, Vec<Broken>)> {
+    let (mut streams, mut calls) = (Vec::new(), Vec::new());
+    for one in looked {
+        let stream = one.stream.map_err(|what| Code::Usage.error(what))?;
+        streams.extend(stream);
+        calls.push(one.calls);
     }
+    Ok((streams, calls))
+}
+
+/// Adds to a manifest what is true of repairers alone.
+fn describe(manifest: &mut Manifest, work: &Work, (harm, refused): (f64, usize)) {
+    if refused > 0 {
+        let why = "parameters that are impossible together";
+        manifest.refused.insert(why.to_owned(), refused as u64);
+    }
+    manifest.constraints = ["wrong", "false-repair"]
+        .map(|what| format!("{what}<={harm} %"))
+        .into();
+    manifest.cells = work.variants.len() as u64;
 }
 
 impl RepairRun {
@@ -222,10 +169,7 @@ impl RepairRun {
     }
 
     /// The wrong repairs of `shown` variants, made again to be opened: none of them where no text may be shown.
-    ///
-    /// # Errors
-    /// The corpus cannot be opened again.
-    pub fn wrong(&self, shown: &BTreeSet<usize>, texts: bool) -> RunResult<WrongRepairs> {
+    pub fn wrong(&self, shown: &BTreeSet<usize>, texts: bool) -> WrongRepairs {
         let is_wrong =
             |fare: &&Fare| fare.verdict == Some(Mended::Wrong) && shown.contains(&fare.variant);
         let mut asked: BTreeMap<&str, &MendedStream> = BTreeMap::new();
@@ -235,7 +179,7 @@ impl RepairRun {
             }
         }
         let mut found = WrongRepairs::default();
-        for entry in open(Path::new(&self.manifest.corpus.path))?.entries() {
+        for entry in self.run.surveyed.corpus.entries() {
             let Ok(Entry { transcript, .. }) = entry else {
                 continue;
             };
@@ -265,22 +209,16 @@ impl RepairRun {
         }
         let order = |one: &WrongRepair| (one.variant.clone(), one.fault.clone());
         found.opened.sort_by_key(order);
-        Ok(found)
+        found
     }
 
-    /// Writes the chosen settings, what was left out, and the manifest, which makes the folder a finished result.
+    /// Writes the chosen settings, then ends the run as [`Answered::finish`] does.
     ///
     /// # Errors
     /// A file cannot be written.
-    pub fn finish(&self, settings: &str) -> RunResult {
-        let dir = self.folder.path();
+    pub fn finish(self, settings: &str) -> RunResult {
+        let dir = self.run.folder.path();
         write_text(&dir.join("settings.toml"), settings)?;
-        self.surveyed.write_rejected(dir)?;
-        let manifest = Manifest {
-            files: self.folder.files(),
-            ..self.manifest.clone()
-        };
-        manifest.write(dir)?;
-        Ok(())
+        self.run.finish(Ok(()), |_, _| Ok(()))
     }
 }

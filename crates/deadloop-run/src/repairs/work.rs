@@ -2,14 +2,17 @@
 
 use std::sync::atomic::AtomicBool;
 
-use deadloop_corpus::{Entry, Transcript};
+use deadloop_corpus::Transcript;
+use deadloop_detect::Program;
 use deadloop_replay::repairers::{Mending, Variant, question};
-use deadloop_replay::{Mender, Repaired, StartError};
-use deadloop_score::ProgramInfo;
+use deadloop_replay::{Interrupted, Mender, Ready, Repaired, Subject};
 use deadloop_score::repairs::{Came, Fare, KnownStream, MendedStream, judge_repair};
+use serde::{Deserialize, Serialize};
 
-use crate::failure::{Code, RunResult};
+use super::broken::{Broken, broken_of};
+use crate::failure::RunResult;
 use crate::host::Host;
+use crate::programs::unstarted;
 
 /// What was asked, ready to run.
 pub(super) struct Work {
@@ -28,36 +31,12 @@ impl Work {
             };
             let _waited_for = host.begin(None);
             let mender = Mender::start(program.clone(), host.cancel());
-            mender.map(Some).map_err(|e| match e {
-                StartError::Refused { .. } => Code::Usage.because(e),
-                StartError::Interrupted => Code::Interrupted.because(e),
-            })
+            mender.map(Some).map_err(unstarted)
         };
         Ok(Self {
             menders: variants.iter().map(start).collect::<RunResult<_>>()?,
             variants,
         })
-    }
-
-    /// What a result depends on besides the grid: who the programs say they are.
-    pub(super) fn inputs(&self) -> Vec<String> {
-        let menders = self.menders.iter().flatten();
-        menders.map(|m| format!("{:?}", m.ready())).collect()
-    }
-
-    /// What the manifest says about the programs.
-    pub(super) fn programs(&self) -> Vec<ProgramInfo> {
-        let programs = self.variants.iter().zip(&self.menders);
-        let programs = programs.filter_map(|(variant, mender)| match (&variant.made, mender) {
-            (Mending::Program(program, _), Some(mender)) => Some(ProgramInfo {
-                command: program.command.clone(),
-                params: program.params.to_string(),
-                name: mender.ready().name.clone(),
-                version: mender.ready().version.clone(),
-            }),
-            _ => None,
-        });
-        programs.collect()
     }
 
     /// Asks the program of the variant at index `at` to repair a transcript.
@@ -82,18 +61,10 @@ impl Work {
         mend(&self.variants[at], stream, || self.ask(at, transcript))
     }
 
-    /// Repairs a transcript with every variant and judges the results. `None` if the truth about it is not known.
-    pub(super) fn judged(&self, entry: &Entry) -> Option<RunResult<MendedStream>> {
-        let transcript = &entry.transcript;
-        let stream = match KnownStream::of(transcript) {
-            Ok(stream) => stream?,
-            Err(what) => {
-                let what = format!("{}: {}: {what}", entry.place, transcript.id);
-                return Some(Err(Code::Usage.error(what)));
-            }
-        };
+    /// Repairs a stream with every variant and judges the results.
+    fn judged(&self, transcript: &Transcript, stream: &KnownStream) -> MendedStream {
         let each = (0..self.variants.len()).filter_map(|at| {
-            let came = self.came(at, transcript, &stream)?;
+            let came = self.came(at, transcript, stream)?;
             Some(Fare {
                 variant: at,
                 verdict: came.verdict,
@@ -102,14 +73,60 @@ impl Work {
             })
         });
         let group = transcript.group.as_ref().unwrap_or(&transcript.id);
-        Some(Ok(MendedStream {
+        MendedStream {
             id: transcript.id.clone(),
             group: group.clone(),
             fault: stream.fault.map(|fault| fault.name().to_owned()),
             severity: stream.severity,
             came: each.collect(),
-        }))
+        }
     }
+}
+
+/// What repairers leave of a transcript.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Looked {
+    /// The verdicts, if its truth is known; or why that cannot be read.
+    pub(super) stream: Result<Option<MendedStream>, String>,
+    /// Its calls.
+    pub(super) calls: Broken,
+}
+
+impl Subject for Work {
+    type Said = Looked;
+
+    fn fingerprint(&self) -> String {
+        fingerprint(&self.variants)
+    }
+
+    fn programs(&self) -> Vec<(&Program, &Ready)> {
+        self.menders.iter().flatten().map(Mender::ready).collect()
+    }
+
+    fn say(&self, transcript: &Transcript, _: &AtomicBool) -> Result<Looked, Interrupted> {
+        let stream = KnownStream::of(transcript);
+        let judged = |stream: KnownStream| self.judged(transcript, &stream);
+        Ok(Looked {
+            stream: stream.map(|stream| stream.map(judged)),
+            calls: broken_of(transcript),
+        })
+    }
+
+    fn fits(&self, said: &Looked) -> bool {
+        let mut streams = said.stream.iter().flatten();
+        streams.all(|s| s.came.iter().all(|fare| fare.variant < self.variants.len()))
+    }
+
+    fn is_slow(&self) -> bool {
+        self.menders.iter().any(Option::is_some)
+    }
+}
+
+/// What tells these variants from others.
+pub(super) fn fingerprint(variants: &[Variant]) -> String {
+    let each = variants.iter();
+    each.map(|variant| format!("{} {}\n", variant.name, variant.toml()))
+        .collect()
 }
 
 /// Repairs a stream with a variant and judges the result; `ask` asks its program, if it is one. `None` if the variant does

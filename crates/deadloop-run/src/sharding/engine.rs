@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use deadloop_corpus::{Shard, read_file};
-use deadloop_replay::Plan;
+use deadloop_replay::Subject;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
@@ -33,9 +33,9 @@ const SIDES: [&str; 3] = ["dataset.toml", "labels.csv", "splits.csv"];
 /// # Errors
 /// They are of another plan, version or corpus, out of order, or no lines of a part; or the command asks for what an
 /// engine was not told.
-pub(super) fn take(
+pub(super) fn take<S: Subject>(
     request: &Request<'_>,
-    plan: &Plan,
+    subject: &S,
     (files, shard): (&[PathBuf], Shard),
     (from, into): (&Path, &mut Writer),
 ) -> RunResult<u64> {
@@ -52,10 +52,10 @@ pub(super) fn take(
     let mut reader = Reader::plain(from)?;
     let head: Option<Head> = reader.next()?;
     let head = head.ok_or_else(|| reader.broken("it is empty"))?;
-    fits(&head, plan, request.corpus)
+    fits(&head, &subject.fingerprint(), request.corpus)
         .map_err(|what| refused(&format!("{}: {what}", from.display())))?;
     let mut last = None;
-    while let Some(line) = reader.next::<Line>()? {
+    while let Some(line) = reader.next::<Line<S::Said>>()? {
         if last.is_some_and(|last| last >= line.at) {
             return Err(reader.broken("a record out of its order, or twice; sort by file and line"));
         }
@@ -73,7 +73,7 @@ fn refused(what: &str) -> Failure {
 }
 
 /// Why the lines are not of this plan and corpus.
-fn fits(head: &Head, plan: &Plan, corpus: &Path) -> Result<(), String> {
+fn fits(head: &Head, subject: &str, corpus: &Path) -> Result<(), String> {
     let own = env!("CARGO_PKG_VERSION");
     if head.deadloop != own {
         let theirs = &head.deadloop;
@@ -81,7 +81,7 @@ fn fits(head: &Head, plan: &Plan, corpus: &Path) -> Result<(), String> {
             "made by deadloop {theirs}, and this is {own}; install one version on the cluster and here"
         ));
     }
-    if head.plan != plan.fingerprint() {
+    if head.plan != subject {
         return Err("made for another grid; give Plan the text of --grid".into());
     }
     if sides(corpus) == head.sides {

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use deadloop_corpus::{Beside, Cost, Place, Problem, RecordDigest, unpack_zstd};
-use deadloop_replay::Decided;
 use deadloop_score::{Case, FileError};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -24,7 +23,7 @@ const MAX_LINE: u64 = 1 << 30;
 /// What a shard says about one record of the corpus.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Line {
+pub(super) struct Line<S> {
     /// Its file, counted from 0 over the whole corpus, and its line there.
     pub(super) at: (usize, u64),
     /// The digest of its bytes: 64 hexadecimal digits.
@@ -40,9 +39,9 @@ pub(super) struct Line {
     bad: bool,
     /// Whether the filters select it.
     meant: bool,
-    /// The decision of every setting; `None` if the transcript is bad, not selected by the filters, or of a split that
-    /// must not be looked at.
-    decided: Option<Vec<Decided>>,
+    /// What the subject says of it; `None` if the transcript is bad, not selected by the filters, or of a split that must
+    /// not be looked at.
+    decided: Option<S>,
 }
 
 /// A problem, as it is written.
@@ -99,9 +98,9 @@ impl Wrong {
     }
 }
 
-impl Line {
+impl<S> Line<S> {
     /// What was found of a record of the file with this number.
-    pub(super) fn of(file: usize, found: Found<Option<Vec<Decided>>>) -> Self {
+    pub(super) fn of(file: usize, found: Found<Option<S>>) -> Self {
         let (case, unreadable, line) = match found.case {
             Ok((case, place)) => (Some(case), None, place.line),
             Err(problem) => (None, Some(Wrong::of(&problem)), problem.place.line),
@@ -119,7 +118,7 @@ impl Line {
     }
 
     /// The same again, with the place that its file has now. None: the line contradicts itself.
-    pub(super) fn found(self, file: &Arc<PathBuf>) -> Option<Found<Option<Vec<Decided>>>> {
+    pub(super) fn found(self, file: &Arc<PathBuf>) -> Option<Found<Option<S>>> {
         let place = Place::new(Arc::clone(file), self.at.1);
         let digest = self.digest.as_deref().map(str::parse::<RecordDigest>);
         Some(Found {

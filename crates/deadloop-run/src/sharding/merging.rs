@@ -7,26 +7,25 @@ use std::sync::Arc;
 
 use deadloop_corpus::{Corpus, Ids, Place, Problem, Shard, strays};
 use deadloop_detect::Unit;
-use deadloop_replay::{Decided, Plan, Record};
-use deadloop_score::{Cases, PackedCases, PackedRecords, ProgramInfo, orphans};
+use deadloop_score::orphans;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::lines::{Line, Named, Reader};
 use super::part::{Looked, NAMES, Part, RECORDS, hash, versions};
 use crate::failure::{Code, Failure, RunResult};
 use crate::findings::{Findings, Sides};
+use crate::kept::Kept;
 use crate::places::Places;
-use crate::programs::Errors;
+use crate::programs::Known;
 use crate::request::Request;
 use crate::stamps::Stamps;
 use crate::survey::{Surveyed, drop_sealed};
 use crate::words;
 
-/// The decision of every setting about a transcript; `None` if the transcript must not be looked at.
-type Said = Option<Vec<Decided>>;
-
-/// The corpus that parts are of, what its transcripts met with, and how detectors failed.
-type Merged = (Surveyed<PackedCases>, (PackedRecords, Errors));
+/// The corpus that parts are of, and what their subject said of each transcript; `None` if the transcript must not be
+/// looked at.
+type Merged<C, S> = (Surveyed<C>, Vec<Option<S>>);
 
 /// All parts of a corpus.
 #[derive(Debug)]
@@ -116,20 +115,24 @@ impl Parts {
     }
 
     /// Who the programs of the plan said they are, and what their results depend on.
-    pub fn programs(&self) -> &(Vec<ProgramInfo>, Vec<String>) {
+    pub(crate) fn programs(&self) -> &Known {
         &self.first.whole.programs
     }
 
-    /// The corpus as it would have been looked through here, and the records of the transcripts that are meant.
-    pub(crate) fn look(&self, request: &Request<'_>, plan: &Plan) -> RunResult<Merged> {
-        if hash(plan) != self.first.whole.plan {
+    /// The corpus as it would have been looked through here, and what was said of the transcripts that are meant.
+    pub(crate) fn look<C: Kept, S: DeserializeOwned>(
+        &self,
+        request: &Request<'_>,
+        subject: &str,
+    ) -> RunResult<Merged<C, S>> {
+        if hash(subject) != self.first.whole.plan {
             return Err(refused(
                 "these options make another plan than that of the parts; merge with the options of the shards".into(),
             ));
         }
         let selection = request.selection()?;
         let names = self.names()?;
-        let mut found: Findings<PackedCases, Said> = Findings::new(names.bad_labels);
+        let mut found: Findings<C, Option<S>> = Findings::new(names.bad_labels);
         self.lines(&mut found)?;
         let sides = &self.first.whole.corpus.sides;
         found.end(&Sides {
@@ -145,20 +148,20 @@ impl Parts {
         surveyed.name.clone_from(&self.first.whole.corpus.name);
         let said = drop_sealed(&mut surveyed, said, request.sealed);
         let fields = request.by.len();
-        let said = if surveyed.cases.any(|case| case.by.len() != fields) {
-            return Err(of_another_plan());
-        } else {
-            records(&surveyed, said, plan)?
-        };
+        if surveyed.cases.any(|case| case.by.len() != fields) {
+            return Err(refused(
+                "a part has records of another plan; make the parts anew".into(),
+            ));
+        }
         // Places are those of the machines that made the parts.
         surveyed.places = Places::default();
         Ok((surveyed, said))
     }
 
     /// Every line of every part, in the order of the corpus.
-    fn lines(&self, found: &mut Findings<PackedCases, Said>) -> RunResult {
+    fn lines<C: Kept, S: DeserializeOwned>(&self, found: &mut Findings<C, Option<S>>) -> RunResult {
         let open = |dir: &PathBuf| Ok((Reader::open(&dir.join(RECORDS))?, None));
-        let mut parts: Vec<(Reader, Option<Line>)> =
+        let mut parts: Vec<(Reader, Option<Line<S>>)> =
             self.dirs.iter().map(open).collect::<RunResult<_>>()?;
         for (reader, next) in &mut parts {
             *next = reader.next()?;
@@ -286,32 +289,4 @@ fn placed(ids: Vec<(String, u64)>, file: Option<&PathBuf>) -> Vec<(String, Place
     let file = Arc::new(file.cloned().unwrap_or_default());
     let place = |(id, line)| (id, Place::new(Arc::clone(&file), line));
     ids.into_iter().map(place).collect()
-}
-
-/// One record a case, as a run would have left them, and how detectors failed.
-fn records(
-    surveyed: &Surveyed<PackedCases>,
-    said: Vec<Said>,
-    plan: &Plan,
-) -> RunResult<(PackedRecords, Errors)> {
-    let (mut records, mut errors) = (PackedRecords::default(), Errors::default());
-    for (i, said) in said.into_iter().enumerate() {
-        let transcript = surveyed.cases.on(i, |case| Arc::clone(&case.id));
-        let blocks = said.ok_or_else(|| {
-            refused(format!(
-                "transcript {transcript:?} was not replayed by its shard; make the part anew"
-            ))
-        })?;
-        let record = Record { transcript, blocks };
-        if !record.fits(plan) {
-            return Err(of_another_plan());
-        }
-        errors.add(&record);
-        records.push(&record.blocks);
-    }
-    Ok((records, errors))
-}
-
-fn of_another_plan() -> Failure {
-    refused("a part has records of another plan; make the parts anew".into())
 }

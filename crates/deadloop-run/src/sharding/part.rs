@@ -5,14 +5,13 @@ use std::path::{Path, PathBuf};
 
 use deadloop_corpus::{Corpus, Shard, read_file};
 use deadloop_detect::DETECTORS;
-use deadloop_replay::{Plan, Programs};
-use deadloop_score::ProgramInfo;
+use deadloop_replay::Subject;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::failure::{Code, RunResult};
 use crate::folder::fingerprint;
-use crate::programs;
+use crate::programs::Known;
 use crate::request::Request;
 use crate::survey::side_files;
 
@@ -49,12 +48,12 @@ pub(crate) struct Whole {
     pub(super) request: Value,
     /// The texts of the files that it read: grid and settings.
     pub(super) read: BTreeMap<PathBuf, String>,
-    /// A hash of every setting that was replayed.
+    /// A hash of every setting that was asked.
     pub(super) plan: String,
     /// The unit for which grids and limits were made, where they were made by default.
     pub(super) unit: Option<String>,
     /// Who the programs of the plan said they are, and what their results depend on.
-    pub(super) programs: (Vec<ProgramInfo>, Vec<String>),
+    pub(super) programs: Known,
     /// The corpus.
     pub(super) corpus: Looked,
 }
@@ -129,8 +128,8 @@ impl Looked {
 impl Whole {
     pub(super) fn of(
         request: &Request<'_>,
-        plan: &Plan,
-        (corpus, running): (&Corpus, &Programs),
+        subject: &impl Subject,
+        corpus: &Corpus,
     ) -> RunResult<Self> {
         let text = |path: &&Path| {
             let text = std::fs::read_to_string(path).map_err(|e| Code::Usage.error(e))?;
@@ -142,9 +141,9 @@ impl Whole {
             detectors: versions(),
             request: request.asked.clone(),
             read: read.map(text).collect::<RunResult<_>>()?,
-            plan: hash(plan),
+            plan: hash(&subject.fingerprint()),
             unit: request.unit.map(|unit| unit.name().into()),
-            programs: (programs::described(running), programs::inputs(running)),
+            programs: Known::of(subject),
             corpus: Looked::at(request.corpus, corpus)?,
         })
     }
@@ -247,9 +246,9 @@ pub(super) fn versions() -> BTreeMap<String, u64> {
         .collect()
 }
 
-/// A short name of a plan.
-pub(super) fn hash(plan: &Plan) -> String {
-    fingerprint(&[plan.fingerprint()])
+/// A short name of a subject.
+pub(super) fn hash(subject: &str) -> String {
+    fingerprint(&[subject.to_owned()])
 }
 
 /// The first place at which two requests differ, as `select.models`.

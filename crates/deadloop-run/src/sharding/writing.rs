@@ -1,4 +1,4 @@
-//! A shard replayed into a part: one pass, in bounded memory (two batches of transcripts and the labels), every line
+//! A subject asked about one shard, into a part: one pass, in bounded memory (two batches of transcripts and the labels), every line
 //! written when it is known.
 
 use std::ops::ControlFlow;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use deadloop_corpus::{Corpus, Problem, Shard, prove_writable};
-use deadloop_replay::{Decided, Interrupted, Plan, Programs, Watch};
+use deadloop_replay::{Interrupted, Subject, each_for};
 use deadloop_score::{Case, LabelsFile, write_text};
 
 use super::engine;
@@ -16,7 +16,6 @@ use crate::failure::{Code, RunResult};
 use crate::findings::{Finder, Found, labels_first};
 use crate::host::watched;
 use crate::outputs::apart;
-use crate::programs;
 use crate::request::Request;
 use crate::stamps::Stamps;
 use crate::survey::{Wanted, listing, open, refuse_machine};
@@ -33,10 +32,9 @@ pub struct Written {
 }
 
 /// A shard at work.
-struct Work<'a> {
+struct Work<'a, S> {
     request: &'a Request<'a>,
-    plan: &'a Plan,
-    running: &'a Programs,
+    subject: &'a S,
     shard: Shard,
     /// All files of the corpus, in their order.
     files: &'a [PathBuf],
@@ -47,16 +45,19 @@ struct Work<'a> {
     hopeless: AtomicBool,
 }
 
-/// Replays one shard of the files of the corpus, and writes the part. A part that is there already stays.
-pub(crate) fn write(request: &Request<'_>, plan: &Plan, shard: Shard) -> RunResult<Written> {
+/// Asks a subject about one shard of the files of the corpus, and writes the part. A part that is there already stays.
+pub(crate) fn write<S: Subject>(
+    request: &Request<'_>,
+    shard: Shard,
+    subject: &S,
+) -> RunResult<Written> {
     let out = request.out;
     prepare(request)?;
     let corpus = open(request.corpus)?;
     let own = corpus.shard(shard);
     let stamps = Stamps::of(&own);
-    let running = programs::start(plan, request.host)?;
     let mut part = Part {
-        whole: Whole::of(request, plan, (&corpus, &running))?,
+        whole: Whole::of(request, subject, &corpus)?,
         shard: shard.to_string(),
         records: 0,
         bytes: Default::default(),
@@ -82,8 +83,7 @@ pub(crate) fn write(request: &Request<'_>, plan: &Plan, shard: Shard) -> RunResu
     }
     let work = Work {
         request,
-        plan,
-        running: &running,
+        subject,
         shard,
         files: corpus.files(),
         corpus: &own,
@@ -182,7 +182,7 @@ fn write_names(
     file.finish()
 }
 
-impl Work<'_> {
+impl<S: Subject> Work<'_, S> {
     /// Replays the shard and writes its records; returns how many there are. `problems`: those of labels.csv.
     fn run(&self, mut problems: Vec<Problem>) -> RunResult<u64> {
         let mut file = Writer::create(&self.request.out.join(RECORDS))?;
@@ -219,12 +219,11 @@ impl Work<'_> {
             let line = |entry, raw| {
                 self.line(finder.find(entry, raw, |entry, case| {
                     let idle = self.sealed(case) || self.hopeless.load(Ordering::Relaxed);
-                    (!idle)
-                        .then(|| self.decide(&entry.transcript, watch))
-                        .transpose()
+                    let say = || self.subject.say(&entry.transcript, watch.cancel);
+                    (!idle).then(say).transpose()
                 }))
             };
-            self.running.each(self.corpus, watch, line, |line| {
+            each_for(self.subject, self.corpus, watch, line, |line| {
                 let taken = line.map(|(text, wrong)| {
                     self.hopeless
                         .fetch_or(fails && !wrong.is_empty(), Ordering::Relaxed);
@@ -242,7 +241,7 @@ impl Work<'_> {
             })
         });
         written?;
-        if let Some(what) = self.running.failure() {
+        if let Some(what) = self.subject.failure() {
             return Err(Code::Unexpected.error(what));
         }
         pass.map_err(|Interrupted| {
@@ -265,27 +264,15 @@ impl Work<'_> {
         }
         let mut file = Writer::create(&self.request.out.join(RECORDS))?;
         let whole = (self.files, self.shard);
-        let lines = engine::take(self.request, self.plan, whole, (from, &mut file))?;
+        let lines = engine::take(self.request, self.subject, whole, (from, &mut file))?;
         file.finish()?;
         Ok(lines)
-    }
-
-    fn decide(
-        &self,
-        transcript: &deadloop_corpus::Transcript,
-        watch: &Watch<'_>,
-    ) -> Result<Vec<Decided>, Interrupted> {
-        let chunks = self.request.judging.chunks;
-        let record = self
-            .running
-            .decide(self.plan, transcript, chunks, watch.cancel);
-        record.map(|record| record.blocks)
     }
 
     /// A record as a line, with what is wrong with it.
     fn line(
         &self,
-        found: Found<Result<Option<Vec<Decided>>, Interrupted>>,
+        found: Found<Result<Option<S::Said>, Interrupted>>,
     ) -> Result<(RunResult<String>, Vec<Problem>), Interrupted> {
         let found = Found {
             case: found.case,

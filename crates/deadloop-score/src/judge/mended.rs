@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use deadloop_replay::detect::repair::{Action, Delivered, Meaning};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// What was meant by one text.
@@ -21,7 +22,8 @@ pub struct MeantText {
 }
 
 /// The verdict on the repair of one stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Mended {
     /// The stream was intact, and it was left so.
     Intact,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use deadloop_replay::repairers::{Delay, Variant};
+use serde::{Deserialize, Serialize};
 
 use super::choose::{Candidate, Judged, RepairChoice, RepairTally, best, choose_repair};
 use crate::files::repairs::{RepairRow, RepairScore};
@@ -10,7 +11,7 @@ use crate::judge::Mended;
 use crate::tally::rank;
 
 /// The verdicts on the repairs of one stream.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MendedStream {
     /// The id of the transcript.
     pub id: String,
@@ -25,7 +26,7 @@ pub struct MendedStream {
 }
 
 /// What a variant made of a stream.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Fare {
     /// The index of the variant.
     pub variant: usize,

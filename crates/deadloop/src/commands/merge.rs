@@ -7,10 +7,12 @@ use std::sync::Arc;
 use clap::Args;
 use serde::Deserialize;
 
+use super::budget::Budget;
+use super::repair::Repair;
 use super::replay::Replay;
 use super::sweep::Sweep;
 use super::tune::Tune;
-use super::{replay, sweep, tune};
+use super::{budget, repair, replay, sweep, tune};
 use crate::args::{At, Global, Judge, Output, Transient, Unit};
 use crate::exit::{Code, Outcome};
 use crate::settings;
@@ -44,7 +46,7 @@ pub(crate) struct Merge {
 }
 
 /// How alarms are judged, where it differs from what the shards were made with.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, PartialEq, Args)]
 #[command(next_help_heading = "Judging")]
 struct Anew {
     /// The unit in which loops and healthy output are counted
@@ -101,6 +103,8 @@ enum Asked {
     Tune(Box<Tune>),
     Sweep(Box<Sweep>),
     Replay(Box<Replay>),
+    Repair(Box<Repair>),
+    Budget(Box<Budget>),
 }
 
 pub(super) fn run(args: &Merge, global: Global) -> Outcome {
@@ -113,56 +117,65 @@ pub(super) fn run(args: &Merge, global: Global) -> Outcome {
     settings::keep(parts.read());
     match asked {
         Asked::Tune(mut tune) => {
-            let Tune {
-                corpus,
-                out,
-                judge,
-                output,
-                ..
-            } = &mut *tune;
-            args.put(&parts, (corpus, out), (judge, output));
+            args.place(&parts, &mut tune.corpus, &mut tune.out);
+            args.put(&parts, &mut tune.judge, &mut tune.output);
             tune::run(&tune, global)
         }
         Asked::Sweep(mut sweep) => {
-            let Sweep {
-                corpus,
-                out,
-                judge,
-                output,
-                ..
-            } = &mut *sweep;
-            args.put(&parts, (corpus, out), (judge, output));
+            args.place(&parts, &mut sweep.corpus, &mut sweep.out);
+            args.put(&parts, &mut sweep.judge, &mut sweep.output);
             sweep::run(&sweep, global)
         }
         Asked::Replay(mut replay) => {
-            let Replay {
-                corpus,
-                out,
-                judge,
-                output,
-                ..
-            } = &mut *replay;
-            args.put(&parts, (corpus, out), (judge, output));
+            args.place(&parts, &mut replay.corpus, &mut replay.out);
+            args.put(&parts, &mut replay.judge, &mut replay.output);
             replay::run(&replay, global)
+        }
+        Asked::Repair(mut repair) => {
+            args.place(&parts, &mut repair.corpus, &mut repair.out);
+            args.only_where("repair")?;
+            repair.csv |= args.csv;
+            repair.no_excerpts |= args.no_excerpts;
+            repair.force = args.force;
+            repair.sharded.parts = Some(parts);
+            repair::run(&repair, global)
+        }
+        Asked::Budget(mut budget) => {
+            args.place(&parts, &mut budget.corpus, &mut budget.out);
+            args.only_where("budget")?;
+            budget.csv |= args.csv;
+            budget.force = args.force;
+            budget.sharded.parts = Some(parts);
+            budget::run(&budget, global)
         }
     }
 }
 
 impl Merge {
-    /// Overrides the options of the shards with what is given here.
-    fn put(
-        &self,
-        parts: &Arc<Parts>,
-        (corpus, out): (&mut PathBuf, &mut PathBuf),
-        (judge, output): (&mut Judge, &mut Output),
-    ) {
+    /// Where the corpus is, and where the results go.
+    fn place(&self, parts: &Parts, corpus: &mut PathBuf, out: &mut PathBuf) {
         let path = self.corpus.as_deref().unwrap_or(parts.corpus());
         *corpus = path.to_path_buf();
         out.clone_from(&self.out);
+    }
+
+    /// Overrides the options of the shards with what is given here.
+    fn put(&self, parts: &Arc<Parts>, judge: &mut Judge, output: &mut Output) {
         self.judge.put(judge);
         output.csv |= self.csv;
         output.no_excerpts |= self.no_excerpts;
         output.force = self.force;
-        output.parts = Some(Arc::clone(parts));
+        output.sharded.parts = Some(Arc::clone(parts));
+    }
+
+    /// Refuses options of judging where no alarm is judged.
+    fn only_where(&self, command: &str) -> Outcome {
+        if self.judge == Anew::default() {
+            return Ok(());
+        }
+        let what = format!(
+            "the parts are of deadloop {command}, which judges no alarm; leave out the options of judging"
+        );
+        Err(Code::Usage.error(what))
     }
 }

@@ -72,7 +72,7 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
     let evidence = Evidence::new(&plan, &cases, &records)?;
     let scored = done.score(&evidence, None, &[], (&args.output.by, args.output.csv))?;
     tell_no_csv(args.output.csv, &scored, global);
-    done.manifest.models_left_out = scored.left_out;
+    done.run.manifest.models_left_out = scored.left_out;
     let marked = Marked {
         shown: &[],
         chosen: &Default::default(),
@@ -81,8 +81,8 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
         names: &Default::default(),
     };
     let scoring = done.scoring(&evidence, &[], &[], false);
-    write_pareto(done.folder.path(), &scoring, &scored.fronts, &marked)?;
-    let folder = done.folder.path();
+    write_pareto(done.run.folder.path(), &scoring, &scored.fronts, &marked)?;
+    let folder = done.run.folder.path();
     write_regions(folder, &evidence, plan.cells(), &[], &done.judge)?;
     done.sum_up(json!({"cells": plan.cells(), "rows": scored.rows}));
     if let (Some(front), false) = (scored.fronts.get("*"), global.quiet || global.json) {

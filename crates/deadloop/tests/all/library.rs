@@ -68,7 +68,7 @@ fn plan() -> (Plan, Settings, usize) {
 /// Replays, scores, and finishes.
 fn run(request: &Request<'_>) -> Result<(), Failure> {
     let (plan, settings, cell) = plan();
-    let Done::Replayed(done) = replay(request, &plan, &settings)? else {
+    let Done::Ran(done) = replay(request, &plan, &settings)? else {
         panic!("a folder that holds nothing");
     };
     let done: Replayed = *done;

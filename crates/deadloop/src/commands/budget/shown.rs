@@ -1,48 +1,40 @@
 //! What the page of a budget shows: every world's settings, one run turn by turn.
 
 use deadloop_replay::budget::trace;
-use deadloop_report::budget::{BudgetPoint, Page, PriceRow, Strip, Trace, World};
-use deadloop_score::budget::{BudgetPrice, LimitRow};
+use deadloop_report::budget::{BudgetPoint, Page, PriceRow, Strip, Trace, World as WorldShown};
+use deadloop_run::budgets::{BudgetRun, Runs, World};
+use deadloop_score::budget::BudgetPrice;
 
 use super::Budget as BudgetArgs;
-use super::gather::Gathered;
-use super::make::{Judged, called, priced, total};
 use super::told;
 
 /// Points of a world that the page has, the reported ones aside.
 const POINTS: usize = 2_000;
 
 /// All of it.
-pub(super) fn page(
-    found: &Gathered,
-    judged: &[Judged<'_>],
-    args: &BudgetArgs,
-    limits: &[LimitRow],
-) -> Page {
-    let card = found.surveyed.corpus.card();
+pub(super) fn page(done: &BudgetRun, args: &BudgetArgs) -> Page {
+    let surveyed = &done.run.surveyed;
     Page {
-        corpus: card
-            .and_then(|card| card.name.clone())
-            .unwrap_or_else(|| "corpus".into()),
-        corpus_hash: found.surveyed.hash.clone(),
-        runs: found.ids.len() as u64,
-        worlds: judged.iter().map(world).collect(),
-        trace: traced(found, judged, args),
-        strips: strips(found),
-        limits: told::limit_table(limits),
+        corpus: surveyed.name.clone().unwrap_or_else(|| "corpus".into()),
+        corpus_hash: surveyed.hash.clone(),
+        runs: done.runs.ids.len() as u64,
+        worlds: done.worlds.iter().map(world).collect(),
+        trace: traced(done, args),
+        strips: strips(&done.runs),
+        limits: told::limit_table(&done.limits),
     }
 }
 
-fn world(one: &Judged<'_>) -> World {
+fn world(one: &World) -> WorldShown {
     let (stage, advice) = (&one.known.stage, &one.advice);
     let point = |play: usize| {
-        let budget = priced(&stage.plays[play], one.cache);
-        let tally = total(&one.known.swept.plays[play]);
+        let budget = one.setting(play);
+        let tally = one.total(play);
         let (cost, never) = (tally.own.cost(one.cache), tally.own_free.cost(one.cache));
         let interval = one.sure[play].and_then(|sure| sure.cost);
         BudgetPoint {
             setting: budget.id(),
-            names: called(one, play),
+            names: one.called(play),
             policy: budget.policy.name().into(),
             threshold: budget.threshold,
             keep: budget.keep,
@@ -58,8 +50,8 @@ fn world(one: &Judged<'_>) -> World {
             candidate: advice.candidate == Some(play),
         }
     };
-    let shown = |play: &usize| *play < POINTS || !called(one, *play).is_empty();
-    let never = total(&one.known.swept.never);
+    let shown = |play: &usize| *play < POINTS || !one.called(*play).is_empty();
+    let never = one.never();
     let price = |price: &BudgetPrice| {
         let budget = &stage.plays[price.play];
         PriceRow {
@@ -68,10 +60,10 @@ fn world(one: &Judged<'_>) -> World {
             overflow: price.held_out_overflow,
             hi: price.hi,
             cost: price.held_out_cost,
-            is: called(one, price.play),
+            is: one.called(price.play),
         }
     };
-    World {
+    WorldShown {
         window: stage.never.window,
         cache: one.cache,
         counter: stage.never.counter.name().into(),
@@ -88,8 +80,9 @@ fn world(one: &Judged<'_>) -> World {
 
 /// The run that the page draws: the one that was asked for, else the one with the most summaries under the setting in
 /// use of the first window in which there is one.
-fn traced(found: &Gathered, judged: &[Judged<'_>], args: &BudgetArgs) -> Option<Trace> {
-    let summaries = |one: &Judged<'_>| {
+fn traced(done: &BudgetRun, args: &BudgetArgs) -> Option<Trace> {
+    let (found, judged) = (&done.runs, &done.worlds);
+    let summaries = |one: &World| {
         let budget = &one.known.stage.plays[one.advice.in_use];
         let played = found.field.played(budget);
         let most = played
@@ -129,7 +122,7 @@ fn traced(found: &Gathered, judged: &[Judged<'_>], args: &BudgetArgs) -> Option<
 }
 
 /// The turns of the runs of each source, and how many of them are in a loop.
-fn strips(found: &Gathered) -> Vec<Strip> {
+fn strips(found: &Runs) -> Vec<Strip> {
     let of = |name: &String| {
         let own = found.limits.iter().filter(|case| *case.source == **name);
         let mut runs: Vec<(u64, u64)> = own

@@ -2,10 +2,9 @@
 
 use deadloop_replay::budget::{Budget, BudgetTally, Policy};
 use deadloop_report::budget::LIMIT_HEADER;
-use deadloop_score::budget::{BudgetOptions, LimitRow};
+use deadloop_run::budgets::{BudgetRun, Runs, World};
+use deadloop_score::budget::LimitRow;
 
-use super::gather::Gathered;
-use super::make::{Judged, called};
 use crate::show;
 
 /// Worlds whose settings are all told; of more there is a line each.
@@ -28,17 +27,13 @@ pub(super) fn setting(b: &Budget) -> String {
 }
 
 /// Everything.
-pub(super) fn told(
-    found: &Gathered,
-    judged: &[Judged<'_>],
-    limits: &[LimitRow],
-    options: &BudgetOptions,
-) -> String {
+pub(super) fn told(done: &BudgetRun) -> String {
+    let (found, judged) = (&done.runs, &done.worlds);
     let mut parts = vec![format!(
         "{} in {}; {} overflow allowed",
         show::several(found.ids.len() as u64, "run"),
         show::several(found.names.len() as u64, "source"),
-        show::percent(Some(options.limit)),
+        show::percent(Some(done.options.limit)),
     )];
     if found.turnless > 0 {
         parts.push(format!(
@@ -56,15 +51,9 @@ pub(super) fn told(
                 .filter(|part| !part.is_empty()),
         );
     }
-    parts.push(limits_told(limits));
+    parts.push(limits_told(&done.limits));
     parts.retain(|part| !part.is_empty());
     parts.join("\n\n")
-}
-
-fn total(tallies: &[BudgetTally]) -> BudgetTally {
-    let mut sum = BudgetTally::default();
-    tallies.iter().for_each(|tally| sum += *tally);
-    sum
 }
 
 fn ratio(tally: &BudgetTally, cache: f64) -> Option<f64> {
@@ -80,11 +69,11 @@ fn again(tally: &BudgetTally, cache: f64) -> Option<f64> {
 }
 
 /// A line a world.
-fn verdicts(judged: &[Judged<'_>]) -> String {
-    let row = |one: &Judged<'_>| {
-        let never = total(&one.known.swept.never);
+fn verdicts(judged: &[World]) -> String {
+    let row = |one: &World| {
+        let never = one.never();
         let of = |play: usize| {
-            let tally = total(&one.known.swept.plays[play]);
+            let tally = one.total(play);
             let cost = show::number(ratio(&tally, one.cache), 2);
             (show::count(tally.overflow), cost)
         };
@@ -136,20 +125,15 @@ fn verdicts(judged: &[Judged<'_>]) -> String {
 }
 
 /// The settings of a world that are reported, without a guard first.
-fn world(one: &Judged<'_>) -> String {
-    let known = one.known;
-    let mut rows = vec![line(
-        "never",
-        &known.stage.never,
-        &total(&known.swept.never),
-        one.cache,
-    )];
+fn world(one: &World) -> String {
+    let known = &one.known;
+    let mut rows = vec![line("never", &known.stage.never, &one.never(), one.cache)];
     for (at, play) in known.stage.plays.iter().enumerate() {
-        let names = called(one, at);
+        let names = one.called(at);
         if names.is_empty() {
             continue;
         }
-        let mut row = line(&names, play, &total(&known.swept.plays[at]), one.cache);
+        let mut row = line(&names, play, &one.total(at), one.cache);
         let sure = one.sure[at].unwrap_or_default();
         let ends = |i: deadloop_score::Interval| format!("{:.2} .. {:.2}", i.lo, i.hi);
         row[9] = sure.cost.map_or("n/a".into(), ends);
@@ -201,7 +185,7 @@ fn line(names: &str, budget: &Budget, t: &BudgetTally, cache: f64) -> Vec<String
 }
 
 /// The setting in use and the candidate, source by source.
-fn by_source(found: &Gathered, one: &Judged<'_>) -> String {
+fn by_source(found: &Runs, one: &World) -> String {
     if found.names.len() < 2 {
         return String::new();
     }

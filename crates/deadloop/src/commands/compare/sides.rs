@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use deadloop_detect::Settings;
-use deadloop_replay::{Job, Plan, Programs, RunError, run};
+use deadloop_replay::{Guards, Job, Plan, Programs, RunError, run};
 use deadloop_score::{About, Evidence, JudgeOptions, Side};
 
 use super::Compare;
@@ -149,9 +149,11 @@ fn records(
     let job = Job {
         corpus: &surveyed.corpus,
         ids: &surveyed.ids(),
-        plan,
-        programs,
-        chunks: args.judge.chunks,
+        subject: &Guards {
+            plan,
+            programs,
+            chunks: args.judge.chunks,
+        },
     };
     let ran = watched("replaying", global.quiet, |watch| run(&job, None, watch));
     let ran = ran.map_err(|e| match e {

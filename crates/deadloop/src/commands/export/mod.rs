@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use deadloop_detect::{Chars, Event, Settings, Unit};
-use deadloop_replay::{Job, Plan, run as replayed};
+use deadloop_replay::{Guards, Job, Plan, run as replayed};
 use deadloop_score::measure::{DELAY, RECALL};
 use deadloop_score::{Count, Evidence, Tally, wrong_rate};
 use serde_json::{Value, json};
@@ -159,9 +159,11 @@ fn measured(
     let job = Job {
         corpus: &surveyed.corpus,
         ids: &surveyed.ids(),
-        plan: &plan,
-        programs: &running,
-        chunks: args.judge.chunks,
+        subject: &Guards {
+            plan: &plan,
+            programs: &running,
+            chunks: args.judge.chunks,
+        },
     };
     let ran = watched("replaying", global.quiet, |watch| {
         replayed(&job, None, watch)

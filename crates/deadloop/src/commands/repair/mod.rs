@@ -15,9 +15,11 @@ use std::path::PathBuf;
 use clap::Args;
 use deadloop_replay::repairers::{DEFAULT_GRID, RepairGrid, Variant};
 use deadloop_report::repairs_page;
-use deadloop_run::repairs::{RepairRequest, RepairRun, repair};
+use deadloop_run::Request;
+use deadloop_run::repairs::{RepairRun, Repairers, repair};
 use deadloop_score::repairs::{ChosenRepair, ScoredRepairs};
 use deadloop_score::write_text;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 mod live;
@@ -28,18 +30,21 @@ pub(crate) use live::Live;
 use pages::{choices, columns, page, sentence, why};
 pub(crate) use steps::{lines as step_lines, steps};
 
-use crate::args::{Global, Select};
+use crate::args::{Global, Select, Sharded};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
+use crate::replaying::{bare_request, ran, say};
+use crate::settings::read;
 use crate::show;
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop synth --spec datasets/faults/spec.toml --out faults\n  deadloop repair faults --out repaired\n  deadloop repair faults --grid grid.toml --harm 1 --in-use tags/handlers --out repaired\n\nA grid:\n  [[repairer]]\n  name = \"tags\"            # think, tags, json, names, filter, replay, or command: a program\n  presets = true\n  [repairer.params]\n  edits = [0, 1, 2]\n\nTwo things do harm: a damaged stream that comes out wrong, with an action that the truth does not have or with other arguments; and an intact stream that is changed. For each repairer the command takes the variant that recovers most with at most the limit of either harm. The folder holds report.html (a matrix of faults and variants, and every wrong repair to open), settings.toml, repairs.parquet and scores.parquet, and arguments.csv if the corpus has real arguments that are not JSON.";
 
 /// The options of `repair`.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize, Deserialize)]
 pub(crate) struct Repair {
     /// A corpus that deadloop synth damaged (`kind = "fault"`), or one with calls whose arguments are not JSON
-    corpus: PathBuf,
+    #[serde(skip)]
+    pub(crate) corpus: PathBuf,
     /// The grid of repairers [default: every preset, and a grid of each repairer]
     #[arg(long, value_name = "FILE")]
     grid: Option<PathBuf>,
@@ -53,16 +58,21 @@ pub(crate) struct Repair {
     select: Select,
     /// Also repairs.csv and scores.csv
     #[arg(long)]
-    csv: bool,
+    pub(crate) csv: bool,
     /// Keep no text of the transcripts in the page
     #[arg(long)]
-    no_excerpts: bool,
+    pub(crate) no_excerpts: bool,
     /// Overwrite what is in the folder
     #[arg(long)]
-    force: bool,
+    #[serde(skip)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    #[serde(skip)]
+    pub(crate) sharded: Sharded,
     /// Where the results go
     #[arg(long, value_name = "DIR")]
-    out: PathBuf,
+    #[serde(skip)]
+    pub(crate) out: PathBuf,
 }
 
 fn percent(text: &str) -> Result<f64, String> {
@@ -76,42 +86,35 @@ pub(super) fn run(args: &Repair, global: Global) -> Outcome {
     let RepairGrid { variants, refused } =
         RepairGrid::parse(&text).map_err(|e| Code::Usage.error(format!("{from}:{e}")))?;
     all_known(&args.in_use, &variants)?;
-    let ran = repair(RepairRequest {
-        corpus: &args.corpus,
-        out: &args.out,
-        grid: (&text, args.grid.as_deref()),
+    let host = Terminal::of(global);
+    let request = Request {
+        command: "repair",
+        csv: args.csv,
+        excerpts: !args.no_excerpts,
+        force: args.force,
+        read: args.grid.iter().map(PathBuf::as_path).collect(),
+        grid: Some(text),
+        asked: json!({"repair": args}),
+        ..bare_request(
+            (&args.corpus, &args.out),
+            (&args.select, &args.sharded),
+            &host,
+        )?
+    };
+    let asked = Repairers {
         variants,
         refused,
-        selection: args.select.selection()?,
-        skip_bad: args.select.skips(),
-        seed: args.select.seed,
         harm: args.harm,
         in_use: &args.in_use,
-        csv: args.csv,
-        force: args.force,
-        args: std::env::args_os()
-            .map(|arg| arg.to_string_lossy().into_owned())
-            .collect(),
-        inputs: format!(
-            "{:?} {} {:?} {} {}",
-            args.select, args.harm, args.in_use, args.csv, args.no_excerpts
-        ),
-        host: &Terminal::of(global),
-    })?;
-    let Some(ran) = ran else {
-        if !global.quiet {
-            show::remark(format_args!(
-                "{}: already holds these results; nothing to do (--force makes them anew)",
-                args.out.display()
-            ));
-        }
+    };
+    let Some(mut ran) = ran(repair(&request, asked)?, &request, global)? else {
         return Ok(());
     };
     let chosen = ran.scored.chosen.iter();
     let shown: BTreeSet<usize> = chosen
         .flat_map(|chosen| columns(chosen, ran.variants()))
         .collect();
-    let wrong = ran.wrong(&shown, !args.no_excerpts)?;
+    let wrong = ran.wrong(&shown, !args.no_excerpts);
     let html = page(
         &args.corpus.display().to_string(),
         ran.variants(),
@@ -119,10 +122,16 @@ pub(super) fn run(args: &Repair, global: Global) -> Outcome {
         args.harm / 100.0,
         wrong,
     );
-    let report = ran.folder.path().join("report.html");
+    let report = ran.run.folder.path().join("report.html");
     write_text(&report, &repairs_page(&html)?)?;
-    ran.finish(&settings(ran.variants(), &ran.scored))?;
-    tell(args, &ran, global)
+    ran.run.manifest.summary = summary(&ran);
+    let (manifest, lines) = (ran.run.manifest.clone(), told(&ran));
+    let settings = settings(ran.variants(), &ran.scored);
+    ran.finish(&settings)?;
+    if global.json {
+        return say(&args.out, &manifest, global);
+    }
+    tell(args, &lines, global)
 }
 
 /// Refuses names that no variant has.
@@ -142,15 +151,7 @@ fn all_known(names: &[String], variants: &[Variant]) -> Outcome {
 fn grid(args: &Repair) -> Outcome<(String, String)> {
     match &args.grid {
         None => Ok((DEFAULT_GRID.to_owned(), "the default grid".to_owned())),
-        Some(path) => {
-            let text = std::fs::read_to_string(path).map_err(|e| {
-                Code::Usage.error(format!(
-                    "{}: {e}; expected a grid of [[repairer]]",
-                    path.display()
-                ))
-            })?;
-            Ok((text, path.display().to_string()))
-        }
+        Some(path) => Ok((read(path)?, path.display().to_string())),
     }
 }
 
@@ -177,7 +178,7 @@ fn settings(variants: &[Variant], scored: &ScoredRepairs) -> String {
 }
 
 /// The result for programs.
-fn told(args: &Repair, ran: &RepairRun) -> serde_json::Value {
+fn summary(ran: &RepairRun) -> serde_json::Map<String, serde_json::Value> {
     let variants = ran.variants();
     let choices = ran.scored.chosen.iter().map(|chosen| {
         json!({
@@ -188,22 +189,16 @@ fn told(args: &Repair, ran: &RepairRun) -> serde_json::Value {
             "reason": sentence(chosen, variants),
         })
     });
-    json!({
-        "out": args.out.display().to_string(),
-        "streams": ran.outcomes.len(),
-        "broken_arguments": ran.broken,
-        "variants": variants.len(),
-        "choices": choices.collect::<Vec<_>>(),
-    })
+    let mut said = serde_json::Map::new();
+    said.insert("streams".into(), ran.outcomes.len().into());
+    said.insert("broken_arguments".into(), ran.broken.into());
+    said.insert("variants".into(), variants.len().into());
+    said.insert("choices".into(), choices.collect());
+    said
 }
 
-fn tell(args: &Repair, ran: &RepairRun, global: Global) -> Outcome {
-    if global.json {
-        return show::print(&told(args, ran).to_string());
-    }
-    if global.quiet {
-        return Ok(());
-    }
+/// The result for a person.
+fn told(ran: &RepairRun) -> String {
     let mut lines = vec![format!(
         "{} streams, {} variants",
         show::count(ran.outcomes.len() as u64),
@@ -225,7 +220,14 @@ fn tell(args: &Repair, ran: &RepairRun, global: Global) -> Outcome {
             lines.extend(why);
         }
     }
-    show::print(&lines.join("\n"))?;
+    lines.join("\n")
+}
+
+fn tell(args: &Repair, lines: &str, global: Global) -> Outcome {
+    if global.quiet {
+        return Ok(());
+    }
+    show::print(lines)?;
     show::remark(format_args!(
         "report: {}",
         args.out.join("report.html").display()

@@ -84,9 +84,9 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
     };
     count_openings(args, &done, global)?;
     for ((label, _), cell) in named.iter().zip(&cells) {
-        name(&mut done.manifest, &plan, *cell, label);
+        name(&mut done.run.manifest, &plan, *cell, label);
     }
-    name(&mut done.manifest, &plan, cells[0], "current");
+    name(&mut done.run.manifest, &plan, cells[0], "current");
     let mut distinct = cells.clone();
     distinct.sort_unstable();
     distinct.dedup();
@@ -98,7 +98,7 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
         (&args.output.by, args.output.csv),
     )?;
     let means = intervals(&done, &evidence, &distinct)?;
-    write_regions(done.folder.path(), &evidence, 0, &distinct, &done.judge)?;
+    write_regions(done.run.folder.path(), &evidence, 0, &distinct, &done.judge)?;
     Opening {
         evidence: &evidence,
         focus: [("*".to_owned(), (cells[0], named[0].clone()))].into(),
@@ -113,9 +113,9 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
     let summary = told::summary(&done, &evidence, &named, &cells, global)?;
     let next = next(args, worst(&done, &evidence, cells[0]));
     done.sum_up(summary);
-    done.manifest.models_left_out = scored.left_out;
-    done.manifest.beside_floors = scored.beside_floors;
-    done.manifest.macro_means = means;
+    done.run.manifest.models_left_out = scored.left_out;
+    done.run.manifest.beside_floors = scored.beside_floors;
+    done.run.manifest.macro_means = means;
     finish(*done, Ok(()), global)?;
     let next: Vec<&str> = next.iter().map(String::as_str).collect();
     show::next(&next, global)
@@ -157,7 +157,7 @@ fn refuse_off(named: &[Named]) -> Outcome {
 /// Where transcripts of the sealed split are scored with what `tune` chose, its folder counts it.
 fn count_openings(args: &Replay, done: &Replayed, global: Global) -> Outcome {
     let sealed = |case: &Case| case.split.as_deref() == Some(SEALED);
-    if !done.surveyed.cases.any(sealed) {
+    if !done.run.surveyed.cases.any(sealed) {
         return Ok(());
     }
     for file in &args.settings {
@@ -183,7 +183,7 @@ pub(super) fn intervals(
 ) -> Outcome<MacroMeans> {
     let scoring = done.scoring(evidence, &[], cells, false);
     let subjects = [("*".to_owned(), evidence.every())];
-    write_intervals(done.folder.path(), &scoring, cells, &subjects)?;
+    write_intervals(done.run.folder.path(), &scoring, cells, &subjects)?;
     let means = |cell: &usize| {
         let means = macro_means(evidence, *cell, &done.judge, &done.worth);
         (evidence.plan().id(*cell), means)

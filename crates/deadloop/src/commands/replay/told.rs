@@ -106,7 +106,7 @@ fn json(
         })
     };
     let rows: Vec<_> = rows.iter().zip(cells).map(row).collect();
-    let rejected = done.surveyed.problems.len();
+    let rejected = done.run.surveyed.problems.len();
     json!({"rejected": rejected, "settings": rows})
 }
 
@@ -132,7 +132,7 @@ fn would_cut(done: &Replayed, evidence: &impl AnyEvidence, cell: usize) -> (u64,
         })
     };
     let cut = (0..evidence.cases().number()).filter(alarms).count() as u64;
-    let chars = done.manifest.corpus.chars;
+    let chars = done.run.manifest.corpus.chars;
     (cut, (chars > 0).then(|| cut as f64 * 1e6 / chars as f64))
 }
 

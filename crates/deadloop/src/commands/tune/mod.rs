@@ -67,7 +67,7 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
         return Ok(());
     };
     weighed(&mut options, &done, args, &current);
-    planned.describe(&mut done.manifest, args, &options);
+    planned.describe(&mut done.run.manifest, args, &options);
     let (cases, records) = done.unpacked(&planned.plan);
     let evidence = Evidence::new(&planned.plan, &cases, &records)?;
     options.doubted = doubted::doubted(&done, &evidence, (planned.in_use, &options), global.quiet)?;
@@ -80,16 +80,16 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     };
     let mut choices = work.choose()?;
     if let Some(choices) = &mut choices {
-        planned.name(&mut done.manifest, choices);
+        planned.name(&mut done.run.manifest, choices);
         told::lead_on(choices, args, &options);
-        done.manifest.advice = Some(choices.advice.clone());
+        done.run.manifest.advice = Some(choices.advice.clone());
     }
     let worth = choices.as_ref().map(Choices::worth_reporting);
     let reported = planned.reported(&worth.unwrap_or_default());
     let (scored, head) = work.write(&done, choices.as_ref(), &reported)?;
-    done.manifest.models_left_out = scored.left_out;
-    done.manifest.beside_floors = scored.beside_floors;
-    done.manifest.macro_means = intervals(&done, &evidence, &reported)?;
+    done.run.manifest.models_left_out = scored.left_out;
+    done.run.manifest.beside_floors = scored.beside_floors;
+    done.run.manifest.macro_means = intervals(&done, &evidence, &reported)?;
     let result = match &choices {
         Some(choices) => work.conclude(&done, choices, &head),
         None => work.calibrate(&done),
@@ -111,7 +111,12 @@ fn weighed(options: &mut ChooseOptions, done: &Replayed, args: &Tune, current: &
 
 /// The unit of choice: `--unit`, or the unit of the parts, or the unit of the corpus.
 fn unit(args: &Tune) -> Outcome<Unit> {
-    let of_parts = args.output.parts.as_ref().and_then(|parts| parts.unit());
+    let of_parts = args
+        .output
+        .sharded
+        .parts
+        .as_ref()
+        .and_then(|parts| parts.unit());
     match (args.judge.unit, of_parts) {
         (Some(unit), _) => Ok(unit.unit()),
         (None, Some(unit)) => Ok(unit),
@@ -176,14 +181,14 @@ impl Work<'_> {
         let by = (&args.output.by[..], args.output.csv);
         let scored = done.score(evidence, Some(planned.in_use), reported, by)?;
         tell_no_csv(args.output.csv, &scored, self.global);
-        let dir = done.folder.path();
+        let dir = done.run.folder.path();
         let chosen = choices.map(Choices::cells).unwrap_or_default();
         let marked = Marked {
             shown: reported,
             chosen: &chosen,
             candidate: choices.and_then(|c| c.pooled.candidate),
             in_use: Some(planned.in_use),
-            names: &done.manifest.settings,
+            names: &done.run.manifest.settings,
         };
         let scoring = done.scoring(evidence, &[], reported, false);
         write_pareto(dir, &scoring, &scored.fronts, &marked)?;
@@ -208,7 +213,7 @@ impl Work<'_> {
         choices: &Choices,
         head: &ExcerptsHead,
     ) -> Outcome<(Value, Outcome)> {
-        let dir = done.folder.path();
+        let dir = done.run.folder.path();
         write_choice(dir, choices, self.options)?;
         write_settings(
             dir,

@@ -38,7 +38,7 @@ pub(crate) fn calibrated(
         budget,
     } = asked;
     let found = calibrate(evidence, candidates.clone(), *current, *budget, &done.judge);
-    let dir = done.folder.path();
+    let dir = done.run.folder.path();
     write_budget(dir, evidence.plan, &found)?;
     if found.groups < GROUPS {
         return Err(Code::TooLittle.error(format!(

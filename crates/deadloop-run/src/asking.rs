@@ -1,0 +1,271 @@
+//! [`Opened::ask`]: a subject over the corpus of a request, from the folder to the manifest. Guards, repairers and budgets
+//! are run alike: checked before any work, resumed from a journal, put together from parts.
+
+use std::path::Path;
+use std::time::Instant;
+
+use deadloop_corpus::Entry;
+use deadloop_replay::{Entered, Job, Journal, JournalError, RunError, Subject, run_into};
+use deadloop_score::{Case, Manifest};
+use serde::de::DeserializeOwned;
+
+use crate::failure::{Code, Failure, RunResult};
+use crate::folder::{Folder, State, fingerprint};
+use crate::host::watched;
+use crate::kept::Kept;
+use crate::looking::{Seen, find};
+use crate::manifest::{manifest, now};
+use crate::programs::Known;
+use crate::request::Request;
+use crate::survey::Surveyed;
+
+/// A request whose folder is there and whose corpus was looked through.
+pub(crate) struct Opened<'a, C, S> {
+    request: &'a Request<'a>,
+    folder: Folder,
+    /// The corpus, which the caller may still alter.
+    pub(crate) surveyed: Surveyed<C>,
+    /// For parts: what the subject said of each transcript.
+    known: Option<Vec<Option<S>>>,
+    began: Instant,
+}
+
+/// A request whose subject has answered for every transcript that is meant.
+pub struct Answered<C> {
+    /// Where the results go.
+    pub folder: Folder,
+    /// The corpus as it was looked through.
+    pub surveyed: Surveyed<C>,
+    /// What the folder will say of the run. The caller adds what it chose.
+    pub manifest: Manifest,
+    journal: Option<Journal>,
+    began: Instant,
+}
+
+/// How asking ended.
+pub(crate) enum Asked<C> {
+    /// The folder holds the result of the same request already.
+    Already(Folder, Box<Manifest>),
+    /// Every transcript is answered for, and the folder is empty.
+    Answered(Box<Answered<C>>),
+}
+
+impl<'a, C: Kept, S: DeserializeOwned> Opened<'a, C, S> {
+    /// Proves the folder writable and looks through the corpus; beside it, what `look` gave of each transcript that was read
+    /// here. `subject`: the fingerprint of what will be asked, which parts have to be of.
+    ///
+    /// # Errors
+    /// The folder or the corpus cannot be used, or parts are of something else.
+    pub(crate) fn of<T: Send>(
+        request: &'a Request<'a>,
+        subject: &str,
+        look: impl Fn(&Entry, &Case) -> T + Sync,
+    ) -> RunResult<(Self, Vec<T>)> {
+        let began = Instant::now();
+        let folder = request.folder()?;
+        let Seen {
+            surveyed,
+            looks,
+            known,
+        } = find(request, subject, look)?;
+        let opened = Self {
+            request,
+            folder,
+            surveyed,
+            known,
+            began,
+        };
+        Ok((opened, looks))
+    }
+
+    /// Asks the subject about each transcript; `keep` gets what it says, in the order of the corpus. `more`: what else the
+    /// result depends on.
+    ///
+    /// # Errors
+    /// The corpus is not whole or changes, nothing is selected, the folder holds something else, a program fails, somebody
+    /// stopped it.
+    pub(crate) fn ask(
+        self,
+        subject: &impl Subject<Said = S>,
+        more: Vec<String>,
+        keep: &mut dyn FnMut(Entered<S>),
+    ) -> RunResult<Asked<C>> {
+        let Self {
+            request,
+            folder,
+            surveyed,
+            known,
+            began,
+        } = self;
+        let programs = match request.parts.as_deref() {
+            None => Known::of(subject),
+            Some(parts) => parts.programs().clone(),
+        };
+        let inputs = inputs(request, (&surveyed.hash, &subject.fingerprint()), more);
+        let inputs = fingerprint(&[inputs, programs.inputs].concat());
+        if let State::Done(manifest) = folder.state(&inputs)? {
+            return Ok(Asked::Already(folder, manifest));
+        }
+        surveyed.accept(request.skip_bad, request.host)?;
+        surveyed.tell_absent(request.by, request.host);
+        let journal = match known {
+            Some(known) => put_together(&surveyed, subject, known, keep).map(|()| None)?,
+            None => run(request, (&surveyed, subject), (&folder, &inputs), keep)?,
+        };
+        unchanged(&surveyed)?;
+        folder.begin()?;
+        surveyed.write_rejected(folder.path())?;
+        let manifest = Manifest {
+            inputs,
+            programs: programs.described,
+            ..manifest(request, &surveyed)
+        };
+        Ok(Asked::Answered(Box::new(Answered {
+            folder,
+            surveyed,
+            manifest,
+            journal,
+            began,
+        })))
+    }
+}
+
+/// Everything that the bytes of a result depend on, the programs aside.
+fn inputs(
+    request: &Request<'_>,
+    (corpus, subject): (&str, &str),
+    more: Vec<String>,
+) -> Vec<String> {
+    let mut parts = vec![
+        format!("{} {}", env!("CARGO_PKG_VERSION"), request.command),
+        corpus.to_owned(),
+        subject.to_owned(),
+        format!(
+            "{:?} {} {} {:?}",
+            request.selection, request.skip_bad, request.seed, request.by
+        ),
+        format!("{} {}", request.csv, !request.excerpts),
+    ];
+    parts.extend(more);
+    parts.extend(request.inputs.iter().cloned());
+    parts
+}
+
+/// Asks here, with the journal of the folder.
+fn run<S: Subject, C: Kept>(
+    request: &Request<'_>,
+    (surveyed, subject): (&Surveyed<C>, &S),
+    (folder, inputs): (&Folder, &str),
+    keep: &mut dyn FnMut(Entered<S::Said>),
+) -> RunResult<Option<Journal>> {
+    let job = Job {
+        corpus: &surveyed.corpus,
+        ids: &surveyed.places,
+        subject,
+    };
+    let opened = Journal::open(&folder.journal(), inputs, folder.force());
+    let journal = opened.map_err(|e| match e {
+        JournalError::OtherInputs(_) | JournalError::Busy(_) => Code::Usage.because(e),
+        JournalError::Io(..) => Code::Unexpected.because(e),
+    })?;
+    let (mut next, mut other) = (0, false);
+    let mut checked = |entered: Entered<S::Said>| {
+        let is_its = |case: &Case| case.id == entered.transcript;
+        other |= next >= surveyed.cases.number() || !surveyed.cases.on(next, is_its);
+        next += 1;
+        keep(entered);
+    };
+    let ran = watched(request.host, "replaying", |watch| {
+        run_into(&job, Some(journal), watch, &mut checked)
+    });
+    let journal = ran.map_err(failed)?;
+    if other {
+        let what = "other transcripts stand where those were that were checked";
+        return Err(failed(RunError::Changed(what.into())));
+    }
+    Ok(journal)
+}
+
+/// What shards have asked, as a run here would have been answered.
+fn put_together<S: Subject, C: Kept>(
+    surveyed: &Surveyed<C>,
+    subject: &S,
+    known: Vec<Option<S::Said>>,
+    keep: &mut dyn FnMut(Entered<S::Said>),
+) -> RunResult {
+    for (i, said) in known.into_iter().enumerate() {
+        let transcript = surveyed.cases.on(i, |case| case.id.clone());
+        let said = said.ok_or_else(|| {
+            let what = "was not replayed by its shard; make the part anew";
+            Code::Usage.error(format!("transcript {transcript:?} {what}"))
+        })?;
+        if !subject.fits(&said) {
+            let what = "a part has records of another plan; make the parts anew";
+            return Err(Code::Usage.error(what));
+        }
+        keep(Entered { transcript, said });
+    }
+    Ok(())
+}
+
+/// The exit code of a run that ended early.
+pub fn failed(error: RunError) -> Failure {
+    match error {
+        RunError::Interrupted { .. } => {
+            Code::Interrupted.error(format!("{error}; the same command goes on from there"))
+        }
+        RunError::Journal(_) | RunError::Program(_) | RunError::Machine(_) => {
+            Code::Unexpected.because(error)
+        }
+        RunError::Changed(_) => Code::Usage.because(error),
+    }
+}
+
+/// Refuses a corpus that somebody wrote to in the meantime.
+fn unchanged<C>(surveyed: &Surveyed<C>) -> RunResult {
+    let Some(file) = surveyed.stamps.changed() else {
+        return Ok(());
+    };
+    let what = format!(
+        "the corpus changed while it was read: {} was written to",
+        file.display()
+    );
+    Err(Code::Usage.error(what))
+}
+
+impl<C> Answered<C> {
+    /// Ends a run from whose answers nothing can be made: the folder stays without a result, and nothing is resumed.
+    pub(crate) fn given_up(self, why: Failure) -> Failure {
+        let removed = self.journal.map_or(Ok(()), Journal::remove);
+        removed.map_or_else(|e| Code::Unexpected.because(e), |()| why)
+    }
+
+    /// Writes the manifest, which makes the folder a finished result, then what `report` makes of the folder; then the journal
+    /// goes. `result`: how whoever asked has ended but for that.
+    ///
+    /// # Errors
+    /// `result`; a file cannot be written.
+    pub fn finish(
+        self,
+        result: RunResult,
+        report: impl FnOnce(&Path, &Manifest) -> RunResult,
+    ) -> RunResult {
+        let Self {
+            folder,
+            mut manifest,
+            journal,
+            began,
+            ..
+        } = self;
+        manifest.ended = result.as_ref().err().map(Failure::ended);
+        manifest.files = folder.files();
+        manifest.seconds = began.elapsed().as_secs_f64();
+        manifest.time = now();
+        manifest.write(folder.path())?;
+        report(folder.path(), &manifest)?;
+        if let Some(journal) = journal {
+            journal.remove()?;
+        }
+        result
+    }
+}
