@@ -33,6 +33,11 @@ pub trait Subject: Sync {
         Vec::new()
     }
 
+    /// Why nothing can be asked about a transcript. The corpus is not whole then: nothing is said of any.
+    fn refuses(&self, _: &Transcript) -> Option<Misfit> {
+        None
+    }
+
     /// Asks about one transcript.
     ///
     /// # Errors
@@ -58,6 +63,16 @@ pub trait Subject: Sync {
     fn failure(&self) -> Option<String> {
         None
     }
+}
+
+/// What a transcript says of itself in a way that nobody can read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what}; expected {expected}")]
+pub struct Misfit {
+    /// What stands there.
+    pub what: String,
+    /// What was expected.
+    pub expected: String,
 }
 
 /// The guards of a plan, and their programs.

@@ -1,22 +1,25 @@
-//! [`Opened::ask`]: a subject over the corpus of a request, from the folder to the manifest. Guards, repairers and budgets
-//! are run alike: checked before any work, resumed from a journal, put together from parts.
+//! [`ask`]: a subject over the corpus of a request, from the folder to the manifest. Guards, repairers and budgets are run
+//! alike: checked before any work, resumed from a journal, written as parts and put together from them.
 
 use std::path::Path;
 use std::time::Instant;
 
-use deadloop_corpus::Entry;
+use deadloop_corpus::{Entry, Transcript};
 use deadloop_replay::{Entered, Job, Journal, JournalError, RunError, Subject, run_into};
 use deadloop_score::{Case, Manifest};
 use serde::de::DeserializeOwned;
 
 use crate::failure::{Code, Failure, RunResult};
+use crate::findings::Refuses;
 use crate::folder::{Folder, State, fingerprint};
 use crate::host::watched;
 use crate::kept::Kept;
 use crate::looking::{Seen, find};
 use crate::manifest::{manifest, now};
 use crate::programs::Known;
+use crate::replay::Done;
 use crate::request::Request;
+use crate::sharding;
 use crate::survey::Surveyed;
 
 /// A request whose folder is there and whose corpus was looked through.
@@ -42,6 +45,38 @@ pub struct Answered<C> {
     began: Instant,
 }
 
+/// What a subject said of each transcript, and the run in which it was asked.
+pub struct Answers<T> {
+    /// The folder, the corpus as it was looked through, and what the folder will say of the run.
+    pub run: Answered<Vec<Case>>,
+    /// One a case of the corpus, in its order.
+    pub said: Vec<T>,
+}
+
+/// Asks a subject about every transcript that is meant. `more`: what the result depends on beside the request and the subject.
+/// Whoever calls makes tables of the answers, and ends the run by [`Answered::finish`].
+///
+/// # Errors
+/// The corpus is not whole or changes, nothing is selected, the subject refuses a transcript, the folder holds something else,
+/// a program fails, somebody stopped it.
+pub fn ask<S: Subject>(
+    request: &Request<'_>,
+    subject: &S,
+    more: Vec<String>,
+) -> RunResult<Done<Answers<S::Said>>> {
+    if let Some(shard) = request.shard {
+        return sharding::write(request, shard, subject).map(Done::Part);
+    }
+    let refuses = |transcript: &Transcript| subject.refuses(transcript);
+    let (opened, _) = Opened::of(request, &subject.fingerprint(), &refuses, |_, _| ())?;
+    let mut said = Vec::new();
+    let asked = opened.ask(subject, more, &mut |entered| said.push(entered.said))?;
+    Ok(match asked {
+        Asked::Already(folder, manifest) => Done::Already(folder, manifest),
+        Asked::Answered(run) => Done::Ran(Box::new(Answers { run: *run, said })),
+    })
+}
+
 /// How asking ended.
 pub(crate) enum Asked<C> {
     /// The folder holds the result of the same request already.
@@ -59,6 +94,7 @@ impl<'a, C: Kept, S: DeserializeOwned> Opened<'a, C, S> {
     pub(crate) fn of<T: Send>(
         request: &'a Request<'a>,
         subject: &str,
+        refuses: Refuses<'_>,
         look: impl Fn(&Entry, &Case) -> T + Sync,
     ) -> RunResult<(Self, Vec<T>)> {
         let began = Instant::now();
@@ -67,7 +103,7 @@ impl<'a, C: Kept, S: DeserializeOwned> Opened<'a, C, S> {
             surveyed,
             looks,
             known,
-        } = find(request, subject, look)?;
+        } = find(request, subject, refuses, look)?;
         let opened = Self {
             request,
             folder,
@@ -235,7 +271,7 @@ fn unchanged<C>(surveyed: &Surveyed<C>) -> RunResult {
 
 impl<C> Answered<C> {
     /// Ends a run from whose answers nothing can be made: the folder stays without a result, and nothing is resumed.
-    pub(crate) fn given_up(self, why: Failure) -> Failure {
+    pub fn given_up(self, why: Failure) -> Failure {
         let removed = self.journal.map_or(Ok(()), Journal::remove);
         removed.map_or_else(|e| Code::Unexpected.because(e), |()| why)
     }

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use deadloop_corpus::{
     Corpus, CorpusHasher, Cost, Draw, Entry, Ids, Place, Problem, Raw, RecordDigest, Selection,
+    Transcript,
 };
+use deadloop_replay::Misfit;
 use deadloop_score::{Case, Cases, LabelsFile, Names};
 
 use crate::failure::RunResult;
@@ -42,7 +44,12 @@ pub(crate) struct Finder<'a> {
     pub(crate) wanted: &'a Wanted<'a>,
     /// Whether there are as many as `--limit` asks for: the others are read, and no longer looked at.
     pub(crate) full: &'a AtomicBool,
+    /// Why the subject cannot be asked about a transcript.
+    pub(crate) refuses: Refuses<'a>,
 }
+
+/// Why nothing can be asked about a transcript, if nothing can.
+pub(crate) type Refuses<'a> = &'a (dyn Fn(&Transcript) -> Option<Misfit> + Sync);
 
 impl Finder<'_> {
     /// What there is to one record.
@@ -68,7 +75,11 @@ impl Finder<'_> {
             }
         };
         let id = entry.transcript.id.as_str();
-        let (case, problems) = Case::of(&entry, self.labels, self.wanted.by);
+        let (case, mut problems) = Case::of(&entry, self.labels, self.wanted.by);
+        if let Some(Misfit { what, expected }) = (self.refuses)(&entry.transcript) {
+            let what = format!("transcript {id:?}: {what}");
+            problems.push(Problem::new(entry.place.clone(), what, &expected));
+        }
         let bad = self.labels.is_some_and(|file| file.is_bad(id)) || !problems.is_empty();
         let meant = self.wanted.selection.matches(&entry);
         let asked = self.wanted.entry == Some(id);

@@ -6,6 +6,7 @@
 //! | what is asked for | [`Request`], [`Judging`] |
 //! | who asked: progress, a stop, what a person should hear | [`Host`], [`Alone`] |
 //! | from a plan and a corpus to a result folder | [`replay`], [`Replayed`] |
+//! | any other subject over a corpus | [`ask`], [`Answers`] |
 //! | the first pass over a corpus | [`survey`], [`Surveyed`] |
 //! | the folder, and what must not be written over | [`Folder`], [`apart`] |
 //! | repairers of faulty streams, measured and chosen | [`repairs`] |
@@ -62,7 +63,7 @@ mod survey;
 mod units;
 mod words;
 
-pub use asking::{Answered, failed};
+pub use asking::{Answered, Answers, ask, failed};
 pub use failure::{Code, Failure, RunResult};
 pub use folder::{Folder, REPORT_FILES, RESULT_FILES, State, fingerprint};
 pub use host::{Alone, Host, Progress, watched};

@@ -5,6 +5,7 @@ use deadloop_score::Case;
 use serde::de::DeserializeOwned;
 
 use crate::failure::RunResult;
+use crate::findings::Refuses;
 use crate::kept::Kept;
 use crate::request::Request;
 use crate::survey::{Surveyed, Wanted, drop_sealed, open, survey_into};
@@ -21,11 +22,12 @@ pub(crate) struct Seen<C, T, S> {
 pub(crate) fn find<C: Kept, T: Send, S: DeserializeOwned>(
     request: &Request<'_>,
     fingerprint: &str,
+    refuses: Refuses<'_>,
     look: impl Fn(&Entry, &Case) -> T + Sync,
 ) -> RunResult<Seen<C, T, S>> {
     match request.parts.as_deref() {
         None => {
-            let (surveyed, looks) = look_further(request, look)?;
+            let (surveyed, looks) = look_further(request, refuses, look)?;
             Ok(Seen {
                 surveyed,
                 looks,
@@ -45,12 +47,13 @@ pub(crate) fn find<C: Kept, T: Send, S: DeserializeOwned>(
 
 /// The transcripts that are meant, without those that are sealed.
 pub fn look(request: &Request<'_>) -> RunResult<Surveyed> {
-    look_further(request, |_, _| ()).map(|(surveyed, _)| surveyed)
+    look_further(request, &|_| None, |_, _| ()).map(|(surveyed, _)| surveyed)
 }
 
 /// The same, and what a look at each gave.
 fn look_further<C: Kept, T: Send>(
     request: &Request<'_>,
+    refuses: Refuses<'_>,
     look: impl Fn(&Entry, &Case) -> T + Sync,
 ) -> RunResult<(Surveyed<C>, Vec<T>)> {
     let wanted = Wanted {
@@ -60,7 +63,7 @@ fn look_further<C: Kept, T: Send>(
         entry: None,
         host: request.host,
     };
-    let (mut surveyed, looks) = survey_into(open(request.corpus)?, wanted, look)?;
+    let (mut surveyed, looks) = survey_into(open(request.corpus)?, wanted, refuses, look)?;
     let looks = drop_sealed(&mut surveyed, looks, request.sealed);
     Ok((surveyed, looks))
 }

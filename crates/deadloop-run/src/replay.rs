@@ -66,7 +66,7 @@ pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> RunResu
         return sharding::write(request, shard, &guards(&start()?)).map(Done::Part);
     }
     let look = |entry: &Entry, _: &Case| own_limits::of(entry);
-    let (mut opened, limits) = Opened::of(request, &plan.fingerprint(), look)?;
+    let (mut opened, limits) = Opened::of(request, &plan.fingerprint(), &|_| None, look)?;
     let cases: &mut PackedCases = &mut opened.surveyed.cases;
     if let Some(kinds) = noticed(cases, plan) {
         cases.alter(|case| case.notice(&kinds));

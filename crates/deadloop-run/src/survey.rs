@@ -14,7 +14,7 @@ use deadloop_replay::{Interrupted, each};
 use deadloop_score::{Case, LabelsFile, write_text};
 
 use crate::failure::{Code, Failure, RunResult};
-use crate::findings::{Finder, Findings, Sides};
+use crate::findings::{Finder, Findings, Refuses, Sides};
 use crate::host::Host;
 use crate::host::watched;
 use crate::kept::{Kept, drop_unkept};
@@ -102,13 +102,14 @@ pub fn survey_with<T: Send>(
     wanted: Wanted<'_>,
     look: impl Fn(&Entry, &Case) -> T + Sync,
 ) -> RunResult<(Surveyed, Vec<T>)> {
-    survey_into(corpus, wanted, look)
+    survey_into(corpus, wanted, &|_| None, look)
 }
 
-/// The same, the cases held as `C` holds them.
+/// The same, the cases held as `C` holds them. What `refuses` returns is a problem of that transcript.
 pub(crate) fn survey_into<C: Kept, T: Send>(
     corpus: Corpus,
     wanted: Wanted<'_>,
+    refuses: Refuses<'_>,
     look: impl Fn(&Entry, &Case) -> T + Sync,
 ) -> RunResult<(Surveyed<C>, Vec<T>)> {
     let stamps = Stamps::of(&corpus);
@@ -119,6 +120,7 @@ pub(crate) fn survey_into<C: Kept, T: Send>(
         labels: labels.as_ref(),
         wanted: &wanted,
         full: &full,
+        refuses,
     };
     let find = |entry: Result<Entry, Problem>, raw: Option<Raw>| finder.find(entry, raw, &look);
     let mut found = Findings::new(problems);

@@ -5,8 +5,7 @@
 //! | runs without their texts, and how they are measured | [`Runs`] |
 //! | settings swept and chosen: a world is a window at a price of cached tokens | [`World`] |
 
-use deadloop_replay::budget::{BudgetGrid, BudgetPreset, Lengths};
-use deadloop_replay::{Entered, Subject};
+use deadloop_replay::budget::{BudgetGrid, BudgetPreset};
 use deadloop_score::budget::{BudgetOptions, LimitRow, limit_grid, limit_rows, write_limits};
 use deadloop_score::{Case, Resampling, Ruling};
 
@@ -18,11 +17,10 @@ pub use runs::Runs;
 pub use worlds::{SweptStage, World};
 use worlds::{judged, stages, together, write_rows};
 
-use crate::asking::{Answered, Asked, Opened};
+use crate::asking::{Answered, ask};
 use crate::failure::{Code, RunResult};
 use crate::replay::Done;
 use crate::request::Request;
-use crate::sharding;
 use crate::words::several;
 
 /// The share of runs that may overflow where nothing is said.
@@ -61,27 +59,21 @@ pub struct BudgetRun {
 /// # Errors
 /// The corpus is not whole or has no run, the folder holds something else, somebody stopped it.
 pub fn budget(request: &Request<'_>, asked: &Budgets<'_>) -> RunResult<Done<BudgetRun>> {
-    if let Some(shard) = request.shard {
-        return sharding::write(request, shard, &Measured).map(Done::Part);
-    }
     let Budgets {
         grid,
         presets,
         overflow,
         forget,
     } = *asked;
-    let fingerprint = Measured.fingerprint();
-    let (opened, _) = Opened::of(request, &fingerprint, |_, _| ())?;
     let names: Vec<&str> = presets.iter().map(|preset| preset.name).collect();
     let more = vec![format!(
         "{:?} {names:?} {overflow:?} {forget}",
         request.grid
     )];
-    let mut lengths = Vec::new();
-    let mut keep = |entered: Entered<Lengths>| lengths.push(entered.said);
-    let mut run: Answered<Vec<Case>> = match opened.ask(&Measured, more, &mut keep)? {
-        Asked::Already(folder, manifest) => return Ok(Done::Already(folder, manifest)),
-        Asked::Answered(run) => *run,
+    let (mut run, lengths) = match ask(request, &Measured, more)? {
+        Done::Already(folder, manifest) => return Ok(Done::Already(folder, manifest)),
+        Done::Part(part) => return Ok(Done::Part(part)),
+        Done::Ran(answers) => (answers.run, answers.said),
     };
     let runs = Runs::of(&run.surveyed.cases, lengths, &grid.budgets);
     if runs.ids.is_empty() {

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use deadloop_corpus::{Entry, Transcript};
+use deadloop_corpus::Entry;
 use deadloop_replay::repairers::Variant;
 use deadloop_score::repairs::{
     Fare, KnownStream, Mended, MendedStream, ScoredRepairs, before_and_gold, repair_rows,
@@ -20,13 +20,12 @@ mod work;
 
 use broken::{Broken, write_broken};
 pub use work::mend;
-use work::{Looked, Work};
+use work::Work;
 
-use crate::asking::{Answered, Asked, Opened};
+use crate::asking::{Answered, ask};
 use crate::failure::{Code, RunResult};
 use crate::replay::Done;
 use crate::request::Request;
-use crate::sharding;
 
 /// The most wrong repairs that are opened.
 const OPENED: u64 = 5_000;
@@ -93,29 +92,18 @@ pub fn repair(request: &Request<'_>, asked: Repairers<'_>) -> RunResult<Done<Rep
         harm,
         in_use,
     } = asked;
-    if let Some(shard) = request.shard {
-        let work = Work::start(variants, request.host)?;
-        return sharding::write(request, shard, &work).map(Done::Part);
-    }
-    let known = |entry: &Entry, _: &Case| {
-        let known = KnownStream::of(&entry.transcript);
-        known
-            .err()
-            .map(|what| format!("{}: {}: {what}", entry.place, entry.transcript.id))
-    };
-    let (opened, wrong) = Opened::of(request, &work::fingerprint(&variants), known)?;
-    if let Some(what) = wrong.into_iter().flatten().next() {
-        return Err(Code::Usage.error(what));
-    }
     let work = Work::start(variants, request.host)?;
-    let mut looked: Vec<Looked> = Vec::new();
     let more = vec![format!("{harm} {in_use:?}")];
-    let mut run: Answered<Vec<Case>> =
-        match opened.ask(&work, more, &mut |entered| looked.push(entered.said))? {
-            Asked::Already(folder, manifest) => return Ok(Done::Already(folder, manifest)),
-            Asked::Answered(run) => *run,
-        };
-    let (outcomes, calls) = parted(looked)?;
+    let (mut run, looked) = match ask(request, &work, more)? {
+        Done::Already(folder, manifest) => return Ok(Done::Already(folder, manifest)),
+        Done::Part(part) => return Ok(Done::Part(part)),
+        Done::Ran(answers) => (answers.run, answers.said),
+    };
+    let (streams, calls): (Vec<_>, Vec<_>) = looked
+        .into_iter()
+        .map(|one| (one.stream, one.calls))
+        .unzip();
+    let outcomes: Vec<MendedStream> = streams.into_iter().flatten().collect();
     if outcomes.is_empty() && calls.iter().all(Broken::is_whole) {
         let what = format!(
             "{}: no stream in it whose truth is known, and no arguments that are no JSON; make some with deadloop synth (kind = \"fault\")",
@@ -127,8 +115,7 @@ pub fn repair(request: &Request<'_>, asked: Repairers<'_>) -> RunResult<Done<Rep
     let dir = run.folder.path();
     write_repairs(dir, repair_rows(&work.variants, &outcomes), request.csv)?;
     write_repair_scores(dir, &scored.scores, request.csv)?;
-    let ask = |at: usize, asked: &Transcript| work.ask(at, asked);
-    let broken = write_broken(dir, &calls, &work.variants, ask)?;
+    let broken = write_broken(dir, &calls, &work.variants, |at, asked| work.ask(at, asked))?;
     describe(&mut run.manifest, &work, (harm, refused));
     Ok(Done::Ran(Box::new(RepairRun {
         run,
@@ -137,17 +124,6 @@ pub fn repair(request: &Request<'_>, asked: Repairers<'_>) -> RunResult<Done<Rep
         broken,
         work,
     })))
-}
-
-/// The streams whose truth is known, and all calls.
-fn parted(looked: Vec<Looked>) -> RunResult<(Vec<MendedStream>, Vec<Broken>)> {
-    let (mut streams, mut calls) = (Vec::new(), Vec::new());
-    for one in looked {
-        let stream = one.stream.map_err(|what| Code::Usage.error(what))?;
-        streams.extend(stream);
-        calls.push(one.calls);
-    }
-    Ok((streams, calls))
 }
 
 /// Adds to a manifest what is true of repairers alone.

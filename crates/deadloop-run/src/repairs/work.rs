@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use deadloop_corpus::Transcript;
 use deadloop_detect::Program;
 use deadloop_replay::repairers::{Mending, Variant, question};
-use deadloop_replay::{Interrupted, Mender, Ready, Repaired, Subject};
+use deadloop_replay::{Interrupted, Mender, Misfit, Ready, Repaired, Subject};
 use deadloop_score::repairs::{Came, Fare, KnownStream, MendedStream, judge_repair};
 use serde::{Deserialize, Serialize};
 
@@ -86,8 +86,8 @@ impl Work {
 /// What repairers leave of a transcript.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Looked {
-    /// The verdicts, if its truth is known; or why that cannot be read.
-    pub(super) stream: Result<Option<MendedStream>, String>,
+    /// The verdicts, if its truth is known.
+    pub(super) stream: Option<MendedStream>,
     /// Its calls.
     pub(super) calls: Broken,
 }
@@ -96,7 +96,13 @@ impl Subject for Work {
     type Said = Looked;
 
     fn fingerprint(&self) -> String {
-        fingerprint(&self.variants)
+        let each = self.variants.iter();
+        each.map(|variant| format!("{} {}\n", variant.name, variant.toml()))
+            .collect()
+    }
+
+    fn refuses(&self, transcript: &Transcript) -> Option<Misfit> {
+        KnownStream::of(transcript).err()
     }
 
     fn programs(&self) -> Vec<(&Program, &Ready)> {
@@ -104,29 +110,21 @@ impl Subject for Work {
     }
 
     fn say(&self, transcript: &Transcript, _: &AtomicBool) -> Result<Looked, Interrupted> {
-        let stream = KnownStream::of(transcript);
-        let judged = |stream: KnownStream| self.judged(transcript, &stream);
+        let stream = KnownStream::of(transcript).ok().flatten();
         Ok(Looked {
-            stream: stream.map(|stream| stream.map(judged)),
+            stream: stream.map(|stream| self.judged(transcript, &stream)),
             calls: broken_of(transcript),
         })
     }
 
     fn fits(&self, said: &Looked) -> bool {
-        let mut streams = said.stream.iter().flatten();
+        let mut streams = said.stream.iter();
         streams.all(|s| s.came.iter().all(|fare| fare.variant < self.variants.len()))
     }
 
     fn is_slow(&self) -> bool {
         self.menders.iter().any(Option::is_some)
     }
-}
-
-/// What tells these variants from others.
-pub(super) fn fingerprint(variants: &[Variant]) -> String {
-    let each = variants.iter();
-    each.map(|variant| format!("{} {}\n", variant.name, variant.toml()))
-        .collect()
 }
 
 /// Repairs a stream with a variant and judges the result; `ask` asks its program, if it is one. `None` if the variant does

@@ -213,6 +213,7 @@ impl<S: Subject> Work<'_, S> {
             labels: self.labels,
             wanted: &wanted,
             full: &AtomicBool::new(false),
+            refuses: &|transcript| self.subject.refuses(transcript),
         };
         let mut written = Ok(());
         let pass = watched(wanted.host, "replaying", |watch| {

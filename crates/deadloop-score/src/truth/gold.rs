@@ -3,6 +3,7 @@
 use deadloop_replay::corpus::Transcript;
 use deadloop_replay::detect::Fault;
 use deadloop_replay::detect::repair::{Action, Delivered, Meaning};
+use deadloop_replay::Misfit;
 use deadloop_replay::repairers::Arrived;
 use serde_json::Value as Json;
 
@@ -37,24 +38,21 @@ impl KnownStream {
     ///
     /// # Errors
     /// Returns which part of `meta` cannot be read, and what was expected.
-    pub fn of(transcript: &Transcript) -> Result<Option<Self>, String> {
+    pub fn of(transcript: &Transcript) -> Result<Option<Self>, Misfit> {
         let meta = |name: &str| transcript.meta.get(name);
         let (Some(gold), Some(kind)) = (meta("gold"), meta("stream").and_then(Json::as_str)) else {
             return Ok(None);
         };
         let fault = match meta("fault").and_then(Json::as_str) {
             None => None,
-            Some(name) => Some(Fault::find(name).ok_or_else(|| {
-                format!(
-                    "meta.fault {name:?}; expected one of: {}",
-                    Fault::ALL.map(Fault::name).join(", ")
-                )
+            Some(name) => Some(Fault::find(name).ok_or_else(|| Misfit {
+                what: format!("meta.fault {name:?}"),
+                expected: format!("one of: {}", Fault::ALL.map(Fault::name).join(", ")),
             })?),
         };
-        let bad = || {
-            format!(
-                "meta.gold of a stream of {kind} that cannot be read; expected what deadloop synth writes"
-            )
+        let bad = || Misfit {
+            what: format!("meta.gold of a stream of {kind} that cannot be read"),
+            expected: "what deadloop synth writes".to_owned(),
         };
         let gold = match kind {
             "tags" | "think" | "text" => meaning(gold).map(Gold::Meaning),
