@@ -19,8 +19,8 @@ mod broken;
 mod work;
 
 use broken::{Broken, write_broken};
-pub use work::mend;
 use work::Work;
+pub use work::mend;
 
 use crate::asking::{Answered, ask};
 use crate::failure::{Code, RunResult};

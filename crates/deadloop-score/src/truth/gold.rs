@@ -1,9 +1,9 @@
 //! [`KnownStream`]: the stream of a transcript that is repaired, and what was meant by it, from `meta.gold`.
 
+use deadloop_replay::Misfit;
 use deadloop_replay::corpus::Transcript;
 use deadloop_replay::detect::Fault;
 use deadloop_replay::detect::repair::{Action, Delivered, Meaning};
-use deadloop_replay::Misfit;
 use deadloop_replay::repairers::Arrived;
 use serde_json::Value as Json;
 

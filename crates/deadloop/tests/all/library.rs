@@ -8,13 +8,17 @@
 
 use crate::program;
 
-use std::path::Path;
-use std::sync::Mutex;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
+use deadloop_corpus::Transcript;
 use deadloop_detect::Settings;
-use deadloop_replay::Plan;
-use deadloop_run::{Code, Done, Failure, Host, Progress, Replayed, Request, replay};
+use deadloop_replay::{Interrupted, Plan, Subject, text_of};
+use deadloop_run::{
+    Answers, Code, Done, Failure, Host, Parts, Progress, Replayed, Request, ask, replay,
+};
+use deadloop_score::Class;
 use program::{STARTER, code, deadloop, file, stderr};
 
 const SETTINGS: &str = "[[guard]]\ndetector = \"periodic\"\n";
@@ -161,4 +165,118 @@ fn what_is_wrong_is_told_to_whoever_asked() {
     run(&lenient).expect("the rest of it");
     let told = host.told.lock().expect("lines").join("\n");
     assert_eq!(told, "1 problem skipped, see rejected.jsonl in the results");
+}
+
+/// The next subject, as somebody else would write it: a judge that takes every transcript for a loop which has more than so
+/// many chars.
+struct Longer(Vec<usize>);
+
+impl Subject for Longer {
+    /// One a threshold.
+    type Said = Vec<bool>;
+
+    fn fingerprint(&self) -> String {
+        format!("{:?}", self.0)
+    }
+
+    fn say(&self, transcript: &Transcript, _: &AtomicBool) -> Result<Vec<bool>, Interrupted> {
+        let texts = transcript.events.iter().filter_map(text_of);
+        let chars: usize = texts.map(|(_, text)| text.chars().count()).sum();
+        Ok(self.0.iter().map(|most| chars > *most).collect())
+    }
+
+    fn fits(&self, said: &Vec<bool>) -> bool {
+        said.len() == self.0.len()
+    }
+}
+
+/// The loops that each threshold takes for one, and the others that it does.
+fn judged(answers: Answers<Vec<bool>>, thresholds: &[usize]) -> Result<String, Failure> {
+    let Answers { run, said } = answers;
+    let mut rows = String::from("chars,right,wrong\n");
+    for (at, chars) in thresholds.iter().enumerate() {
+        let taken = run.surveyed.cases.iter().zip(&said);
+        let taken = taken.filter(|(_, said)| said[at]);
+        let loops = |case: &deadloop_score::Case| case.class() == Some(Class::Loop);
+        let (right, wrong): (Vec<_>, Vec<_>) = taken.partition(|(case, _)| loops(case));
+        rows += &format!("{chars},{},{}\n", right.len(), wrong.len());
+    }
+    std::fs::write(run.folder.path().join("scores.csv"), &rows)?;
+    run.finish(Ok(()), |_, _| Ok(()))?;
+    Ok(rows)
+}
+
+#[test]
+fn another_subject_is_stopped_goes_on_and_comes_in_parts_like_guards() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let corpus = dir.path().join("corpus");
+    std::fs::create_dir_all(corpus.join("transcripts")).expect("it is writable");
+    for nth in 0..5 {
+        let line = |n: usize| {
+            let answer = "again and ".repeat(10 + 3 * n * (nth + 1));
+            let class = if n.is_multiple_of(3) { "clean" } else { "loop" };
+            let label = match class {
+                "loop" => "{\"class\":\"loop\",\"channel\":\"answer\",\"start\":0,\"onset\":10}",
+                _ => "{\"class\":\"clean\"}",
+            };
+            format!("{{\"id\":\"{nth}-{n}\",\"answer\":\"{answer}\",\"labels\":[{label}]}}\n")
+        };
+        let lines: String = (0..40).map(line).collect();
+        file(&corpus.join("transcripts"), &format!("{nth}.jsonl"), &lines);
+    }
+    let subject = Longer(vec![0, 400, 1_500, 100_000]);
+    let asked = |request: &Request<'_>| match ask(request, &subject, Vec::new())? {
+        Done::Ran(answers) => judged(*answers, &subject.0).map(Some),
+        Done::Already(..) | Done::Part(_) => Ok(None),
+    };
+    let out = |name: &str| -> PathBuf { dir.path().join(name) };
+    let (whole, stopped, merged) = (out("whole"), out("stopped"), out("merged"));
+    let host = Test::default();
+    let request = Request {
+        command: "longer",
+        ..Request::of(&corpus, &whole, &host)
+    };
+    let rows = asked(&request).expect("a run").expect("it ran");
+    assert!(rows.starts_with("chars,right,wrong\n0,130,70\n"), "{rows}");
+    assert!(rows.ends_with("\n100000,0,0\n"), "{rows}");
+    assert_eq!(asked(&request).expect("the same again"), None);
+
+    let stopping = Test {
+        stop_at: Some(1),
+        ..Test::default()
+    };
+    let cut = |host| Request {
+        command: "longer",
+        ..Request::of(&corpus, &stopped, host)
+    };
+    let error = asked(&cut(&stopping)).expect_err("it was stopped");
+    assert_eq!(error.code(), Code::Interrupted as u8, "{}", error.said());
+    assert!(stopped.join(".journal.jsonl").exists());
+    let rest = asked(&cut(&host)).expect("the rest of it");
+    assert_eq!(rest.as_deref(), Some(&*rows));
+    assert!(!stopped.join(".journal.jsonl").exists());
+
+    let part = |nth: usize| {
+        let folder = out(&format!("part-{nth}"));
+        let request = Request {
+            command: "longer",
+            shard: Some(format!("{nth}/3").parse().expect("a shard")),
+            ..Request::of(&corpus, &folder, &host)
+        };
+        assert_eq!(asked(&request).expect("a part"), None);
+        folder
+    };
+    let parts: Vec<PathBuf> = (1..=3).map(part).collect();
+    let request = Request {
+        command: "longer",
+        parts: Some(Arc::new(Parts::open(&parts).expect("three parts"))),
+        ..Request::of(&corpus, &merged, &host)
+    };
+    let together = asked(&request).expect("all of them");
+    assert_eq!(together.as_deref(), Some(&*rows));
+    let other = Longer(vec![1]);
+    let error = ask(&request, &other, Vec::new())
+        .err()
+        .expect("another subject");
+    assert!(error.said().contains("another plan"), "{}", error.said());
 }

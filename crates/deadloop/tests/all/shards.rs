@@ -8,6 +8,7 @@ use crate::program;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use deadloop_corpus::{Corpus, CorpusWriter};
 use program::{code, deadloop, file, stderr, stdout};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -196,6 +197,69 @@ fn shards_of_tune_are_merged_before_the_choice() {
     let args = ["tune", &corpus, "--grid", &grid, "--csv", "--folds", "2"];
     // Too little data for a verdict: the exit code is part of what is the same.
     assert_eq!(same(dir.path(), &args, &[3]), Some(5));
+}
+
+/// Some of a corpus of faults in three files, damaged and intact streams in each.
+fn faults(dir: &Path) -> String {
+    let spec = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../datasets/faults/spec.toml"
+    );
+    let made = path(dir, "faults");
+    let run = deadloop(&["synth", "-q", "--spec", spec, "--out", &made]);
+    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    let corpus = corpus(dir, &[]);
+    for nth in [0, 3, 5] {
+        let file = Path::new(&corpus).join(format!("transcripts/{nth}.jsonl"));
+        let mut writer = CorpusWriter::create(&file, false).expect("it is writable");
+        let made = Corpus::open(Path::new(&made)).expect("it was made");
+        for entry in made.entries().skip(nth).step_by(9) {
+            writer
+                .write(&entry.expect("it was made"))
+                .expect("there is room");
+        }
+        writer.finish().expect("there is room");
+    }
+    corpus
+}
+
+#[test]
+fn shards_of_repair_are_the_whole() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let corpus = faults(dir.path());
+    let args = ["repair", &corpus, "--harm", "5", "--csv"];
+    assert_eq!(same(dir.path(), &args, &[2, 4]), Some(0));
+    let judging = ["--early", "3"];
+    let parts = parts(dir.path(), &args, 1);
+    let run = merge(&parts, &path(dir.path(), "refused"), &judging);
+    assert_eq!(code(&run), Some(2), "{}", stderr(&run));
+    assert!(stderr(&run).contains("judges no alarm"), "{}", stderr(&run));
+}
+
+#[test]
+fn shards_of_budget_are_the_whole_whatever_the_grid() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let run = |n: usize| {
+        let mut events = vec![json!({"type": "user", "text": "Mend it."})];
+        for turn in 0..20 + n % 7 {
+            let (id, arguments) = (format!("c{turn}"), format!("{}-{turn}", "x".repeat(n + 1)));
+            events.push(json!({"type": "turn", "tokens_in": 2 + 130 * turn}));
+            events.push(
+                json!({"type": "tool_call", "id": id, "name": "read", "arguments": arguments}),
+            );
+            events.push(
+                json!({"type": "tool_result", "id": id, "content": format!("{turn} ").repeat(200)}),
+            );
+        }
+        json!({"id": format!("r{n}"), "group": format!("g{n}"), "events": events}).to_string()
+            + "\n"
+    };
+    let some = |from: usize, to: usize| -> String { (from..to).map(run).collect() };
+    let corpus = corpus(dir.path(), &[some(0, 20), some(20, 21), some(21, 60)]);
+    let grid = "[[budget]]\n[budget.params]\nwindow = 2000\nthreshold = [0.5, 0.7, 0.85]\nkeep = [0.2, 0.3]\n";
+    let grid = file(dir.path(), "grid.toml", grid);
+    let args = ["budget", &corpus, "--grid", &grid, "--csv"];
+    assert_eq!(same(dir.path(), &args, &[2, 3]), Some(0));
 }
 
 #[test]
