@@ -37,6 +37,8 @@ pub struct Request<'a> {
     pub csv: bool,
     /// Whether the folder keeps text of transcripts.
     pub excerpts: bool,
+    /// Whether whoever asked opens transcripts again when all are answered for, to show them.
+    pub opens: bool,
     /// Whether a folder that holds something else is written over.
     pub force: bool,
     /// Only this shard: the folder gets a part.
@@ -76,6 +78,7 @@ impl<'a> Request<'a> {
             by: &[],
             csv: false,
             excerpts: true,
+            opens: true,
             force: false,
             shard: None,
             records: None,
@@ -114,11 +117,6 @@ impl<'a> Request<'a> {
             return Err(Code::Usage.error(what));
         }
         Ok(self.selection.clone())
-    }
-
-    /// Whether its report shows text of transcripts.
-    pub(crate) fn opens_transcripts(&self) -> bool {
-        self.command != "sweep"
     }
 }
 

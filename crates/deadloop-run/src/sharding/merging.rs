@@ -243,7 +243,7 @@ impl Parts {
 
     /// The corpus itself, for the transcripts that a report opens; without files where it is not here.
     fn at_hand(&self, request: &Request<'_>) -> RunResult<Corpus> {
-        let opens = request.opens_transcripts();
+        let opens = request.opens;
         let path = request.corpus;
         let missing = "the report opens no transcript; say with --corpus where the corpus is now";
         if !path.exists() {

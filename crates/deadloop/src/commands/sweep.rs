@@ -60,6 +60,7 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
     let options = (&args.select, &args.judge, &args.output);
     let request = Request {
         command: "sweep",
+        opens: false,
         read: vec![&args.grid],
         grid: Some(text),
         asked: json!({"sweep": args}),

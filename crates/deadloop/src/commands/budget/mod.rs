@@ -89,6 +89,7 @@ pub(super) fn run(args: &Budget, global: Global) -> Outcome {
     let by = [args.by.clone()];
     let request = Request {
         command: "budget",
+        opens: false,
         by: &by,
         csv: args.csv,
         force: args.force,
