@@ -9,6 +9,7 @@
 //! | the first pass over a corpus | [`survey`], [`Surveyed`] |
 //! | the folder, and what must not be written over | [`Folder`], [`apart`] |
 //! | repairers of faulty streams, measured and chosen | [`repairs`] |
+//! | one transcript explained | [`explaining`] |
 //! | a corpus on several machines | [`Parts`], [`Written`] |
 //! | detectors that are programs | [`programs`] |
 //! | errors and their exit codes | [`Failure`], [`Code`] |
@@ -37,6 +38,7 @@
     reason = "they panic where nobody reads any more"
 )]
 
+pub mod explaining;
 mod failure;
 mod findings;
 mod folder;
@@ -46,6 +48,7 @@ mod left_out;
 mod looking;
 mod manifest;
 mod notice;
+mod one;
 mod outputs;
 mod own_limits;
 mod places;
@@ -57,6 +60,7 @@ mod sharding;
 mod stamps;
 mod survey;
 mod units;
+pub mod visible;
 mod words;
 
 pub use failure::{Code, Failure, RunResult};

@@ -21,9 +21,9 @@ mod rendering;
 mod replaying;
 mod settings;
 mod show;
-mod visible;
 
 use clap::{CommandFactory, FromArgMatches};
+use deadloop_run::visible;
 
 fn main() -> std::process::ExitCode {
     let asked = commands::families::grouped(args::Cli::command()).get_matches();

@@ -10,7 +10,6 @@ use deadloop_score::{Case, Class, Fired, Pinned, Span};
 
 mod run;
 
-use super::explain::the_one;
 use crate::args::{Global, OnBad};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
@@ -48,7 +47,11 @@ pub(super) fn run(args: &WriteCase, global: Global) -> Outcome {
         entry: Some(&args.transcript),
         host: &Terminal::of(global),
     })?;
-    let (entry, case) = the_one((&args.transcript, args.on_bad), global.quiet, &found)?;
+    let (entry, case) = found.one(
+        &args.transcript,
+        args.on_bad == OnBad::Skip,
+        &Terminal::of(global),
+    )?;
     let fired = said(&settings, &entry.transcript)?;
     let (name, transcript) = if args.redact {
         let name = format!("redacted {}", text_hash(&entry.transcript));

@@ -6,12 +6,13 @@ use std::ops::Range;
 use deadloop_corpus::Transcript;
 use deadloop_corpus::find::copies;
 use deadloop_detect::{Channel, Chars, Kind};
+use deadloop_run::explaining::{Excerpt, Mark, Source};
 use deadloop_score::{Class, LabelRow};
 use serde::Serialize;
 
 use super::keys::KEYS;
 use super::session::Session;
-use crate::commands::explain::{Excerpt, Mark, Paint, Source, painted};
+use crate::commands::explain::{Paint, painted};
 use crate::show;
 use crate::visible::visible;
 

@@ -10,7 +10,7 @@ static HIDDEN: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^[\p{C}\p{Zl}\p{Zp}]$").ok());
 
 /// A char as it can be shown; `None`: as it is.
-pub(crate) fn escaped(c: char) -> Option<String> {
+pub fn escaped(c: char) -> Option<String> {
     match c {
         ' '..='~' => None,
         '\n' => Some("⏎".into()),
@@ -27,18 +27,18 @@ fn is_hidden(c: char) -> bool {
 }
 
 /// A text as it can be shown, on one line.
-pub(crate) fn visible(text: &str) -> String {
+pub fn visible(text: &str) -> String {
     let shown = |c: char| escaped(c).unwrap_or_else(|| c.into());
     text.chars().map(shown).collect()
 }
 
 /// The same of a text that has lines.
-pub(crate) fn visible_lines(text: &str) -> String {
+pub fn visible_lines(text: &str) -> String {
     text.split('\n').map(visible).collect::<Vec<_>>().join("\n")
 }
 
 /// The start of a text in quotes, `most` chars of it.
-pub(crate) fn quoted(text: &str, most: usize) -> String {
+pub fn quoted(text: &str, most: usize) -> String {
     let start: String = text.chars().take(most).collect();
     let more = if start.len() < text.len() { "…" } else { "" };
     format!("\"{}{more}\"", visible(&start))

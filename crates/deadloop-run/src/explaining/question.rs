@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use deadloop_corpus::Transcript;
 use deadloop_detect::{
-    Channel, Chars, Domain, Event, Mark, Member, Param, Per, Setting, TextChannel, Unit, Units,
-    Value,
+    Channel, Chars, Domain, Event, Mark, Member, Param, Per, Setting, Settings, TextChannel, Unit,
+    Units, Value,
 };
 use deadloop_replay::{Interrupted, Plan, Stop, has_turns};
 use deadloop_score::{Case, Evidence, JudgeOptions, Span};
@@ -14,32 +14,39 @@ use deadloop_score::{Case, Evidence, JudgeOptions, Span};
 use super::excerpt::{Excerpt, Mark as Point, Source};
 use super::explained::{Explained, Fired, Head, Label, Reading, Seat, Told};
 use super::near::{Sight, sights, sights_in_run, telling};
-use crate::commands::replay::Named;
-use crate::exit::{Code, Outcome};
-use crate::host::Terminal;
-use crate::interrupt::heeding;
-use deadloop_run::programs;
+use crate::failure::{Code, RunResult};
+use crate::host::Host;
+use crate::programs;
 
 /// The most near misses that are shown for a member and channel.
 const NEAREST: usize = 3;
 
 /// What is explained, and how it is judged.
-pub(crate) struct Question<'a> {
-    pub(crate) transcript: &'a Transcript,
-    pub(crate) case: &'a Case,
-    pub(crate) judge: JudgeOptions,
-    pub(crate) chunks: Option<NonZeroU64>,
-    pub(crate) context: u64,
+pub struct Question<'a> {
+    /// The transcript.
+    pub transcript: &'a Transcript,
+    /// Its label, and what else is known of it.
+    pub case: &'a Case,
+    /// How an alarm is judged.
+    pub judge: JudgeOptions,
+    /// Replay the text in chunks of this many chars; `None`: as it was recorded.
+    pub chunks: Option<NonZeroU64>,
+    /// Chars of text before and after each mark.
+    pub context: u64,
 }
 
 impl Question<'_> {
     /// Runs every setting over the transcript, as a replay does, and looks at what its members saw.
-    pub(crate) fn explain(&self, named: &[Named]) -> Outcome<Explained> {
+    ///
+    /// # Errors
+    /// A program does not start, or the host stops it.
+    pub fn explain(&self, named: &[(String, Settings)], host: &dyn Host) -> RunResult<Explained> {
         let mut plan = Plan::default();
         let cells: Vec<usize> = named.iter().map(|(_, s)| plan.add_settings(s)).collect();
-        let programs = programs::start(&plan, &Terminal::silent())?;
-        let decided =
-            heeding(|cancel| programs.decide(&plan, self.transcript, self.chunks, cancel));
+        let programs = programs::start(&plan, host)?;
+        let passing = host.begin(None);
+        let decided = programs.decide(&plan, self.transcript, self.chunks, host.cancel());
+        drop(passing);
         let records = [decided.map_err(|Interrupted| Code::Interrupted.error("interrupted"))?];
         let evidence = Evidence::new(&plan, std::slice::from_ref(self.case), &records)?;
         let told = named.iter().zip(&cells);
@@ -126,7 +133,7 @@ impl Question<'_> {
     }
 
     /// Everything that a member saw of each channel that it reads; of a program nothing is known.
-    pub(crate) fn sights(&self, member: &Member) -> Vec<(Channel, Vec<Sight>)> {
+    pub fn sights(&self, member: &Member) -> Vec<(Channel, Vec<Sight>)> {
         let channels = member.channels();
         let channels = channels.filter(|_| !is_program(member.detector.params));
         let of = |channel| {
@@ -168,7 +175,7 @@ impl Question<'_> {
     }
 
     /// The text around the labelled onset and the alarm, or what came nearest to one.
-    pub(crate) fn text(&self, told: &Told) -> Vec<Excerpt> {
+    pub fn text(&self, told: &Told) -> Vec<Excerpt> {
         let shown = told.shown();
         let of_channel = |channel| {
             let lane = self.channel(channel);

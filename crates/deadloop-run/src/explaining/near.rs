@@ -20,43 +20,47 @@ use serde::Serialize;
 
 /// A fact, compared with every threshold of a member.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Sight {
+pub struct Sight {
     /// How much of its channel had arrived when it was accepted; if it never was, at its end.
-    pub(crate) position: Units,
+    pub position: Units,
     /// Whether every threshold accepts it.
-    pub(crate) accepted: bool,
+    pub accepted: bool,
     /// The kind of loop.
-    pub(crate) kind: Kind,
+    pub kind: Kind,
     /// The check that saw it.
-    pub(crate) check: &'static str,
+    pub check: &'static str,
     /// Where the second copy begins.
-    pub(crate) onset: Units,
+    pub onset: Units,
     /// Length of one copy.
-    pub(crate) period: Units,
+    pub period: Units,
     /// How many whole copies there are at `position`.
-    pub(crate) copies: i64,
+    pub copies: i64,
     /// The repeated unit, shortened.
-    pub(crate) unit: String,
+    pub unit: String,
     /// The thresholds that apply to it, in the order of the detector's parameters.
-    pub(crate) thresholds: Vec<Asked>,
+    pub thresholds: Vec<Asked>,
 }
 
 /// What a threshold asks of a fact, and what was measured.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Asked {
-    pub(crate) param: Cow<'static, str>,
-    pub(crate) wanted: Value,
-    pub(crate) measured: Value,
+pub struct Asked {
+    /// The threshold's parameter.
+    pub param: Cow<'static, str>,
+    /// Its value in the setting.
+    pub wanted: Value,
+    /// What was measured of the fact.
+    pub measured: Value,
     /// Whether it accepts the fact.
-    pub(crate) met: bool,
+    pub met: bool,
     /// Whether this threshold decided that an accepted fact became an alarm: it was met last. If all
     /// were met at the same char, it is the one that was met most narrowly, among those that count copies
     /// if there are any.
-    pub(crate) decided: bool,
+    pub decided: bool,
     /// The difference as a share of the larger number.
-    pub(crate) gap: f64,
+    pub gap: f64,
+    /// Whether it is a lower or an upper bound.
     #[serde(skip)]
-    pub(crate) side: ThresholdSide,
+    pub side: ThresholdSide,
     /// Whether it counts copies.
     #[serde(skip)]
     repeats: bool,
@@ -107,14 +111,14 @@ impl Term<'_> {
 }
 
 /// Everything that a member saw in the text of a channel, in order.
-pub(crate) fn sights(member: &Member, channel: TextChannel, text: &str) -> Vec<Sight> {
+pub(super) fn sights(member: &Member, channel: TextChannel, text: &str) -> Vec<Sight> {
     sights_of(member, channel.into(), |meter, facts| {
         meter.push(&Event::Text(channel, text), facts);
     })
 }
 
 /// Everything that a member saw in a run, in order.
-pub(crate) fn sights_in_run(
+pub(super) fn sights_in_run(
     member: &Member,
     channel: Channel,
     transcript: &Transcript,
@@ -212,7 +216,7 @@ impl Sight {
     }
 
     /// The thresholds that refuse this fact.
-    pub(crate) fn refusing(&self) -> impl Iterator<Item = &Asked> {
+    pub fn refusing(&self) -> impl Iterator<Item = &Asked> {
         self.thresholds.iter().filter(|asked| !asked.met)
     }
 
@@ -256,7 +260,7 @@ fn gap(measured: i64, wanted: i64) -> f64 {
 
 /// The facts that are worth showing: the one on which the member fires, if it does; the `most` nearest misses
 /// that had ended by then; and the nearest miss that ends in `span`, the labelled loop.
-pub(crate) fn telling(sights: &[Sight], most: usize, span: Option<&Range<u64>>) -> Vec<Sight> {
+pub(super) fn telling(sights: &[Sight], most: usize, span: Option<&Range<u64>>) -> Vec<Sight> {
     // If several are accepted at one char, the first counts.
     let fired = sights
         .iter()
@@ -278,7 +282,7 @@ pub(crate) fn telling(sights: &[Sight], most: usize, span: Option<&Range<u64>>) 
 }
 
 /// The nearest of several facts that were refused.
-pub(crate) fn nearest<'s>(sights: impl IntoIterator<Item = &'s Sight>) -> Option<&'s Sight> {
+pub(super) fn nearest<'s>(sights: impl IntoIterator<Item = &'s Sight>) -> Option<&'s Sight> {
     let refused = sights.into_iter().filter(|s| !s.accepted);
     refused.min_by(|a, b| a.nearer(b))
 }
@@ -286,7 +290,7 @@ pub(crate) fn nearest<'s>(sights: impl IntoIterator<Item = &'s Sight>) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::explain::loose::tests::member;
+    use crate::explaining::loose::tests::member;
     use deadloop_detect::Chars;
 
     const LANE: TextChannel = TextChannel::Answer;

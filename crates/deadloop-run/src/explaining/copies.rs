@@ -13,7 +13,7 @@ const SLACK: u64 = 16;
 
 /// The copies of a fact in `text`, up to `end`. Copies may differ in what the detector folds (numbers,
 /// list markers).
-pub(crate) fn copies(text: &[char], sight: &Sight, end: u64) -> Vec<Range<u64>> {
+pub(super) fn copies(text: &[char], sight: &Sight, end: u64) -> Vec<Range<u64>> {
     let (onset, period) = (sight.onset.count(), sight.period.count());
     let start = onset.saturating_sub(period);
     let even = even(text, start, period, end);
@@ -46,7 +46,7 @@ fn told(sight: &Sight, end: u64) -> Vec<Range<u64>> {
 }
 
 /// The exact copies of the `period` chars at `start`, one after the other; the last one may be cut.
-pub(crate) fn even(text: &[char], start: u64, period: u64, end: u64) -> Vec<Range<u64>> {
+pub(super) fn even(text: &[char], start: u64, period: u64, end: u64) -> Vec<Range<u64>> {
     let index = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
     let end = end.min(text.len() as u64);
     let Some(unit) = text.get(index(start)..index(start + period)) else {
@@ -121,7 +121,7 @@ mod tests {
     use deadloop_detect::Settings;
     use deadloop_detect::TextChannel;
 
-    use crate::commands::explain::near::sights;
+    use crate::explaining::near::sights;
 
     /// The copies that the fact of a periodic detector counts, as text.
     fn marked(text: &str, params: &str) -> Vec<String> {

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use deadloop_detect::Channel;
-use deadloop_score::Span;
+use deadloop_score::{Part, Span};
 use serde::Serialize;
 
 use super::copies::{copies, even};
@@ -12,45 +12,51 @@ use super::near::Sight;
 
 /// A part of a channel's text.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Excerpt {
-    pub(crate) channel: Channel,
+pub struct Excerpt {
+    /// The channel that it is from.
+    pub channel: Channel,
     /// The index of its first char in the channel.
-    pub(crate) from: u64,
-    pub(crate) text: String,
+    pub from: u64,
+    /// Its chars.
+    pub text: String,
     /// The length of the whole channel, in chars.
-    pub(crate) of: u64,
+    pub of: u64,
     /// The copies of the repeated unit, as ranges of the channel. The first and the last may begin or
     /// end outside of the excerpt.
-    pub(crate) copies: Vec<Range<u64>>,
-    pub(crate) marks: Vec<Mark>,
+    pub copies: Vec<Range<u64>>,
+    /// What happened in it.
+    pub marks: Vec<Mark>,
 }
 
 /// Something that happened at a char.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub(crate) struct Mark {
+pub struct Mark {
     /// The index of the marked char. For something that begins at a char this is `position`; for
     /// something that happened after `position` chars had been read it is the last of them.
-    pub(crate) at: u64,
+    pub at: u64,
     /// The position that is printed, in chars of the channel.
-    pub(crate) position: u64,
-    pub(crate) what: &'static str,
+    pub position: u64,
+    /// What happened.
+    pub what: &'static str,
 }
 
 /// What the excerpts of a channel are made from.
-pub(crate) struct Source<'a> {
-    pub(crate) channel: Channel,
-    pub(crate) text: &'a str,
+pub struct Source<'a> {
+    /// The channel.
+    pub channel: Channel,
+    /// All of its text.
+    pub text: &'a str,
     /// The marks around which excerpts are cut.
-    pub(crate) marks: Vec<Mark>,
+    pub marks: Vec<Mark>,
     /// The fact whose copies are shown.
-    pub(crate) sight: Option<&'a Sight>,
+    pub sight: Option<&'a Sight>,
     /// The labelled loop, whose copies are shown if the fact has no copies.
-    pub(crate) span: Option<&'a Span>,
+    pub span: Option<&'a Span>,
 }
 
 impl Source<'_> {
     /// The text around the marks, `context` chars before and after each. Excerpts that touch are joined.
-    pub(crate) fn excerpts(&self, context: u64) -> Vec<Excerpt> {
+    pub fn excerpts(&self, context: u64) -> Vec<Excerpt> {
         let chars: Vec<char> = self.text.chars().collect();
         let length = chars.len() as u64;
         let mut marks = self.marks.clone();
@@ -101,6 +107,25 @@ impl Source<'_> {
             (copies.len() >= 2).then(|| seen(copies))
         });
         labelled.unwrap_or_default()
+    }
+}
+
+impl Excerpt {
+    /// Its first `chars` chars, with up to `copies` of its copies.
+    pub fn part(&self, chars: usize, copies: usize) -> Part {
+        let copies = self.copies.iter().take(copies);
+        let end = self.from + chars as u64;
+        let marks = self.marks.iter().filter(|mark| mark.at < end);
+        Part {
+            channel: self.channel.to_string(),
+            from: self.from,
+            of: self.of,
+            text: self.text.chars().take(chars).collect(),
+            copies: copies.map(|copy| [copy.start, copy.end]).collect(),
+            marks: marks
+                .map(|mark| (mark.at, mark.position, mark.what.into()))
+                .collect(),
+        }
     }
 }
 

@@ -49,7 +49,7 @@ pub(super) mod tests {
     use super::*;
     use deadloop_detect::Settings;
 
-    pub(in crate::commands::explain) fn member(detector: &str, params: &str) -> Member {
+    pub(in crate::explaining) fn member(detector: &str, params: &str) -> Member {
         let toml = format!("[[guard]]\ndetector = \"{detector}\"\n[guard.params]\n{params}");
         Settings::parse(&toml).unwrap().guard().members[0].clone()
     }
