@@ -9,6 +9,8 @@
 //! | the first pass over a corpus | [`survey`], [`Surveyed`] |
 //! | the folder, and what must not be written over | [`Folder`], [`apart`] |
 //! | repairers of faulty streams, measured and chosen | [`repairs`] |
+//! | a corpus checked for what makes numbers lie | [`checking`] |
+//! | what labels can show | [`evidence`] |
 //! | one transcript explained | [`explaining`] |
 //! | a corpus on several machines | [`Parts`], [`Written`] |
 //! | detectors that are programs | [`programs`] |
@@ -38,6 +40,8 @@
     reason = "they panic where nobody reads any more"
 )]
 
+pub mod checking;
+pub mod evidence;
 pub mod explaining;
 mod failure;
 mod findings;
@@ -80,4 +84,4 @@ pub use survey::{
     unopened,
 };
 pub use units::{first_unit, unit_of_guards};
-pub use words::{count, several, typed};
+pub use words::{count, number, per, percent, several, typed};

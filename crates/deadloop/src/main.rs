@@ -9,7 +9,6 @@
 
 mod args;
 mod commands;
-mod evidence;
 mod exit;
 mod fitting;
 mod host;
@@ -23,7 +22,7 @@ mod settings;
 mod show;
 
 use clap::{CommandFactory, FromArgMatches};
-use deadloop_run::visible;
+use deadloop_run::{evidence, visible};
 
 fn main() -> std::process::ExitCode {
     let asked = commands::families::grouped(args::Cli::command()).get_matches();

@@ -3,7 +3,7 @@
 use deadloop_corpus::disorders;
 
 use super::{Check, Exhibit, Find, Severity};
-use crate::show;
+use crate::words;
 
 pub(super) static ENTRY: Check = Check {
     name: "message-order",
@@ -24,6 +24,6 @@ fn order(exhibit: &Exhibit<'_>) -> Option<String> {
     let what = format!("event {}: {}", first.event, first.kind.words());
     Some(match found.len() {
         1 => what,
-        n => format!("{what}; {} more", show::count(n as u64 - 1)),
+        n => format!("{what}; {} more", words::count(n as u64 - 1)),
     })
 }

@@ -1,11 +1,10 @@
-//! Findings for people, and for programs.
+//! Findings for people.
 
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use serde_json::{Value, json};
+use deadloop_run::checking::{Check, Finding, Severity, count};
 
-use super::{Check, Finding, Severity};
 use crate::show;
 use crate::visible::visible;
 
@@ -72,27 +71,4 @@ fn summary(checks: &[(&Check, Vec<Finding>)]) -> String {
     [Severity::Error, Severity::Warning, Severity::Note]
         .map(of)
         .join(", ")
-}
-
-/// How many findings are of this severity.
-pub(crate) fn count(checks: &[(&Check, Vec<Finding>)], severity: Severity) -> u64 {
-    let of = checks.iter().filter(|(c, _)| c.severity == severity);
-    of.map(|(_, findings)| findings.len() as u64).sum()
-}
-
-/// Every finding as an object.
-pub(crate) fn json(checks: &[(&Check, Vec<Finding>)]) -> Vec<Value> {
-    let object = |check: &Check, finding: &Finding| {
-        let place = finding.place.as_ref();
-        json!({
-            "check": check.name, "severity": check.severity.name(),
-            "file": place.map(|p| p.file.display().to_string()), "line": place.map(|p| p.line),
-            "transcripts": finding.transcripts, "what": finding.what,
-            "why": check.why, "advice": check.advice,
-        })
-    };
-    let checks = checks.iter();
-    checks
-        .flat_map(|(check, findings)| findings.iter().map(|finding| object(check, finding)))
-        .collect()
 }

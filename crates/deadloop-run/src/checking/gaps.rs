@@ -3,7 +3,7 @@
 use deadloop_score::{Case, Class};
 
 use super::{Check, Find, Finding, Seen, Severity};
-use crate::show;
+use crate::words;
 
 pub(super) static UNLABELLED: Check = Check {
     name: "unlabelled",
@@ -59,7 +59,7 @@ fn gap(seen: &Seen, has: impl Fn(&Case) -> bool, what: &str) -> Vec<Finding> {
     let Some(first) = found.first() else {
         return Vec::new();
     };
-    let of = |n: usize| show::count(n as u64);
+    let of = |n: usize| words::count(n as u64);
     let what = format!(
         "{} of {} {what}; this is the first",
         of(found.len()),

@@ -6,7 +6,7 @@ use deadloop_corpus::{Body, RecordedEvent};
 use serde_json::Value;
 
 use super::{Check, Exhibit, Find, Severity};
-use crate::show;
+use crate::words;
 
 pub(super) static UNPAIRED: Check = Check {
     name: "unpaired",
@@ -120,10 +120,10 @@ fn unsaid(exhibit: &Exhibit<'_>) -> Option<String> {
         (pairs.broken, "call", "with arguments that are no JSON"),
     ]);
     let silent = (pairs.unknown > 0).then(|| {
-        let results = show::several(pairs.results, "result");
+        let results = words::several(pairs.results, "result");
         format!(
             "{results}, {} {unknown} do not say whether they failed",
-            show::count(pairs.unknown)
+            words::count(pairs.unknown)
         )
     });
     let all: Vec<String> = told.into_iter().chain(silent).collect();
@@ -138,7 +138,7 @@ fn is_broken(arguments: &Value) -> bool {
 
 fn words<const N: usize>(counts: [(u64, &str, &str); N]) -> Option<String> {
     let some = counts.into_iter().filter(|(count, ..)| *count > 0);
-    let told = some.map(|(count, what, more)| format!("{} {more}", show::several(count, what)));
+    let told = some.map(|(count, what, more)| format!("{} {more}", words::several(count, what)));
     let told: Vec<String> = told.collect();
     (!told.is_empty()).then(|| told.join(", "))
 }

@@ -3,7 +3,7 @@
 use deadloop_score::{Class, Span};
 
 use super::{Check, Exhibit, Find, Severity};
-use crate::show;
+use crate::words;
 use deadloop_score::proposing::BY_ITSELF;
 
 pub(super) static ENTRY: Check = Check {
@@ -22,7 +22,7 @@ fn finished(exhibit: &Exhibit<'_>) -> Option<String> {
     BY_ITSELF.contains(&reason).then(|| {
         format!(
             "it loops to the end of the text, {} chars, and the stream ended with {reason:?}",
-            show::count(span.end.count()),
+            words::count(span.end.count()),
         )
     })
 }

@@ -1,14 +1,20 @@
-//! Everything that is wrong with a corpus, and what makes numbers lie. Each kind of finding is an
+//! A corpus checked: everything that is wrong with it, and what makes numbers lie. Each kind of finding is an
 //! entry of [`CHECKS`], with why it matters and what to do about it.
 //!
 //! To add one: a file beside this one with an `ENTRY`, and two lines here.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::path::Path;
 
-use deadloop_corpus::{Cluster, Entry, Place, Problem, Sketch};
+use deadloop_corpus::{Cluster, Corpus, CorpusError, Entry, Place, Problem, Selection, Sketch};
 use deadloop_detect::Channel;
 use deadloop_score::Case;
+use serde_json::{Value, json};
+
+use crate::failure::RunResult;
+use crate::host::Host;
+use crate::survey::{Surveyed, Wanted, survey_with, unopened};
 
 mod clean;
 mod clock;
@@ -20,7 +26,6 @@ mod gaps;
 mod label_fields;
 mod late_earliest;
 mod lead_in;
-mod listing;
 mod one_class;
 mod onset;
 mod order;
@@ -29,9 +34,6 @@ mod too_few;
 mod torn;
 mod whole;
 mod wordless;
-
-pub(crate) use duplicates::near_duplicates;
-pub(crate) use listing::{count, json, listing};
 
 /// The registry, worst first.
 static CHECKS: [&Check; 24] = [
@@ -63,7 +65,7 @@ static CHECKS: [&Check; 24] = [
 
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Severity {
+pub enum Severity {
     /// The corpus is not whole: nothing is scored on it.
     Error,
     /// Numbers come out, and are wrong.
@@ -74,7 +76,7 @@ pub(crate) enum Severity {
 
 impl Severity {
     /// The name, as it is printed.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Error => "error",
             Self::Warning => "warning",
@@ -84,16 +86,17 @@ impl Severity {
 }
 
 /// A kind of finding.
-pub(crate) struct Check {
+pub struct Check {
     /// What it is called in `--json`.
-    name: &'static str,
-    severity: Severity,
+    pub name: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
     /// What is found, as a heading.
-    title: &'static str,
+    pub title: &'static str,
     /// Why it makes numbers lie.
-    why: &'static str,
+    pub why: &'static str,
     /// What to do about it.
-    advice: &'static str,
+    pub advice: &'static str,
     find: Find,
 }
 
@@ -107,13 +110,13 @@ enum Find {
 
 /// One thing found.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Finding {
+pub struct Finding {
     /// The file and line, where there is one.
-    pub(crate) place: Option<Place>,
+    pub place: Option<Place>,
     /// The transcripts that it is about; may be none.
-    pub(crate) transcripts: Vec<String>,
+    pub transcripts: Vec<String>,
     /// What it is.
-    pub(crate) what: String,
+    pub what: String,
 }
 
 impl Finding {
@@ -150,7 +153,7 @@ impl Exhibit<'_> {
 }
 
 /// What one look at a transcript's text leaves.
-pub(crate) struct Glance {
+struct Glance {
     place: Place,
     sketch: Option<Sketch>,
     /// What the text checks found, by their place in the registry.
@@ -158,7 +161,7 @@ pub(crate) struct Glance {
 }
 
 /// Looks at one transcript.
-pub(crate) fn glance(entry: &Entry, case: &Case) -> Glance {
+fn glance(entry: &Entry, case: &Case) -> Glance {
     let exhibit = Exhibit {
         entry,
         case,
@@ -180,14 +183,15 @@ pub(crate) fn glance(entry: &Entry, case: &Case) -> Glance {
 }
 
 /// All that is known of a corpus when every transcript was looked at.
-pub(crate) struct Seen {
-    pub(crate) cases: Vec<Case>,
+pub struct Seen {
+    /// What is known of each transcript.
+    pub cases: Vec<Case>,
     /// One a case.
-    pub(crate) glances: Vec<Glance>,
+    glances: Vec<Glance>,
     /// What keeps it from being scored.
-    pub(crate) problems: Vec<Problem>,
+    pub problems: Vec<Problem>,
     /// Near-duplicates, by the places of their cases.
-    pub(crate) clusters: Vec<Cluster>,
+    clusters: Vec<Cluster>,
 }
 
 impl Seen {
@@ -201,7 +205,7 @@ impl Seen {
     }
 
     /// Every finding, by check, in the order of the registry; checks without one are left out.
-    pub(crate) fn findings(&self) -> Vec<(&'static Check, Vec<Finding>)> {
+    pub fn findings(&self) -> Vec<(&'static Check, Vec<Finding>)> {
         let all = CHECKS.iter().enumerate().map(|(place, check)| {
             let findings = match check.find {
                 Find::Corpus(find) => find(self),
@@ -219,4 +223,56 @@ impl Seen {
             .map(|(case, what)| self.about(case, what.clone()))
             .collect()
     }
+}
+
+/// Reads a corpus, and near-duplicates once more. The cases are in [`Seen`].
+///
+/// # Errors
+/// The corpus cannot be opened, the machine could not read all of it, or the host stopped it.
+pub fn look(path: &Path, host: &dyn Host) -> RunResult<(Surveyed, Seen)> {
+    let (corpus, mut faults) = Corpus::look(path).map_err(unopened)?;
+    if let Some(fault) = faults.iter().position(CorpusError::is_of_machine) {
+        return Err(unopened(faults.swap_remove(fault)));
+    }
+    let wanted = Wanted {
+        path,
+        selection: Selection::default(),
+        by: &[],
+        entry: None,
+        host,
+    };
+    let (mut surveyed, mut glances) = survey_with(corpus, wanted, glance)?;
+    let cases = std::mem::take(&mut surveyed.cases);
+    let clusters = duplicates::near_duplicates(&surveyed.corpus, &cases, &mut glances, host)?;
+    let problems: Vec<Problem> = faults.into_iter().map(CorpusError::problem).collect();
+    let seen = Seen {
+        cases,
+        glances,
+        problems: [problems, std::mem::take(&mut surveyed.problems)].concat(),
+        clusters,
+    };
+    Ok((surveyed, seen))
+}
+
+/// How many findings are of this severity.
+pub fn count(checks: &[(&Check, Vec<Finding>)], severity: Severity) -> u64 {
+    let of = checks.iter().filter(|(c, _)| c.severity == severity);
+    of.map(|(_, findings)| findings.len() as u64).sum()
+}
+
+/// Every finding as an object.
+pub fn json(checks: &[(&Check, Vec<Finding>)]) -> Vec<Value> {
+    let object = |check: &Check, finding: &Finding| {
+        let place = finding.place.as_ref();
+        json!({
+            "check": check.name, "severity": check.severity.name(),
+            "file": place.map(|p| p.file.display().to_string()), "line": place.map(|p| p.line),
+            "transcripts": finding.transcripts, "what": finding.what,
+            "why": check.why, "advice": check.advice,
+        })
+    };
+    let checks = checks.iter();
+    checks
+        .flat_map(|(check, findings)| findings.iter().map(|finding| object(check, finding)))
+        .collect()
 }

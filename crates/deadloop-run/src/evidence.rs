@@ -3,7 +3,7 @@
 use deadloop_detect::Unit;
 use deadloop_score::{Case, Class, poisson_upper, proportion_lower};
 
-use crate::show;
+use crate::words::{self, several};
 
 /// A claim is wrong with this probability.
 const ALPHA: f64 = 0.05;
@@ -28,20 +28,20 @@ fn many(unit: Unit) -> f64 {
 
 /// Labels that speak of one unit, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Evidence {
+pub struct Evidence {
     /// In what they count.
-    pub(crate) unit: Unit,
+    pub unit: Unit,
     /// Transcripts that loop.
-    pub(crate) loops: u64,
+    pub loops: u64,
     /// Clean transcripts.
-    pub(crate) clean: u64,
+    pub clean: u64,
     /// Units of those.
-    pub(crate) exposure: u64,
+    pub exposure: u64,
 }
 
 impl Evidence {
     /// Nothing yet.
-    pub(crate) fn new(unit: Unit) -> Self {
+    pub fn new(unit: Unit) -> Self {
         Self {
             unit,
             ..Self::default()
@@ -49,14 +49,14 @@ impl Evidence {
     }
 
     /// Of these cases.
-    pub(crate) fn of(cases: &[Case], unit: Unit) -> Self {
+    pub fn of(cases: &[Case], unit: Unit) -> Self {
         let mut evidence = Self::new(unit);
         cases.iter().for_each(|case| evidence.add(case));
         evidence
     }
 
     /// One more case.
-    pub(crate) fn add(&mut self, case: &Case) {
+    pub fn add(&mut self, case: &Case) {
         match case.class_in(self.unit) {
             Some(Class::Loop) => self.loops += 1,
             Some(Class::Clean) => {
@@ -68,7 +68,7 @@ impl Evidence {
     }
 
     /// All that another one of the same unit counted.
-    pub(crate) fn merge(&mut self, other: Self) {
+    pub fn merge(&mut self, other: Self) {
         self.loops += other.loops;
         self.clean += other.clean;
         self.exposure += other.exposure;
@@ -76,57 +76,53 @@ impl Evidence {
 
     /// The unit in which its clean transcripts are counted: millions of chars, thousands of calls
     /// or turns.
-    pub(crate) fn clean_many(self) -> f64 {
+    pub fn clean_many(self) -> f64 {
         self.exposure as f64 / many(self.unit)
     }
 
     /// Transcripts that a rate can be made of.
-    pub(crate) fn labelled(self) -> u64 {
+    pub fn labelled(self) -> u64 {
         self.loops + self.clean
     }
 
     /// The greatest recall that can be shown at 95 % if every loop is found.
-    pub(crate) fn recall(self) -> Option<f64> {
+    pub fn recall(self) -> Option<f64> {
         proportion_lower(self.loops, self.loops, ALPHA)
     }
 
     /// The smallest rate of false alarms per million chars, or per thousand calls or turns, that can be shown at
     /// 95 % if no alarm is false. `None` without clean text.
-    pub(crate) fn rate(self) -> Option<f64> {
+    pub fn rate(self) -> Option<f64> {
         (self.exposure > 0).then(|| poisson_upper(0, ALPHA) / self.clean_many())
     }
 
     /// What too few loops cannot show.
-    pub(crate) fn few_loops(self) -> Option<String> {
+    pub fn few_loops(self) -> Option<String> {
         let found = match self.recall() {
             None => "no loop: recall and delay cannot be told".to_owned(),
             Some(recall) => format!(
                 "{}: even if every one is found, a recall of {} is the most that can be shown at 95 %",
                 several(self.loops, "loop"),
-                show::percent(Some(recall)),
+                words::percent(Some(recall)),
             ),
         };
         (self.loops < LEAST_LOOPS).then_some(found)
     }
 
     /// What too little clean text cannot show.
-    pub(crate) fn few_clean(self) -> Option<String> {
+    pub fn few_clean(self) -> Option<String> {
         let unit = self.unit;
         let found = match self.rate() {
             None => format!("no clean {unit}: false alarms cannot be told"),
             Some(rate) => format!(
                 "{} clean {unit} in {}: even without a false alarm, {rate:.1} {} is the least that can be shown at 95 %",
-                show::count(self.exposure),
+                words::count(self.exposure),
                 several(self.clean, "transcript"),
-                show::per(unit),
+                words::per(unit),
             ),
         };
         (self.exposure < least_clean(unit)).then_some(found)
     }
-}
-
-fn several(n: u64, what: &str) -> String {
-    format!("{} {what}{}", show::count(n), if n == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

@@ -8,9 +8,9 @@ use deadloop_replay::{Interrupted, each};
 use deadloop_score::Case;
 
 use super::{Check, Find, Finding, Glance, Seen, Severity};
-use crate::exit::{Code, Outcome};
-use crate::progress::watched;
-use crate::show;
+use crate::failure::{Code, RunResult};
+use crate::host::{Host, watched};
+use crate::words;
 
 pub(super) static ACROSS_SPLITS: Check = Check {
     name: "near-duplicates-across-splits",
@@ -57,12 +57,12 @@ pub(super) fn sketch(entry: &Entry, case: &Case) -> Option<Sketch> {
 
 /// The near-duplicates among the cases: told by their sketches, then compared by their texts, for
 /// which the corpus is read once more.
-pub(crate) fn near_duplicates(
+pub(super) fn near_duplicates(
     corpus: &Corpus,
     cases: &[Case],
     glances: &mut [Glance],
-    quiet: bool,
-) -> Outcome<Vec<Cluster>> {
+    host: &dyn Host,
+) -> RunResult<Vec<Cluster>> {
     let mut sketches: Vec<Option<Sketch>> = glances.iter_mut().map(|g| g.sketch.take()).collect();
     let estimate = |a: usize, b: usize| match (&sketches[a], &sketches[b]) {
         (Some(a), Some(b)) => a.alike(b),
@@ -73,7 +73,7 @@ pub(crate) fn near_duplicates(
     if worth.is_empty() {
         return Ok(Vec::new());
     }
-    let texts = texts(corpus, cases, &worth, quiet)?;
+    let texts = texts(corpus, cases, &worth, host)?;
     let exact = |a: usize, b: usize| match (texts.get(&a), texts.get(&b)) {
         (Some(a), Some(b)) => a.alike(b),
         _ => 0.0,
@@ -89,8 +89,8 @@ fn texts(
     corpus: &Corpus,
     cases: &[Case],
     worth: &BTreeSet<usize>,
-    quiet: bool,
-) -> Outcome<BTreeMap<usize, Shingles>> {
+    host: &dyn Host,
+) -> RunResult<BTreeMap<usize, Shingles>> {
     let ids: HashMap<&str, usize> = worth.iter().map(|i| (&*cases[*i].id, *i)).collect();
     let read = |entry: Result<Entry, _>, _| {
         let transcript = entry.ok()?.transcript;
@@ -98,7 +98,7 @@ fn texts(
         Some((place, Shingles::of(&transcript)))
     };
     let mut texts = BTreeMap::new();
-    watched("comparing", quiet, |watch| {
+    watched(host, "comparing", |watch| {
         each(corpus, watch, read, |found| {
             // Of two transcripts with one id the first counts.
             if let Some((place, shingles)) = found {
@@ -157,7 +157,7 @@ fn finding(seen: &Seen, cluster: &Cluster, spread: &Spread) -> Finding {
     let mut what = format!(
         "{} transcripts {among}, {} alike or more: also {}",
         cases.len(),
-        show::percent(Some(cluster.least)),
+        words::percent(Some(cluster.least)),
         others.collect::<Vec<_>>().join(", ")
     );
     if more > 0 {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use deadloop_score::{Case, Class};
 
 use super::{Check, Find, Finding, Seen, Severity};
-use crate::show;
+use crate::words;
 
 pub(super) static ENTRY: Check = Check {
     name: "one-class",
@@ -35,7 +35,7 @@ fn one_class(seen: &Seen) -> Vec<Finding> {
     let what = |(model, class, n): (&str, Class, u64)| {
         Finding::general(format!(
             "{model}: {} transcripts, all {}",
-            show::count(n),
+            words::count(n),
             class.name()
         ))
     };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use deadloop_score::{CopyKey, units};
 
 use super::{Check, Find, Finding, Seen, Severity};
-use crate::show;
+use crate::words;
 
 pub(super) static ENTRY: Check = Check {
     name: "counted-once",
@@ -42,11 +42,11 @@ fn finding(seen: &Seen, members: &[usize], key: CopyKey) -> Finding {
         CopyKey::Text(_) => "say the same, but for numbers in long texts",
         CopyKey::Calls(_) => "have the same calls and results",
     };
-    let n = show::count(members.len() as u64);
+    let n = words::count(members.len() as u64);
     let others: Vec<&str> = cases.iter().skip(1).take(NAMED).copied().collect();
     let more = match cases.len().saturating_sub(1 + NAMED) {
         0 => String::new(),
-        more => format!(" and {} more", show::count(more as u64)),
+        more => format!(" and {} more", words::count(more as u64)),
     };
     Finding {
         transcripts: cases.iter().map(|id| (*id).to_owned()).collect(),
