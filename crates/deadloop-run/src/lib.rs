@@ -11,6 +11,7 @@
 //! | repairers of faulty streams, measured and chosen | [`repairs`] |
 //! | a corpus checked for what makes numbers lie | [`checking`] |
 //! | what labels can show | [`evidence`] |
+//! | labels proposed, reviewed, compared, merged | [`reviewing`] |
 //! | one transcript explained | [`explaining`] |
 //! | a corpus on several machines | [`Parts`], [`Written`] |
 //! | detectors that are programs | [`programs`] |
@@ -60,6 +61,7 @@ pub mod programs;
 pub mod repairs;
 mod replay;
 mod request;
+pub mod reviewing;
 mod sharding;
 mod stamps;
 mod survey;

@@ -16,6 +16,7 @@ mod interrupt;
 mod opening;
 mod pinning;
 mod progress;
+mod proposing;
 mod rendering;
 mod replaying;
 mod settings;

@@ -7,14 +7,13 @@ use anstream::{AutoStream, ColorChoice};
 use console::{Key as Pressed, Term, truncate_str};
 use deadloop_score::LabelRow;
 
-use super::keys::{HELP, Press, named};
-use super::sitting::{Review, Sight, Sitting};
 use super::view::{Page, keys, page};
 use crate::commands::explain::Paint;
 use crate::exit::Outcome;
 use crate::fitting::folded;
 use crate::show;
 use crate::visible::visible;
+use deadloop_run::reviewing::{HELP, Press, Review, Sight, Sitting, named};
 
 /// The least context that a page is cut down to, in chars, where a terminal is small.
 const LEAST: u64 = 30;
@@ -191,8 +190,8 @@ fn pressed(key: &Pressed) -> Option<Press> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::keys::Look;
     use super::*;
+    use deadloop_run::reviewing::Look;
 
     fn page(context: Option<u64>) -> Page {
         let rows = context.map_or(500, |context| context / 5);

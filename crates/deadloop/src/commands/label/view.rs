@@ -10,11 +10,10 @@ use deadloop_run::explaining::{Excerpt, Mark, Source};
 use deadloop_score::{Class, LabelRow};
 use serde::Serialize;
 
-use super::keys::KEYS;
-use super::session::Session;
 use crate::commands::explain::{Paint, painted};
 use crate::show;
 use crate::visible::visible;
+use deadloop_run::reviewing::{KEYS, Session};
 
 /// The keys as lines of at most `width` columns.
 pub(super) fn keys(width: usize) -> Vec<String> {

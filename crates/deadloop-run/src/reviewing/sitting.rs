@@ -1,5 +1,5 @@
 //! A review under way: the transcript that is looked at, what a key does, and the file that is saved after every answer.
-//! The terminal (`desk`) and the page in the browser (`web`) show it, and decide nothing.
+//! A terminal or a page shows it, and decides nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -12,38 +12,44 @@ use deadloop_score::{LabelRow, write_labels};
 
 use super::keys::{Look, Press};
 use super::session::{Effect, Key, Session};
-use crate::exit::{Code, Outcome};
-use crate::progress::watched;
+use crate::failure::{Code, RunResult};
+use crate::host::{Host, watched};
 
 /// How many transcripts are loaded ahead. One pass over the corpus loads this many.
 const AHEAD: usize = 50;
 
 /// What is reviewed.
-pub(crate) struct Review<'a> {
-    pub(crate) corpus: &'a Corpus,
+pub struct Review<'a> {
+    /// The transcripts.
+    pub corpus: &'a Corpus,
     /// The labels.csv that is revised.
-    pub(crate) labels: &'a Path,
-    pub(crate) reviewer: &'a str,
+    pub labels: &'a Path,
+    /// The name of the reviewer.
+    pub reviewer: &'a str,
     /// The transcripts that are meant.
-    pub(crate) only: BTreeSet<String>,
+    pub only: BTreeSet<String>,
     /// Whether answered rows are reviewed again.
-    pub(crate) again: bool,
+    pub again: bool,
     /// Chars around each mark.
-    pub(crate) context: u64,
+    pub context: u64,
+    /// Who may stop it.
+    pub host: &'a dyn Host,
 }
 
 /// What is in sight of a transcript.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Sight {
-    pub(super) whole: bool,
+pub struct Sight {
+    /// The whole text, not excerpts.
+    pub whole: bool,
     /// The first row of the text that is shown.
-    pub(super) from: usize,
-    pub(super) help: bool,
+    pub from: usize,
+    /// What a reviewer has to know, in place of the text.
+    pub help: bool,
 }
 
 impl Sight {
     /// What is in sight after a key; `room`: how many rows of the text a page has.
-    pub(super) fn after(self, look: Look, room: usize) -> Self {
+    pub fn after(self, look: Look, room: usize) -> Self {
         let step = room.saturating_sub(1).max(1);
         match look {
             Look::Whole => Self {
@@ -69,23 +75,25 @@ impl Sight {
 }
 
 /// A review under way.
-pub(super) struct Sitting<'a> {
+pub struct Sitting<'a> {
     task: &'a Review<'a>,
-    pub(super) session: Session,
+    /// What was answered, and what is to be.
+    pub session: Session,
     shelf: BTreeMap<String, Transcript>,
     /// The transcript whose doubts of the finder are already part of the session.
     suggested: Option<String>,
     answered: usize,
     /// Why the last key did nothing; may be empty.
-    pub(super) said: &'static str,
-    pub(super) sight: Sight,
+    pub said: &'static str,
+    /// What is in sight.
+    pub sight: Sight,
     /// How many rows of the text are in sight.
-    pub(super) room: usize,
+    pub room: usize,
 }
 
 impl<'a> Sitting<'a> {
     /// Begins with the most uncertain transcript that is meant.
-    pub(super) fn open(task: &'a Review<'a>, rows: Vec<LabelRow>) -> Outcome<Self> {
+    pub fn open(task: &'a Review<'a>, rows: Vec<LabelRow>) -> RunResult<Self> {
         let session = Session::new(rows, task.reviewer, (Some(&task.only), task.again));
         let mut sitting = Self {
             task,
@@ -102,23 +110,23 @@ impl<'a> Sitting<'a> {
     }
 
     /// The transcript under review; `None` at the end.
-    pub(super) fn transcript(&self) -> Option<&Transcript> {
+    pub fn transcript(&self) -> Option<&Transcript> {
         self.shelf.get(self.session.current()?)
     }
 
     /// Chars that are shown around each mark; `None`: the whole text.
-    pub(super) fn context(&self) -> Option<u64> {
+    pub fn context(&self) -> Option<u64> {
         (!self.sight.whole).then_some(self.task.context)
     }
 
     /// How many transcripts were answered, and how many are left.
-    pub(super) fn told(&self) -> (usize, usize) {
+    pub fn told(&self) -> (usize, usize) {
         let (_, _, all) = self.session.progress();
         (self.answered, all - self.answered)
     }
 
     /// Does what a key says, and saves an answer. Whether the review goes on.
-    pub(super) fn press(&mut self, press: Press) -> Outcome<bool> {
+    pub fn press(&mut self, press: Press) -> RunResult<bool> {
         self.said = "";
         let key = match press {
             Press::Session(key) => key,
@@ -147,13 +155,13 @@ impl<'a> Sitting<'a> {
     }
 
     /// Loads the transcript under review, and those that come next, and tells the session what the finder saw in it.
-    fn load(&mut self) -> Outcome {
+    fn load(&mut self) -> RunResult {
         let Some(id) = self.session.current().map(str::to_owned) else {
             return Ok(());
         };
         if !self.shelf.contains_key(&id) {
             let next = self.session.next(AHEAD).map(str::to_owned).collect();
-            self.shelf = fetch(self.task.corpus, next)?;
+            self.shelf = fetch(self.task, next)?;
         }
         let Some(transcript) = self.shelf.get(&id) else {
             let labels = self.task.labels.display();
@@ -171,14 +179,14 @@ impl<'a> Sitting<'a> {
 }
 
 /// The transcripts of these ids, in one pass over the corpus.
-fn fetch(corpus: &Corpus, ids: BTreeSet<String>) -> Outcome<BTreeMap<String, Transcript>> {
+fn fetch(task: &Review<'_>, ids: BTreeSet<String>) -> RunResult<BTreeMap<String, Transcript>> {
     let mut shelf = BTreeMap::new();
     let wanted = |entry: Result<deadloop_corpus::Entry, _>, _| {
         let transcript = entry.ok()?.transcript;
         ids.contains(&transcript.id).then_some(transcript)
     };
-    watched("reading", true, |watch| {
-        each(corpus, watch, wanted, |found| {
+    watched(task.host, "reading", |watch| {
+        each(task.corpus, watch, wanted, |found| {
             shelf.extend(found.map(|t| (t.id.clone(), t)));
             ControlFlow::Continue(())
         })

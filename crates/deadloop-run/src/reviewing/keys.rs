@@ -5,7 +5,7 @@ use deadloop_score::Class;
 use super::session::Key;
 
 /// The keys that a reviewer is told of, in the order in which they are needed.
-pub(super) const KEYS: [(&str, &str); 13] = [
+pub const KEYS: [(&str, &str); 13] = [
     ("Enter", "as proposed"),
     ("l", "loop"),
     ("c", "clean"),
@@ -22,7 +22,7 @@ pub(super) const KEYS: [(&str, &str); 13] = [
 ];
 
 /// What a reviewer has to know to answer.
-pub(super) const HELP: &str = "\
+pub const HELP: &str = "\
 A loop repeats until the text ends, or until something stops it. A transient repeats and then goes on by itself.
 Clean text does neither; a table, a list or code that has to repeat is clean. Unsure is not scored.
 The onset is the first char of the second copy: the earliest place where a repetition exists. Move it with < > and [ ].
@@ -32,7 +32,7 @@ Each answer is saved at once; z takes it back.
 
 /// What was pressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Press {
+pub enum Press {
     /// Something that the session decides.
     Session(Key),
     /// Something that only changes what is in sight.
@@ -41,16 +41,19 @@ pub(super) enum Press {
 
 /// What is pressed to see something else of a transcript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Look {
+pub enum Look {
     /// The whole text, or the excerpts again.
     Whole,
+    /// A page further down.
     Down,
+    /// A page further up.
     Up,
+    /// What a reviewer has to know, or the text again.
     Help,
 }
 
 /// What a key means, by its name; a browser's names of keys are among them.
-pub(super) fn named(name: &str) -> Option<Press> {
+pub fn named(name: &str) -> Option<Press> {
     let key = match name {
         "Enter" | "enter" => Key::Accept,
         "l" => Key::Answer(Class::Loop),

@@ -17,41 +17,42 @@ use deadloop_score::proposing::Reading;
 use deadloop_score::{Results, Table, Verdict};
 use serde::Serialize;
 
-use crate::exit::{Code, Outcome};
-use crate::progress::watched;
-use crate::show;
+use crate::failure::{Code, RunResult};
+use crate::host::{Host, watched};
 
 /// A transcript on whose label detectors disagree.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Dispute {
-    pub(crate) transcript: String,
+pub struct Dispute {
+    /// Its id.
+    pub transcript: String,
     /// What the label says.
-    pub(crate) label: String,
+    pub label: String,
     /// What became of it under most of the settings that disagree.
-    pub(crate) verdict: &'static str,
-    /// The settings that disagree with the label, by name, and how many were compared.
-    pub(crate) settings: Vec<String>,
-    pub(crate) asked: usize,
+    pub verdict: &'static str,
+    /// The settings that disagree with the label, by name.
+    pub settings: Vec<String>,
+    /// How many settings were compared.
+    pub asked: usize,
     /// The first alarm: its channel, and the chars of it that were read; `None` where nothing alarmed.
-    pub(crate) alarm: Option<(String, u64)>,
+    pub alarm: Option<(String, u64)>,
     /// Chars that were cut, or ran on: the most of any setting.
-    pub(crate) at_stake: u64,
+    pub at_stake: u64,
     /// What the finder says there.
-    pub(crate) looks_like: String,
+    pub looks_like: String,
     /// Whether the finder says what the detectors say.
-    pub(crate) agrees: bool,
+    pub agrees: bool,
 }
 
 /// The disputes that a folder of results holds on a corpus, worst first. Only transcripts in `meant` are looked at.
 ///
 /// # Errors
 /// The folder cannot be read, has no outcomes, or was interrupted.
-pub(crate) fn disputes(
+pub fn disputes(
     corpus: &Corpus,
     results: &Path,
     meant: &BTreeSet<String>,
-    quiet: bool,
-) -> Outcome<Vec<Dispute>> {
+    host: &dyn Host,
+) -> RunResult<Vec<Dispute>> {
     let read = Results::read(results).map_err(|e| Code::Usage.error(e.to_string()))?;
     let Some(outcomes) = &read.outcomes else {
         let what = format!(
@@ -69,7 +70,7 @@ pub(crate) fn disputes(
     };
     let mut open = gathered(outcomes, named);
     open.retain(|id, _| meant.contains(id));
-    let readings = readings(corpus, &open, quiet)?;
+    let readings = readings(corpus, &open, host)?;
     let mut found: Vec<Dispute> = open
         .into_values()
         .filter_map(|one| {
@@ -183,8 +184,8 @@ fn label(outcomes: &Table, row: usize) -> String {
 fn readings(
     corpus: &Corpus,
     open: &BTreeMap<String, Dispute>,
-    quiet: bool,
-) -> Outcome<HashMap<String, Reading>> {
+    host: &dyn Host,
+) -> RunResult<HashMap<String, Reading>> {
     let look = |entry: Result<Entry, Problem>, _| {
         let transcript = entry.ok()?.transcript;
         let one = open.get(&transcript.id)?;
@@ -192,7 +193,7 @@ fn readings(
         Some((transcript.id, reading))
     };
     let mut found = HashMap::new();
-    watched("reading", quiet, |watch| {
+    watched(host, "reading", |watch| {
         each(corpus, watch, look, |looked| {
             found.extend(looked);
             ControlFlow::Continue(())
@@ -200,38 +201,4 @@ fn readings(
     })
     .map_err(|Interrupted| Code::Interrupted.error("interrupted"))?;
     Ok(found)
-}
-
-/// The disputes as a table of up to `most` rows.
-pub(crate) fn told(disputes: &[Dispute], most: usize) -> String {
-    let row = |one: &Dispute| {
-        let alarm = one.alarm.as_ref();
-        vec![
-            one.transcript.clone(),
-            one.label.clone(),
-            alarm.map_or("missed".into(), |(channel, at)| {
-                format!("{} at {}, {channel}", one.verdict, show::count(*at))
-            }),
-            format!("{} of {}", one.settings.len(), one.asked),
-            show::count(one.at_stake),
-            one.looks_like.clone(),
-        ]
-    };
-    let rows: Vec<Vec<String>> = disputes.iter().take(most).map(row).collect();
-    let header = [
-        "transcript",
-        "label",
-        "detectors",
-        "settings",
-        "chars",
-        "looks like",
-    ];
-    let more = match disputes.len().saturating_sub(most) {
-        0 => String::new(),
-        n => format!(
-            "\n{} (--json has all)",
-            show::several(n as u64, "more transcript")
-        ),
-    };
-    format!("{}{more}", show::table_of(&header, &rows, 3..5))
 }

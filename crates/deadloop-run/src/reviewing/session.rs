@@ -8,7 +8,8 @@ use super::rows::{main_of, sure, was};
 
 /// What a reviewer can press.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Key {
+pub enum Key {
+    /// This class.
     Answer(Class),
     /// Answers what was proposed, with the onset as it was moved.
     Accept,
@@ -20,18 +21,20 @@ pub(super) enum Key {
     Undo,
     /// Leaves this one for later.
     Skip,
+    /// Ends the review.
     Quit,
 }
 
 /// What follows from a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Effect {
+pub enum Effect {
     /// The rows changed and are to be saved.
     Save,
     /// Only what is shown did.
     Show,
     /// The key means nothing here.
     Nothing(&'static str),
+    /// The review ends.
     Quit,
 }
 
@@ -44,7 +47,7 @@ struct Item {
 }
 
 /// A review under way.
-pub(super) struct Session {
+pub struct Session {
     /// By whom.
     by: String,
     /// All rows by transcript: what is saved.
@@ -62,7 +65,7 @@ pub(super) struct Session {
 impl Session {
     /// A review of all rows that no review has answered, or of those too where they are to be asked `again`; the
     /// most uncertain transcript first. Those that nobody gave a confidence come last.
-    pub(super) fn new(
+    pub fn new(
         rows: Vec<LabelRow>,
         reviewer: &str,
         (only, again): (Option<&BTreeSet<String>>, bool),
@@ -100,18 +103,18 @@ impl Session {
     }
 
     /// The transcript under review; `None` at the end.
-    pub(super) fn current(&self) -> Option<&str> {
+    pub fn current(&self) -> Option<&str> {
         self.items.get(self.at).map(|item| item.id.as_str())
     }
 
     /// The transcripts that come next, the current one first.
-    pub(super) fn next(&self, count: usize) -> impl Iterator<Item = &str> {
+    pub fn next(&self, count: usize) -> impl Iterator<Item = &str> {
         let items = self.items.iter().skip(self.at).take(count);
         items.map(|item| item.id.as_str())
     }
 
     /// What the rows say of the current transcript, with what was adjusted.
-    pub(super) fn shown(&self) -> Vec<&LabelRow> {
+    pub fn shown(&self) -> Vec<&LabelRow> {
         let item = self.items.get(self.at);
         let rows = item.map_or(&[][..], |item| &item.rows);
         let adjusted = self.draft.as_ref();
@@ -124,31 +127,31 @@ impl Session {
 
     /// Gives the current transcript a span to adjust, where its rows name none: what the finder saw
     /// and did not believe.
-    pub(super) fn suggest(&mut self, span: Option<LabelRow>) {
+    pub fn suggest(&mut self, span: Option<LabelRow>) {
         if self.draft.as_ref().is_none_or(|row| row.onset.is_none()) {
             self.draft = span.or(self.draft.take());
         }
     }
 
     /// The class that stays if the reviewer says nothing.
-    pub(super) fn class(&self) -> Option<Class> {
+    pub fn class(&self) -> Option<Class> {
         Some(main_of(&self.items.get(self.at)?.rows)?.class)
     }
 
     /// How sure the proposal was; how many are answered, and how many there are.
-    pub(super) fn progress(&self) -> (f64, usize, usize) {
+    pub fn progress(&self) -> (f64, usize, usize) {
         let sure = self.items.get(self.at).map_or(1.0, |item| item.confidence);
         (sure, self.at, self.items.len())
     }
 
     /// All rows, in the order of the file.
-    pub(super) fn rows(&self) -> Vec<LabelRow> {
+    pub fn rows(&self) -> Vec<LabelRow> {
         let rows = self.order.iter().filter_map(|id| self.rows.get(id));
         rows.flatten().cloned().collect()
     }
 
     /// Takes a key.
-    pub(super) fn press(&mut self, key: Key) -> Effect {
+    pub fn press(&mut self, key: Key) -> Effect {
         if self.current().is_none() && !matches!(key, Key::Undo | Key::Quit) {
             return Effect::Nothing("all were looked at");
         }

@@ -1,92 +1,34 @@
-//! `--merge`: the answers of two reviewers as one file of labels, and how far they agree.
+//! The answers of two reviewers as one file of labels, and how far they agree.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use deadloop_score::proposing::CONFIDENCE;
-use deadloop_score::{LabelRow, REVIEW, agreement, write_labels};
+use deadloop_score::{LabelRow, REVIEW};
 use serde::Serialize;
 
-use super::Label;
-use super::agreeing::{Two, differ, words};
+use super::agreeing::differ;
 use super::rows::main_of;
-use crate::args::Global;
-use crate::exit::{Code, Outcome};
-use crate::show::{self, count, typed};
-use deadloop_run::apart;
 
 /// Who a row is by on which two reviewers disagree: nobody yet, so that a review asks about it.
 const DISPUTED: &str = "merge";
 
 /// How the transcripts of both came into one file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-struct Merged {
+pub struct Merged {
     /// Both reviewed it and say the same.
-    same: u64,
+    pub same: u64,
     /// Both reviewed it and say something else: not reviewed in the merged file.
-    differ: u64,
+    pub differ: u64,
     /// The first alone reviewed it.
-    only_first: u64,
+    pub only_first: u64,
     /// The second alone.
-    only_second: u64,
+    pub only_second: u64,
     /// Nobody did: the proposal stays.
-    nobody: u64,
-}
-
-/// `--merge`: writes the answers of both, and prints how far they agree on what both reviewed.
-pub(super) fn merge(args: &Label, global: Global, (a, b): (&Path, &Path)) -> Outcome {
-    let Some(out) = &args.out else {
-        return Err(Code::Usage.error("--merge: no file to write; name it with --out"));
-    };
-    show::refuse_over(out, args.force)?;
-    apart(&[("--out", out.clone())], &[a, b])?;
-    let Two {
-        first,
-        second,
-        lengths,
-    } = Two::read(args, global, (a, b))?;
-    let (rows, merged) = merged(&first, &second);
-    let found = agreement(&reviewed(&first), &reviewed(&second), &lengths);
-    write_labels(out, &rows)?;
-    if global.json {
-        let told = serde_json::json!({"merged": merged, "agreement": found});
-        return show::print(&told.to_string());
-    }
-    if !global.quiet {
-        if found.both > 0 {
-            let names = (a.display().to_string(), b.display().to_string());
-            show::print(&show::prose(&words(&found, (&names.0, &names.1))))?;
-        }
-        show::print(&show::prose(&told(merged, out)))?;
-    }
-    let corpus = args.corpus.as_deref().map_or("CORPUS".into(), typed);
-    let next = match merged.differ {
-        0 => format!("deadloop check {corpus}"),
-        _ => format!("deadloop label {corpus} --review --out {}", typed(out)),
-    };
-    show::next(&[&next], global)
-}
-
-fn told(merged: Merged, out: &Path) -> String {
-    let Merged {
-        same,
-        differ,
-        only_first,
-        only_second,
-        nobody,
-    } = merged;
-    format!(
-        "{}: {} alike, {} reviewed by one alone, {} by nobody; {} differ, and are to be reviewed again",
-        out.display(),
-        count(same),
-        count(only_first + only_second),
-        count(nobody),
-        count(differ)
-    )
+    pub nobody: u64,
 }
 
 /// The rows that a review has answered whole.
-fn reviewed(rows: &[LabelRow]) -> Vec<LabelRow> {
+pub fn reviewed(rows: &[LabelRow]) -> Vec<LabelRow> {
     let groups = grouped(rows);
     let answered: BTreeSet<&str> = groups
         .iter()
@@ -111,7 +53,7 @@ fn grouped(rows: &[LabelRow]) -> BTreeMap<&str, Vec<LabelRow>> {
 
 /// The rows of both, in the order of the first, then those that only the second has. An answer goes before a proposal.
 /// Where two answers differ, the first's rows stay as a proposal of confidence 0, so that a review asks about them first.
-fn merged(first: &[LabelRow], second: &[LabelRow]) -> (Vec<LabelRow>, Merged) {
+pub fn merged(first: &[LabelRow], second: &[LabelRow]) -> (Vec<LabelRow>, Merged) {
     let (ours, theirs) = (grouped(first), grouped(second));
     let mut seen = BTreeSet::new();
     let order = first
