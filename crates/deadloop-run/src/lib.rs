@@ -14,6 +14,9 @@
 //! | labels proposed, reviewed, compared, merged | [`reviewing`] |
 //! | one transcript explained | [`explaining`] |
 //! | a corpus on several machines | [`Parts`], [`Written`] |
+//! | a pinned case from a recording | [`cutting`] |
+//! | a setting as the configuration of another guard | [`engines`] |
+//! | a live stream watched, copied, recorded | [`watching`] |
 //! | detectors that are programs | [`programs`] |
 //! | errors and their exit codes | [`Failure`], [`Code`] |
 //!
@@ -42,6 +45,8 @@
 )]
 
 pub mod checking;
+pub mod cutting;
+pub mod engines;
 pub mod evidence;
 pub mod explaining;
 mod failure;
@@ -67,6 +72,7 @@ mod stamps;
 mod survey;
 mod units;
 pub mod visible;
+pub mod watching;
 mod words;
 
 pub use failure::{Code, Failure, RunResult};

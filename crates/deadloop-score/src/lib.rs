@@ -94,7 +94,7 @@ pub use measure::{
     GoalError, MEASURES, Measure, MeasureUnit, Metric, WITHINS, Worth, measures, metric, wrong_rate,
 };
 pub use pareto::{FrontPoint, front};
-pub use pinned::{Expect, Fired, Marks, Pinned, Subject, parse_pinned};
+pub use pinned::{Expect, Fired, Marks, Pinned, Subject, alarm_words, parse_pinned};
 pub use scores::Scores;
 pub use tally::{
     AnyEvidence, BoxKey, BoxPlace, BoxSum, Boxes, Count, Evidence, Latencies, LatencySheet,

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use deadloop_corpus::{CorpusWriter, Entry, Place, Transcript};
 use deadloop_detect::Settings;
 use deadloop_replay::{Job, Plan, RunError, Stop, run, text_of};
-use deadloop_score::{Case, Expect, Fired, LabelsFile, Marks, Pinned, Subject, parse_pinned};
+use deadloop_score::{
+    Case, Expect, Fired, LabelsFile, Marks, Pinned, Subject, alarm_words, parse_pinned,
+};
 
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
@@ -74,8 +76,7 @@ impl Checked<'_> {
 
 pub(crate) fn told(said: &Said) -> String {
     match said {
-        Ok(None) => "no alarm".into(),
-        Ok(Some(f)) => format!("an alarm at {} of {}, {}", f.at, f.channel, f.kind),
+        Ok(fired) => alarm_words(*fired),
         Err(what) => format!("an error: {what}"),
     }
 }

@@ -24,7 +24,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use toml::{Spanned, Value};
 
-pub use expect::{Expect, Fired, Marks};
+pub use expect::{Expect, Fired, Marks, alarm_words};
 
 /// A case of a file.
 #[derive(Clone, Debug)]

@@ -11,17 +11,13 @@ use std::sync::mpsc::{Sender, channel};
 
 use clap::{Args, ValueEnum};
 use deadloop_corpus::{StreamFormat, StreamReader, ThinkOptions, ThinkRules};
-use deadloop_detect::{Alarm, Blind, Guards, Kind, Setting, Settings, Units};
+use deadloop_detect::{Alarm, Blind, Event, Guards, Kind, Setting, Settings, Units};
 use deadloop_stream::Watched;
 use serde_json::json;
 
-mod input;
-mod record;
-mod watching;
-
-use input::Piped;
-use record::Record;
-use watching::{BlindOf, News, Seen, Shared, Watching};
+use deadloop_run::watching::{
+    BlindOf, Mender, News, Piped, Record, Seen, Shared, UNNAMED, Watching,
+};
 
 use crate::args::Global;
 use crate::commands::repair::Live;
@@ -94,11 +90,13 @@ pub(super) fn run(args: &Watch, global: Global) -> Outcome {
     let guards = Guards::new(&settings).map_err(|e| Code::Usage.because(e))?;
     let rules = settings::think(args.settings.as_deref())?;
     let mender = mender(args)?;
+    let splits = mender.as_ref().is_some_and(Live::splits);
+    let mender = mender.map(|mender| Box::new(mender) as Box<dyn Mender>);
     let mut think = Think {
         rules,
         words: args.think.clone(),
     };
-    if mender.as_ref().is_some_and(Live::splits) {
+    if splits {
         // The repairer separates thinking from the answer itself.
         think.words = vec!["off".to_owned()];
     }
@@ -152,8 +150,19 @@ fn mender(args: &Watch) -> Outcome<Option<Live>> {
     Live::parse(&text).map(Some).map_err(usage)
 }
 
-/// The model of a stream that does not name one.
-const UNNAMED: &str = "unknown";
+impl Mender for Live {
+    fn push(&mut self, event: &Event<'_>) {
+        Self::push(self, event);
+    }
+
+    fn finish(&mut self) {
+        Self::finish(self);
+    }
+
+    fn take(&mut self) -> Vec<u8> {
+        Self::take(self)
+    }
+}
 
 /// How thinking is separated: by the rules of the settings, changed by words of the command line.
 struct Think {
@@ -172,7 +181,7 @@ impl Think {
 struct Parts {
     guards: Guards,
     think: Think,
-    mender: Option<Live>,
+    mender: Option<Box<dyn Mender>>,
     record: Option<Record>,
     settings: Settings,
 }

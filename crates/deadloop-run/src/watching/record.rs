@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 ///
 /// A transcript is one line, and its model stands before its events: so it is written once the stream is over, also
 /// where a guard has stopped it.
-pub(crate) struct Record {
+pub struct Record {
     file: CorpusWriter,
     events: Vec<RecordedEvent>,
     /// When the call whose arguments are coming began, and what of them has come.
@@ -25,7 +25,7 @@ impl Record {
     ///
     /// # Errors
     /// Something is there already, or the folder cannot be written to.
-    pub(crate) fn create(path: &Path) -> Result<Self, WriteError> {
+    pub fn create(path: &Path) -> Result<Self, WriteError> {
         Ok(Self {
             file: CorpusWriter::create(path, false)?,
             events: Vec::new(),
@@ -34,7 +34,7 @@ impl Record {
     }
 
     /// Takes an event of the stream that came at `now`.
-    pub(crate) fn push(&mut self, event: &Event<'_>, now: u64) {
+    pub fn push(&mut self, event: &Event<'_>, now: u64) {
         let text = |text: Option<&str>| text.map(str::to_owned);
         let (body, rest) = match *event {
             Event::Text(TextChannel::Arguments, piece) => {
@@ -99,7 +99,7 @@ impl Record {
     ///
     /// # Errors
     /// The disk says no.
-    pub(crate) fn finish(mut self, model: &str, now: u64) -> io::Result<()> {
+    pub fn finish(mut self, model: &str, now: u64) -> io::Result<()> {
         if let Some((_, written)) = self.call.as_mut() {
             let written = std::mem::take(written);
             self.call(None, "", written, now);

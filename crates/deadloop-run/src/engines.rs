@@ -9,25 +9,25 @@
 use deadloop_detect::{Member, Setting, Settings, Value};
 
 /// A guard that people run, and how a setting is written for it.
-pub(crate) struct Engine {
+pub struct Engine {
     /// Its name on the command line.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// What is written, and where it goes.
-    pub(crate) about: &'static str,
+    pub about: &'static str,
     /// Why nobody can read what is written, where that is so.
-    pub(crate) unread: Option<&'static str>,
+    pub unread: Option<&'static str>,
     write: fn(&Copies, f64) -> Result<Written, String>,
 }
 
 /// A setting, exported.
 #[derive(Debug)]
-pub(crate) struct Exported {
+pub struct Exported {
     /// What the engine reads.
-    pub(crate) config: String,
+    pub config: String,
     /// What it does with that, as a setting.
-    pub(crate) twin: Settings,
+    pub twin: Settings,
     /// What the setting says and the configuration does not.
-    pub(crate) lost: Vec<String>,
+    pub lost: Vec<String>,
 }
 
 /// The configuration, its twin in TOML, and the parameters of `periodic` that it can say.
@@ -60,7 +60,7 @@ struct Band {
 }
 
 /// Every engine.
-pub(crate) const ENGINES: [Engine; 5] = [
+pub const ENGINES: [Engine; 5] = [
     Engine {
         name: "vllm",
         about: "a field of the request (extra_body of the OpenAI clients), or SamplingParams(repetition_detection=…): vLLM 0.17 and later",
@@ -99,7 +99,7 @@ impl Engine {
     /// # Errors
     /// Returns an error if no member of the setting looks for exact copies of chars, or if the engine cannot express one
     /// without asking for less than it does.
-    pub(crate) fn export(&self, setting: &Setting, token: f64) -> Result<Exported, String> {
+    pub fn export(&self, setting: &Setting, token: f64) -> Result<Exported, String> {
         let exact = setting.members.iter().position(is_exact).ok_or_else(|| {
             let names = setting.member_names().join(", ");
             format!(

@@ -1,129 +1,87 @@
-//! `deadloop case`: a pinned case from a recording.
+//! A pinned case cut from a recording: what the label says is expected, equal stretches are written once, and what is written
+//! is proved to alarm where the recording does.
 
-use std::path::PathBuf;
-
-use clap::Args;
-use deadloop_corpus::{RedactBy, Redactor, Selection, Transcript, text_hash};
-use deadloop_detect::{Channel, Settings, Unit};
+use deadloop_corpus::{Entry, RedactBy, Redactor, Transcript, text_hash};
+use deadloop_detect::{Channel, Unit};
 use deadloop_replay::text_of;
-use deadloop_score::{Case, Class, Fired, Pinned, Span};
+use deadloop_score::{Case, Class, Fired, Pinned, Span, alarm_words, parse_pinned};
 
 mod run;
 
-use crate::args::{Global, OnBad};
-use crate::exit::{Code, Outcome};
-use crate::host::Terminal;
-use crate::pinning::{say, told};
-use crate::settings;
-use crate::show;
+use crate::failure::{Code, RunResult};
 use crate::visible::escaped;
-use deadloop_run::{Wanted, survey};
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop case recordings.jsonl t1 >> cases.toml\n  deadloop case recordings.jsonl t1 --redact --settings settings.toml >> cases.toml\n\nThe case expects what the label says: a loop is stopped within the latency that the settings have now, and clean text is left alone. If the settings get it wrong, the case is a todo. Without a label the case expects what the settings do now. --redact replaces words by other words (equal words by equal ones; letter by letter if that would move the alarm) and proves that the alarm stays; of a run it replaces results and the values of arguments too. Numbers below five digits and the model's name stay as they are; ids and metadata are left out; names of tools stay.\n\nOf a run the case holds the calls and their results, with the onset marked at a call.";
+/// What the settings of a case say of a transcript.
+pub type Said<'a> = &'a dyn Fn(&Transcript) -> RunResult<Option<Fired>>;
 
-#[derive(Debug, Args)]
-pub(crate) struct WriteCase {
-    /// A corpus: a folder, or one .jsonl or .parquet file
-    pub(crate) corpus: PathBuf,
-    /// The id of a transcript
-    pub(crate) transcript: String,
-    /// The settings that the case tests [default: the recommended guard]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) settings: Option<PathBuf>,
-    /// Replace the words and keep their repetition, so that the alarm stays where it is
-    #[arg(long)]
-    pub(crate) redact: bool,
-    /// What to do with a bad line: stop, or leave it out
-    #[arg(long, value_enum, default_value_t = OnBad::Fail)]
-    pub(crate) on_bad: OnBad,
+/// A pinned case.
+pub struct Cut {
+    /// Its name.
+    pub name: String,
+    /// A `[[case]]` table.
+    pub text: String,
 }
 
-pub(super) fn run(args: &WriteCase, global: Global) -> Outcome {
-    let settings = settings::settings(args.settings.as_deref(), &[])?;
-    let found = survey(Wanted {
-        path: &args.corpus,
-        selection: Selection::default(),
-        by: &[],
-        entry: Some(&args.transcript),
-        host: &Terminal::of(global),
-    })?;
-    let (entry, case) = found.one(
-        &args.transcript,
-        args.on_bad == OnBad::Skip,
-        &Terminal::of(global),
-    )?;
-    let fired = said(&settings, &entry.transcript)?;
-    let (name, transcript) = if args.redact {
+/// The case of a recording. `redact`: in other words, under which the settings say the very same.
+///
+/// # Errors
+/// The text holds a mark of its own, no other words keep the alarm, or the case does not alarm as the recording does.
+pub fn cut(entry: &Entry, case: &Case, redact: bool, said: Said<'_>) -> RunResult<Cut> {
+    let fired = said(&entry.transcript)?;
+    let (name, transcript) = if redact {
         let name = format!("redacted {}", text_hash(&entry.transcript));
-        (name, redacted(&settings, &entry.transcript, fired)?)
+        (name, redacted(&entry.transcript, fired, said)?)
     } else {
         (case.id.to_string(), entry.transcript.clone())
     };
-    let span = case.truth.as_ref().and_then(|truth| truth.first_loop());
     let written = Written {
         name: &name,
         case,
         transcript: &transcript,
-        span,
+        span: case.truth.as_ref().and_then(|truth| truth.first_loop()),
         fired,
     };
     let text = written.toml()?;
-    proved(&text, &settings, fired)?;
-    if global.json {
-        return show::print(&serde_json::json!({"name": name, "case": text}).to_string());
-    }
-    show::print(text.trim_end())?;
-    let settings = args.settings.as_deref().map(show::typed);
-    let settings = settings.map(|file| format!(" --settings {file}"));
-    let next = format!(
-        "deadloop check-cases cases.toml{}",
-        settings.unwrap_or_default()
-    );
-    show::next(&[&next], global)
+    proved(&text, fired, said)?;
+    Ok(Cut { name, text })
 }
 
 /// What is written is read, and the settings say the same of it, or it is not written.
-fn proved(text: &str, settings: &Settings, fired: Option<Fired>) -> Outcome {
-    let read = deadloop_score::parse_pinned(text)
+fn proved(text: &str, fired: Option<Fired>, said: Said<'_>) -> RunResult {
+    let read = parse_pinned(text)
         .map_err(|e| Code::Unexpected.error(format!("the case cannot be read again: {e}")))?;
     let transcript = read.first().and_then(Pinned::transcript);
     let transcript = transcript.ok_or_else(|| Code::Unexpected.error("the case is empty"))?;
-    let again = said(settings, &transcript)?;
+    let again = said(&transcript)?;
     if again == fired {
         Ok(())
     } else {
         Err(Code::TooLittle.error(format!(
             "{}, and of the case that was made of it: {}; expected a recording whose alarm hangs on its texts, calls and results alone",
-            told(&Ok(fired)),
-            told(&Ok(again))
+            alarm_words(fired),
+            alarm_words(again)
         )))
     }
-}
-
-fn said(settings: &Settings, transcript: &Transcript) -> Outcome<Option<Fired>> {
-    let said = say(settings, &[transcript])?.pop();
-    said.unwrap_or(Ok(None))
-        .map_err(|e| Code::Unexpected.error(e))
 }
 
 /// The transcript in other words, under which the settings say the very same: word by word, or
 /// letter by letter where that moves the alarm.
 fn redacted(
-    settings: &Settings,
     transcript: &Transcript,
     fired: Option<Fired>,
-) -> Outcome<Transcript> {
+    said: Said<'_>,
+) -> RunResult<Transcript> {
     for by in [RedactBy::Words, RedactBy::Letters] {
         let mut redactor = Redactor::new(by);
         let mut other = transcript.clone();
         for event in &mut other.events {
             run::redact(event, &mut redactor);
         }
-        if said(settings, &other)? == fired {
+        if said(&other)? == fired {
             return Ok(other);
         }
     }
-    let before = told(&Ok(fired));
+    let before = alarm_words(fired);
     let what = "in other words these settings say something else; expected a detector that does not read meaning";
     Err(Code::TooLittle.error(format!("{before}: {what}")))
 }
@@ -138,7 +96,7 @@ struct Written<'a> {
 }
 
 impl Written<'_> {
-    fn toml(&self) -> Outcome<String> {
+    fn toml(&self) -> RunResult<String> {
         let (name, parts) = if run::is_run(self.transcript) {
             ("events", run::steps(self.marked()?, self.span))
         } else {
@@ -146,7 +104,7 @@ impl Written<'_> {
         };
         let model = quoted(&self.case.model);
         let class = self.case.class().map_or("nobody labelled it", Class::name);
-        let fired = told(&Ok(self.fired));
+        let fired = alarm_words(self.fired);
         Ok(format!(
             "[[case]]\nname = {}\nwhy = \"recorded; label: {class}; when it was written: {fired}\"\nmodel = {model}\n{name} = [\n{parts}]\nexpect = {}\n",
             quoted(self.name),
@@ -155,7 +113,7 @@ impl Written<'_> {
     }
 
     /// The transcript, if no text in it holds a mark of its own.
-    fn marked(&self) -> Outcome<&Transcript> {
+    fn marked(&self) -> RunResult<&Transcript> {
         let mut texts = self.transcript.events.iter().filter_map(text_of);
         if texts.any(|(_, text)| text.contains("⟦onset⟧") || text.contains("⟦alarm⟧")) {
             Err(Code::Usage.error("the text holds a mark of its own, which a case would take out"))
@@ -165,7 +123,7 @@ impl Written<'_> {
     }
 
     /// The text, channel by channel as it came.
-    fn parts(&self) -> Outcome<Vec<String>> {
+    fn parts(&self) -> RunResult<Vec<String>> {
         let mut pieces: Vec<(Channel, String)> = Vec::new();
         for (channel, text) in self.transcript.events.iter().filter_map(text_of) {
             match pieces.last_mut() {

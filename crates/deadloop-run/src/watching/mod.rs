@@ -6,48 +6,64 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use deadloop_corpus::{Problem, StreamFormat};
-use deadloop_detect::{Alarm, Blind, Feeds};
+use deadloop_detect::{Alarm, Blind, Event, Feeds};
 use deadloop_stream::{Heard, RefusedCall, Step, ToldEvent, Watched};
 
-use super::UNNAMED;
-use super::input::Input;
-use super::record::Record;
-use crate::commands::repair::Live;
+mod input;
+mod record;
+
+pub use input::{Input, Piped};
+pub use record::Record;
+
+/// The model of a stream that does not name one.
+pub const UNNAMED: &str = "unknown";
+
+/// What repairs a stream as it arrives.
+pub trait Mender: Send {
+    /// Takes an event of the stream.
+    fn push(&mut self, event: &Event<'_>);
+
+    /// Nothing more comes.
+    fn finish(&mut self);
+
+    /// What of the repaired stream is certain since the last call, as JSON lines.
+    fn take(&mut self) -> Vec<u8>;
+}
 
 /// What is known about a stream so far.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Seen {
+pub struct Seen {
     /// Bytes read.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
     /// What was judged.
-    pub(crate) heard: Heard,
+    pub heard: Heard,
     /// The format of the stream; `None` until it is recognised.
-    pub(crate) format: Option<StreamFormat>,
+    pub format: Option<StreamFormat>,
     /// Lines that could not be read.
-    pub(crate) bad_lines: u64,
+    pub bad_lines: u64,
     /// The first of these lines.
-    pub(crate) problems: Vec<Problem>,
+    pub problems: Vec<Problem>,
     /// The errors that the server reported in the stream.
-    pub(crate) errors: Vec<String>,
+    pub errors: Vec<String>,
     /// The model that the stream named first.
-    pub(crate) model: Option<String>,
+    pub model: Option<String>,
     /// The alarms of guards that only warn or observe.
-    pub(crate) warnings: Vec<Alarm>,
+    pub warnings: Vec<Alarm>,
     /// The calls that are not to be run.
-    pub(crate) refused: Vec<RefusedCall>,
+    pub refused: Vec<RefusedCall>,
     /// Why the stream would be aborted.
-    pub(crate) alarm: Option<Alarm>,
+    pub alarm: Option<Alarm>,
     /// The guards that this stream can never feed, with `--strict`.
-    pub(crate) blind: Vec<Blind>,
+    pub blind: Vec<Blind>,
 }
 
 /// [`Seen`], for the thread that reads and the one that waits for Ctrl-C.
 #[derive(Debug, Default)]
-pub(crate) struct Shared(Mutex<Seen>);
+pub struct Shared(Mutex<Seen>);
 
 impl Shared {
     /// What is known now.
-    pub(crate) fn seen(&self) -> Seen {
+    pub fn seen(&self) -> Seen {
         self.lock().clone()
     }
 
@@ -58,7 +74,7 @@ impl Shared {
 }
 
 /// What is new, to be told while the stream goes on.
-pub(crate) enum News<'a> {
+pub enum News<'a> {
     /// A line that could not be read.
     Problem(&'a Problem),
     /// An alarm that only warns or observes.
@@ -70,13 +86,13 @@ pub(crate) enum News<'a> {
 }
 
 /// Finds the guards of a model, by its name, that a stream can never feed which brings nothing else.
-pub(crate) type BlindOf = Box<dyn Fn(Option<&str>, Feeds) -> Vec<Blind> + Send>;
+pub type BlindOf = Box<dyn Fn(Option<&str>, Feeds) -> Vec<Blind> + Send>;
 
 /// A stream, its guard and what is known so far.
-pub(crate) struct Watching<'a> {
+pub struct Watching<'a> {
     watched: Watched,
     /// The repairers of the stream; their output is then the copy.
-    mender: Option<Live>,
+    mender: Option<Box<dyn Mender>>,
     record: Option<Record>,
     /// Finds the blind guards, until they were looked for.
     blind: Option<BlindOf>,
@@ -88,7 +104,7 @@ pub(crate) struct Watching<'a> {
 
 impl<'a> Watching<'a> {
     /// `shared` is updated before anything is copied.
-    pub(crate) fn new(watched: Watched, shared: &'a Shared) -> Self {
+    pub fn new(watched: Watched, shared: &'a Shared) -> Self {
         Self {
             watched,
             mender: None,
@@ -101,19 +117,19 @@ impl<'a> Watching<'a> {
     }
 
     /// The same, with a repaired stream: text that is certain goes to the copy as JSON lines.
-    pub(crate) fn mending(mut self, mender: Option<Live>) -> Self {
+    pub fn mending(mut self, mender: Option<Box<dyn Mender>>) -> Self {
         self.mender = mender;
         self
     }
 
     /// The same, with the events kept as a transcript.
-    pub(crate) fn recording(mut self, record: Option<Record>) -> Self {
+    pub fn recording(mut self, record: Option<Record>) -> Self {
         self.record = record;
         self
     }
 
     /// The same, telling of guards that the stream can never feed; with `strict` they end the watch.
-    pub(crate) fn looking_for_blind(mut self, blind: BlindOf, strict: bool) -> Self {
+    pub fn looking_for_blind(mut self, blind: BlindOf, strict: bool) -> Self {
         self.blind = Some(blind);
         self.strict = strict;
         self
@@ -124,7 +140,7 @@ impl<'a> Watching<'a> {
     ///
     /// # Errors
     /// Returns an error if `input` cannot be read, or `copy` or the record cannot be written.
-    pub(crate) fn run(
+    pub fn run(
         mut self,
         mut input: impl Input,
         mut copy: impl Write,
@@ -230,7 +246,7 @@ fn since(began: Instant) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::input::read;
+    use super::input::read;
     use super::*;
     use deadloop_corpus::{StreamReader, ThinkOptions};
     use deadloop_detect::{Chars, Guard, Settings};

@@ -10,7 +10,7 @@ const CHUNK: usize = 1 << 16;
 const TICK: Duration = Duration::from_millis(100);
 
 /// The source of a stream.
-pub(crate) trait Input {
+pub trait Input {
     /// The next bytes; empty at the end. `None` if nothing came during a [`TICK`].
     ///
     /// # Errors
@@ -19,11 +19,11 @@ pub(crate) trait Input {
 }
 
 /// Input that a thread of its own reads, so that a silence is noticed.
-pub(crate) struct Piped(Receiver<io::Result<Vec<u8>>>);
+pub struct Piped(Receiver<io::Result<Vec<u8>>>);
 
 impl Piped {
     /// Reads the input that `open` returns. Nobody waits for the thread, since a read may block for ever.
-    pub(crate) fn new<R: Read>(open: impl FnOnce() -> R + Send + 'static) -> Self {
+    pub fn new<R: Read>(open: impl FnOnce() -> R + Send + 'static) -> Self {
         // One piece waits while the next is read, so a slow reader slows the stream down.
         let (send, pieces) = sync_channel(1);
         std::thread::spawn(move || {

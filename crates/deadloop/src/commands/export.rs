@@ -11,15 +11,12 @@ use deadloop_score::measure::{DELAY, RECALL};
 use deadloop_score::{Count, Evidence, Tally, wrong_rate};
 use serde_json::{Value, json};
 
-mod engines;
-
-use engines::{ENGINES, Engine, Exported};
-
 use crate::args::{Global, Judge, Select};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::progress::watched;
 use crate::{settings, show};
+use deadloop_run::engines::{ENGINES, Engine, Exported};
 use deadloop_run::failed;
 use deadloop_run::programs;
 use deadloop_run::{Wanted, survey};
