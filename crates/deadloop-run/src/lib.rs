@@ -11,6 +11,9 @@
 //! | repairers of faulty streams, measured and chosen | [`repairs`] |
 //! | a corpus checked for what makes numbers lie | [`checking`] |
 //! | what labels can show | [`evidence`] |
+//! | a corpus made from a spec | [`making`] |
+//! | a corpus counted | [`counting`] |
+//! | JSON Schemas of the files that people write | [`schemas`] |
 //! | labels proposed, reviewed, compared, merged | [`reviewing`] |
 //! | one transcript explained | [`explaining`] |
 //! | a corpus on several machines | [`Parts`], [`Written`] |
@@ -45,6 +48,7 @@
 )]
 
 pub mod checking;
+pub mod counting;
 pub mod cutting;
 pub mod engines;
 pub mod evidence;
@@ -56,6 +60,7 @@ mod host;
 mod kept;
 mod left_out;
 mod looking;
+pub mod making;
 mod manifest;
 mod notice;
 mod one;
@@ -67,6 +72,7 @@ pub mod repairs;
 mod replay;
 mod request;
 pub mod reviewing;
+pub mod schemas;
 mod sharding;
 mod stamps;
 mod survey;

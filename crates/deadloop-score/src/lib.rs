@@ -55,8 +55,8 @@ pub use choose::words::told;
 pub use choose::{NoCandidates, against_labels, changes, choose, explained, is_doubted};
 pub use compare::{
     Bearing, Change, CompareOptions, Comparison, Direction, Fails, Flip, Gate, GateName, Noise,
-    NotComparable, Row, Said, Side, SideError, Spot, Test, compare, flips, flips_csv, holm,
-    mcnemar, p_shown, sign_flips, student,
+    NotComparable, Row, Said, Side, SideError, Spot, Test, Verdicts, compare, flips, flips_csv,
+    holm, mcnemar, p_shown, sign_flips, student,
 };
 pub use constraint::{Assurance, Constraint};
 pub use deadloop_replay as replay;
@@ -82,6 +82,7 @@ pub use files::subjects::MAX_ROWS;
 pub use files::sweep::{
     CSV_ROWS, Marked, Scored, Scoring, beside_floors, write_pareto, write_scores,
 };
+pub use files::whole::{WHOLE_CHARS, Whole, WholesHead, read_wholes, write_wholes};
 pub use intervals::{
     Interval, Intervals, Method, POISSON_1, POISSON_HALF, PoissonCache, Resampling, Weights,
     bootstrap, clopper_pearson, poisson, poisson_lower, poisson_upper, proportion_lower,

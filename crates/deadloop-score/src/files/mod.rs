@@ -9,7 +9,7 @@
 //! | `scores_by.parquet`, `intervals.csv` | `breakdown` |
 //! | `budget.csv` | `budget` |
 //! | `choice.csv`, `settings.toml` | `choice`, `openings`, `settings` |
-//! | what the report opens and moves: `excerpts.jsonl.zst`, `regions.jsonl.zst` | `excerpts`, `calls`, `regions` |
+//! | what the report opens and moves: `excerpts.jsonl.zst`, `transcripts.jsonl.zst`, `regions.jsonl.zst` | `excerpts`, `calls`, `whole`, `regions` |
 //! | the columns of every table, for people | `described` |
 //! | `manifest.json`, and all of it together | `manifest`, `results` |
 
@@ -34,3 +34,4 @@ pub(crate) mod settings;
 pub(crate) mod store;
 pub(crate) mod subjects;
 pub(crate) mod sweep;
+pub(crate) mod whole;

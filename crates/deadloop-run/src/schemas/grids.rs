@@ -4,15 +4,15 @@ use deadloop_detect::repair::{REPAIRERS, Repairer};
 use deadloop_replay::budget::{SPEC, presets};
 use serde_json::{Map, Value as Json, json};
 
-use super::kinds::object;
+use super::object;
 use super::params::{Ways, table};
-use crate::exit::{Code, Outcome};
+use crate::failure::{Code, RunResult};
 
 /// What `repair` searches, and `watch --repair` takes one of.
-pub(super) fn repairers() -> Outcome<Map<String, Json>> {
+pub(super) fn repairers() -> RunResult<Map<String, Json>> {
     let names = REPAIRERS.iter().map(|repairer| repairer.name);
     let names: Vec<&str> = names.chain(["command"]).collect();
-    let mut own: Vec<Json> = REPAIRERS.iter().map(|r| of(r)).collect::<Outcome<_>>()?;
+    let mut own: Vec<Json> = REPAIRERS.iter().map(|r| of(r)).collect::<RunResult<_>>()?;
     let streams: Vec<&str> = REPAIRERS.iter().map(|r| r.stream).collect();
     let text = json!({"type": "string"});
     let program = json!({
@@ -41,7 +41,7 @@ pub(super) fn repairers() -> Outcome<Map<String, Json>> {
     Ok(rows("repairer", &repairer))
 }
 
-fn of(repairer: &Repairer) -> Outcome<Json> {
+fn of(repairer: &Repairer) -> RunResult<Json> {
     let presets = repairer.presets().map_err(|e| Code::Unexpected.error(e))?;
     let presets: Vec<&str> = presets.iter().map(|p| p.name.as_str()).collect();
     Ok(json!({

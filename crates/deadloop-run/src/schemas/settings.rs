@@ -4,12 +4,12 @@ use deadloop_detect::{DETECTORS, Detector, Measuring, Per, PromptUse, Response};
 use serde_json::{Map, Value as Json, json};
 
 use super::dataset;
-use super::kinds::object;
+use super::object;
 use super::params::{Ways, table};
-use crate::exit::{Code, Outcome};
+use crate::failure::{Code, RunResult};
 
 /// What production loads.
-pub(super) fn settings() -> Outcome<Map<String, Json>> {
+pub(super) fn settings() -> RunResult<Map<String, Json>> {
     let guards = json!({"type": "array", "items": {"$ref": "#/$defs/guard"}});
     let some = json!({"type": "array", "items": {"$ref": "#/$defs/guard"}, "minItems": 1});
     let model = json!({
@@ -43,7 +43,7 @@ pub(super) fn settings() -> Outcome<Map<String, Json>> {
 }
 
 /// What `tune` and `sweep` search.
-pub(super) fn grid() -> Outcome<Map<String, Json>> {
+pub(super) fn grid() -> RunResult<Map<String, Json>> {
     let on = json!({"properties": {"enabled": {"const": true}}});
     Ok(object(json!({
         "type": "object",
@@ -72,7 +72,7 @@ pub(super) fn prompt() -> Json {
 }
 
 /// One `[[guard]]`: its detector says which parameters and presets there are.
-fn guard(in_grid: bool) -> Outcome<Json> {
+fn guard(in_grid: bool) -> RunResult<Json> {
     let names: Vec<&str> = DETECTORS.iter().map(|d| d.name).collect();
     Ok(json!({
         "type": "object",
@@ -93,12 +93,12 @@ fn guard(in_grid: bool) -> Outcome<Json> {
 }
 
 /// What each detector adds to a table that names it.
-pub(super) fn each(in_grid: bool) -> Outcome<Vec<Json>> {
+pub(super) fn each(in_grid: bool) -> RunResult<Vec<Json>> {
     let all = DETECTORS.iter().copied();
     all.map(|detector| of(detector, in_grid)).collect()
 }
 
-fn of(detector: &'static Detector, in_grid: bool) -> Outcome<Json> {
+fn of(detector: &'static Detector, in_grid: bool) -> RunResult<Json> {
     let presets = detector.presets().map_err(|e| Code::Unexpected.error(e))?;
     let presets: Vec<&str> = presets.iter().map(|p| p.name.as_str()).collect();
     let channels: Vec<&str> = detector.may_read().iter().map(|c| c.name()).collect();

@@ -7,7 +7,7 @@ use deadloop_detect::{Channel, Kind};
 use deadloop_score::Class;
 use serde_json::{Map, Value as Json, json};
 
-use super::kinds::object;
+use super::object;
 
 /// A transcript: its text is in `events`, in `text`, or in `reasoning` and `answer`.
 pub(super) fn transcript() -> Map<String, Json> {

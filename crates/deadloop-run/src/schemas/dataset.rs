@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::kinds::object;
+use super::object;
 
 /// `dataset.toml`. Keys that deadloop does not know are kept.
 pub(super) fn card() -> Map<String, Json> {

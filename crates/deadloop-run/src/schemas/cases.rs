@@ -4,13 +4,13 @@ use deadloop_detect::repair::REPAIRERS;
 use deadloop_detect::{DETECTORS, Kind};
 use serde_json::{Map, Value as Json, json};
 
-use super::kinds::object;
+use super::object;
 use super::params::{Ways, table};
 use super::settings;
-use crate::exit::Outcome;
+use crate::failure::RunResult;
 
 /// A file of cases.
-pub(super) fn cases() -> Outcome<Map<String, Json>> {
+pub(super) fn cases() -> RunResult<Map<String, Json>> {
     let text = json!({"type": "string"});
     let case = json!({
         "type": "object",
@@ -116,7 +116,7 @@ fn part() -> Json {
 }
 
 /// What a guard must say.
-fn expect() -> Outcome<Json> {
+fn expect() -> RunResult<Json> {
     let place = json!({"anyOf": [
         {"type": "integer"},
         {"type": "string", "pattern": "^\\s*(onset|alarm|end)\\s*([+-]\\s*[0-9]+)?\\s*$"},

@@ -1,14 +1,13 @@
-//! `deadloop synth`: a labelled corpus from a spec and a seed.
+//! A labelled corpus made from a spec and a seed: sources read, transcripts made on all threads, files written.
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use clap::Args;
 use deadloop_corpus::synth::{
     COLUMNS, CleanSource, CleanText, CorpusSpec, LabelRows, Made, Real, Run, SourcePlace, Stock,
-    Synth as Maker, SynthJob, key_texts,
+    Synth as Maker, SynthJob,
 };
 use deadloop_corpus::{
     Beside, Corpus, CorpusWriter, Place, Problem, Selection, WriteError, is_named, parse_where,
@@ -18,113 +17,37 @@ use rayon::prelude::*;
 
 mod counts;
 
-use crate::args::Global;
-use crate::exit::{Code, Failure, Outcome};
-use crate::host::Terminal;
-use crate::interrupt;
-use crate::progress::counted;
-use crate::show;
-use counts::Counts;
-use deadloop_run::{Wanted, survey};
+pub use counts::{COUNTED, Counts};
 
-/// The text under the help of the command.
-pub(crate) const HELP: &str = r#"Examples:
-  deadloop synth --spec spec.toml --out planted
-  deadloop synth --keys
+use crate::failure::{Code, Failure, RunResult};
+use crate::host::Host;
+use crate::survey::{Wanted, survey};
 
-A spec (`--keys` tells every key, its bounds and default):
-  name = "planted"
-  seed = 1
-
-  [[source]]                    # clean text: a corpus, or text files with paragraphs apart
-  name = "prose"
-  text = "prose-en.txt"
-  lang = "en"
-
-  [[item]]                      # sentences of the text itself, over and over
-  name = "paragraphs"
-  kind = "paragraph"
-  count = 20
-  period = [60, 900]
-  copies = [4, 8]
-  onset = [[700, 1999], [2000, 4999], [5000, 9000]]
-
-  [[item]]                      # every second copy has another word in it; then it recovers
-  name = "escaped"
-  kind = "near-repeat"
-  count = 10
-  drift = { kind = "word", rate = 0.5 }
-  after = [500, 2000]
-  class = "transient"
-  chunks = { by = "tokens", size = [1, 4] }
-
-Paths in a spec start from its folder. The same spec, sources and seed give the same bytes, for any
---jobs, and every transcript has a seed of its own, so an item more does not change the others."#;
-
-/// The options of `synth`.
-#[derive(Debug, Args)]
-pub(crate) struct Synth {
-    /// What to make: a TOML file
-    #[arg(long, value_name = "FILE", required_unless_present = "keys")]
-    spec: Option<PathBuf>,
-    /// The folder of the corpus
-    #[arg(long, value_name = "CORPUS", required_unless_present = "keys")]
-    out: Option<PathBuf>,
-    /// Overwrite a corpus that synth wrote there
-    #[arg(long)]
-    force: bool,
-    /// Only list every key of a spec: bounds, default, meaning
-    #[arg(long, conflicts_with_all = ["spec", "out", "force"])]
-    keys: bool,
+/// A corpus that was made.
+pub struct MadeCorpus {
+    /// Its name.
+    pub name: String,
+    /// What was made, by item.
+    pub counts: Counts,
 }
 
 /// How many transcripts are made in parallel before they are written.
 const BATCH: usize = 256;
 
-pub(super) fn run(args: &Synth, global: Global) -> Outcome {
-    match (&args.spec, &args.out) {
-        (Some(spec), Some(out)) => make(spec, out, args.force, global),
-        _ => keys(global),
-    }
-}
-
-fn keys(global: Global) -> Outcome {
-    let keys = key_texts();
-    if global.json {
-        return show::print(&serde_json::to_string(&keys)?);
-    }
-    let mut tables: BTreeMap<&str, Vec<Vec<String>>> = BTreeMap::new();
-    let mut order = Vec::new();
-    for key in keys {
-        if !order.contains(&key.table) {
-            order.push(key.table);
-        }
-        let row = vec![
-            key.key.to_owned(),
-            key.expected,
-            key.default.to_owned(),
-            key.meaning,
-        ];
-        tables.entry(key.table).or_default().push(row);
-    }
-    for table in order {
-        let rows = tables.get(table).map_or(&[][..], Vec::as_slice);
-        let shown = show::wrapped(&["key", "expected", "default", "meaning"], rows, 100);
-        show::print(&format!("{table}\n{shown}\n"))?;
-    }
-    show::next(
-        &[
-            "deadloop schema spec > spec.schema.json",
-            "deadloop synth --spec spec.toml --out corpus",
-        ],
-        global,
-    )
-}
-
-fn make(path: &Path, out: &Path, force: bool, global: Global) -> Outcome {
+/// Makes the corpus of a spec in the folder `out`, and says after every batch how many transcripts of how many are made.
+///
+/// # Errors
+/// The spec or a source is bad, asks for nothing or for what cannot be, or the folder holds something else.
+pub fn make(
+    path: &Path,
+    out: &Path,
+    force: bool,
+    host: &dyn Host,
+    step: &dyn Fn(u64, u64),
+) -> RunResult<MadeCorpus> {
     let spec = CorpusSpec::read(path).map_err(usage)?;
-    let folder = Folder::prepare(out, &spec, force)?;
-    let stock = stock(path, &spec, global.quiet)?;
+    let folder = Folder::prepare(out, &spec, force, host)?;
+    let stock = stock(path, &spec, host)?;
     let maker = Maker::new(&spec, &stock);
     let jobs = maker.jobs();
     if jobs.is_empty() {
@@ -135,12 +58,12 @@ fn make(path: &Path, out: &Path, force: bool, global: Global) -> Outcome {
     let mut rows = Vec::new();
     let mut splits = Vec::new();
     let mut writers = folder.writers(&spec)?;
-    let bar = counted("making", jobs.len() as u64, global.quiet);
+    let (mut made_so_far, all) = (0, jobs.len() as u64);
     for batch in jobs.chunks(BATCH) {
         let make = |job: &SynthJob| maker.make(job).map_err(|e| usage(e.problem(path)));
         // The first transcript that cannot be made is reported, whichever thread was faster.
-        let made: Vec<Outcome<Made>> = batch.par_iter().map(make).collect();
-        let made: Vec<Made> = made.into_iter().collect::<Outcome<_>>()?;
+        let made: Vec<RunResult<Made>> = batch.par_iter().map(make).collect();
+        let made: Vec<Made> = made.into_iter().collect::<RunResult<_>>()?;
         for (job, made) in batch.iter().zip(&made) {
             if let Some(writer) = writers.get_mut(maker.file(job)) {
                 writer.write(&made.entry)?;
@@ -155,9 +78,9 @@ fn make(path: &Path, out: &Path, force: bool, global: Global) -> Outcome {
                     .map(|split| [id.clone(), split.clone()]),
             );
         }
-        bar.inc(batch.len() as u64);
+        made_so_far += batch.len() as u64;
+        step(made_so_far, all);
     }
-    bar.finish_and_clear();
     for writer in writers.into_values() {
         writer.finish()?;
     }
@@ -167,7 +90,10 @@ fn make(path: &Path, out: &Path, force: bool, global: Global) -> Outcome {
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     write_text(&out.join("dataset.toml"), &spec.card(&name))?;
-    counts.tell(&spec.name, out, global)
+    Ok(MadeCorpus {
+        name: spec.name,
+        counts,
+    })
 }
 
 fn usage(problem: Problem) -> Failure {
@@ -195,12 +121,12 @@ struct Folder<'a> {
 
 impl<'a> Folder<'a> {
     /// Makes the folder; refuses one with files that would mix with the new ones.
-    fn prepare(path: &'a Path, spec: &CorpusSpec, force: bool) -> Outcome<Self> {
+    fn prepare(path: &'a Path, spec: &CorpusSpec, force: bool, host: &dyn Host) -> RunResult<Self> {
         let inner = path.join("transcripts");
         let refuse =
             |e| Code::Usage.error(format!("--out {}: cannot be made: {e}", path.display()));
         std::fs::create_dir_all(&inner).map_err(refuse)?;
-        interrupt::sweeps(path);
+        host.writes(path);
         let files: Vec<String> = spec.files().into_iter().map(named).collect();
         for entry in std::fs::read_dir(&inner)? {
             let name = entry?.file_name();
@@ -223,7 +149,7 @@ impl<'a> Folder<'a> {
     }
 
     /// A writer for each file of transcripts.
-    fn writers<'s>(&self, spec: &'s CorpusSpec) -> Outcome<BTreeMap<&'s str, CorpusWriter>> {
+    fn writers<'s>(&self, spec: &'s CorpusSpec) -> RunResult<BTreeMap<&'s str, CorpusWriter>> {
         let create = |file| {
             let path = self.path.join("transcripts").join(named(file));
             let writer = CorpusWriter::create(&path, self.force).map_err(refused)?;
@@ -232,7 +158,7 @@ impl<'a> Folder<'a> {
         spec.files().into_iter().map(create).collect()
     }
 
-    fn table<R: AsRef<[String]>>(&self, name: &str, header: &[&str], rows: &[R]) -> Outcome {
+    fn table<R: AsRef<[String]>>(&self, name: &str, header: &[&str], rows: &[R]) -> RunResult {
         let file = Beside::create(&self.path.join(name), self.force).map_err(refused)?;
         let mut writer = csv::Writer::from_writer(file);
         writer.write_record(header)?;
@@ -246,14 +172,14 @@ impl<'a> Folder<'a> {
 }
 
 /// Reads the sources and forms of a spec.
-fn stock(path: &Path, spec: &CorpusSpec, quiet: bool) -> Outcome<Stock> {
+fn stock(path: &Path, spec: &CorpusSpec, host: &dyn Host) -> RunResult<Stock> {
     let base = path.parent().unwrap_or(Path::new(""));
     let mut stock = Stock::default();
     for (at, source) in spec.sources.iter().enumerate() {
         let said = match &source.place {
             SourcePlace::Corpus(corpus) => {
                 let wants = (spec.wants_runs(at), spec.wants_recordings(at));
-                corpus_texts(&base.join(corpus), source, wants, quiet)?
+                corpus_texts(&base.join(corpus), source, wants, host)?
             }
             SourcePlace::Text(text) => Said {
                 texts: source.paragraphs(&base.join(text)).map_err(usage)?,
@@ -290,15 +216,15 @@ fn corpus_texts(
     path: &Path,
     source: &CleanSource,
     (runs, recordings): (bool, bool),
-    quiet: bool,
-) -> Outcome<Said> {
+    host: &dyn Host,
+) -> RunResult<Said> {
     let pair = |text: &String| {
         let bad = |e| Code::Usage.error(format!("source {}: where: {e}", source.name));
         parse_where(text).map_err(bad)
     };
     let selection = Selection {
         lang: source.lang.clone(),
-        wheres: source.wheres.iter().map(pair).collect::<Outcome<_>>()?,
+        wheres: source.wheres.iter().map(pair).collect::<RunResult<_>>()?,
         ..Selection::default()
     };
     let found = survey(Wanted {
@@ -306,9 +232,9 @@ fn corpus_texts(
         selection,
         by: &[],
         entry: None,
-        host: &Terminal { quiet },
+        host,
     })?;
-    found.accept(false, &Terminal { quiet })?;
+    found.accept(false, host)?;
     let wanted = found
         .cases
         .iter()

@@ -1,40 +1,60 @@
-//! [`Counts`]: what is counted for a group of transcripts.
+//! A corpus counted: [`Counts`] of a group of transcripts, of all of them and by what they can be grouped by.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use deadloop_detect::{Kind, Unit};
 use deadloop_score::{Case, Class, wrong_rate};
 use serde_json::{Map, Value, json};
 
-use super::histogram::{Histogram, LENGTHS, PERIODS};
+mod histogram;
+
+pub use histogram::{Histogram, LENGTHS, PERIODS};
+
 use crate::evidence::Evidence;
+use crate::failure::RunResult;
+use crate::host::Alone;
+use crate::survey::{Surveyed, Wanted, open, survey_with};
 
 /// How often each name occurs.
-pub(super) type Names = BTreeMap<String, u64>;
+pub type Names = BTreeMap<String, u64>;
 
 /// What is counted for each group of transcripts.
 #[derive(Clone)]
-pub(super) struct Counts {
-    pub(super) transcripts: u64,
-    pub(super) chars: u64,
-    pub(super) loops: u64,
-    pub(super) clean: u64,
-    pub(super) faults: u64,
-    pub(super) transient: u64,
-    pub(super) unlabelled: u64,
+pub struct Counts {
+    /// Transcripts.
+    pub transcripts: u64,
+    /// Chars of reasoning and answer.
+    pub chars: u64,
+    /// Transcripts that loop.
+    pub loops: u64,
+    /// Clean transcripts.
+    pub clean: u64,
+    /// Transcripts with a fault.
+    pub faults: u64,
+    /// Transcripts with a repetition that ends by itself.
+    pub transient: u64,
+    /// Transcripts without a label, or with the label unsure.
+    pub unlabelled: u64,
     /// Tool calls of runs.
-    pub(super) calls: u64,
+    pub calls: u64,
     /// Turns of runs.
-    pub(super) turns: u64,
+    pub turns: u64,
     /// What the labels can prove, for each unit that labels can be in.
-    pub(super) evidence: [Evidence; 3],
+    pub evidence: [Evidence; 3],
     /// The kinds of the first loop of each transcript; `unnamed` if the label does not name it.
-    pub(super) kinds: Names,
-    pub(super) languages: Names,
-    pub(super) finishes: Names,
-    pub(super) lengths: Histogram,
-    pub(super) onsets: Histogram,
-    pub(super) periods: Histogram,
+    pub kinds: Names,
+    /// Their languages.
+    pub languages: Names,
+    /// Why their streams ended.
+    pub finishes: Names,
+    /// Their lengths, in chars.
+    pub lengths: Histogram,
+    /// The onset of the first loop of each.
+    pub onsets: Histogram,
+    /// The period of that loop.
+    pub periods: Histogram,
 }
 
 impl Default for Counts {
@@ -61,13 +81,13 @@ impl Default for Counts {
 }
 
 /// Stands for a value that the recording does not have.
-pub(super) const NONE: &str = "-";
+pub const NONE: &str = "-";
 /// Stands for the kind of a loop that the label does not name.
-pub(super) const UNNAMED: &str = "unnamed";
+pub const UNNAMED: &str = "unnamed";
 
 impl Counts {
     /// Adds a case, and the reason why its stream ended.
-    pub(super) fn add(&mut self, case: &Case, finish: &str) {
+    pub fn add(&mut self, case: &Case, finish: &str) {
         let length = case.timeline.length();
         let chars = length.reasoning.0 + length.answer.0;
         self.transcripts += 1;
@@ -94,7 +114,8 @@ impl Counts {
         *self.finishes.entry(finish.into()).or_default() += 1;
     }
 
-    pub(super) fn merge(&mut self, other: &Self) {
+    /// Adds what another group counted.
+    pub fn merge(&mut self, other: &Self) {
         self.transcripts += other.transcripts;
         self.chars += other.chars;
         self.loops += other.loops;
@@ -120,7 +141,8 @@ impl Counts {
         self.periods.merge(&other.periods);
     }
 
-    pub(super) fn json(&self) -> Value {
+    /// All of it, for programs.
+    pub fn json(&self) -> Value {
         let [chars, ..] = self.evidence;
         let by_unit = self.evidence.iter().filter(|e| e.labelled() > 0).map(|e| {
             let provable = json!({
@@ -140,4 +162,72 @@ impl Counts {
             "provable_fa_per_mchar": chars.rate(),
         })
     }
+}
+
+/// A way of grouping transcripts: its name, and a function that returns the group of a transcript.
+type Grouping = (&'static str, fn(&Case) -> Option<Arc<str>>);
+
+const GROUPINGS: [Grouping; 4] = [
+    ("model", |case| Some(case.model.clone())),
+    ("language", |case| case.lang.clone()),
+    ("split", |case| case.split.clone()),
+    ("profile", |case| case.profile.clone()),
+];
+
+/// Groups, the largest first.
+pub type Groups = Vec<(String, Counts)>;
+
+/// A corpus counted.
+pub struct Counted {
+    /// What is in it.
+    pub found: Surveyed,
+    /// All of it.
+    pub all: Counts,
+    /// By model, language, split and profile.
+    pub groups: [(&'static str, Groups); 4],
+}
+
+/// Counts a corpus. `skips`: bad lines are left out.
+///
+/// # Errors
+/// The corpus cannot be read, is not whole and nothing skips that, or nothing is selected.
+pub fn counted(wanted: Wanted<'_>, skips: bool) -> RunResult<Counted> {
+    let corpus = open(wanted.path)?;
+    let (found, finishes) = survey_with(corpus, wanted, |entry, _| {
+        entry.transcript.finish_reason().unwrap_or(NONE).to_owned()
+    })?;
+    found.accept(skips, &Alone::default())?;
+    let mut all = Counts::default();
+    let cases = found.cases.iter().zip(&finishes);
+    cases.for_each(|(case, finish)| all.add(case, finish));
+    let groups = GROUPINGS.map(|(name, of)| (name, grouped(&found.cases, &finishes, of)));
+    Ok(Counted { found, all, groups })
+}
+
+impl Counted {
+    /// All of it, for programs.
+    pub fn json(&self) -> Value {
+        let Self { found, all, groups } = self;
+        let of = |groups: &Groups| -> Map<String, Value> {
+            let rows = groups.iter();
+            rows.map(|(name, c)| (name.clone(), c.json())).collect()
+        };
+        let by: Map<String, Value> = groups
+            .iter()
+            .map(|(name, groups)| ((*name).into(), of(groups).into()))
+            .collect();
+        json!({"hash": found.hash, "all": all.json(), "by": by})
+    }
+}
+
+fn grouped(cases: &[Case], finishes: &[String], of: fn(&Case) -> Option<Arc<str>>) -> Groups {
+    let mut groups: BTreeMap<Arc<str>, Counts> = BTreeMap::new();
+    for (case, finish) in cases.iter().zip(finishes) {
+        let group = of(case).unwrap_or_else(|| NONE.into());
+        groups.entry(group).or_default().add(case, finish);
+    }
+    let named = |(name, counts): (Arc<str>, Counts)| (name.to_string(), counts);
+    let mut groups: Groups = groups.into_iter().map(named).collect();
+    groups.sort_by_key(|(_, counts)| Reverse(counts.transcripts));
+    groups
 }

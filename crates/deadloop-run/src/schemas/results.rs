@@ -17,7 +17,7 @@ pub(super) fn results() -> Map<String, Json> {
         (name(table), schema)
     };
     let tables: Map<String, Json> = tables.iter().map(table).collect();
-    super::kinds::object(json!({"type": "object", "properties": tables}))
+    super::object(json!({"type": "object", "properties": tables}))
 }
 
 /// The file; two commands leave a `scores.parquet`, and not of the same columns.
@@ -47,7 +47,7 @@ fn column(of: &ColumnDoc) -> Json {
 }
 
 /// The same for people: a line for each column, with its type, its unit and what it means.
-pub(super) fn in_words() -> String {
+pub fn in_words() -> String {
     let mut text = String::from(
         "An empty cell is n/a. A unit `unit` is that of the row, or of the choice. A *.parquet has a *.csv beside it with --csv.\n",
     );
@@ -58,9 +58,14 @@ pub(super) fn in_words() -> String {
         );
         let wide = |of: fn(&ColumnDoc) -> usize| table.columns.iter().map(of).max().unwrap_or(0);
         let names = wide(|of| of.name.len());
-        let kinds = wide(|of| kind(of).len());
+        let kinds = wide(|of| column_kind(of).len());
         for of in &table.columns {
-            text += &format!("  {:names$}  {:kinds$}  {}\n", of.name, kind(of), of.about);
+            text += &format!(
+                "  {:names$}  {:kinds$}  {}\n",
+                of.name,
+                column_kind(of),
+                of.about
+            );
         }
     }
     text.truncate(text.trim_end().len());
@@ -68,7 +73,7 @@ pub(super) fn in_words() -> String {
 }
 
 /// The type of a column and its unit.
-pub(crate) fn kind(of: &ColumnDoc) -> String {
+pub fn column_kind(of: &ColumnDoc) -> String {
     let kind = match of.of {
         Type::Text if of.name.contains('*') => "text or number",
         Type::Text => "text",

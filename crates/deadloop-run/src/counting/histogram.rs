@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use crate::show;
+use crate::words::count as count_of;
 
 /// The upper edges of the buckets for lengths and onsets, in chars; the last bucket has no upper edge.
-pub(crate) const LENGTHS: [u64; 7] = [500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000];
+pub const LENGTHS: [u64; 7] = [500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000];
 /// The same for periods.
-pub(crate) const PERIODS: [u64; 7] = [10, 30, 100, 300, 1_000, 3_000, 10_000];
+pub const PERIODS: [u64; 7] = [10, 30, 100, 300, 1_000, 3_000, 10_000];
 
 /// The length of the longest bar, in chars.
 const BAR: u64 = 40;
@@ -17,14 +17,14 @@ const STANDING: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇
 
 /// Counts in eight buckets.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Histogram {
+pub struct Histogram {
     edges: [u64; 7],
     counts: [u64; 8],
 }
 
 impl Histogram {
     /// An empty histogram with these edges.
-    pub(crate) fn new(edges: [u64; 7]) -> Self {
+    pub fn new(edges: [u64; 7]) -> Self {
         Self {
             edges,
             counts: [0; 8],
@@ -32,19 +32,19 @@ impl Histogram {
     }
 
     /// Adds a value.
-    pub(crate) fn add(&mut self, value: u64) {
+    pub fn add(&mut self, value: u64) {
         self.counts[self.edges.partition_point(|edge| *edge <= value)] += 1;
     }
 
     /// Adds the values of another histogram with the same edges.
-    pub(crate) fn merge(&mut self, other: &Self) {
+    pub fn merge(&mut self, other: &Self) {
         for (count, more) in self.counts.iter_mut().zip(other.counts) {
             *count += more;
         }
     }
 
     /// Whether it holds nothing.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.most() == 0
     }
 
@@ -62,14 +62,14 @@ impl Histogram {
     }
 
     /// One char for each bucket; a bucket that is not empty is never blank.
-    pub(crate) fn spark(&self) -> String {
+    pub fn spark(&self) -> String {
         let most = self.most().max(1);
         let bar = |count: &u64| STANDING[(count * 8).div_ceil(most) as usize];
         self.counts.iter().map(bar).collect()
     }
 
     /// A line for each bucket, from the first to the last that is not empty: its range, its count and its bar.
-    pub(crate) fn bars(&self) -> String {
+    pub fn bars(&self) -> String {
         let (ranges, most, filled) = (self.ranges(), self.most().max(1), self.filled());
         let ranges = &ranges[filled.clone()];
         let wide = ranges.iter().map(|range| range.chars().count()).max();
@@ -78,7 +78,7 @@ impl Histogram {
         for (range, count) in ranges.iter().zip(&self.counts[filled]) {
             let eighths = (count * BAR * 8).div_ceil(most);
             let bar = "█".repeat((eighths / 8) as usize) + LYING[(eighths % 8) as usize];
-            let count = show::count(*count);
+            let count = count_of(*count);
             // Writing to a string cannot fail.
             let _ = writeln!(lines, "  {range:>wide$} {count:>9} {bar}");
         }
@@ -86,7 +86,7 @@ impl Histogram {
     }
 
     /// Each bucket as `[from, below, count]`; the last has no upper edge.
-    pub(crate) fn json(&self) -> serde_json::Value {
+    pub fn json(&self) -> serde_json::Value {
         let from = std::iter::once(0).chain(self.edges);
         let below = self.edges.map(Some).into_iter().chain([None]);
         let buckets = from.zip(below).zip(self.counts);
@@ -95,7 +95,7 @@ impl Histogram {
     }
 
     fn ranges(&self) -> Vec<String> {
-        let count = |n: &u64| show::count(*n);
+        let count = |n: &u64| count_of(*n);
         let between = self.edges.windows(2);
         let between = between.map(|edge| format!("{} to {}", count(&edge[0]), count(&edge[1])));
         let (first, last) = (&self.edges[0], &self.edges[6]);

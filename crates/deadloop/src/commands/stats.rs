@@ -1,24 +1,17 @@
 //! `deadloop stats`: what is in a corpus, by model, and what its labels can prove.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use clap::Args;
 use deadloop_detect::{Kind, Unit};
-use deadloop_score::Case;
-use serde_json::{Map, Value, json};
-
-mod counts;
-mod histogram;
 
 use crate::args::{Global, Select};
 use crate::exit::Outcome;
 use crate::host::Terminal;
 use crate::show;
-use counts::{Counts, NONE, Names, UNNAMED};
-use deadloop_run::{Surveyed, Wanted, open, survey_with};
+use deadloop_run::counting::{Counted, Counts, Groups, NONE, Names, UNNAMED, counted};
+use deadloop_run::{Surveyed, Wanted};
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop stats datasets/starter\n  deadloop stats datasets/starter --model 'smollm*' --json";
 
@@ -29,19 +22,6 @@ pub(crate) struct Stats {
     #[command(flatten)]
     select: Select,
 }
-
-/// A way of grouping transcripts: its name, and a function that returns the group of a transcript.
-type Grouping = (&'static str, fn(&Case) -> Option<Arc<str>>);
-
-const GROUPINGS: [Grouping; 4] = [
-    ("model", |case| Some(case.model.clone())),
-    ("language", |case| case.lang.clone()),
-    ("split", |case| case.split.clone()),
-    ("profile", |case| case.profile.clone()),
-];
-
-/// Groups, the largest first.
-type Groups = Vec<(String, Counts)>;
 
 /// How many groups a table shows; the rest are summed in one row.
 const SHOWN: usize = 30;
@@ -54,19 +34,12 @@ pub(super) fn run(args: &Stats, global: Global) -> Outcome {
         entry: None,
         host: &Terminal::of(global),
     };
-    let (found, finishes) = survey_with(open(&args.corpus)?, wanted, |entry, _| {
-        entry.transcript.finish_reason().unwrap_or(NONE).to_owned()
-    })?;
-    found.accept(args.select.skips(), &Terminal::silent())?;
+    let Counted { found, all, groups } = counted(wanted, args.select.skips())?;
     if !global.quiet {
         found.tell_rejected(&Terminal::of(global));
     }
-    let mut all = Counts::default();
-    let cases = found.cases.iter().zip(&finishes);
-    cases.for_each(|(case, finish)| all.add(case, finish));
-    let groups = GROUPINGS.map(|(name, of)| (name, grouped(&found.cases, &finishes, of)));
     if global.json {
-        return show::print(&report(&found, &all, &groups).to_string());
+        return show::print(&Counted { found, all, groups }.json().to_string());
     }
     show::print(&show::prose(&heading(&found, &all)))?;
     let models = &groups[0].1;
@@ -96,18 +69,6 @@ fn lead_on(args: &Stats, all: &Counts, global: Global) -> Outcome {
     show::next(&[&next, &format!("deadloop show {corpus}")], global)
 }
 
-fn report(found: &Surveyed, all: &Counts, groups: &[(&str, Groups)]) -> Value {
-    let of = |groups: &Groups| -> Map<String, Value> {
-        let rows = groups.iter();
-        rows.map(|(name, c)| (name.clone(), c.json())).collect()
-    };
-    let by: Map<String, Value> = groups
-        .iter()
-        .map(|(name, groups)| ((*name).into(), of(groups).into()))
-        .collect();
-    json!({"hash": found.hash, "all": all.json(), "by": by})
-}
-
 fn heading(found: &Surveyed, all: &Counts) -> String {
     let card = found.corpus.card();
     let name = card.and_then(|c| c.name.as_deref()).unwrap_or("corpus");
@@ -122,18 +83,6 @@ fn heading(found: &Surveyed, all: &Counts) -> String {
         show::count(found.filtered),
         found.hash,
     )
-}
-
-fn grouped(cases: &[Case], finishes: &[String], of: fn(&Case) -> Option<Arc<str>>) -> Groups {
-    let mut groups: BTreeMap<Arc<str>, Counts> = BTreeMap::new();
-    for (case, finish) in cases.iter().zip(finishes) {
-        let group = of(case).unwrap_or_else(|| NONE.into());
-        groups.entry(group).or_default().add(case, finish);
-    }
-    let named = |(name, counts): (Arc<str>, Counts)| (name.to_string(), counts);
-    let mut groups: Groups = groups.into_iter().map(named).collect();
-    groups.sort_by_key(|(_, counts)| Reverse(counts.transcripts));
-    groups
 }
 
 /// A row for each of the largest groups, and one for all others.
