@@ -11,7 +11,17 @@
 //! | the folder, and what must not be written over | [`Folder`], [`apart`] |
 //! | repairers of faulty streams, measured and chosen | [`repairs`] |
 //! | budgets of context, played and chosen | [`budgets`] |
+//! | a corpus checked for what makes numbers lie | [`checking`] |
+//! | what labels can show | [`evidence`] |
+//! | a corpus made from a spec | [`making`] |
+//! | a corpus counted | [`counting`] |
+//! | JSON Schemas of the files that people write | [`schemas`] |
+//! | labels proposed, reviewed, compared, merged | [`reviewing`] |
+//! | one transcript explained | [`explaining`] |
 //! | a corpus on several machines | [`Parts`], [`Written`] |
+//! | a pinned case from a recording | [`cutting`] |
+//! | a setting as the configuration of another guard | [`engines`] |
+//! | a live stream watched, copied, recorded | [`watching`] |
 //! | detectors that are programs | [`programs`] |
 //! | errors and their exit codes | [`Failure`], [`Code`] |
 //!
@@ -41,6 +51,12 @@
 
 mod asking;
 pub mod budgets;
+pub mod checking;
+pub mod counting;
+pub mod cutting;
+pub mod engines;
+pub mod evidence;
+pub mod explaining;
 mod failure;
 mod findings;
 mod folder;
@@ -48,8 +64,10 @@ mod host;
 mod kept;
 mod left_out;
 mod looking;
+pub mod making;
 mod manifest;
 mod notice;
+mod one;
 mod outputs;
 mod own_limits;
 mod places;
@@ -57,10 +75,14 @@ pub mod programs;
 pub mod repairs;
 mod replay;
 mod request;
+pub mod reviewing;
+pub mod schemas;
 mod sharding;
 mod stamps;
 mod survey;
 mod units;
+pub mod visible;
+pub mod watching;
 mod words;
 
 pub use asking::{Answered, Answers, ask, failed};
@@ -81,4 +103,4 @@ pub use survey::{
     unopened,
 };
 pub use units::{first_unit, unit_of_guards};
-pub use words::{count, several, typed};
+pub use words::{count, number, per, percent, several, typed};

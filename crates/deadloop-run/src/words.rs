@@ -2,6 +2,8 @@
 
 use std::ffi::OsStr;
 
+use deadloop_detect::Unit;
+
 /// Writes a count with its noun, with an s where it takes one: `1 problem`, `1 200 problems`.
 pub fn several(n: u64, what: &str) -> String {
     let s = if n == 1 { "" } else { "s" };
@@ -29,5 +31,27 @@ pub fn typed(word: impl AsRef<OsStr>) -> String {
         shown
     } else {
         format!("'{}'", shown.replace('\'', r"'\''"))
+    }
+}
+
+/// A share as a percentage; `n/a` where it is undefined.
+pub fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| "n/a".into(), |x| format!("{:.1} %", 100.0 * x))
+}
+
+/// A number with this many decimals; `n/a` where it is undefined.
+pub fn number(x: Option<f64>, decimals: usize) -> String {
+    x.map_or_else(|| "n/a".into(), |x| format!("{x:.decimals$}"))
+}
+
+/// The head of a column with rates of wrong alarms, where things are counted in `unit`.
+pub fn per(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Chars => "per Mchar",
+        Unit::Calls => "per kcall",
+        Unit::Turns => "per kturn",
+        Unit::Tokens => "per Mtoken",
+        Unit::Ms => "per hour",
+        Unit::Money => "per unit of money",
     }
 }

@@ -55,8 +55,8 @@ pub use choose::words::told;
 pub use choose::{NoCandidates, against_labels, changes, choose, explained, is_doubted};
 pub use compare::{
     Bearing, Change, CompareOptions, Comparison, Direction, Fails, Flip, Gate, GateName, Noise,
-    NotComparable, Row, Said, Side, SideError, Spot, Test, compare, flips, flips_csv, holm,
-    mcnemar, p_shown, sign_flips, student,
+    NotComparable, Row, Said, Side, SideError, Spot, Test, Verdicts, compare, flips, flips_csv,
+    holm, mcnemar, p_shown, sign_flips, student,
 };
 pub use constraint::{Assurance, Constraint};
 pub use deadloop_replay as replay;
@@ -77,11 +77,12 @@ pub use files::regions::{RegionBlock, Regions, RegionsHead, WatchedText, write_r
 pub use files::results::{Results, ScoresFile, each_outcomes, macro_means};
 pub use files::score_rows::ScoreRows;
 pub use files::settings::{InUse, exact_glob, settings_toml, write_setting, write_settings};
+pub use files::slices::MAX_ROWS;
 pub use files::store::{FileError, read_text_if_named, write_bytes, write_text};
-pub use files::subjects::MAX_ROWS;
 pub use files::sweep::{
     CSV_ROWS, Marked, Scored, Scoring, beside_floors, write_pareto, write_scores,
 };
+pub use files::whole::{WHOLE_CHARS, Whole, WholesHead, read_wholes, write_wholes};
 pub use intervals::{
     Interval, Intervals, Method, POISSON_1, POISSON_HALF, PoissonCache, Resampling, Weights,
     bootstrap, clopper_pearson, poisson, poisson_lower, poisson_upper, proportion_lower,
@@ -94,7 +95,7 @@ pub use measure::{
     GoalError, MEASURES, Measure, MeasureUnit, Metric, WITHINS, Worth, measures, metric, wrong_rate,
 };
 pub use pareto::{FrontPoint, front};
-pub use pinned::{Expect, Fired, Marks, Pinned, Subject, parse_pinned};
+pub use pinned::{CaseInput, Expect, Fired, Marks, Pinned, alarm_words, parse_pinned};
 pub use scores::Scores;
 pub use tally::{
     AnyEvidence, BoxKey, BoxPlace, BoxSum, Boxes, Count, Evidence, Latencies, LatencySheet,

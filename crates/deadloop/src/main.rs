@@ -9,7 +9,6 @@
 
 mod args;
 mod commands;
-mod evidence;
 mod exit;
 mod fitting;
 mod host;
@@ -17,13 +16,14 @@ mod interrupt;
 mod opening;
 mod pinning;
 mod progress;
+mod proposing;
 mod rendering;
 mod replaying;
 mod settings;
 mod show;
-mod visible;
 
 use clap::{CommandFactory, FromArgMatches};
+use deadloop_run::{evidence, visible};
 
 fn main() -> std::process::ExitCode {
     let asked = commands::families::grouped(args::Cli::command()).get_matches();

@@ -7,15 +7,16 @@ use deadloop_corpus::{Entry, text_hash};
 use deadloop_detect::{Channel, Unit};
 use deadloop_score::proposing::Reading;
 use deadloop_score::{
-    AnyEvidence, Calls, Case, Cases, ExcerptsHead, Group, Opened, Outcome as Judged, Part, Verdict,
+    AnyEvidence, Calls, Case, Cases, ExcerptsHead, Group, Opened, Outcome as Judged, Verdict,
     write_excerpts,
 };
 
-use crate::commands::explain::{Fired, Question};
 use crate::commands::replay::Named;
 use crate::exit::Outcome;
+use crate::host::Terminal;
 use crate::replaying::Again;
 use deadloop_run::Replayed;
+use deadloop_run::explaining::{Fired, Question};
 
 /// Chars before and after each mark.
 const CONTEXT: u64 = 240;
@@ -163,7 +164,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
             chunks: self.chunks,
             context: CONTEXT,
         };
-        let mut explained = question.explain(std::slice::from_ref(named))?;
+        let mut explained = question.explain(std::slice::from_ref(named), &Terminal::silent())?;
         let labels = explained
             .transcript
             .labels
@@ -269,24 +270,5 @@ fn badness(group: Group, judged: &Judged, alarmed: bool) -> Option<u64> {
         }
         Group::LateHit => judged.latency.filter(|_| judged.verdict == Verdict::Hit),
         Group::Fired => (judged.verdict == Verdict::Unlabelled && alarmed).then_some(0),
-    }
-}
-
-impl crate::commands::explain::Excerpt {
-    /// Its first `chars` chars, with up to `copies` of its copies.
-    fn part(&self, chars: usize, copies: usize) -> Part {
-        let copies = self.copies.iter().take(copies);
-        let end = self.from + chars as u64;
-        let marks = self.marks.iter().filter(|mark| mark.at < end);
-        Part {
-            channel: self.channel.to_string(),
-            from: self.from,
-            of: self.of,
-            text: self.text.chars().take(chars).collect(),
-            copies: copies.map(|copy| [copy.start, copy.end]).collect(),
-            marks: marks
-                .map(|mark| (mark.at, mark.position, mark.what.into()))
-                .collect(),
-        }
     }
 }

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use deadloop_corpus::{CorpusWriter, Entry, Place, Transcript};
 use deadloop_detect::Settings;
 use deadloop_replay::{Guards, Job, Plan, RunError, Stop, run, text_of};
-use deadloop_score::{Case, Expect, Fired, LabelsFile, Marks, Pinned, Subject, parse_pinned};
+use deadloop_score::{
+    Case, CaseInput, Expect, Fired, LabelsFile, Marks, Pinned, alarm_words, parse_pinned,
+};
 
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
@@ -74,8 +76,7 @@ impl Checked<'_> {
 
 pub(crate) fn told(said: &Said) -> String {
     match said {
-        Ok(None) => "no alarm".into(),
-        Ok(Some(f)) => format!("an alarm at {} of {}, {}", f.at, f.channel, f.kind),
+        Ok(fired) => alarm_words(*fired),
         Err(what) => format!("an error: {what}"),
     }
 }
@@ -106,7 +107,7 @@ pub(crate) fn check<'a>(
     (name, general): (&str, &Settings),
     corpus: Option<&Path>,
 ) -> Outcome<Vec<Checked<'a>>> {
-    let found = subjects(cases, corpus)?;
+    let found = inputs(cases, corpus)?;
     // Each settings file runs once over all the texts that are held against it.
     let mut groups: BTreeMap<String, (&Settings, Vec<usize>)> = BTreeMap::new();
     for (i, case) in cases.iter().enumerate() {
@@ -151,10 +152,10 @@ pub(crate) fn check<'a>(
 }
 
 /// The text of each case, and its marks: those in the text, or the label of the corpus.
-fn subjects(cases: &[Written], corpus: Option<&Path>) -> Outcome<Vec<(Transcript, Marks)>> {
-    let wanted = cases.iter().filter_map(|case| match &case.pinned.subject {
-        Subject::Transcript(id) => Some(id.as_str()),
-        Subject::Text(..) | Subject::Run(..) => None,
+fn inputs(cases: &[Written], corpus: Option<&Path>) -> Outcome<Vec<(Transcript, Marks)>> {
+    let wanted = cases.iter().filter_map(|case| match &case.pinned.input {
+        CaseInput::Transcript(id) => Some(id.as_str()),
+        CaseInput::Text(..) | CaseInput::Run(..) => None,
     });
     let wanted: BTreeSet<&str> = wanted.collect();
     let known = match (wanted.is_empty(), corpus) {
@@ -165,16 +166,16 @@ fn subjects(cases: &[Written], corpus: Option<&Path>) -> Outcome<Vec<(Transcript
             return Err(Code::Usage.error(what));
         }
     };
-    let subject = |case: &Written| match (&case.pinned.subject, case.pinned.transcript()) {
-        (Subject::Text(_, marks) | Subject::Run(_, marks), Some(text)) => Ok((text, *marks)),
-        (Subject::Transcript(id), _) => known.get(id.as_str()).cloned().ok_or_else(|| {
+    let input = |case: &Written| match (&case.pinned.input, case.pinned.transcript()) {
+        (CaseInput::Text(_, marks) | CaseInput::Run(_, marks), Some(text)) => Ok((text, *marks)),
+        (CaseInput::Transcript(id), _) => known.get(id.as_str()).cloned().ok_or_else(|| {
             let (file, line) = (&case.file, case.pinned.line);
             let id = visible(id);
             Code::Usage.error(format!("{file}:{line}: the corpus has no transcript {id}"))
         }),
         _ => Err(Code::Unexpected.error("a case without a text")),
     };
-    cases.iter().map(subject).collect()
+    cases.iter().map(input).collect()
 }
 
 /// Transcripts of a corpus, with the places of their first loop.

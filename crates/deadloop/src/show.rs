@@ -1,7 +1,6 @@
 //! Tables for the terminal, and numbers in them.
 
 use deadloop_corpus::is_named;
-use deadloop_detect::Unit;
 use deadloop_score::measure::Metric;
 use deadloop_score::{Count, Tally, Transient, Worth};
 use std::fmt::Display;
@@ -9,7 +8,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
 
-pub(crate) use deadloop_run::{count, several, typed};
+pub(crate) use deadloop_run::{count, number, per, percent, several, typed};
 
 use crate::args::Global;
 use crate::exit::{Code, Outcome};
@@ -110,16 +109,6 @@ pub(crate) fn value(measure: Metric, tally: &Tally) -> Option<f64> {
     measure.value(tally, &Worth::default())
 }
 
-/// A share as a percentage; `n/a` where it is undefined.
-pub(crate) fn percent(share: Option<f64>) -> String {
-    share.map_or_else(|| "n/a".into(), |x| format!("{:.1} %", 100.0 * x))
-}
-
-/// A number with this many decimals; `n/a` where it is undefined.
-pub(crate) fn number(x: Option<f64>, decimals: usize) -> String {
-    x.map_or_else(|| "n/a".into(), |x| format!("{x:.decimals$}"))
-}
-
 /// How many repetitions that end by themselves a setting stops, where no figure counts them.
 pub(crate) fn ended(name: &str, tally: &Tally, transient: Transient) -> Option<String> {
     let (all, earlier) = (tally.get(Count::TransientStop), tally.get(Count::Earlier));
@@ -141,16 +130,4 @@ pub(crate) fn refuse_over(file: &Path, force: bool) -> Outcome {
         return Err(Code::Usage.error(what));
     }
     Ok(())
-}
-
-/// The head of a column with rates of wrong alarms, where things are counted in `unit`.
-pub(crate) fn per(unit: Unit) -> &'static str {
-    match unit {
-        Unit::Chars => "per Mchar",
-        Unit::Calls => "per kcall",
-        Unit::Turns => "per kturn",
-        Unit::Tokens => "per Mtoken",
-        Unit::Ms => "per hour",
-        Unit::Money => "per unit of money",
-    }
 }

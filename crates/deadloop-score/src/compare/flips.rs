@@ -4,6 +4,7 @@ use deadloop_tables::{Columns, CsvTable, columns};
 use serde::Serialize;
 
 use super::pairs::Pair;
+use super::said::Said;
 use super::side::{SideSeen, Spot};
 use crate::judge::Verdict;
 
@@ -139,24 +140,29 @@ fn flip(pair: &Pair<'_>) -> Option<Flip> {
     } else {
         return None;
     };
+    Some(flip_of(&pair.base.into(), &pair.new.into(), change))
+}
+
+/// What two settings say of one transcript, which differs.
+pub(super) fn flip_of(base: &Said, new: &Said, change: Change) -> Flip {
     // Which span is charged may depend on the alarm: that of the side which found one is told.
     let found = |v: Verdict| matches!(v, Verdict::Hit | Verdict::Late);
-    let span = if found(new.verdict) && !found(base.verdict) {
-        &pair.new.span
+    let span = if found(new.seen.verdict) && !found(base.seen.verdict) {
+        &new.span
     } else {
-        &pair.base.span
+        &base.span
     };
-    Some(Flip {
-        transcript: pair.base.transcript.clone(),
-        model: pair.base.model.clone(),
-        class: pair.base.class.clone(),
+    Flip {
+        transcript: base.transcript.clone(),
+        model: base.model.clone(),
+        class: base.class.clone().or(new.class.clone()),
         span: span.clone(),
         change,
-        direction: direction(base, new),
-        base: base.clone(),
-        new: new.clone(),
+        direction: direction(&base.seen, &new.seen),
+        base: base.seen.clone(),
+        new: new.seen.clone(),
         explain: None,
-    })
+    }
 }
 
 /// How good a verdict is, among those that one transcript can get.

@@ -10,6 +10,7 @@
 //! | the paired cluster bootstrap | `resample` |
 //! | the table of metrics and models | `rows` |
 //! | transcripts that flipped | `flips` |
+//! | verdicts alone, of a cell of a grid | `said` |
 //! | the verdict and the gates | `gates` |
 
 mod flips;
@@ -17,6 +18,7 @@ mod gates;
 mod pairs;
 mod resample;
 mod rows;
+mod said;
 mod side;
 mod significance;
 
@@ -31,6 +33,7 @@ pub use flips::{Change, Direction, Flip, flips_csv};
 pub use gates::{Fails, Gate, GateName, p_shown};
 pub use pairs::NotComparable;
 pub use rows::{Row, Test};
+pub use said::Verdicts;
 pub use side::{Side, SideError, SideSeen as Said, Spot};
 pub use significance::{holm, mcnemar, sign_flips, student};
 

@@ -127,7 +127,7 @@ deadloop_tables::table_row! {
 }
 
 /// Writes `intervals.csv`: `setting, model, metric, estimate, lo, hi, method`, 95 %, for each of `cells` and each of
-/// `subjects` (a name and its cases), each text once: the closed intervals where every group has one transcript, else
+/// `slices` (a name and its cases), each text once: the closed intervals where every group has one transcript, else
 /// the bootstrap over groups, which decides for every other score too.
 ///
 /// Of all models together also `net_per_1000 less FLOOR`, where that is negative: how much less a setting spares than
@@ -136,7 +136,7 @@ pub fn write_intervals<E: AnyEvidence>(
     dir: &Path,
     scoring: &Scoring<'_, E>,
     cells: &[usize],
-    subjects: &[(String, Vec<usize>)],
+    slices: &[(String, Vec<usize>)],
 ) -> Result<(), FileError> {
     let columns = IntervalRow::columns();
     let firsts = firsts(scoring.evidence.cases(), scoring.judge.unit);
@@ -144,7 +144,7 @@ pub fn write_intervals<E: AnyEvidence>(
     let mut rows = Vec::new();
     for cell in cells {
         let id = scoring.evidence.plan().id(*cell);
-        for (model, pick) in subjects {
+        for (model, pick) in slices {
             let mut gathered = Gathered::of(scoring, &firsts, (*cell, pick));
             let scores = gathered.scores(scoring.worth, &mut known.poisson);
             let intervals = gathered.intervals(scoring.worth, &mut known);

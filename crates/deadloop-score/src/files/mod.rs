@@ -9,7 +9,7 @@
 //! | `scores_by.parquet`, `intervals.csv` | `breakdown` |
 //! | `budget.csv` | `budget` |
 //! | `choice.csv`, `settings.toml` | `choice`, `openings`, `settings` |
-//! | what the report opens and moves: `excerpts.jsonl.zst`, `regions.jsonl.zst` | `excerpts`, `calls`, `regions` |
+//! | what the report opens and moves: `excerpts.jsonl.zst`, `transcripts.jsonl.zst`, `regions.jsonl.zst` | `excerpts`, `calls`, `whole`, `regions` |
 //! | the columns of every table, for people | `described` |
 //! | `manifest.json`, and all of it together | `manifest`, `results` |
 
@@ -31,6 +31,7 @@ pub(crate) mod results;
 pub(crate) mod score_rows;
 pub(crate) mod scores;
 pub(crate) mod settings;
+pub(crate) mod slices;
 pub(crate) mod store;
-pub(crate) mod subjects;
 pub(crate) mod sweep;
+pub(crate) mod whole;

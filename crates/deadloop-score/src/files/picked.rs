@@ -4,8 +4,8 @@ use deadloop_replay::Block;
 use deadloop_replay::detect::Unit;
 
 use super::scores::{self, BlockParams, ParamColumns};
+use super::slices::Slice;
 use super::store::{FileError, TableWriter};
-use super::subjects::Subject;
 use crate::scores::Scores;
 use deadloop_tables::{Columns, Table, TableCell};
 
@@ -13,15 +13,15 @@ use deadloop_tables::{Columns, Table, TableCell};
 const MOST_PICKED: usize = 1 << 16;
 
 /// The rows of a block, picked from tables of what is different: many cells have one tally, a setting has a row
-/// for each subject, and an axis decides its own column.
+/// for each slice, and an axis decides its own column.
 pub(super) struct Rows {
     settings: Table,
-    subjects: Table,
+    slices: Table,
     params: BlockParams,
     scores: Table,
     /// The columns of `scores`.
     columns: Columns<Scores>,
-    /// Of each row the setting, the subject and the scores.
+    /// Of each row the setting, the slice and the scores.
     picks: [Vec<u32>; 3],
     /// Of each row the value along each axis.
     along: Vec<Vec<u32>>,
@@ -29,24 +29,19 @@ pub(super) struct Rows {
 
 impl Rows {
     /// None yet.
-    pub(super) fn new(
-        params: &ParamColumns,
-        block: &Block,
-        subjects: &[Subject],
-        unit: Unit,
-    ) -> Self {
+    pub(super) fn new(params: &ParamColumns, block: &Block, slices: &[Slice], unit: Unit) -> Self {
         let [settings, whose, _, scores] = scores::parts(params).map(|s| Table::new(&s));
         let mut rows = Self {
             settings,
-            subjects: whose,
+            slices: whose,
             params: BlockParams::of(params, block),
             scores,
             columns: scores::columns(unit),
             picks: Default::default(),
             along: vec![Vec::new(); block.axes().len()],
         };
-        for (name, _) in subjects {
-            rows.subjects.push(scores::whose(name, unit));
+        for (name, _) in slices {
+            rows.slices.push(scores::whose(name, unit));
         }
         rows
     }
@@ -63,8 +58,8 @@ impl Rows {
     }
 
     /// Adds a row of the last setting, which has these value indices.
-    pub(super) fn row(&mut self, at: &[u16], subject: usize, scores: u32) {
-        let picked = [last(&self.settings), narrow(subject), scores];
+    pub(super) fn row(&mut self, at: &[u16], slice: usize, scores: u32) {
+        let picked = [last(&self.settings), narrow(slice), scores];
         for (picks, row) in self.picks.iter_mut().zip(picked) {
             picks.push(row);
         }
@@ -84,13 +79,13 @@ impl Rows {
 
     /// Writes those that are not written yet.
     pub(super) fn write(&mut self, writer: &mut TableWriter) -> Result<(), FileError> {
-        let [settings, subjects, scores] = &self.picks;
+        let [settings, slices, scores] = &self.picks;
         let only = vec![0; settings.len()];
         let params = self.params.tables().iter().map(|(axis, table)| {
             let picks = axis.and_then(|axis| self.along.get(axis));
             (table, picks.unwrap_or(&only).as_slice())
         });
-        let names: [(&Table, &[u32]); 2] = [(&self.settings, settings), (&self.subjects, subjects)];
+        let names: [(&Table, &[u32]); 2] = [(&self.settings, settings), (&self.slices, slices)];
         let scored: (&Table, &[u32]) = (&self.scores, scores);
         let parts: Vec<_> = names.into_iter().chain(params).chain([scored]).collect();
         writer.pick(&parts)?;

@@ -98,6 +98,39 @@ impl Regions {
         }
     }
 
+    /// What a cell of the plan says of each transcript, in the order of the head: the verdict, and how much of its channel had
+    /// arrived at the alarm. `None` where the cell is not there, or its boxes were left out.
+    pub fn cell(&self, number: usize) -> Option<Vec<(Verdict, Option<u64>)>> {
+        let holds =
+            |block: &&RegionBlock| (block.first..block.first + block.cells).contains(&number);
+        let block = self.blocks.iter().find(holds)?;
+        let nth = number - block.first;
+        let mut place = match &block.possible {
+            Some(places) => *places.get(nth)?,
+            None => nth,
+        };
+        let mut at = vec![0; block.shape.len()];
+        for (value, values) in at.iter_mut().zip(&block.shape).rev() {
+            *value = (place % values) as u64;
+            place /= values;
+        }
+        let quiet = self.head.transcripts.iter().map(|of| (of.quiet, None));
+        let mut said: Vec<(Verdict, Option<u64>)> = quiet.collect();
+        for one in block.boxes.as_ref()?.chunks_exact(block.stride()) {
+            let ends = one[3..].chunks_exact(2);
+            if at
+                .iter()
+                .zip(ends)
+                .all(|(value, ends)| (ends[0]..ends[1]).contains(value))
+            {
+                let of = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+                let verdict = self.head.verdicts.get(of(one[1]))?;
+                *said.get_mut(of(one[0]))? = (*verdict, one[2].checked_sub(1));
+            }
+        }
+        Some(said)
+    }
+
     /// Reads the file; `None` where there is no such file.
     pub fn read(dir: &Path) -> Result<Option<Self>, FileError> {
         let path = dir.join(NAME);

@@ -9,8 +9,8 @@ use deadloop_replay::detect::Unit;
 use super::gathered::Gathered;
 use super::picked::Rows;
 use super::scores::{self, ParamColumns};
+use super::slices::{Slice, slices};
 use super::store::{FileError, TableWriter, write_csv};
-use super::subjects::{Subject, subjects};
 use crate::intervals::{Known, Resampling};
 use crate::judge::{Consistency, Floor, JudgeOptions, Outcome, judge};
 use crate::measure::{Worth, wrong_rate};
@@ -70,13 +70,13 @@ pub fn write_scores<E: AnyEvidence>(
     scoring: &Scoring<'_, E>,
 ) -> Result<Scored, FileError> {
     let evidence = scoring.evidence;
-    let (subjects, left_out) = subjects(scoring);
+    let (slices, left_out) = slices(scoring);
     let settings = evidence.plan().cells() + scoring.floors.len();
-    let rows = settings * subjects.len() * scoring.units.len();
+    let rows = settings * slices.len() * scoring.units.len();
     let with_csv = scoring.csv && rows <= CSV_ROWS;
     let params = ParamColumns::of(evidence.plan());
     let writer = TableWriter::create(dir, "scores", scores::schema(&[], &params), with_csv)?;
-    let fronts = vec![Vec::new(); subjects.len()];
+    let fronts = vec![Vec::new(); slices.len()];
     let of = |unit: &Unit| JudgeOptions {
         unit: *unit,
         ..*scoring.judge
@@ -85,7 +85,7 @@ pub fn write_scores<E: AnyEvidence>(
     let measured = measured(scoring);
     let mut sweep = Sweep {
         scoring: *scoring,
-        subjects,
+        slices,
         params,
         writer,
         fronts,
@@ -109,7 +109,7 @@ pub fn write_scores<E: AnyEvidence>(
         }
         sweep.floor(Floor::Never)?;
     }
-    let names = sweep.subjects.iter().map(|(name, _)| name.clone());
+    let names = sweep.slices.iter().map(|(name, _)| name.clone());
     let fronts = names
         .zip(&sweep.fronts)
         .map(|(name, points)| (name, front(points)))
@@ -178,17 +178,17 @@ pub fn beside_floors<E: AnyEvidence>(
 struct Sweep<'a, E> {
     /// What is scored, in the unit whose rows are being written.
     scoring: Scoring<'a, E>,
-    subjects: Vec<Subject>,
+    slices: Vec<Slice>,
     params: ParamColumns,
     writer: TableWriter,
-    /// The front so far of each subject.
+    /// The front so far of each slice.
     fronts: Vec<Vec<FrontPoint>>,
     known: Known,
     /// Which cases are the first with their text.
     firsts: Vec<bool>,
 }
 
-/// One subject's tallies of a block.
+/// One slice's tallies of a block.
 struct Painted {
     sheet: Sheet,
     latencies: LatencySheet,
@@ -201,23 +201,23 @@ impl<'a, E: AnyEvidence> Sweep<'a, E> {
     fn block(&mut self, index: usize, block: &Block, of_choice: bool) -> Result<(), FileError> {
         let mut painted = self.painted(index);
         let unit = self.scoring.judge.unit;
-        let mut rows = Rows::new(&self.params, block, &self.subjects, unit);
+        let mut rows = Rows::new(&self.params, block, &self.slices, unit);
         let mut ids = block.ids();
         for nth in 0..block.len() {
             let at = block.at(nth);
             let cell = block.first() + nth;
             rows.setting(ids.of(&at));
             let reported = self.scoring.reported.contains(&cell);
-            for (subject, painted) in painted.iter_mut().enumerate() {
+            for (slice, painted) in painted.iter_mut().enumerate() {
                 let (scores, point) = self.known(painted, &at, &mut rows);
                 let point = point.filter(|_| of_choice);
-                self.fronts[subject].extend(point.map(|point| FrontPoint { cell, ..point }));
+                self.fronts[slice].extend(point.map(|point| FrontPoint { cell, ..point }));
                 let scores = if reported {
-                    rows.scores(&self.reported(cell, subject))
+                    rows.scores(&self.reported(cell, slice))
                 } else {
                     scores
                 };
-                rows.row(&at, subject, scores);
+                rows.row(&at, slice, scores);
             }
             rows.write_many(&mut self.writer)?;
         }
@@ -229,7 +229,7 @@ impl<'a, E: AnyEvidence> Sweep<'a, E> {
 
     fn painted(&self, index: usize) -> Vec<Painted> {
         let evidence = self.scoring.evidence;
-        let one = |(_, pick): &Subject| {
+        let one = |(_, pick): &Slice| {
             let (sheet, latencies) = evidence.painted(index, pick, self.scoring.judge);
             Painted {
                 known: vec![None; sheet.merged_cells()],
@@ -237,7 +237,7 @@ impl<'a, E: AnyEvidence> Sweep<'a, E> {
                 latencies,
             }
         };
-        self.subjects.iter().map(one).collect()
+        self.slices.iter().map(one).collect()
     }
 
     /// The scores of a cell, made once for all that have its tally, and its place among others.
@@ -273,13 +273,13 @@ impl<'a, E: AnyEvidence> Sweep<'a, E> {
     }
 
     /// The scores of a reported setting: its intervals are over groups, each text once.
-    fn reported(&mut self, cell: usize, subject: usize) -> Scores {
-        let pick = &self.subjects[subject].1;
+    fn reported(&mut self, cell: usize, slice: usize) -> Scores {
+        let pick = &self.slices[slice].1;
         let gathered = Gathered::of(&self.scoring, &self.firsts, (cell, pick));
         gathered.over_groups(self.scoring.worth, &mut self.known)
     }
 
-    /// The row of a reported setting for each subject of which some case is scored in the unit.
+    /// The row of a reported setting for each slice of which some case is scored in the unit.
     fn measured(&mut self, cell: usize) -> Result<(), FileError> {
         let plan = self.scoring.evidence.plan();
         let place = plan.cell(cell);
@@ -287,10 +287,10 @@ impl<'a, E: AnyEvidence> Sweep<'a, E> {
         let (id, params) = (block.id(&place.at), self.params.of_cell(block, &place.at));
         let unit = self.scoring.judge.unit;
         let columns = scores::columns(unit);
-        for subject in 0..self.subjects.len() {
-            let scores = self.reported(cell, subject);
+        for slice in 0..self.slices.len() {
+            let scores = self.reported(cell, slice);
             if is_scored(&scores) {
-                let whose = (self.subjects[subject].0.as_str(), unit);
+                let whose = (self.slices[slice].0.as_str(), unit);
                 let row = columns.cells(&scores);
                 self.writer
                     .push(scores::row(&id, whose, params.clone(), &row))?;
@@ -301,9 +301,9 @@ impl<'a, E: AnyEvidence> Sweep<'a, E> {
 
     fn floor(&mut self, floor: Floor) -> Result<(), FileError> {
         let columns = scores::columns(self.scoring.judge.unit);
-        for subject in 0..self.subjects.len() {
+        for slice in 0..self.slices.len() {
             let (mut gathered, scoring) = (Gathered::default(), &self.scoring);
-            for i in &self.subjects[subject].1 {
+            for i in &self.slices[slice].1 {
                 scoring.evidence.cases().on(*i, |case| {
                     let outcome = floor_outcome(case, floor, scoring.judge);
                     gathered.add(case, &outcome, false);
@@ -315,7 +315,7 @@ impl<'a, E: AnyEvidence> Sweep<'a, E> {
                 continue;
             }
             let row = columns.cells(&scores);
-            let name = &self.subjects[subject].0;
+            let name = &self.slices[slice].0;
             let params = self.params.none();
             self.writer
                 .push(scores::row(floor.name(), (name, unit), params, &row))?;

@@ -60,6 +60,14 @@ pub struct Fired {
     pub kind: Kind,
 }
 
+/// What was said, in a few words; `None`: that there was no alarm.
+pub fn alarm_words(fired: Option<Fired>) -> String {
+    match fired {
+        None => "no alarm".into(),
+        Some(f) => format!("an alarm at {} of {}, {}", f.at, f.channel, f.kind),
+    }
+}
+
 /// A place in a text: a number of chars after a mark, or after the start of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PinnedPlace {

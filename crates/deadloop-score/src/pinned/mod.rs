@@ -24,7 +24,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use toml::{Spanned, Value};
 
-pub use expect::{Expect, Fired, Marks};
+pub use expect::{Expect, Fired, Marks, alarm_words};
 
 /// A case of a file.
 #[derive(Clone, Debug)]
@@ -36,14 +36,14 @@ pub struct Pinned {
     /// The model whose guard watches.
     pub model: String,
     /// What is watched.
-    pub subject: Subject,
+    pub input: CaseInput,
     /// What must be said of it.
     pub expect: Vec<Expect>,
 }
 
 /// What a case is about.
 #[derive(Clone, Debug)]
-pub enum Subject {
+pub enum CaseInput {
     /// A text: its pieces, and the marks in it.
     Text(Vec<(Channel, String)>, Marks),
     /// A run: its events, and the marks at its calls.
@@ -89,29 +89,29 @@ pub fn parse_pinned(file: &str) -> Result<Vec<Pinned>, SettingsError> {
 fn pinned(case: CaseTable, file: &str) -> Result<Pinned, SettingsError> {
     let at = |span, what: String| SettingsError::at(file, span, what);
     let name = case.name.span();
-    let subject = match (case.text, case.events, case.transcript) {
+    let input = match (case.text, case.events, case.transcript) {
         (Some(text), None, None) => {
             let span = text.span();
             let (pieces, marks) =
                 text::read(text.into_inner()).map_err(|what| at(span, format!("text: {what}")))?;
-            Subject::Text(pieces, marks)
+            CaseInput::Text(pieces, marks)
         }
         (None, Some(steps), None) => {
             let span = steps.span();
             let (events, marks) = events::read(steps.into_inner())
                 .map_err(|what| at(span, format!("events: {what}")))?;
-            Subject::Run(events, marks)
+            CaseInput::Run(events, marks)
         }
-        (None, None, Some(id)) => Subject::Transcript(id),
+        (None, None, Some(id)) => CaseInput::Transcript(id),
         _ => {
             let what = "expected one of text, events and transcript".into();
             return Err(at(name, what));
         }
     };
     let span = case.expect.span();
-    let marks = match &subject {
-        Subject::Text(_, marks) | Subject::Run(_, marks) => Some(marks),
-        Subject::Transcript(_) => None,
+    let marks = match &input {
+        CaseInput::Text(_, marks) | CaseInput::Run(_, marks) => Some(marks),
+        CaseInput::Transcript(_) => None,
     };
     let expect = several(case.expect.into_inner())
         .and_then(|tables| {
@@ -123,7 +123,7 @@ fn pinned(case: CaseTable, file: &str) -> Result<Pinned, SettingsError> {
         line: at(name, String::new()).line,
         name: case.name.into_inner(),
         model: case.model.unwrap_or_else(|| "unknown".into()),
-        subject,
+        input,
         expect,
     })
 }
@@ -150,10 +150,10 @@ impl Pinned {
                 _ => Body::Reasoning(text.clone()),
             })
         };
-        let events = match &self.subject {
-            Subject::Text(pieces, _) => pieces.iter().map(event).collect(),
-            Subject::Run(events, _) => events.clone(),
-            Subject::Transcript(_) => return None,
+        let events = match &self.input {
+            CaseInput::Text(pieces, _) => pieces.iter().map(event).collect(),
+            CaseInput::Run(events, _) => events.clone(),
+            CaseInput::Transcript(_) => return None,
         };
         Some(Transcript {
             id: self.name.clone(),
@@ -190,7 +190,7 @@ mod tests {
             "text = [\"ab⟦onset⟧c思d\", { repeat = \"x\", times = 3 }]\nexpect = { alarm = true, between = [\"onset\", \"onset+3\"], kind = \"paragraph\" }",
         )
         .unwrap();
-        let Subject::Text(pieces, marks) = &case.subject else {
+        let CaseInput::Text(pieces, marks) = &case.input else {
             panic!("a text");
         };
         assert_eq!(pieces[..], [(Channel::Reasoning, "abc思dxxx".to_owned())]);
@@ -210,7 +210,7 @@ mod tests {
         assert!(expect.holds(&marks, None) && !expect.holds(&marks, fired(1)));
         assert_eq!(expect.todo.as_deref(), Some("known"));
         let exact = one("text = \"ab⟦alarm⟧c\"\nexpect = [{}, { alarm = 3 }]").unwrap();
-        let Subject::Text(_, marks) = &exact.subject else {
+        let CaseInput::Text(_, marks) = &exact.input else {
             panic!("a text");
         };
         let at = |i: usize| {
@@ -221,7 +221,7 @@ mod tests {
         let (mark, number): (Vec<u64>, Vec<u64>) = (at(0), at(1));
         assert_eq!((mark, number), (vec![2], vec![3]));
         let onset = one("text = \"ab⟦onset⟧c\"\nexpect = { alarm = true }").unwrap();
-        let Subject::Text(_, marks) = &onset.subject else {
+        let CaseInput::Text(_, marks) = &onset.input else {
             panic!("a text");
         };
         let early = onset.expect[0].holds(marks, fired(1));
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn an_alarm_of_a_run_is_held_against_its_calls_whatever_it_was_told_in() {
         let run = one("events = [{ call = \"ls\" }, { call = \"ls\", onset = true }, { call = \"ls\" }]\nexpect = { alarm = true, between = [\"onset\", \"onset+1\"] }").unwrap();
-        let Subject::Run(events, marks) = &run.subject else {
+        let CaseInput::Run(events, marks) = &run.input else {
             panic!("a run");
         };
         assert_eq!(events.len(), 3);

@@ -20,7 +20,7 @@ mod export;
 pub(crate) mod families;
 mod import;
 mod init;
-pub(crate) mod label;
+mod label;
 mod man;
 mod merge;
 mod power;

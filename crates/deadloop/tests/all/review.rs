@@ -204,6 +204,21 @@ fn every_key_does_what_the_page_says_and_every_answer_is_saved() {
     };
     assert_eq!(classes(&terminal), ["clean", "loop"]);
     terminal.press("u");
+    assert!(
+        terminal
+            .page()
+            .contains("3 answered, nothing is left to ask")
+    );
+    assert_eq!(classes(&terminal), ["clean", "loop", "unsure"]);
+    terminal.press("z");
+    assert!(
+        terminal.page().contains("4 of 4"),
+        "the very last answer can be taken back too"
+    );
+    assert_eq!(classes(&terminal), ["clean", "loop"]);
+    terminal.press("u");
+    assert!(terminal.page().contains("nothing is left to ask"));
+    terminal.press("q");
     let dir = terminal.dir;
     let (status, told) = terminal.end();
     assert!(

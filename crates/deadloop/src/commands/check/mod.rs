@@ -3,17 +3,17 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use deadloop_corpus::{Corpus, CorpusError, Problem, Selection};
+use deadloop_run::checking::{self, Seen, Severity};
 
-mod kinds;
+mod listing;
 
-use kinds::{Seen, Severity};
+use listing::listing;
 
 use crate::args::Global;
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::show;
-use deadloop_run::{Surveyed, Wanted, foreign, survey_with, unopened};
+use deadloop_run::foreign;
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop check recordings/\n  deadloop check datasets/starter --strict --json\n\nWith an error, printed with its file and line, a corpus cannot be scored: exit code 2. Warnings name what would make scores wrong: near-duplicates across splits or groups, labels that the text contradicts, too few labels. They fail only with --strict. Notes name what the scores cannot say.";
 
@@ -30,62 +30,29 @@ pub(crate) struct Check {
 }
 
 pub(super) fn run(args: &Check, global: Global) -> Outcome {
-    let (surveyed, seen) = look(args, global)?;
+    let (surveyed, seen) = checking::look(&args.corpus, &Terminal::of(global))?;
     if let Some(what) = foreign(&seen.problems).filter(|_| seen.cases.is_empty() && !global.json) {
         return Err(Code::Usage.error(what));
     }
     let found = seen.findings();
-    let of = |severity| kinds::count(&found, severity);
+    let of = |severity| checking::count(&found, severity);
     let (errors, warnings) = (of(Severity::Error), of(Severity::Warning));
     if global.json {
         let report = serde_json::json!({
             "transcripts": seen.cases.len(), "hash": surveyed.hash, "errors": errors,
-            "warnings": warnings, "notes": of(Severity::Note), "findings": kinds::json(&found),
+            "warnings": warnings, "notes": of(Severity::Note), "findings": checking::json(&found),
         });
         show::print(&report.to_string())?;
     } else if !global.quiet {
         let n = show::count(seen.cases.len() as u64);
         let whole = if errors == 0 { "whole" } else { "not whole" };
         let heading = format!("{whole}: {n} transcripts, hash {}", surveyed.hash);
-        show::print_styled(&format!(
-            "{heading}\n\n{}",
-            kinds::listing(&found, args.all)
-        ))?;
+        show::print_styled(&format!("{heading}\n\n{}", listing(&found, args.all)))?;
     }
     verdict(args, global, errors, warnings, &seen)
 }
 
-/// Reads the corpus, and near-duplicates once more.
-fn look(args: &Check, global: Global) -> Outcome<(Surveyed, Seen)> {
-    let (corpus, mut faults) = Corpus::look(&args.corpus).map_err(unopened)?;
-    if let Some(fault) = faults.iter().position(CorpusError::is_of_machine) {
-        return Err(unopened(faults.swap_remove(fault)));
-    }
-    let wanted = Wanted {
-        path: &args.corpus,
-        selection: Selection::default(),
-        by: &[],
-        entry: None,
-        host: &Terminal::of(global),
-    };
-    let (mut surveyed, mut glances) = survey_with(corpus, wanted, kinds::glance)?;
-    let cases = std::mem::take(&mut surveyed.cases);
-    let clusters = kinds::near_duplicates(&surveyed.corpus, &cases, &mut glances, global.quiet)?;
-    let problems: Vec<Problem> = faults.into_iter().map(CorpusError::problem).collect();
-    let seen = Seen {
-        cases,
-        glances,
-        problems: [problems, std::mem::take(&mut surveyed.problems)].concat(),
-        clusters,
-    };
-    Ok((surveyed, seen))
-}
-
 fn verdict(args: &Check, global: Global, errors: u64, warnings: u64, seen: &Seen) -> Outcome {
-    let several = |n: u64, what: &str| {
-        let s = if n == 1 { "" } else { "s" };
-        format!("{} {what}{s}", show::count(n))
-    };
     if errors > 0 {
         let listed: Vec<String> = seen.problems.iter().map(ToString::to_string).collect();
         // Who asked for quiet, or has only the JSON on stdout, still reads what the errors are.
@@ -96,14 +63,14 @@ fn verdict(args: &Check, global: Global, errors: u64, warnings: u64, seen: &Seen
         };
         return Err(Code::Usage.error(format!(
             "the corpus is not whole: {}{listed}",
-            several(errors, "problem")
+            show::several(errors, "problem")
         )));
     }
     if seen.cases.is_empty() {
         return Err(Code::NothingSelected.error("the corpus has no transcripts"));
     }
     if args.strict && warnings > 0 {
-        return Err(Code::Usage.error(format!("{} (--strict)", several(warnings, "warning"))));
+        return Err(Code::Usage.error(format!("{} (--strict)", show::several(warnings, "warning"))));
     }
     let corpus = show::typed(&args.corpus);
     let labelled = seen.cases.iter().any(|case| case.truth.is_some());

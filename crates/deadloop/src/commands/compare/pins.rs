@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use deadloop_detect::{Channel, Kind, Settings};
-use deadloop_score::{Expect, Fired, Gate, GateName, Marks, Said, Side, Subject, Verdict};
+use deadloop_score::{CaseInput, Expect, Fired, Gate, GateName, Marks, Said, Side, Verdict};
 use serde::Serialize;
 
 use super::compared::Compared;
@@ -85,13 +85,13 @@ impl Pins {
             Some(settings) => say(&settings, &of_texts)?.into_iter(),
             None => Vec::new().into_iter(),
         };
-        let answer = |case: &Written| match &case.pinned.subject {
-            Subject::Text(_, marks) | Subject::Run(_, marks) => {
+        let answer = |case: &Written| match &case.pinned.input {
+            CaseInput::Text(_, marks) | CaseInput::Run(_, marks) => {
                 let said = said.next();
                 let unknown = || Err("the settings of this side are not known".into());
                 (said.unwrap_or_else(unknown), *marks)
             }
-            Subject::Transcript(id) => recorded(side, id),
+            CaseInput::Transcript(id) => recorded(side, id),
         };
         Ok(self.0.iter().map(answer).collect())
     }

@@ -1,49 +1,30 @@
 //! `deadloop explain`: explains what one or several settings did to one transcript, of a corpus or of a result.
 //!
-//! | to find | look in |
-//! |---|---|
-//! | from a transcript and settings to the explanation | `question`, `explained` |
-//! | facts against thresholds, and what "near" is | `near` |
-//! | where copies of a unit are | `copies` |
-//! | which text is shown | `excerpt` |
-//! | tables, and text in colours | `words`, `paint` |
+//! `deadloop_run::explaining` makes the explanation; `words` and `paint` show it, as tables and as text in colours.
 
 use std::path::{Path, PathBuf};
 
 use anstream::{AutoStream, ColorChoice};
 use clap::{Args, Parser};
-use deadloop_corpus::{Entry, Selection, Transcript, is_named};
-use deadloop_detect::meant;
-use deadloop_score::{Case, Manifest};
+use deadloop_corpus::{Selection, Transcript, is_named};
+use deadloop_score::Manifest;
 
-mod copies;
-mod excerpt;
-mod explained;
-mod loose;
-pub(crate) mod near;
 mod paint;
-mod question;
 mod words;
 
-pub(crate) use excerpt::{Excerpt, Mark, Source};
-pub(crate) use explained::Fired;
 pub(crate) use paint::{Paint, painted};
-pub(crate) use question::Question;
 
 use super::replay::named;
 use crate::args::{Cli, Global, Judge, OnBad};
 use crate::commands::Command;
 use crate::commands::repair::{step_lines, steps};
-use crate::exit::{Code, Failure, Outcome};
+use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::show;
-use crate::visible::visible;
-use deadloop_run::{Surveyed, Wanted, survey};
+use deadloop_run::explaining::Question;
+use deadloop_run::{Wanted, survey};
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop explain datasets/starter planted/short-sequence/000 --settings settings.toml\n  deadloop explain recordings.jsonl t1 --presets --context 400\n\nThe first settings are explained in full. A table shows where the others fire, or how near they came. A near miss is the fact that the fewest thresholds refuse, then the one with the smallest gap between what was measured and what is wanted. To see them, facts are measured down to a tenth of what each threshold asks for (ten times, where it is an upper bound); rows of `rules` stay as they are.";
-
-/// The most ids that are suggested instead of an unknown one.
-const SUGGESTED: usize = 10;
 
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
@@ -85,7 +66,11 @@ pub(super) fn run(args: &Explain, global: Global) -> Outcome {
         entry: Some(&args.transcript),
         host: &Terminal::of(global),
     })?;
-    let (entry, case) = the_one((&args.transcript, args.on_bad), global.quiet, &found)?;
+    let (entry, case) = found.one(
+        &args.transcript,
+        args.on_bad == OnBad::Skip,
+        &Terminal::of(global),
+    )?;
     if let Some(file) = &args.repair {
         return repaired(file, &entry.transcript, global);
     }
@@ -100,7 +85,7 @@ pub(super) fn run(args: &Explain, global: Global) -> Outcome {
         chunks: judge.chunks,
         context: args.context,
     };
-    let explained = question.explain(&named)?;
+    let explained = question.explain(&named, &Terminal::silent())?;
     if global.json {
         return show::print(&serde_json::to_string(&explained)?);
     }
@@ -109,7 +94,7 @@ pub(super) fn run(args: &Explain, global: Global) -> Outcome {
     }
     let tinted = AutoStream::choice(&std::io::stdout()) != ColorChoice::Never;
     let paint = Paint::new(tinted, show::width());
-    show::print_styled(explained.words(paint).trim_end())?;
+    show::print_styled(words::words(&explained, paint).trim_end())?;
     let corpus = made.map_or(&args.corpus, |made| &made.corpus);
     let (corpus, id) = (show::typed(corpus), show::typed(&args.transcript));
     let next = [
@@ -189,56 +174,4 @@ fn chosen(dir: &Path) -> Vec<PathBuf> {
     } else {
         Vec::new()
     }
-}
-
-/// The transcript that was asked for, in a corpus that is whole.
-pub(super) fn the_one<'a>(
-    (id, on_bad): (&str, OnBad),
-    quiet: bool,
-    found: &'a Surveyed,
-) -> Outcome<(&'a Entry, &'a Case)> {
-    if on_bad == OnBad::Fail && !found.problems.is_empty() {
-        return Err(Code::Usage.error(found.listing()));
-    }
-    if !quiet && !found.problems.is_empty() {
-        show::remark(format_args!("{} problems skipped", found.problems.len()));
-    }
-    let case = found.cases.iter().find(|case| *case.id == *id);
-    match (found.entry.as_deref(), case) {
-        (Some(entry), Some(case)) => Ok((entry, case)),
-        // Its labels are bad, so it was left out.
-        (Some(_), None) => Err(Code::Usage.error(found.listing())),
-        (None, _) => Err(unknown(id, found)),
-    }
-}
-
-fn unknown(id: &str, found: &Surveyed) -> Failure {
-    let wanted = id.to_lowercase();
-    let ids = || found.cases.iter().map(|case| &*case.id);
-    let near: Vec<&str> = ids()
-        .filter(|id| id.to_lowercase().contains(&wanted))
-        .collect();
-    let what = match near.len() {
-        0 => format!(
-            "none contains that; the {} of the corpus look like",
-            found.cases.len()
-        ),
-        1 => "1 contains that".into(),
-        n => format!("{n} contain that"),
-    };
-    let told = if near.is_empty() {
-        ids().take(3).collect()
-    } else {
-        near
-    };
-    let mut told: Vec<String> = told.into_iter().take(SUGGESTED + 1).map(visible).collect();
-    if told.len() > SUGGESTED {
-        told[SUGGESTED] = "…".into();
-    }
-    let meant = meant(id, ids());
-    let id = visible(id);
-    Code::NothingSelected.error(format!(
-        "no transcript is called {id}{meant}; {what}: {}",
-        told.join(", ")
-    ))
 }

@@ -7,7 +7,8 @@ use std::ops::Range;
 use anstyle::{AnsiColor, Color, Style};
 use unicode_width::UnicodeWidthChar;
 
-use super::excerpt::{Excerpt, Mark};
+use deadloop_run::explaining::{Excerpt, Mark};
+
 use crate::show;
 use crate::visible::escaped;
 

@@ -13,11 +13,11 @@ use deadloop_corpus::{
 };
 use deadloop_score::Case;
 
-use super::label::label_all;
 use super::show::{Sight, transcript};
 use crate::args::{Global, OnBad};
 use crate::exit::{Code, Failure, Outcome};
 use crate::progress::watched;
+use crate::proposing::label_all;
 use crate::show::{self, typed};
 
 mod carried;

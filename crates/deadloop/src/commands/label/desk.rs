@@ -7,28 +7,39 @@ use anstream::{AutoStream, ColorChoice};
 use console::{Key as Pressed, Term, truncate_str};
 use deadloop_score::LabelRow;
 
-use super::keys::{HELP, Press, named};
-use super::sitting::{Review, Sight, Sitting};
 use super::view::{Page, keys, page};
 use crate::commands::explain::Paint;
 use crate::exit::Outcome;
 use crate::fitting::folded;
 use crate::show;
 use crate::visible::visible;
+use deadloop_run::reviewing::{HELP, Key, Press, Review, Sight, Sitting, named};
 
 /// The least context that a page is cut down to, in chars, where a terminal is small.
 const LEAST: u64 = 30;
 
-/// Asks about every row that no review has answered, or about all rows with `again`, and saves after every answer.
-/// Returns how many transcripts were answered and how many are left.
+/// Asks about every row that no review has answered, or about all rows with `again`, and saves after every answer. After
+/// the last one it waits for a key: that answer can be taken back too. Returns how many transcripts were answered and how
+/// many are left.
 pub(super) fn review(task: &Review<'_>, rows: Vec<LabelRow>) -> Outcome<(usize, usize)> {
     let mut sitting = Sitting::open(task, rows)?;
     let desk = Desk::open();
-    while let Some(transcript) = sitting.transcript() {
-        let paged = |context, paint| page(transcript, &sitting.session, context, paint);
-        let (sight, room) = desk.show(sitting.said, paged, task.context, sitting.sight)?;
-        (sitting.sight, sitting.room) = (sight, room);
-        let Some(press) = desk.key()? else { break };
+    loop {
+        let press = match sitting.transcript() {
+            Some(transcript) => {
+                let paged = |context, paint| page(transcript, &sitting.session, context, paint);
+                let (sight, room) = desk.show(sitting.said, paged, task.context, sitting.sight)?;
+                (sitting.sight, sitting.room) = (sight, room);
+                desk.key()?
+            }
+            None if sitting.told().0 == 0 => break,
+            None => {
+                desk.ended(sitting.told().0)?;
+                desk.key()?
+                    .filter(|press| *press == Press::Session(Key::Undo))
+            }
+        };
+        let Some(press) = press else { break };
         if !sitting.press(press)? {
             break;
         }
@@ -85,6 +96,17 @@ impl Desk {
         terminal.write_str(&lines.join("\n"))?;
         terminal.flush()?;
         Ok((sight, room))
+    }
+
+    /// Says on a terminal that nothing is left to be asked.
+    fn ended(&self, answered: usize) -> Outcome {
+        if let Self::Terminal(terminal) = self {
+            let last = format!("{answered} answered, nothing is left to ask   z undo   q quit");
+            terminal.clear_screen()?;
+            terminal.write_str(&last)?;
+            terminal.flush()?;
+        }
+        Ok(())
     }
 
     /// The next key; `None` where there are no more.
@@ -191,8 +213,8 @@ fn pressed(key: &Pressed) -> Option<Press> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::keys::Look;
     use super::*;
+    use deadloop_run::reviewing::Look;
 
     fn page(context: Option<u64>) -> Page {
         let rows = context.map_or(500, |context| context / 5);

@@ -2,18 +2,12 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | from a transcript to rows of a labels.csv | `deadloop_score::proposing` |
-//! | the same for a whole corpus, and what is said of it | `proposals` |
-//! | what is pressed for what | `keys` |
-//! | a review as keys in and rows out | `session` |
-//! | a review under way: transcripts loaded, answers saved | `sitting` |
-//! | what the rows of one transcript say together | `rows` |
+//! | a review, agreement, disputes, proposals for a corpus | `deadloop_run::reviewing` |
 //! | what a reviewer sees of a transcript | `view` |
 //! | the terminal, or lines of keys in its place | `desk` |
 //! | the page in the browser | `web` |
 //! | how far two labellings agree, in words | `agreeing` |
-//! | two reviewers' answers in one file | `merging` |
-//! | where detectors and the label disagree | `disputes` |
+//! | where detectors and the label disagree, as a table | `disputed` |
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -27,29 +21,22 @@ use deadloop_score::proposing::Proposal;
 
 mod agreeing;
 mod desk;
-mod disputes;
-mod keys;
-mod merging;
-mod proposals;
-mod rows;
-mod session;
-mod sitting;
+mod disputed;
 mod view;
 mod web;
 
-use agreeing::compare;
+use agreeing::{compare, merge};
 use desk::review;
-use disputes::{disputes, told};
-use merging::merge;
-pub(crate) use proposals::label_all;
-use proposals::narrowed;
-use sitting::Review;
+use disputed::told;
 
 use crate::args::{Global, Select};
 use crate::exit::{Code, Outcome};
+use crate::host::Terminal;
 use crate::interrupt;
 use crate::progress::watched;
+use crate::proposing::{self, beside};
 use crate::show::{self, typed};
+use deadloop_run::reviewing::{Review, disputes, narrowed, proposed_json, write_proposals};
 use deadloop_run::{apart, open};
 
 pub(crate) const HELP: &str = include_str!("help.txt");
@@ -151,8 +138,8 @@ pub(super) fn run(args: &Label, global: Global) -> Outcome {
     prove_writable(&labels)?;
     apart(&[("--out", labels.clone())], &corpus_files(&corpus))?;
     let selection = args.select.selection()?;
-    let proposals = proposals::proposals(&corpus, &selection, args.select.on_bad, global.quiet)?;
-    proposals::write(&proposals, &labels)?;
+    let proposals = proposing::proposals(&corpus, &selection, args.select.on_bad, global.quiet)?;
+    write_proposals(&proposals, &labels)?;
     if args.asks() {
         return ask(args, global, &corpus, &labels);
     }
@@ -161,17 +148,6 @@ pub(super) fn run(args: &Label, global: Global) -> Outcome {
 
 fn corpus_files(corpus: &Corpus) -> Vec<&Path> {
     corpus.files().iter().map(PathBuf::as_path).collect()
-}
-
-/// The default file of labels: `labels.csv` in the folder of the corpus, or `<its name>.labels.csv` beside a corpus that is
-/// one file.
-fn beside(corpus: &Path) -> PathBuf {
-    if corpus.is_dir() {
-        return corpus.join("labels.csv");
-    }
-    let name = corpus.file_name().unwrap_or_default().to_string_lossy();
-    let stem = name.split('.').next().filter(|stem| !stem.is_empty());
-    corpus.with_file_name(format!("{}.labels.csv", stem.unwrap_or("corpus")))
 }
 
 /// Checks before any work that the file of labels can be written.
@@ -186,12 +162,12 @@ fn prove_writable(labels: &Path) -> Outcome {
 /// Prints what was proposed.
 fn tell(args: &Label, proposals: &[Proposal], labels: &Path, global: Global) -> Outcome {
     if global.json {
-        return show::print(&proposals::json(proposals, labels).to_string());
+        return show::print(&proposed_json(proposals, labels).to_string());
     }
     if global.quiet {
         return Ok(());
     }
-    show::print(&show::prose(&proposals::table(proposals, labels)))?;
+    show::print(&show::prose(&proposing::table(proposals, labels)))?;
     let corpus = args.corpus.as_deref().map(typed).unwrap_or_default();
     let out = args
         .out
@@ -219,6 +195,7 @@ fn ask(args: &Label, global: Global, corpus: &Corpus, labels: &Path) -> Outcome 
         only,
         again: args.again || !args.ids.is_empty(),
         context: args.context,
+        host: &Terminal::silent(),
     };
     let (answered, left) = match args.serve {
         Some(port) => web::serve(&task, rows, port)?,
@@ -262,7 +239,7 @@ fn asked_about(
         only.retain(|id| args.ids.contains(id));
     }
     if let Some(results) = &args.disputes {
-        let found = disputes(corpus, results, &only, quiet)?;
+        let found = disputes(corpus, results, &only, &Terminal { quiet })?;
         only = found.into_iter().map(|one| one.transcript).collect();
     }
     if !only.iter().any(|id| known.contains(id.as_str())) {
@@ -278,7 +255,7 @@ fn dispute(args: &Label, global: Global, corpus: &Corpus, results: &Path) -> Out
     if meant.is_empty() {
         return Err(Code::NothingSelected.error("no transcript is selected"));
     }
-    let found = disputes(corpus, results, &meant, global.quiet)?;
+    let found = disputes(corpus, results, &meant, &Terminal::of(global))?;
     if global.json {
         return show::print(&serde_json::json!({ "disputes": found }).to_string());
     }

@@ -6,14 +6,14 @@ use std::ops::Range;
 use deadloop_corpus::Transcript;
 use deadloop_corpus::find::copies;
 use deadloop_detect::{Channel, Chars, Kind};
+use deadloop_run::explaining::{Excerpt, Mark, Source};
 use deadloop_score::{Class, LabelRow};
 use serde::Serialize;
 
-use super::keys::KEYS;
-use super::session::Session;
-use crate::commands::explain::{Excerpt, Mark, Paint, Source, painted};
+use crate::commands::explain::{Paint, painted};
 use crate::show;
 use crate::visible::visible;
+use deadloop_run::reviewing::{KEYS, Session};
 
 /// The keys as lines of at most `width` columns.
 pub(super) fn keys(width: usize) -> Vec<String> {

@@ -6,11 +6,10 @@ use deadloop_report::review_page;
 use deadloop_score::LabelRow;
 use serde::{Deserialize, Serialize};
 
-use super::keys::{HELP, KEYS, Look, Press, named};
-use super::sitting::{Review, Sitting};
 use super::view::{Piece, Seen, seen};
 use crate::exit::{Code, Failure, Outcome};
 use crate::show;
+use deadloop_run::reviewing::{HELP, KEYS, Look, Press, Review, Sitting, named};
 
 /// What the page sends: a key, and the number of the state in which it was pressed.
 #[derive(Deserialize)]

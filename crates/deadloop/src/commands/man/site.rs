@@ -10,11 +10,11 @@ use deadloop_detect::{
     Arguments, DETECTORS, Detector, Event, Mark, Param, Preset, Sample, Spec, Value,
 };
 use deadloop_replay::budget;
+use deadloop_run::schemas::column_kind;
 use deadloop_run::{REPORT_FILES, RESULT_FILES};
 use deadloop_score::{MEASURES, MeasureUnit, result_tables};
 
 use crate::commands::families::FAMILIES;
-use crate::commands::schema::column_type;
 use crate::exit::{Code, Outcome};
 
 /// A page: its path below the folder of the reference, its place in the contents, and its text.
@@ -360,7 +360,7 @@ fn files() -> Leaf {
         );
         for of in &table.columns {
             let name = format!("`{}`", of.name);
-            text += &row([name.as_str(), &column_type(of), &of.about]);
+            text += &row([name.as_str(), &column_kind(of), &of.about]);
         }
     }
     leaf("files.md", 0, text)

@@ -12,11 +12,10 @@ use deadloop_corpus::{Beside, Entry, WriteError};
 use deadloop_detect::{Channel, Setting, Settings};
 use deadloop_score::{AnyEvidence, Case, Class, Span};
 
-use crate::commands::explain::Question;
-use crate::commands::explain::near::Sight;
 use crate::exit::{Code, Outcome};
 use crate::replaying::Again;
 use deadloop_run::Replayed;
+use deadloop_run::explaining::{Question, Sight};
 
 /// The columns before those of the measures.
 const HEAD: [&str; 15] = [

@@ -17,7 +17,6 @@ use found::{Size, lengths, size, start};
 pub(super) use page::{Sight, transcript};
 use pager::page;
 
-use super::explain::the_one;
 use crate::args::{Global, Select};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
@@ -173,7 +172,7 @@ fn table(lines: Vec<Line>) -> String {
 }
 
 fn show_one(args: &Show, id: &str, found: &Surveyed, global: Global) -> Outcome {
-    let (entry, _) = the_one((id, args.select.on_bad), global.quiet, found)?;
+    let (entry, _) = found.one(id, args.select.skips(), &Terminal::of(global))?;
     let labels = labels(found, entry)?;
     if let Some(find) = &args.find
         && start(&entry.transcript, Some(find)).is_none()

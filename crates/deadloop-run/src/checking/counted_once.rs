@@ -1,0 +1,61 @@
+//! Copies, which count once in all that says how sure a figure is.
+
+use std::collections::BTreeMap;
+
+use deadloop_score::{CopyKey, units};
+
+use super::{Check, Find, Finding, Seen, Severity};
+use crate::words;
+
+pub(super) static ENTRY: Check = Check {
+    name: "counted-once",
+    severity: Severity::Warning,
+    title: "transcripts that are copies of one another, inside a group too",
+    why: "equal texts, texts that differ in numbers alone, and runs with equal calls and results say no more than one of them: intervals, assurance, budgets and gates count them once, rates count each",
+    advice: "record other ones, or keep one of each: it is their number, not that of the transcripts, that shows something",
+    find: Find::Corpus(copies),
+};
+
+/// Copies that are named of each.
+const NAMED: usize = 4;
+
+fn copies(seen: &Seen) -> Vec<Finding> {
+    let mut found: BTreeMap<usize, (Vec<usize>, CopyKey)> = BTreeMap::new();
+    for unit in units(&seen.cases) {
+        let mut same: BTreeMap<CopyKey, Vec<usize>> = BTreeMap::new();
+        for (i, case) in seen.cases.iter().enumerate() {
+            same.entry(case.copy_key(unit)).or_default().push(i);
+        }
+        let several = same.into_iter().filter(|(_, members)| members.len() > 1);
+        for (key, members) in several {
+            found.entry(members[0]).or_insert((members, key));
+        }
+    }
+    let all = found.into_values();
+    all.map(|(members, key)| finding(seen, &members, key))
+        .collect()
+}
+
+fn finding(seen: &Seen, members: &[usize], key: CopyKey) -> Finding {
+    let cases: Vec<&str> = members.iter().map(|i| &*seen.cases[*i].id).collect();
+    let what = match key {
+        CopyKey::Text(_) => "say the same, but for numbers in long texts",
+        CopyKey::Calls(_) => "have the same calls and results",
+    };
+    let n = words::count(members.len() as u64);
+    let others: Vec<&str> = cases.iter().skip(1).take(NAMED).copied().collect();
+    let more = match cases.len().saturating_sub(1 + NAMED) {
+        0 => String::new(),
+        more => format!(" and {} more", words::count(more as u64)),
+    };
+    Finding {
+        transcripts: cases.iter().map(|id| (*id).to_owned()).collect(),
+        ..seen.about(
+            members[0],
+            format!(
+                "{n} transcripts {what}, and count as one: also {}{more}",
+                others.join(", ")
+            ),
+        )
+    }
+}

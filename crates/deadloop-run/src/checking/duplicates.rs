@@ -1,0 +1,170 @@
+//! Near-duplicate transcripts: where they tear a text apart, and where they count it twice.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::ControlFlow;
+
+use deadloop_corpus::{Cluster, Corpus, Entry, Shingles, Sketch, alike, clusters};
+use deadloop_replay::{Interrupted, each};
+use deadloop_score::Case;
+
+use super::{Check, Find, Finding, Glance, Seen, Severity};
+use crate::failure::{Code, RunResult};
+use crate::host::{Host, watched};
+use crate::words;
+
+pub(super) static ACROSS_SPLITS: Check = Check {
+    name: "near-duplicates-across-splits",
+    severity: Severity::Warning,
+    title: "near-duplicate transcripts in several splits",
+    why: "a text that was tuned on is tested on again, so the test says nothing new",
+    advice: "put them into one split, or keep one of each",
+    find: Find::Corpus(|seen| found(seen, Spread::Splits)),
+};
+
+pub(super) static ACROSS_GROUPS: Check = Check {
+    name: "near-duplicates-across-groups",
+    severity: Severity::Warning,
+    title: "near-duplicate transcripts in several groups",
+    why: "folds keep groups together, not texts: what is chosen in one fold is judged on the same text in another, and intervals count one text as several independent ones",
+    advice: "give them one group, or keep one of each",
+    find: Find::Corpus(|seen| found(seen, Spread::Groups)),
+};
+
+pub(super) static IN_A_GROUP: Check = Check {
+    name: "near-duplicates-in-a-group",
+    severity: Severity::Note,
+    title: "near-duplicate transcripts inside a group",
+    why: "one text counts several times in every rate; folds and intervals allow for it, rates do not",
+    advice: "keep one of each, unless that is how often it happens in production",
+    find: Find::Corpus(|seen| found(seen, Spread::Nothing)),
+};
+
+/// Texts that share so much of what either has are one text.
+const ALIKE: f64 = 0.8;
+/// Estimated by sketches, texts are looked at from here on: an estimate may be too low.
+const WORTH_A_LOOK: f64 = 0.7;
+/// Texts shorter than this are alike by chance ("42").
+const LEAST_CHARS: u64 = 200;
+/// Transcripts of a cluster that are named.
+const NAMED: usize = 4;
+
+/// The sketch of a transcript that is long enough to have one.
+pub(super) fn sketch(entry: &Entry, case: &Case) -> Option<Sketch> {
+    let length = case.timeline.length();
+    let long = length.reasoning.0 + length.answer.0 >= LEAST_CHARS;
+    long.then(|| Sketch::of(&entry.transcript)).flatten()
+}
+
+/// The near-duplicates among the cases: told by their sketches, then compared by their texts, for
+/// which the corpus is read once more.
+pub(super) fn near_duplicates(
+    corpus: &Corpus,
+    cases: &[Case],
+    glances: &mut [Glance],
+    host: &dyn Host,
+) -> RunResult<Vec<Cluster>> {
+    let mut sketches: Vec<Option<Sketch>> = glances.iter_mut().map(|g| g.sketch.take()).collect();
+    let estimate = |a: usize, b: usize| match (&sketches[a], &sketches[b]) {
+        (Some(a), Some(b)) => a.alike(b),
+        _ => 0.0,
+    };
+    let likely = alike(&sketches, WORTH_A_LOOK, estimate);
+    let worth: BTreeSet<usize> = likely.iter().flat_map(|p| [p.first, p.second]).collect();
+    if worth.is_empty() {
+        return Ok(Vec::new());
+    }
+    let texts = texts(corpus, cases, &worth, host)?;
+    let exact = |a: usize, b: usize| match (texts.get(&a), texts.get(&b)) {
+        (Some(a), Some(b)) => a.alike(b),
+        _ => 0.0,
+    };
+    for (place, sketch) in sketches.iter_mut().enumerate() {
+        sketch.take_if(|_| !worth.contains(&place));
+    }
+    Ok(clusters(cases.len(), &alike(&sketches, ALIKE, exact)))
+}
+
+/// The shingles of some cases.
+fn texts(
+    corpus: &Corpus,
+    cases: &[Case],
+    worth: &BTreeSet<usize>,
+    host: &dyn Host,
+) -> RunResult<BTreeMap<usize, Shingles>> {
+    let ids: HashMap<&str, usize> = worth.iter().map(|i| (&*cases[*i].id, *i)).collect();
+    let read = |entry: Result<Entry, _>, _| {
+        let transcript = entry.ok()?.transcript;
+        let place = *ids.get(transcript.id.as_str())?;
+        Some((place, Shingles::of(&transcript)))
+    };
+    let mut texts = BTreeMap::new();
+    watched(host, "comparing", |watch| {
+        each(corpus, watch, read, |found| {
+            // Of two transcripts with one id the first counts.
+            if let Some((place, shingles)) = found {
+                texts.entry(place).or_insert(shingles);
+            }
+            ControlFlow::Continue(())
+        })
+    })
+    .map_err(|Interrupted| Code::Interrupted.error("interrupted while texts were compared"))?;
+    Ok(texts)
+}
+
+/// What a cluster is torn apart by, the worst of it.
+#[derive(PartialEq)]
+enum Spread {
+    Splits,
+    Groups,
+    Nothing,
+}
+
+fn spread(cases: &[Case], cluster: &Cluster) -> Spread {
+    let members = || cluster.members.iter().map(|i| &cases[*i]);
+    let splits: BTreeSet<&str> = members().filter_map(|c| c.split.as_deref()).collect();
+    let groups: BTreeSet<&str> = members().map(Case::cluster).collect();
+    match (splits.len(), groups.len()) {
+        (2.., _) => Spread::Splits,
+        (_, 2..) => Spread::Groups,
+        _ => Spread::Nothing,
+    }
+}
+
+fn found(seen: &Seen, wanted: Spread) -> Vec<Finding> {
+    let clusters = seen.clusters.iter();
+    let clusters = clusters.filter(|cluster| spread(&seen.cases, cluster) == wanted);
+    clusters
+        .map(|cluster| finding(seen, cluster, &wanted))
+        .collect()
+}
+
+fn finding(seen: &Seen, cluster: &Cluster, spread: &Spread) -> Finding {
+    let cases: Vec<&Case> = cluster.members.iter().map(|i| &seen.cases[*i]).collect();
+    let set = |of: fn(&Case) -> &str| -> BTreeSet<&str> { cases.iter().map(|c| of(c)).collect() };
+    let among = match spread {
+        Spread::Splits => {
+            let splits = set(|c| c.split.as_deref().unwrap_or("none"));
+            format!(
+                "in {}",
+                splits.into_iter().collect::<Vec<_>>().join(" and ")
+            )
+        }
+        Spread::Groups => format!("in {} groups", set(Case::cluster).len()),
+        Spread::Nothing => format!("of group {:?}", cases[0].cluster()),
+    };
+    let others = cases.iter().skip(1).take(NAMED).map(|c| &*c.id);
+    let more = cases.len().saturating_sub(1 + NAMED);
+    let mut what = format!(
+        "{} transcripts {among}, {} alike or more: also {}",
+        cases.len(),
+        words::percent(Some(cluster.least)),
+        others.collect::<Vec<_>>().join(", ")
+    );
+    if more > 0 {
+        what += &format!(" and {more} more");
+    }
+    Finding {
+        transcripts: cases.iter().map(|c| c.id.to_string()).collect(),
+        ..seen.about(cluster.members[0], what)
+    }
+}

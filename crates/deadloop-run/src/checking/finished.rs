@@ -1,0 +1,28 @@
+//! Loops that are said to never end, in streams that ended by themselves.
+
+use deadloop_score::{Class, Span};
+
+use super::{Check, Exhibit, Find, Severity};
+use crate::words;
+use deadloop_score::proposing::BY_ITSELF;
+
+pub(super) static ENTRY: Check = Check {
+    name: "loop-that-finished",
+    severity: Severity::Warning,
+    title: "loops without an end in streams that the model ended itself",
+    why: "a list that stops at the wanted count is no dead loop: who leaves it alone counts as a miss, and what an alarm saves is made up",
+    advice: "look at them: transient, clean, a loop with an `end`, or a recording that was cut before the model got out",
+    find: Find::Text(finished),
+};
+
+fn finished(exhibit: &Exhibit<'_>) -> Option<String> {
+    let reason = exhibit.entry.transcript.finish_reason()?;
+    let open = |span: &&Span| span.class == Class::Loop && span.open;
+    let span = exhibit.case.truth.as_ref()?.spans.iter().find(open)?;
+    BY_ITSELF.contains(&reason).then(|| {
+        format!(
+            "it loops to the end of the text, {} chars, and the stream ended with {reason:?}",
+            words::count(span.end.count()),
+        )
+    })
+}

@@ -1,0 +1,69 @@
+//! What a corpus does not say, and what therefore cannot be known.
+
+use deadloop_score::{Case, Class};
+
+use super::{Check, Find, Finding, Seen, Severity};
+use crate::words;
+
+pub(super) static UNLABELLED: Check = Check {
+    name: "unlabelled",
+    severity: Severity::Note,
+    title: "transcripts without a label, or with the label unsure",
+    why: "they are counted and not scored; where they are not a random part, what is left is not typical",
+    advice: "deadloop label proposes labels",
+    find: Find::Corpus(|seen| {
+        let unknown = |case: &Case| matches!(case.class(), None | Some(Class::Unsure));
+        gap(seen, unknown, "are not scored")
+    }),
+};
+
+pub(super) static UNGROUPED: Check = Check {
+    name: "ungrouped",
+    severity: Severity::Note,
+    title: "transcripts without a group",
+    why: "each stands for itself: answers to one prompt may be torn apart by folds, and intervals come out too narrow",
+    advice: "set `group`, usually to the prompt",
+    find: Find::Corpus(|seen| gap(seen, |case| case.group.is_none(), "have no group")),
+};
+
+pub(super) static UNSPLIT: Check = Check {
+    name: "unsplit",
+    severity: Severity::Note,
+    title: "transcripts that stand in no split",
+    why: "no --split selects them: they are in neither the choice nor the test",
+    advice: "add their rows to splits.csv",
+    find: Find::Corpus(|seen| {
+        let splits = seen.cases.iter().any(|case| case.split.is_some());
+        gap(
+            seen,
+            |case| splits && case.split.is_none(),
+            "are in no split",
+        )
+    }),
+};
+
+pub(super) static UNTIMED: Check = Check {
+    name: "untimed",
+    severity: Severity::Note,
+    title: "transcripts without chunk times",
+    why: "an alarm is taken to arrive at its own char, where a live stream delivers the chunk's end; latency in milliseconds is n/a",
+    advice: "record t_ms with every chunk, or replay with --chunks N",
+    find: Find::Corpus(|seen| gap(seen, |case| !case.timed, "have no times")),
+};
+
+/// How many cases have a gap, and the first of them.
+fn gap(seen: &Seen, has: impl Fn(&Case) -> bool, what: &str) -> Vec<Finding> {
+    let found: Vec<usize> = (0..seen.cases.len())
+        .filter(|i| has(&seen.cases[*i]))
+        .collect();
+    let Some(first) = found.first() else {
+        return Vec::new();
+    };
+    let of = |n: usize| words::count(n as u64);
+    let what = format!(
+        "{} of {} {what}; this is the first",
+        of(found.len()),
+        of(seen.cases.len())
+    );
+    vec![seen.about(*first, what)]
+}

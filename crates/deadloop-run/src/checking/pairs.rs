@@ -1,0 +1,194 @@
+//! Calls and results of runs that do not fit together, and what a run does not say of them.
+
+use std::collections::{HashMap, HashSet};
+
+use deadloop_corpus::{Body, RecordedEvent};
+use serde_json::Value;
+
+use super::{Check, Exhibit, Find, Severity};
+use crate::words;
+
+pub(super) static UNPAIRED: Check = Check {
+    name: "unpaired",
+    severity: Severity::Warning,
+    title: "results without a call, second results, calls whose id is taken",
+    why: "guards leave such a result out, and of two open calls with one id only one can be answered: rows of pairs come out shorter than they were",
+    advice: "look how the run was recorded: parts may be missing, or two runs may stand in one",
+    find: Find::Text(|exhibit| Pairs::of(&exhibit.entry.transcript.events).unpaired()),
+};
+
+pub(super) static UNSAID: Check = Check {
+    name: "unsaid-of-calls",
+    severity: Severity::Note,
+    title: "calls without a result, arguments that are no JSON, results that do not say whether they failed",
+    why: "a call without a result is in no pair; broken arguments are compared as text; a failure that is not recorded is none to guards on errors",
+    advice: "record `error` with each result; the rest may be as it was",
+    find: Find::Text(unsaid),
+};
+
+/// What is found of the calls and results of a run.
+#[derive(Default)]
+struct Pairs {
+    /// Results whose id no call has, or that are before any call.
+    strays: u64,
+    /// Results for a call that has one.
+    seconds: u64,
+    /// Calls whose id belongs to a call without a result.
+    taken: u64,
+    /// Calls without a result.
+    open: u64,
+    /// Calls whose arguments were meant to be JSON and are not.
+    broken: u64,
+    /// Results that do not say whether they failed.
+    unknown: u64,
+    results: u64,
+}
+
+impl Pairs {
+    fn of(events: &[RecordedEvent]) -> Self {
+        let mut found = Self::default();
+        let mut open: HashMap<&str, u64> = HashMap::new();
+        let mut answered: HashSet<&str> = HashSet::new();
+        let mut nameless = 0_u64;
+        for event in events {
+            match &event.body {
+                Body::ToolCall { id, arguments, .. } => {
+                    found.broken += u64::from(is_broken(arguments));
+                    match id {
+                        None => nameless += 1,
+                        Some(id) => {
+                            let times = open.entry(id).or_default();
+                            found.taken += u64::from(*times > 0);
+                            *times += 1;
+                        }
+                    }
+                }
+                Body::ToolResult { id, error, .. } => {
+                    found.results += 1;
+                    found.unknown += u64::from(error.is_none());
+                    match id {
+                        None if nameless == 0 => found.strays += 1,
+                        None => nameless -= 1,
+                        Some(id) => found.result(id, &mut open, &mut answered),
+                    }
+                }
+                _ => {}
+            }
+        }
+        found.open = nameless + open.values().sum::<u64>();
+        found
+    }
+
+    fn result<'a>(
+        &mut self,
+        id: &'a str,
+        open: &mut HashMap<&'a str, u64>,
+        answered: &mut HashSet<&'a str>,
+    ) {
+        match open.get_mut(id) {
+            Some(times) if *times > 0 => {
+                *times -= 1;
+                answered.insert(id);
+            }
+            _ if answered.contains(id) => self.seconds += 1,
+            _ => self.strays += 1,
+        }
+    }
+
+    fn unpaired(&self) -> Option<String> {
+        words([
+            (self.strays, "result", "without a call"),
+            (self.seconds, "second result", "for a call"),
+            (
+                self.taken,
+                "call",
+                "whose id belongs to a call without a result",
+            ),
+        ])
+    }
+}
+
+fn unsaid(exhibit: &Exhibit<'_>) -> Option<String> {
+    let pairs = Pairs::of(&exhibit.entry.transcript.events);
+    let unknown = if pairs.unknown == pairs.results {
+        "of them all"
+    } else {
+        "of them"
+    };
+    let told = words([
+        (pairs.open, "call", "without a result"),
+        (pairs.broken, "call", "with arguments that are no JSON"),
+    ]);
+    let silent = (pairs.unknown > 0).then(|| {
+        let results = words::several(pairs.results, "result");
+        format!(
+            "{results}, {} {unknown} do not say whether they failed",
+            words::count(pairs.unknown)
+        )
+    });
+    let all: Vec<String> = told.into_iter().chain(silent).collect();
+    (!all.is_empty()).then(|| all.join("; "))
+}
+
+/// Whether a text begins like a JSON object or list but does not parse as JSON.
+fn is_broken(arguments: &Value) -> bool {
+    let text = arguments.as_str().map(str::trim).unwrap_or_default();
+    text.starts_with(['{', '[']) && serde_json::from_str::<serde::de::IgnoredAny>(text).is_err()
+}
+
+fn words<const N: usize>(counts: [(u64, &str, &str); N]) -> Option<String> {
+    let some = counts.into_iter().filter(|(count, ..)| *count > 0);
+    let told = some.map(|(count, what, more)| format!("{} {more}", words::several(count, what)));
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| told.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(id: &str) -> RecordedEvent {
+        RecordedEvent::of(Body::ToolCall {
+            id: Some(id.to_owned()),
+            name: "ls".to_owned(),
+            arguments: Value::String("{\"path\": ".to_owned()),
+        })
+    }
+
+    fn result(id: &str, error: Option<bool>) -> RecordedEvent {
+        RecordedEvent::of(Body::ToolResult {
+            id: Some(id.to_owned()),
+            content: String::new(),
+            error,
+        })
+    }
+
+    #[test]
+    fn what_does_not_fit_is_counted_and_what_does_is_not() {
+        let fits = [
+            call("a"),
+            result("a", Some(false)),
+            call("a"),
+            result("a", Some(true)),
+        ];
+        assert_eq!(Pairs::of(&fits).unpaired(), None);
+        let odd = [
+            result("x", None),
+            call("a"),
+            call("a"),
+            result("a", None),
+            result("a", None),
+            result("a", None),
+            call("b"),
+        ];
+        let found = Pairs::of(&odd);
+        assert_eq!(
+            found.unpaired().as_deref(),
+            Some(
+                "1 result without a call, 1 second result for a call, \
+                 1 call whose id belongs to a call without a result"
+            )
+        );
+        assert_eq!((found.open, found.broken, found.unknown), (1, 3, 4));
+    }
+}

@@ -1,0 +1,135 @@
+//! The text around the explained places: which parts are shown, what is marked in them, and where the
+//! copies are.
+
+use std::ops::Range;
+
+use deadloop_detect::Channel;
+use deadloop_score::{Part, Span};
+use serde::Serialize;
+
+use super::copies::{copies, even};
+use super::near::Sight;
+
+/// A part of a channel's text.
+#[derive(Clone, Debug, Serialize)]
+pub struct Excerpt {
+    /// The channel that it is from.
+    pub channel: Channel,
+    /// The index of its first char in the channel.
+    pub from: u64,
+    /// Its chars.
+    pub text: String,
+    /// The length of the whole channel, in chars.
+    pub of: u64,
+    /// The copies of the repeated unit, as ranges of the channel. The first and the last may begin or
+    /// end outside of the excerpt.
+    pub copies: Vec<Range<u64>>,
+    /// What happened in it.
+    pub marks: Vec<Mark>,
+}
+
+/// Something that happened at a char.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Mark {
+    /// The index of the marked char. For something that begins at a char this is `position`; for
+    /// something that happened after `position` chars had been read it is the last of them.
+    pub at: u64,
+    /// The position that is printed, in chars of the channel.
+    pub position: u64,
+    /// What happened.
+    pub what: &'static str,
+}
+
+/// What the excerpts of a channel are made from.
+pub struct Source<'a> {
+    /// The channel.
+    pub channel: Channel,
+    /// All of its text.
+    pub text: &'a str,
+    /// The marks around which excerpts are cut.
+    pub marks: Vec<Mark>,
+    /// The fact whose copies are shown.
+    pub sight: Option<&'a Sight>,
+    /// The labelled loop, whose copies are shown if the fact has no copies.
+    pub span: Option<&'a Span>,
+}
+
+impl Source<'_> {
+    /// The text around the marks, `context` chars before and after each. Excerpts that touch are joined.
+    pub fn excerpts(&self, context: u64) -> Vec<Excerpt> {
+        let chars: Vec<char> = self.text.chars().collect();
+        let length = chars.len() as u64;
+        let mut marks = self.marks.clone();
+        marks.sort();
+        marks.dedup();
+        let mut parts: Vec<(Range<u64>, Vec<Mark>)> = Vec::new();
+        for mark in marks {
+            let end = mark.at.saturating_add(context).saturating_add(1);
+            let around = mark.at.saturating_sub(context)..end.min(length);
+            match parts
+                .last_mut()
+                .filter(|(part, _)| around.start <= part.end)
+            {
+                Some((part, marks)) => {
+                    part.end = part.end.max(around.end);
+                    marks.push(mark);
+                }
+                None => parts.push((around, vec![mark])),
+            }
+        }
+        let excerpt = |(part, marks): (Range<u64>, Vec<Mark>)| Excerpt {
+            channel: self.channel,
+            from: part.start,
+            text: slice(&chars, &part).iter().collect(),
+            of: length,
+            copies: self.copies(&chars, &part),
+            marks,
+        };
+        parts.into_iter().map(excerpt).collect()
+    }
+
+    fn copies(&self, chars: &[char], part: &Range<u64>) -> Vec<Range<u64>> {
+        let seen = |copies: Vec<Range<u64>>| {
+            let overlaps = |c: &Range<u64>| c.start < part.end && part.start < c.end;
+            copies.into_iter().filter(overlaps).collect::<Vec<_>>()
+        };
+        let of_fact = self.sight.map(|sight| {
+            // Up to where the fact was seen, or the excerpt ends: what makes a unit is its return.
+            let end = part.end.max(sight.position.count());
+            seen(copies(chars, sight, end))
+        });
+        if let Some(found) = of_fact.filter(|found| !found.is_empty()) {
+            return found;
+        }
+        let labelled = self.span.and_then(|span| {
+            let start = span.onset.count().saturating_sub(span.period?);
+            let copies = even(chars, start, span.period?, part.end.min(span.end.count()));
+            (copies.len() >= 2).then(|| seen(copies))
+        });
+        labelled.unwrap_or_default()
+    }
+}
+
+impl Excerpt {
+    /// Its first `chars` chars, with up to `copies` of its copies.
+    pub fn part(&self, chars: usize, copies: usize) -> Part {
+        let copies = self.copies.iter().take(copies);
+        let end = self.from + chars as u64;
+        let marks = self.marks.iter().filter(|mark| mark.at < end);
+        Part {
+            channel: self.channel.to_string(),
+            from: self.from,
+            of: self.of,
+            text: self.text.chars().take(chars).collect(),
+            copies: copies.map(|copy| [copy.start, copy.end]).collect(),
+            marks: marks
+                .map(|mark| (mark.at, mark.position, mark.what.into()))
+                .collect(),
+        }
+    }
+}
+
+fn slice<'c>(chars: &'c [char], part: &Range<u64>) -> &'c [char] {
+    let index = |at: u64| usize::try_from(at).map_or(chars.len(), |at| at.min(chars.len()));
+    &chars[index(part.start)..index(part.end)]
+}

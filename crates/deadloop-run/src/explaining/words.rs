@@ -1,0 +1,113 @@
+//! Why a setting fired or did not, and what a label says, each in a line: files, reports and the terminal have the same one.
+
+use std::fmt::Write as _;
+
+use deadloop_detect::ThresholdSide;
+
+use super::explained::{Label, Told};
+use super::near::{Asked, Sight};
+use crate::visible::visible;
+use crate::words::count;
+
+/// What is said where nothing watches.
+pub const NO_GUARD: &str = "no guard is switched on for this model";
+
+impl Label {
+    /// What the label says, in one line.
+    pub fn words(&self) -> String {
+        let mut words = self.class.name().to_owned();
+        if let Some(kind) = self.kind {
+            // Writing into a String cannot fail.
+            let _ = write!(words, ", {kind}");
+        }
+        let _ = write!(words, " in {}: ", self.channel);
+        if let Some(start) = self.start {
+            let _ = write!(words, "start {}, ", count(start.count()));
+        }
+        let _ = write!(words, "onset {}", count(self.onset.count()));
+        if self.earliest != self.onset {
+            let _ = write!(words, ", right from {}", count(self.earliest.count()));
+        }
+        let end = if self.open {
+            ", goes on to the end, "
+        } else {
+            ", end "
+        };
+        let _ = write!(words, "{end}{}", count(self.end.count()));
+        if let Some(period) = self.period {
+            let _ = write!(words, ", period {}", count(period));
+        }
+        words
+    }
+}
+
+impl Told {
+    /// Why it fires, or what came nearest.
+    pub fn why(&self) -> String {
+        if self.members.is_empty() {
+            return NO_GUARD.into();
+        }
+        if let Some(alarm) = &self.alarm {
+            let fact = self.shown().map(|(_, sight)| sight);
+            let check = fact.map_or(String::new(), |s| format!("/{}", s.check));
+            let why = fact.map_or(String::new(), |s| format!(", {}", s.why()));
+            let says = alarm
+                .detail
+                .as_deref()
+                .map(|detail| format!(", it says \"{}\"", visible(detail)));
+            let says = says.unwrap_or_default();
+            return format!("{}{check} in {}{why}{says}", alarm.member, alarm.channel);
+        }
+        match self.nearest() {
+            Some((member, channel, sight)) => {
+                let (check, at) = (sight.check, count(sight.position.count()));
+                format!(
+                    "nearest: {member}/{check} in {channel} at {at}, {}",
+                    sight.why()
+                )
+            }
+            None => "nothing that comes near".into(),
+        }
+    }
+}
+
+impl Sight {
+    /// The threshold that decided, or those that refused; then the other thresholds.
+    pub fn why(&self) -> String {
+        let told = |pick: fn(&&Asked) -> bool| {
+            let all = self.thresholds.iter().filter(pick).map(Asked::words);
+            all.collect::<Vec<_>>().join(", ")
+        };
+        let (first, rest) = if self.accepted {
+            (told(|a| a.decided), told(|a| !a.decided))
+        } else {
+            (told(|a| !a.met), told(|a| a.met))
+        };
+        if first.is_empty() {
+            return "decided by structural parameters alone".into();
+        }
+        let verb = if self.accepted {
+            "decided by"
+        } else {
+            "refused by"
+        };
+        let rest = if rest.is_empty() {
+            rest
+        } else {
+            format!("; met {rest}")
+        };
+        format!("{verb} {first}{rest}")
+    }
+}
+
+impl Asked {
+    fn words(&self) -> String {
+        let sign = match (self.side, self.met) {
+            (ThresholdSide::AtMost, true) => "≥",
+            (ThresholdSide::AtMost, false) => "<",
+            (ThresholdSide::AtLeast, true) => "≤",
+            (ThresholdSide::AtLeast, false) => ">",
+        };
+        format!("{} {} {sign} {}", self.param, self.measured, self.wanted)
+    }
+}

@@ -1,0 +1,45 @@
+//! [`Counts`]: what was made, by item of the spec.
+
+use deadloop_corpus::synth::Made;
+
+/// What was made, by item.
+#[derive(Default)]
+pub struct Counts {
+    items: Vec<(String, [u64; 6])>,
+}
+
+/// What is counted.
+pub const COUNTED: [&str; 6] = [
+    "transcripts",
+    "loops",
+    "transient",
+    "clean",
+    "chars",
+    "faults",
+];
+
+impl Counts {
+    pub(super) fn add(&mut self, item: &str, made: &Made) {
+        if self.items.last().is_none_or(|(name, _)| name != item) {
+            self.items.push((item.to_owned(), [0; 6]));
+        }
+        let Some((_, counts)) = self.items.last_mut() else {
+            return;
+        };
+        let classes: Vec<String> = made.label_rows().map(|[_, class, ..]| class).collect();
+        let has = |class: &str| classes.iter().any(|has| has == class);
+        let transcript = &made.entry.transcript;
+        let chars = transcript.reasoning().chars().count() + transcript.answer().chars().count();
+        counts[0] += 1;
+        counts[1] += u64::from(has("loop"));
+        counts[2] += u64::from(has("transient") && !has("loop"));
+        counts[3] += u64::from(has("clean"));
+        counts[4] += chars as u64;
+        counts[5] += u64::from(has("fault"));
+    }
+
+    /// Each item of the spec with its counts, by [`COUNTED`].
+    pub fn items(&self) -> &[(String, [u64; 6])] {
+        &self.items
+    }
+}

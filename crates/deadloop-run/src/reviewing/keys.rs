@@ -1,0 +1,94 @@
+//! What is pressed for what. The terminal, lines on stdin and the page in the browser read keys by this table alone.
+
+use deadloop_score::Class;
+
+use super::session::Key;
+
+/// The keys that a reviewer is told of, in the order in which they are needed.
+pub const KEYS: [(&str, &str); 13] = [
+    ("Enter", "as proposed"),
+    ("l", "loop"),
+    ("c", "clean"),
+    ("t", "transient"),
+    ("u", "unsure"),
+    ("< >", "onset by a char"),
+    ("[ ]", "onset by a copy"),
+    ("v", "the whole text"),
+    ("space b", "page down, up"),
+    ("z", "undo"),
+    ("s", "skip"),
+    ("?", "help"),
+    ("q", "quit"),
+];
+
+/// What a reviewer has to know to answer.
+pub const HELP: &str = "\
+A loop repeats until the text ends, or until something stops it. A transient repeats and then goes on by itself.
+Clean text does neither; a table, a list or code that has to repeat is clean. Unsure is not scored.
+The onset is the first char of the second copy: the earliest place where a repetition exists. Move it with < > and [ ].
+The copies stand in turns in two tints (in brackets without colours).
+Each answer is saved at once; z takes it back.
+\"not believed\" before a proposal: the finder saw this repetition and thinks that it is none.";
+
+/// What was pressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Press {
+    /// Something that the session decides.
+    Session(Key),
+    /// Something that only changes what is in sight.
+    Sight(Look),
+}
+
+/// What is pressed to see something else of a transcript.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// The whole text, or the excerpts again.
+    Whole,
+    /// A page further down.
+    Down,
+    /// A page further up.
+    Up,
+    /// What a reviewer has to know, or the text again.
+    Help,
+}
+
+/// What a key means, by its name; a browser's names of keys are among them.
+pub fn named(name: &str) -> Option<Press> {
+    let key = match name {
+        "Enter" | "enter" => Key::Accept,
+        "l" => Key::Answer(Class::Loop),
+        "c" => Key::Answer(Class::Clean),
+        "t" => Key::Answer(Class::Transient),
+        "u" => Key::Answer(Class::Unsure),
+        "<" | "ArrowLeft" => Key::Chars(-1),
+        ">" | "ArrowRight" => Key::Chars(1),
+        "[" | "ArrowUp" => Key::Copies(-1),
+        "]" | "ArrowDown" => Key::Copies(1),
+        "z" => Key::Undo,
+        "s" => Key::Skip,
+        "q" => Key::Quit,
+        "v" => return Some(Press::Sight(Look::Whole)),
+        " " | "PageDown" => return Some(Press::Sight(Look::Down)),
+        "b" | "PageUp" => return Some(Press::Sight(Look::Up)),
+        "?" => return Some(Press::Sight(Look::Help)),
+        _ => return None,
+    };
+    Some(Press::Session(key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_key_that_is_shown_does_something() {
+        for (key, _) in KEYS {
+            let names = key
+                .split(' ')
+                .map(|name| if name == "space" { " " } else { name });
+            for name in names {
+                assert!(named(name).is_some(), "{name}");
+            }
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! The answers of two reviewers as one file of labels, and how far they agree.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use deadloop_score::proposing::CONFIDENCE;
+use deadloop_score::{LabelRow, REVIEW};
+use serde::Serialize;
+
+use super::agreeing::differ;
+use super::rows::main_of;
+
+/// Who a row is by on which two reviewers disagree: nobody yet, so that a review asks about it.
+const DISPUTED: &str = "merge";
+
+/// How the transcripts of both came into one file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Merged {
+    /// Both reviewed it and say the same.
+    pub same: u64,
+    /// Both reviewed it and say something else: not reviewed in the merged file.
+    pub differ: u64,
+    /// The first alone reviewed it.
+    pub only_first: u64,
+    /// The second alone.
+    pub only_second: u64,
+    /// Nobody did: the proposal stays.
+    pub nobody: u64,
+}
+
+/// The rows that a review has answered whole.
+pub fn reviewed(rows: &[LabelRow]) -> Vec<LabelRow> {
+    let groups = grouped(rows);
+    let answered: BTreeSet<&str> = groups
+        .iter()
+        .filter(|(_, rows)| is_reviewed(rows))
+        .map(|(id, _)| *id)
+        .collect();
+    let is = |row: &&LabelRow| answered.contains(row.transcript.as_str());
+    rows.iter().filter(is).cloned().collect()
+}
+
+fn is_reviewed(rows: &[LabelRow]) -> bool {
+    rows.iter().all(|row| row.by.starts_with(REVIEW))
+}
+
+fn grouped(rows: &[LabelRow]) -> BTreeMap<&str, Vec<LabelRow>> {
+    let mut all: BTreeMap<&str, Vec<LabelRow>> = BTreeMap::new();
+    for row in rows {
+        all.entry(&row.transcript).or_default().push(row.clone());
+    }
+    all
+}
+
+/// The rows of both, in the order of the first, then those that only the second has. An answer goes before a proposal.
+/// Where two answers differ, the first's rows stay as a proposal of confidence 0, so that a review asks about them first.
+pub fn merged(first: &[LabelRow], second: &[LabelRow]) -> (Vec<LabelRow>, Merged) {
+    let (ours, theirs) = (grouped(first), grouped(second));
+    let mut seen = BTreeSet::new();
+    let order = first
+        .iter()
+        .chain(second)
+        .map(|row| row.transcript.as_str());
+    let order: Vec<&str> = order.filter(|id| seen.insert(*id)).collect();
+    let (mut rows, mut counts) = (Vec::new(), Merged::default());
+    for id in order {
+        let none = Vec::new();
+        let (a, b) = (
+            ours.get(id).unwrap_or(&none),
+            theirs.get(id).unwrap_or(&none),
+        );
+        let answered = |rows: &[LabelRow]| !rows.is_empty() && is_reviewed(rows);
+        let taken = match (answered(a), answered(b)) {
+            (true, true) if differ(a, b) => {
+                counts.differ += 1;
+                disputed(a, b)
+            }
+            (true, true) => {
+                counts.same += 1;
+                a.clone()
+            }
+            (true, false) => {
+                counts.only_first += 1;
+                a.clone()
+            }
+            (false, true) => {
+                counts.only_second += 1;
+                b.clone()
+            }
+            (false, false) => {
+                counts.nobody += 1;
+                if a.is_empty() { b.clone() } else { a.clone() }
+            }
+        };
+        rows.extend(taken);
+    }
+    (rows, counts)
+}
+
+/// The rows of the first as a proposal, with what both said.
+fn disputed(ours: &[LabelRow], theirs: &[LabelRow]) -> Vec<LabelRow> {
+    let said = |rows: &[LabelRow]| {
+        main_of(rows).map_or_else(String::new, |row| {
+            let at = row.onset.map(|at| format!(" at {at}")).unwrap_or_default();
+            format!("{}{at} by {}", row.class.name(), row.by)
+        })
+    };
+    let note = format!("{CONFIDENCE}0; {}, {}", said(ours), said(theirs));
+    let row = |row: &LabelRow| LabelRow {
+        by: DISPUTED.into(),
+        note: note.clone(),
+        ..row.clone()
+    };
+    ours.iter().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::session::{Effect, Key, Session};
+    use super::*;
+    use deadloop_score::Class;
+
+    fn row(id: &str, class: Class, by: &str) -> LabelRow {
+        LabelRow {
+            onset: (class == Class::Loop).then_some(50),
+            ..LabelRow::of(id, class, by)
+        }
+    }
+
+    #[test]
+    fn an_answer_goes_before_a_proposal_and_what_differs_is_asked_again() {
+        let (ann, bob) = ("review:ann", "review:bob");
+        let first = [
+            row("same", Class::Clean, ann),
+            row("differ", Class::Loop, ann),
+            row("first", Class::Unsure, ann),
+            row("second", Class::Clean, "auto"),
+            row("nobody", Class::Clean, "auto"),
+        ];
+        let second = [
+            row("new", Class::Clean, bob),
+            row("same", Class::Clean, bob),
+            row("differ", Class::Clean, bob),
+            row("first", Class::Clean, "auto"),
+            row("second", Class::Loop, bob),
+            row("nobody", Class::Loop, "auto"),
+        ];
+        let (rows, counts) = merged(&first, &second);
+        let expected = Merged {
+            same: 1,
+            differ: 1,
+            only_first: 1,
+            only_second: 2,
+            nobody: 1,
+        };
+        assert_eq!(counts, expected);
+        let told: Vec<_> = rows
+            .iter()
+            .map(|row| (row.transcript.as_str(), row.class.name(), row.by.as_str()))
+            .collect();
+        let expected = [
+            ("same", "clean", ann),
+            ("differ", "loop", "merge"),
+            ("first", "unsure", ann),
+            ("second", "loop", bob),
+            ("nobody", "clean", "auto"),
+            ("new", "clean", bob),
+        ];
+        assert_eq!(told, expected);
+        assert_eq!(
+            rows[1].note,
+            "confidence 0; loop at 50 by review:ann, clean by review:bob"
+        );
+        let mut review = Session::new(rows, "eve", (None, false));
+        assert_eq!(
+            review.current(),
+            Some("differ"),
+            "the least certain comes first"
+        );
+        assert_eq!(review.press(Key::Accept), Effect::Save);
+        assert_eq!(review.current(), Some("nobody"));
+        // Agreement is of what both answered, and not of proposals that both have.
+        assert_eq!(reviewed(&first).len(), 3);
+    }
+}

@@ -1,0 +1,32 @@
+//! Labels reviewed: what a reviewer is asked and answers, two labellings compared or merged, where detectors and the label
+//! disagree, proposals for a whole corpus. Nothing here knows of a terminal or a page.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | from a transcript to rows of a labels.csv | [`deadloop_score::proposing`] |
+//! | the same for a whole corpus | [`proposed`] |
+//! | what is pressed for what | [`named`], [`KEYS`] |
+//! | a review as keys in and rows out | [`Session`] |
+//! | a review under way: transcripts loaded, answers saved | [`Sitting`] |
+//! | where two labellings differ | [`Two`], [`differing`] |
+//! | two reviewers' answers in one file | [`merged`] |
+//! | where detectors and the label disagree | [`disputes`] |
+
+mod agreeing;
+mod disputes;
+mod keys;
+mod merging;
+mod proposals;
+mod rows;
+mod session;
+mod sitting;
+
+pub use agreeing::{Two, differing};
+pub use disputes::{Dispute, disputes};
+pub use keys::{HELP, KEYS, Look, Press, named};
+pub use merging::{Merged, merged, reviewed};
+pub use proposals::{
+    Proposed, loop_rate, narrowed, of_class, proposed, proposed_json, uncertain, write_proposals,
+};
+pub use session::{Effect, Key, Session};
+pub use sitting::{Review, Sight, Sitting};

@@ -1,0 +1,122 @@
+//! Proposals for a whole corpus: made, counted and written.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use deadloop_corpus::{Corpus, Draw, Entry, Ids, Problem, Selection};
+use deadloop_replay::{Interrupted, each};
+use deadloop_score::proposing::{DOUBTFUL, Proposal, propose};
+use deadloop_score::{Class, LabelRow, write_labels};
+use serde_json::{Map, Value, json};
+
+use crate::failure::{Code, RunResult};
+use crate::host::{Host, watched};
+
+/// What was proposed for a corpus.
+pub struct Proposed {
+    /// A proposal for every selected transcript, in the order of the corpus.
+    pub proposals: Vec<Proposal>,
+    /// The records that are none.
+    pub problems: Vec<Problem>,
+    /// Whether the corpus has no good record at all.
+    pub empty: bool,
+}
+
+/// A proposal for every selected transcript, in the order of the corpus.
+///
+/// # Errors
+/// The host stopped it.
+pub fn proposed(corpus: &Corpus, selection: &Selection, host: &dyn Host) -> RunResult<Proposed> {
+    let look = |entry: Result<Entry, Problem>, _| {
+        let entry = entry?;
+        let proposal = selection
+            .matches(&entry)
+            .then(|| propose(&entry.transcript));
+        Ok((entry.transcript.id, entry.place, proposal))
+    };
+    let mut ids = Ids::default();
+    let mut problems = Vec::new();
+    let mut found = Vec::new();
+    watched(host, "labelling", |watch| {
+        each(corpus, watch, look, |looked| {
+            let unique = looked.and_then(|(id, place, proposal)| {
+                ids.insert(&id, &place)?;
+                Ok(proposal)
+            });
+            match unique {
+                Ok(proposal) => found.extend(proposal),
+                Err(problem) => problems.push(problem),
+            }
+            ControlFlow::Continue(())
+        })
+    })
+    .map_err(|Interrupted| Code::Interrupted.error("interrupted; no labels were written"))?;
+    Ok(Proposed {
+        proposals: narrowed(found, selection, Proposal::transcript),
+        problems,
+        empty: ids.is_empty(),
+    })
+}
+
+/// Applies the limit of a selection, then its sample.
+pub fn narrowed<T>(mut found: Vec<T>, selection: &Selection, id: impl Fn(&T) -> &str) -> Vec<T> {
+    found.truncate(selection.limit.unwrap_or(usize::MAX));
+    if let Some(sample) = selection.sample {
+        let mut draw = Draw::new(sample);
+        found.iter().for_each(|one| draw.offer(id(one)));
+        let drawn = draw.finish();
+        found.retain(|one| drawn.contains(id(one)));
+    }
+    found
+}
+
+/// The fewest transcripts that may be a whole sample of logs.
+const SAMPLE: usize = 100;
+/// The smallest share of a whole sample that says how it ended.
+const FINISHED: f64 = 0.95;
+
+/// The share of transcripts that loop, as a guess of what production has: where nearly all say how they ended, so that
+/// none was recorded for its loop alone. `None` where that cannot be, or nothing loops.
+#[allow(clippy::cast_precision_loss)]
+pub fn loop_rate(proposals: &[Proposal]) -> Option<f64> {
+    let n = proposals.len();
+    let finished = proposals.iter().filter(|p| p.finished).count();
+    let loops = of_class(proposals, Class::Loop).len();
+    let whole = n >= SAMPLE && finished as f64 >= FINISHED * n as f64;
+    (whole && loops > 0 && loops < n).then(|| loops as f64 / n as f64)
+}
+
+/// What was proposed, for programs.
+pub fn proposed_json(proposals: &[Proposal], labels: &Path) -> Value {
+    let classes = Class::ALL.map(|class| {
+        let of = of_class(proposals, class);
+        let uncertain = uncertain(of.iter().copied());
+        let counted = json!({"transcripts": of.len(), "uncertain": uncertain});
+        (class.name().to_owned(), counted)
+    });
+    json!({
+        "labels": labels.display().to_string(), "transcripts": proposals.len(),
+        "uncertain": uncertain(proposals), "classes": classes.into_iter().collect::<Map<_, _>>(),
+        "loop_rate": loop_rate(proposals),
+    })
+}
+
+/// The proposals of a class.
+pub fn of_class(proposals: &[Proposal], class: Class) -> Vec<&Proposal> {
+    proposals.iter().filter(|p| p.class == class).collect()
+}
+
+/// How many proposals are below the confidence that needs no look.
+pub fn uncertain<'a>(proposals: impl IntoIterator<Item = &'a Proposal>) -> usize {
+    let doubtful = |p: &&Proposal| p.confidence < DOUBTFUL;
+    proposals.into_iter().filter(doubtful).count()
+}
+
+/// Writes the rows of all proposals.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn write_proposals(proposals: &[Proposal], labels: &Path) -> RunResult {
+    let rows: Vec<LabelRow> = proposals.iter().flat_map(|p| p.rows.clone()).collect();
+    Ok(write_labels(labels, &rows)?)
+}

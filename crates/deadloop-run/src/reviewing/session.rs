@@ -1,0 +1,422 @@
+//! A review: keys in, rows out. Nothing here knows of a terminal or a file.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use deadloop_score::{Class, LabelRow, REVIEW};
+
+use super::rows::{main_of, sure, was};
+
+/// What a reviewer can press.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// This class.
+    Answer(Class),
+    /// Answers what was proposed, with the onset as it was moved.
+    Accept,
+    /// Moves the onset by this number of chars.
+    Chars(i64),
+    /// Moves the onset by this number of copies.
+    Copies(i64),
+    /// Takes the last answer back.
+    Undo,
+    /// Leaves this one for later.
+    Skip,
+    /// Ends the review.
+    Quit,
+}
+
+/// What follows from a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// The rows changed and are to be saved.
+    Save,
+    /// Only what is shown did.
+    Show,
+    /// The key means nothing here.
+    Nothing(&'static str),
+    /// The review ends.
+    Quit,
+}
+
+/// One transcript to be looked at.
+struct Item {
+    id: String,
+    /// What is true if the reviewer says nothing.
+    rows: Vec<LabelRow>,
+    confidence: f64,
+}
+
+/// A review under way.
+pub struct Session {
+    /// By whom.
+    by: String,
+    /// All rows by transcript: what is saved.
+    rows: BTreeMap<String, Vec<LabelRow>>,
+    /// The transcripts in the order of the file.
+    order: Vec<String>,
+    items: Vec<Item>,
+    at: usize,
+    /// The row that is adjusted, of those of the item, as far as it has one.
+    draft: Option<LabelRow>,
+    /// Items that were answered, with the rows that they had.
+    answered: Vec<(usize, Vec<LabelRow>)>,
+}
+
+impl Session {
+    /// A review of all rows that no review has answered, or of those too where they are to be asked `again`; the
+    /// most uncertain transcript first. Those that nobody gave a confidence come last.
+    pub fn new(
+        rows: Vec<LabelRow>,
+        reviewer: &str,
+        (only, again): (Option<&BTreeSet<String>>, bool),
+    ) -> Self {
+        let mut by_id: BTreeMap<String, Vec<LabelRow>> = BTreeMap::new();
+        let mut order = Vec::new();
+        for row in rows {
+            if !by_id.contains_key(&row.transcript) {
+                order.push(row.transcript.clone());
+            }
+            by_id.entry(row.transcript.clone()).or_default().push(row);
+        }
+        let open = |id: &&String| {
+            let answered = by_id[*id].iter().all(|row| row.by.starts_with(REVIEW));
+            (again || !answered) && only.is_none_or(|only| only.contains(*id))
+        };
+        let item = |id: &String| Item {
+            id: id.clone(),
+            rows: by_id[id].clone(),
+            confidence: sure(&by_id[id]),
+        };
+        let mut items: Vec<Item> = order.iter().filter(open).map(item).collect();
+        items.sort_by(|a, b| a.confidence.total_cmp(&b.confidence));
+        let mut session = Self {
+            by: format!("{REVIEW}:{reviewer}"),
+            rows: by_id,
+            order,
+            items,
+            at: 0,
+            draft: None,
+            answered: Vec::new(),
+        };
+        session.begin();
+        session
+    }
+
+    /// The transcript under review; `None` at the end.
+    pub fn current(&self) -> Option<&str> {
+        self.items.get(self.at).map(|item| item.id.as_str())
+    }
+
+    /// The transcripts that come next, the current one first.
+    pub fn next(&self, count: usize) -> impl Iterator<Item = &str> {
+        let items = self.items.iter().skip(self.at).take(count);
+        items.map(|item| item.id.as_str())
+    }
+
+    /// What the rows say of the current transcript, with what was adjusted.
+    pub fn shown(&self) -> Vec<&LabelRow> {
+        let item = self.items.get(self.at);
+        let rows = item.map_or(&[][..], |item| &item.rows);
+        let adjusted = self.draft.as_ref();
+        let other = move |row: &&LabelRow| adjusted.is_none() || main_of(rows) != Some(*row);
+        adjusted
+            .into_iter()
+            .chain(rows.iter().filter(other))
+            .collect()
+    }
+
+    /// Gives the current transcript a span to adjust, where its rows name none: what the finder saw
+    /// and did not believe.
+    pub fn suggest(&mut self, span: Option<LabelRow>) {
+        if self.draft.as_ref().is_none_or(|row| row.onset.is_none()) {
+            self.draft = span.or(self.draft.take());
+        }
+    }
+
+    /// The class that stays if the reviewer says nothing.
+    pub fn class(&self) -> Option<Class> {
+        Some(main_of(&self.items.get(self.at)?.rows)?.class)
+    }
+
+    /// How sure the proposal was; how many are answered, and how many there are.
+    pub fn progress(&self) -> (f64, usize, usize) {
+        let sure = self.items.get(self.at).map_or(1.0, |item| item.confidence);
+        (sure, self.at, self.items.len())
+    }
+
+    /// All rows, in the order of the file.
+    pub fn rows(&self) -> Vec<LabelRow> {
+        let rows = self.order.iter().filter_map(|id| self.rows.get(id));
+        rows.flatten().cloned().collect()
+    }
+
+    /// Takes a key.
+    pub fn press(&mut self, key: Key) -> Effect {
+        if self.current().is_none() && !matches!(key, Key::Undo | Key::Quit) {
+            return Effect::Nothing("all were looked at");
+        }
+        match key {
+            Key::Answer(class) => self.answer(class),
+            Key::Accept => match self.class() {
+                Some(class) => self.answer(class),
+                None => Effect::Nothing("nothing is proposed here"),
+            },
+            Key::Chars(by) => self.shift(by),
+            Key::Copies(by) => {
+                let period = self.draft.as_ref().and_then(|row| row.period).unwrap_or(0);
+                self.shift(by.saturating_mul(i64::try_from(period).unwrap_or(0)))
+            }
+            Key::Undo => self.undo(),
+            Key::Skip => {
+                self.at += 1;
+                self.begin();
+                Effect::Show
+            }
+            Key::Quit => Effect::Quit,
+        }
+    }
+
+    fn begin(&mut self) {
+        let item = self.items.get(self.at);
+        self.draft = item.and_then(|item| main_of(&item.rows)).cloned();
+    }
+
+    /// The onset stays after the start of the text, and before the end of the span. The first copy
+    /// stays as long as it is.
+    fn shift(&mut self, by: i64) -> Effect {
+        let Some(row) = self.draft.as_mut() else {
+            return Effect::Nothing("there is no onset to move");
+        };
+        let period = row.period.unwrap_or(0);
+        let moved = row.onset.and_then(|onset| onset.checked_add_signed(by));
+        let fits = |at: &u64| *at >= period && row.end.is_none_or(|end| *at < end);
+        let Some(onset) = moved.filter(fits) else {
+            return Effect::Nothing("the onset cannot go there");
+        };
+        row.onset = Some(onset);
+        row.start = Some(onset - period);
+        row.earliest = row.earliest.filter(|at| *at < onset);
+        Effect::Show
+    }
+
+    fn answer(&mut self, class: Class) -> Effect {
+        let Some(item) = self.items.get(self.at) else {
+            return Effect::Nothing("all were looked at");
+        };
+        let draft = self.draft.clone();
+        if class == Class::Loop && draft.as_ref().is_none_or(|row| row.onset.is_none()) {
+            return Effect::Nothing("a loop needs an onset, and none is known here");
+        }
+        let answer = |row: LabelRow, class| LabelRow {
+            class,
+            by: self.by.clone(),
+            note: was(&item.rows),
+            ..row
+        };
+        let main = match (class, draft) {
+            (Class::Clean, _) | (_, None) => LabelRow::of(&item.id, class, ""),
+            (Class::Loop, Some(row)) => LabelRow { end: None, ..row },
+            (_, Some(row)) => row,
+        };
+        let mut rows = vec![answer(main, class)];
+        if matches!(class, Class::Loop | Class::Transient) {
+            let main = main_of(&item.rows);
+            let others = item.rows.iter().filter(|row| Some(*row) != main);
+            rows.extend(others.map(|row| answer(row.clone(), row.class)));
+        }
+        self.rows.insert(item.id.clone(), rows);
+        self.answered.push((self.at, item.rows.clone()));
+        self.at += 1;
+        self.begin();
+        Effect::Save
+    }
+
+    fn undo(&mut self) -> Effect {
+        let Some((at, rows)) = self.answered.pop() else {
+            return Effect::Nothing("nothing was answered yet");
+        };
+        let Some(item) = self.items.get(at) else {
+            return Effect::Nothing("nothing was answered yet");
+        };
+        self.rows.insert(item.id.clone(), rows);
+        self.at = at;
+        self.begin();
+        Effect::Save
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadloop_detect::Channel;
+
+    fn clean(id: &str, confidence: f64) -> LabelRow {
+        let note = format!("confidence {confidence:.3}");
+        LabelRow {
+            note,
+            ..LabelRow::of(id, Class::Clean, "auto")
+        }
+    }
+
+    fn span(id: &str, class: Class, onset: u64, confidence: f64) -> LabelRow {
+        LabelRow {
+            class,
+            channel: Some(Channel::Answer),
+            start: Some(onset - 10),
+            onset: Some(onset),
+            earliest: Some(onset - 5),
+            end: (class == Class::Transient).then_some(onset + 100),
+            period: Some(10),
+            ..clean(id, confidence)
+        }
+    }
+
+    fn session() -> Session {
+        let rows = vec![
+            span("sure", Class::Loop, 50, 0.9),
+            clean("doubt", 0.6),
+            span("half", Class::Loop, 500, 0.7),
+            span("half", Class::Transient, 100, 0.99),
+        ];
+        Session::new(rows, "ann", (None, false))
+    }
+
+    fn of<'r>(rows: &'r [LabelRow], id: &str) -> Vec<&'r LabelRow> {
+        rows.iter().filter(|row| row.transcript == id).collect()
+    }
+
+    #[test]
+    fn the_most_uncertain_comes_first_and_the_file_keeps_its_order() {
+        let mut session = session();
+        let order: Vec<&str> = session.next(9).collect();
+        assert_eq!(order, ["doubt", "half", "sure"]);
+        assert_eq!(session.press(Key::Answer(Class::Clean)), Effect::Save);
+        let rows = session.rows();
+        let ids: Vec<&str> = rows.iter().map(|row| row.transcript.as_str()).collect();
+        assert_eq!(ids, ["sure", "doubt", "half", "half"]);
+        let row = of(&rows, "doubt")[0];
+        assert_eq!(row.by, "review:ann");
+        assert_eq!(row.note, "was clean by auto, confidence 0.600");
+        assert_eq!(session.current(), Some("half"));
+    }
+
+    #[test]
+    fn an_adjusted_onset_is_what_is_answered_and_other_spans_stay() {
+        let mut session = session();
+        session.press(Key::Skip);
+        for key in [Key::Chars(-1), Key::Chars(-1), Key::Copies(2)] {
+            assert_eq!(session.press(key), Effect::Show);
+        }
+        assert_eq!(session.shown()[0].onset, Some(518));
+        assert_eq!(session.shown().len(), 2);
+        session.press(Key::Answer(Class::Loop));
+        let rows = session.rows();
+        let half = of(&rows, "half");
+        assert_eq!((half[0].start, half[0].onset), (Some(508), Some(518)));
+        assert_eq!(
+            (half[0].class, half[1].class),
+            (Class::Loop, Class::Transient)
+        );
+        assert!(half.iter().all(|row| row.by == "review:ann"));
+    }
+
+    #[test]
+    fn a_clean_transcript_has_no_spans_and_an_unsure_one_keeps_its_own() {
+        let mut session = session();
+        session.press(Key::Skip);
+        session.press(Key::Answer(Class::Clean));
+        session.press(Key::Answer(Class::Unsure));
+        let rows = session.rows();
+        assert_eq!(of(&rows, "half").len(), 1);
+        assert_eq!(of(&rows, "half")[0].onset, None);
+        assert_eq!(of(&rows, "sure")[0].class, Class::Unsure);
+        assert_eq!(of(&rows, "sure")[0].onset, Some(50));
+    }
+
+    #[test]
+    fn undo_gives_back_what_was_there() {
+        let mut session = session();
+        let before = session.rows();
+        session.press(Key::Answer(Class::Unsure));
+        session.press(Key::Skip);
+        session.press(Key::Answer(Class::Clean));
+        assert_eq!(session.current(), None);
+        assert_eq!(session.press(Key::Undo), Effect::Save);
+        assert_eq!(session.current(), Some("sure"));
+        session.press(Key::Undo);
+        assert_eq!(session.current(), Some("doubt"));
+        assert_eq!(session.rows(), before);
+        assert!(matches!(session.press(Key::Undo), Effect::Nothing(_)));
+    }
+
+    #[test]
+    fn what_was_answered_is_not_asked_again() {
+        let mut first = session();
+        first.press(Key::Answer(Class::Clean));
+        let second = Session::new(first.rows(), "bob", (None, false));
+        let left: Vec<&str> = second.next(9).collect();
+        assert_eq!(left, ["half", "sure"]);
+        let only = BTreeSet::from(["sure".to_owned()]);
+        assert_eq!(
+            Session::new(first.rows(), "bob", (Some(&only), false)).current(),
+            Some("sure")
+        );
+        let again = Session::new(first.rows(), "bob", (None, true));
+        assert_eq!(again.next(9).count(), 3);
+    }
+
+    #[test]
+    fn a_proposal_is_accepted_with_the_onset_as_it_was_moved() {
+        let mut session = session();
+        assert_eq!(session.press(Key::Accept), Effect::Save);
+        session.press(Key::Chars(7));
+        assert_eq!(session.press(Key::Accept), Effect::Save);
+        let rows = session.rows();
+        let doubt = of(&rows, "doubt")[0];
+        assert_eq!(
+            (doubt.class, doubt.by.as_str()),
+            (Class::Clean, "review:ann")
+        );
+        let half = of(&rows, "half");
+        assert_eq!((half[0].class, half[0].onset), (Class::Loop, Some(507)));
+        assert_eq!(
+            half[1].class,
+            Class::Transient,
+            "the other span stays what it was"
+        );
+    }
+
+    #[test]
+    fn a_loop_needs_an_onset() {
+        let mut session = session();
+        assert!(matches!(
+            session.press(Key::Answer(Class::Loop)),
+            Effect::Nothing(_)
+        ));
+        assert!(matches!(session.press(Key::Chars(1)), Effect::Nothing(_)));
+        session.suggest(Some(span("doubt", Class::Loop, 30, 0.4)));
+        assert_eq!(session.press(Key::Chars(1)), Effect::Show);
+        session.press(Key::Answer(Class::Loop));
+        assert_eq!(of(&session.rows(), "doubt")[0].onset, Some(31));
+    }
+
+    #[test]
+    fn an_onset_stays_where_it_can_be() {
+        let mut session = session();
+        session.suggest(Some(span("doubt", Class::Transient, 30, 0.4)));
+        for key in [
+            Key::Copies(-3),
+            Key::Copies(11),
+            Key::Chars(i64::MIN),
+            Key::Chars(i64::MAX),
+        ] {
+            assert!(matches!(session.press(key), Effect::Nothing(_)), "{key:?}");
+        }
+        session.press(Key::Copies(-2));
+        let row = session.shown()[0];
+        assert_eq!(
+            (row.start, row.onset, row.earliest),
+            (Some(0), Some(10), None)
+        );
+    }
+}

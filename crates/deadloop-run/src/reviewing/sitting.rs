@@ -1,0 +1,196 @@
+//! A review under way: the transcript that is looked at, what a key does, and the file that is saved after every answer.
+//! A terminal or a page shows it, and decides nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use deadloop_corpus::{Corpus, Transcript};
+use deadloop_replay::{Interrupted, each};
+use deadloop_score::proposing::doubt;
+use deadloop_score::{LabelRow, write_labels};
+
+use super::keys::{Look, Press};
+use super::session::{Effect, Key, Session};
+use crate::failure::{Code, RunResult};
+use crate::host::{Host, watched};
+
+/// How many transcripts are loaded ahead. One pass over the corpus loads this many.
+const AHEAD: usize = 50;
+
+/// What is reviewed.
+pub struct Review<'a> {
+    /// The transcripts.
+    pub corpus: &'a Corpus,
+    /// The labels.csv that is revised.
+    pub labels: &'a Path,
+    /// The name of the reviewer.
+    pub reviewer: &'a str,
+    /// The transcripts that are meant.
+    pub only: BTreeSet<String>,
+    /// Whether answered rows are reviewed again.
+    pub again: bool,
+    /// Chars around each mark.
+    pub context: u64,
+    /// Who may stop it.
+    pub host: &'a dyn Host,
+}
+
+/// What is in sight of a transcript.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sight {
+    /// The whole text, not excerpts.
+    pub whole: bool,
+    /// The first row of the text that is shown.
+    pub from: usize,
+    /// What a reviewer has to know, in place of the text.
+    pub help: bool,
+}
+
+impl Sight {
+    /// What is in sight after a key; `room`: how many rows of the text a page has.
+    pub fn after(self, look: Look, room: usize) -> Self {
+        let step = room.saturating_sub(1).max(1);
+        match look {
+            Look::Whole => Self {
+                whole: !self.whole,
+                ..Self::default()
+            },
+            Look::Down => Self {
+                from: self.from.saturating_add(step),
+                help: false,
+                ..self
+            },
+            Look::Up => Self {
+                from: self.from.saturating_sub(step),
+                help: false,
+                ..self
+            },
+            Look::Help => Self {
+                help: !self.help,
+                ..self
+            },
+        }
+    }
+}
+
+/// A review under way.
+pub struct Sitting<'a> {
+    task: &'a Review<'a>,
+    /// What was answered, and what is to be.
+    pub session: Session,
+    shelf: BTreeMap<String, Transcript>,
+    /// The transcript whose doubts of the finder are already part of the session.
+    suggested: Option<String>,
+    answered: usize,
+    /// Why the last key did nothing; may be empty.
+    pub said: &'static str,
+    /// What is in sight.
+    pub sight: Sight,
+    /// How many rows of the text are in sight.
+    pub room: usize,
+}
+
+impl<'a> Sitting<'a> {
+    /// Begins with the most uncertain transcript that is meant.
+    pub fn open(task: &'a Review<'a>, rows: Vec<LabelRow>) -> RunResult<Self> {
+        let session = Session::new(rows, task.reviewer, (Some(&task.only), task.again));
+        let mut sitting = Self {
+            task,
+            session,
+            shelf: BTreeMap::new(),
+            suggested: None,
+            answered: 0,
+            said: "",
+            sight: Sight::default(),
+            room: 1,
+        };
+        sitting.load()?;
+        Ok(sitting)
+    }
+
+    /// The transcript under review; `None` at the end.
+    pub fn transcript(&self) -> Option<&Transcript> {
+        self.shelf.get(self.session.current()?)
+    }
+
+    /// Chars that are shown around each mark; `None`: the whole text.
+    pub fn context(&self) -> Option<u64> {
+        (!self.sight.whole).then_some(self.task.context)
+    }
+
+    /// How many transcripts were answered, and how many are left.
+    pub fn told(&self) -> (usize, usize) {
+        let (_, _, all) = self.session.progress();
+        (self.answered, all - self.answered)
+    }
+
+    /// Does what a key says, and saves an answer. Whether the review goes on.
+    pub fn press(&mut self, press: Press) -> RunResult<bool> {
+        self.said = "";
+        let key = match press {
+            Press::Session(key) => key,
+            Press::Sight(look) => {
+                self.sight = self.sight.after(look, self.room);
+                return Ok(true);
+            }
+        };
+        match self.session.press(key) {
+            Effect::Save => {
+                write_labels(self.task.labels, &self.session.rows())?;
+                self.answered = match key {
+                    Key::Undo => self.answered.saturating_sub(1),
+                    _ => self.answered + 1,
+                };
+                self.suggested = None;
+                self.sight = Sight::default();
+            }
+            Effect::Show if key == Key::Skip => self.sight = Sight::default(),
+            Effect::Show => {}
+            Effect::Nothing(why) => self.said = why,
+            Effect::Quit => return Ok(false),
+        }
+        self.load()?;
+        Ok(true)
+    }
+
+    /// Loads the transcript under review, and those that come next, and tells the session what the finder saw in it.
+    fn load(&mut self) -> RunResult {
+        let Some(id) = self.session.current().map(str::to_owned) else {
+            return Ok(());
+        };
+        if !self.shelf.contains_key(&id) {
+            let next = self.session.next(AHEAD).map(str::to_owned).collect();
+            self.shelf = fetch(self.task, next)?;
+        }
+        let Some(transcript) = self.shelf.get(&id) else {
+            let labels = self.task.labels.display();
+            let what = format!(
+                "{labels}: a label for no transcript: {id:?}; expected the id of a transcript of this corpus"
+            );
+            return Err(Code::Usage.error(what));
+        };
+        if self.suggested.as_ref() != Some(&id) {
+            self.session.suggest(doubt(transcript));
+            self.suggested = Some(id);
+        }
+        Ok(())
+    }
+}
+
+/// The transcripts of these ids, in one pass over the corpus.
+fn fetch(task: &Review<'_>, ids: BTreeSet<String>) -> RunResult<BTreeMap<String, Transcript>> {
+    let mut shelf = BTreeMap::new();
+    let wanted = |entry: Result<deadloop_corpus::Entry, _>, _| {
+        let transcript = entry.ok()?.transcript;
+        ids.contains(&transcript.id).then_some(transcript)
+    };
+    watched(task.host, "reading", |watch| {
+        each(task.corpus, watch, wanted, |found| {
+            shelf.extend(found.map(|t| (t.id.clone(), t)));
+            ControlFlow::Continue(())
+        })
+    })
+    .map_err(|Interrupted| Code::Interrupted.error("interrupted; every answer is saved"))?;
+    Ok(shelf)
+}

@@ -1,0 +1,127 @@
+//! Settings and grids: guards of every detector in the registry, each with its own parameters and presets.
+
+use deadloop_detect::{DETECTORS, Detector, Measuring, Per, PromptUse, Response};
+use serde_json::{Map, Value as Json, json};
+
+use super::dataset;
+use super::object;
+use super::params::{Ways, table};
+use crate::failure::{Code, RunResult};
+
+/// What production loads.
+pub(super) fn settings() -> RunResult<Map<String, Json>> {
+    let guards = json!({"type": "array", "items": {"$ref": "#/$defs/guard"}});
+    let some = json!({"type": "array", "items": {"$ref": "#/$defs/guard"}, "minItems": 1});
+    let model = json!({
+        "type": "object",
+        "properties": {
+            "match": {"type": "string", "description": "glob on the whole name of a model; the first that matches wins"},
+            "guard": some,
+        },
+        "required": ["match", "guard"], "additionalProperties": false,
+    });
+    Ok(object(json!({
+        "type": "object",
+        "properties": {
+            "guard": guards,
+            "model": {"type": "array", "items": model, "description": "guards of some models; the whole list replaces"},
+            "deployment_loop_rate": {
+                "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1,
+                "description": "the share of production's responses that loop",
+            },
+            "ignore": ignore("lines that no guard reads of a text: patterns"),
+            "prompt": prompt(),
+            "think": dataset::think(),
+        },
+        "anyOf": [
+            {"properties": {"guard": {"minItems": 1}}, "required": ["guard"]},
+            {"properties": {"model": {"minItems": 1}}, "required": ["model"]},
+        ],
+        "additionalProperties": false,
+        "$defs": {"guard": guard(false)?},
+    })))
+}
+
+/// What `tune` and `sweep` search.
+pub(super) fn grid() -> RunResult<Map<String, Json>> {
+    let on = json!({"properties": {"enabled": {"const": true}}});
+    Ok(object(json!({
+        "type": "object",
+        "properties": {
+            "guard": {
+                "type": "array", "items": {"$ref": "#/$defs/guard"}, "contains": on,
+                "description": "a grid of several guards is the product of all",
+            },
+            "ignore": ignore("lines that no guard reads of a text: patterns"),
+            "prompt": prompt(),
+        },
+        "required": ["guard"], "additionalProperties": false,
+        "$defs": {"guard": guard(true)?},
+    })))
+}
+
+/// A white list.
+pub(super) fn ignore(words: &str) -> Json {
+    json!({"type": "array", "items": {"type": "string"}, "description": words})
+}
+
+/// What becomes of repetition that the user brought.
+pub(super) fn prompt() -> Json {
+    let words = "skip: repetition in a text counts only beyond what the user wrote; default: check";
+    json!({"enum": PromptUse::ALL.map(PromptUse::name), "description": words})
+}
+
+/// One `[[guard]]`: its detector says which parameters and presets there are.
+fn guard(in_grid: bool) -> RunResult<Json> {
+    let names: Vec<&str> = DETECTORS.iter().map(|d| d.name).collect();
+    Ok(json!({
+        "type": "object",
+        "properties": {
+            "detector": {"enum": names},
+            "preset": {"type": "string", "description": "parameters to start from; params override"},
+            "channel": {"type": "string", "description": "default: reasoning and answer, each by itself; of a detector of runs its own"},
+            "response": {"enum": Response::ALL.map(Response::name), "description": "what an alarm does; default: what the detector says"},
+            "per": {"enum": Per::ALL.map(Per::name), "description": "what a detector of text takes for one text in a run; default: turn"},
+            "ignore": ignore("lines that a detector of repetition in a text does not read: patterns"),
+            "prompt": prompt(),
+            "enabled": {"type": "boolean", "default": true},
+            "params": {"type": "object"},
+        },
+        "required": ["detector"], "additionalProperties": false,
+        "allOf": each(in_grid)?,
+    }))
+}
+
+/// What each detector adds to a table that names it.
+pub(super) fn each(in_grid: bool) -> RunResult<Vec<Json>> {
+    let all = DETECTORS.iter().copied();
+    all.map(|detector| of(detector, in_grid)).collect()
+}
+
+fn of(detector: &'static Detector, in_grid: bool) -> RunResult<Json> {
+    let presets = detector.presets().map_err(|e| Code::Unexpected.error(e))?;
+    let presets: Vec<&str> = presets.iter().map(|p| p.name.as_str()).collect();
+    let channels: Vec<&str> = detector.may_read().iter().map(|c| c.name()).collect();
+    let mut own = json!({
+        "properties": {
+            "preset": {"enum": presets},
+            "channel": {"enum": channels},
+            "params": table(detector.params, if in_grid { Ways::Grid } else { Ways::One }),
+        },
+    });
+    // What is run has no default.
+    if let (Measuring::Program(_), Some(own)) = (detector.measure, own.as_object_mut()) {
+        own.insert("required".into(), json!(["params"]));
+        if let Some(params) = own
+            .get_mut("properties")
+            .and_then(|all| all.get_mut("params"))
+            .and_then(Json::as_object_mut)
+        {
+            params.insert("required".into(), json!(["command"]));
+        }
+    }
+    Ok(json!({
+        "if": {"properties": {"detector": {"const": detector.name}}, "required": ["detector"]},
+        "then": own,
+    }))
+}

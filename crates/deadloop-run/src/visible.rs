@@ -1,0 +1,61 @@
+//! Text of strangers on the terminal: nothing in it is obeyed, and nothing in it is invisible.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// What a terminal obeys or does not show: control and format chars (escape codes, directions,
+/// joiners), private and unassigned ones, line and paragraph separators.
+static HIDDEN: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"^[\p{C}\p{Zl}\p{Zp}]$").ok());
+
+/// A char as it can be shown; `None`: as it is.
+pub fn escaped(c: char) -> Option<String> {
+    match c {
+        ' '..='~' => None,
+        '\n' => Some("⏎".into()),
+        '\t' | '\r' => Some(c.escape_default().collect()),
+        _ if is_hidden(c) => Some(c.escape_unicode().collect()),
+        _ => None,
+    }
+}
+
+/// Without the pattern, which is a constant, nothing would be shown as it is.
+fn is_hidden(c: char) -> bool {
+    let hidden = HIDDEN.as_ref();
+    hidden.is_none_or(|hidden| hidden.is_match(c.encode_utf8(&mut [0; 4])))
+}
+
+/// A text as it can be shown, on one line.
+pub fn visible(text: &str) -> String {
+    let shown = |c: char| escaped(c).unwrap_or_else(|| c.into());
+    text.chars().map(shown).collect()
+}
+
+/// The same of a text that has lines.
+pub fn visible_lines(text: &str) -> String {
+    text.split('\n').map(visible).collect::<Vec<_>>().join("\n")
+}
+
+/// The start of a text in quotes, `most` chars of it.
+pub fn quoted(text: &str, most: usize) -> String {
+    let start: String = text.chars().take(most).collect();
+    let more = if start.len() < text.len() { "…" } else { "" };
+    format!("\"{}{more}\"", visible(&start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_a_terminal_obeys_is_left() {
+        let hostile = "a\u{1b}[2J\u{9b}31m\u{202e}b\u{200b}\r\t\n\u{7}\u{feff}\u{2028}思é\u{301}";
+        let shown = visible(hostile);
+        assert_eq!(
+            shown,
+            "a\\u{1b}[2J\\u{9b}31m\\u{202e}b\\u{200b}\\r\\t⏎\\u{7}\\u{feff}\\u{2028}思é\u{301}"
+        );
+        assert_eq!(quoted("ab\u{1b}c", 3), "\"ab\\u{1b}…\"");
+    }
+}

@@ -1,0 +1,65 @@
+//! [`Input`]: where the bytes of a stream come from, and how long nothing came.
+
+use std::io::{self, ErrorKind, Read};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::time::Duration;
+
+/// The most bytes that one read asks for.
+const CHUNK: usize = 1 << 16;
+/// How often a silent stream is checked.
+const TICK: Duration = Duration::from_millis(100);
+
+/// The source of a stream.
+pub trait Input {
+    /// The next bytes; empty at the end. `None` if nothing came during a [`TICK`].
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be read.
+    fn next(&mut self) -> io::Result<Option<Vec<u8>>>;
+}
+
+/// Input that a thread of its own reads, so that a silence is noticed.
+pub struct Piped(Receiver<io::Result<Vec<u8>>>);
+
+impl Piped {
+    /// Reads the input that `open` returns. Nobody waits for the thread, since a read may block for ever.
+    pub fn new<R: Read>(open: impl FnOnce() -> R + Send + 'static) -> Self {
+        // One piece waits while the next is read, so a slow reader slows the stream down.
+        let (send, pieces) = sync_channel(1);
+        std::thread::spawn(move || {
+            let mut input = open();
+            loop {
+                let piece = read(&mut input);
+                let ended = piece.as_ref().map_or(true, Vec::is_empty);
+                if send.send(piece).is_err() || ended {
+                    return;
+                }
+            }
+        });
+        Self(pieces)
+    }
+}
+
+impl Input for Piped {
+    fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
+        match self.0.recv_timeout(TICK) {
+            Ok(piece) => piece.map(Some),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Ok(Some(Vec::new())),
+        }
+    }
+}
+
+/// Reads once; empty at the end.
+pub(super) fn read(input: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut piece = vec![0; CHUNK];
+    loop {
+        match input.read(&mut piece) {
+            Err(e) if e.kind() == ErrorKind::Interrupted => {}
+            read => {
+                piece.truncate(read?);
+                return Ok(piece);
+            }
+        }
+    }
+}

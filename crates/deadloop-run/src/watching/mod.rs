@@ -1,0 +1,348 @@
+//! Passes a live stream through a guard: reads, judges and copies it. The caller brings the input, the
+//! output, signals and threads.
+
+use std::io::{self, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use deadloop_corpus::{Problem, StreamFormat};
+use deadloop_detect::{Alarm, Blind, Event, Feeds};
+use deadloop_stream::{Heard, RefusedCall, Step, ToldEvent, Watched};
+
+mod input;
+mod record;
+
+pub use input::{Input, Piped};
+pub use record::Record;
+
+/// The model of a stream that does not name one.
+pub const UNNAMED: &str = "unknown";
+
+/// What repairs a stream as it arrives.
+pub trait Mender: Send {
+    /// Takes an event of the stream.
+    fn push(&mut self, event: &Event<'_>);
+
+    /// Nothing more comes.
+    fn finish(&mut self);
+
+    /// What of the repaired stream is certain since the last call, as JSON lines.
+    fn take(&mut self) -> Vec<u8>;
+}
+
+/// What is known about a stream so far.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    /// Bytes read.
+    pub bytes: u64,
+    /// What was judged.
+    pub heard: Heard,
+    /// The format of the stream; `None` until it is recognised.
+    pub format: Option<StreamFormat>,
+    /// Lines that could not be read.
+    pub bad_lines: u64,
+    /// The first of these lines.
+    pub problems: Vec<Problem>,
+    /// The errors that the server reported in the stream.
+    pub errors: Vec<String>,
+    /// The model that the stream named first.
+    pub model: Option<String>,
+    /// The alarms of guards that only warn or observe.
+    pub warnings: Vec<Alarm>,
+    /// The calls that are not to be run.
+    pub refused: Vec<RefusedCall>,
+    /// Why the stream would be aborted.
+    pub alarm: Option<Alarm>,
+    /// The guards that this stream can never feed, with `--strict`.
+    pub blind: Vec<Blind>,
+}
+
+/// [`Seen`], for the thread that reads and the one that waits for Ctrl-C.
+#[derive(Debug, Default)]
+pub struct Shared(Mutex<Seen>);
+
+impl Shared {
+    /// What is known now.
+    pub fn seen(&self) -> Seen {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Seen> {
+        // If a thread panicked, the counts are still right.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What is new, to be told while the stream goes on.
+pub enum News<'a> {
+    /// A line that could not be read.
+    Problem(&'a Problem),
+    /// An alarm that only warns or observes.
+    Warning(&'a Alarm),
+    /// A call that is not to be run.
+    Refused(&'a RefusedCall),
+    /// Guards that this stream can never feed.
+    Blind(&'a [Blind]),
+}
+
+/// Finds the guards of a model, by its name, that a stream can never feed which brings nothing else.
+pub type BlindOf = Box<dyn Fn(Option<&str>, Feeds) -> Vec<Blind> + Send>;
+
+/// A stream, its guard and what is known so far.
+pub struct Watching<'a> {
+    watched: Watched,
+    /// The repairers of the stream; their output is then the copy.
+    mender: Option<Box<dyn Mender>>,
+    record: Option<Record>,
+    /// Finds the blind guards, until they were looked for.
+    blind: Option<BlindOf>,
+    /// A blind guard ends the watch.
+    strict: bool,
+    began: Instant,
+    shared: &'a Shared,
+}
+
+impl<'a> Watching<'a> {
+    /// `shared` is updated before anything is copied.
+    pub fn new(watched: Watched, shared: &'a Shared) -> Self {
+        Self {
+            watched,
+            mender: None,
+            record: None,
+            blind: None,
+            strict: false,
+            began: Instant::now(),
+            shared,
+        }
+    }
+
+    /// The same, with a repaired stream: text that is certain goes to the copy as JSON lines.
+    pub fn mending(mut self, mender: Option<Box<dyn Mender>>) -> Self {
+        self.mender = mender;
+        self
+    }
+
+    /// The same, with the events kept as a transcript.
+    pub fn recording(mut self, record: Option<Record>) -> Self {
+        self.record = record;
+        self
+    }
+
+    /// The same, telling of guards that the stream can never feed; with `strict` they end the watch.
+    pub fn looking_for_blind(mut self, blind: BlindOf, strict: bool) -> Self {
+        self.blind = Some(blind);
+        self.strict = strict;
+        self
+    }
+
+    /// Watches `input` until it ends or the guard stops it. Its bytes are written to `copy` as they arrive,
+    /// up to the alarm. `told` is called with what is new.
+    ///
+    /// # Errors
+    /// Returns an error if `input` cannot be read, or `copy` or the record cannot be written.
+    pub fn run(
+        mut self,
+        mut input: impl Input,
+        mut copy: impl Write,
+        told: impl Fn(News<'_>),
+    ) -> io::Result<()> {
+        let mut named = 0;
+        loop {
+            let came = input.next()?;
+            let ended = came.as_ref().is_some_and(Vec::is_empty);
+            let step = self.step(came.as_deref());
+            let problems = self.watched.problems();
+            problems[named..]
+                .iter()
+                .for_each(|problem| told(News::Problem(problem)));
+            named = problems.len();
+            step.warnings
+                .iter()
+                .for_each(|alarm| told(News::Warning(alarm)));
+            step.refused
+                .iter()
+                .for_each(|refused| told(News::Refused(refused)));
+            let (stop, kept) = (step.decision.stops(), step.kept);
+            self.note(step);
+            if self.is_blind(&told) {
+                return Ok(());
+            }
+            match &mut self.mender {
+                None => copy.write_all(&came.unwrap_or_default()[..kept])?,
+                Some(mender) => {
+                    if !stop && ended {
+                        mender.finish();
+                    }
+                    copy.write_all(&mender.take())?;
+                }
+            }
+            copy.flush()?;
+            if stop || ended {
+                let (model, now) = (self.watched.model().unwrap_or(UNNAMED), since(self.began));
+                let record = self.record;
+                return record.map_or(Ok(()), |record| record.finish(model, now));
+            }
+        }
+    }
+
+    /// Takes what came: bytes, none at the end, or nothing for a while.
+    fn step(&mut self, came: Option<&[u8]>) -> Step {
+        let now = since(self.began);
+        let (mender, record) = (&mut self.mender, &mut self.record);
+        let each = |told: &ToldEvent<'_>| {
+            if let (Some(record), false) = (&mut *record, told.derived) {
+                record.push(&told.event, now);
+            }
+            if let (Some(mender), true) = (&mut *mender, told.goes_on) {
+                mender.push(&told.event);
+            }
+        };
+        match came {
+            None => self.watched.silent_each(now, each),
+            Some([]) => self.watched.end_each(now, each),
+            Some(bytes) => self.watched.feed_each(bytes, now, each),
+        }
+    }
+
+    /// Writes down what is known now.
+    fn note(&self, step: Step) {
+        let (watched, mut seen) = (&self.watched, self.shared.lock());
+        seen.bytes = watched.bytes();
+        seen.heard = watched.heard();
+        seen.format = watched.format();
+        seen.bad_lines = watched.bad_lines();
+        seen.problems = watched.problems().to_vec();
+        seen.errors = watched.errors().to_vec();
+        seen.model = watched.model().map(str::to_owned);
+        seen.alarm = watched.alarm().cloned();
+        seen.warnings.extend(step.warnings);
+        seen.refused.extend(step.refused);
+    }
+
+    /// Looks once for guards that the stream can never feed, as soon as it is known what it is. Whether they end the
+    /// watch.
+    fn is_blind(&mut self, told: &impl Fn(News<'_>)) -> bool {
+        let heard = self.watched.heard() != Heard::default();
+        let (Some(feeds), true) = (self.watched.feeds(), heard) else {
+            return false;
+        };
+        let Some(blind) = self.blind.take() else {
+            return false;
+        };
+        let blind = blind(self.watched.model(), feeds);
+        if blind.is_empty() {
+            return false;
+        }
+        told(News::Blind(&blind));
+        self.shared.lock().blind = blind;
+        self.strict
+    }
+}
+
+/// The milliseconds since `began`.
+fn since(began: Instant) -> u64 {
+    u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::input::read;
+    use super::*;
+    use deadloop_corpus::{StreamReader, ThinkOptions};
+    use deadloop_detect::{Chars, Guard, Settings};
+    use std::io::{ErrorKind, Read};
+
+    /// Gives `size` bytes a read, and an interruption before each.
+    struct Pipe<'a> {
+        bytes: &'a [u8],
+        size: usize,
+        interrupt: bool,
+    }
+
+    impl Read for Pipe<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.interrupt = !self.interrupt;
+            if self.interrupt {
+                return Err(ErrorKind::Interrupted.into());
+            }
+            let (now, later) = self.bytes.split_at(self.size.min(self.bytes.len()));
+            self.bytes = later;
+            buffer[..now.len()].copy_from_slice(now);
+            Ok(now.len())
+        }
+    }
+
+    impl Input for Pipe<'_> {
+        fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
+            read(self).map(Some)
+        }
+    }
+
+    /// What is seen of a stream that comes in pieces of `size` bytes, and its copy.
+    fn watch(bytes: &[u8], size: usize) -> (Seen, Vec<u8>) {
+        let shared = Shared::default();
+        let reader = StreamReader::new("x", None, ThinkOptions::default());
+        let guard = Guard::new(Settings::default().guard()).unwrap();
+        let watched = Watched::with(guard, reader);
+        let mut copy = Vec::new();
+        let pipe = Pipe {
+            bytes,
+            size,
+            interrupt: false,
+        };
+        Watching::new(watched, &shared)
+            .run(pipe, &mut copy, |_| ())
+            .unwrap();
+        (shared.seen(), copy)
+    }
+
+    #[test]
+    fn the_copy_of_text_ends_at_the_char_however_it_came() {
+        // A part of a tag is held back where the alarm becomes known.
+        for start in ["<think>", "", "<think>\u{fffd}"] {
+            let stream = start.to_owned() + &"再想一想<".repeat(1000);
+            let thought = &stream[if start.is_empty() { 0 } else { 7 }..];
+            // The copies begin after what follows the tag.
+            let known = 180 + start.trim_start_matches("<think>").chars().count();
+            let end = thought.char_indices().nth(known).unwrap().0 + stream.len() - thought.len();
+            for size in [1, 2, 5, 700, stream.len()] {
+                let (seen, copy) = watch(stream.as_bytes(), size);
+                assert_eq!(
+                    seen.alarm.unwrap().exact,
+                    Chars(known as u64).into(),
+                    "{start} {size}"
+                );
+                // Byte by byte, two of the next char have gone out before `<` was known to be text.
+                assert!((end..=end + 2).contains(&copy.len()), "{start} {size}");
+                assert!(stream.as_bytes().starts_with(&copy));
+            }
+        }
+    }
+
+    #[test]
+    fn the_copy_of_events_ends_with_the_line_however_it_came() {
+        let event = "data: {\"choices\":[{\"delta\":{\"content\":\"再想一想！\"}}]}\r\n\r\n";
+        let stream = event.repeat(1000);
+        for size in [1, 2, 5, 700, stream.len()] {
+            let (seen, copy) = watch(stream.as_bytes(), size);
+            assert_eq!(
+                (seen.heard.answer, seen.alarm.map(|a| a.delivered)),
+                (Chars(180), Some(Chars(180).into()))
+            );
+            // The blank line goes with it where it has come.
+            let whole = event.len() * 36;
+            assert!(
+                [whole, whole - 2].contains(&copy.len()),
+                "{size}: {}",
+                copy.len()
+            );
+            assert!(stream.as_bytes().starts_with(&copy));
+        }
+        let (seen, copy) = watch(event.as_bytes(), 3);
+        assert_eq!(
+            (seen.bytes, copy.as_slice()),
+            (event.len() as u64, event.as_bytes())
+        );
+        assert!(seen.alarm.is_none());
+    }
+}

@@ -1,0 +1,124 @@
+//! [`Record`]: a live stream as a transcript that `replay` reads.
+
+use std::io;
+use std::path::Path;
+
+use deadloop_corpus::{
+    Body, CorpusWriter, Entry, Place, RecordedEvent, Transcript, UNTIL, WriteError,
+};
+use deadloop_detect::{Event, TextChannel};
+use serde_json::{Map, Value};
+
+/// The events of a stream with their times, and where they are written at its end.
+///
+/// A transcript is one line, and its model stands before its events: so it is written once the stream is over, also
+/// where a guard has stopped it.
+pub struct Record {
+    file: CorpusWriter,
+    events: Vec<RecordedEvent>,
+    /// When the call whose arguments are coming began, and what of them has come.
+    call: Option<(u64, String)>,
+}
+
+impl Record {
+    /// Begins a record. The name of the file ends as that of a corpus does.
+    ///
+    /// # Errors
+    /// Something is there already, or the folder cannot be written to.
+    pub fn create(path: &Path) -> Result<Self, WriteError> {
+        Ok(Self {
+            file: CorpusWriter::create(path, false)?,
+            events: Vec::new(),
+            call: None,
+        })
+    }
+
+    /// Takes an event of the stream that came at `now`.
+    pub fn push(&mut self, event: &Event<'_>, now: u64) {
+        let text = |text: Option<&str>| text.map(str::to_owned);
+        let (body, rest) = match *event {
+            Event::Text(TextChannel::Arguments, piece) => {
+                let (_, written) = self.call.get_or_insert((now, String::new()));
+                written.push_str(piece);
+                return;
+            }
+            Event::Text(TextChannel::Reasoning, piece) => (Body::Reasoning(piece.into()), None),
+            Event::Text(TextChannel::Answer, piece) => (Body::Answer(piece.into()), None),
+            Event::Call {
+                id,
+                name,
+                arguments,
+            } => return self.call(text(id), name, arguments.text().into_owned(), now),
+            Event::Result {
+                id, content, error, ..
+            } => {
+                let (id, content) = (text(id), content.to_owned());
+                (Body::ToolResult { id, content, error }, None)
+            }
+            Event::User(said) => (Body::User(said.into()), None),
+            Event::System => (Body::System, None),
+            Event::Turn { agent } => (Body::Turn, agent.map(|agent| ("agent", agent.into()))),
+            Event::Handoff { from, to } => {
+                let (from, to) = (from.to_owned(), to.to_owned());
+                (Body::Handoff { from, to }, None)
+            }
+            Event::Finish(reason) => {
+                let reason = text(reason);
+                (Body::Finish { reason }, None)
+            }
+            // The times say it, and the end.
+            Event::Silence(_) | Event::Closed => return,
+        };
+        self.event(body, now, rest);
+    }
+
+    /// A call stands where its arguments began, and says until when they came.
+    fn call(&mut self, id: Option<String>, name: &str, arguments: String, now: u64) {
+        let (began, _) = self.call.take().unwrap_or((now, String::new()));
+        let body = Body::ToolCall {
+            id,
+            name: name.to_owned(),
+            arguments: Value::String(arguments),
+        };
+        let until = (began < now).then(|| (UNTIL, now.into()));
+        self.event(body, began, until);
+    }
+
+    fn event(&mut self, body: Body, t_ms: u64, rest: Option<(&str, Value)>) {
+        self.events.push(RecordedEvent {
+            t_ms: Some(t_ms as f64),
+            rest: rest
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect(),
+            ..RecordedEvent::of(body)
+        });
+    }
+
+    /// Writes the transcript of a stream that is over. A call that was not over is kept as far as it came, without a name.
+    ///
+    /// # Errors
+    /// The disk says no.
+    pub fn finish(mut self, model: &str, now: u64) -> io::Result<()> {
+        if let Some((_, written)) = self.call.as_mut() {
+            let written = std::mem::take(written);
+            self.call(None, "", written, now);
+        }
+        let entry = Entry {
+            transcript: Transcript {
+                id: "watched".to_owned(),
+                model: model.to_owned(),
+                events: self.events,
+                ..Transcript::default()
+            },
+            labels: None,
+            rest: Map::new(),
+            split: None,
+            place: Place::whole("watch"),
+        };
+        let written = self.file.write(&entry);
+        written
+            .and_then(|()| self.file.finish())
+            .map_err(io::Error::other)
+    }
+}

@@ -1,0 +1,39 @@
+//! Where detectors and the label disagree, as a table.
+
+use deadloop_run::reviewing::Dispute;
+
+use crate::show;
+
+/// The disputes as a table of up to `most` rows.
+pub(super) fn told(disputes: &[Dispute], most: usize) -> String {
+    let row = |one: &Dispute| {
+        let alarm = one.alarm.as_ref();
+        vec![
+            one.transcript.clone(),
+            one.label.clone(),
+            alarm.map_or("missed".into(), |(channel, at)| {
+                format!("{} at {}, {channel}", one.verdict, show::count(*at))
+            }),
+            format!("{} of {}", one.settings.len(), one.asked),
+            show::count(one.at_stake),
+            one.looks_like.clone(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = disputes.iter().take(most).map(row).collect();
+    let header = [
+        "transcript",
+        "label",
+        "detectors",
+        "settings",
+        "chars",
+        "looks like",
+    ];
+    let more = match disputes.len().saturating_sub(most) {
+        0 => String::new(),
+        n => format!(
+            "\n{} (--json has all)",
+            show::several(n as u64, "more transcript")
+        ),
+    };
+    format!("{}{more}", show::table_of(&header, &rows, 3..5))
+}

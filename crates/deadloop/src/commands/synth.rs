@@ -1,0 +1,154 @@
+//! `deadloop synth`: a labelled corpus from a spec and a seed.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use deadloop_corpus::synth::key_texts;
+use deadloop_run::making::{COUNTED, MadeCorpus, make};
+use serde_json::{Map, Value, json};
+
+use crate::args::Global;
+use crate::exit::Outcome;
+use crate::host::Terminal;
+use crate::progress::counted;
+use crate::show;
+
+/// The text under the help of the command.
+pub(crate) const HELP: &str = r#"Examples:
+  deadloop synth --spec spec.toml --out planted
+  deadloop synth --keys
+
+A spec (`--keys` tells every key, its bounds and default):
+  name = "planted"
+  seed = 1
+
+  [[source]]                    # clean text: a corpus, or text files with paragraphs apart
+  name = "prose"
+  text = "prose-en.txt"
+  lang = "en"
+
+  [[item]]                      # sentences of the text itself, over and over
+  name = "paragraphs"
+  kind = "paragraph"
+  count = 20
+  period = [60, 900]
+  copies = [4, 8]
+  onset = [[700, 1999], [2000, 4999], [5000, 9000]]
+
+  [[item]]                      # every second copy has another word in it; then it recovers
+  name = "escaped"
+  kind = "near-repeat"
+  count = 10
+  drift = { kind = "word", rate = 0.5 }
+  after = [500, 2000]
+  class = "transient"
+  chunks = { by = "tokens", size = [1, 4] }
+
+Paths in a spec start from its folder. The same spec, sources and seed give the same bytes, for any
+--jobs, and every transcript has a seed of its own, so an item more does not change the others."#;
+
+/// The options of `synth`.
+#[derive(Debug, Args)]
+pub(crate) struct Synth {
+    /// What to make: a TOML file
+    #[arg(long, value_name = "FILE", required_unless_present = "keys")]
+    spec: Option<PathBuf>,
+    /// The folder of the corpus
+    #[arg(long, value_name = "CORPUS", required_unless_present = "keys")]
+    out: Option<PathBuf>,
+    /// Overwrite a corpus that synth wrote there
+    #[arg(long)]
+    force: bool,
+    /// Only list every key of a spec: bounds, default, meaning
+    #[arg(long, conflicts_with_all = ["spec", "out", "force"])]
+    keys: bool,
+}
+
+pub(super) fn run(args: &Synth, global: Global) -> Outcome {
+    match (&args.spec, &args.out) {
+        (Some(spec), Some(out)) => {
+            let bar = counted("making", 0, global.quiet);
+            let step = |made, all| {
+                bar.set_length(all);
+                bar.set_position(made);
+            };
+            let made = make(spec, out, args.force, &Terminal::of(global), &step);
+            bar.finish_and_clear();
+            tell(&made?, out, global)
+        }
+        _ => keys(global),
+    }
+}
+
+fn keys(global: Global) -> Outcome {
+    let keys = key_texts();
+    if global.json {
+        return show::print(&serde_json::to_string(&keys)?);
+    }
+    let mut tables: BTreeMap<&str, Vec<Vec<String>>> = BTreeMap::new();
+    let mut order = Vec::new();
+    for key in keys {
+        if !order.contains(&key.table) {
+            order.push(key.table);
+        }
+        let row = vec![
+            key.key.to_owned(),
+            key.expected,
+            key.default.to_owned(),
+            key.meaning,
+        ];
+        tables.entry(key.table).or_default().push(row);
+    }
+    for table in order {
+        let rows = tables.get(table).map_or(&[][..], Vec::as_slice);
+        let shown = show::wrapped(&["key", "expected", "default", "meaning"], rows, 100);
+        show::print(&format!("{table}\n{shown}\n"))?;
+    }
+    show::next(
+        &[
+            "deadloop schema spec > spec.schema.json",
+            "deadloop synth --spec spec.toml --out corpus",
+        ],
+        global,
+    )
+}
+
+/// Prints what was made, by item.
+fn tell(made: &MadeCorpus, out: &Path, global: Global) -> Outcome {
+    let items = made.counts.items();
+    if global.json {
+        let item = |(name, counts): &(String, [u64; 6])| {
+            let counted = COUNTED.iter().zip(counts);
+            let counts: Map<String, Value> =
+                counted.map(|(key, n)| ((*key).into(), json!(n))).collect();
+            (name.clone(), counts.into())
+        };
+        let items: Map<String, Value> = items.iter().map(item).collect();
+        let told = json!({"name": made.name, "out": out.display().to_string(), "items": items});
+        return show::print(&told.to_string());
+    }
+    if global.quiet {
+        return Ok(());
+    }
+    let mut all = [0; 6];
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for (name, counts) in items {
+        all.iter_mut().zip(counts).for_each(|(sum, n)| *sum += n);
+        rows.push(row(name, counts));
+    }
+    rows.push(row("all", &all));
+    let header: Vec<&str> = std::iter::once("item").chain(COUNTED).collect();
+    show::print(&show::table(&header, &rows, 1))?;
+    let out = show::typed(out);
+    let next = [
+        format!("deadloop check {out}"),
+        format!("deadloop tune {out} --out tuned"),
+    ];
+    show::next(&next.each_ref().map(String::as_str), global)
+}
+
+fn row(name: &str, counts: &[u64; 6]) -> Vec<String> {
+    let counts = counts.iter().map(|n| show::count(*n));
+    std::iter::once(name.to_owned()).chain(counts).collect()
+}

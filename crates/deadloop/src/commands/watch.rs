@@ -1,0 +1,479 @@
+//! `deadloop watch`: reads a live stream on stdin and reports when the guard would abort it.
+//!
+//! One thread reads, and one judges and copies. The main thread waits for the end or for Ctrl-C, so that
+//! neither a silent stream nor a client that does not read holds the program up.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+
+use clap::{Args, ValueEnum};
+use deadloop_corpus::{StreamFormat, StreamReader, ThinkOptions, ThinkRules};
+use deadloop_detect::{Alarm, Blind, Event, Guards, Kind, Setting, Settings, Units};
+use deadloop_stream::Watched;
+use serde_json::json;
+
+use deadloop_run::watching::{
+    BlindOf, Mender, News, Piped, Record, Seen, Shared, UNNAMED, Watching,
+};
+
+use crate::args::Global;
+use crate::commands::repair::Live;
+use crate::exit::{Code, Outcome};
+use crate::interrupt;
+use crate::visible::visible;
+use crate::{settings, show};
+
+pub(crate) const HELP: &str = "Examples:\n  curl -N … | deadloop watch --settings settings.toml --model qwen3-8b\n  curl -N … | deadloop watch --settings settings.toml --passthrough | ./client\n  ollama run qwen3 'Plan my trip.' | deadloop watch --json\n  curl -N … | deadloop watch --think open    # the prompt ends with <think>\n\nThe stream is plain text (with <think>…</think> before the answer), JSON lines (events of a transcript, Ollama) or server-sent events (OpenAI chat completions and responses, Anthropic messages). The format is detected from the content. The guard is that of the first model that the stream names, or of --model. A guard that refuses (response = \"refuse\") is told, and the stream goes on. At an alarm the program ends at once, so that the writer of the stream finds the pipe closed. With --passthrough the copy ends with the event that raised the alarm: at its char in plain text, else at its line.\n\nExit codes: 0 the stream ended and no guard stopped it, 2 nothing came, or nothing that could be read, or with --strict a guard that the stream cannot feed, 10 alarm, 130 interrupted.";
+
+/// Why the watch is over.
+enum End {
+    /// The stream has ended, or the guard has alarmed.
+    Stream(io::Result<()>),
+    /// A bug: the reading thread is gone.
+    Broken,
+    /// Ctrl-C.
+    Interrupted,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Watch {
+    /// The settings [default: the recommended guard]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) settings: Option<PathBuf>,
+    /// The model that writes the stream, whose guard in the settings is used [default: the one that the stream names,
+    /// else `unknown`]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// Change a parameter of the settings, as guard.params.NAME=VALUE; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// The format of the stream [default: detected from its content]
+    #[arg(long, value_enum)]
+    pub(crate) from: Option<From>,
+    /// How thinking is separated from the answer: open (the text begins as thinking, because the prompt opened the tag)
+    /// or closed, first or all (blocks), off (no tags), or the tags that count, as `<think>`, `<|a|>...<|b|>` or
+    /// `harmony` [default: as the think table of the settings says]
+    #[arg(long, value_name = "WORD", value_delimiter = ',')]
+    pub(crate) think: Vec<String>,
+    /// Copy the stream to stdout as it arrives, up to the alarm; everything else goes to stderr
+    #[arg(long)]
+    pub(crate) passthrough: bool,
+    /// Repair the stream with the repairers of this file, at most one of each kind, as in the settings.toml of deadloop
+    /// repair. Text that is certain goes to stdout as JSON lines (reasoning, answer, action, tool_call), everything else
+    /// to stderr
+    #[arg(long, value_name = "FILE", conflicts_with = "passthrough")]
+    pub(crate) repair: Option<PathBuf>,
+    /// Write the stream with its times as a transcript that deadloop replay reads, to a new file whose name ends as that
+    /// of a corpus, such as .jsonl
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+    /// Refuse settings with a guard that this stream can never feed, as one on results of tools
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum From {
+    /// Plain text, though it may look like JSON
+    Text,
+    /// One JSON object a line
+    Jsonl,
+    /// Server-sent events
+    Sse,
+}
+
+pub(super) fn run(args: &Watch, global: Global) -> Outcome {
+    let settings = settings::settings(args.settings.as_deref(), &args.set)?;
+    let guards = Guards::new(&settings).map_err(|e| Code::Usage.because(e))?;
+    let rules = settings::think(args.settings.as_deref())?;
+    let mender = mender(args)?;
+    let splits = mender.as_ref().is_some_and(Live::splits);
+    let mender = mender.map(|mender| Box::new(mender) as Box<dyn Mender>);
+    let mut think = Think {
+        rules,
+        words: args.think.clone(),
+    };
+    if splits {
+        // The repairer separates thinking from the answer itself.
+        think.words = vec!["off".to_owned()];
+    }
+    think
+        .of(UNNAMED)
+        .map_err(|e| Code::Usage.error(format!("--think: {e}")))?;
+    let shared = Arc::new(Shared::default());
+    let (send, ends) = channel();
+    let interrupted = send.clone();
+    interrupt::also(move || drop(interrupted.send(End::Interrupted)));
+    let record = args.record.as_deref().map(Record::create).transpose();
+    let record = record.map_err(|e| Code::Usage.because(e))?;
+    let parts = Parts {
+        guards,
+        think,
+        mender,
+        record,
+        settings: settings.clone(),
+    };
+    start(args, global, parts, &shared, send);
+    let end = ends.recv()?;
+    let told = Told {
+        seen: shared.seen(),
+        args,
+        settings,
+        global,
+    };
+    told.warn();
+    match (end, &told.seen.alarm) {
+        (_, Some(alarm)) => told.alarm(alarm),
+        // The client of the copy went away, as clients do.
+        (End::Stream(Err(e)), None) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        _ if args.strict && !told.seen.blind.is_empty() => {
+            let what = format!("--strict: {}", blind_words(&told.seen.blind));
+            Err(Code::Usage.error(what))
+        }
+        (End::Stream(Err(e)), None) => Err(e.into()),
+        (End::Stream(Ok(())), None) => told.end(),
+        (End::Broken, None) => Err(Code::Unexpected.error("the watch itself broke off")),
+        (End::Interrupted, None) => told.interrupted(),
+    }
+}
+
+/// The repairers of the stream, with `--repair`.
+fn mender(args: &Watch) -> Outcome<Option<Live>> {
+    let Some(path) = &args.repair else {
+        return Ok(None);
+    };
+    let usage = |what: String| Code::Usage.error(format!("{}:{what}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|e| usage(format!(" {e}")))?;
+    Live::parse(&text).map(Some).map_err(usage)
+}
+
+impl Mender for Live {
+    fn push(&mut self, event: &Event<'_>) {
+        Self::push(self, event);
+    }
+
+    fn finish(&mut self) {
+        Self::finish(self);
+    }
+
+    fn take(&mut self) -> Vec<u8> {
+        Self::take(self)
+    }
+}
+
+/// How thinking is separated: by the rules of the settings, changed by words of the command line.
+struct Think {
+    rules: ThinkRules,
+    words: Vec<String>,
+}
+
+impl Think {
+    fn of(&self, model: &str) -> Result<ThinkOptions, String> {
+        let words = self.words.iter().map(String::as_str);
+        self.rules.options(model).with_words(words)
+    }
+}
+
+/// What a watch is made of.
+struct Parts {
+    guards: Guards,
+    think: Think,
+    mender: Option<Box<dyn Mender>>,
+    record: Option<Record>,
+    settings: Settings,
+}
+
+impl Parts {
+    /// The watch itself.
+    fn watching<'a>(
+        self,
+        model: Option<String>,
+        from: Option<StreamFormat>,
+        (strict, shared): (bool, &'a Shared),
+    ) -> Watching<'a> {
+        let (guards, think, settings) = (self.guards, self.think, self.settings);
+        let said = model.clone().unwrap_or_else(|| UNNAMED.to_owned());
+        // The words were checked before.
+        let options = think.of(&said).unwrap_or_default();
+        let reader = StreamReader::new("stdin", from, options);
+        let guard = guards.guard(&said);
+        let watched = match model {
+            Some(_) => Watched::with(guard, reader),
+            None => {
+                let by_model = move |model: &str| think.of(model).unwrap_or_default();
+                Watched::with(guard, reader.splitting_by(by_model)).by_model(guards)
+            }
+        };
+        let blind: BlindOf = Box::new(move |named, feeds| {
+            let model = model.as_deref().or(named).unwrap_or(UNNAMED);
+            settings.for_model(model).blind(feeds)
+        });
+        Watching::new(watched, shared)
+            .mending(self.mender)
+            .recording(self.record)
+            .looking_for_blind(blind, strict)
+    }
+}
+
+/// Starts the watch on a thread of its own. Nobody waits for that thread.
+fn start(args: &Watch, global: Global, parts: Parts, shared: &Arc<Shared>, send: Sender<End>) {
+    let (shared, strict) = (Arc::clone(shared), args.strict);
+    let from = args.from.map(format);
+    let copies = args.passthrough || parts.mender.is_some();
+    let model = args.model.clone();
+    std::thread::spawn(move || {
+        let watch = || {
+            let watching = parts.watching(model, from, (strict, &shared));
+            let told = |news: News<'_>| {
+                if !global.quiet {
+                    tell(news);
+                }
+            };
+            let stdin = Piped::new(|| io::stdin().lock());
+            if copies {
+                watching.run(stdin, io::stdout().lock(), told)
+            } else {
+                watching.run(stdin, io::sink(), told)
+            }
+        };
+        let end = catch_unwind(AssertUnwindSafe(watch)).map_or(End::Broken, End::Stream);
+        // If Ctrl-C came first, nobody listens any more.
+        drop(send.send(end));
+    });
+}
+
+/// Tells what is new on stderr.
+fn tell(news: News<'_>) {
+    match news {
+        News::Problem(problem) => show::remark(format_args!("deadloop: {problem}")),
+        News::Warning(alarm) => {
+            show::remark(format_args!(
+                "deadloop: {}: {}",
+                alarm.response.name(),
+                alarm.log_line()
+            ));
+        }
+        News::Refused(refused) => {
+            let call = refused
+                .name
+                .as_deref()
+                .map(|name| format!("call of {:?}: ", visible(name)));
+            show::remark(format_args!(
+                "deadloop: refuse: {}{}",
+                call.unwrap_or_default(),
+                refused.alarm.log_line()
+            ));
+        }
+        News::Blind(blind) => show::remark(format_args!("deadloop: {}", blind_words(blind))),
+    }
+}
+
+/// What can be done about a guard that is blind.
+const WAYS_OUT: &str = "events as in a transcript (JSON lines with the calls, results and turns of the run), a guard in \
+     the program that runs the tools, or settings without them";
+
+/// Which guards are blind, why, and what can be done.
+fn blind_words(blind: &[Blind]) -> String {
+    let names: Vec<String> = blind.iter().map(ToString::to_string).collect();
+    settings::blind_words("this stream", &names, WAYS_OUT)
+}
+
+fn format(from: From) -> StreamFormat {
+    match from {
+        From::Text => StreamFormat::Text,
+        From::Jsonl => StreamFormat::Jsonl,
+        From::Sse => StreamFormat::Sse,
+    }
+}
+
+/// The summary for the user at the end.
+struct Told<'a> {
+    seen: Seen,
+    args: &'a Watch,
+    settings: Settings,
+    global: Global,
+}
+
+impl Told<'_> {
+    /// Whose guard watched.
+    fn model(&self) -> &str {
+        let named = self.args.model.as_deref();
+        named.or(self.seen.model.as_deref()).unwrap_or(UNNAMED)
+    }
+
+    fn setting(&self) -> &Setting {
+        self.settings.for_model(self.model())
+    }
+
+    /// Warns about what a user has to know, however the stream ended.
+    fn warn(&self) {
+        if self.global.quiet {
+            return;
+        }
+        for error in &self.seen.errors {
+            show::remark(format_args!(
+                "deadloop: the server reports an error: {}",
+                visible(error)
+            ));
+        }
+        if self.setting().members.is_empty() {
+            show::remark(format_args!(
+                "deadloop: no guard is switched on for the model {:?}: nothing could alarm",
+                self.model()
+            ));
+        }
+    }
+
+    fn alarm(&self, alarm: &Alarm) -> Outcome {
+        // The exit code stays the same whether or not somebody reads the output.
+        let _ = self.say("alarm", || {
+            show::table(&["would abort", &title(alarm)], &self.rows(alarm), 2)
+        });
+        if !self.global.quiet {
+            show::remark(alarm.user_message());
+        }
+        Err(Code::Alarm.error(alarm.log_line()))
+    }
+
+    /// Reports a stream that ended without an alarm. If nothing could be read, that is an error.
+    fn end(&self) -> Outcome {
+        self.say("end", || format!("no alarm: {}", self.summary()))?;
+        let seen = &self.seen;
+        if seen.bytes == 0 {
+            let what = "nothing came: stdin was empty; expected a stream";
+            return Err(Code::Usage.error(what));
+        }
+        if seen.heard.reasoning.0
+            + seen.heard.answer.0
+            + seen.heard.calls.0
+            + seen.heard.arguments.0
+            > 0
+        {
+            return Ok(());
+        }
+        if let Some(error) = seen.errors.first() {
+            let what = format!("no text came, only an error of the server: {error}");
+            return Err(Code::Usage.error(what));
+        }
+        if seen.bad_lines > 0 {
+            let format = seen.format.map_or("text", StreamFormat::name);
+            let what = format!(
+                "nothing could be read as {format}: {}",
+                show::several(seen.bad_lines, "line")
+            );
+            let first = seen.problems.first().map(|p| format!("; the first: {p}"));
+            return Err(Code::Usage.error(what + &first.unwrap_or_default()));
+        }
+        Ok(())
+    }
+
+    fn interrupted(&self) -> Outcome {
+        if self.global.json {
+            self.print(&self.json("interrupted"))?;
+        }
+        let what = format!("interrupted without an alarm: {}", self.summary());
+        Err(Code::Interrupted.error(what))
+    }
+
+    /// Prints how it `ended`, for programs or for people.
+    fn say(&self, ended: &str, words: impl FnOnce() -> String) -> Outcome {
+        match self.global {
+            Global { json: true, .. } => self.print(&self.json(ended)),
+            Global { quiet: true, .. } => Ok(()),
+            _ => self.print(&words()),
+        }
+    }
+
+    /// Prints a text on stdout, or on stderr if stdout is the copy of the stream.
+    fn print(&self, text: &str) -> Outcome {
+        if self.args.passthrough || self.args.repair.is_some() {
+            show::remark(text);
+            return Ok(());
+        }
+        show::print(text)
+    }
+
+    fn json(&self, ended: &str) -> String {
+        let seen = &self.seen;
+        let refused: Vec<_> = seen
+            .refused
+            .iter()
+            .map(|one| json!({"alarm": one.alarm, "id": one.id, "name": one.name}))
+            .collect();
+        json!({
+            "ended": ended,
+            "alarm": seen.alarm,
+            "warnings": seen.warnings,
+            "seen": {
+                "reasoning": seen.heard.reasoning,
+                "answer": seen.heard.answer,
+                "arguments": seen.heard.arguments,
+                "calls": seen.heard.calls,
+            },
+            "refused": refused,
+            "bytes": seen.bytes,
+            "format": seen.format.map(StreamFormat::name),
+            "bad_lines": seen.bad_lines,
+            "problems": seen.problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "errors": seen.errors,
+            "model": self.model(),
+            "setting": self.setting().id(),
+        })
+        .to_string()
+    }
+
+    fn summary(&self) -> String {
+        let seen = &self.seen;
+        let format = seen.format.map_or("nothing came", StreamFormat::name);
+        let bad = match seen.bad_lines {
+            0 => String::new(),
+            n => format!(", {} that could not be read", show::several(n, "line")),
+        };
+        let calls = match seen.heard.calls.0 {
+            0 => String::new(),
+            n => format!(", {}", show::several(n, "tool call")),
+        };
+        let model = match self.settings.overrides().next() {
+            Some(_) => format!(", model {}", visible(self.model())),
+            None => String::new(),
+        };
+        format!(
+            "{} chars of reasoning and {} of answer{calls} ({format}{bad}{model})",
+            show::count(seen.heard.reasoning.0),
+            show::count(seen.heard.answer.0),
+        )
+    }
+
+    fn rows(&self, alarm: &Alarm) -> Vec<Vec<String>> {
+        let units = |at: Units| format!("{} {}", show::count(at.count()), at.unit());
+        let (begins, what) = match (alarm.kind, alarm.period.count()) {
+            (Kind::Fault(_), _) => ("from about", ("what came", alarm.unit.clone())),
+            (_, 0) => ("repeats from about", repeats(alarm)),
+            _ => ("second copy at", repeats(alarm)),
+        };
+        let (what, of) = what;
+        let rows = [
+            ("known after", units(alarm.exact)),
+            ("arrived by", units(alarm.delivered)),
+            (begins, units(alarm.onset)),
+            (what, of),
+            ("seen", self.summary()),
+        ];
+        rows.map(|(name, value)| vec![name.into(), value]).into()
+    }
+}
+
+fn repeats(alarm: &Alarm) -> (&'static str, String) {
+    let what = format!("{}: {:?}", alarm.what(), alarm.unit);
+    ("what repeats", what)
+}
+
+fn title(alarm: &Alarm) -> String {
+    format!(
+        "{} in {}, by {}/{}",
+        alarm.kind, alarm.channel, alarm.detector, alarm.check
+    )
+}
