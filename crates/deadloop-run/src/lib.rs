@@ -20,6 +20,7 @@
 //! | one transcript explained | [`explaining`] |
 //! | a corpus on several machines | [`Parts`], [`Written`] |
 //! | a pinned case from a recording | [`cutting`] |
+//! | pinned cases held against settings | [`pinning`] |
 //! | a setting as the configuration of another guard | [`engines`] |
 //! | a live stream watched, copied, recorded | [`watching`] |
 //! | detectors that are programs | [`programs`] |
@@ -70,6 +71,7 @@ mod notice;
 mod one;
 mod outputs;
 mod own_limits;
+pub mod pinning;
 mod places;
 pub mod programs;
 pub mod repairs;

@@ -88,12 +88,6 @@ impl Drop for Passing {
     }
 }
 
-/// A pass that ends soon after the flag that it is given is raised.
-pub(crate) fn heeding<T>(pass: impl FnOnce(&AtomicBool) -> T) -> T {
-    let _passing = Passing::begin();
-    pass(&CANCEL)
-}
-
 /// Unfinished files in `folder` are removed when the program is interrupted, and at once those that
 /// others left there. A program writes to one folder: the first that is named.
 pub(crate) fn sweeps(folder: &Path) {

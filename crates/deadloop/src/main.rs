@@ -14,7 +14,6 @@ mod fitting;
 mod host;
 mod interrupt;
 mod opening;
-mod pinning;
 mod progress;
 mod proposing;
 mod rendering;

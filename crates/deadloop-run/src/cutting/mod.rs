@@ -2,17 +2,19 @@
 //! is proved to alarm where the recording does.
 
 use deadloop_corpus::{Entry, RedactBy, Redactor, Transcript, text_hash};
-use deadloop_detect::{Channel, Unit};
+use deadloop_detect::{Channel, Settings, Unit};
 use deadloop_replay::text_of;
 use deadloop_score::{Case, Class, Fired, Pinned, Span, alarm_words, parse_pinned};
 
 mod run;
 
 use crate::failure::{Code, RunResult};
+use crate::host::Host;
+use crate::pinning::say;
 use crate::visible::escaped;
 
 /// What the settings of a case say of a transcript.
-pub type Said<'a> = &'a dyn Fn(&Transcript) -> RunResult<Option<Fired>>;
+type Said<'a> = &'a dyn Fn(&Transcript) -> RunResult<Option<Fired>>;
 
 /// A pinned case.
 pub struct Cut {
@@ -22,15 +24,26 @@ pub struct Cut {
     pub text: String,
 }
 
-/// The case of a recording. `redact`: in other words, under which the settings say the very same.
+/// The case of a recording under settings. `redact`: in other words, under which the settings say the very same.
 ///
 /// # Errors
 /// The text holds a mark of its own, no other words keep the alarm, or the case does not alarm as the recording does.
-pub fn cut(entry: &Entry, case: &Case, redact: bool, said: Said<'_>) -> RunResult<Cut> {
+pub fn cut(
+    entry: &Entry,
+    case: &Case,
+    redact: bool,
+    settings: &Settings,
+    host: &dyn Host,
+) -> RunResult<Cut> {
+    let said = |transcript: &Transcript| {
+        let said = say(settings, &[transcript], host)?.pop();
+        said.unwrap_or(Ok(None))
+            .map_err(|e| Code::Unexpected.error(e))
+    };
     let fired = said(&entry.transcript)?;
     let (name, transcript) = if redact {
         let name = format!("redacted {}", text_hash(&entry.transcript));
-        (name, redacted(&entry.transcript, fired, said)?)
+        (name, redacted(&entry.transcript, fired, &said)?)
     } else {
         (case.id.to_string(), entry.transcript.clone())
     };
@@ -42,7 +55,7 @@ pub fn cut(entry: &Entry, case: &Case, redact: bool, said: Said<'_>) -> RunResul
         fired,
     };
     let text = written.toml()?;
-    proved(&text, fired, said)?;
+    proved(&text, fired, &said)?;
     Ok(Cut { name, text })
 }
 

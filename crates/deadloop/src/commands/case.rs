@@ -3,15 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use deadloop_corpus::{Selection, Transcript};
-use deadloop_detect::Settings;
+use deadloop_corpus::Selection;
 use deadloop_run::cutting::{Cut, cut};
-use deadloop_score::Fired;
 
 use crate::args::{Global, OnBad};
-use crate::exit::{Code, Outcome};
+use crate::exit::Outcome;
 use crate::host::Terminal;
-use crate::pinning::say;
 use crate::settings;
 use crate::show;
 use deadloop_run::{Wanted, survey};
@@ -49,8 +46,7 @@ pub(super) fn run(args: &WriteCase, global: Global) -> Outcome {
         args.on_bad == OnBad::Skip,
         &Terminal::of(global),
     )?;
-    let said = |transcript: &Transcript| said(&settings, transcript);
-    let Cut { name, text } = cut(entry, case, args.redact, &said)?;
+    let Cut { name, text } = cut(entry, case, args.redact, &settings, &Terminal::silent())?;
     if global.json {
         return show::print(&serde_json::json!({"name": name, "case": text}).to_string());
     }
@@ -62,11 +58,4 @@ pub(super) fn run(args: &WriteCase, global: Global) -> Outcome {
         settings.unwrap_or_default()
     );
     show::next(&[&next], global)
-}
-
-/// What the settings say of a transcript.
-fn said(settings: &Settings, transcript: &Transcript) -> Outcome<Option<Fired>> {
-    let said = say(settings, &[transcript])?.pop();
-    said.unwrap_or(Ok(None))
-        .map_err(|e| Code::Unexpected.error(e))
 }

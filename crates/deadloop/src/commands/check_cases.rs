@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use deadloop_run::pinning::{Checked, Finding, check, read};
 use serde_json::json;
 
 use crate::args::Global;
 use crate::exit::{Code, Outcome};
-use crate::pinning::{Checked, Finding, check, read};
+use crate::host::Terminal;
 use crate::settings;
 use crate::show;
 use crate::visible::visible;
@@ -37,7 +38,12 @@ pub(super) fn run(args: &CheckCases, global: Global) -> Outcome {
         None => "the recommended guard".into(),
     };
     let cases = read(&args.files)?;
-    let checked = check(&cases, (&name, &general), args.corpus.as_deref())?;
+    let checked = check(
+        &cases,
+        (&name, &general),
+        args.corpus.as_deref(),
+        &Terminal::silent(),
+    )?;
     if checked.is_empty() {
         return Err(Code::NothingSelected.error("the files hold no expectation"));
     }

@@ -3,15 +3,16 @@
 use std::path::PathBuf;
 
 use deadloop_detect::{Channel, Kind, Settings};
+use deadloop_run::pinning::{self, PinnedAnswer, PinnedCase, say, told};
 use deadloop_score::{CaseInput, Expect, Fired, Gate, GateName, Marks, Said, Side, Verdict};
 use serde::Serialize;
 
 use super::compared::Compared;
 use crate::exit::{Code, Outcome};
-use crate::pinning::{self, Written, say, told};
+use crate::host::Terminal;
 
 /// The cases that were named.
-pub(crate) struct Pins(Vec<Written>);
+pub(crate) struct Pins(Vec<PinnedCase>);
 
 /// One expectation on both sides.
 #[derive(Debug, Serialize)]
@@ -82,10 +83,10 @@ impl Pins {
         let texts: Vec<_> = self.0.iter().map(|case| case.pinned.transcript()).collect();
         let of_texts: Vec<_> = texts.iter().flatten().collect();
         let mut said = match settings {
-            Some(settings) => say(&settings, &of_texts)?.into_iter(),
+            Some(settings) => say(&settings, &of_texts, &Terminal::silent())?.into_iter(),
             None => Vec::new().into_iter(),
         };
-        let answer = |case: &Written| match &case.pinned.input {
+        let answer = |case: &PinnedCase| match &case.pinned.input {
             CaseInput::Text(_, marks) | CaseInput::Run(_, marks) => {
                 let said = said.next();
                 let unknown = || Err("the settings of this side are not known".into());
@@ -97,7 +98,7 @@ impl Pins {
     }
 }
 
-type Answer = (pinning::Said, Marks);
+type Answer = (PinnedAnswer, Marks);
 
 /// The verdicts of a side on a transcript.
 fn recorded(side: &Side, id: &str) -> Answer {
@@ -143,7 +144,7 @@ fn recorded(side: &Side, id: &str) -> Answer {
     }
 }
 
-fn pin(case: &Written, expect: &Expect, (base, new): (&Answer, &Answer)) -> Pin {
+fn pin(case: &PinnedCase, expect: &Expect, (base, new): (&Answer, &Answer)) -> Pin {
     let held = |(said, marks): &Answer| match said {
         Ok(said) if expect.holds(marks, *said) => Held::Pass,
         Ok(_) => Held::Fail,

@@ -1,48 +1,52 @@
 //! Runs pinned cases: the verdict of settings on each, and whether it is the expected one.
 
-use std::collections::HashSet;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use deadloop_corpus::{CorpusWriter, Entry, Place, Transcript};
+use deadloop_corpus::Transcript;
 use deadloop_detect::Settings;
-use deadloop_replay::{Guards, Job, Plan, RunError, Stop, run, text_of};
+use deadloop_replay::{Guards, Plan, Stop, Subject, text_of};
 use deadloop_score::{
     Case, CaseInput, Expect, Fired, LabelsFile, Marks, Pinned, alarm_words, parse_pinned,
 };
+use rayon::prelude::*;
 
-use crate::exit::{Code, Outcome};
-use crate::host::Terminal;
-use crate::interrupt::heeding;
+use crate::failure::{Code, RunResult};
+use crate::host::Host;
+use crate::programs;
+use crate::survey::open;
 use crate::visible::visible;
-use deadloop_run::open;
-use deadloop_run::programs;
 
 /// A case and its file.
-pub(crate) struct Written {
-    pub(crate) file: String,
-    pub(crate) pinned: Pinned,
+pub struct PinnedCase {
+    /// The file.
+    pub file: String,
+    /// The case.
+    pub pinned: Pinned,
 }
 
 /// One expectation, held against what was said.
-pub(crate) struct Checked<'a> {
-    pub(crate) case: &'a Written,
-    pub(crate) expect: &'a Expect,
+pub struct Checked<'a> {
+    /// The case.
+    pub case: &'a PinnedCase,
+    /// What is expected.
+    pub expect: &'a Expect,
     /// Which settings: a name, or the id of those that the expectation names.
-    pub(crate) settings: String,
-    pub(crate) said: Said,
-    pub(crate) marks: Marks,
+    pub settings: String,
+    /// What was said.
+    pub said: PinnedAnswer,
+    /// The places in the text.
+    pub marks: Marks,
     /// The text around the alarm, or where it was due.
-    pub(crate) around: String,
+    pub around: String,
 }
 
 /// The alarm, or that there was none, or why nobody knows.
-pub(crate) type Said = Result<Option<Fired>, String>;
+pub type PinnedAnswer = Result<Option<Fired>, String>;
 
 /// What comes of an expectation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Finding {
+pub enum Finding {
     /// It holds.
     Pass,
     /// It does not.
@@ -54,12 +58,14 @@ pub(crate) enum Finding {
 }
 
 impl Checked<'_> {
-    pub(crate) fn holds(&self) -> bool {
+    /// Whether what was said is what is expected.
+    pub fn holds(&self) -> bool {
         let holds = |said: &Option<Fired>| self.expect.holds(&self.marks, *said);
         self.said.as_ref().is_ok_and(holds)
     }
 
-    pub(crate) fn finding(&self) -> Finding {
+    /// What comes of it.
+    pub fn finding(&self) -> Finding {
         match (self.holds(), self.expect.todo.is_some()) {
             (true, false) => Finding::Pass,
             (false, false) => Finding::Fail,
@@ -69,27 +75,31 @@ impl Checked<'_> {
     }
 
     /// What was said, in words.
-    pub(crate) fn told(&self) -> String {
+    pub fn told(&self) -> String {
         told(&self.said)
     }
 }
 
-pub(crate) fn told(said: &Said) -> String {
+/// What was said, in words.
+pub fn told(said: &PinnedAnswer) -> String {
     match said {
         Ok(fired) => alarm_words(*fired),
         Err(what) => format!("an error: {what}"),
     }
 }
 
-/// Reads files of cases; files without any case are an empty selection.
-pub(crate) fn read(files: &[PathBuf]) -> Outcome<Vec<Written>> {
+/// Reads files of cases.
+///
+/// # Errors
+/// A file cannot be read or is wrong; none holds a case.
+pub fn read(files: &[PathBuf]) -> RunResult<Vec<PinnedCase>> {
     let mut all = Vec::new();
     for path in files {
         let file = path.display().to_string();
         let text =
             std::fs::read_to_string(path).map_err(|e| Code::Usage.error(format!("{file}: {e}")))?;
         let cases = parse_pinned(&text).map_err(|e| Code::Usage.error(format!("{file}:{e}")))?;
-        let written = |pinned| Written {
+        let written = |pinned| PinnedCase {
             file: file.clone(),
             pinned,
         };
@@ -101,12 +111,16 @@ pub(crate) fn read(files: &[PathBuf]) -> Outcome<Vec<Written>> {
     Ok(all)
 }
 
-/// Every expectation of every case. `general`: the settings of those that name none.
-pub(crate) fn check<'a>(
-    cases: &'a [Written],
+/// Every expectation of every case. `general`: the settings of those that name none, and what they are called.
+///
+/// # Errors
+/// A transcript is not there, or as [`say`].
+pub fn check<'a>(
+    cases: &'a [PinnedCase],
     (name, general): (&str, &Settings),
     corpus: Option<&Path>,
-) -> Outcome<Vec<Checked<'a>>> {
+    host: &dyn Host,
+) -> RunResult<Vec<Checked<'a>>> {
     let found = inputs(cases, corpus)?;
     // Each settings file runs once over all the texts that are held against it.
     let mut groups: BTreeMap<String, (&Settings, Vec<usize>)> = BTreeMap::new();
@@ -121,10 +135,10 @@ pub(crate) fn check<'a>(
             }
         }
     }
-    let mut said: BTreeMap<(String, usize), Said> = BTreeMap::new();
+    let mut said: BTreeMap<(String, usize), PinnedAnswer> = BTreeMap::new();
     for (id, (settings, wanted)) in groups {
         let texts: Vec<&Transcript> = wanted.iter().map(|i| &found[*i].0).collect();
-        let all = wanted.iter().zip(say(settings, &texts)?);
+        let all = wanted.iter().zip(say(settings, &texts, host)?);
         said.extend(all.map(|(i, said)| ((id.clone(), *i), said)));
     }
     let mut checked = Vec::new();
@@ -152,7 +166,7 @@ pub(crate) fn check<'a>(
 }
 
 /// The text of each case, and its marks: those in the text, or the label of the corpus.
-fn inputs(cases: &[Written], corpus: Option<&Path>) -> Outcome<Vec<(Transcript, Marks)>> {
+fn inputs(cases: &[PinnedCase], corpus: Option<&Path>) -> RunResult<Vec<(Transcript, Marks)>> {
     let wanted = cases.iter().filter_map(|case| match &case.pinned.input {
         CaseInput::Transcript(id) => Some(id.as_str()),
         CaseInput::Text(..) | CaseInput::Run(..) => None,
@@ -166,7 +180,7 @@ fn inputs(cases: &[Written], corpus: Option<&Path>) -> Outcome<Vec<(Transcript, 
             return Err(Code::Usage.error(what));
         }
     };
-    let input = |case: &Written| match (&case.pinned.input, case.pinned.transcript()) {
+    let input = |case: &PinnedCase| match (&case.pinned.input, case.pinned.transcript()) {
         (CaseInput::Text(_, marks) | CaseInput::Run(_, marks), Some(text)) => Ok((text, *marks)),
         (CaseInput::Transcript(id), _) => known.get(id.as_str()).cloned().ok_or_else(|| {
             let (file, line) = (&case.file, case.pinned.line);
@@ -182,7 +196,7 @@ fn inputs(cases: &[Written], corpus: Option<&Path>) -> Outcome<Vec<(Transcript, 
 fn recorded(
     wanted: &BTreeSet<&str>,
     path: &Path,
-) -> Outcome<BTreeMap<String, (Transcript, Marks)>> {
+) -> RunResult<BTreeMap<String, (Transcript, Marks)>> {
     let corpus = open(path)?;
     let labels = corpus.labels_csv().map(|path| LabelsFile::read(path).0);
     let mut found = BTreeMap::new();
@@ -203,65 +217,38 @@ fn recorded(
     Ok(found)
 }
 
-/// The verdict of settings on each text, made by a replay, programs included.
-pub(crate) fn say(settings: &Settings, texts: &[&Transcript]) -> Outcome<Vec<Said>> {
-    let dir = tempfile::tempdir()?;
-    let path = dir.path().join("cases.jsonl");
-    let mut writer = CorpusWriter::create(&path, false)?;
-    for (i, text) in texts.iter().enumerate() {
-        let transcript = Transcript {
-            id: i.to_string(),
-            ..(*text).clone()
-        };
-        writer.write(&entry(transcript, &path))?;
-    }
-    writer.finish()?;
+/// The verdict of settings on each text, programs included.
+///
+/// # Errors
+/// A program cannot be started or fails too often, or somebody stopped it.
+pub fn say(
+    settings: &Settings,
+    texts: &[&Transcript],
+    host: &dyn Host,
+) -> RunResult<Vec<PinnedAnswer>> {
     let mut plan = Plan::default();
     let cell = plan.add_settings(settings);
-    let running = programs::start(&plan, &Terminal::silent())?;
-    let ids: HashSet<Arc<str>> = (0..texts.len()).map(|i| i.to_string().into()).collect();
-    let job = Job {
-        corpus: &open(&path)?,
-        ids: &ids,
-        subject: &Guards {
-            plan: &plan,
-            programs: &running,
-            chunks: None,
-        },
+    let running = programs::start(&plan, host)?;
+    let guards = Guards {
+        plan: &plan,
+        programs: &running,
+        chunks: None,
     };
-    let progress = |_, _| {};
-    let ran = heeding(|cancel| {
-        let watch = deadloop_replay::Watch {
-            cancel,
-            progress: &progress,
-        };
-        run(&job, None, &watch)
-    });
-    let ran = ran.map_err(|e| match e {
-        RunError::Interrupted { .. } => Code::Interrupted.because(e),
-        _ => Code::Unexpected.because(e),
-    })?;
     let place = plan.cell(cell);
-    let said = |record: &deadloop_replay::Record| {
-        let decided = &record.blocks[place.block];
-        match &decided.error {
+    let _heeded = host.begin(None);
+    let said = |text: &&Transcript| {
+        let blocks = guards.say(text, host.cancel());
+        let blocks = blocks.map_err(|e| Code::Interrupted.because(e))?;
+        let decided = &blocks[place.block];
+        Ok(match &decided.error {
             Some(error) => Err(error.clone()),
             None => Ok(decided.stop(&place.at).map(fired)),
-        }
+        })
     };
-    Ok(ran.records.iter().map(said).collect())
-}
-
-fn entry(transcript: Transcript, path: &Path) -> Entry {
-    Entry {
-        transcript,
-        labels: None,
-        rest: Default::default(),
-        split: None,
-        place: Place {
-            file: Arc::new(path.into()),
-            line: 0,
-        },
+    let said = texts.par_iter().map(said).collect::<RunResult<_>>()?;
+    match guards.failure() {
+        Some(what) => Err(Code::Unexpected.error(what)),
+        None => Ok(said),
     }
 }
 
@@ -278,7 +265,7 @@ fn fired(stop: &Stop) -> Fired {
 const CONTEXT: usize = 60;
 
 /// The text around the alarm; without one around where it was due, else its end.
-fn around(transcript: &Transcript, marks: &Marks, said: &Said) -> String {
+fn around(transcript: &Transcript, marks: &Marks, said: &PinnedAnswer) -> String {
     let fired = said.as_ref().ok().copied().flatten();
     let channel = fired.map(|f| f.channel).or(marks.channel);
     let texts = transcript.events.iter().filter_map(text_of);
