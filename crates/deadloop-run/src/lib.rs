@@ -47,6 +47,7 @@
     reason = "they panic where nobody reads any more"
 )]
 
+pub mod blocks;
 pub mod checking;
 pub mod counting;
 pub mod cutting;
@@ -68,6 +69,7 @@ mod outputs;
 mod own_limits;
 mod places;
 pub mod programs;
+pub mod reference;
 pub mod repairs;
 mod replay;
 mod request;

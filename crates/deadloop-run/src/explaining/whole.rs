@@ -8,6 +8,7 @@ use deadloop_score::Part;
 use serde_json::Value;
 
 use super::excerpt::Excerpt;
+use crate::blocks::{Block, Numbers, blocks};
 use crate::words::count;
 
 /// Whether the texts of a transcript, its calls and results have more than `most` chars.
@@ -24,56 +25,46 @@ pub(super) fn is_long(transcript: &Transcript, most: usize) -> bool {
 /// The parts of a transcript. `seen`: the whole text of each channel in which something is marked.
 pub(super) fn whole(transcript: &Transcript, seen: &[Excerpt]) -> Vec<Part> {
     let mut parts = Vec::new();
-    let mut open: Option<(Channel, String)> = None;
-    let mut numbers = Numbers::default();
-    for event in &transcript.events {
-        let (channel, text) = match &event.body {
-            Body::Reasoning(text) => (Channel::Reasoning, text),
-            Body::Answer(text) => (Channel::Answer, text),
-            other => {
-                parts.extend(open.take().map(|open| numbers.stretch(open, seen)));
-                parts.extend(numbers.event(other, seen));
-                continue;
-            }
-        };
-        match &mut open {
-            Some((last, all)) if *last == channel => all.push_str(text),
-            _ => {
-                let next = (channel, text.clone());
-                parts.extend(open.replace(next).map(|open| numbers.stretch(open, seen)));
-            }
+    let mut passing = Passing {
+        numbers: Numbers::of(transcript),
+        chars: HashMap::new(),
+        seen,
+    };
+    for (number, block) in blocks(&transcript.events) {
+        parts.extend(passing.numbers.made(number).map(turn));
+        match block {
+            Block::Text(channel, text) => parts.push(passing.stretch(channel, text)),
+            Block::Other(event) => parts.extend(passing.event(&event.body)),
         }
     }
-    parts.extend(open.map(|open| numbers.stretch(open, seen)));
-    let length = |channel| numbers.chars.get(&channel).copied().unwrap_or(0);
     for part in &mut parts {
         let of = Channel::TEXT
             .into_iter()
             .find(|of| of.name() == part.channel);
-        part.of = of.map_or(part.of, length);
+        let length = of.and_then(|of| passing.chars.get(&of));
+        part.of = length.copied().unwrap_or(part.of);
     }
     parts
 }
 
-/// How much of each channel has passed by.
-#[derive(Default)]
-struct Numbers {
+/// A transcript whose blocks pass by.
+struct Passing<'a> {
+    numbers: Numbers<'a>,
+    /// How much of each channel has passed.
     chars: HashMap<Channel, u64>,
-    calls: u64,
-    turns: u64,
-    /// The number of each call that has an id.
-    named: HashMap<String, u64>,
+    seen: &'a [Excerpt],
 }
 
-impl Numbers {
+impl<'a> Passing<'a> {
     /// A stretch of text, with what is marked in it. The length of the channel is not known yet.
-    fn stretch(&mut self, (channel, text): (Channel, String), seen: &[Excerpt]) -> Part {
+    fn stretch(&mut self, channel: Channel, text: String) -> Part {
         let passed = self.chars.entry(channel).or_default();
         let from = *passed;
         *passed += text.chars().count() as u64;
         let (to, last) = (*passed, passed.saturating_sub(1));
         let own = || {
-            seen.iter()
+            self.seen
+                .iter()
                 .filter(move |excerpt| excerpt.channel == channel)
         };
         let copies = own().flat_map(|excerpt| &excerpt.copies);
@@ -93,7 +84,7 @@ impl Numbers {
     }
 
     /// An event that is no text of the model; nothing for one that says nothing.
-    fn event(&mut self, body: &Body, seen: &[Excerpt]) -> Option<Part> {
+    fn event(&mut self, body: &'a Body) -> Option<Part> {
         let part = match body {
             Body::User(text) => part("user".into(), text.clone()),
             Body::ToolCall {
@@ -101,19 +92,15 @@ impl Numbers {
                 name,
                 arguments,
             } => {
-                let number = self.calls;
-                self.calls += 1;
-                if let Some(id) = id {
-                    self.named.insert(id.clone(), number);
-                }
+                let number = self.numbers.call(id.as_deref());
                 let head = format!("call {}: {name}", count(number));
                 let mut call = part(head, written(arguments));
-                call.marks = marks_at(number, seen);
+                call.marks = marks_at(number, self.seen);
                 call
             }
             Body::ToolResult { id, content, error } => {
-                let call = id.as_ref().and_then(|id| self.named.get(id));
-                let of = call.map_or(String::new(), |call| format!(" of call {}", count(*call)));
+                let call = self.numbers.result(id.as_deref());
+                let of = call.map_or(String::new(), |call| format!(" of call {}", count(call)));
                 let failed = if *error == Some(true) {
                     ", an error"
                 } else {
@@ -121,11 +108,7 @@ impl Numbers {
                 };
                 part(format!("result{of}{failed}"), content.clone())
             }
-            Body::Turn => {
-                let number = self.turns;
-                self.turns += 1;
-                part(format!("turn {}", count(number)), String::new())
-            }
+            Body::Turn => turn(self.numbers.turn()),
             Body::Handoff { from, to } => {
                 part(format!("handoff from {from} to {to}"), String::new())
             }
@@ -137,6 +120,10 @@ impl Numbers {
         };
         Some(part)
     }
+}
+
+fn turn(number: u64) -> Part {
+    part(format!("turn {}", count(number)), String::new())
 }
 
 fn part(channel: String, text: String) -> Part {

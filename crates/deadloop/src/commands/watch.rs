@@ -23,8 +23,8 @@ use crate::args::Global;
 use crate::commands::repair::Live;
 use crate::exit::{Code, Outcome};
 use crate::interrupt;
-use crate::visible::visible;
 use crate::{settings, show};
+use deadloop_run::visible::visible;
 
 pub(crate) const HELP: &str = "Examples:\n  curl -N … | deadloop watch --settings settings.toml --model qwen3-8b\n  curl -N … | deadloop watch --settings settings.toml --passthrough | ./client\n  ollama run qwen3 'Plan my trip.' | deadloop watch --json\n  curl -N … | deadloop watch --think open    # the prompt ends with <think>\n\nThe stream is plain text (with <think>…</think> before the answer), JSON lines (events of a transcript, Ollama) or server-sent events (OpenAI chat completions and responses, Anthropic messages). The format is detected from the content. The guard is that of the first model that the stream names, or of --model. A guard that refuses (response = \"refuse\") is told, and the stream goes on. At an alarm the program ends at once, so that the writer of the stream finds the pipe closed. With --passthrough the copy ends with the event that raised the alarm: at its char in plain text, else at its line.\n\nExit codes: 0 the stream ended and no guard stopped it, 2 nothing came, or nothing that could be read, or with --strict a guard that the stream cannot feed, 10 alarm, 130 interrupted.";
 

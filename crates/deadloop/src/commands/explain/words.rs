@@ -7,7 +7,7 @@ use deadloop_run::explaining::{Explained, Fired, Head, NO_GUARD, Reading, Seat, 
 
 use super::paint::{Paint, painted};
 use crate::show::{count, table};
-use crate::visible::{quoted, visible};
+use deadloop_run::visible::{quoted, visible};
 
 /// How many chars of a repeated unit a table shows.
 const UNIT: usize = 24;

@@ -12,8 +12,8 @@ use crate::commands::explain::Paint;
 use crate::exit::Outcome;
 use crate::fitting::folded;
 use crate::show;
-use crate::visible::visible;
 use deadloop_run::reviewing::{HELP, Key, Press, Review, Sight, Sitting, named};
+use deadloop_run::visible::visible;
 
 /// The least context that a page is cut down to, in chars, where a terminal is small.
 const LEAST: u64 = 30;

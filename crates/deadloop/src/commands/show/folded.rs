@@ -1,7 +1,7 @@
 //! Shows a long text with marks in it. Text far from both ends and from every mark is folded.
 
 use crate::show;
-use crate::visible::visible_lines;
+use deadloop_run::visible::visible_lines;
 
 /// A mark: the index of the char before which it is shown, and its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -21,7 +21,7 @@ use crate::args::{Global, Select};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::show::{self, typed};
-use crate::visible::visible;
+use deadloop_run::visible::visible;
 use deadloop_run::{Surveyed, Wanted, open, survey_with};
 
 /// The text after the options in the help.

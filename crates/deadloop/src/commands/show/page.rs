@@ -3,10 +3,11 @@
 
 use deadloop_corpus::{Body, Entry, RecordedEvent};
 use deadloop_detect::{Arguments, Channel, Kind};
+use deadloop_run::blocks::{Block, blocks};
 use deadloop_score::LabelRow;
 
 use crate::show;
-use crate::visible::{visible, visible_lines};
+use deadloop_run::visible::{visible, visible_lines};
 
 use super::folded::{Pin, folded};
 use super::found::{lengths, places};
@@ -101,32 +102,6 @@ pub(crate) fn said(row: &LabelRow) -> String {
     words.join(" ")
 }
 
-/// A stretch of text of one channel with no other event in between, or an event that is not text.
-enum Block<'a> {
-    Text(Channel, String),
-    Other(&'a RecordedEvent),
-}
-
-/// The blocks of a transcript, each with the number of its first event.
-fn blocks(events: &[RecordedEvent]) -> Vec<(u64, Block<'_>)> {
-    let mut blocks: Vec<(u64, Block<'_>)> = Vec::new();
-    for (number, event) in (0_u64..).zip(events) {
-        let (channel, text) = match &event.body {
-            Body::Reasoning(text) => (Channel::Reasoning, text),
-            Body::Answer(text) => (Channel::Answer, text),
-            _ => {
-                blocks.push((number, Block::Other(event)));
-                continue;
-            }
-        };
-        match blocks.last_mut() {
-            Some((_, Block::Text(last, all))) if *last == channel => all.push_str(text),
-            _ => blocks.push((number, Block::Text(channel, text.clone()))),
-        }
-    }
-    blocks
-}
-
 /// A block of text that begins at char `from` of its channel, with its marks.
 fn of_text(
     (channel, text, from): (Channel, &str, usize),
@@ -212,7 +187,7 @@ fn of_event<'a>(event: &'a RecordedEvent, numbers: &mut Numbers<'a>, sight: &Sig
             cut(event),
             text(content, sight.context.map(|context| context.min(RESULT)))
         ),
-        Body::Turn => numbers.turn(Some(event)),
+        Body::Turn => numbers.turn(event),
         Body::User(said) => format!("\n-- user{}\n{}\n", cut(event), text(said, sight.context)),
         Body::System => format!("\n-- system{}\n", cut(event)),
         Body::Handoff { from, to } => {
