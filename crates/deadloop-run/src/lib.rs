@@ -65,6 +65,7 @@ pub mod making;
 mod manifest;
 mod notice;
 mod one;
+pub mod outline;
 mod outputs;
 mod own_limits;
 mod places;

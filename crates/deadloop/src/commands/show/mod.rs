@@ -8,12 +8,11 @@ use deadloop_score::{Class, LabelRow};
 use serde_json::{Value as Json, json};
 
 mod folded;
-mod found;
 mod page;
 mod pager;
 mod run;
 
-use found::{Size, lengths, size, start};
+use deadloop_run::outline::{Size, lengths, size, start};
 pub(super) use page::{Sight, transcript};
 use pager::page;
 

@@ -4,13 +4,13 @@
 use deadloop_corpus::{Body, Entry, RecordedEvent};
 use deadloop_detect::{Arguments, Channel, Kind};
 use deadloop_run::blocks::{Block, blocks};
+use deadloop_run::outline::{lengths, places};
 use deadloop_score::LabelRow;
 
 use crate::show;
 use deadloop_run::visible::{visible, visible_lines};
 
 use super::folded::{Pin, folded};
-use super::found::{lengths, places};
 use super::run::Numbers;
 
 /// How a transcript is shown.
