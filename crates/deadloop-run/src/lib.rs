@@ -15,6 +15,7 @@
 //! | a corpus counted | [`counting`] |
 //! | JSON Schemas of the files that people write | [`schemas`] |
 //! | labels proposed, reviewed, compared, merged | [`reviewing`] |
+//! | one transcript as a person reads it | [`reading`] |
 //! | one transcript explained | [`explaining`] |
 //! | a corpus on several machines | [`Parts`], [`Written`] |
 //! | a pinned case from a recording | [`cutting`] |
@@ -70,6 +71,7 @@ mod outputs;
 mod own_limits;
 mod places;
 pub mod programs;
+pub mod reading;
 pub mod reference;
 pub mod repairs;
 mod replay;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use deadloop_detect::{Chars, Value};
 use deadloop_run::explaining::{Explained, Fired, Head, NO_GUARD, Reading, Seat, Sight, Told};
 
-use super::paint::{Paint, painted};
+use crate::paint::{Paint, painted};
 use crate::show::{count, table};
 use deadloop_run::visible::{quoted, visible};
 

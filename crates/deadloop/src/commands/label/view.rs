@@ -7,7 +7,7 @@ use deadloop_run::explaining::Excerpt;
 use deadloop_score::{Class, LabelRow};
 use serde::Serialize;
 
-use crate::commands::explain::{Paint, painted};
+use crate::paint::{Paint, painted};
 use crate::show;
 use deadloop_run::reviewing::{KEYS, Session, excerpts};
 use deadloop_run::visible::visible;

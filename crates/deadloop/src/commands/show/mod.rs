@@ -7,13 +7,10 @@ use deadloop_corpus::Entry;
 use deadloop_score::{Class, LabelRow};
 use serde_json::{Value as Json, json};
 
-mod folded;
-mod page;
 mod pager;
-mod run;
 
 use deadloop_run::outline::{Size, lengths, size, start};
-pub(super) use page::{Sight, transcript};
+use deadloop_run::reading::{Sight, transcript};
 use pager::page;
 
 use crate::args::{Global, Select};

@@ -1,28 +1,31 @@
-//! Prints one transcript for a person to read: its channels and events in order, with a mark where each label begins
+//! One transcript for a person to read, as text: its channels and events in order, with a mark where each label begins
 //! and ends, and with long text folded. In a run, turns and calls are numbered, and results are folded to a few lines.
 
+mod folded;
+mod run;
+
+use crate::blocks::{Block, blocks};
+use crate::outline::{lengths, places};
 use deadloop_corpus::{Body, Entry, RecordedEvent};
 use deadloop_detect::{Arguments, Channel, Kind};
-use deadloop_run::blocks::{Block, blocks};
-use deadloop_run::outline::{lengths, places};
 use deadloop_score::LabelRow;
 
-use crate::show;
-use deadloop_run::visible::{visible, visible_lines};
+use crate::visible::{visible, visible_lines};
+use crate::words;
 
-use super::folded::{Pin, folded};
-use super::run::Numbers;
+use folded::{Pin, folded};
+use run::Numbers;
 
 /// How a transcript is shown.
-pub(crate) struct Sight<'a> {
+pub struct Sight<'a> {
     /// How many chars are shown around each mark and at both ends of a long text; `None`: all.
-    pub(crate) context: Option<usize>,
+    pub context: Option<usize>,
     /// A text that is marked wherever it occurs.
-    pub(crate) find: Option<&'a str>,
+    pub find: Option<&'a str>,
 }
 
-/// The whole text that is printed.
-pub(crate) fn transcript(entry: &Entry, labels: &[LabelRow], sight: &Sight<'_>) -> String {
+/// The whole text.
+pub fn transcript(entry: &Entry, labels: &[LabelRow], sight: &Sight<'_>) -> String {
     let mut page = heading(entry);
     for row in labels {
         page.push_str(&format!("label      {}\n", said(row)));
@@ -66,7 +69,7 @@ fn heading(entry: &Entry) -> String {
         ));
     }
     let [reasoning, answer] = lengths(t);
-    let count = |n: u64| show::count(n);
+    let count = |n: u64| words::count(n);
     lines.push((
         "chars",
         format!(
@@ -80,7 +83,7 @@ fn heading(entry: &Entry) -> String {
 }
 
 /// A label in words.
-pub(crate) fn said(row: &LabelRow) -> String {
+fn said(row: &LabelRow) -> String {
     let mut words = vec![row.class.name().to_owned()];
     words.extend(row.kind.map(Kind::name).map(str::to_owned));
     words.extend(row.channel.map(|channel| format!("in {}", channel.name())));
@@ -92,7 +95,7 @@ pub(crate) fn said(row: &LabelRow) -> String {
         ("period", row.period),
     ];
     let told = places.iter();
-    words.extend(told.filter_map(|(name, at)| Some(format!("{name} {}", show::count((*at)?)))));
+    words.extend(told.filter_map(|(name, at)| Some(format!("{name} {}", words::count((*at)?)))));
     if !row.by.is_empty() {
         words.push(format!("(by {})", visible(&row.by)));
     }
@@ -131,7 +134,7 @@ fn of_text(
     if let Some(find) = sight.find {
         pins.extend(places(text, find).map(|at| Pin::of(at, "found")));
     }
-    let count = |n: usize| show::count(n as u64);
+    let count = |n: usize| words::count(n as u64);
     format!(
         "\n-- {}, chars {} to {}\n{}\n",
         channel.name(),
@@ -205,6 +208,6 @@ fn of_event<'a>(event: &'a RecordedEvent, numbers: &mut Numbers<'a>, sight: &Sig
 fn cut(event: &RecordedEvent) -> String {
     let length = event.rest.get("length").and_then(serde_json::Value::as_u64);
     length.map_or_else(String::new, |n| {
-        format!(", of {} in all", show::several(n, "char"))
+        format!(", of {} in all", words::several(n, "char"))
     })
 }

@@ -1,13 +1,13 @@
 //! The turns and calls of a run in words, numbered from 0, as labels count them.
 
+use crate::blocks;
 use deadloop_corpus::{RecordedEvent, Transcript};
 use deadloop_detect::Channel;
-use deadloop_run::blocks;
 use deadloop_score::LabelRow;
 use serde_json::Value;
 
-use crate::show;
-use deadloop_run::visible::visible;
+use crate::visible::visible;
+use crate::words;
 
 /// The turns and calls of a transcript in words, while its events are shown in order.
 pub(super) struct Numbers<'a> {
@@ -38,7 +38,7 @@ impl<'a> Numbers<'a> {
     fn heading(&self, number: u64, event: Option<&RecordedEvent>) -> String {
         let mut head = format!(
             "\n== turn {}{}",
-            show::count(number),
+            words::count(number),
             self.marks(Channel::Turns, number)
         );
         let Some(event) = event else {
@@ -47,7 +47,7 @@ impl<'a> Numbers<'a> {
         if let Some(agent) = event.rest.get("agent").and_then(Value::as_str) {
             head.push_str(&format!(", {}", visible(agent)));
         }
-        let count = |name: &str| event.count(name).map(show::count);
+        let count = |name: &str| event.count(name).map(words::count);
         if let Some(sent) = count("tokens_in") {
             let cached = count("cached").map(|cached| format!(", {cached} of them cached"));
             head.push_str(&format!(", {sent} tokens in{}", cached.unwrap_or_default()));
@@ -63,7 +63,7 @@ impl<'a> Numbers<'a> {
         let number = self.numbers.call(id);
         format!(
             "{}{}",
-            show::count(number),
+            words::count(number),
             self.marks(Channel::Tools, number)
         )
     }
@@ -71,7 +71,7 @@ impl<'a> Numbers<'a> {
     /// Which call a result belongs to, in words.
     pub(super) fn result(&mut self, id: Option<&str>) -> String {
         match self.numbers.result(id) {
-            Some(call) => format!("of call {}", show::count(call)),
+            Some(call) => format!("of call {}", words::count(call)),
             None => "of no open call".to_owned(),
         }
     }
