@@ -7,12 +7,12 @@
 //
 // Exit codes: 0 all fine, 1 something is wrong (each finding on its own line), 2 wrong usage, 77 skipped: no Chromium.
 // CHROMIUM names the browser's program where it is not found by itself.
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { launched } from "./chromium.mjs";
-import { checkAxe, checkHistory, checkPaper, checkReview } from "./beside.mjs";
+import { checkAxe, checkHistory, checkPaper, checkReview, checkWhole } from "./beside.mjs";
 import { checkMatrix, checkPlane, checkSteps, checkVerdict } from "./plane.mjs";
 import { checkDrill, checkNumbers, checkRounding, checkSliders, checkSpeed } from "./sliders.mjs";
 
@@ -186,6 +186,7 @@ try {
     await checkReport(browser, report, shots);
     await (basename(report) === "history.html" ? checkPast : checkUse)(browser, report);
     await checkFiles(browser, report);
+    if (existsSync(join(dirname(resolve(report)), "transcripts.html"))) await checkWhole(browser, pathToFileURL(resolve(report)).href, `${basename(dirname(resolve(report)))} whole`, say, shots);
   }
   if (process.env.DEADLOOP) await checkReview(browser, process.env.DEADLOOP, shots, say);
 } finally {

@@ -126,7 +126,7 @@ export const checkNumbers = async (page, path, where, say) => {
 // of models hold it.
 export const checkDrill = async (page, url, where, say) => {
   const stray = await page.evaluate(() => {
-    const found = [...document.querySelectorAll("#drill :is(script, img, iframe, object, embed, form), a:not([href^='#'], figure a[href^='charts/'])")].map((node) => node.localName);
+    const found = [...document.querySelectorAll("#drill :is(script, img, iframe, object, embed, form), a:not([href^='#'], figure a[href^='charts/'], .command a[href^='transcripts.html#t='])")].map((node) => node.localName);
     if (document.querySelectorAll("script:not([type='application/json'])").length !== 1) found.push("a script more");
     if (/[\u202a-\u202e\u2066-\u2069\u0000\u001b]/.test(document.body.textContent)) found.push("a hidden char");
     return found;

@@ -11,7 +11,8 @@ use crate::{Score, write};
 
 use deadloop_score::measure::{DELAY, ENDED, RECALL, SAVED};
 use deadloop_score::{
-    Change, FileError, JudgeOptions, Manifest, Metric, Side, SideError, Tally, flips, wrong_rate,
+    Change, FileError, JudgeOptions, Manifest, Metric, Regions, Side, SideError, Tally, Verdicts,
+    flips, wrong_rate,
 };
 use minijinja::context;
 use minijinja::value::Serde;
@@ -79,14 +80,18 @@ const SCRIPT: &str = concat!(
 pub fn history(folders: &[PathBuf], setting: Option<&str>) -> Result<History, HistoryError> {
     let mut runs: Vec<PastRun> = Vec::new();
     let mut first: Option<(String, JudgeOptions)> = None;
-    let mut before: Option<Option<Side>> = None;
+    let mut before: Option<Left> = None;
     let names = names(folders);
     for (folder, name) in folders.iter().zip(names) {
         let manifest = Manifest::read(folder)?;
         alike(folder, &manifest, &mut first)?;
-        let (mut run, side) = past(folder, name, &manifest, setting)?;
-        run.since = before.map(|before| since(before.as_ref(), side.as_ref()));
-        before = Some(side);
+        let (mut run, did) = past(folder, name, &manifest, setting)?;
+        let left = Left {
+            corpus: manifest.corpus.hash,
+            did,
+        };
+        run.since = before.map(|before| since(&before, &left));
+        before = Some(left);
         runs.push(run);
     }
     let unit = first.map(|(_, judge)| judge.unit).unwrap_or_default();
@@ -160,21 +165,45 @@ fn alike(
     }
 }
 
-/// A run, and what it did to each transcript where it left that.
+/// What a run left of single transcripts.
+struct Left {
+    /// The hash of its corpus.
+    corpus: String,
+    did: Did,
+}
+
+/// What a setting did to each transcript.
+enum Did {
+    /// All of it.
+    All(Box<Side>),
+    /// Its verdicts, of a cell of a sweep.
+    Verdicts(Verdicts),
+    /// Nobody knows.
+    Unknown,
+}
+
+impl Did {
+    fn verdicts(&self) -> Option<Verdicts> {
+        match self {
+            Self::All(side) => Some(side.as_ref().into()),
+            Self::Verdicts(verdicts) => Some(verdicts.clone()),
+            Self::Unknown => None,
+        }
+    }
+}
+
+/// A run, and what it did to each transcript.
 fn past(
     folder: &Path,
     name: String,
     manifest: &Manifest,
     setting: Option<&str>,
-) -> Result<(PastRun, Option<Side>), HistoryError> {
-    let (setting, tally, side) = match manifest.command.as_str() {
-        "sweep" => {
-            let (setting, tally) = searched(folder, setting)?;
-            (setting, tally, None)
-        }
+) -> Result<(PastRun, Did), HistoryError> {
+    let (setting, tally, did) = match manifest.command.as_str() {
+        "sweep" => searched(folder, setting)?,
         _ => {
             let side = Side::read(folder, setting)?;
-            (side.name.clone(), side.tally(), Some(side))
+            (side.name.clone(), side.tally(), Did::All(Box::new(side)))
         }
     };
     let score = Score {
@@ -199,11 +228,11 @@ fn past(
             .collect(),
         since: None,
     };
-    Ok((run, side))
+    Ok((run, did))
 }
 
-/// The setting of a sweep that is meant, or the best one; a sweep leaves no verdicts of single transcripts.
-fn searched(folder: &Path, wanted: Option<&str>) -> Result<(String, Tally), HistoryError> {
+/// The setting of a sweep that is meant, or the best one, and its verdicts.
+fn searched(folder: &Path, wanted: Option<&str>) -> Result<(String, Tally, Did), HistoryError> {
     let data = load(folder)?;
     let is = |wanted: &str, at: usize| {
         let setting = &data.settings[at];
@@ -235,20 +264,46 @@ fn searched(folder: &Path, wanted: Option<&str>) -> Result<(String, Tally), Hist
     } else {
         ""
     };
-    Ok((format!("{best}{}", data.describe(at)), score.tally))
+    let verdicts = verdicts(folder, &data, at)?.map_or(Did::Unknown, Did::Verdicts);
+    let name = format!("{best}{}", data.describe(at));
+    Ok((name, score.tally, verdicts))
+}
+
+/// The verdicts of a setting of a sweep; `None` where its file of regions is not there, or left the setting out for its size.
+fn verdicts(folder: &Path, data: &ReportData, at: usize) -> Result<Option<Verdicts>, FileError> {
+    if let Some(board) = &data.board {
+        let cell = board.cells.iter().find(|(_, setting)| *setting == at);
+        return Ok(cell.and_then(|(number, _)| Verdicts::of_cell(&board.regions, *number)));
+    }
+    // There are no sliders over a grid of one cell.
+    let Some(regions) = Regions::read(folder)? else {
+        return Ok(None);
+    };
+    let id = &data.settings[at].id;
+    let block = regions.blocks.iter().find(|block| block.setting == *id);
+    Ok(block.and_then(|block| Verdicts::of_cell(&regions, block.first)))
 }
 
 /// What changed from one run to the next.
-fn since(before: Option<&Side>, now: Option<&Side>) -> Since {
-    let (Some(before), Some(now)) = (before, now) else {
-        return Since::Unknown("a sweep leaves no verdicts of single transcripts".into());
-    };
-    match flips(before, now) {
-        Ok(mut flips) => {
-            flips.retain(|flip| flip.change == Change::Flip);
-            Since::Flips(flips)
-        }
-        Err(why) => Since::Unknown(in_words(why.problems.first().map_or("", String::as_str))),
+fn since(before: &Left, now: &Left) -> Since {
+    if let (Did::All(before), Did::All(now)) = (&before.did, &now.did) {
+        return match flips(before, now) {
+            Ok(mut flips) => {
+                flips.retain(|flip| flip.change == Change::Flip);
+                Since::Flips(flips)
+            }
+            Err(why) => Since::Unknown(in_words(why.problems.first().map_or("", String::as_str))),
+        };
+    }
+    let unknown = |why: &str| Since::Unknown(why.into());
+    if before.corpus != now.corpus {
+        return unknown("another corpus, or other labels: of a sweep no texts are left to compare");
+    }
+    let both = before.did.verdicts().zip(now.did.verdicts());
+    match both.map(|(before, now)| before.flips(&now)) {
+        None => unknown("the sweep kept no verdicts of this setting"),
+        Some(None) => unknown("not of the same transcripts"),
+        Some(Some(flips)) => Since::Flips(flips),
     }
 }
 

@@ -3,10 +3,10 @@
 use crate::charts::{Chart, draw_all};
 use crate::data::{ComparedResults, ReportData};
 use crate::draw::DrawError;
-use crate::drill::redact;
+use crate::drill::{redact, whole_page};
 use crate::load::{LoadError, load};
 use crate::page::{PageError, pages};
-use deadloop_score::{FileError, read_text_if_named, write_bytes, write_excerpts};
+use deadloop_score::{FileError, read_text_if_named, write_bytes, write_excerpts, write_wholes};
 use std::path::{Path, PathBuf};
 
 /// Why a report could not be made.
@@ -56,6 +56,9 @@ pub fn render(dir: &Path, options: &Options) -> Result<Report, ReportError> {
         if let Some((head, opened)) = &data.opened {
             write_excerpts(dir, head, opened)?;
         }
+        if let Some((head, wholes)) = &data.wholes {
+            write_wholes(dir, head, wholes)?;
+        }
     }
     let redacted = data.redacted;
     Ok(Report {
@@ -74,7 +77,7 @@ fn comparison(path: &Path) -> Result<ComparedResults, LoadError> {
     Ok(serde_json::from_str(&text).map_err(wrong)?)
 }
 
-/// Writes `report.html`, `report.md`, `charts/*.svg` and `charts/*.csv` into `dir`; files of an earlier report that this
+/// Writes `report.html`, `report.md`, `transcripts.html`, `charts/*.svg` and `charts/*.csv` into `dir`; files of an earlier report that this
 /// one has no data for are removed.
 pub fn write(data: &ReportData, dir: &Path) -> Result<Report, ReportError> {
     let charts = draw_all(data)?;
@@ -90,6 +93,11 @@ pub fn write(data: &ReportData, dir: &Path) -> Result<Report, ReportError> {
     }
     report.put(dir.join("report.md"), pages.markdown.as_bytes())?;
     report.put(dir.join("report.html"), pages.html.as_bytes())?;
+    let beside = dir.join("transcripts.html");
+    match whole_page(data)? {
+        Some(page) => report.put(beside, page.as_bytes())?,
+        None => remove(&beside)?,
+    }
     Ok(report)
 }
 

@@ -25,7 +25,7 @@ const MANIFEST: &str = "manifest.json";
 
 /// The files of a result and what each holds, those of the report aside: that is written whole each time. What only
 /// earlier versions wrote says nothing.
-pub const RESULT_FILES: [(&str, &str); 24] = [
+pub const RESULT_FILES: [(&str, &str); 25] = [
     (
         "arguments.csv",
         "`repair`: the arguments of recorded calls that are no JSON, and what each variant makes of them",
@@ -95,17 +95,25 @@ pub const RESULT_FILES: [(&str, &str); 24] = [
         "`tune`, `repair`: what to run, per model; the head says verdict, reason and figures",
     ),
     (
+        "transcripts.jsonl.zst",
+        "all of the text of these transcripts, for the page beside the report",
+    ),
+    (
         MANIFEST,
         "versions, hash of the corpus, grid, seed, options, counts, time, machine: enough to run it again",
     ),
 ];
 
 /// The files of the report and what each holds, the charts aside.
-pub const REPORT_FILES: [(&str, &str); 2] = [
+pub const REPORT_FILES: [(&str, &str); 3] = [
     ("report.html", "the report, one offline page"),
     (
         "report.md",
         "the report as Markdown, for a terminal or a review",
+    ),
+    (
+        "transcripts.html",
+        "all of the text of the transcripts that the report opens, up to 200 000 chars each",
     ),
 ];
 

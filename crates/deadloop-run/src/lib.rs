@@ -17,6 +17,7 @@
 //! | a corpus counted | [`counting`] |
 //! | JSON Schemas of the files that people write | [`schemas`] |
 //! | labels proposed, reviewed, compared, merged | [`reviewing`] |
+//! | one transcript as a person reads it | [`reading`] |
 //! | one transcript explained | [`explaining`] |
 //! | a corpus on several machines | [`Parts`], [`Written`] |
 //! | a pinned case from a recording | [`cutting`] |
@@ -51,6 +52,7 @@
 )]
 
 mod asking;
+pub mod blocks;
 pub mod budgets;
 pub mod checking;
 pub mod counting;
@@ -69,11 +71,14 @@ pub mod making;
 mod manifest;
 mod notice;
 mod one;
+pub mod outline;
 mod outputs;
 mod own_limits;
 pub mod pinning;
 mod places;
 pub mod programs;
+pub mod reading;
+pub mod reference;
 pub mod repairs;
 mod replay;
 mod request;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 pub(crate) use deadloop_run::{Code, Failure, RunResult as Outcome};
 
 use crate::show;
-use crate::visible::visible_lines;
+use deadloop_run::visible::visible_lines;
 
 /// Prints the chain of an error on stderr and gives the process its exit code.
 pub(crate) fn report(outcome: Outcome) -> ExitCode {

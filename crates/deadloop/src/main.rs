@@ -14,6 +14,7 @@ mod fitting;
 mod host;
 mod interrupt;
 mod opening;
+mod paint;
 mod progress;
 mod proposing;
 mod rendering;

@@ -13,7 +13,7 @@ pub(crate) use deadloop_run::{count, number, per, percent, several, typed};
 use crate::args::Global;
 use crate::exit::{Code, Outcome};
 use crate::fitting;
-use crate::visible::visible_lines;
+use deadloop_run::visible::visible_lines;
 
 /// How many columns the terminal has that reads stdout: what `COLUMNS` says, else what the terminal says. `None` where
 /// stdout is no terminal and `COLUMNS` is not set: then nothing is wrapped.

@@ -29,7 +29,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use deadloop_score::measure::F1;
-use deadloop_score::{Advice, Consistency, ExcerptsHead, Interval, Opened, Ruling};
+use deadloop_score::{
+    Advice, Consistency, ExcerptsHead, Interval, Opened, Ruling, Whole, WholesHead,
+};
 
 /// The name of the rows of all models together.
 pub const ALL_MODELS: &str = "*";
@@ -66,6 +68,8 @@ pub struct ReportData {
     pub board: Option<Board>,
     /// The transcripts that are opened, and what was left out; `None` where no outcomes were written.
     pub opened: Option<(ExcerptsHead, Vec<Opened>)>,
+    /// The whole of opened transcripts, and what was left out; `None` where no texts are kept.
+    pub wholes: Option<(WholesHead, Vec<Whole>)>,
     /// What `deadloop compare` found, where that was asked for.
     pub comparison: Option<ComparedResults>,
     /// Several runs over time; `None` for the report of one folder.

@@ -37,6 +37,8 @@ pub(super) struct Open {
     /// What the offline finder says where a wrong alarm is; empty elsewhere.
     looks_like: String,
     parts: Vec<Shown>,
+    /// Whether all of it is on the page beside this one.
+    whole: bool,
     /// The calls of a run.
     calls: Option<calls::Shown>,
     command: String,
@@ -91,9 +93,16 @@ impl Open {
             looks_like: shown(&one.looks_like),
             parts: one.parts.iter().map(text::shown).collect(),
             calls: view.calls(one),
+            whole: is_whole(data, &row.transcript),
             command: command(row),
         })
     }
+}
+
+/// Whether the page of whole transcripts has it.
+fn is_whole(data: &ReportData, transcript: &str) -> bool {
+    let mut wholes = data.wholes.iter().flat_map(|(_, wholes)| wholes);
+    wholes.any(|whole| whole.transcript == transcript)
 }
 
 impl View<'_> {
@@ -232,7 +241,7 @@ fn checkpoints(data: &ReportData, setting: usize) -> Vec<u64> {
 }
 
 /// An id as a link writes it: letters, digits and a few more, all else as `%` and its bytes.
-fn link(id: &str) -> String {
+pub(super) fn link(id: &str) -> String {
     let byte = |b: u8| match b {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => char::from(b).into(),
         b => format!("%{b:02X}"),

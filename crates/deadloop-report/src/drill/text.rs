@@ -3,7 +3,7 @@
 use super::calls;
 use crate::data::ReportData;
 use crate::numbers::count;
-use crate::visible::in_lines;
+use crate::visible::{in_lines, visible};
 use deadloop_score::Part;
 use serde::Serialize;
 
@@ -26,6 +26,39 @@ pub(super) struct RunInfo {
 
 /// A part of the text, cut where something begins or ends.
 pub(super) fn shown(part: &Part) -> Shown {
+    let place = match part.channel.as_str() {
+        // Calls and turns are numbered in the text itself, not by its chars.
+        channel @ ("tools" | "turns") => format!("{channel}, as text"),
+        channel => format!(
+            "{channel}, chars {} to {} of {}",
+            count(part.from),
+            count(part.from + part.text.chars().count() as u64),
+            count(part.of)
+        ),
+    };
+    Shown {
+        place,
+        runs: runs(part),
+    }
+}
+
+/// A part of a whole transcript: what it is stands before it.
+pub(super) fn stretch(part: &Part) -> Shown {
+    let what = visible(&part.channel).into_owned();
+    let chars = part.text.chars().count() as u64;
+    let place = match (chars, part.of) {
+        (0, _) => what,
+        (chars, of) if chars == of => format!("{what}, {} chars", count(of)),
+        _ => shown(part).place,
+    };
+    Shown {
+        place,
+        runs: runs(part),
+    }
+}
+
+/// The text, cut where something begins or ends.
+fn runs(part: &Part) -> Vec<RunInfo> {
     let mut runs: Vec<RunInfo> = Vec::new();
     let mut copy = 0;
     for (at, c) in (part.from..).zip(part.text.chars()) {
@@ -55,24 +88,18 @@ pub(super) fn shown(part: &Part) -> Shown {
             }),
         }
     }
-    let end = part.from + part.text.chars().count() as u64;
-    let place = match part.channel.as_str() {
-        // Calls and turns are numbered in the text itself, not by its chars.
-        channel @ ("tools" | "turns") => format!("{channel}, as text"),
-        channel => format!(
-            "{channel}, chars {} to {} of {}",
-            count(part.from),
-            count(end),
-            count(part.of)
-        ),
-    };
-    Shown { place, runs }
+    runs
 }
 
 /// Hides what transcripts say: letters become `x`, digits `0`; white space, punctuation and the copies stay. What
 /// was hidden before stays as it is.
 pub(crate) fn redact(data: &mut ReportData) {
     data.redacted = true;
+    for whole in data.wholes.iter_mut().flat_map(|(_, wholes)| wholes) {
+        for part in &mut whole.parts {
+            part.text = hide(&part.text);
+        }
+    }
     let Some((head, opened)) = &mut data.opened else {
         return;
     };

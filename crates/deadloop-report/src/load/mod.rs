@@ -16,7 +16,7 @@ use board::Source;
 use deadloop_score::replay::detect::Unit as Counted;
 use deadloop_score::{
     BELOW, FileError, IntervalRow, Measure, Metric, Regions, Results, Rows, ScoreRows, Table, Why,
-    measures, read_excerpts, read_text_if_named,
+    measures, read_excerpts, read_text_if_named, read_wholes,
 };
 use outcomes::outcomes;
 use parts::{Overview, Parts};
@@ -79,6 +79,7 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
     let single = results.choice.is_none() && results.manifest.settings.len() < 2;
     outcomes(dir, single, &mut settings, &mut data)?;
     data.opened = read_excerpts(dir)?;
+    data.wholes = read_wholes(dir)?;
     data.redacted = data.opened.as_ref().is_some_and(|(head, _)| head.redacted);
     data.settings = settings.list;
     data.board = match Regions::of_grid(dir)? {

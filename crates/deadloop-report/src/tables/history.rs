@@ -106,5 +106,8 @@ fn flipped(before: &PastRun, now: &PastRun) -> Option<Table> {
     let title = format!("Flips from {} to {}", before.name, now.name);
     let rows = flips.iter().map(row).collect();
     let table = Table::new(&title, "The worse ones first.", columns, rows)?;
-    Some(table.cut(SHOWN, "outcomes.parquet of both"))
+    Some(table.cut(
+        SHOWN,
+        "outcomes.parquet of both; of a sweep in regions.jsonl.zst",
+    ))
 }

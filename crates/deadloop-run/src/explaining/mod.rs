@@ -6,6 +6,7 @@
 //! | facts against thresholds, and what "near" is | [`Sight`] |
 //! | where copies of a unit are | `copies` |
 //! | which text is shown | [`Source`], [`Excerpt`] |
+//! | all of the transcript, with the same marks | [`Question::whole`] |
 //! | why it fired, in a line | [`Told::why`] |
 
 mod copies;
@@ -14,6 +15,7 @@ mod explained;
 mod loose;
 mod near;
 mod question;
+mod whole;
 mod words;
 
 pub use excerpt::{Excerpt, Mark, Source};

@@ -9,11 +9,12 @@ use deadloop_detect::{
     Units, Value,
 };
 use deadloop_replay::{Interrupted, Plan, Stop, has_turns};
-use deadloop_score::{Case, Evidence, JudgeOptions, Span};
+use deadloop_score::{Case, Evidence, JudgeOptions, Part, Span, WHOLE_CHARS};
 
 use super::excerpt::{Excerpt, Mark as Point, Source};
 use super::explained::{Explained, Fired, Head, Label, Reading, Seat, Told};
 use super::near::{Sight, sights, sights_in_run, telling};
+use super::whole::{is_long, whole};
 use crate::failure::{Code, RunResult};
 use crate::host::Host;
 use crate::programs;
@@ -36,6 +37,18 @@ pub struct Question<'a> {
 }
 
 impl Question<'_> {
+    /// The whole transcript with the marks of what a setting did to it; `None` where it is longer than [`WHOLE_CHARS`] allow.
+    pub fn whole(&self, told: &Told) -> Option<Vec<Part>> {
+        if is_long(self.transcript, WHOLE_CHARS.0) {
+            return None;
+        }
+        let all = Question {
+            context: u64::MAX,
+            ..*self
+        };
+        Some(whole(self.transcript, &all.text(told)))
+    }
+
     /// Runs every setting over the transcript, as a replay does, and looks at what its members saw.
     ///
     /// # Errors

@@ -18,6 +18,7 @@ mod keys;
 mod merging;
 mod proposals;
 mod rows;
+mod seen;
 mod session;
 mod sitting;
 
@@ -28,5 +29,6 @@ pub use merging::{Merged, merged, reviewed};
 pub use proposals::{
     Proposed, loop_rate, narrowed, of_class, proposed, proposed_json, uncertain, write_proposals,
 };
+pub use seen::excerpts;
 pub use session::{Effect, Key, Session};
 pub use sitting::{Review, Sight, Sitting};

@@ -10,9 +10,11 @@ use deadloop_detect::{Alarm, Blind, Event, Feeds};
 use deadloop_stream::{Heard, RefusedCall, Step, ToldEvent, Watched};
 
 mod input;
+mod parts;
 mod record;
 
 pub use input::{Input, Piped};
+pub use parts::{Parts, Think};
 pub use record::Record;
 
 /// The model of a stream that does not name one.

@@ -11,7 +11,7 @@ use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::settings;
 use crate::show;
-use crate::visible::visible;
+use deadloop_run::visible::visible;
 
 pub(crate) const HELP: &str = "Example:\n  deadloop check-cases tests/cases/*.toml --settings settings.toml\n\nA case:\n  [[case]]\n  name = \"a menu that repeats\"\n  text = [\"Fine.\\n⟦onset⟧\", { repeat = \"Try again.\\n\", times = 90 }]\n  expect = { alarm = true, between = [\"onset\", \"onset+600\"], kind = \"short-sequence\" }\n\nor expect = { alarm = false }. With todo = \"reason\" the case may fail, and the command says so once it holds.\n\nExit codes: 0 all cases hold, 4 there are no cases, 100 some do not hold.";
 

@@ -10,8 +10,8 @@ use serde_json::{Value as Json, json};
 
 use crate::args::Global;
 use crate::exit::{Code, Outcome};
-use crate::visible::visible_lines;
 use crate::{settings, show};
+use deadloop_run::visible::visible_lines;
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop detectors\n  deadloop detectors periodic\n  deadloop detectors --explain tuned/settings.toml\n  deadloop detectors periodic --grid > grid.toml\n  deadloop tune CORPUS --grid grid.toml";
 

@@ -1,25 +1,21 @@
 //! `deadloop export`: a tuned setting as the configuration of a guard that people already run, what that cannot say,
 //! and what it costs on a corpus.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use deadloop_detect::{Chars, Event, Settings, Unit};
-use deadloop_replay::{Guards, Job, Plan, run as replayed};
+use deadloop_detect::{Settings, Unit};
 use deadloop_score::measure::{DELAY, RECALL};
-use deadloop_score::{Count, Evidence, Tally, wrong_rate};
+use deadloop_score::{Count, wrong_rate};
 use serde_json::{Value, json};
 
 use crate::args::{Global, Judge, Select};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
-use crate::progress::watched;
 use crate::{settings, show};
-use deadloop_run::engines::{ENGINES, Engine, Exported};
-use deadloop_run::failed;
-use deadloop_run::programs;
-use deadloop_run::{Wanted, survey};
+use deadloop_run::Wanted;
+use deadloop_run::engines::{ENGINES, Engine, Exported, Measured, measured, recorded_token};
 
 /// What its help ends with.
 pub(crate) const HELP: &str = "Examples:\n  deadloop export tuned/settings.toml --to vllm > body.json\n  deadloop export tuned/settings.toml --to litellm --corpus recordings/ --split test\n\nThe configuration goes to stdout, everything else to stderr. The command lists what the configuration cannot say; it never asks for less than the setting does. With --corpus it measures what that costs: it replays the setting and its twin, a setting that behaves like the exported configuration. Engines count tokens, and a token is taken for --chars-per-token chars.";
@@ -73,36 +69,17 @@ fn token(args: &Export) -> Outcome<f64> {
         (Token::Recorded, None) => Err(Code::Usage.error(format!(
             "{said}: expected --corpus with recordings that count tokens"
         ))),
-        (Token::Recorded, Some(path)) => recorded(args, path)?.ok_or_else(|| {
-            let path = path.display();
-            Code::Usage.error(format!(
-                "{said}: no event of {path} has `tokens`; give the number of chars"
-            ))
-        }),
-    }
-}
-
-/// Chars per token over the events that count tokens, in the selected transcripts: those of the model, where
-/// one is named.
-fn recorded(args: &Export, path: &Path) -> Outcome<Option<f64>> {
-    let selection = args.select.selection()?;
-    let corpus = deadloop_run::open(path)?;
-    let (mut chars, mut tokens) = (0_u64, 0_u64);
-    // What cannot be read is told by whoever measures.
-    for entry in corpus.entries().filter_map(Result::ok) {
-        let model = entry.transcript.model.as_str();
-        if !selection.matches(&entry) || args.model.as_deref().is_some_and(|own| own != model) {
-            continue;
-        }
-        let counted = entry.transcript.events.iter();
-        for (event, n) in counted.filter_map(|event| Some((event, event.tokens?))) {
-            if let Event::Text(_, text) = event.seen() {
-                chars += Chars::of(text).0;
-                tokens += n;
-            }
+        (Token::Recorded, Some(path)) => {
+            recorded_token(path, &args.select.selection()?, args.model.as_deref())?.ok_or_else(
+                || {
+                    let path = path.display();
+                    Code::Usage.error(format!(
+                        "{said}: no event of {path} has `tokens`; give the number of chars"
+                    ))
+                },
+            )
         }
     }
-    Ok((tokens > 0).then(|| chars as f64 / tokens as f64))
 }
 
 pub(super) fn run(args: &Export, global: Global) -> Outcome {
@@ -124,52 +101,21 @@ pub(super) fn run(args: &Export, global: Global) -> Outcome {
     }));
     let original = Settings::of(setting.clone());
     let rows = match &args.corpus {
-        Some(corpus) => measured(args, corpus, [&original, &exported.twin], global)?,
+        Some(corpus) => {
+            let wanted = Wanted {
+                path: corpus,
+                selection: args.select.selection()?,
+                by: &[],
+                entry: None,
+                host: &Terminal::of(global),
+            };
+            let (skips, judging) = (args.select.skips(), args.judge.judging());
+            let both = [&original, &exported.twin];
+            measured(both, wanted, skips, &judging, args.judge.chunks)?
+        }
         None => Vec::new(),
     };
     tell(args, (engine, &exported, token), &rows, global)
-}
-
-/// What a setting did on the recordings: a tally, and the unit that it counts in.
-type Measured = (Unit, Tally);
-
-/// The setting and its twin on the recordings.
-fn measured(
-    args: &Export,
-    corpus: &Path,
-    both: [&Settings; 2],
-    global: Global,
-) -> Outcome<Vec<Measured>> {
-    let mut plan = Plan::default();
-    let cells = both.map(|settings| plan.add_settings(settings));
-    let running = programs::start(&plan, &Terminal::of(global))?;
-    let surveyed = survey(Wanted {
-        path: corpus,
-        selection: args.select.selection()?,
-        by: &[],
-        entry: None,
-        host: &Terminal::of(global),
-    })?;
-    surveyed.accept(args.select.skips(), &Terminal::of(global))?;
-    surveyed.tell_rejected(&Terminal::of(global));
-    let judge = args.judge.judging().options_for(&surveyed.cases)?;
-    let job = Job {
-        corpus: &surveyed.corpus,
-        ids: &surveyed.ids(),
-        subject: &Guards {
-            plan: &plan,
-            programs: &running,
-            chunks: args.judge.chunks,
-        },
-    };
-    let ran = watched("replaying", global.quiet, |watch| {
-        replayed(&job, None, watch)
-    });
-    let records = ran.map_err(failed)?.records;
-    programs::tell_errors(&records, &Terminal::of(global));
-    let evidence = Evidence::new(&plan, &surveyed.cases, &records)?;
-    let tally = |cell: usize| (judge.unit, evidence.tally(cell, &evidence.all(), &judge));
-    Ok(cells.into_iter().map(tally).collect())
 }
 
 /// Prints the configuration, what it cannot say, and how it scored where there was a corpus.

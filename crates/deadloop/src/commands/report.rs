@@ -179,8 +179,9 @@ fn budget(args: &Report, dir: &Path, global: Global) -> Outcome {
 
 /// What a redacted folder may be passed on with, and what to look at first.
 const SAFE: &str = "\
-redacted, for good: the letters and digits of the transcripts are hidden in report.html and excerpts.jsonl.zst
-safe to share: report.html, report.md, charts/, the tables, regions.jsonl.zst: none of them holds text of a transcript
+redacted, for good: the letters and digits of the transcripts are hidden in report.html, transcripts.html and the
+two files that they are made from (excerpts.jsonl.zst, transcripts.jsonl.zst)
+safe to share: report.html, transcripts.html, report.md, charts/, the tables, regions.jsonl.zst: none of them holds text of a transcript
 look first at: ids, groups and names of models (in all of them); settings.toml; outcomes (`error`, `detail`: what
 programs said); rejected.jsonl (what was wrong with a line); manifest.json (paths and arguments)";
 

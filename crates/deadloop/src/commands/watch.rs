@@ -10,21 +10,18 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
 use clap::{Args, ValueEnum};
-use deadloop_corpus::{StreamFormat, StreamReader, ThinkOptions, ThinkRules};
+use deadloop_corpus::StreamFormat;
 use deadloop_detect::{Alarm, Blind, Event, Guards, Kind, Setting, Settings, Units};
-use deadloop_stream::Watched;
 use serde_json::json;
 
-use deadloop_run::watching::{
-    BlindOf, Mender, News, Piped, Record, Seen, Shared, UNNAMED, Watching,
-};
+use deadloop_run::watching::{Mender, News, Parts, Piped, Record, Seen, Shared, Think, UNNAMED};
 
 use crate::args::Global;
 use crate::commands::repair::Live;
 use crate::exit::{Code, Outcome};
 use crate::interrupt;
-use crate::visible::visible;
 use crate::{settings, show};
+use deadloop_run::visible::visible;
 
 pub(crate) const HELP: &str = "Examples:\n  curl -N … | deadloop watch --settings settings.toml --model qwen3-8b\n  curl -N … | deadloop watch --settings settings.toml --passthrough | ./client\n  ollama run qwen3 'Plan my trip.' | deadloop watch --json\n  curl -N … | deadloop watch --think open    # the prompt ends with <think>\n\nThe stream is plain text (with <think>…</think> before the answer), JSON lines (events of a transcript, Ollama) or server-sent events (OpenAI chat completions and responses, Anthropic messages). The format is detected from the content. The guard is that of the first model that the stream names, or of --model. A guard that refuses (response = \"refuse\") is told, and the stream goes on. At an alarm the program ends at once, so that the writer of the stream finds the pipe closed. With --passthrough the copy ends with the event that raised the alarm: at its char in plain text, else at its line.\n\nExit codes: 0 the stream ended and no guard stopped it, 2 nothing came, or nothing that could be read, or with --strict a guard that the stream cannot feed, 10 alarm, 130 interrupted.";
 
@@ -161,60 +158,6 @@ impl Mender for Live {
 
     fn take(&mut self) -> Vec<u8> {
         Self::take(self)
-    }
-}
-
-/// How thinking is separated: by the rules of the settings, changed by words of the command line.
-struct Think {
-    rules: ThinkRules,
-    words: Vec<String>,
-}
-
-impl Think {
-    fn of(&self, model: &str) -> Result<ThinkOptions, String> {
-        let words = self.words.iter().map(String::as_str);
-        self.rules.options(model).with_words(words)
-    }
-}
-
-/// What a watch is made of.
-struct Parts {
-    guards: Guards,
-    think: Think,
-    mender: Option<Box<dyn Mender>>,
-    record: Option<Record>,
-    settings: Settings,
-}
-
-impl Parts {
-    /// The watch itself.
-    fn watching<'a>(
-        self,
-        model: Option<String>,
-        from: Option<StreamFormat>,
-        (strict, shared): (bool, &'a Shared),
-    ) -> Watching<'a> {
-        let (guards, think, settings) = (self.guards, self.think, self.settings);
-        let said = model.clone().unwrap_or_else(|| UNNAMED.to_owned());
-        // The words were checked before.
-        let options = think.of(&said).unwrap_or_default();
-        let reader = StreamReader::new("stdin", from, options);
-        let guard = guards.guard(&said);
-        let watched = match model {
-            Some(_) => Watched::with(guard, reader),
-            None => {
-                let by_model = move |model: &str| think.of(model).unwrap_or_default();
-                Watched::with(guard, reader.splitting_by(by_model)).by_model(guards)
-            }
-        };
-        let blind: BlindOf = Box::new(move |named, feeds| {
-            let model = model.as_deref().or(named).unwrap_or(UNNAMED);
-            settings.for_model(model).blind(feeds)
-        });
-        Watching::new(watched, shared)
-            .mending(self.mender)
-            .recording(self.record)
-            .looking_for_blind(blind, strict)
     }
 }
 

@@ -70,10 +70,6 @@ fn runs_in_their_order_have_the_figures_of_their_scores_and_the_flips_between_th
     let rows: Vec<&str> = told.lines().filter(|line| line.contains("20")).collect();
     assert!(told.contains("better") && told.contains("worse"), "{told}");
     assert!(told.contains("no verdict changed"), "{told}");
-    assert!(
-        told.contains("not comparable"),
-        "a sweep has no verdicts: {told}"
-    );
     assert!(!rows.is_empty(), "{told}");
 
     // The figures of a replay are those of its scores, to the last digit.
@@ -114,6 +110,7 @@ fn runs_in_their_order_have_the_figures_of_their_scores_and_the_flips_between_th
         }
     }
     let page = String::from_utf8(read("deadloop-history/history.html")).expect("it is UTF-8");
+    assert!(page.contains("Flips from new to swept"));
     for part in [
         "Runs over time",
         "Flips from old to new",
@@ -130,6 +127,76 @@ fn runs_in_their_order_have_the_figures_of_their_scores_and_the_flips_between_th
     );
     assert_eq!(before, read("deadloop-history/history.html"));
     assert!(at.join("old/report.html").exists() && !at.join("old/history.html").exists());
+}
+
+/// The verdicts of a cell of a sweep are those of a replay of its setting, transcript by transcript.
+#[test]
+fn a_sweep_flips_what_a_replay_of_its_setting_flips() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let at = dir.path();
+    let guard = |values: &str| {
+        format!("[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nmin_repeats = {values}\n")
+    };
+    file(at, "old.toml", &guard("20"));
+    for (name, value) in [("three", "3"), ("five", "5")] {
+        file(at, &format!("{name}.toml"), &guard(value));
+        file(
+            at,
+            &format!("{name}-grid.toml"),
+            &guard(&format!("[{value}]")),
+        );
+    }
+    file(at, "grid.toml", &guard("[3, 5]"));
+    let run = |command: &str, option: &str, given: &str, out: &str, more: &[&str]| {
+        let words = [command, STARTER, option, given, "--out", out, "--quiet"];
+        made(at, &[&words[..], more].concat());
+    };
+    run("replay", "--settings", "old.toml", "old", &[]);
+    run("sweep", "--grid", "grid.toml", "swept", &[]);
+    run("sweep", "--grid", "grid.toml", "few", &["--limit", "40"]);
+    let rows = |folders: &[&str]| -> Vec<(String, String)> {
+        let words = [&["report"], folders, &["--json"]].concat();
+        let out = deadloop_in(at, &words);
+        assert_eq!(code(&out), Some(0), "{}", stderr(&out));
+        let told: serde_json::Value = serde_json::from_str(&stdout(&out)).expect("JSON");
+        let runs = told["runs"].as_array().expect("runs");
+        let text =
+            |run: &serde_json::Value, name: &str| run[name].as_str().expect("a text").to_owned();
+        let row = |run| (text(run, "setting"), text(run, "since the run before"));
+        runs.iter().map(row).collect()
+    };
+    let flips = |page: &str| -> Vec<String> {
+        let (_, table) = page.split_once("Flips from old to ").expect("they flip");
+        let (table, _) = table.split_once("</table>").expect("a table");
+        let body = table.split_once("<tbody").expect("rows").1;
+        let cells = body.split("<tr").skip(1).map(|row| {
+            let cells: Vec<&str> = row.split("<td").collect();
+            // The label is known of a loop alone.
+            [cells[1], cells[4], cells[5]].concat()
+        });
+        let mut cells: Vec<String> = cells.collect();
+        cells.sort_unstable();
+        cells
+    };
+    let page = || std::fs::read_to_string(at.join("deadloop-history/history.html")).expect("UTF-8");
+    let told = rows(&["old", "swept"]);
+    let best = if told[1].0.contains('5') {
+        "five"
+    } else {
+        "three"
+    };
+    assert!(told[1].1.contains("better"), "{told:?}");
+    let of_sweep = flips(&page());
+    run("replay", "--settings", &format!("{best}.toml"), "best", &[]);
+    assert_eq!(rows(&["old", "best"])[1].1, told[1].1);
+    assert_eq!(flips(&page()), of_sweep);
+    assert_eq!(rows(&["best", "swept"])[1].1, "no verdict changed");
+    // A grid of one cell has no sliders, and verdicts all the same.
+    run("sweep", "--grid", &format!("{best}-grid.toml"), "one", &[]);
+    assert_eq!(rows(&["swept", "one"])[1].1, "no verdict changed");
+    // Other transcripts are not compared, and why is said.
+    assert_eq!(rows(&["swept", "few"])[1].1, "not comparable");
+    assert!(page().contains("not of the same transcripts"));
 }
 
 #[test]

@@ -141,6 +141,25 @@ fn text_of_strangers_stays_text_and_can_be_hidden_or_left_out() {
         "the text is there to be read"
     );
     assert!(page.len() < 2_000_000, "{} bytes", page.len());
+    // All of a transcript is on the page beside, where it is not too long, and a link leads there.
+    let beside =
+        || std::fs::read_to_string(Path::new(&out).join("transcripts.html")).expect("it is there");
+    let whole = beside();
+    assert!(
+        whole.contains("onerror=alert") && !whole.contains("<img") && !whole.contains("<script")
+    );
+    assert!(whole.contains("default-src &#x27;none&#x27;") && !whole.contains('\u{202e}'));
+    let links = |page: &str| page.matches("href=\"transcripts.html#t=").count();
+    let sections = whole.matches("<section class=\"whole\"").count();
+    assert!(
+        links(&page) == sections && sections > 0,
+        "{sections} of {}",
+        links(&page)
+    );
+    assert!(
+        whole.contains("are not here: at most 200"),
+        "the long one is left out"
+    );
     deadloop(&["report", &out, "--redact", "-q"]);
     let redacted = html(&out);
     assert!(!redacted.contains("onerror") && redacted.contains("&lt;xxx xxx=x xxxxxxx=xxxxx"));
@@ -148,11 +167,21 @@ fn text_of_strangers_stays_text_and_can_be_hidden_or_left_out() {
         redacted.matches("<mark").count(),
         page.matches("<mark").count()
     );
+    let hidden = beside();
+    assert!(!hidden.contains("onerror") && hidden.contains("Letters and digits are hidden"));
+    assert_eq!(
+        hidden.matches("<mark").count(),
+        whole.matches("<mark").count()
+    );
     let bare = path(dir.path(), "bare");
     deadloop(&["replay", &corpus, "--out", &bare, "--no-excerpts", "-q"]);
     assert!(!html(&bare).contains("onerror"), "no text was to be kept");
     let packed = std::fs::read(Path::new(&bare).join("excerpts.jsonl.zst")).expect("it is there");
     assert!(packed.len() < 2_000, "{} bytes without text", packed.len());
+    for name in ["transcripts.html", "transcripts.jsonl.zst"] {
+        assert!(!Path::new(&bare).join(name).exists(), "{name}");
+    }
+    assert!(!html(&bare).contains("href=\"transcripts.html"));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use anstyle::{AnsiColor, Style};
 use deadloop_run::checking::{Check, Finding, Severity, count};
 
 use crate::show;
-use crate::visible::visible;
+use deadloop_run::visible::visible;
 
 /// Findings of a kind that are shown, unless all are asked for.
 const SHOWN: usize = 5;

@@ -1,6 +1,6 @@
 //! `deadloop explain`: explains what one or several settings did to one transcript, of a corpus or of a result.
 //!
-//! `deadloop_run::explaining` makes the explanation; `words` and `paint` show it, as tables and as text in colours.
+//! `deadloop_run::explaining` makes the explanation; `words` shows it as tables, and `paint` of the program text in colours.
 
 use std::path::{Path, PathBuf};
 
@@ -9,10 +9,7 @@ use clap::{Args, Parser};
 use deadloop_corpus::{Selection, Transcript, is_named};
 use deadloop_score::Manifest;
 
-mod paint;
 mod words;
-
-pub(crate) use paint::{Paint, painted};
 
 use super::replay::named;
 use crate::args::{Cli, Global, Judge, OnBad};
@@ -20,6 +17,7 @@ use crate::commands::Command;
 use crate::commands::repair::{step_lines, steps};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
+use crate::paint::Paint;
 use crate::show;
 use deadloop_run::explaining::Question;
 use deadloop_run::{Wanted, survey};

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use deadloop_detect::{Chars, Value};
 use deadloop_run::explaining::{Explained, Fired, Head, NO_GUARD, Reading, Seat, Sight, Told};
 
-use super::paint::{Paint, painted};
+use crate::paint::{Paint, painted};
 use crate::show::{count, table};
-use crate::visible::{quoted, visible};
+use deadloop_run::visible::{quoted, visible};
 
 /// How many chars of a repeated unit a table shows.
 const UNIT: usize = 24;

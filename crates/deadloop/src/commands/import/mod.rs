@@ -13,12 +13,12 @@ use deadloop_corpus::{
 };
 use deadloop_score::Case;
 
-use super::show::{Sight, transcript};
 use crate::args::{Global, OnBad};
 use crate::exit::{Code, Failure, Outcome};
 use crate::progress::watched;
 use crate::proposing::label_all;
 use crate::show::{self, typed};
+use deadloop_run::reading::{Sight, transcript};
 
 mod carried;
 mod target;

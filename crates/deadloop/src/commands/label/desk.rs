@@ -8,12 +8,12 @@ use console::{Key as Pressed, Term, truncate_str};
 use deadloop_score::LabelRow;
 
 use super::view::{Page, keys, page};
-use crate::commands::explain::Paint;
 use crate::exit::Outcome;
 use crate::fitting::folded;
+use crate::paint::Paint;
 use crate::show;
-use crate::visible::visible;
 use deadloop_run::reviewing::{HELP, Key, Press, Review, Sight, Sitting, named};
+use deadloop_run::visible::visible;
 
 /// The least context that a page is cut down to, in chars, where a terminal is small.
 const LEAST: u64 = 30;

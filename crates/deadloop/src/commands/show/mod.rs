@@ -7,21 +7,17 @@ use deadloop_corpus::Entry;
 use deadloop_score::{Class, LabelRow};
 use serde_json::{Value as Json, json};
 
-mod folded;
-mod found;
-mod page;
 mod pager;
-mod run;
 
-use found::{Size, lengths, size, start};
-pub(super) use page::{Sight, transcript};
+use deadloop_run::outline::{Size, lengths, size, start};
+use deadloop_run::reading::{Sight, transcript};
 use pager::page;
 
 use crate::args::{Global, Select};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::show::{self, typed};
-use crate::visible::visible;
+use deadloop_run::visible::visible;
 use deadloop_run::{Surveyed, Wanted, open, survey_with};
 
 /// The text after the options in the help.

@@ -1,27 +1,31 @@
-//! Prints one transcript for a person to read: its channels and events in order, with a mark where each label begins
+//! One transcript for a person to read, as text: its channels and events in order, with a mark where each label begins
 //! and ends, and with long text folded. In a run, turns and calls are numbered, and results are folded to a few lines.
 
+mod folded;
+mod run;
+
+use crate::blocks::{Block, blocks};
+use crate::outline::{lengths, places};
 use deadloop_corpus::{Body, Entry, RecordedEvent};
 use deadloop_detect::{Arguments, Channel, Kind};
 use deadloop_score::LabelRow;
 
-use crate::show;
 use crate::visible::{visible, visible_lines};
+use crate::words;
 
-use super::folded::{Pin, folded};
-use super::found::{lengths, places};
-use super::run::Numbers;
+use folded::{Pin, folded};
+use run::Numbers;
 
 /// How a transcript is shown.
-pub(crate) struct Sight<'a> {
+pub struct Sight<'a> {
     /// How many chars are shown around each mark and at both ends of a long text; `None`: all.
-    pub(crate) context: Option<usize>,
+    pub context: Option<usize>,
     /// A text that is marked wherever it occurs.
-    pub(crate) find: Option<&'a str>,
+    pub find: Option<&'a str>,
 }
 
-/// The whole text that is printed.
-pub(crate) fn transcript(entry: &Entry, labels: &[LabelRow], sight: &Sight<'_>) -> String {
+/// The whole text.
+pub fn transcript(entry: &Entry, labels: &[LabelRow], sight: &Sight<'_>) -> String {
     let mut page = heading(entry);
     for row in labels {
         page.push_str(&format!("label      {}\n", said(row)));
@@ -65,7 +69,7 @@ fn heading(entry: &Entry) -> String {
         ));
     }
     let [reasoning, answer] = lengths(t);
-    let count = |n: u64| show::count(n);
+    let count = |n: u64| words::count(n);
     lines.push((
         "chars",
         format!(
@@ -79,7 +83,7 @@ fn heading(entry: &Entry) -> String {
 }
 
 /// A label in words.
-pub(crate) fn said(row: &LabelRow) -> String {
+fn said(row: &LabelRow) -> String {
     let mut words = vec![row.class.name().to_owned()];
     words.extend(row.kind.map(Kind::name).map(str::to_owned));
     words.extend(row.channel.map(|channel| format!("in {}", channel.name())));
@@ -91,7 +95,7 @@ pub(crate) fn said(row: &LabelRow) -> String {
         ("period", row.period),
     ];
     let told = places.iter();
-    words.extend(told.filter_map(|(name, at)| Some(format!("{name} {}", show::count((*at)?)))));
+    words.extend(told.filter_map(|(name, at)| Some(format!("{name} {}", words::count((*at)?)))));
     if !row.by.is_empty() {
         words.push(format!("(by {})", visible(&row.by)));
     }
@@ -99,32 +103,6 @@ pub(crate) fn said(row: &LabelRow) -> String {
         words.push(format!("- {}", visible(&row.note)));
     }
     words.join(" ")
-}
-
-/// A stretch of text of one channel with no other event in between, or an event that is not text.
-enum Block<'a> {
-    Text(Channel, String),
-    Other(&'a RecordedEvent),
-}
-
-/// The blocks of a transcript, each with the number of its first event.
-fn blocks(events: &[RecordedEvent]) -> Vec<(u64, Block<'_>)> {
-    let mut blocks: Vec<(u64, Block<'_>)> = Vec::new();
-    for (number, event) in (0_u64..).zip(events) {
-        let (channel, text) = match &event.body {
-            Body::Reasoning(text) => (Channel::Reasoning, text),
-            Body::Answer(text) => (Channel::Answer, text),
-            _ => {
-                blocks.push((number, Block::Other(event)));
-                continue;
-            }
-        };
-        match blocks.last_mut() {
-            Some((_, Block::Text(last, all))) if *last == channel => all.push_str(text),
-            _ => blocks.push((number, Block::Text(channel, text.clone()))),
-        }
-    }
-    blocks
 }
 
 /// A block of text that begins at char `from` of its channel, with its marks.
@@ -156,7 +134,7 @@ fn of_text(
     if let Some(find) = sight.find {
         pins.extend(places(text, find).map(|at| Pin::of(at, "found")));
     }
-    let count = |n: usize| show::count(n as u64);
+    let count = |n: usize| words::count(n as u64);
     format!(
         "\n-- {}, chars {} to {}\n{}\n",
         channel.name(),
@@ -212,7 +190,7 @@ fn of_event<'a>(event: &'a RecordedEvent, numbers: &mut Numbers<'a>, sight: &Sig
             cut(event),
             text(content, sight.context.map(|context| context.min(RESULT)))
         ),
-        Body::Turn => numbers.turn(Some(event)),
+        Body::Turn => numbers.turn(event),
         Body::User(said) => format!("\n-- user{}\n{}\n", cut(event), text(said, sight.context)),
         Body::System => format!("\n-- system{}\n", cut(event)),
         Body::Handoff { from, to } => {
@@ -230,6 +208,6 @@ fn of_event<'a>(event: &'a RecordedEvent, numbers: &mut Numbers<'a>, sight: &Sig
 fn cut(event: &RecordedEvent) -> String {
     let length = event.rest.get("length").and_then(serde_json::Value::as_u64);
     length.map_or_else(String::new, |n| {
-        format!(", of {} in all", show::several(n, "char"))
+        format!(", of {} in all", words::several(n, "char"))
     })
 }

@@ -1,62 +1,44 @@
-//! Numbers the turns and calls of a run from 0, as labels count them, and finds the call that a result belongs to.
+//! The turns and calls of a run in words, numbered from 0, as labels count them.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
-
-use deadloop_corpus::{Body, RecordedEvent, Transcript};
-use deadloop_detect::{Channel, Event as Seen};
+use crate::blocks;
+use deadloop_corpus::{RecordedEvent, Transcript};
+use deadloop_detect::Channel;
 use deadloop_score::LabelRow;
 use serde_json::Value;
 
-use crate::show;
 use crate::visible::visible;
+use crate::words;
 
-/// Counts turns and calls while the events of one transcript are shown in order.
+/// The turns and calls of a transcript in words, while its events are shown in order.
 pub(super) struct Numbers<'a> {
-    /// The numbers of the events before which a turn begins that was not recorded.
-    made: BTreeSet<u64>,
+    numbers: blocks::Numbers<'a>,
     labels: &'a [LabelRow],
-    turns: u64,
-    calls: u64,
-    /// The calls without a result so far that have an id, by id.
-    named: HashMap<&'a str, u64>,
-    /// The calls without a result so far that have no id, in order.
-    nameless: VecDeque<u64>,
 }
 
 impl<'a> Numbers<'a> {
     pub(super) fn of(transcript: &'a Transcript, labels: &'a [LabelRow]) -> Self {
-        let recorded = transcript
-            .events
-            .iter()
-            .any(|event| matches!(event.body, Body::Turn));
-        let turns = transcript
-            .stream()
-            .filter(|(_, event)| matches!(event, Seen::Turn { .. }));
         Self {
-            made: turns
-                .map(|(number, _)| number)
-                .filter(|_| !recorded)
-                .collect(),
+            numbers: blocks::Numbers::of(transcript),
             labels,
-            turns: 0,
-            calls: 0,
-            named: HashMap::new(),
-            nameless: VecDeque::new(),
         }
     }
 
     /// The heading of a turn that begins before event `number` and was not recorded.
     pub(super) fn made(&mut self, number: u64) -> Option<String> {
-        self.made.contains(&number).then(|| self.turn(None))
+        let turn = self.numbers.made(number)?;
+        Some(self.heading(turn, None))
     }
 
     /// The heading of a turn: its number, its agent and its tokens.
-    pub(super) fn turn(&mut self, event: Option<&RecordedEvent>) -> String {
-        let number = self.turns;
-        self.turns += 1;
+    pub(super) fn turn(&mut self, event: &RecordedEvent) -> String {
+        let turn = self.numbers.turn();
+        self.heading(turn, Some(event))
+    }
+
+    fn heading(&self, number: u64, event: Option<&RecordedEvent>) -> String {
         let mut head = format!(
             "\n== turn {}{}",
-            show::count(number),
+            words::count(number),
             self.marks(Channel::Turns, number)
         );
         let Some(event) = event else {
@@ -65,7 +47,7 @@ impl<'a> Numbers<'a> {
         if let Some(agent) = event.rest.get("agent").and_then(Value::as_str) {
             head.push_str(&format!(", {}", visible(agent)));
         }
-        let count = |name: &str| event.count(name).map(show::count);
+        let count = |name: &str| event.count(name).map(words::count);
         if let Some(sent) = count("tokens_in") {
             let cached = count("cached").map(|cached| format!(", {cached} of them cached"));
             head.push_str(&format!(", {sent} tokens in{}", cached.unwrap_or_default()));
@@ -78,27 +60,18 @@ impl<'a> Numbers<'a> {
 
     /// The number of the next call, with the marks of its labels.
     pub(super) fn call(&mut self, id: Option<&'a str>) -> String {
-        let number = self.calls;
-        self.calls += 1;
-        match id {
-            Some(id) => drop(self.named.insert(id, number)),
-            None => self.nameless.push_back(number),
-        }
+        let number = self.numbers.call(id);
         format!(
             "{}{}",
-            show::count(number),
+            words::count(number),
             self.marks(Channel::Tools, number)
         )
     }
 
     /// Which call a result belongs to, in words.
     pub(super) fn result(&mut self, id: Option<&str>) -> String {
-        let call = match id {
-            Some(id) => self.named.remove(id),
-            None => self.nameless.pop_front(),
-        };
-        match call {
-            Some(call) => format!("of call {}", show::count(call)),
+        match self.numbers.result(id) {
+            Some(call) => format!("of call {}", words::count(call)),
             None => "of no open call".to_owned(),
         }
     }

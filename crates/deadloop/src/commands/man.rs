@@ -1,20 +1,20 @@
-//! `deadloop man`: man pages, made from the arguments themselves; and the reference of the docs' site (`site.rs`).
+//! `deadloop man`: man pages, made from the arguments themselves; and the reference of the docs' site (the rest of it is `deadloop_run::reference`).
 
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Command, CommandFactory};
 use clap_mangen::Man as Page;
 use deadloop_detect::meant;
+use deadloop_run::reference::{Leaf, head, leaf, leaves, row};
 use deadloop_score::write_text;
 use serde_json::json;
 
 use crate::args::{Cli, Global};
+use crate::commands::families::FAMILIES;
 use crate::exit::{Code, Outcome};
 use crate::show::{self, typed};
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop man tune | man -l -\n  deadloop man --out ~/.local/share/man/man1\n  deadloop man --site --out reference";
-
-mod site;
 
 #[derive(Debug, Args)]
 pub(crate) struct Man {
@@ -76,7 +76,7 @@ fn text(command: &Command) -> Outcome<String> {
 fn write(args: &Man, program: &Command, global: Global) -> Outcome {
     let dir = args.out.clone().unwrap_or_default();
     let pages = if args.site {
-        let leaves = site::leaves(program)?.into_iter();
+        let leaves = leaves(commands(program))?.into_iter();
         leaves
             .map(|leaf| (dir.join(leaf.path), leaf.text))
             .collect()
@@ -115,4 +115,34 @@ fn manuals(program: &Command, dir: &Path) -> Outcome<Vec<(PathBuf, String)>> {
         Ok((file, text(command)?))
     })
     .collect()
+}
+
+/// The pages of the commands, for the reference.
+fn commands(program: &Command) -> Vec<Leaf> {
+    let mut text = String::from(
+        "# Commands\n\n`--jobs`, `--quiet` and `--json` go with every command. `-h` shows what most people need, `--help` \
+         everything.\n",
+    );
+    let mut pages = Vec::new();
+    for (family, names) in FAMILIES {
+        text += &format!("\n## {family}\n\n{}", head(&["command", "does"]));
+        for command in names
+            .iter()
+            .filter_map(|name| program.find_subcommand(name))
+        {
+            let name = command.get_name();
+            let about = command.get_about().map(ToString::to_string);
+            let about = about.unwrap_or_default();
+            let link = format!("[`deadloop {name}`](commands/{name}.md)");
+            text += &row([link.as_str(), about.as_str()]);
+            let help = command.clone().term_width(100).render_long_help();
+            let page = format!(
+                "# deadloop {name}\n\n```text\n{}\n```\n",
+                help.to_string().trim_end()
+            );
+            pages.push(leaf(format!("commands/{name}.md"), 1, page));
+        }
+    }
+    pages.insert(0, leaf("commands.md", 0, text));
+    pages
 }

@@ -1,35 +1,37 @@
-//! The reference of the docs' site in Markdown, made from the registries: commands, detectors, repairers, budgets,
-//! formats of `import`, measures and result files. `scripts/book` puts it into the book.
+//! The reference of the docs' site in Markdown, made from the registries: detectors, repairers, budgets, formats of `import`,
+//! measures and result files. `scripts/book` puts it into the book; the program adds its commands.
 
 use std::fmt::Write;
 
-use clap::Command;
 use deadloop_corpus::import_formats;
 use deadloop_detect::repair::REPAIRERS;
 use deadloop_detect::{
     Arguments, DETECTORS, Detector, Event, Mark, Param, Preset, Sample, Spec, Value,
 };
 use deadloop_replay::budget;
-use deadloop_run::schemas::column_kind;
-use deadloop_run::{REPORT_FILES, RESULT_FILES};
 use deadloop_score::{MEASURES, MeasureUnit, result_tables};
 
-use crate::commands::families::FAMILIES;
-use crate::exit::{Code, Outcome};
+use crate::failure::{Code, RunResult};
+use crate::folder::{REPORT_FILES, RESULT_FILES};
+use crate::schemas::column_kind;
 
 /// A page: its path below the folder of the reference, its place in the contents, and its text.
-pub(super) struct Leaf {
+pub struct Leaf {
     /// The path, with `/`.
-    pub(super) path: String,
+    pub path: String,
     /// How deep it is in the contents: 0 or 1.
-    depth: usize,
+    pub depth: usize,
     /// The text, which begins with its title.
-    pub(super) text: String,
+    pub text: String,
 }
 
-/// All pages in the order of the contents, and last `contents.md`, their list as a part of mdBook's summary.
-pub(super) fn leaves(program: &Command) -> Outcome<Vec<Leaf>> {
-    let mut all = commands(program);
+/// All pages of the reference in the order of the contents, those of the commands first, and last `contents.md`, their list as
+/// a part of mdBook's summary.
+///
+/// # Errors
+/// The presets that ship with a detector cannot be read.
+pub fn leaves(commands: Vec<Leaf>) -> RunResult<Vec<Leaf>> {
+    let mut all = commands;
     all.extend(detectors()?);
     all.extend(repairers()?);
     all.extend([budgets(), formats(), measures(), files()]);
@@ -43,7 +45,8 @@ pub(super) fn leaves(program: &Command) -> Outcome<Vec<Leaf>> {
     Ok(all)
 }
 
-fn leaf(path: impl Into<String>, depth: usize, text: String) -> Leaf {
+/// A page of the reference.
+pub fn leaf(path: impl Into<String>, depth: usize, text: String) -> Leaf {
     Leaf {
         path: path.into(),
         depth,
@@ -64,14 +67,14 @@ fn plain(text: &str) -> String {
     parts.collect::<Vec<_>>().join("`")
 }
 
-/// A row of a table.
-fn row<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
+/// A row of a table in Markdown.
+pub fn row<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
     let cells: Vec<String> = cells.into_iter().map(plain).collect();
     format!("| {} |\n", cells.join(" | "))
 }
 
-/// A table without its rows.
-fn head(names: &[&str]) -> String {
+/// A table in Markdown without its rows.
+pub fn head(names: &[&str]) -> String {
     format!(
         "{}|{}\n",
         row(names.iter().copied()),
@@ -79,36 +82,7 @@ fn head(names: &[&str]) -> String {
     )
 }
 
-fn commands(program: &Command) -> Vec<Leaf> {
-    let mut text = String::from(
-        "# Commands\n\n`--jobs`, `--quiet` and `--json` go with every command. `-h` shows what most people need, `--help` \
-         everything.\n",
-    );
-    let mut pages = Vec::new();
-    for (family, names) in FAMILIES {
-        text += &format!("\n## {family}\n\n{}", head(&["command", "does"]));
-        for command in names
-            .iter()
-            .filter_map(|name| program.find_subcommand(name))
-        {
-            let name = command.get_name();
-            let about = command.get_about().map(ToString::to_string);
-            let about = about.unwrap_or_default();
-            let link = format!("[`deadloop {name}`](commands/{name}.md)");
-            text += &row([link.as_str(), about.as_str()]);
-            let help = command.clone().term_width(100).render_long_help();
-            let page = format!(
-                "# deadloop {name}\n\n```text\n{}\n```\n",
-                help.to_string().trim_end()
-            );
-            pages.push(leaf(format!("commands/{name}.md"), 1, page));
-        }
-    }
-    pages.insert(0, leaf("commands.md", 0, text));
-    pages
-}
-
-fn detectors() -> Outcome<Vec<Leaf>> {
+fn detectors() -> RunResult<Vec<Leaf>> {
     let mut text = format!(
         "# Detectors\n\nA guard is one or more of these, each with its parameters. Without \
          parameters it runs with its defaults.\n\n{}",
@@ -130,7 +104,7 @@ fn detectors() -> Outcome<Vec<Leaf>> {
     Ok(pages)
 }
 
-fn repairers() -> Outcome<Vec<Leaf>> {
+fn repairers() -> RunResult<Vec<Leaf>> {
     let mut text = format!(
         "# Repairers\n\nThey mend faulty streams. How to choose one: [Faulty streams](../docs/faults.md).\n\n{}",
         head(&["repairer", "does", "reads", "presets"])
@@ -168,7 +142,7 @@ fn budgets() -> Leaf {
     leaf("budget.md", 0, text)
 }
 
-fn presets(spec: &Spec) -> Outcome<Vec<Preset>> {
+fn presets(spec: &Spec) -> RunResult<Vec<Preset>> {
     spec.presets().map_err(|e| Code::Unexpected.error(e))
 }
 

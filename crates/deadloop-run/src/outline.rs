@@ -4,7 +4,7 @@ use deadloop_corpus::{Body, Transcript};
 use deadloop_detect::Event;
 
 /// The lengths of reasoning and answer, in chars.
-pub(crate) fn lengths(transcript: &Transcript) -> [u64; 2] {
+pub fn lengths(transcript: &Transcript) -> [u64; 2] {
     let mut lengths = [0, 0];
     for event in &transcript.events {
         match &event.body {
@@ -18,23 +18,25 @@ pub(crate) fn lengths(transcript: &Transcript) -> [u64; 2] {
 
 /// How long a transcript is.
 #[derive(Clone, Copy)]
-pub(crate) struct Size {
+pub struct Size {
     /// The chars of reasoning and answer together.
-    pub(crate) chars: u64,
-    pub(crate) calls: u64,
-    pub(crate) turns: u64,
+    pub chars: u64,
+    /// Its calls.
+    pub calls: u64,
+    /// Its turns.
+    pub turns: u64,
 }
 
 impl Size {
     /// Whether it is a run of an agent, which is measured in calls and turns.
-    pub(crate) fn is_run(self) -> bool {
+    pub fn is_run(self) -> bool {
         self.calls > 0 || self.turns > 1
     }
 }
 
 /// The chars, calls and turns of a transcript. If turns were not recorded, they are counted as
 /// [`Transcript::stream`] makes them.
-pub(crate) fn size(transcript: &Transcript) -> Size {
+pub fn size(transcript: &Transcript) -> Size {
     let (mut calls, mut turns) = (0, 0);
     for (_, event) in transcript.stream() {
         match event {
@@ -51,7 +53,7 @@ pub(crate) fn size(transcript: &Transcript) -> Size {
 }
 
 /// The places at which `find` occurs in a text, in chars from its start, in order.
-pub(crate) fn places<'a>(text: &'a str, find: &'a str) -> impl Iterator<Item = usize> + 'a {
+pub fn places<'a>(text: &'a str, find: &'a str) -> impl Iterator<Item = usize> + 'a {
     let (mut byte, mut char) = (0, 0);
     text.match_indices(find).map(move |(at, _)| {
         char += text
@@ -67,7 +69,7 @@ const SHOWN: usize = 60;
 
 /// The start of a transcript's text. With `find`, the text around its first occurrence, or `None` if it does not occur.
 /// Text that arrived in pieces is joined first.
-pub(crate) fn start(transcript: &Transcript, find: Option<&str>) -> Option<String> {
+pub fn start(transcript: &Transcript, find: Option<&str>) -> Option<String> {
     let [reasoning, answer] = [transcript.reasoning(), transcript.answer()];
     let tools = transcript
         .events

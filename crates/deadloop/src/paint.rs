@@ -10,7 +10,7 @@ use unicode_width::UnicodeWidthChar;
 use deadloop_run::explaining::{Excerpt, Mark};
 
 use crate::show;
-use crate::visible::escaped;
+use deadloop_run::visible::escaped;
 
 /// How many columns of text a row has where the width of the output is not known.
 const COLUMNS: usize = 76;

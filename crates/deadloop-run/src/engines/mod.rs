@@ -8,6 +8,10 @@
 
 use deadloop_detect::{Member, Setting, Settings, Value};
 
+mod measured;
+
+pub use measured::{Measured, measured, recorded_token};
+
 /// A guard that people run, and how a setting is written for it.
 pub struct Engine {
     /// Its name on the command line.

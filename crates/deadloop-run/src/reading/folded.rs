@@ -1,7 +1,7 @@
 //! Shows a long text with marks in it. Text far from both ends and from every mark is folded.
 
-use crate::show;
 use crate::visible::visible_lines;
+use crate::words;
 
 /// A mark: the index of the char before which it is shown, and its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,7 +30,7 @@ pub(super) fn folded(text: &str, mut pins: Vec<Pin>, context: Option<usize>) -> 
     let mut chars = text.chars();
     for (i, (from, to)) in shown.iter().enumerate() {
         if i > 0 || *from > 0 {
-            let hidden = show::count((from - at) as u64);
+            let hidden = words::count((from - at) as u64);
             page.push_str(&format!("\n   [{hidden} chars folded]\n"));
             chars.by_ref().take(from - at).for_each(drop);
             at = *from;
