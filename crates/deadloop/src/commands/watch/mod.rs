@@ -11,8 +11,8 @@ use std::sync::mpsc::{Sender, channel};
 
 use clap::{Args, ValueEnum};
 use deadloop_corpus::{StreamFormat, StreamReader, ThinkOptions, ThinkRules};
-use deadloop_detect::{Alarm, Blind, Guards, Kind, Setting, Settings, Units};
-use deadloop_stream::Watched;
+use deadloop_detect::{Alarm, Blind, Guards, Kind, Setting, Settings, Units, Work};
+use deadloop_stream::{Asked, Watched};
 use serde_json::json;
 
 mod input;
@@ -51,6 +51,14 @@ pub(crate) struct Watch {
     /// else `unknown`]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
+    /// The task that the stream works at, by which settings may choose the guard
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "",
+        hide_default_value = true
+    )]
+    pub(crate) task: String,
     /// Change a parameter of the settings, as guard.params.NAME=VALUE; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
@@ -117,6 +125,7 @@ pub(super) fn run(args: &Watch, global: Global) -> Outcome {
         mender,
         record,
         settings: settings.clone(),
+        task: args.task.clone(),
     };
     start(args, global, parts, &shared, send);
     let end = ends.recv()?;
@@ -175,6 +184,7 @@ struct Parts {
     mender: Option<Live>,
     record: Option<Record>,
     settings: Settings,
+    task: String,
 }
 
 impl Parts {
@@ -186,21 +196,32 @@ impl Parts {
         (strict, shared): (bool, &'a Shared),
     ) -> Watching<'a> {
         let (guards, think, settings) = (self.guards, self.think, self.settings);
+        let task = self.task;
+        let asked = Asked {
+            task: task.clone(),
+            ..Asked::default()
+        };
         let said = model.clone().unwrap_or_else(|| UNNAMED.to_owned());
         // The words were checked before.
         let options = think.of(&said).unwrap_or_default();
         let reader = StreamReader::new("stdin", from, options);
-        let guard = guards.guard(&said);
+        let work = Work {
+            model: &said,
+            task: &task,
+        };
+        let guard = guards.guard(work);
         let watched = match model {
             Some(_) => Watched::with(guard, reader),
             None => {
                 let by_model = move |model: &str| think.of(model).unwrap_or_default();
-                Watched::with(guard, reader.splitting_by(by_model)).by_model(guards)
+                let watched = Watched::with(guard, reader.splitting_by(by_model));
+                watched.by_model(guards).answering(asked)
             }
         };
         let blind: BlindOf = Box::new(move |named, feeds| {
             let model = model.as_deref().or(named).unwrap_or(UNNAMED);
-            settings.for_model(model).blind(feeds)
+            let work = Work { model, task: &task };
+            settings.for_model(work).blind(feeds)
         });
         Watching::new(watched, shared)
             .mending(self.mender)
@@ -296,7 +317,10 @@ impl Told<'_> {
     }
 
     fn setting(&self) -> &Setting {
-        self.settings.for_model(self.model())
+        self.settings.for_model(Work {
+            model: self.model(),
+            task: &self.args.task,
+        })
     }
 
     /// Warns about what a user has to know, however the stream ended.
