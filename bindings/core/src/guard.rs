@@ -1,7 +1,9 @@
 //! [`Guard`]: the live guard as the packages hand it out, and [`Decision`], what it says.
 
 use deadloop_detect::{Alarm, Channel, Decision as Decided, Event, Pushed, TextChannel};
+use deadloop_stream::Asked;
 use serde::Serialize;
+use std::sync::Arc;
 
 use crate::{Lane, Pairs};
 
@@ -12,6 +14,8 @@ use crate::{Lane, Pairs};
 #[derive(Debug)]
 pub struct Guard {
     guard: deadloop_detect::Guard,
+    /// What the response answers that it watches.
+    asked: Arc<Asked>,
     lanes: [Lane; LANES],
     /// Where UTF-16 is counted.
     pairs: Option<Box<[Pairs; LANES]>>,
@@ -20,10 +24,21 @@ pub struct Guard {
 /// How many channels carry text.
 const LANES: usize = TextChannel::ALL.len();
 
+/// Tells a fresh guard what the user wrote.
+pub(crate) fn heard(guard: &mut deadloop_detect::Guard, asked: &Asked) {
+    for text in &asked.user {
+        // Nothing has been generated that could be stopped.
+        let _ = guard.push(&Event::User(text));
+    }
+}
+
 impl Guard {
-    pub(crate) fn of(guard: deadloop_detect::Guard) -> Self {
+    /// A guard that has read nothing, and hears what the user wrote.
+    pub(crate) fn of(mut guard: deadloop_detect::Guard, asked: &Arc<Asked>) -> Self {
+        heard(&mut guard, asked);
         Self {
             guard,
+            asked: Arc::clone(asked),
             lanes: Default::default(),
             pairs: None,
         }
@@ -36,10 +51,10 @@ impl Guard {
         self
     }
 
-    /// A guard for the next request, which knows nothing of what this one has read.
+    /// A guard for another answer to the same request, which knows nothing of what this one has read.
     #[must_use]
     pub fn fresh(&self) -> Self {
-        let guard = Self::of(self.guard.fresh());
+        let guard = Self::of(self.guard.fresh(), &self.asked);
         match self.pairs {
             Some(_) => guard.counting_utf16(),
             None => guard,

@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use deadloop_detect::{
     Alarm, Event, Feed, Feeds, RECOMMENDED, RECOMMENDED_AGENTS, Settings, SettingsError,
-    TextChannel,
+    TextChannel, Work,
 };
-use deadloop_stream::{StreamFormat, StreamReader, ThinkRules};
+use deadloop_stream::{Asked, StreamFormat, StreamReader, ThinkRules};
 use serde::Deserialize;
 
+use crate::guard::heard;
 use crate::{Chunks, Guard, Live};
 
 /// The guards of a settings file. `Send`, `Sync` and cheap to clone: one for the whole program.
@@ -20,6 +21,8 @@ pub struct Guards {
     settings: Arc<Settings>,
     pub(crate) compiled: deadloop_detect::Guards,
     pub(crate) think: Arc<ThinkRules>,
+    /// What the responses answer that are watched.
+    asked: Arc<Asked>,
 }
 
 /// Why a settings file cannot be used: a message with its place.
@@ -53,6 +56,7 @@ impl Guards {
             id: settings.id(),
             compiled: compiled.map_err(|e| ReadError::Settings(format!("{name}: {e}")))?,
             think: Arc::new(wire.think),
+            asked: Arc::default(),
             settings: Arc::new(settings),
         })
     }
@@ -105,9 +109,39 @@ impl Guards {
         &self.id
     }
 
+    /// The same guards for responses of which it is known what they answer: those of the task, where settings have some, and
+    /// each has heard what the user wrote. Cheap: one for each request.
+    #[must_use]
+    pub fn answering(&self, asked: Asked) -> Self {
+        Self {
+            asked: Arc::new(asked),
+            ..self.clone()
+        }
+    }
+
+    /// What the responses answer.
+    pub(crate) fn asked(&self) -> &Asked {
+        &self.asked
+    }
+
+    /// A model, at the task.
+    fn work<'a>(&'a self, model: &'a str) -> Work<'a> {
+        Work {
+            model,
+            task: &self.asked.task,
+        }
+    }
+
+    /// A compiled guard that has heard what the user wrote.
+    pub(crate) fn compiled(&self, model: &str) -> deadloop_detect::Guard {
+        let mut guard = self.compiled.guard(self.work(model));
+        heard(&mut guard, &self.asked);
+        guard
+    }
+
     /// A fresh guard for a request to this model.
     pub fn guard(&self, model: &str) -> Guard {
-        Guard::of(self.compiled.guard(model))
+        Guard::of(self.compiled.guard(self.work(model)), &self.asked)
     }
 
     /// A fresh guard for the bytes of a streamed response. `model`: none to take the name that the
@@ -127,7 +161,7 @@ impl Guards {
     /// Returns the names of all feeds if a name is not one of them.
     pub fn blind<S: AsRef<str>>(&self, feeds: &[S], model: &str) -> Result<Vec<String>, String> {
         let feeds: Result<Feeds, String> = feeds.iter().map(|name| feed(name.as_ref())).collect();
-        let blind = self.settings.for_model(model).blind(feeds?);
+        let blind = self.settings.for_model(self.work(model)).blind(feeds?);
         Ok(blind.iter().map(ToString::to_string).collect())
     }
 
@@ -137,13 +171,14 @@ impl Guards {
     /// Returns the names of all feeds if the name is not one of them.
     pub fn reads(&self, name: &str, model: &str) -> Result<bool, String> {
         let others = Feeds::ALL.without(feed(name)?);
-        Ok(!self.settings.for_model(model).blind(others).is_empty())
+        let guard = self.settings.for_model(self.work(model));
+        Ok(!guard.blind(others).is_empty())
     }
 
     /// The first alarm of a finished text: one that stops or refuses, else one that warns or observes.
     pub fn alarm_of(&self, text: &Text) -> Option<Alarm> {
         let model = text.model.as_deref().unwrap_or("");
-        let mut guard = self.compiled.guard(model);
+        let mut guard = self.compiled(model);
         let mut warned = None;
         let mut push = |event: &Event<'_>| {
             let pushed = guard.push(event);
@@ -191,6 +226,79 @@ fn feed(name: &str) -> Result<Feed, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Action;
+    use deadloop_detect::Guard as Plain;
+
+    const SENTENCE: &str = "Wait, let me check the roads once more. ";
+
+    /// Where the guard that the packages hand out alarms on copies of a sentence, and where the one of Rust does: with lines to
+    /// ignore, with what the user wrote to skip, and by task.
+    #[test]
+    fn ignore_prompt_and_task_alarm_as_in_rust() {
+        let guard = "[[guard]]\ndetector = \"periodic\"\n";
+        let tasks = format!(
+            "{guard}[[model]]\ntask = \"drill\"\n[[model.guard]]\ndetector = \"periodic\"\n[model.guard.params]\nmin_copies = 12\n"
+        );
+        let (ignore, skip) = ("ignore = ['^Wait']\n", "prompt = \"skip\"\n");
+        let lines = format!("{SENTENCE}\n");
+        let said = [SENTENCE.repeat(30)];
+        let cases: [(&str, String, &str, &[String], Option<usize>); 6] = [
+            ("plain", guard.to_owned(), "", &[], Some(5)),
+            ("ignore", format!("{ignore}{guard}"), "", &[], None),
+            ("skip", format!("{skip}{guard}"), "", &said, None),
+            (
+                "skip, nothing said",
+                format!("{skip}{guard}"),
+                "",
+                &[],
+                Some(5),
+            ),
+            ("check", guard.to_owned(), "", &said, Some(5)),
+            ("task", tasks, "drill", &[], Some(12)),
+        ];
+        for (name, text, task, user, expected) in cases {
+            let unit = if name == "ignore" { &lines } else { SENTENCE };
+            let settings = Settings::parse(&text).unwrap();
+            let work = Work { model: "m", task };
+            let mut plain = Plain::new(settings.for_model(work)).unwrap();
+            user.iter().for_each(|said| {
+                let _ = plain.push(&Event::User(said));
+            });
+            let rust =
+                (1..=25).find(|_| plain.push_text(TextChannel::Answer, unit).decision.stops());
+            assert_eq!(rust, expected, "{name}");
+            let asked = Asked {
+                task: task.to_owned(),
+                user: user.to_vec(),
+            };
+            let guards = Guards::parse(&text, "settings").unwrap();
+            let answering = guards.answering(asked);
+            let stops =
+                |guard: &mut Guard| (1..=25).find(|_| guard.push(1, unit).action == Action::Stop);
+            let mut first = answering.guard("m");
+            assert_eq!(stops(&mut first), expected, "{name}");
+            assert_eq!(
+                stops(&mut first.fresh()),
+                expected,
+                "{name}, another answer"
+            );
+            for model in [None, Some("m")] {
+                let mut chunks = answering.chunks(model);
+                let says =
+                    |told: Vec<crate::Decision>| told.iter().any(|d| d.action == Action::Stop);
+                let stops = (1..=25).find(|_| says(chunks.text(unit)));
+                assert_eq!(stops, expected, "{name}, chunks, {model:?}");
+            }
+            // By hand, as agents and programs that write a loop of their own do.
+            if task.is_empty() {
+                let mut by_hand = guards.guard("m");
+                for said in user {
+                    assert!(by_hand.event(&Event::User(said)).is_quiet());
+                }
+                assert_eq!(stops(&mut by_hand), expected, "{name}, by hand");
+            }
+        }
+    }
 
     #[test]
     fn what_is_wrong_has_its_place() {

@@ -32,13 +32,14 @@ impl Live {
         let said = model.unwrap_or(UNNAMED);
         let format = Some(StreamFormat::Sse); // bare lines of JSON are taken too
         let reader = StreamReader::new("response", format, guards.think.options(said));
-        let guard = guards.compiled.guard(said);
         let think = Arc::clone(&guards.think);
         let watched = match model {
-            Some(_) => Watched::with(guard, reader),
+            Some(_) => Watched::with(guards.compiled(said), reader),
             None => {
                 let reader = reader.splitting_by(move |model| think.options(model));
-                Watched::with(guard, reader).by_model(guards.compiled.clone())
+                let watched = Watched::with(guards.compiled.guard(said), reader);
+                let by_model = watched.by_model(guards.compiled.clone());
+                by_model.answering(guards.asked().clone())
             }
         };
         Self {

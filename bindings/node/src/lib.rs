@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use deadloop_bindings::{Decision, ReadError, alarm_json, millis};
+use deadloop_bindings::{Asked, Decision, ReadError, alarm_json, millis};
 use deadloop_detect::{Arguments, Event};
 use napi::bindgen_prelude::{Buffer, ObjectFinalize, Utf16String};
 use napi::{Env, Error, Result, Status};
@@ -37,6 +37,12 @@ impl Guards {
     #[napi(getter)]
     pub fn id(&self) -> String {
         self.0.id().to_owned()
+    }
+
+    /// The same guards for responses that answer this.
+    #[napi]
+    pub fn answering(&self, task: String, user: Vec<String>) -> Self {
+        Self(self.0.answering(Asked { task, user }))
     }
 
     /// A fresh guard for a request to this model.

@@ -47,6 +47,35 @@ test("what only warns is told once and ends nothing", async () => {
   assert.deepEqual(told, ["warn", "paragraph"]);
 });
 
+test("what is answered is known to the guard", async () => {
+  const guard = '[[guard]]\ndetector = "periodic"\n';
+  const skips = `prompt = "skip"\n${guard}`;
+  const drills = `${guard}[[model]]\ntask = "drill"\n[[model.guard]]\ndetector = "periodic"\nenabled = false`;
+  for (const [settings, answered, unit, stops] of [
+    [skips, {}, SENTENCE, true],
+    [skips, { user: ["Say it.", SENTENCE.repeat(60)] }, SENTENCE, false],
+    [skips, { user: ["Say it."] }, SENTENCE, true],
+    [`ignore = ['^Wait']\n${guard}`, {}, `${SENTENCE}\n`, false],
+    [drills, { task: "drill" }, SENTENCE, false],
+    [drills, { task: "chat" }, SENTENCE, true],
+  ]) {
+    const guards = Guards.parse(settings);
+    const answering = guards.answering(answered);
+    const says = (guard) => Array.from({ length: 50 }, () => guard.push(unit, "answer").action).includes("stop");
+    const first = answering.guard("m");
+    assert.equal(says(first), stops);
+    assert.equal(says(first.fresh()), stops);
+    let chunks = 0;
+    for await (const _ of watch(Array(50).fill(unit), { guards: answering, onAlarm: "stop" })) chunks++;
+    assert.equal(chunks < 50, stops);
+    if (answered.task === undefined) {
+      const byHand = guards.guard("m");
+      for (const text of answered.user ?? []) assert.equal(byHand.user(text).action, "continue");
+      assert.equal(says(byHand), stops);
+    }
+  }
+});
+
 test("prose is left alone", () => {
   const guard = Guards.recommended().guard();
   assert.equal(guard.push(prose, "answer").alarm, null);

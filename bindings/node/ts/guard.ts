@@ -38,6 +38,14 @@ export class Guards {
     return this.#native.id;
   }
 
+  /**
+   * The same guards for responses that answer this: those of the task, where settings have some, and each has heard what the
+   * user wrote (`prompt = "skip"`). Cheap: one for each request.
+   */
+  answering({ task = "", user = [] }: { readonly task?: string; readonly user?: readonly string[] }): Guards {
+    return new Guards(this.#native.answering(task, [...user]));
+  }
+
   /** A fresh guard for a request to this model, or for a run of it. */
   guard(model = ""): Guard {
     return new Guard(this.#native.guard(model));

@@ -37,6 +37,7 @@ export interface NativeLive {
 
 export interface NativeGuards {
   readonly id: string;
+  answering(task: string, user: string[]): NativeGuards;
   guard(model: string): NativeGuard;
   live(model?: string): NativeLive;
   chunks(model?: string): NativeChunks;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use deadloop_bindings::{Decision, ReadError, lane, millis};
+use deadloop_bindings::{Asked, Decision, ReadError, lane, millis};
 use deadloop_detect::{Arguments, Event};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -50,6 +50,16 @@ impl Guards {
     #[getter]
     fn id(&self) -> &str {
         self.0.id()
+    }
+
+    #[pyo3(signature = (task = "", user = Vec::new()))]
+    fn answering(&self, task: &str, user: Vec<Bound<'_, PyString>>) -> PyResult<Self> {
+        let user = user.iter().map(|text| Ok(whole(text)?.into_owned()));
+        let asked = Asked {
+            task: task.to_owned(),
+            user: user.collect::<PyResult<_>>()?,
+        };
+        Ok(Self(self.0.answering(asked)))
     }
 
     #[pyo3(signature = (model = ""))]

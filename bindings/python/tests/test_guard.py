@@ -48,6 +48,38 @@ def test_what_only_warns_is_told_once_and_ends_nothing() -> None:
     assert len(texts) == 100 and [warning.response for warning in told] == ["warn"]
 
 
+SKIPS = 'prompt = "skip"\n[[guard]]\ndetector = "periodic"'
+IGNORES = "ignore = ['^Wait']\n[[guard]]\ndetector = \"periodic\""
+DRILLS = '[[guard]]\ndetector = "periodic"\n[[model]]\ntask = "drill"\n[[model.guard]]\ndetector = "periodic"\nenabled = false'
+
+
+@pytest.mark.parametrize(
+    ("settings", "task", "user", "stops"),
+    [
+        (SKIPS, "", [], True),
+        (SKIPS, "", ["Say it.", SENTENCE * 60], False),
+        (SKIPS, "", ["Say it."], True),
+        (IGNORES, "", [], False),
+        (DRILLS, "drill", [], False),
+        (DRILLS, "chat", [], True),
+    ],
+)
+def test_what_is_answered_is_known_to_the_guard(settings: str, task: str, user: list[str], stops: bool) -> None:
+    guards = deadloop.Guards.parse(settings)
+    answering = guards.answering(task=task, user=user)
+    unit = SENTENCE + "\n" if settings is IGNORES else SENTENCE
+    guard = answering.guard("m")
+    assert any(guard.push(unit, "answer").action == "stop" for _ in range(50)) == stops
+    fresh = guard.fresh()
+    assert any(fresh.push(unit, "answer").action == "stop" for _ in range(50)) == stops
+    texts = list(deadloop.watch([SENTENCE if settings is not IGNORES else unit] * 50, answering, on_alarm="stop"))
+    assert (len(texts) < 50) == stops
+    if not task:
+        by_hand = guards.guard("m")
+        assert not any(by_hand.user(text) for text in user)
+        assert any(by_hand.push(unit, "answer").action == "stop" for _ in range(50)) == stops
+
+
 def test_a_fresh_guard_has_read_nothing() -> None:
     guard = deadloop.Guards.recommended().guard()
     first = alarm_of(guard)

@@ -2,7 +2,7 @@
 //! TypeScript, on node. `scripts/bindings --wasm` builds it and runs node's tests over it. What it does is in
 //! `deadloop-bindings`; here stands how JavaScript calls it.
 
-use deadloop_bindings::{Decision, alarm_json, millis};
+use deadloop_bindings::{Asked, Decision, alarm_json, millis};
 use deadloop_detect::{Arguments, Event};
 use js_sys::JsString;
 use wasm_bindgen::prelude::{JsError, JsValue, wasm_bindgen};
@@ -51,6 +51,12 @@ impl Guards {
     #[wasm_bindgen(getter)]
     pub fn id(&self) -> String {
         self.0.id().to_owned()
+    }
+
+    /// The same guards for responses that answer this.
+    #[must_use]
+    pub fn answering(&self, task: String, user: Vec<String>) -> Guards {
+        Self(self.0.answering(Asked { task, user }))
     }
 
     /// A fresh guard for a request to this model.

@@ -7,9 +7,10 @@ use crate::alarm::Alarm;
 use crate::decision::{Decision, Pushed};
 use crate::fact::{Fact, Rule};
 use crate::meter::{Meter, Recipe};
+use crate::prompt::PromptUse;
 use crate::response::Response;
 use crate::setting::{Member, NotLive, Setting};
-use crate::settings::Settings;
+use crate::settings::{Settings, Work};
 use crate::stream::{Channel, Chars, Event, Seen, TextChannel};
 
 /// The guards of a settings file, compiled once. `Send` and `Sync`: one for the whole program.
@@ -63,12 +64,19 @@ impl Guards {
         all.any(|parts| parts.iter().any(Part::refuses))
     }
 
-    /// A fresh guard for a request to this model.
-    pub fn guard(&self, model: &str) -> Guard {
+    /// Whether some member of some guard skips what the user wrote, and so has to hear it.
+    pub fn skips_prompt(&self) -> bool {
+        let mut all = self.models.iter().chain([&self.general]);
+        let skips = |part: &Part| part.member.prompt == PromptUse::Skip;
+        all.any(|parts| parts.iter().any(skips))
+    }
+
+    /// A fresh guard for a request to this model, or to a model at a task ([`Work`]).
+    pub fn guard<'a>(&self, work: impl Into<Work<'a>>) -> Guard {
         let own = self
             .settings
             .models()
-            .first(model)
+            .first(work)
             .and_then(|i| self.models.get(i));
         Guard::of(Arc::clone(own.unwrap_or(&self.general)))
     }

@@ -74,7 +74,7 @@ pub use prompt::{PROMPT_CHARS, PromptUse};
 pub use setting::{Member, NotLive, Setting, SettingIds, short_hash};
 pub use settings::{
     DEPLOYMENT_LOOP_RATE, GuardTable, ModelList, Named, OverrideGlob, RECOMMENDED,
-    RECOMMENDED_AGENTS, Settings, SettingsError, ignore, prompt_for_all, resolve,
+    RECOMMENDED_AGENTS, Settings, SettingsError, Work, ignore, prompt_for_all, resolve,
 };
 pub use spec::Spec;
 pub use stream::{

@@ -8,6 +8,7 @@ use std::time::Duration;
 use deadloop_corpus::StreamFormat;
 
 use crate::Shared;
+use crate::asking::Asking;
 use crate::http::{Body, Framing, Head, Wire};
 use crate::judge::{Followed, Judge, Written};
 use crate::metrics::Counter;
@@ -96,7 +97,8 @@ fn exchange(client: &TcpStream, wire: &mut Wire<&TcpStream>, shared: &Shared) ->
         framing,
     };
     let mut answered = Answered::new(&upstream, client, shared);
-    let sent = send(&onward, wire, &mut answered)?;
+    let mut asking = Asking::new(&request, shared);
+    let sent = send(&onward, (wire, &mut asking), &mut answered)?;
     let Some(response) = answered.head()? else {
         return Err(Broken::Unanswered("the server did not answer\n"));
     };
@@ -110,7 +112,7 @@ fn exchange(client: &TcpStream, wire: &mut Wire<&TcpStream>, shared: &Shared) ->
     };
     match response.start.0.as_str() {
         "101" => relay.switch(wire, &answered.wire),
-        _ => relay.run(&mut answered.wire),
+        _ => relay.run(&mut answered.wire, asking),
     }
 }
 
@@ -136,7 +138,7 @@ fn next_head(wire: &mut Wire<&TcpStream>, shared: &Shared) -> Result<Option<Vec<
 /// Sends the request on; false where the server would not take all of it.
 fn send(
     onward: &Onward<'_>,
-    wire: &mut Wire<&TcpStream>,
+    (wire, asking): (&mut Wire<&TcpStream>, &mut Asking),
     answered: &mut Answered<'_>,
 ) -> Result<bool, Broken> {
     let mut upstream = answered.upstream;
@@ -158,6 +160,7 @@ fn send(
         match read {
             Ok(n) => {
                 idle = 0;
+                asking.passes(&piece);
                 match (n, upstream.write_all(&onward.piece(&piece))) {
                     (_, Err(_)) => return Ok(false),
                     (0, Ok(())) => return Ok(true),
@@ -279,7 +282,7 @@ struct Relay<'a> {
 
 impl Relay<'_> {
     /// Passes it on; whether the connection can take another request.
-    fn run(&self, wire: &mut Wire<&TcpStream>) -> Served {
+    fn run(&self, wire: &mut Wire<&TcpStream>, asking: Asking) -> Served {
         let status = self.response.start.0.as_str();
         let bare = self.request.start.0 == "HEAD" || matches!(status, "204" | "304");
         let Ok(framing) = self.response.framing() else {
@@ -292,9 +295,13 @@ impl Relay<'_> {
             framing.body(Body::Close)
         };
         let watched = self.watched().filter(|_| !bare);
+        let judge = watched.map(|written| {
+            let asked = asking.asked(self.shared);
+            Judge::new(&self.shared.options, written, asked)
+        });
         // A response that may be cut has no length.
         let out = match framing {
-            Framing::Length(_) if watched.is_none() && status != "204" => framing,
+            Framing::Length(_) if judge.is_none() && status != "204" => framing,
             _ if bare || !self.request.is_1_1 => Framing::None,
             _ => Framing::Chunked,
         };
@@ -304,7 +311,7 @@ impl Relay<'_> {
             || self.shared.stopping();
         let connection = if close { "Connection: close\r\n" } else { "" };
         self.lead(&[connection, &out.header()])?;
-        self.body(wire, body, (watched, out == Framing::Chunked))?;
+        self.body(wire, body, (judge, out == Framing::Chunked))?;
         Ok(!close && (bare || out != Framing::None))
     }
 
@@ -360,10 +367,9 @@ impl Relay<'_> {
         &self,
         wire: &mut Wire<&TcpStream>,
         mut body: Body,
-        (watched, chunked): (Option<Written>, bool),
+        (mut judge, chunked): (Option<Judge>, bool),
     ) -> Result<(), Broken> {
         let metrics = &self.shared.metrics;
-        let mut judge = watched.map(|written| Judge::new(&self.shared.options, written));
         metrics.add(Counter::Watched, u64::from(judge.is_some()));
         let (mut piece, mut counted) = (Vec::new(), 0);
         loop {

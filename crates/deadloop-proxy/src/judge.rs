@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use deadloop_stream::detect::{Alarm, Guards};
-use deadloop_stream::{Passed, Refusing, StreamFormat, StreamReader, Watched};
+use deadloop_stream::{Asked, Passed, Refusing, StreamFormat, StreamReader, Watched};
 
 use crate::ProxyOptions;
 
@@ -47,14 +47,15 @@ pub(crate) struct Judge {
 }
 
 impl Judge {
-    /// `written` as the response's content type says.
-    pub(crate) fn new(options: &ProxyOptions, written: Written) -> Self {
+    /// `written` as the response's content type says, `asked` as the request says.
+    pub(crate) fn new(options: &ProxyOptions, written: Written, asked: Asked) -> Self {
         let (format, guards) = match written {
             Written::Streamed(format) => (format, None),
             // It has been generated: nothing of it can be stopped.
             Written::Whole => (StreamFormat::Jsonl, options.guards.only_refusing()),
         };
-        let refusing = watch(options, &guards.unwrap_or(options.guards.clone()), format);
+        let guards = guards.unwrap_or(options.guards.clone());
+        let refusing = watch(options, (&guards, asked), format);
         Self {
             refusing,
             held: Vec::new(),
@@ -155,11 +156,15 @@ impl Judge {
 }
 
 /// A response that nothing has come of, under these guards.
-fn watch(options: &ProxyOptions, guards: &Guards, format: StreamFormat) -> Refusing {
+fn watch(
+    options: &ProxyOptions,
+    (guards, asked): (&Guards, Asked),
+    format: StreamFormat,
+) -> Refusing {
     let rules = options.think.clone();
     let reader = StreamReader::new("upstream", Some(format), rules.options(UNNAMED));
     let reader = reader.with_lines_up_to(LINE);
     let reader = reader.splitting_by(move |model| rules.options(model));
     let watched = Watched::with(guards.guard(UNNAMED), reader).by_model(guards.clone());
-    Refusing::new(watched, guards.refuses())
+    Refusing::new(watched.answering(asked), guards.refuses())
 }

@@ -5,6 +5,7 @@
 //! | the listener, its limits, how it stops | [`Proxy`] |
 //! | one request and its response | `exchange` |
 //! | heads and bodies of HTTP | `http`, and what of a request is refused: `strict` |
+//! | what a request says to the guard of its response | `asking` |
 //! | a request as the server gets it | `onward` |
 //! | what the proxy answers itself, and how it closes | `reply` |
 //! | what follows a 101 | `tunnel` |
@@ -25,6 +26,7 @@
     reason = "they panic where nobody reads any more"
 )]
 
+mod asking;
 mod exchange;
 mod few;
 mod http;

@@ -32,9 +32,11 @@ pub(crate) enum Counter {
     Unwatched,
     /// Requests that became something other than HTTP.
     Tunnels,
+    /// Requests of which no guard could read what the user wrote.
+    Unheard,
 }
 
-const COUNTERS: [(Counter, &str, &str); 10] = [
+const COUNTERS: [(Counter, &str, &str); 11] = [
     (Counter::Requests, "requests_total", "requests passed on"),
     (
         Counter::Watched,
@@ -80,6 +82,11 @@ const COUNTERS: [(Counter, &str, &str); 10] = [
         Counter::Tunnels,
         "tunnels_total",
         "requests that became something other than HTTP (101)",
+    ),
+    (
+        Counter::Unheard,
+        "unheard_requests_total",
+        "requests of which no guard could read what the user wrote",
     ),
 ];
 

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::net::TcpStream;
 
+use crate::asking::TASK;
 use crate::http::{Framing, Head};
 use crate::upstream::Upstream;
 
@@ -27,7 +28,10 @@ impl Onward<'_> {
             to.authority()
         );
         let mut bytes = lead.into_bytes();
-        bytes.extend(self.head.passed(&["host", "accept-encoding", "expect"]));
+        bytes.extend(
+            self.head
+                .passed(&["host", "accept-encoding", "expect", TASK]),
+        );
         bytes.extend_from_slice(self.framing.header().as_bytes());
         bytes.extend_from_slice(b"\r\n");
         bytes

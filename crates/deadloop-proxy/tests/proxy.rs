@@ -647,6 +647,73 @@ fn refused_calls_are_replaced_in_the_words_of_each_api() {
     assert_eq!(counts, [0, 1]);
 }
 
+/// A guard on what the model says 40 times over, which skips what the user wrote; at the task `drill` it is off.
+const SKIPPING: &str = "prompt = \"PROMPT\"\n[[guard]]\ndetector = \"periodic\"\n[[model]]\ntask = \"drill\"\n\
+                        [[model.guard]]\ndetector = \"periodic\"\nenabled = false\n";
+
+/// Asks a server that says it 40 times over, with this body and these headers. Returns whether the guard ended the answer,
+/// and how many requests it could not hear.
+fn asked(prompt: &str, headers: &str, body: &str) -> (bool, usize) {
+    let upstream = server(|head, body, mut stream| {
+        // The header of the proxy goes no further.
+        assert!(!head.to_lowercase().contains("deadloop"), "{head}");
+        let sent = SSE.to_owned() + &chunk("and again ").repeat(40) + "data: [DONE]\n\n";
+        assert!(!body.is_empty());
+        let _ = stream.write_all(sent.as_bytes());
+    });
+    let settings = SKIPPING.replace("PROMPT", prompt);
+    let running = guarded(upstream, &settings, (10, Duration::from_secs(5)));
+    let request = format!(
+        "POST /v1/x HTTP/1.1\r\nHost: me\r\nContent-Length: {}\r\n{headers}\r\n{body}",
+        body.len()
+    );
+    let (_, got, whole) = get(running.at, &request);
+    assert!(whole);
+    let got = String::from_utf8(got).unwrap();
+    let metrics = running.metrics();
+    let unheard = metrics.contains("deadloop_unheard_requests_total 1");
+    (
+        got.contains("\"finish_reason\":\"length\""),
+        usize::from(unheard),
+    )
+}
+
+/// What the user wrote is read in the requests of each API, so that `prompt = "skip"` works; and the task in a header.
+#[test]
+fn what_the_user_wrote_is_skipped_in_the_words_of_each_api() {
+    let said = "and again ".repeat(60);
+    let other = "Say it, ".repeat(60);
+    let bodies = [
+        r#"{"model":"m","stream":true,"messages":[{"role":"user","content":"SAID"}]}"#,
+        r#"{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"SAID"}]}],"system":"s"}"#,
+        r#"{"model":"m","input":[{"role":"user","content":[{"type":"input_text","text":"SAID"}]}]}"#,
+        r#"{"model":"m","input":"SAID"}"#,
+        r#"{"contents":[{"role":"user","parts":[{"text":"SAID"}]}]}"#,
+        r#"{"model":"m","prompt":"SAID","options":{}}"#,
+    ];
+    let json = "Content-Type: application/json\r\n";
+    for body in bodies {
+        let own = body.replace("SAID", &said);
+        assert_eq!(asked("skip", json, &own), (false, 0), "{body}");
+        assert_eq!(asked("check", json, &own), (true, 0), "{body}");
+        let others = body.replace("SAID", &other);
+        assert_eq!(asked("skip", json, &others), (true, 0), "{body}");
+    }
+    let body = bodies[0].replace("SAID", &said);
+    // Nobody can read these; where nobody has to, they are not counted.
+    let packed = format!("{json}Content-Encoding: gzip\r\n");
+    assert_eq!(asked("skip", &packed, &body), (true, 0));
+    assert_eq!(asked("skip", "", &body), (true, 0));
+    assert_eq!(asked("skip", json, &body[1..]), (true, 1));
+    assert_eq!(asked("check", json, &body[1..]), (true, 0));
+    let long = body.replace("\"m\"", &format!("\"{}\"", "m".repeat(4 << 20)));
+    assert_eq!(asked("skip", json, &long), (true, 1));
+    let task = "X-Deadloop-Task: drill\r\n";
+    assert_eq!(asked("check", &format!("{json}{task}"), &body), (false, 0));
+    let task = "x-deadloop-task: drills\r\n";
+    assert_eq!(asked("check", &format!("{json}{task}"), &body), (true, 0));
+}
+
 /// An answer that is not streamed is changed where a call in it is refused, and passes byte for byte where none is. One
 /// that is too long to wait passes as it comes.
 #[test]

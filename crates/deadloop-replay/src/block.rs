@@ -1,7 +1,8 @@
 //! [`Block`]: the settings that share all structural parameters, and their axes.
 
 use deadloop_detect::{
-    Channel, ModelList, Response, Setting, SettingIds, Threshold, ThresholdSide, Value,
+    Channel, ModelList, OverrideGlob, Response, Setting, SettingIds, Threshold, ThresholdSide,
+    Value, Work,
 };
 
 use crate::grid::Grid;
@@ -140,9 +141,16 @@ impl Block {
             .any(|guard| guard.watches(channel))
     }
 
-    /// The guard that watches a model, with the first value of every axis.
-    pub fn guard(&self, model: &str) -> &Setting {
-        self.watching(model).0
+    /// The guard that watches a model, or a model at a task, with the first value of every axis.
+    pub fn guard<'a>(&self, work: impl Into<Work<'a>>) -> &Setting {
+        self.watching(work.into()).0
+    }
+
+    /// The guards of particular models and tasks, in the order in which they are tried: a settings file as one setting has
+    /// them.
+    pub fn overrides(&self) -> impl Iterator<Item = (&OverrideGlob, &Setting)> {
+        let guards = self.overrides.iter().map(|own| &own.guard);
+        self.models.globs().iter().zip(guards)
     }
 
     /// The name of the setting with these value indices.
@@ -236,9 +244,9 @@ impl Block {
         self.setting(&self.axes.iter().map(end).collect::<Vec<u16>>())
     }
 
-    /// The guard of a model, and where its members take from what they decide on.
-    pub(crate) fn watching(&self, model: &str) -> (&Setting, &Sources) {
-        let own = self.models.first(model);
+    /// The guard of a model at a task, and where its members take from what they decide on.
+    pub(crate) fn watching(&self, work: Work<'_>) -> (&Setting, &Sources) {
+        let own = self.models.first(work);
         let own = own.and_then(|i| self.overrides.get(i));
         own.map_or((&self.base, &self.sources), |o| (&o.guard, &o.sources))
     }

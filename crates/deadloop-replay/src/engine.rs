@@ -6,7 +6,7 @@
 use std::num::NonZeroU64;
 
 use deadloop_corpus::Transcript;
-use deadloop_detect::{Bound, Chars, Cursor, Event, Fact, TextChannel, Unit};
+use deadloop_detect::{Bound, Chars, Cursor, Event, Fact, TextChannel, Unit, Work};
 
 use crate::arrivals::Arrivals;
 use crate::block::{Axis, Block};
@@ -41,7 +41,7 @@ pub(crate) fn decide_with(
     let blocks = plan
         .blocks()
         .iter()
-        .map(|block| decide_block(block, &transcript.model, &measured));
+        .map(|block| decide_block(block, transcript.work(), &measured));
     Record {
         transcript: transcript.id.as_str().into(),
         blocks: blocks.collect(),
@@ -117,9 +117,9 @@ impl Candidate {
     }
 }
 
-fn decide_block(block: &Block, model: &str, measured: &Measured<'_>) -> Decided {
-    let mut candidates = from_facts(block, model, measured);
-    match from_programs(block, model, measured) {
+fn decide_block(block: &Block, work: Work<'_>, measured: &Measured<'_>) -> Decided {
+    let mut candidates = from_facts(block, work, measured);
+    match from_programs(block, work, measured) {
         Ok(said) => candidates.extend(said),
         Err(error) => {
             return Decided {
@@ -130,14 +130,14 @@ fn decide_block(block: &Block, model: &str, measured: &Measured<'_>) -> Decided 
     }
     candidates.sort_by_key(|candidate| candidate.order);
     Decided {
-        details: details(block, model, measured),
+        details: details(block, work, measured),
         ..claim(block, candidates)
     }
 }
 
 /// What programs say of their alarms.
-fn details(block: &Block, model: &str, measured: &Measured<'_>) -> Vec<(usize, String)> {
-    let (_, sources) = block.watching(model);
+fn details(block: &Block, work: Work<'_>, measured: &Measured<'_>) -> Vec<(usize, String)> {
+    let (_, sources) = block.watching(work);
     let said = sources.programs.iter().filter_map(|(member, program)| {
         let heard = measured.said.get(*program)?.as_ref().ok()?.as_ref()?;
         Some((*member, heard.detail.clone()?))
@@ -145,8 +145,8 @@ fn details(block: &Block, model: &str, measured: &Measured<'_>) -> Vec<(usize, S
     said.collect()
 }
 
-fn from_facts(block: &Block, model: &str, measured: &Measured<'_>) -> Vec<Candidate> {
-    let (guard, sources) = block.watching(model);
+fn from_facts(block: &Block, work: Work<'_>, measured: &Measured<'_>) -> Vec<Candidate> {
+    let (guard, sources) = block.watching(work);
     let mut candidates = Vec::new();
     for source in &sources.facts {
         let rule = guard.members[source.member].rule();
@@ -171,10 +171,10 @@ fn from_facts(block: &Block, model: &str, measured: &Measured<'_>) -> Vec<Candid
 /// block's error.
 fn from_programs(
     block: &Block,
-    model: &str,
+    work: Work<'_>,
     measured: &Measured<'_>,
 ) -> Result<Vec<Candidate>, String> {
-    let (_, sources) = block.watching(model);
+    let (_, sources) = block.watching(work);
     let mut candidates = Vec::new();
     for (member, program) in &sources.programs {
         let said = measured.said.get(*program);

@@ -121,6 +121,10 @@ fn ignoring(
 }
 
 fn member(table: &GuardTable, text: &str) -> Result<GridMember, SettingsError> {
+    if let Some(ratio) = &table.chars_per_token {
+        let what = "chars_per_token is for settings; the values of a grid are in chars";
+        return Err(SettingsError::at(text, ratio.span(), what));
+    }
     let (mut base, named) = resolve(table, text)?;
     let mut values = Vec::new();
     for (param, found) in swept(base.detector, named, text)? {

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use deadloop_detect::{Member, ModelList, Setting, Settings, Value};
+use deadloop_detect::{Member, ModelList, Setting, Settings, Value, Work};
 
 use crate::block::{Block, Override, axes};
 use crate::grid::Grid;
@@ -188,10 +188,10 @@ impl Plan {
         self.blocks.iter().map(block).collect::<Vec<_>>().join("\n")
     }
 
-    /// The programs that some setting asks about transcripts of a model, as indices.
-    pub(crate) fn asks(&self, model: &str) -> HashSet<usize> {
+    /// The programs that some setting asks about transcripts of a model at a task, as indices.
+    pub(crate) fn asks(&self, work: Work<'_>) -> HashSet<usize> {
         let programs = |block: &Block| {
-            let (_, sources) = block.watching(model);
+            let (_, sources) = block.watching(work);
             sources.programs.iter().map(|(_, p)| *p).collect::<Vec<_>>()
         };
         self.blocks.iter().flat_map(programs).collect()

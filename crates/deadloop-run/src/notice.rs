@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use deadloop_detect::Kind;
+use deadloop_detect::{Kind, Work};
 use deadloop_replay::Plan;
 use deadloop_score::{Case, Cases, Class};
 
@@ -19,12 +19,15 @@ pub(crate) fn noticed(cases: &(impl Cases + ?Sized), plan: &Plan) -> Option<Vec<
     if !cases.any(|case| case.class() == Some(Class::Fault)) {
         return None;
     }
-    let mut models: BTreeSet<Arc<str>> = BTreeSet::new();
+    let mut works: BTreeSet<(Arc<str>, Option<Arc<str>>)> = BTreeSet::new();
     cases.each(|_, case| {
-        models.insert(case.model.clone());
+        works.insert((case.model.clone(), case.task.clone()));
     });
     let guards = plan.blocks().iter().flat_map(|block| {
-        let guards = models.iter().map(|model| block.guard(model));
+        let guards = works.iter().map(|(model, task)| {
+            let task = task.as_deref().unwrap_or("");
+            block.guard(Work { model, task })
+        });
         guards.collect::<Vec<_>>()
     });
     let members = guards.flat_map(|guard| &guard.members);

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | a response under a guard: bytes in, what may be passed on out | [`Watched`] |
 //! | the same, where a refused call is replaced | [`Refusing`] |
+//! | what a response answers: the task, and what the user wrote in a request | [`Asked`] |
 //! | bytes into events, whatever the API | [`StreamReader`] |
 //! | thinking separated from the answer | [`ThinkSplitter`], [`ThinkRules`] |
 //! | silence, from a clock that the caller has | [`Quiet`] |
@@ -20,6 +21,7 @@
     reason = "they panic where nobody reads any more"
 )]
 
+mod asked;
 mod calls;
 mod ending;
 mod event;
@@ -39,6 +41,7 @@ mod turns;
 mod watched;
 pub mod wire;
 
+pub use asked::Asked;
 pub use deadloop_detect as detect;
 pub use ending::Ending;
 pub use event::{Body, MAX_T_MS, MAX_TOKENS, RecordedEvent, UNTIL};

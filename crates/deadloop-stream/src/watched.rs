@@ -2,12 +2,12 @@
 
 use deadloop_detect::{
     Alarm, Calls, Chars, Decision, Event, Feed, Feeds, Guard, Guards, OwnedEvent, Pushed,
-    TextChannel,
+    TextChannel, Work,
 };
 
 use crate::calls::PieceOf;
 use crate::turns::Turns;
-use crate::{Arrival, Ending, Problem, Quiet, StreamFormat, StreamReader, ThinkOptions};
+use crate::{Arrival, Asked, Ending, Problem, Quiet, StreamFormat, StreamReader, ThinkOptions};
 
 /// What stands for the model's name where none is known.
 const UNNAMED: &str = "unknown";
@@ -46,6 +46,7 @@ pub struct Watched {
     guard: Guard,
     /// The guards of all models, until one is chosen.
     guards: Option<Guards>,
+    asked: Asked,
     reader: StreamReader,
     model: Option<String>,
     quiet: Quiet,
@@ -133,6 +134,7 @@ impl Watched {
         Self {
             guard,
             guards: None,
+            asked: Asked::default(),
             reader,
             model: None,
             quiet: Quiet::default(),
@@ -152,6 +154,34 @@ impl Watched {
     pub fn by_model(mut self, guards: Guards) -> Self {
         self.guards = Some(guards);
         self
+    }
+
+    /// The same, where it is known what the response answers. The guard is that of the task, before and after a model is
+    /// named, and has heard what the user wrote. Call it after [`by_model`](Self::by_model), and before anything comes.
+    #[must_use]
+    pub fn answering(mut self, asked: Asked) -> Self {
+        self.asked = asked;
+        if let Some(guards) = &self.guards {
+            self.guard = guards.guard(self.work(UNNAMED));
+        }
+        self.hear_user();
+        self
+    }
+
+    /// A model, at the task that is answered.
+    fn work<'a>(&'a self, model: &'a str) -> Work<'a> {
+        Work {
+            model,
+            task: &self.asked.task,
+        }
+    }
+
+    /// Tells a fresh guard what the user wrote.
+    fn hear_user(&mut self) {
+        for text in &self.asked.user {
+            // Nothing has been generated that could be stopped.
+            let _ = self.guard.push(&Event::User(text));
+        }
     }
 
     /// Takes the next bytes of the response, which came at `now`.
@@ -429,10 +459,13 @@ impl Watched {
         let Some(named) = self.reader.model() else {
             return;
         };
-        self.model = Some(named.to_owned());
+        let named = named.to_owned();
         if let Some(guards) = self.guards.take() {
-            self.guard = guards.guard(named);
+            self.guard = guards.guard(self.work(&named));
+            self.hear_user();
         }
+        self.model = Some(named);
+        self.asked.user = Vec::new();
     }
 
     /// The byte at which a response ends that is cut before an event: where the bytes before it ended.
@@ -552,6 +585,38 @@ mod tests {
                 "{response}"
             );
             assert_eq!(fed.kept < stream.len(), stops, "{response}");
+        }
+    }
+
+    /// The guard of the model at the task, before and after the model is named, has heard the user.
+    #[test]
+    fn what_is_answered_chooses_the_guard_and_is_heard_by_it() {
+        let text = "prompt = \"skip\"\n[[guard]]\ndetector = \"periodic\"\n[[model]]\nmatch = \"m\"\ntask = \"drill\"\n\
+                    [[model.guard]]\ndetector = \"periodic\"\nenabled = false\n";
+        let guards = Guards::new(&Settings::parse(text).unwrap()).unwrap();
+        let chunk = |model: &str| {
+            format!(
+                "data: {{{model}\"choices\":[{{\"delta\":{{\"content\":\"Once more. \"}}}}]}}\n\n"
+            )
+        };
+        let stops = |model: &str, task: &str, user: &[String]| {
+            let watched = Watched::new(guards.clone(), |_| ThinkOptions::default());
+            let mut watched = watched.answering(Asked {
+                task: task.to_owned(),
+                user: user.to_vec(),
+            });
+            let stream = chunk(model).repeat(60);
+            watched.feed(stream.as_bytes(), 0).decision.stops()
+        };
+        let said = "Once more. ".repeat(70);
+        let in_parts = ["Hello.".to_owned(), said.clone(), "Now you.".to_owned()];
+        for model in ["", "\"model\":\"m\",", "\"model\":\"other\","] {
+            assert!(stops(model, "", &[]), "{model}");
+            assert!(!stops(model, "", &[said.clone()]), "{model}");
+            assert!(!stops(model, "", &in_parts), "{model}");
+            assert!(stops(model, "", &["Once more. ".repeat(7)]), "{model}");
+            let own = model.contains("\"m\"");
+            assert_eq!(stops(model, "drill", &[]), !own, "{model}");
         }
     }
 

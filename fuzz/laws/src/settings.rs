@@ -1,7 +1,7 @@
 //! Settings: TOML in; what is accepted is written and read again the same, and guards.
 
 use deadloop_corpus::{ThinkRules, split_think};
-use deadloop_detect::{Guard, Member, Setting, Settings, SettingsError, TextChannel};
+use deadloop_detect::{Guard, Member, Setting, Settings, SettingsError, TextChannel, Work};
 use serde::Deserialize;
 
 /// The rules of the splitter that stand in settings, as the program reads them.
@@ -20,8 +20,16 @@ pub fn settings(data: &[u8]) {
         Err(error) => is_told(&error, text),
         Ok(settings) => {
             let guards = settings.overrides().map(|(_, guard)| guard);
+            let at_task = Work {
+                model: "m",
+                task: "t",
+            };
             guards
-                .chain([settings.guard(), settings.for_model("m")])
+                .chain([
+                    settings.guard(),
+                    settings.for_model("m"),
+                    settings.for_model(at_task),
+                ])
                 .for_each(watch);
             same_again(&settings);
         }
@@ -87,10 +95,11 @@ fn written(settings: &Settings) -> String {
     );
     text += &settings.guard().to_toml("guard");
     for (glob, guard) in settings.overrides() {
-        text += &format!(
-            "[[model]]\nmatch = {}\n",
-            toml::Value::from(glob.to_string())
-        );
+        text += "[[model]]\n";
+        for (key, glob) in [("match", glob.model()), ("task", glob.task())] {
+            let line = glob.map(|glob| format!("{key} = {}\n", toml::Value::from(glob)));
+            text += &line.unwrap_or_default();
+        }
         text += &guard.to_toml("model.guard");
     }
     text

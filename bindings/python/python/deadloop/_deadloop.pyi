@@ -42,6 +42,10 @@ class Guards:
     def id(self) -> str:
         """The name of the settings in every report."""
 
+    def answering(self, task: str = "", user: Sequence[str] = ()) -> Guards:
+        """The same guards for responses that answer this: those of the task, where settings have some, and each has heard
+        what the user wrote (`prompt = "skip"`). Cheap: one for each request."""
+
     def guard(self, model: str = "") -> Guard:
         """A fresh guard for a request to this model, or for a run of it."""
 

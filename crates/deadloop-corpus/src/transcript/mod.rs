@@ -1,6 +1,6 @@
 //! The transcript: one recorded generation of one model, its events in order.
 
-use deadloop_detect::Event;
+use deadloop_detect::{Event, Work};
 use serde_json::{Map, Value};
 
 use crate::files::formats::jsonl;
@@ -36,6 +36,14 @@ pub struct Transcript {
 }
 
 impl Transcript {
+    /// Whose text it is: its model, and the task in `meta.task`, where that is a text.
+    pub fn work(&self) -> Work<'_> {
+        Work {
+            model: &self.model,
+            task: self.meta.get("task").and_then(Value::as_str).unwrap_or(""),
+        }
+    }
+
     /// All the thinking, put together.
     pub fn reasoning(&self) -> String {
         self.concat(|body| match body {

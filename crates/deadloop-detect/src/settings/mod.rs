@@ -13,12 +13,14 @@
 //! response = "stop"              # optional: observe, warn, refuse or stop; else what the detector says
 //! per      = "turn"              # optional, of a detector of text in a run: each turn is a text of its own; or run
 //! ignore   = ['^}$']             # optional, of a detector of text: lines that it does not read either
+//! chars_per_token = 2.5          # optional: what stands in params in chars is meant in tokens of so many chars
 //! prompt   = "check"             # optional, of a detector of text; or skip: repetition counts only beyond what the user wrote
 //! [guard.params]
 //! min_matches = 8
 //!
 //! [[model]]
 //! match = "deepseek-r1*"         # first match wins, the whole list replaces
+//! task  = "code*"                # optional: only at tasks of this name; without match: of every model
 //!   [[model.guard]]
 //!   detector = "checkpoint"
 //!
@@ -29,7 +31,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use globset::Glob;
+use globset::{Glob, GlobMatcher};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -39,7 +41,7 @@ use crate::setting::{Member, Setting, short_hash};
 
 mod model_list;
 mod table;
-pub use model_list::{ModelList, OverrideGlob};
+pub use model_list::{ModelList, OverrideGlob, Work};
 use table::setting;
 pub use table::{GuardTable, Named, ignore, prompt_for_all, resolve};
 
@@ -143,9 +145,47 @@ struct Wire {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ModelTable {
-    r#match: Spanned<String>,
+    r#match: Option<Spanned<String>>,
+    task: Option<Spanned<String>>,
     #[serde(default)]
     guard: Vec<GuardTable>,
+}
+
+impl ModelTable {
+    /// For whom it is, and its guard.
+    fn read(&self, text: &str) -> Result<(OverrideGlob, Setting), SettingsError> {
+        let spans = self.r#match.iter().chain(&self.task).map(Spanned::span);
+        let guards = self.guard.iter().map(|guard| guard.detector.span());
+        let span = spans.chain(guards).next().unwrap_or(0..0);
+        if self.r#match.is_none() && self.task.is_none() {
+            let what = "this [[model]] has no match and no task; expected a glob on the names of models, of tasks, or both";
+            return Err(SettingsError::at(text, span, what));
+        }
+        if self.guard.is_empty() {
+            let what = "no [[model.guard]]: nothing would watch this model; to switch a guard off \
+                        write it with enabled = false";
+            return Err(SettingsError::at(text, span, what));
+        }
+        let glob = OverrideGlob {
+            model: glob("match", self.r#match.as_ref(), text)?,
+            task: glob("task", self.task.as_ref(), text)?,
+        };
+        Ok((glob, setting(&self.guard, text)?))
+    }
+}
+
+/// The glob of a key, where it is there.
+fn glob(
+    key: &str,
+    value: Option<&Spanned<String>>,
+    text: &str,
+) -> Result<Option<GlobMatcher>, SettingsError> {
+    let read = |value: &Spanned<String>| {
+        let glob = Glob::new(value.get_ref())
+            .map_err(|e| SettingsError::at(text, value.span(), format!("{key} is no glob: {e}")))?;
+        Ok(glob.compile_matcher())
+    };
+    value.map(read).transpose()
 }
 
 impl Settings {
@@ -174,19 +214,9 @@ impl Settings {
                 "no [[guard]] and no [[model]]",
             ));
         }
-        let model = |table: &ModelTable| {
-            if table.guard.is_empty() {
-                let what = "no [[model.guard]]: nothing would watch this model; to switch a guard off \
-                            write it with enabled = false";
-                return Err(SettingsError::at(text, table.r#match.span(), what));
-            }
-            let glob = Glob::new(table.r#match.get_ref()).map_err(|e| {
-                SettingsError::at(text, table.r#match.span(), format!("match is no glob: {e}"))
-            })?;
-            Ok((glob.compile_matcher(), setting(&table.guard, text)?))
-        };
         let guard = setting(&wire.guard, text)?;
-        let models: Vec<_> = wire.model.iter().map(model).collect::<Result<_, _>>()?;
+        let models = wire.model.iter().map(|table| table.read(text));
+        let models: Vec<_> = models.collect::<Result<_, _>>()?;
         let (globs, own) = models.into_iter().unzip();
         Self {
             guard,
@@ -220,10 +250,23 @@ impl Settings {
         })
     }
 
-    /// The guard of a model: of the first `[[model]]` that matches, else the general one. The glob has to
-    /// match the whole name, in its case: `deepseek-*` is neither `DeepSeek-R1` nor `org/deepseek-r1`.
-    pub fn for_model(&self, model: &str) -> &Setting {
-        let own = self.models.first(model).and_then(|i| self.own.get(i));
+    /// The guard of a model, or of a model at a task ([`Work`]): of the first `[[model]]` that matches, else the general
+    /// one. The globs have to match the whole names, in their case: `deepseek-*` is neither `DeepSeek-R1` nor
+    /// `org/deepseek-r1`.
+    ///
+    /// ```
+    /// use deadloop_detect::{Settings, Work};
+    ///
+    /// let settings = Settings::parse(
+    ///     "[[guard]]\ndetector = \"periodic\"\n\
+    ///      [[model]]\ntask = \"puzzle*\"\n[[model.guard]]\ndetector = \"periodic\"\npreset = \"quiet\"",
+    /// )?;
+    /// let at_puzzles = settings.for_model(Work { model: "m", task: "puzzles" });
+    /// assert_ne!(at_puzzles, settings.for_model("m"));
+    /// # Ok::<(), deadloop_detect::SettingsError>(())
+    /// ```
+    pub fn for_model<'a>(&self, work: impl Into<Work<'a>>) -> &Setting {
+        let own = self.models.first(work).and_then(|i| self.own.get(i));
         own.unwrap_or(&self.guard)
     }
 

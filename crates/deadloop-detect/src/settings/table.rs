@@ -1,6 +1,7 @@
 //! [`GuardTable`]: a `[[guard]]` table, checked against the detector that it names.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -9,6 +10,7 @@ use super::SettingsError;
 use crate::detectors::{DETECTORS, Detector};
 use crate::ignore::Ignore;
 use crate::meant::meant;
+use crate::param::Domain;
 use crate::params::Params;
 use crate::per::Per;
 use crate::prompt::PromptUse;
@@ -35,6 +37,8 @@ pub struct GuardTable {
     pub ignore: Option<Spanned<Vec<String>>>,
     /// What a detector of text makes of repetition that the user brought; absent: what the file says, else nothing else.
     pub prompt: Option<Spanned<String>>,
+    /// How many chars a token has: then what stands in `params` in chars is meant in tokens; absent: in chars.
+    pub chars_per_token: Option<Spanned<f64>>,
     /// Whether it is switched on.
     #[serde(default = "switched_on")]
     pub enabled: bool,
@@ -63,9 +67,14 @@ pub(super) fn setting(tables: &[GuardTable], text: &str) -> Result<Setting, Sett
 /// One `[[guard]]` table, with its parameters read and checked.
 fn member(table: &GuardTable, text: &str) -> Result<Member, SettingsError> {
     let (mut member, named) = resolve(table, text)?;
+    let ratio = ratio(table, &named, member.detector, text)?;
     let mut spans = BTreeMap::new();
     for (name, item) in named {
         let value = value_of(name, item, text)?;
+        let value = match ratio.filter(|_| is_in_chars(member.detector, name)) {
+            Some(ratio) => in_chars(value, ratio),
+            None => value,
+        };
         spans.insert(name.get_ref().clone(), item.span());
         member.params.set(name.get_ref(), value);
     }
@@ -77,6 +86,62 @@ fn member(table: &GuardTable, text: &str) -> Result<Member, SettingsError> {
         SettingsError::at(text, span, format!("{}: {}", refusal.param, refusal.reason))
     })?;
     Ok(member)
+}
+
+/// The fewest and the most chars that a token may have on average.
+const TOKEN: RangeInclusive<f64> = 0.1..=100.0;
+
+/// How many chars a token has, where the table says so, and says something in tokens.
+fn ratio(
+    table: &GuardTable,
+    named: &Named<'_>,
+    detector: &'static Detector,
+    text: &str,
+) -> Result<Option<f64>, SettingsError> {
+    let Some(ratio) = &table.chars_per_token else {
+        return Ok(None);
+    };
+    let error = |what: String| SettingsError::at(text, ratio.span(), what);
+    if !TOKEN.contains(ratio.get_ref()) {
+        let what = format!(
+            "chars_per_token {} is not from {} to {}",
+            ratio.get_ref(),
+            TOKEN.start(),
+            TOKEN.end()
+        );
+        return Err(error(what));
+    }
+    let is_rows = |name: &str| {
+        let param = detector.param(name);
+        param.is_some_and(|param| matches!(param.domain, Domain::Rows(_)))
+    };
+    if let Some((rows, _)) = named.iter().find(|(name, _)| is_rows(name.get_ref())) {
+        let what = format!("{} is in chars beside it", rows.get_ref());
+        return Err(error(format!(
+            "chars_per_token: {what}; write all of this guard in chars"
+        )));
+    }
+    if !named.iter().any(|(name, _)| is_in_chars(detector, name)) {
+        let what = "chars_per_token: no parameter that stands here is in chars";
+        return Err(error(what.to_owned()));
+    }
+    Ok(Some(*ratio.get_ref()))
+}
+
+/// Whether a parameter is in chars.
+fn is_in_chars(detector: &'static Detector, name: &Spanned<String>) -> bool {
+    let param = detector.param(name.get_ref());
+    param.is_some_and(|param| param.unit == "chars")
+}
+
+/// Numbers of tokens as numbers of chars, to the nearest; whatever else stands there stays.
+fn in_chars(value: Value, ratio: f64) -> Value {
+    match value {
+        // Exact below 2^53; a number above that is out of every parameter's bounds, and so is what it becomes.
+        Value::Int(tokens) => Value::Int((tokens as f64 * ratio).round() as i64),
+        Value::List(all) => Value::List(all.into_iter().map(|v| in_chars(v, ratio)).collect()),
+        other => other,
+    }
 }
 
 fn value_of(

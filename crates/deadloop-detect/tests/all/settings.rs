@@ -54,6 +54,72 @@ fn a_model_without_a_guard_is_no_override() {
     );
 }
 
+/// The checkpoints of the design document in tokens, 2.5 chars each, are those in chars; whatever counts something else stays.
+#[test]
+fn what_is_in_chars_may_be_written_in_tokens() {
+    let of = |keys: &str, params: &str| {
+        format!("[[guard]]\ndetector = \"checkpoint\"\n{keys}[guard.params]\n{params}\n")
+    };
+    let tokens = "checkpoints = [800, 1200, 2000]\nwindow = 80\nmin_repeats = 5\ndelimiters = \".\"\nsegment = \"between\"";
+    let chars = "checkpoints = [2000, 3000, 5000]\nwindow = 200\nmin_repeats = 5\ndelimiters = \".\"\nsegment = \"between\"";
+    let tokens = Settings::parse(&of("chars_per_token = 2.5\n", tokens)).unwrap();
+    assert_eq!(
+        tokens.guard(),
+        Settings::parse(&of("", chars)).unwrap().guard()
+    );
+    let nearest =
+        Settings::parse(&of("chars_per_token = 3.3\n", "checkpoints = [1001, 1002]")).unwrap();
+    assert!(
+        nearest
+            .guard()
+            .to_toml("guard")
+            .contains("checkpoints = [3303, 3307]")
+    );
+    let again = Settings::parse(&tokens.guard().to_toml("guard")).unwrap();
+    assert_eq!(again.guard(), tokens.guard());
+    let bad = |keys: &str, params: &str| refused(&of(keys, params));
+    assert_eq!(
+        bad("chars_per_token = 0.0\n", "window = 100"),
+        "3:19: chars_per_token 0 is not from 0.1 to 100"
+    );
+    assert!(
+        bad("chars_per_token = 4\n", "min_repeats = 5")
+            .contains("no parameter that stands here is in chars")
+    );
+    // One position would be another: what comes of it is checked as anything else.
+    assert!(bad("chars_per_token = 0.1\n", "checkpoints = [10000, 10001]").contains("checkpoints"));
+    let rules = "[[guard]]\ndetector = \"periodic\"\nchars_per_token = 4\n[guard.params]\nmax_period = 100\n\
+                 rules = [{ max_period = 50, min_copies = 5, min_chars = 180 }]\n";
+    assert!(refused(rules).contains("rules is in chars beside it"));
+}
+
+#[test]
+fn a_guard_of_a_task_is_checked_like_one_of_a_model() {
+    let table = |keys: &str| {
+        let guard = "[[model.guard]]\ndetector = \"periodic\"\n";
+        format!("[[guard]]\ndetector = \"periodic\"\n[[model]]\n{keys}{guard}")
+    };
+    let none = refused(&table(""));
+    assert!(none.contains("no match and no task"), "{none}");
+    let bad = refused(&table("match = \"a\"\ntask = \"[\"\n"));
+    assert!(bad.starts_with("5:8: task is no glob"), "{bad}");
+    let unknown = refused(&table("match = \"a\"\ntasks = \"b\"\n"));
+    assert!(unknown.contains("tasks"), "{unknown}");
+    let settings = Settings::parse(&table("match = \"a*\"\ntask = \"b\"\n")).unwrap();
+    let (glob, _) = settings.overrides().next().unwrap();
+    assert_eq!(glob.to_string(), "a* at task b");
+    assert_eq!((glob.model(), glob.task()), (Some("a*"), Some("b")));
+    let others = ["match = \"a*\"\n", "task = \"b\"\n"];
+    let ids = others
+        .iter()
+        .map(|keys| Settings::parse(&table(keys)).unwrap().id());
+    let ids: Vec<String> = ids.chain([settings.id()]).collect();
+    assert_eq!(
+        ids.iter().collect::<std::collections::BTreeSet<_>>().len(),
+        3
+    );
+}
+
 #[test]
 fn guards_that_are_off_are_written_and_read_again() {
     let text = "[[guard]]\ndetector = \"periodic\"\n[[model]]\nmatch = \"a*\"\n\

@@ -177,7 +177,7 @@ impl Programs {
             return Ok(Vec::new());
         }
         let stop = || cancel.load(Ordering::Relaxed) || self.failing.load(Ordering::Relaxed);
-        let wanted = plan.asks(&transcript.model);
+        let wanted = plan.asks(transcript.work());
         let mut scripts: BTreeMap<Option<Channel>, Result<Script, String>> = BTreeMap::new();
         let ask = |(i, pool): (usize, &Pool)| {
             if !wanted.contains(&i) {

@@ -10,3 +10,4 @@ mod bad_programs;
 mod budget;
 mod kit;
 mod programs;
+mod tasks;

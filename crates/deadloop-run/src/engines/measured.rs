@@ -11,7 +11,7 @@ use deadloop_score::{Evidence, Tally};
 use crate::failure::RunResult;
 use crate::host::watched;
 use crate::programs;
-use crate::replay::failed;
+use crate::asking::failed;
 use crate::request::Judging;
 use crate::survey::{Wanted, open, survey};
 

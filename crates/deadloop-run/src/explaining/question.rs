@@ -65,7 +65,7 @@ impl Question<'_> {
         let told = named.iter().zip(&cells);
         let settings: Vec<Told> = told
             .map(|((name, s), cell)| {
-                let guard = s.for_model(&self.transcript.model);
+                let guard = s.for_model(self.transcript.work());
                 self.told(name, guard, (&evidence, *cell))
             })
             .collect();

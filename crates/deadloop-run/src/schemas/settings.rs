@@ -16,9 +16,11 @@ pub(super) fn settings() -> RunResult<Map<String, Json>> {
         "type": "object",
         "properties": {
             "match": {"type": "string", "description": "glob on the whole name of a model; the first that matches wins"},
+            "task": {"type": "string", "description": "glob on the whole name of a task; without match: of every model"},
             "guard": some,
         },
-        "required": ["match", "guard"], "additionalProperties": false,
+        "required": ["guard"], "anyOf": [{"required": ["match"]}, {"required": ["task"]}],
+        "additionalProperties": false,
     });
     Ok(object(json!({
         "type": "object",
@@ -74,10 +76,18 @@ pub(super) fn prompt() -> Json {
 /// One `[[guard]]`: its detector says which parameters and presets there are.
 fn guard(in_grid: bool) -> RunResult<Json> {
     let names: Vec<&str> = DETECTORS.iter().map(|d| d.name).collect();
+    let tokens = match in_grid {
+        true => json!({"not": {}, "description": "a grid is in chars"}),
+        false => json!({
+            "type": "number", "minimum": 0.1, "maximum": 100,
+            "description": "what stands in params in chars is meant in tokens of so many chars",
+        }),
+    };
     Ok(json!({
         "type": "object",
         "properties": {
             "detector": {"enum": names},
+            "chars_per_token": tokens,
             "preset": {"type": "string", "description": "parameters to start from; params override"},
             "channel": {"type": "string", "description": "default: reasoning and answer, each by itself; of a detector of runs its own"},
             "response": {"enum": Response::ALL.map(Response::name), "description": "what an alarm does; default: what the detector says"},

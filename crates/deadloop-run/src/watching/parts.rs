@@ -1,8 +1,8 @@
 //! What a watch is made of: guards by model, how thinking is separated, repairers, a record.
 
 use deadloop_corpus::{StreamFormat, StreamReader, ThinkOptions, ThinkRules};
-use deadloop_detect::{Guards, Settings};
-use deadloop_stream::Watched;
+use deadloop_detect::{Guards, Settings, Work};
+use deadloop_stream::{Asked, Watched};
 
 use super::{BlindOf, Mender, Record, Shared, UNNAMED, Watching};
 
@@ -37,6 +37,8 @@ pub struct Parts {
     pub record: Option<Record>,
     /// The settings that the guards are of.
     pub settings: Settings,
+    /// The task that the stream works at; empty: not known.
+    pub task: String,
 }
 
 impl Parts {
@@ -49,21 +51,32 @@ impl Parts {
         (strict, shared): (bool, &'a Shared),
     ) -> Watching<'a> {
         let (guards, think, settings) = (self.guards, self.think, self.settings);
+        let task = self.task;
+        let asked = Asked {
+            task: task.clone(),
+            ..Asked::default()
+        };
         let said = model.clone().unwrap_or_else(|| UNNAMED.to_owned());
         // The words were checked before.
         let options = think.of(&said).unwrap_or_default();
         let reader = StreamReader::new("stdin", from, options);
-        let guard = guards.guard(&said);
+        let work = Work {
+            model: &said,
+            task: &task,
+        };
+        let guard = guards.guard(work);
         let watched = match model {
             Some(_) => Watched::with(guard, reader),
             None => {
                 let by_model = move |model: &str| think.of(model).unwrap_or_default();
-                Watched::with(guard, reader.splitting_by(by_model)).by_model(guards)
+                let watched = Watched::with(guard, reader.splitting_by(by_model));
+                watched.by_model(guards).answering(asked)
             }
         };
         let blind: BlindOf = Box::new(move |named, feeds| {
             let model = model.as_deref().or(named).unwrap_or(UNNAMED);
-            settings.for_model(model).blind(feeds)
+            let work = Work { model, task: &task };
+            settings.for_model(work).blind(feeds)
         });
         Watching::new(watched, shared)
             .mending(self.mender)

@@ -194,6 +194,10 @@ pub struct Advice {
     /// Where the guard pays for itself, and which share of looping responses was said: one sentence.
     #[serde(default)]
     pub pays: String,
+    /// What detectors that only warn would catch as stops beside the recommended guard, and at what price: a sentence each,
+    /// of those that would change what happens here.
+    #[serde(default)]
+    pub warnings: Vec<String>,
     /// The ready guard that ships, as sentences call it: `the recommended guard`. `None`: none does.
     #[serde(default)]
     pub ready: Option<String>,

@@ -162,7 +162,7 @@ fn each_row<E>(
         evidence.on_trial(place.block, i, |trial| {
             let Trial { case, decided, .. } = trial;
             let stop = decided.stop(&place.at);
-            let members = block.guard(&case.model).member_names();
+            let members = block.guard(case.work()).member_names();
             let seen = Seen {
                 case,
                 setting: &id,

@@ -106,6 +106,9 @@ pub fn settings_toml(
     if !advice.pays.is_empty() {
         let _ = writeln!(text, "# {}", one_line(&advice.pays));
     }
+    for warning in &advice.warnings {
+        let _ = writeln!(text, "# {}", one_line(warning));
+    }
     // Writing into a String cannot fail.
     let _ = writeln!(text, "# held out: {}", figures(&choices.pooled, options));
     for c in &advice.changes {
@@ -191,8 +194,20 @@ fn overrides(plan: &Plan, cell: usize, models: &BTreeSet<&str>) -> String {
     let Some(file) = block.filter(|block| block.axes().is_empty()) else {
         return text;
     };
-    for model in models {
-        let own = file.guard(model);
+    // Of tasks a run over these models tells too little: they are written as the file has them.
+    let by_task = file.overrides().any(|(glob, _)| glob.task().is_some());
+    for (glob, own) in file.overrides().filter(|_| by_task) {
+        let of = |key: &str, glob: Option<&str>| {
+            glob.map_or_else(String::new, |glob| {
+                format!("{key} = {}\n", toml::Value::from(glob))
+            })
+        };
+        let globs = of("match", glob.model()) + &of("task", glob.task());
+        let _ = writeln!(text, "[[model]]\n{globs}");
+        text += &own.to_toml("model.guard");
+    }
+    for model in models.iter().filter(|_| !by_task) {
+        let own = file.guard(*model);
         if *own != general {
             let glob = toml::Value::from(exact_glob(model));
             // Writing into a String cannot fail.
@@ -249,4 +264,42 @@ fn one_line(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadloop_replay::detect::Work;
+
+    /// A settings file with guards of tasks that ships as one setting keeps them all, in their order.
+    #[test]
+    fn guards_of_tasks_are_written_as_the_file_has_them() {
+        let table = |keys: &str, copies: usize| {
+            format!(
+                "[[model]]\n{keys}\n[[model.guard]]\ndetector = \"periodic\"\n[model.guard.params]\nmin_copies = {copies}\n"
+            )
+        };
+        let text = [
+            "[[guard]]\ndetector = \"periodic\"\n".to_owned(),
+            table("match = \"a*\"\ntask = \"code\"", 5),
+            table("task = \"c*\"", 6),
+            table("match = \"[ab]\"", 7),
+        ];
+        let settings = Settings::parse(&text.concat()).unwrap();
+        let mut plan = Plan::default();
+        let cell = plan.add_settings(&settings);
+        let written = setting_toml(&plan, cell, &BTreeSet::from(["a"]));
+        let written = Settings::parse(&written).unwrap();
+        for model in ["a", "b", "c", "ab"] {
+            for task in ["", "code", "chat", "x"] {
+                let work = Work { model, task };
+                assert_eq!(
+                    written.for_model(work),
+                    settings.for_model(work),
+                    "{work:?}"
+                );
+            }
+        }
+        assert_eq!(written.id(), settings.id());
+    }
 }

@@ -59,7 +59,7 @@ impl Boxes {
             let Some(of) = plan.blocks().get(block) else {
                 continue;
             };
-            let guard = of.guard(&case.model);
+            let guard = of.guard(case.work());
             let watch = ReadChannels::of(|channel| guard.watches(channel));
             self.add_trial(key, block, (case, decided, watch), options);
         }

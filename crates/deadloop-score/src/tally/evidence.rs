@@ -85,7 +85,7 @@ impl<'a> Evidence<'a> {
 
     /// The channels that one block's settings read of one case: those of its model's guard.
     fn watch(&self, block: usize, case: usize) -> ReadChannels {
-        let guard = self.plan.blocks()[block].guard(&self.cases[case].model);
+        let guard = self.plan.blocks()[block].guard(self.cases[case].work());
         ReadChannels::of(|channel| guard.watches(channel))
     }
 

@@ -109,7 +109,7 @@ impl AnyEvidence for PackedEvidence<'_> {
     fn on_trial<T>(&self, block: usize, case: usize, look: impl FnOnce(Trial<'_>) -> T) -> T {
         let decided = self.records.decided(case, block);
         self.cases.on(case, |case| {
-            let guard = self.plan.blocks()[block].guard(&case.model);
+            let guard = self.plan.blocks()[block].guard(case.work());
             look(Trial {
                 case,
                 decided: &decided,

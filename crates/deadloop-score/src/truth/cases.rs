@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use deadloop_replay::corpus::{CopyKeys, Entry, Place, Problem, RecordedEvent, field, text_hash};
-use deadloop_replay::detect::{Channel, Kind, Unit};
+use deadloop_replay::detect::{Channel, Kind, Unit, Work};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::cmp::Ordering;
@@ -27,6 +27,13 @@ pub struct Case {
     /// Its model.
     #[serde(with = "names")]
     pub model: Arc<str>,
+    /// The name of its task, where settings may have guards by it.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "names::maybe"
+    )]
+    pub task: Option<Arc<str>>,
     /// Its sampling profile.
     #[serde(with = "names::maybe")]
     pub profile: Option<Arc<str>>,
@@ -137,6 +144,9 @@ impl Case {
         let case = Self {
             id: t.id.as_str().into(),
             model: t.model.as_str().into(),
+            task: Some(t.work().task)
+                .filter(|task| !task.is_empty())
+                .map(Arc::from),
             profile: shared(&t.profile),
             group: shared(&t.group),
             lang: shared(&t.lang),
@@ -157,6 +167,7 @@ impl Case {
     pub fn sharing(mut self, names: &mut Names) -> Self {
         self.model = names.once(self.model);
         let own = [
+            &mut self.task,
             &mut self.profile,
             &mut self.group,
             &mut self.lang,
@@ -166,6 +177,14 @@ impl Case {
             *name = name.take().map(|name| names.once(name));
         });
         self
+    }
+
+    /// Whose text it is.
+    pub fn work(&self) -> Work<'_> {
+        Work {
+            model: &self.model,
+            task: self.task.as_deref().unwrap_or(""),
+        }
     }
 
     /// The group, or the transcript itself where it has none.
@@ -495,6 +514,7 @@ mod tests {
             {"class": "loop", "kind": "near-repeat", "channel": "answer", "onset": 7},
         ]));
         case.group = Some("g".into());
+        case.task = Some("code".into());
         case.by = vec![None, Some("web".into())];
         // No shorter number than these 17 digits is read back as the same.
         case.truth.as_mut().unwrap().spans[0].onset_ms = Some(0.1 + 0.2);

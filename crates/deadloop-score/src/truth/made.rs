@@ -9,6 +9,7 @@ pub(crate) fn case(id: &str, class: Option<Class>) -> Case {
     Case {
         id: id.into(),
         model: "m".into(),
+        task: None,
         profile: None,
         group: None,
         lang: None,

@@ -11,7 +11,7 @@ use std::sync::mpsc::{Sender, channel};
 
 use clap::{Args, ValueEnum};
 use deadloop_corpus::StreamFormat;
-use deadloop_detect::{Alarm, Blind, Event, Guards, Kind, Setting, Settings, Units};
+use deadloop_detect::{Alarm, Blind, Event, Guards, Kind, Setting, Settings, Units, Work};
 use serde_json::json;
 
 use deadloop_run::watching::{Mender, News, Parts, Piped, Record, Seen, Shared, Think, UNNAMED};
@@ -44,6 +44,14 @@ pub(crate) struct Watch {
     /// else `unknown`]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
+    /// The task that the stream works at, by which settings may choose the guard
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "",
+        hide_default_value = true
+    )]
+    pub(crate) task: String,
     /// Change a parameter of the settings, as guard.params.NAME=VALUE; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
@@ -112,6 +120,7 @@ pub(super) fn run(args: &Watch, global: Global) -> Outcome {
         mender,
         record,
         settings: settings.clone(),
+        task: args.task.clone(),
     };
     start(args, global, parts, &shared, send);
     let end = ends.recv()?;
@@ -248,7 +257,10 @@ impl Told<'_> {
     }
 
     fn setting(&self) -> &Setting {
-        self.settings.for_model(self.model())
+        self.settings.for_model(Work {
+            model: self.model(),
+            task: &self.args.task,
+        })
     }
 
     /// Warns about what a user has to know, however the stream ended.

@@ -120,6 +120,41 @@ fn of_guards_on_runs_too() {
     assert!(text(&told, "pays").contains(" runs loop"), "{told}");
 }
 
+/// What a detector that only warns would catch as a stop stands in what is printed, in --json and in settings.toml, where
+/// it would change what happens. It is a setting like any other in the scores, and none that is chosen.
+#[test]
+fn what_a_warning_would_do_as_a_stop_is_told_with_its_price() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let spec = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../datasets/circling/spec.toml"
+    );
+    let corpus = dir.path().join("circling").display().to_string();
+    let made = deadloop(&["synth", "--spec", spec, "--out", &corpus]);
+    assert_eq!(code(&made), Some(0), "{}", stderr(&made));
+    let grid = "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = [3, 4, 5]\n";
+    let grid = file(dir.path(), "grid.toml", grid);
+    let told = tuned(dir.path(), &corpus, "recommended", &["--grid", &grid]);
+    let said = told["warnings"][0].as_str().expect("a sentence");
+    assert!(
+        said.starts_with(
+            "circling as a stop beside the recommended guard: ended 10.0 % -> 100.0 %"
+        ),
+        "{said}"
+    );
+    assert!(
+        said.contains("wrong alarms 0 -> 0 (0.00 -> 0.00 per Mchar). It only warns; "),
+        "{said}"
+    );
+    assert_eq!(told["warnings"].as_array().map(Vec::len), Some(1));
+    let out = dir.path().join("tuned-recommended");
+    let written = std::fs::read_to_string(out.join("settings.toml")).expect("settings");
+    assert!(written.contains(&format!("\n# {said}\n")), "{written}");
+    assert!(!written.contains("detector = \"circling\"\n"), "{written}");
+    let scores = std::fs::read_to_string(out.join("manifest.json")).expect("a manifest");
+    assert!(scores.contains("recommended+circling"), "{scores}");
+}
+
 /// Where a grid is given, the presets are rows; `--also` names a guard that may be taken all the same.
 #[test]
 fn with_a_grid_a_guard_is_taken_only_where_it_is_named() {

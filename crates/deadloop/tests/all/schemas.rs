@@ -215,6 +215,8 @@ fn bad_settings_are_refused_by_schema_and_program() {
         format!("rate = 0.1\n{PERIODIC}"),
         format!("{PERIODIC}[[model]]\nmatch = \"x\"\n"),
         format!("{PERIODIC}[[model]]\n[[model.guard]]\ndetector = \"periodic\"\n"),
+        format!("{PERIODIC}[[model]]\ntask = 3\n[[model.guard]]\ndetector = \"periodic\"\n"),
+        format!("{PERIODIC}chars_per_token = 0.01\n[guard.params]\nmin_chars = 100\n"),
         format!("{PERIODIC}[think]\nbloks = \"all\"\n"),
         format!("{PERIODIC}[think]\nblocks = \"some\"\n"),
     ];

@@ -160,6 +160,30 @@ fn a_loop_in_each_format_is_the_alarm_that_the_guard_gives() {
     }
 }
 
+/// `--task` chooses the guard, with and without the name of a model.
+#[test]
+fn a_task_has_its_guard() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let settings = dir.path().join("settings.toml");
+    let text = "[[guard]]\ndetector = \"periodic\"\n[[model]]\ntask = \"drill*\"\n\
+                [[model.guard]]\ndetector = \"periodic\"\nenabled = false\n";
+    std::fs::write(&settings, text).expect("it can be written");
+    let settings = settings.display().to_string();
+    for (more, code) in [
+        (&[][..], 10),
+        (&["--task", "chat"], 10),
+        (&["--task", "drills"], 0),
+        (&["--task", "drills", "--model", "m"], 0),
+        (&["--model", "m"], 10),
+    ] {
+        for (format, writer) in FORMATS {
+            let args = [&["--settings", &settings][..], more].concat();
+            let run = watch(&args, &write(&looping(), writer));
+            assert_eq!(run.status.code(), Some(code), "{format} {more:?}");
+        }
+    }
+}
+
 #[test]
 fn a_loop_in_text_ends_the_copy_at_its_char() {
     let thought: String = looping().into_iter().map(|(_, text)| text).collect();

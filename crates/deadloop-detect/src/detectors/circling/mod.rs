@@ -30,7 +30,7 @@ mod tokens;
 pub(super) static ENTRY: Detector = Detector {
     spec: Spec {
         name: "circling",
-        version: 1,
+        version: 2,
         about: "the same few ideas again in other words: few new pairs of words, many markers of doubt",
         exactly: include_str!("exactly.md"),
         params: PARAMS,
@@ -53,7 +53,7 @@ const START_AFTER: &str = "start_after";
 const WINDOW: &str = "window";
 
 static PARAMS: &[Param] = &[
-    Param::count(WINDOW, 4000, 1..=1_000_000)
+    Param::count(WINDOW, 5500, 1..=1_000_000)
         .unit("chars")
         .doc("the length of the text that is measured, the last chars"),
     Param::count(HISTORY, 20_000, 1..=1_000_000)
@@ -61,11 +61,11 @@ static PARAMS: &[Param] = &[
         .doc("how far back an equal pair of words makes one that is not new"),
     Param::texts(MARKERS, &["en", "zh"])
         .doc("markers of doubt: the lists en and zh, and phrases of 1 to 4 words; none: they are not asked"),
-    Param::count(MAX_NEW, 150, 1..=1000)
+    Param::count(MAX_NEW, 160, 1..=1000)
         .at_least()
         .unit("of 1000 pairs")
         .doc("new pairs among those of the window, at most"),
-    Param::count(MIN_MARKERS, 6, 0..=1000)
+    Param::count(MIN_MARKERS, 7, 0..=1000)
         .at_most()
         .unit("in 1000 chars")
         .doc("markers in the window, at least"),

@@ -12,7 +12,7 @@ use crate::truth::{Case, Class, Gauges, Span, Timeline, Truth};
 pub(super) fn put(case: &Case, names: &mut Shared, to: &mut Vec<u8>) {
     put_text(&case.id, to);
     names.put(Some(&case.model), to);
-    for name in [&case.profile, &case.lang, &case.split] {
+    for name in [&case.task, &case.profile, &case.lang, &case.split] {
         names.put(name.as_ref(), to);
     }
     put_option(case.group.as_deref(), put_text, to);
@@ -34,10 +34,11 @@ pub(super) fn put(case: &Case, names: &mut Shared, to: &mut Vec<u8>) {
 pub(super) fn take(from: &mut Bytes<'_>, names: &Shared) -> Case {
     let id = from.text().into();
     let model = names.take(from).unwrap_or_else(|| "".into());
-    let [profile, lang, split] = [(); 3].map(|()| names.take(from));
+    let [task, profile, lang, split] = [(); 4].map(|()| names.take(from));
     Case {
         id,
         model,
+        task,
         profile,
         group: from.option(|from| from.text().into()),
         lang,
@@ -182,6 +183,20 @@ pub(crate) fn take_place<T: Copy, const N: usize>(all: &[T; N], from: &mut Bytes
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_task_comes_back() {
+        for task in [None, Some("code")] {
+            let case = Case {
+                task: task.map(Into::into),
+                ..crate::truth::case("t", Some(Class::Loop))
+            };
+            let (mut names, mut bytes) = (Shared::default(), Vec::new());
+            put(&case, &mut names, &mut bytes);
+            let mut from = Bytes(&bytes);
+            assert_eq!((take(&mut from, &names), from.0.len()), (case, 0));
+        }
+    }
 
     #[test]
     fn every_kind_comes_back() {

@@ -79,7 +79,7 @@ impl<'a> Facts<'a> {
     ) -> Outcome {
         let (settings, measures) = (self.settings, &self.measures);
         let of = |entry: &Entry, (_, case): (usize, &Case)| {
-            let guard = settings.for_model(&case.model);
+            let guard = settings.for_model(case.work());
             rows(entry, (case, done), (guard, measures))
         };
         let out = &mut self.rows;

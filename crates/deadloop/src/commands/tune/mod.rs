@@ -31,6 +31,7 @@ mod learnt;
 mod planned;
 mod supported;
 mod told;
+mod warnings;
 
 pub(crate) use asked::Tune;
 use planned::Planned;
@@ -82,6 +83,7 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     if let Some(choices) = &mut choices {
         planned.name(&mut done.run.manifest, choices);
         told::lead_on(choices, args, &options);
+        choices.advice.warnings = warnings::warnings(&planned, &evidence, &options);
         done.run.manifest.advice = Some(choices.advice.clone());
     }
     let worth = choices.as_ref().map(Choices::worth_reporting);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use deadloop_detect::{Response, Settings, Unit};
+use deadloop_detect::{DETECTORS, Detector, Member, Response, Settings, Unit};
 use deadloop_replay::shipped::{Scope, presets_in};
 use deadloop_replay::{Grid, Plan};
 use deadloop_score::{Choices, ChooseOptions, InUse, Manifest, ReadyGuard};
@@ -23,11 +23,26 @@ pub(super) struct Planned {
     pub(super) candidates: Range<usize>,
     /// The cells of the recommended guard, of the presets and of what `--also` names, by name.
     pub(super) presets: Vec<(String, usize)>,
+    /// The recommended guard with a detector of text beside it that by itself only warns, as a stop.
+    pub(super) with_warning: Vec<WithWarning>,
     /// The cell of the settings in use now.
     pub(super) in_use: usize,
     /// Those, and their file.
     pub(super) settings: Settings,
     pub(super) file: InUse,
+}
+
+/// A cell that is measured and never chosen: what a detector that warns would do if it ended streams.
+pub(super) struct WithWarning {
+    pub(super) detector: &'static Detector,
+    pub(super) cell: usize,
+}
+
+impl WithWarning {
+    /// What it is called in the manifest.
+    fn name(&self) -> String {
+        format!("recommended+{}", self.detector.name)
+    }
 }
 
 /// Refuses grids that warn: `tune` chooses among guards that stop.
@@ -68,12 +83,16 @@ impl Planned {
         }
         options.ready = ready(&presets, also, args.grid.is_some());
         tell_refused(&plan, global);
+        let candidates = match args.grid {
+            Some(_) => with_grid,
+            None => 0..plan.cells(),
+        };
+        // Behind the candidates: of these cells nothing is chosen.
+        let with_warning = with_warnings(&mut plan, &scope, unit, per)?;
         Ok(Self {
-            candidates: match args.grid {
-                Some(_) => with_grid,
-                None => 0..plan.cells(),
-            },
+            candidates,
             presets,
+            with_warning,
             in_use,
             plan,
             file: InUse {
@@ -96,6 +115,9 @@ impl Planned {
         manifest.folds = usize::try_from(args.folds).ok();
         for (label, cell) in &self.presets {
             name(manifest, &self.plan, *cell, label);
+        }
+        for warning in &self.with_warning {
+            name(manifest, &self.plan, warning.cell, &warning.name());
         }
         name(manifest, &self.plan, self.in_use, "current");
     }
@@ -151,9 +173,7 @@ fn shipped(
     unit: Unit,
     per: Option<deadloop_detect::Per>,
 ) -> Outcome<Vec<(String, usize)>> {
-    let recommended = settings::settings_in(None, &[], unit)?;
-    let (recommended, _) = settings::read_per(recommended, per)?;
-    let part = recommended.part(|m| scope.has(m));
+    let part = recommended(scope, unit, per)?;
     let mut all = vec![(recommended_name(unit).to_owned(), plan.add_settings(&part))];
     let known = presets_in(unit).map_err(|e| Code::Unexpected.error(e))?;
     for (name, setting) in known {
@@ -164,6 +184,39 @@ fn shipped(
             };
             all.push((name, plan.add_setting(&setting)));
         }
+    }
+    Ok(all)
+}
+
+/// The recommended guard, as far as it is in scope.
+fn recommended(scope: &Scope, unit: Unit, per: Option<deadloop_detect::Per>) -> Outcome<Settings> {
+    let recommended = settings::settings_in(None, &[], unit)?;
+    let (recommended, _) = settings::read_per(recommended, per)?;
+    Ok(recommended.part(|m| scope.has(m)))
+}
+
+/// Adds the recommended guard once more for each detector of text that only warns by default, with it as a stop.
+/// Where `unit` is not chars, or the grids do not look for loops, there is none.
+fn with_warnings(
+    plan: &mut Plan,
+    scope: &Scope,
+    unit: Unit,
+    per: Option<deadloop_detect::Per>,
+) -> Outcome<Vec<WithWarning>> {
+    let part = recommended(scope, unit, per)?;
+    let warns = |d: &&'static Detector| d.response == Response::Warn && d.reads_text();
+    let mut all = Vec::new();
+    for detector in DETECTORS.iter().copied().filter(warns) {
+        let mut member = Member::new(detector, detector.defaults());
+        member.response = Response::Stop;
+        member.per = per.unwrap_or_default();
+        if !scope.has(&member) || part.guard().members.is_empty() {
+            continue;
+        }
+        let mut guard = part.guard().clone();
+        guard.members.push(member);
+        let cell = plan.add_setting(&guard);
+        all.push(WithWarning { detector, cell });
     }
     Ok(all)
 }

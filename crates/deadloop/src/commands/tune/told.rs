@@ -88,6 +88,7 @@ impl Said<'_> {
             "verdict": advice.verdict,
             "reason": advice.reason,
             "pays": advice.pays,
+            "warnings": advice.warnings,
             "ready": advice.ready,
             "doubted": advice.doubted,
             "settings": file.display().to_string(),
@@ -147,6 +148,9 @@ pub(super) fn summary(
     let in_use = &choices.pooled.in_use_tally;
     if let Some(line) = show::ended(options.in_use_is, in_use, options.judge.transient) {
         show::print(&show::prose(&line))?;
+    }
+    for warning in &advice.warnings {
+        show::print(&format!("\n{}", show::prose(&visible_lines(warning))))?;
     }
     if let Some(disputed) = disputed(head, args) {
         show::print(&format!("\n{disputed}"))?;

@@ -1,0 +1,62 @@
+//! [`Asking`]: what a request says that its response is watched by: the task, and what the user wrote.
+
+use deadloop_stream::Asked;
+
+use crate::Shared;
+use crate::http::Head;
+use crate::metrics::Counter;
+
+/// The header that names the task. It goes no further than the proxy.
+pub(crate) const TASK: &str = "x-deadloop-task";
+
+/// The longest body of a request that is read, in bytes. A longer one passes, and is counted.
+const LONGEST: usize = 4 << 20;
+
+/// A request, as its bytes pass.
+pub(crate) struct Asking {
+    task: String,
+    /// What has passed of a body that is read. `None`: nobody has to hear it, or it is no JSON, or too long.
+    body: Option<Vec<u8>>,
+    /// Whether it was too long.
+    long: bool,
+}
+
+impl Asking {
+    /// A request of which the head has come.
+    pub(crate) fn new(head: &Head, shared: &Shared) -> Self {
+        let kind = head.value("content-type").unwrap_or_default();
+        let json = kind.split(';').next().unwrap_or_default().trim() == "application/json";
+        let packed = head.value("content-encoding");
+        let plain = packed.is_none_or(|how| how == "identity");
+        let read = json && plain && shared.options.guards.skips_prompt();
+        Self {
+            task: head.value(TASK).unwrap_or_default(),
+            body: read.then(Vec::new),
+            long: false,
+        }
+    }
+
+    /// The next bytes of its body.
+    pub(crate) fn passes(&mut self, bytes: &[u8]) {
+        let Some(body) = &mut self.body else {
+            return;
+        };
+        body.extend_from_slice(bytes);
+        if body.len() > LONGEST {
+            self.body = None;
+            self.long = true;
+        }
+    }
+
+    /// What its response answers. A body that could not be read is counted.
+    pub(crate) fn asked(self, shared: &Shared) -> Asked {
+        let written = self.body.as_deref().map(Asked::written);
+        if self.long || written == Some(None) {
+            shared.metrics.add(Counter::Unheard, 1);
+        }
+        Asked {
+            task: self.task,
+            user: written.flatten().unwrap_or_default(),
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! `task` in a `[[model]]` table: a replay sees each transcript through the guard that a live stream at the same task has.
+
+use deadloop_corpus::{Body, RecordedEvent, Transcript};
+use deadloop_detect::{Guards, Settings, TextChannel, Work};
+use deadloop_replay::{Plan, decide};
+use serde_json::{Value, json};
+
+/// As many copies of a sentence as each guard wants, by model and task.
+const SETTINGS: &str = r#"
+[[guard]]
+detector = "periodic"
+[guard.params]
+min_copies = 4
+min_chars = 40
+min_single = 40
+[[model]]
+match = "small*"
+task = "puzzle-*"
+[[model.guard]]
+detector = "periodic"
+[model.guard.params]
+min_copies = 9
+min_chars = 40
+min_single = 40
+[[model]]
+task = "{puzzle-*,chat}"
+[[model.guard]]
+detector = "periodic"
+[model.guard.params]
+min_copies = 6
+min_chars = 40
+min_single = 40
+[[model]]
+match = "small*"
+[[model.guard]]
+detector = "periodic"
+[model.guard.params]
+min_copies = 5
+min_chars = 40
+min_single = 40
+"#;
+
+const UNIT: &str = "The same again, word for word. ";
+
+/// Model, task in `meta`, how many copies its guard wants.
+fn expected() -> Vec<(&'static str, Value, u64)> {
+    vec![
+        ("large", Value::Null, 4),
+        ("large", json!("cooking"), 4),
+        ("large", json!("puzzle"), 4),
+        ("large", json!("puzzle-9"), 6),
+        ("large", json!("chat"), 6),
+        ("small-1", json!("puzzle-9"), 9),
+        ("small-1", json!("chat"), 6),
+        ("small-1", json!("cooking"), 5),
+        ("small-1", Value::Null, 5),
+        // What is no text is no name.
+        ("small-1", json!(7), 5),
+        ("small-1", json!(["chat"]), 5),
+        ("small-1", json!(""), 5),
+    ]
+}
+
+#[test]
+fn each_task_has_its_guard_in_a_replay_and_live() {
+    let settings = Settings::parse(SETTINGS).unwrap();
+    let guards = Guards::new(&settings).unwrap();
+    let mut plan = Plan::default();
+    plan.add_settings(&settings);
+    for (model, task, copies) in expected() {
+        let mut transcript = Transcript {
+            id: "t".into(),
+            model: model.into(),
+            events: vec![RecordedEvent::of(Body::Answer(UNIT.repeat(20)))],
+            ..Transcript::default()
+        };
+        transcript.meta.insert("task".into(), task.clone());
+        let record = decide(&plan, &transcript, None);
+        let stops: Vec<u64> = record.blocks[0]
+            .stops
+            .iter()
+            .map(|stop| stop.exact.seen.units(stop.channel).count())
+            .collect();
+        let mut guard = guards.guard(transcript.work());
+        let alarm = guard.push_text(TextChannel::Answer, &UNIT.repeat(20));
+        let live = alarm.into_alarm().unwrap().exact.count();
+        let unit = UNIT.chars().count() as u64;
+        assert_eq!(live.div_ceil(unit), copies, "{model} {task}");
+        assert_eq!(stops, [live], "{model} {task}");
+        let named = Work {
+            model,
+            task: task.as_str().unwrap_or(""),
+        };
+        assert_eq!(transcript.work(), named);
+    }
+}
