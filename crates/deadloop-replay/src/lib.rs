@@ -53,4 +53,4 @@ pub use program::{Mender, Programs, Ready, Repaired, StartError};
 pub use record::{Decided, Moment, Record, Region, Stop};
 pub use run::{Job, Meant, Ran, Resumed, RunError, run, run_into};
 pub use spent::{Spent, TurnTokens};
-pub use subject::{Guards, Misfit, Subject, each_for};
+pub use subject::{Misfit, PlanGuards, Subject, each_for};

@@ -1,4 +1,4 @@
-//! [`run`]: a corpus through a subject: [`Guards`] of a plan, or what else says something of each transcript.
+//! [`run`]: a corpus through a subject: [`PlanGuards`] of a plan, or what else says something of each transcript.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -9,7 +9,7 @@ use deadloop_corpus::{Corpus, Cost, Entry, Problem};
 use crate::each::{Interrupted, Watch};
 use crate::journal::{Entered, Journal, JournalError};
 use crate::record::Record;
-use crate::subject::{Guards, Subject, each_for};
+use crate::subject::{PlanGuards, Subject, each_for};
 
 /// What is run over what.
 pub struct Job<'a, S> {
@@ -91,8 +91,8 @@ pub type Resumed<T> = (Journal, Vec<Entered<T>>);
 /// # Errors
 /// As [`run_into`].
 pub fn run(
-    job: &Job<'_, Guards<'_>>,
-    journal: Option<Resumed<<Guards<'_> as Subject>::Said>>,
+    job: &Job<'_, PlanGuards<'_>>,
+    journal: Option<Resumed<<PlanGuards<'_> as Subject>::Said>>,
     watch: &Watch<'_>,
 ) -> Result<Ran, RunError> {
     let mut records = Vec::new();

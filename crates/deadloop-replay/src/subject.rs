@@ -1,6 +1,6 @@
 //! [`Subject`]: what is run over a corpus and says something of each transcript.
 //!
-//! Guards, repairers and context budgets are subjects. One engine runs them all: in parallel, in the order of the corpus,
+//! PlanGuards, repairers and context budgets are subjects. One engine runs them all: in parallel, in the order of the corpus,
 //! with a journal from which an interrupted run goes on.
 
 use std::num::NonZeroU64;
@@ -77,7 +77,7 @@ pub struct Misfit {
 
 /// The guards of a plan, and their programs.
 #[derive(Clone, Copy)]
-pub struct Guards<'a> {
+pub struct PlanGuards<'a> {
     /// The settings.
     pub plan: &'a Plan,
     /// The plan's programs, started; [`Programs::default`] where it has none.
@@ -86,7 +86,7 @@ pub struct Guards<'a> {
     pub chunks: Option<NonZeroU64>,
 }
 
-impl Subject for Guards<'_> {
+impl Subject for PlanGuards<'_> {
     /// One a block of the plan.
     type Said = Vec<Decided>;
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use deadloop_corpus::Transcript;
 use deadloop_detect::Settings;
-use deadloop_replay::{Guards, Plan, Stop, Subject, text_of};
+use deadloop_replay::{Plan, PlanGuards, Stop, Subject, text_of};
 use deadloop_score::{
     Case, CaseInput, Expect, Fired, LabelsFile, Marks, Pinned, alarm_words, parse_pinned,
 };
@@ -46,7 +46,7 @@ pub type PinnedAnswer = Result<Option<Fired>, String>;
 
 /// What comes of an expectation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Finding {
+pub enum PinFinding {
     /// It holds.
     Pass,
     /// It does not.
@@ -65,12 +65,12 @@ impl Checked<'_> {
     }
 
     /// What comes of it.
-    pub fn finding(&self) -> Finding {
+    pub fn finding(&self) -> PinFinding {
         match (self.holds(), self.expect.todo.is_some()) {
-            (true, false) => Finding::Pass,
-            (false, false) => Finding::Fail,
-            (false, true) => Finding::Todo,
-            (true, true) => Finding::Mended,
+            (true, false) => PinFinding::Pass,
+            (false, false) => PinFinding::Fail,
+            (false, true) => PinFinding::Todo,
+            (true, true) => PinFinding::Mended,
         }
     }
 
@@ -229,7 +229,7 @@ pub fn say(
     let mut plan = Plan::default();
     let cell = plan.add_settings(settings);
     let running = programs::start(&plan, host)?;
-    let guards = Guards {
+    let guards = PlanGuards {
         plan: &plan,
         programs: &running,
         chunks: None,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use deadloop_corpus::Entry;
 use deadloop_detect::{DETECTORS, Settings, Unit};
-use deadloop_replay::{Decided, Entered, Guards, Plan, Programs, Record};
+use deadloop_replay::{Decided, Entered, Plan, PlanGuards, Programs, Record};
 use deadloop_score::{
     About, AnyEvidence, Case, ChooseOptions, Count, Floor, JudgeOptions, Manifest, Mismatch,
     PackedCases, PackedEvidence, PackedRecords, Resampling, Scored, Scoring, Tally, Worth,
@@ -58,7 +58,7 @@ pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> RunResu
     let start = || programs::start(plan, request.host);
     let chunks = request.judging.chunks;
     if let Some(shard) = request.shard {
-        let guards = |programs| Guards {
+        let guards = |programs| PlanGuards {
             plan,
             programs,
             chunks,
@@ -83,7 +83,7 @@ pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> RunResu
         None => start()?,
         Some(_) => Programs::default(),
     };
-    let guards = Guards {
+    let guards = PlanGuards {
         plan,
         programs: &programs,
         chunks,

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use deadloop_corpus::Corpus;
 use deadloop_detect::{RECOMMENDED, Settings};
-use deadloop_replay::{Guards, Job, Plan, Programs, RunError, Watch, run};
+use deadloop_replay::{Job, Plan, PlanGuards, Programs, RunError, Watch, run};
 
 /// Checks a corpus of two files, lets `change` happen, and replays it: what the run says.
 fn after(change: impl Fn(&Path)) -> String {
@@ -30,7 +30,7 @@ fn after(change: impl Fn(&Path)) -> String {
     let job = Job {
         corpus: &corpus,
         ids: &ids,
-        subject: &Guards {
+        subject: &PlanGuards {
             plan: &plan,
             programs: &Programs::default(),
             chunks: None,

@@ -3,7 +3,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | runs without their texts, and how they are measured | [`Runs`] |
-//! | settings swept and chosen: a world is a window at a price of cached tokens | [`World`] |
+//! | settings swept and chosen: a world is a window at a price of cached tokens | [`BudgetWorld`] |
 
 use deadloop_replay::budget::{BudgetGrid, BudgetPreset};
 use deadloop_score::budget::{BudgetOptions, LimitRow, limit_grid, limit_rows, write_limits};
@@ -14,7 +14,7 @@ mod worlds;
 
 use runs::Measured;
 pub use runs::Runs;
-pub use worlds::{SweptStage, World};
+pub use worlds::{BudgetWorld, SweptStage};
 use worlds::{judged, stages, together, write_rows};
 
 use crate::asking::{Answered, ask};
@@ -45,7 +45,7 @@ pub struct BudgetRun {
     /// The runs.
     pub runs: Runs,
     /// Every window at every price of cached tokens, with its verdict.
-    pub worlds: Vec<World>,
+    pub worlds: Vec<BudgetWorld>,
     /// The verdict of all worlds together.
     pub ruling: Ruling,
     /// What limits on turns do.

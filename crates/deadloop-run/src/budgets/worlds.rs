@@ -34,7 +34,7 @@ pub struct SweptStage {
 }
 
 /// One window at one price of cached tokens, with its verdict.
-pub struct World {
+pub struct BudgetWorld {
     /// The window, with all settings played in it.
     pub known: Arc<SweptStage>,
     /// The price of a cached token.
@@ -137,7 +137,7 @@ pub(super) fn judged(
     stages: &[Arc<SweptStage>],
     named: &[&'static BudgetPreset],
     options: &BudgetOptions,
-) -> Vec<World> {
+) -> Vec<BudgetWorld> {
     let mut judged = Vec::new();
     for known in stages {
         let in_use = named
@@ -152,7 +152,7 @@ pub(super) fn judged(
             let stage = (&found.field, &known.stage, &known.swept);
             let advice = choose_budget(stage, &found.evidence, &in_use, &options);
             let sure = certainties(found, known, (&advice, *cache), options.resampling);
-            judged.push(World {
+            judged.push(BudgetWorld {
                 known: Arc::clone(known),
                 cache: *cache,
                 advice,
@@ -196,7 +196,7 @@ fn priced(budget: &Budget, cache: f64) -> Budget {
     }
 }
 
-impl World {
+impl BudgetWorld {
     /// A play as this world has it.
     pub fn setting(&self, play: usize) -> Budget {
         priced(&self.known.stage.plays[play], self.cache)
@@ -234,7 +234,7 @@ fn total(tallies: &[BudgetTally]) -> BudgetTally {
 /// Writes `budgets.parquet`: the settings of each world, without a guard first. Returns how many settings it has.
 pub(super) fn write_rows(
     found: &Runs,
-    worlds: &[World],
+    worlds: &[BudgetWorld],
     dir: &Path,
     csv: bool,
 ) -> Result<u64, FileError> {

@@ -5,13 +5,13 @@ use std::path::Path;
 
 use deadloop_corpus::Selection;
 use deadloop_detect::{Chars, Event, Settings, Unit};
-use deadloop_replay::{Guards, Job, Plan, run as replayed};
+use deadloop_replay::{Job, Plan, PlanGuards, run as replayed};
 use deadloop_score::{Evidence, Tally};
 
+use crate::asking::failed;
 use crate::failure::RunResult;
 use crate::host::watched;
 use crate::programs;
-use crate::asking::failed;
 use crate::request::Judging;
 use crate::survey::{Wanted, open, survey};
 
@@ -40,7 +40,7 @@ pub fn measured(
     let job = Job {
         corpus: &surveyed.corpus,
         ids: &surveyed.ids(),
-        subject: &Guards {
+        subject: &PlanGuards {
             plan: &plan,
             programs: &running,
             chunks,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use deadloop_run::pinning::{Checked, Finding, check, read};
+use deadloop_run::pinning::{Checked, PinFinding, check, read};
 use serde_json::json;
 
 use crate::args::Global;
@@ -49,7 +49,7 @@ pub(super) fn run(args: &CheckCases, global: Global) -> Outcome {
     }
     let failed = checked
         .iter()
-        .filter(|c| c.finding() == Finding::Fail)
+        .filter(|c| c.finding() == PinFinding::Fail)
         .count();
     if global.json {
         let rows: Vec<_> = checked.iter().map(row).collect();
@@ -74,12 +74,12 @@ fn row(checked: &Checked<'_>) -> serde_json::Value {
     })
 }
 
-fn name(finding: Finding) -> &'static str {
+fn name(finding: PinFinding) -> &'static str {
     match finding {
-        Finding::Pass => "pass",
-        Finding::Fail => "fail",
-        Finding::Todo => "todo",
-        Finding::Mended => "mended",
+        PinFinding::Pass => "pass",
+        PinFinding::Fail => "fail",
+        PinFinding::Todo => "todo",
+        PinFinding::Mended => "mended",
     }
 }
 
@@ -87,11 +87,11 @@ fn name(finding: Finding) -> &'static str {
 fn words(checked: &[Checked<'_>]) -> String {
     let told = checked.iter().filter_map(|c| {
         let what = match (c.finding(), &c.expect.todo) {
-            (Finding::Fail, _) => {
+            (PinFinding::Fail, _) => {
                 let wanted = c.expect.wanted(&c.marks);
                 format!("{}, expected {wanted}\n  {}", visible(&c.told()), c.around)
             }
-            (Finding::Mended, Some(todo)) => {
+            (PinFinding::Mended, Some(todo)) => {
                 format!("holds now: take off todo = {:?}", visible(todo))
             }
             _ => return None,
@@ -104,10 +104,10 @@ fn words(checked: &[Checked<'_>]) -> String {
     let count = |finding| checked.iter().filter(|c| c.finding() == finding).count();
     lines.push(format!(
         "{} hold, {} do not, {} are known not to, {} of those hold now",
-        count(Finding::Pass) + count(Finding::Mended),
-        count(Finding::Fail),
-        count(Finding::Todo) + count(Finding::Mended),
-        count(Finding::Mended),
+        count(PinFinding::Pass) + count(PinFinding::Mended),
+        count(PinFinding::Fail),
+        count(PinFinding::Todo) + count(PinFinding::Mended),
+        count(PinFinding::Mended),
     ));
     lines.join("\n")
 }

@@ -10,7 +10,7 @@ use deadloop_score::proposing::propose;
 use deadloop_score::replay::corpus::{Corpus, Entry};
 use deadloop_score::replay::detect::{RECOMMENDED, Settings, Unit};
 use deadloop_score::replay::shipped::{default_grids, presets_in};
-use deadloop_score::replay::{Guards, Job, Plan, Programs, Record, Watch, each, run};
+use deadloop_score::replay::{Job, Plan, PlanGuards, Programs, Record, Watch, each, run};
 use deadloop_score::{
     Case, Count, Evidence, JudgeOptions, LabelRow, ReadyGuard, Tally, Worth, mean_clean, tallies,
 };
@@ -71,7 +71,7 @@ impl World {
         let job = Job {
             corpus: &corpus,
             ids: &ids,
-            subject: &Guards {
+            subject: &PlanGuards {
                 plan: &plan,
                 programs: &Programs::default(),
                 chunks: None,

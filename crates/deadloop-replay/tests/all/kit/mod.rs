@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use deadloop_replay::corpus::Corpus;
-use deadloop_replay::{Grid, Guards, Journal, Plan, Programs, Ran, Record, RunError, Watch};
+use deadloop_replay::{Grid, Journal, Plan, PlanGuards, Programs, Ran, Record, RunError, Watch};
 use serde_json::{Value, json};
 
 /// What each program begins with: `say`, and `told`, the messages on stdin.
@@ -151,7 +151,7 @@ pub(crate) fn run(corpus: &Corpus, plan: &Plan, how: &How<'_>) -> Result<Vec<Rec
         let job = deadloop_replay::Job {
             corpus,
             ids: &ids,
-            subject: &Guards {
+            subject: &PlanGuards {
                 plan,
                 programs: &programs,
                 chunks: std::num::NonZeroU64::new(how.chunks),

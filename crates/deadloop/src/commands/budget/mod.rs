@@ -7,7 +7,7 @@ use deadloop_replay::budget::{
     Budget as Setting, BudgetGrid, BudgetPreset, DEFAULT_GRID, preset, presets,
 };
 use deadloop_run::Request;
-use deadloop_run::budgets::{BudgetRun, Budgets, World, budget};
+use deadloop_run::budgets::{BudgetRun, BudgetWorld, Budgets, budget};
 use deadloop_score::Ruling;
 use deadloop_score::budget::BudgetPrice;
 use serde::{Deserialize, Serialize};
@@ -189,8 +189,8 @@ fn ended(done: &BudgetRun) -> Option<Failure> {
 }
 
 /// What `--json` says.
-fn summary(worlds: &[World], ruling: Ruling) -> Map<String, Value> {
-    let setting = |one: &World, play: usize| {
+fn summary(worlds: &[BudgetWorld], ruling: Ruling) -> Map<String, Value> {
+    let setting = |one: &BudgetWorld, play: usize| {
         let budget = one.setting(play);
         let params: Map<String, Value> = budget
             .columns()
@@ -199,7 +199,7 @@ fn summary(worlds: &[World], ruling: Ruling) -> Map<String, Value> {
             .collect();
         json!({"id": budget.id(), "names": one.called(play), "params": params})
     };
-    let world = |one: &World| {
+    let world = |one: &BudgetWorld| {
         let a = &one.advice;
         json!({
             "window": one.known.stage.never.window, "cache": one.cache,
@@ -223,7 +223,7 @@ fn summary(worlds: &[World], ruling: Ruling) -> Map<String, Value> {
     summary
 }
 
-fn price_json(one: &World, price: &BudgetPrice) -> Value {
+fn price_json(one: &BudgetWorld, price: &BudgetPrice) -> Value {
     let budget = one.setting(price.play);
     json!({
         "at_most": price.at_most, "setting": budget.id(), "threshold": budget.threshold, "keep": budget.keep,

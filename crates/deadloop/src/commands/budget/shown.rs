@@ -1,8 +1,8 @@
 //! What the page of a budget shows: every world's settings, one run turn by turn.
 
 use deadloop_replay::budget::trace;
-use deadloop_report::budget::{BudgetPoint, Page, PriceRow, Strip, Trace, World as WorldShown};
-use deadloop_run::budgets::{BudgetRun, Runs, World};
+use deadloop_report::budget::{BudgetPoint, Page, PriceRow, Strip, Trace, World};
+use deadloop_run::budgets::{BudgetRun, BudgetWorld, Runs};
 use deadloop_score::budget::BudgetPrice;
 
 use super::Budget as BudgetArgs;
@@ -25,7 +25,7 @@ pub(super) fn page(done: &BudgetRun, args: &BudgetArgs) -> Page {
     }
 }
 
-fn world(one: &World) -> WorldShown {
+fn world(one: &BudgetWorld) -> World {
     let (stage, advice) = (&one.known.stage, &one.advice);
     let point = |play: usize| {
         let budget = one.setting(play);
@@ -63,7 +63,7 @@ fn world(one: &World) -> WorldShown {
             is: one.called(price.play),
         }
     };
-    WorldShown {
+    World {
         window: stage.never.window,
         cache: one.cache,
         counter: stage.never.counter.name().into(),
@@ -82,7 +82,7 @@ fn world(one: &World) -> WorldShown {
 /// use of the first window in which there is one.
 fn traced(done: &BudgetRun, args: &BudgetArgs) -> Option<Trace> {
     let (found, judged) = (&done.runs, &done.worlds);
-    let summaries = |one: &World| {
+    let summaries = |one: &BudgetWorld| {
         let budget = &one.known.stage.plays[one.advice.in_use];
         let played = found.field.played(budget);
         let most = played

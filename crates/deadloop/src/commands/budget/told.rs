@@ -2,7 +2,7 @@
 
 use deadloop_replay::budget::{Budget, BudgetTally, Policy};
 use deadloop_report::budget::LIMIT_HEADER;
-use deadloop_run::budgets::{BudgetRun, Runs, World};
+use deadloop_run::budgets::{BudgetRun, BudgetWorld, Runs};
 use deadloop_score::budget::LimitRow;
 
 use crate::show;
@@ -69,8 +69,8 @@ fn again(tally: &BudgetTally, cache: f64) -> Option<f64> {
 }
 
 /// A line a world.
-fn verdicts(judged: &[World]) -> String {
-    let row = |one: &World| {
+fn verdicts(judged: &[BudgetWorld]) -> String {
+    let row = |one: &BudgetWorld| {
         let never = one.never();
         let of = |play: usize| {
             let tally = one.total(play);
@@ -125,7 +125,7 @@ fn verdicts(judged: &[World]) -> String {
 }
 
 /// The settings of a world that are reported, without a guard first.
-fn world(one: &World) -> String {
+fn world(one: &BudgetWorld) -> String {
     let known = &one.known;
     let mut rows = vec![line("never", &known.stage.never, &one.never(), one.cache)];
     for (at, play) in known.stage.plays.iter().enumerate() {
@@ -185,7 +185,7 @@ fn line(names: &str, budget: &Budget, t: &BudgetTally, cache: f64) -> Vec<String
 }
 
 /// The setting in use and the candidate, source by source.
-fn by_source(found: &Runs, one: &World) -> String {
+fn by_source(found: &Runs, one: &BudgetWorld) -> String {
     if found.names.len() < 2 {
         return String::new();
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use deadloop_detect::Settings;
-use deadloop_replay::{Guards, Job, Plan, Programs, RunError, run};
+use deadloop_replay::{Job, Plan, PlanGuards, Programs, RunError, run};
 use deadloop_score::{About, Evidence, JudgeOptions, Side};
 
 use super::Compare;
@@ -149,7 +149,7 @@ fn records(
     let job = Job {
         corpus: &surveyed.corpus,
         ids: &surveyed.ids(),
-        subject: &Guards {
+        subject: &PlanGuards {
             plan,
             programs,
             chunks: args.judge.chunks,
