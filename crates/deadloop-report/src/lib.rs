@@ -56,8 +56,8 @@ pub use charts::{CHARTS, Chart, ChartEntry, Layouts, draw_all};
 pub use data::{
     ALL_MODELS, Became, BesideFloor, Board, By, ChoiceRow, ComparedResults, Counted, Difference,
     FlipRow, GateRow, History, Objective, OutcomeRow, Outcomes, PackedColumn, PastRun, ReportData,
-    Role, RunInfo, Score, SettingRow, SideRow, Since, SupportedRow, Verdict, brief, differences,
-    embedded_counts, in_short,
+    Role, RunInfo, Score, SettingRow, SideRow, Since, SupportedRow, Verdict, beside, brief,
+    differences, differing, embedded_counts, in_short,
 };
 pub use draw::DrawError;
 pub use history::{HistoryError, history, history_rows, write_history};

@@ -102,8 +102,8 @@ pub use manifest::now;
 pub use notice::notice;
 pub use outputs::apart;
 pub use places::Places;
-pub use replay::{Done, Replayed, name, replay};
-pub use request::{Judging, Request};
+pub use replay::{Done, MacroMeans, Replayed, name, replay};
+pub use request::{Judging, Request, SEALED};
 pub use sharding::{Parts, Written};
 pub use survey::{
     Surveyed, Wanted, drop_sealed, foreign, listing, open, refuse_machine, survey, survey_with,

@@ -9,7 +9,8 @@ use deadloop_replay::{Decided, Entered, Plan, PlanGuards, Programs, Record};
 use deadloop_score::{
     About, AnyEvidence, Case, ChooseOptions, Count, Floor, JudgeOptions, Manifest, Mismatch,
     PackedCases, PackedEvidence, PackedRecords, Resampling, Scored, Scoring, Tally, Worth,
-    beside_floors, unpacked, write_cases, write_outcomes, write_scores, write_scores_by,
+    beside_floors, macro_means, unpacked, write_cases, write_intervals, write_outcomes,
+    write_scores, write_scores_by,
 };
 
 use crate::asking::{Answered, Asked, Opened};
@@ -232,6 +233,21 @@ impl Replayed {
         Ok(scored)
     }
 
+    /// Writes the intervals that have to be resampled; returns the means over models.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub fn intervals(&self, evidence: &impl AnyEvidence, cells: &[usize]) -> RunResult<MacroMeans> {
+        let scoring = self.scoring(evidence, &[], cells, false);
+        let all = [("*".to_owned(), evidence.every())];
+        write_intervals(self.run.folder.path(), &scoring, cells, &all)?;
+        let means = |cell: &usize| {
+            let means = macro_means(evidence, *cell, &self.judge, &self.worth);
+            (evidence.plan().id(*cell), means)
+        };
+        Ok(cells.iter().map(means).collect())
+    }
+
     /// What `--json` will say, besides the folder.
     pub fn sum_up(&mut self, summary: serde_json::Value) {
         if let serde_json::Value::Object(summary) = summary {
@@ -256,6 +272,9 @@ impl Replayed {
         run.finish(result.and(failed.map_or(Ok(()), Err)), report)
     }
 }
+
+/// Means over models: setting, then metric.
+pub type MacroMeans = BTreeMap<String, BTreeMap<String, f64>>;
 
 /// Where the floor `first-checkpoint` alarms: the document's first checkpoint.
 const FIRST_CHECKPOINT: u64 = 2000;

@@ -13,6 +13,9 @@ use crate::folder::Folder;
 use crate::host::Host;
 use crate::sharding::Parts;
 
+/// The transcripts that a choice is scored on afterwards, and never chosen on.
+pub const SEALED: &str = "test";
+
 /// A corpus, and what is made of it where.
 pub struct Request<'a> {
     /// The command, as the manifest names it: `replay`, `sweep`, `tune`.

@@ -9,10 +9,12 @@
 
 mod args;
 mod commands;
+mod comparing;
 mod exit;
 mod fitting;
 mod host;
 mod interrupt;
+mod naming;
 mod opening;
 mod paint;
 mod progress;

@@ -11,9 +11,9 @@ use deadloop_score::{
     WHOLE_CHARS, Whole, WholesHead, write_excerpts, write_wholes,
 };
 
-use crate::commands::replay::Named;
 use crate::exit::Outcome;
 use crate::host::Terminal;
+use crate::naming::Named;
 use crate::replaying::Again;
 use deadloop_run::Replayed;
 use deadloop_run::explaining::{Fired, Question};

@@ -9,7 +9,7 @@ use deadloop_corpus::{Entry, Place, Problem};
 use deadloop_detect::Settings;
 use deadloop_replay::{Interrupted, Meant, Plan, each_at};
 use deadloop_run::{Done, Folder, Replayed, Request, Written};
-use deadloop_score::{Case, Cases, Manifest};
+use deadloop_score::{CSV_ROWS, Case, Cases, Manifest, Scored};
 use serde_json::json;
 
 use crate::args::{Global, Judge, Output, Select, Sharded};
@@ -78,6 +78,36 @@ pub(crate) fn ran<R>(
         Done::Ran(run) => Ok(Some(run)),
         Done::Already(folder, manifest) => already_done(&folder, &manifest, global).map(|()| None),
         Done::Part(part) => part_written(request.out, &part, global).map(|()| None),
+    }
+}
+
+/// Says which cells were left out, and why.
+pub(crate) fn tell_refused(plan: &Plan, global: Global) {
+    let refused = plan.refused();
+    if global.quiet || refused.is_empty() {
+        return;
+    }
+    let all: usize = refused.iter().map(|r| r.cells).sum();
+    show::remark(format_args!(
+        "{all} cells left out, {} remain:",
+        plan.cells()
+    ));
+    for refused in refused.iter().take(10) {
+        show::remark(format_args!(
+            "  {} cells: {}: {}",
+            refused.cells, refused.param, refused.reason
+        ));
+    }
+}
+
+/// Says so where scores.csv was asked for and would have too many rows.
+pub(crate) fn tell_no_csv(asked: bool, scored: &Scored, global: Global) {
+    if asked && scored.rows > CSV_ROWS && !global.quiet {
+        show::remark(format_args!(
+            "no scores.csv: {} rows are more than {}; scores.parquet has them all",
+            show::count(scored.rows as u64),
+            show::count(CSV_ROWS as u64)
+        ));
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! An undefined number is `None`; a latency that is never reached is infinite.
 
+mod beside;
 mod board;
 mod budget;
 mod choice;
@@ -13,6 +14,7 @@ mod run;
 mod score;
 mod written;
 
+pub use beside::{beside, differing};
 pub(crate) use board::varint;
 pub use board::{Board, Counted, PackedColumn, embedded_counts};
 pub use budget::SupportedRow;

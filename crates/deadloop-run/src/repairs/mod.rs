@@ -4,6 +4,8 @@
 //! |---|---|
 //! | a variant on a stream: its result and the verdict | `work` |
 //! | real arguments that are not JSON | `broken` |
+//! | a live stream, repaired as it arrives | `live` |
+//! | what a repairer did, step by step | `steps` |
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,9 +18,13 @@ use deadloop_score::repairs::{
 use deadloop_score::{Case, Manifest, write_text};
 
 mod broken;
+mod live;
+mod steps;
 mod work;
 
 use broken::{Broken, write_broken};
+pub use live::LiveRepair;
+pub use steps::{lines as step_lines, steps};
 use work::Work;
 pub use work::mend;
 

@@ -6,8 +6,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use deadloop_corpus::{Problem, StreamFormat};
-use deadloop_detect::{Alarm, Blind, Event, Feeds};
+use deadloop_detect::{Alarm, Blind, Feeds};
 use deadloop_stream::{Heard, RefusedCall, Step, ToldEvent, Watched};
+
+use crate::repairs::LiveRepair;
 
 mod input;
 mod parts;
@@ -19,18 +21,6 @@ pub use record::Record;
 
 /// The model of a stream that does not name one.
 pub const UNNAMED: &str = "unknown";
-
-/// What repairs a stream as it arrives.
-pub trait Mender: Send {
-    /// Takes an event of the stream.
-    fn push(&mut self, event: &Event<'_>);
-
-    /// Nothing more comes.
-    fn finish(&mut self);
-
-    /// What of the repaired stream is certain since the last call, as JSON lines.
-    fn take(&mut self) -> Vec<u8>;
-}
 
 /// What is known about a stream so far.
 #[derive(Clone, Debug, Default)]
@@ -94,7 +84,7 @@ pub type BlindOf = Box<dyn Fn(Option<&str>, Feeds) -> Vec<Blind> + Send>;
 pub struct Watching<'a> {
     watched: Watched,
     /// The repairers of the stream; their output is then the copy.
-    mender: Option<Box<dyn Mender>>,
+    mender: Option<LiveRepair>,
     record: Option<Record>,
     /// Finds the blind guards, until they were looked for.
     blind: Option<BlindOf>,
@@ -119,7 +109,7 @@ impl<'a> Watching<'a> {
     }
 
     /// The same, with a repaired stream: text that is certain goes to the copy as JSON lines.
-    pub fn mending(mut self, mender: Option<Box<dyn Mender>>) -> Self {
+    pub fn mending(mut self, mender: Option<LiveRepair>) -> Self {
         self.mender = mender;
         self
     }

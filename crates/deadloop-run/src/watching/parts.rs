@@ -4,7 +4,9 @@ use deadloop_corpus::{StreamFormat, StreamReader, ThinkOptions, ThinkRules};
 use deadloop_detect::{Guards, Settings, Work};
 use deadloop_stream::{Asked, Watched};
 
-use super::{BlindOf, Mender, Record, Shared, UNNAMED, Watching};
+use crate::repairs::LiveRepair;
+
+use super::{BlindOf, Record, Shared, UNNAMED, Watching};
 
 /// How thinking is separated: by the rules of the settings, changed by words beside them.
 pub struct Think {
@@ -32,7 +34,7 @@ pub struct Parts {
     /// How thinking is separated; its words are known to be good.
     pub think: Think,
     /// What repairs the stream.
-    pub mender: Option<Box<dyn Mender>>,
+    pub mender: Option<LiveRepair>,
     /// Where its events are kept.
     pub record: Option<Record>,
     /// The settings that the guards are of.

@@ -10,7 +10,7 @@ use deadloop_score::{CompareOptions, Side, compare, write_text};
 use serde_json::json;
 
 use crate::args::Global;
-use crate::commands::compare::{Compared, words};
+use crate::comparing::{Compared, words};
 use crate::exit::{Code, Outcome};
 use crate::show;
 

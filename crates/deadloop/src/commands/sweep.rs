@@ -1,16 +1,14 @@
 //! `deadloop sweep`: the scores of every cell of a grid.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use clap::Args;
-use deadloop_detect::{Member, Params, Setting, Settings, Unit, Value};
+use deadloop_detect::{Settings, Unit};
 use deadloop_replay::Plan;
-use deadloop_report::{brief, differences, in_short};
+use deadloop_report::differing;
 use deadloop_score::measure::DELAY;
 use deadloop_score::{
-    CSV_ROWS, ChooseOptions, Evidence, FrontPoint, Marked, Scored, write_pareto, write_regions,
-    wrong_rate,
+    ChooseOptions, Evidence, FrontPoint, Marked, write_pareto, write_regions, wrong_rate,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -18,7 +16,7 @@ use serde_json::json;
 use crate::args::{Global, Judge, Output, Select};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
-use crate::replaying::{finish, replay, request};
+use crate::replaying::{finish, replay, request, tell_no_csv, tell_refused};
 use crate::settings;
 use crate::show;
 use deadloop_run::Request;
@@ -105,36 +103,6 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
     show::next(&next.each_ref().map(String::as_str), global)
 }
 
-/// Says which cells were left out, and why.
-pub(super) fn tell_refused(plan: &Plan, global: Global) {
-    let refused = plan.refused();
-    if global.quiet || refused.is_empty() {
-        return;
-    }
-    let all: usize = refused.iter().map(|r| r.cells).sum();
-    show::remark(format_args!(
-        "{all} cells left out, {} remain:",
-        plan.cells()
-    ));
-    for refused in refused.iter().take(10) {
-        show::remark(format_args!(
-            "  {} cells: {}: {}",
-            refused.cells, refused.param, refused.reason
-        ));
-    }
-}
-
-/// Says so where scores.csv was asked for and would have too many rows.
-pub(super) fn tell_no_csv(asked: bool, scored: &Scored, global: Global) {
-    if asked && scored.rows > CSV_ROWS && !global.quiet {
-        show::remark(format_args!(
-            "no scores.csv: {} rows are more than {}; scores.parquet has them all",
-            show::count(scored.rows as u64),
-            show::count(CSV_ROWS as u64)
-        ));
-    }
-}
-
 /// Rows of the front that a terminal shows.
 const FRONT: usize = 20;
 
@@ -183,74 +151,4 @@ fn front_table(plan: &Plan, front: &[FrontPoint], unit: Unit) -> String {
         "Pareto front of all models together{some}\n{}",
         show::table_of(&header, &rows, 0..3)
     )
-}
-
-fn columns_of(setting: &Setting) -> BTreeMap<String, String> {
-    let columns = setting.columns().into_iter();
-    columns
-        .map(|(name, value)| (name, value.to_string()))
-        .collect()
-}
-
-/// The same detectors with their defaults.
-fn defaults(setting: &Setting) -> Setting {
-    let members = setting.members.iter().map(|m| m.detector);
-    Setting {
-        members: members
-            .map(|detector| Member::new(detector, Params::defaults(detector.params)))
-            .collect(),
-    }
-}
-
-/// What each setting is called beside the one in use: what differs, in few words, as the page says it.
-pub(super) fn beside(in_use: &Setting, settings: &[&Setting]) -> Vec<String> {
-    let value = |(name, value)| match value {
-        Value::Text(text) => (name, text),
-        value => (name, value.to_string()),
-    };
-    let values = |setting: &Setting| -> Vec<(String, String)> {
-        setting.columns().into_iter().map(value).collect()
-    };
-    let several =
-        settings.iter().any(|setting| setting.members.len() > 1) || in_use.members.len() > 1;
-    let base = values(in_use);
-    let name = |setting: &&Setting| {
-        let named = in_short(differences(&values(setting), &base, several));
-        named.unwrap_or_else(|| "as in use".to_owned())
-    };
-    settings.iter().map(name).collect()
-}
-
-/// Returns in what settings differ: of each the detectors, where those differ, and the parameters
-/// that do.
-pub(super) fn differing(settings: &[&Setting]) -> Vec<String> {
-    let columns: Vec<BTreeMap<String, String>> = settings.iter().map(|s| columns_of(s)).collect();
-    let family = |s: &Setting| {
-        s.members
-            .iter()
-            .map(|m| m.detector.name)
-            .collect::<Vec<_>>()
-            .join(" + ")
-    };
-    let families: BTreeSet<String> = settings.iter().map(|s| family(s)).collect();
-    let one = |(setting, own): (&&Setting, &BTreeMap<String, String>)| {
-        let kin = settings
-            .iter()
-            .zip(&columns)
-            .filter(|(other, _)| family(other) == family(setting));
-        let mut kin: Vec<&BTreeMap<String, String>> = kin.map(|(_, columns)| columns).collect();
-        // The only one of its family differs from what its detectors do unasked.
-        let defaults = columns_of(&defaults(setting));
-        kin.extend((kin.len() == 1 && families.len() > 1).then_some(&defaults));
-        let differs = |(name, value): &(&String, &String)| {
-            kin.iter().any(|other| other.get(*name) != Some(*value))
-        };
-        let parts = own
-            .iter()
-            .filter(differs)
-            .map(|(name, value)| format!("{name}={}", brief(value)));
-        let lead = (families.len() > 1).then(|| family(setting));
-        in_short(lead.into_iter().chain(parts).collect()).unwrap_or_default()
-    };
-    settings.iter().zip(&columns).map(one).collect()
 }

@@ -11,13 +11,13 @@ use std::sync::mpsc::{Sender, channel};
 
 use clap::{Args, ValueEnum};
 use deadloop_corpus::StreamFormat;
-use deadloop_detect::{Alarm, Blind, Event, Guards, Kind, Setting, Settings, Units, Work};
+use deadloop_detect::{Alarm, Blind, Guards, Kind, Setting, Settings, Units, Work};
 use serde_json::json;
 
-use deadloop_run::watching::{Mender, News, Parts, Piped, Record, Seen, Shared, Think, UNNAMED};
+use deadloop_run::repairs::LiveRepair;
+use deadloop_run::watching::{News, Parts, Piped, Record, Seen, Shared, Think, UNNAMED};
 
 use crate::args::Global;
-use crate::commands::repair::Live;
 use crate::exit::{Code, Outcome};
 use crate::interrupt;
 use crate::{settings, show};
@@ -95,8 +95,7 @@ pub(super) fn run(args: &Watch, global: Global) -> Outcome {
     let guards = Guards::new(&settings).map_err(|e| Code::Usage.because(e))?;
     let rules = settings::think(args.settings.as_deref())?;
     let mender = mender(args)?;
-    let splits = mender.as_ref().is_some_and(Live::splits);
-    let mender = mender.map(|mender| Box::new(mender) as Box<dyn Mender>);
+    let splits = mender.as_ref().is_some_and(LiveRepair::splits);
     let mut think = Think {
         rules,
         words: args.think.clone(),
@@ -147,27 +146,13 @@ pub(super) fn run(args: &Watch, global: Global) -> Outcome {
 }
 
 /// The repairers of the stream, with `--repair`.
-fn mender(args: &Watch) -> Outcome<Option<Live>> {
+fn mender(args: &Watch) -> Outcome<Option<LiveRepair>> {
     let Some(path) = &args.repair else {
         return Ok(None);
     };
     let usage = |what: String| Code::Usage.error(format!("{}:{what}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|e| usage(format!(" {e}")))?;
-    Live::parse(&text).map(Some).map_err(usage)
-}
-
-impl Mender for Live {
-    fn push(&mut self, event: &Event<'_>) {
-        Self::push(self, event);
-    }
-
-    fn finish(&mut self) {
-        Self::finish(self);
-    }
-
-    fn take(&mut self) -> Vec<u8> {
-        Self::take(self)
-    }
+    LiveRepair::parse(&text).map(Some).map_err(usage)
 }
 
 /// Starts the watch on a thread of its own. Nobody waits for that thread.

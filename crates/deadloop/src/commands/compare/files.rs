@@ -4,13 +4,10 @@
 use std::path::{Path, PathBuf};
 
 use deadloop_corpus::{Beside, WriteError};
-use deadloop_score::{Comparison, Manifest, Side, flips_csv, write_bytes, write_text};
-use serde::Serialize;
-use serde_json::{Value, json};
+use deadloop_score::{Manifest, Side, flips_csv, write_bytes, write_text};
 
-use super::compared::Compared;
-use super::pins::Pin;
 use super::{Compare, Write as CompareWrite};
+use crate::comparing::Compared;
 use crate::exit::{Code, Outcome};
 use crate::interrupt;
 use deadloop_run::apart;
@@ -86,57 +83,21 @@ fn writable(option: &str, path: &Path, force: bool) -> Outcome {
     Beside::create(path, force).map(drop).map_err(refuse)
 }
 
-/// The document of `--json` and `comparison.json`.
-#[derive(Serialize)]
-struct Document<'a> {
-    deadloop: &'static str,
-    base: Value,
-    new: Value,
-    options: Value,
-    #[serde(flatten)]
-    comparison: &'a Comparison,
-    pinned: &'a [Pin],
-}
-
-pub(super) fn head(side: &Side) -> Value {
-    json!({"source": side.source, "name": side.name, "settings": side.settings})
-}
-
-impl Compared {
-    /// All of it, as one object.
-    pub(crate) fn json(&self) -> Outcome<String> {
-        let o = &self.options;
-        let options = json!({
-            "seed": o.resampling.seed, "replicates": o.resampling.replicates, "alpha": o.alpha,
-            "noise": o.noise, "margin": o.margin, "fail_on": o.fail_on,
-        });
-        let document = Document {
-            deadloop: env!("CARGO_PKG_VERSION"),
-            base: head(&self.base),
-            new: head(&self.new),
-            options,
-            comparison: &self.comparison,
-            pinned: &self.pinned,
-        };
-        Ok(serde_json::to_string(&document)?)
+/// Gives each flip the command that explains it.
+pub(crate) fn explain(compared: &mut Compared, place: &Place) {
+    let Some((base, new)) = place.settings.as_ref() else {
+        return;
+    };
+    let corpus = place.corpus.as_deref().unwrap_or("CORPUS");
+    let command = |transcript: &str| {
+        let (corpus, transcript) = (quoted(corpus), quoted(transcript));
+        let (base, new) = (quoted(base), quoted(new));
+        format!("deadloop explain {corpus} {transcript} --settings {base} --settings {new}")
+    };
+    for flip in &mut compared.comparison.flips {
+        flip.explain = Some(command(&flip.transcript));
     }
-
-    /// Gives each flip the command that explains it.
-    pub(crate) fn explain(&mut self, place: &Place) {
-        let Some((base, new)) = place.settings.as_ref() else {
-            return;
-        };
-        let corpus = place.corpus.as_deref().unwrap_or("CORPUS");
-        let command = |transcript: &str| {
-            let (corpus, transcript) = (quoted(corpus), quoted(transcript));
-            let (base, new) = (quoted(base), quoted(new));
-            format!("deadloop explain {corpus} {transcript} --settings {base} --settings {new}")
-        };
-        for flip in &mut self.comparison.flips {
-            flip.explain = Some(command(&flip.transcript));
-        }
-        self.command = Some(command("TRANSCRIPT"));
-    }
+    compared.command = Some(command("TRANSCRIPT"));
 }
 
 /// Where a transcript and the settings of both sides can be found afterwards.

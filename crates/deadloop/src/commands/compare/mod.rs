@@ -3,34 +3,22 @@
 //! | to find | look in |
 //! |---|---|
 //! | a side from a folder, or by a replay | `sides` |
-//! | a comparison and what is said with it | `compared` |
-//! | the pinned gate | `pins` |
 //! | `comparison.json`, `flips.csv`, and where a flip is explained | `files` |
-//! | the terminal, a pull request, JUnit | `words`, `markdown`, `junit` |
+//! | what is said of it | `comparing` |
 
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use deadloop_score::{CompareOptions, Fails, NotComparable, Resampling, Side, compare, write_text};
 
-mod compared;
 mod files;
-mod junit;
-mod markdown;
-mod pins;
 mod sides;
-mod words;
 
-pub(crate) use compared::Compared;
-use compared::NoComparison;
-use files::{Out, Place};
-use junit::junit;
-use markdown::markdown;
-use pins::Pins;
+use files::{Out, Place, explain};
 use sides::both;
-pub(crate) use words::words;
 
 use crate::args::{Global, Judge, Select};
+use crate::comparing::{Compared, NoComparison, Pins, junit, markdown, words};
 use crate::exit::{Code, Outcome};
 use crate::show;
 use crate::visible::visible;
@@ -179,7 +167,7 @@ pub(super) fn run(args: &Compare, global: Global) -> Outcome {
     match compare(&base, &new, &options) {
         Ok(comparison) => {
             let mut compared = Compared::new((base, new), comparison, options);
-            compared.explain(&place);
+            explain(&mut compared, &place);
             pins.check(&mut compared)?;
             tell(args, global, &compared, &out)
         }

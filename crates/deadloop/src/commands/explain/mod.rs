@@ -11,15 +11,15 @@ use deadloop_score::Manifest;
 
 mod words;
 
-use super::replay::named;
 use crate::args::{Cli, Global, Judge, OnBad};
 use crate::commands::Command;
-use crate::commands::repair::{step_lines, steps};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
+use crate::naming::named;
 use crate::paint::Paint;
 use crate::show;
 use deadloop_run::explaining::Question;
+use deadloop_run::repairs::{step_lines, steps};
 use deadloop_run::{Wanted, survey};
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop explain datasets/starter planted/short-sequence/000 --settings settings.toml\n  deadloop explain recordings.jsonl t1 --presets --context 400\n\nThe first settings are explained in full. A table shows where the others fire, or how near they came. A near miss is the fact that the fewest thresholds refuse, then the one with the smallest gap between what was measured and what is wanted. To see them, facts are measured down to a tenth of what each threshold asks for (ten times, where it is an upper bound); rows of `rules` stay as they are.";

@@ -4,10 +4,8 @@
 //! |---|---|
 //! | a grid of repairers, its variants, a variant on a stream | `repairers` of deadloop-replay |
 //! | the truth about a stream, verdicts, counts, the choice | `repairs` of deadloop-score |
-//! | all variants on all transcripts of a corpus | `repairs` of deadloop-run |
+//! | all variants on all transcripts, a live stream, a repairer step by step | `repairs` of deadloop-run |
 //! | what the page shows | `pages` |
-//! | a live stream, repaired as it arrives | `live` |
-//! | what a repairer did, step by step | `steps` |
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -22,13 +20,9 @@ use deadloop_score::write_text;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-mod live;
 mod pages;
-mod steps;
 
-pub(crate) use live::Live;
 use pages::{choices, columns, page, sentence, why};
-pub(crate) use steps::{lines as step_lines, steps};
 
 use crate::args::{Global, Select, Sharded};
 use crate::exit::{Code, Outcome};

@@ -2,31 +2,25 @@
 //!
 //! What is compared is in `named`, what is printed in the end in `told`.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use deadloop_replay::Plan;
-use deadloop_score::{
-    AnyEvidence, Case, Cases, Verdict, count_opening, macro_means, write_intervals, write_regions,
-};
+use deadloop_score::{AnyEvidence, Case, Cases, Verdict, count_opening, write_regions};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::tune::SEALED;
 use crate::args::{Global, Judge, Output, Select};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
+use crate::naming::{Named, named};
 use crate::opening::Opening;
 use crate::replaying::{finish, replay, request};
 use crate::show;
-use deadloop_run::{Replayed, Request, name};
+use deadloop_run::{Replayed, Request, SEALED, name};
 
 mod facts;
-mod named;
 mod told;
-
-pub(crate) use named::{Named, named};
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop replay datasets/starter --settings tuned/settings.toml --split test --out tested\n  deadloop replay recordings.jsonl --out seen --set guard.params.min_copies=8";
 
@@ -97,7 +91,7 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
         &distinct,
         (&args.output.by, args.output.csv),
     )?;
-    let means = intervals(&done, &evidence, &distinct)?;
+    let means = done.intervals(&evidence, &distinct)?;
     write_regions(done.run.folder.path(), &evidence, 0, &distinct, &done.judge)?;
     Opening {
         evidence: &evidence,
@@ -170,23 +164,4 @@ fn count_openings(args: &Replay, done: &Replayed, global: Global) -> Outcome {
         }
     }
     Ok(())
-}
-
-/// Means over models: setting, then metric.
-pub(super) type MacroMeans = BTreeMap<String, BTreeMap<String, f64>>;
-
-/// Writes the intervals that have to be resampled; returns the means over models.
-pub(super) fn intervals(
-    done: &Replayed,
-    evidence: &impl AnyEvidence,
-    cells: &[usize],
-) -> Outcome<MacroMeans> {
-    let scoring = done.scoring(evidence, &[], cells, false);
-    let subjects = [("*".to_owned(), evidence.every())];
-    write_intervals(done.run.folder.path(), &scoring, cells, &subjects)?;
-    let means = |cell: &usize| {
-        let means = macro_means(evidence, *cell, &done.judge, &done.worth);
-        (evidence.plan().id(*cell), means)
-    };
-    Ok(cells.iter().map(means).collect())
 }

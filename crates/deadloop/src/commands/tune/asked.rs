@@ -10,13 +10,13 @@ use deadloop_score::{
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::SEALED;
 use crate::args::{Judge, Output, Per, Select};
 use crate::exit::{Code, Failure, Outcome};
 use crate::host::Terminal;
 use crate::replaying::request;
 use crate::settings;
 use deadloop_run::Request;
+use deadloop_run::SEALED;
 
 #[derive(Debug, Args, Serialize, Deserialize)]
 pub(crate) struct Tune {

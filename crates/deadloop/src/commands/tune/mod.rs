@@ -13,13 +13,11 @@ use deadloop_score::{
 };
 use serde_json::Value;
 
-use super::replay::intervals;
-use super::sweep::tell_no_csv;
 use crate::args::{Global, Per};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::opening::{Focus, Opening};
-use crate::replaying::{finish, replay};
+use crate::replaying::{finish, replay, tell_no_csv};
 use crate::settings;
 use deadloop_run::Replayed;
 use deadloop_run::{first_unit, unit_of_guards};
@@ -37,9 +35,6 @@ pub(crate) use asked::Tune;
 use planned::Planned;
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop tune datasets/starter\n  deadloop tune recordings.jsonl.zst --grid grid.toml --out tuned --constraint 'fa_per_mchar<=0.5'\n  deadloop tune clean.jsonl --budget 1/Mchar\n  deadloop tune recordings.jsonl.zst --settings mine.toml --also theirs.toml --loop-rate 1/2000\n\nThe folder holds report.html, settings.toml (for production), choice.csv and every table. If the command was interrupted, the same command continues where it stopped.";
-
-/// The transcripts that a choice is scored on afterwards, and never chosen on.
-pub(super) const SEALED: &str = "test";
 
 pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     let unit = unit(args)?;
@@ -91,7 +86,7 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     let (scored, head) = work.write(&done, choices.as_ref(), &reported)?;
     done.run.manifest.models_left_out = scored.left_out;
     done.run.manifest.beside_floors = scored.beside_floors;
-    done.run.manifest.macro_means = intervals(&done, &evidence, &reported)?;
+    done.run.manifest.macro_means = done.intervals(&evidence, &reported)?;
     let result = match &choices {
         Some(choices) => work.conclude(&done, choices, &head),
         None => work.calibrate(&done),

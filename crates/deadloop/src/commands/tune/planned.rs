@@ -10,8 +10,8 @@ use deadloop_score::{Choices, ChooseOptions, InUse, Manifest, ReadyGuard};
 
 use super::asked::Tune;
 use crate::args::{Global, Per};
-use crate::commands::sweep::tell_refused;
 use crate::exit::{Code, Outcome};
+use crate::replaying::tell_refused;
 use crate::settings::{self, recommended_name};
 use crate::show;
 use deadloop_run::name;

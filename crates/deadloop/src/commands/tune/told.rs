@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
+use deadloop_report::beside;
 use deadloop_score::measure::{DELAY, ENDED, Measure, Metric, RECALL, SAVED};
 use deadloop_score::wrong_rate;
 use deadloop_score::{
@@ -15,7 +16,6 @@ use super::Tune;
 use super::learnt::Learnt;
 use super::planned::Planned;
 use crate::args::Global;
-use crate::commands::sweep::beside;
 use crate::exit::Outcome;
 use crate::settings;
 use crate::show::{self, typed};

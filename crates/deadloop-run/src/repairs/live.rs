@@ -1,4 +1,4 @@
-//! [`Live`]: repairs a stream as it arrives, for `deadloop watch --repair`.
+//! [`LiveRepair`]: repairs a stream as it arrives.
 //!
 //! The answer passes through `think`, `tags` and `filter`, in that order, if the file names them. The name of a call
 //! passes through `names` and its arguments through `json`. The output is JSON lines, each as soon as it is certain.
@@ -33,7 +33,7 @@ fn expected() -> String {
 }
 
 /// Repairs one stream.
-pub(crate) struct Live {
+pub struct LiveRepair {
     stages: Vec<Box<dyn TextRepair>>,
     names: Option<Chosen>,
     json: Option<Chosen>,
@@ -41,14 +41,14 @@ pub(crate) struct Live {
     out: Vec<u8>,
 }
 
-impl Live {
+impl LiveRepair {
     /// Reads the text of a file of repairers, as `deadloop repair` writes it.
     ///
     /// # Errors
     /// Returns what is wrong with it, as `line: what`. Several variants of one repairer, and a program, are errors too. A
     /// repairer of events has nothing to do in a text and is passed over: `deadloop repair` writes one for each kind of
     /// stream.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         let all = RepairGrid::parse(text).map_err(|e| e.to_string())?.variants;
         if let Some(other) = all.iter().find(|v| matches!(&v.made, Mending::Program(..))) {
             return Err(format!(
@@ -86,12 +86,12 @@ impl Live {
     }
 
     /// Whether it separates thinking from the answer itself: then nobody else may do so.
-    pub(crate) fn splits(&self) -> bool {
+    pub fn splits(&self) -> bool {
         self.splits
     }
 
     /// Takes the next event.
-    pub(crate) fn push(&mut self, event: &Event<'_>) {
+    pub fn push(&mut self, event: &Event<'_>) {
         match event {
             Event::Text(TextChannel::Answer, text) => {
                 let given = self.through(0, vec![Piece::Text((*text).to_owned())]);
@@ -125,7 +125,7 @@ impl Live {
     }
 
     /// Takes the end of the stream and writes the rest.
-    pub(crate) fn finish(&mut self) {
+    pub fn finish(&mut self) {
         for at in 0..self.stages.len() {
             let mut pieces = Pieces::default();
             self.stages[at].finish(&mut pieces);
@@ -135,7 +135,7 @@ impl Live {
     }
 
     /// Takes the lines so far.
-    pub(crate) fn take(&mut self) -> Vec<u8> {
+    pub fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.out)
     }
 
@@ -190,7 +190,7 @@ mod tests {
     fn mended(chunk: usize) -> String {
         let text = "Two of them.</think>Fine. <Create_Note><id>1</id>x</create_note> Bye.";
         let chars: Vec<char> = text.chars().collect();
-        let mut live = Live::parse(FILE).unwrap();
+        let mut live = LiveRepair::parse(FILE).unwrap();
         for piece in chars.chunks(chunk) {
             let piece: String = piece.iter().collect();
             live.push(&Event::Text(TextChannel::Answer, &piece));
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn what_repair_writes_is_taken_and_what_it_has_for_events_is_passed_over() {
         let file = format!("{FILE}[[repairer]]\nname = \"replay\"\npreset = \"by-id\"\n");
-        let mut live = Live::parse(&file).unwrap();
+        let mut live = LiveRepair::parse(&file).unwrap();
         live.push(&Event::Text(TextChannel::Answer, "x</think>y"));
         live.finish();
         assert!(
@@ -233,12 +233,12 @@ mod tests {
                 .unwrap()
                 .contains("\"answer\"")
         );
-        assert!(Live::parse("[[repairer]]\nname = \"nobody\"\n").is_err());
+        assert!(LiveRepair::parse("[[repairer]]\nname = \"nobody\"\n").is_err());
     }
 
     #[test]
     fn a_call_is_mended_and_what_is_refused_is_null() {
-        let mut live = Live::parse(FILE).unwrap();
+        let mut live = LiveRepair::parse(FILE).unwrap();
         for raw in ["{\"a\": 1,}", "{\"a\": \"b"] {
             let arguments = deadloop_detect::Arguments::Raw(raw);
             live.push(&Event::Call {
@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn one_variant_of_each() {
         let twice = format!("{FILE}[[repairer]]\nname = \"tags\"\npreset = \"lenient\"\n");
-        assert!(Live::parse(&twice).is_err_and(|e| e.contains("several variants of tags")));
-        assert!(Live::parse("[[repairer]]\nname = \"replay\"").is_err());
+        assert!(LiveRepair::parse(&twice).is_err_and(|e| e.contains("several variants of tags")));
+        assert!(LiveRepair::parse("[[repairer]]\nname = \"replay\"").is_err());
     }
 }

@@ -3,10 +3,10 @@
 use deadloop_corpus::Transcript;
 use deadloop_detect::repair::{Action, Piece, Pieces};
 use deadloop_replay::repairers::{Arrived, Mending, RepairGrid, Variant};
-use deadloop_run::repairs::mend;
 use deadloop_score::repairs::{KnownStream, before_and_gold};
 use serde_json::{Value as Json, json};
 
+use super::mend;
 use crate::visible::visible;
 
 /// The steps of every variant of a file that reads the stream of a transcript, as JSON.
@@ -14,7 +14,7 @@ use crate::visible::visible;
 /// # Errors
 /// Returns what is wrong with the file, as `line: what`. A transcript whose truth is not known or cannot be read is an
 /// error too.
-pub(crate) fn steps(text: &str, transcript: &Transcript) -> Result<Vec<Json>, String> {
+pub fn steps(text: &str, transcript: &Transcript) -> Result<Vec<Json>, String> {
     let grid = RepairGrid::parse(text).map_err(|e| e.to_string())?;
     let stream = KnownStream::of(transcript).map_err(|e| e.to_string())?;
     let stream = stream.ok_or(
@@ -142,7 +142,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// The steps as lines for the terminal.
-pub(crate) fn lines(explained: &[Json]) -> String {
+pub fn lines(explained: &[Json]) -> String {
     let mut all = Vec::new();
     for one in explained {
         let text = |name: &str| one[name].as_str().unwrap_or("").to_owned();

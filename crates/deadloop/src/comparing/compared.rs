@@ -1,10 +1,11 @@
 //! A comparison and all that is said with it: [`Compared`].
 
 use deadloop_score::{Bearing, CompareOptions, Comparison, NotComparable, Side};
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::files::head;
 use super::pins::Pin;
+use crate::exit::Outcome;
 
 /// A comparison and all that is said with it.
 pub(crate) struct Compared {
@@ -34,6 +35,24 @@ impl Compared {
         }
     }
 
+    /// All of it, as one object.
+    pub(crate) fn json(&self) -> Outcome<String> {
+        let o = &self.options;
+        let options = json!({
+            "seed": o.resampling.seed, "replicates": o.resampling.replicates, "alpha": o.alpha,
+            "noise": o.noise, "margin": o.margin, "fail_on": o.fail_on,
+        });
+        let document = Document {
+            deadloop: env!("CARGO_PKG_VERSION"),
+            base: head(&self.base),
+            new: head(&self.new),
+            options,
+            comparison: &self.comparison,
+            pinned: &self.pinned,
+        };
+        Ok(serde_json::to_string(&document)?)
+    }
+
     /// The gates that were not passed, and why.
     pub(crate) fn unpassed(&self) -> String {
         let gates = self.comparison.gates.iter();
@@ -43,6 +62,22 @@ impl Compared {
             .collect();
         told.join("; ")
     }
+}
+
+/// The document of `--json` and `comparison.json`.
+#[derive(Serialize)]
+struct Document<'a> {
+    deadloop: &'static str,
+    base: Value,
+    new: Value,
+    options: Value,
+    #[serde(flatten)]
+    comparison: &'a Comparison,
+    pinned: &'a [Pin],
+}
+
+fn head(side: &Side) -> Value {
+    json!({"source": side.source, "name": side.name, "settings": side.settings})
 }
 
 /// Two sides that cannot be compared.
