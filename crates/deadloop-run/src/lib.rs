@@ -7,6 +7,7 @@
 //! | who asked: progress, a stop, what a person should hear | [`Host`], [`Alone`] |
 //! | from a plan and a corpus to a result folder | [`replay`], [`Replayed`] |
 //! | any other subject over a corpus | [`ask`], [`Answers`] |
+//! | what is made of a run with its corpus at hand: excerpts, facts, tools that may repeat, labels in doubt | [`Opening`], [`Facts`], [`learn`], [`doubted`] |
 //! | the first pass over a corpus | [`survey`], [`Surveyed`] |
 //! | the folder, and what must not be written over | [`Folder`], [`apart`] |
 //! | repairers of faulty streams, measured and chosen | [`repairs`] |
@@ -51,26 +52,31 @@
     reason = "they panic where nobody reads any more"
 )]
 
+mod again;
 mod asking;
 pub mod blocks;
 pub mod budgets;
 pub mod checking;
 pub mod counting;
 pub mod cutting;
+mod doubting;
 pub mod engines;
 pub mod evidence;
 pub mod explaining;
+mod facts;
 mod failure;
 mod findings;
 mod folder;
 mod host;
 mod kept;
+mod learning;
 mod left_out;
 mod looking;
 pub mod making;
 mod manifest;
 mod notice;
 mod one;
+mod opening;
 pub mod outline;
 mod outputs;
 mod own_limits;
@@ -92,14 +98,19 @@ pub mod visible;
 pub mod watching;
 mod words;
 
+pub use again::Again;
 pub use asking::{Answered, Answers, ask, failed};
+pub use doubting::doubted;
+pub use facts::Facts;
 pub use failure::{Code, Failure, RunResult};
 pub use folder::{Folder, REPORT_FILES, RESULT_FILES, State, fingerprint};
 pub use host::{Alone, Host, Progress, watched};
 pub use kept::Kept;
+pub use learning::{Learnt, learn};
 pub use looking::look;
 pub use manifest::now;
 pub use notice::notice;
+pub use opening::{Focus, Opening};
 pub use outputs::apart;
 pub use places::Places;
 pub use replay::{Done, MacroMeans, Replayed, name, replay};

@@ -15,7 +15,6 @@ mod fitting;
 mod host;
 mod interrupt;
 mod naming;
-mod opening;
 mod paint;
 mod progress;
 mod proposing;

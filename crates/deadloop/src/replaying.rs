@@ -1,21 +1,16 @@
 //! A run of a command: its request from the options, and how it ended on the terminal.
 
-use std::collections::HashMap;
-use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::Arc;
 
-use deadloop_corpus::{Entry, Place, Problem};
 use deadloop_detect::Settings;
-use deadloop_replay::{Interrupted, Meant, Plan, each_at};
+use deadloop_replay::Plan;
 use deadloop_run::{Done, Folder, Replayed, Request, Written};
-use deadloop_score::{CSV_ROWS, Case, Cases, Manifest, Scored};
+use deadloop_score::{CSV_ROWS, Manifest, Scored};
 use serde_json::json;
 
 use crate::args::{Global, Judge, Output, Select, Sharded};
-use crate::exit::{Code, Failure, Outcome};
+use crate::exit::{Failure, Outcome};
 use crate::host::Terminal;
-use crate::progress::watched;
 use crate::rendering::render;
 use crate::show;
 
@@ -108,71 +103,6 @@ pub(crate) fn tell_no_csv(asked: bool, scored: &Scored, global: Global) {
             show::count(scored.rows as u64),
             show::count(CSV_ROWS as u64)
         ));
-    }
-}
-
-/// A pass over the corpus of a run that is done.
-pub(crate) struct Again<'a> {
-    /// The run.
-    pub(crate) done: &'a Replayed,
-    /// What the progress says.
-    pub(crate) what: &'static str,
-    /// What is said where it was interrupted.
-    pub(crate) interrupted: &'static str,
-    /// Whether nothing is said of progress.
-    pub(crate) quiet: bool,
-}
-
-impl Again<'_> {
-    /// Reads the corpus once more: `of` each transcript of `cases`, which those of the run are, with its place among them,
-    /// into `sink` in the order of the corpus.
-    ///
-    /// # Errors
-    /// It was interrupted, or `sink` says why it goes no further.
-    pub(crate) fn each<T: Send>(
-        &self,
-        cases: &(impl Cases + Sync + ?Sized),
-        of: impl Fn(&Entry, (usize, &Case)) -> T + Sync,
-        sink: impl FnMut(usize, T) -> Outcome,
-    ) -> Outcome {
-        self.some(cases, &|_| true, of, sink)
-    }
-
-    /// The same of those that are wanted, by their place among `cases`; the others are not decoded.
-    ///
-    /// # Errors
-    /// As [`each`](Self::each).
-    pub(crate) fn some<T: Send>(
-        &self,
-        cases: &(impl Cases + Sync + ?Sized),
-        wanted: &dyn Fn(usize) -> bool,
-        of: impl Fn(&Entry, (usize, &Case)) -> T + Sync,
-        mut sink: impl FnMut(usize, T) -> Outcome,
-    ) -> Outcome {
-        let id = |case| (cases.on(case, |case| Arc::clone(&case.id)), case);
-        let among = (0..cases.number()).filter(|case| wanted(*case));
-        let known: HashMap<Arc<str>, usize> = among.map(id).collect();
-        // Where parts were merged it is not known where transcripts stand.
-        let stand = &self.done.run.surveyed.places;
-        let places = (stand.number() > 0).then(|| stand.only((0..cases.number()).map(wanted)));
-        let at = |place: &Place| places.as_ref().is_none_or(|places| places.contains(place));
-        let one = |entry: Result<Entry, Problem>, _| {
-            let entry = entry.ok()?;
-            let case = *known.get(entry.transcript.id.as_str())?;
-            Some((case, cases.on(case, |known| of(&entry, (case, known)))))
-        };
-        let mut failed = Ok(());
-        let read = watched(self.what, self.quiet, |watch| {
-            each_at(&self.done.run.surveyed.corpus, &at, watch, one, |found| {
-                failed = found.map_or(Ok(()), |(case, found)| sink(case, found));
-                match failed {
-                    Ok(()) => ControlFlow::Continue(()),
-                    Err(_) => ControlFlow::Break(()),
-                }
-            })
-        });
-        failed?;
-        read.map_err(|Interrupted| Code::Interrupted.error(self.interrupted))
     }
 }
 

@@ -14,12 +14,10 @@ use crate::args::{Global, Judge, Output, Select};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::naming::{Named, named};
-use crate::opening::Opening;
 use crate::replaying::{finish, replay, request};
 use crate::show;
-use deadloop_run::{Replayed, Request, SEALED, name};
+use deadloop_run::{Facts, Opening, Replayed, Request, SEALED, name};
 
-mod facts;
 mod told;
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop replay datasets/starter --settings tuned/settings.toml --split test --out tested\n  deadloop replay recordings.jsonl --out seen --set guard.params.min_copies=8";
@@ -57,7 +55,7 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
         (&args.judge.set, args.judge.per),
     )?;
     refuse_off(&named)?;
-    let begun = |file: &PathBuf| facts::Facts::begin(file, args.output.force, &named[0].1);
+    let begun = |file: &PathBuf| Facts::begin(file, args.output.force, &named[0].1);
     let facts = args.facts.as_ref().map(begun).transpose()?;
     let mut plan = Plan::default();
     let cells: Vec<usize> = named.iter().map(|(_, s)| plan.add_settings(s)).collect();
@@ -98,11 +96,11 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
         focus: [("*".to_owned(), (cells[0], named[0].clone()))].into(),
         chunks: args.judge.chunks,
         texts: !args.output.no_excerpts,
-        quiet: global.quiet,
+        host: &host,
     }
     .write(&done)?;
     if let Some(facts) = facts {
-        facts.write(&done, &evidence, global.quiet)?;
+        facts.write(&done, &evidence, &host)?;
     }
     let summary = told::summary(&done, &evidence, &named, &cells, global)?;
     let next = next(args, worst(&done, &evidence, cells[0]));

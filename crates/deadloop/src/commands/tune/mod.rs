@@ -16,16 +16,12 @@ use serde_json::Value;
 use crate::args::{Global, Per};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
-use crate::opening::{Focus, Opening};
 use crate::replaying::{finish, replay, tell_no_csv};
 use crate::settings;
-use deadloop_run::Replayed;
-use deadloop_run::{first_unit, unit_of_guards};
+use deadloop_run::{Focus, Opening, Replayed, doubted, first_unit, learn, unit_of_guards};
 use supported::Asked;
 
 mod asked;
-mod doubted;
-mod learnt;
 mod planned;
 mod supported;
 mod told;
@@ -66,7 +62,7 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     planned.describe(&mut done.run.manifest, args, &options);
     let (cases, records) = done.unpacked(&planned.plan);
     let evidence = Evidence::new(&planned.plan, &cases, &records)?;
-    options.doubted = doubted::doubted(&done, &evidence, (planned.in_use, &options), global.quiet)?;
+    options.doubted = doubted(&done, &evidence, (planned.in_use, &options), &host)?;
     let work = Work {
         args,
         global,
@@ -196,7 +192,7 @@ impl Work<'_> {
             focus: self.focus(&chosen),
             chunks: args.judge.chunks,
             texts: !args.output.no_excerpts,
-            quiet: self.global.quiet,
+            host: &Terminal::of(self.global),
         }
         .write(done)?;
         Ok((scored, head))
@@ -221,7 +217,7 @@ impl Work<'_> {
         )?;
         let learnt = self.args.learn_allow.then(|| {
             let cases = self.evidence.cases;
-            learnt::learn(done, cases, dir, self.global.quiet)
+            learn(done, cases, dir, &Terminal::of(self.global))
         });
         let said = told::Said {
             args: self.args,

@@ -13,13 +13,13 @@ use deadloop_score::{
 use serde_json::{Value, json};
 
 use super::Tune;
-use super::learnt::Learnt;
 use super::planned::Planned;
 use crate::args::Global;
 use crate::exit::Outcome;
 use crate::settings;
 use crate::show::{self, typed};
 use crate::visible::visible_lines;
+use deadloop_run::Learnt;
 use deadloop_run::Replayed;
 
 /// The heading of the price list.

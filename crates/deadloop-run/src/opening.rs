@@ -4,19 +4,18 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use deadloop_corpus::{Entry, text_hash};
-use deadloop_detect::{Channel, Unit};
+use deadloop_detect::{Channel, Settings, Unit};
 use deadloop_score::proposing::Reading;
 use deadloop_score::{
     AnyEvidence, Calls, Case, Cases, ExcerptsHead, Group, Opened, Outcome as Judged, Verdict,
     WHOLE_CHARS, Whole, WholesHead, write_excerpts, write_wholes,
 };
 
-use crate::exit::Outcome;
-use crate::host::Terminal;
-use crate::naming::Named;
-use crate::replaying::Again;
-use deadloop_run::Replayed;
-use deadloop_run::explaining::{Fired, Question};
+use crate::again::Again;
+use crate::explaining::{Fired, Question};
+use crate::failure::RunResult;
+use crate::host::Host;
+use crate::replay::Replayed;
 
 /// Chars before and after each mark.
 const CONTEXT: u64 = 240;
@@ -26,19 +25,20 @@ const MOST: (usize, usize) = (4_000, 800_000);
 const COPIES: usize = 600;
 
 /// The setting that a transcript is seen through: its cell, its name and itself.
-pub(crate) type Focus = (usize, Named);
+pub type Focus = (usize, (String, Settings));
 
 /// What is opened, and how.
-pub(crate) struct Opening<'a, E> {
+pub struct Opening<'a, E> {
     /// What every setting said.
-    pub(crate) evidence: &'a E,
+    pub evidence: &'a E,
     /// The setting of each model; that of `*` for all others.
-    pub(crate) focus: BTreeMap<String, Focus>,
+    pub focus: BTreeMap<String, Focus>,
     /// Replay all text in chunks of this many chars; `None`: as it was recorded.
-    pub(crate) chunks: Option<std::num::NonZeroU64>,
+    pub chunks: Option<std::num::NonZeroU64>,
     /// Whether text of the transcripts is kept.
-    pub(crate) texts: bool,
-    pub(crate) quiet: bool,
+    pub texts: bool,
+    /// Who asked.
+    pub host: &'a dyn Host,
 }
 
 /// An opened transcript, and all of it where that is not too long.
@@ -52,7 +52,7 @@ struct Picked {
 
 impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
     /// Writes `excerpts.jsonl.zst` and `transcripts.jsonl.zst` into the folder of a run, and returns the head of the first.
-    pub(crate) fn write(&self, done: &Replayed) -> Outcome<ExcerptsHead> {
+    pub fn write(&self, done: &Replayed) -> RunResult<ExcerptsHead> {
         let (all, picked) = self.pick(done);
         let mut texts = self.read(done, &picked)?;
         let mut head = ExcerptsHead {
@@ -141,7 +141,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
     }
 
     /// Reads the corpus once more and explains the transcripts that were picked; no other is decoded.
-    fn read(&self, done: &Replayed, picked: &[Picked]) -> Outcome<HashMap<usize, Read>> {
+    fn read(&self, done: &Replayed, picked: &[Picked]) -> RunResult<HashMap<usize, Read>> {
         let among: HashSet<usize> = picked.iter().map(|one| one.case).collect();
         let mut found = HashMap::new();
         if among.is_empty() {
@@ -151,7 +151,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
             done,
             what: "opening transcripts",
             interrupted: "interrupted while transcripts were opened; the same command goes on from there",
-            quiet: self.quiet,
+            host: self.host,
         };
         let open = |entry: &Entry, (case, known): (usize, &Case)| {
             // Where parts are merged the corpus may have changed since.
@@ -168,7 +168,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
         Ok(found)
     }
 
-    fn open(&self, entry: &Entry, case: usize, done: &Replayed) -> Outcome<Option<Read>> {
+    fn open(&self, entry: &Entry, case: usize, done: &Replayed) -> RunResult<Option<Read>> {
         let case_of: Case = self.evidence.cases().on(case, Case::clone);
         let Some((cell, named)) = self.focus(&case_of.model) else {
             return Ok(None);
@@ -180,7 +180,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
             chunks: self.chunks,
             context: CONTEXT,
         };
-        let mut explained = question.explain(std::slice::from_ref(named), &Terminal::silent())?;
+        let mut explained = question.explain(std::slice::from_ref(named), self.host)?;
         let labels = explained
             .transcript
             .labels

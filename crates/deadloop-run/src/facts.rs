@@ -1,5 +1,5 @@
-//! `replay --facts FILE`: a row for each fact that the first settings saw, with what was measured and the label, so that
-//! anybody can train a judge of facts.
+//! [`Facts`]: a table with a row for each fact that settings saw, with what was measured and the label, so that anybody can
+//! train a judge of facts.
 //!
 //! Facts are measured down to a tenth of what each threshold asks for, as `explain` measures them. A stretch that grows is
 //! one fact; it is measured where the settings accept it, or else at its end.
@@ -12,10 +12,11 @@ use deadloop_corpus::{Beside, Entry, WriteError};
 use deadloop_detect::{Channel, Setting, Settings};
 use deadloop_score::{AnyEvidence, Case, Class, Span};
 
-use crate::exit::{Code, Outcome};
-use crate::replaying::Again;
-use deadloop_run::Replayed;
-use deadloop_run::explaining::{Question, Sight};
+use crate::again::Again;
+use crate::explaining::{Question, Sight};
+use crate::failure::{Code, RunResult};
+use crate::host::Host;
+use crate::replay::Replayed;
 
 /// The columns before those of the measures.
 const HEAD: [&str; 15] = [
@@ -37,7 +38,7 @@ const HEAD: [&str; 15] = [
 ];
 
 /// The file in the making.
-pub(super) struct Facts<'a> {
+pub struct Facts<'a> {
     settings: &'a Settings,
     /// The thresholds of all members, as `member.parameter`: a column each.
     measures: Vec<String>,
@@ -49,7 +50,7 @@ impl<'a> Facts<'a> {
     ///
     /// # Errors
     /// Something has its name already and `force` is false, or its folder cannot be written to.
-    pub(super) fn begin(file: &Path, force: bool, settings: &'a Settings) -> Outcome<Self> {
+    pub fn begin(file: &Path, force: bool, settings: &'a Settings) -> RunResult<Self> {
         let file = Beside::create(file, force).map_err(|e| match e {
             WriteError::Exists { path } => {
                 let what = "is there already; expected a new name, or --force to replace it";
@@ -71,12 +72,12 @@ impl<'a> Facts<'a> {
     ///
     /// # Errors
     /// The disk says no, or it was interrupted.
-    pub(super) fn write(
+    pub fn write(
         mut self,
         done: &Replayed,
         evidence: &impl AnyEvidence<Cases: Sync>,
-        quiet: bool,
-    ) -> Outcome {
+        host: &dyn Host,
+    ) -> RunResult {
         let (settings, measures) = (self.settings, &self.measures);
         let of = |entry: &Entry, (_, case): (usize, &Case)| {
             let guard = settings.for_model(case.work());
@@ -87,7 +88,7 @@ impl<'a> Facts<'a> {
             done,
             what: "writing facts",
             interrupted: "interrupted; no facts were written",
-            quiet,
+            host,
         };
         again.each(evidence.cases(), of, |_, rows| {
             let mut rows = rows.into_iter();

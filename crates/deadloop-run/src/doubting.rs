@@ -4,18 +4,19 @@ use deadloop_corpus::Entry;
 use deadloop_score::proposing::propose;
 use deadloop_score::{Case, ChooseOptions, Evidence, against_labels, is_doubted};
 
-use crate::exit::Outcome;
-use crate::replaying::Again;
-use deadloop_run::Replayed;
+use crate::again::Again;
+use crate::failure::RunResult;
+use crate::host::Host;
+use crate::replay::Replayed;
 
 /// Of each case whether its label is in doubt; empty where no guard speaks against a label. Asked are the guard in use and the
 /// ready ones, which were not chosen on this text. Only the transcripts that one of them stops against the label are read.
-pub(super) fn doubted(
+pub fn doubted(
     done: &Replayed,
     evidence: &Evidence<'_>,
     (in_use, options): (usize, &ChooseOptions),
-    quiet: bool,
-) -> Outcome<Vec<bool>> {
+    host: &dyn Host,
+) -> RunResult<Vec<bool>> {
     let unchosen = options.ready.iter().map(|ready| ready.cell);
     let places = against_labels(evidence, unchosen.chain([in_use]), &options.judge);
     let wanted = |case: usize| !places[case].is_empty();
@@ -26,7 +27,7 @@ pub(super) fn doubted(
         done,
         what: "looking at wrong alarms",
         interrupted: "interrupted while wrong alarms were looked at; the same command goes on from there",
-        quiet,
+        host,
     };
     let mut doubted = vec![false; places.len()];
     let rows = |entry: &Entry, _: (usize, &Case)| propose(&entry.transcript).rows;

@@ -1,4 +1,4 @@
-//! `tune --learn-allow`: tools that repeat in healthy runs, to be let pass (`allow`). What it finds stands in settings.toml as
+//! [`learn`]: tools that repeat in healthy runs, to be let pass (`allow`). What it finds stands in settings.toml as
 //! a comment until a person takes it.
 //!
 //! A tool comes into question where the chosen guards stop clean runs of two groups and more at a call of it. Each is then
@@ -9,20 +9,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
+use crate::replay::Replayed;
 use deadloop_corpus::{Body, Entry, Transcript};
 use deadloop_detect::{Response, Settings};
 use deadloop_replay::{Plan, Record, Stop, decide};
-use deadloop_run::Replayed;
 use deadloop_score::measure::ENDED;
 use deadloop_score::{
     Case, Class, Count, Evidence, Tally, exact_glob, read_text_if_named, write_text,
 };
 use serde::Serialize;
 
-use crate::exit::{Code, Outcome};
-use crate::replaying::Again;
-use crate::show::several;
+use crate::again::Again;
+use crate::failure::{Code, RunResult};
+use crate::host::Host;
 use crate::visible::visible_lines;
+use crate::words::several;
 
 /// Groups of clean runs in which a tool has to be stopped before it comes into question.
 const GROUPS: usize = 2;
@@ -31,7 +32,7 @@ const TRIED: usize = 20;
 
 /// What was learnt.
 #[derive(Debug, Serialize)]
-pub(super) struct Learnt {
+pub struct Learnt {
     /// Clean runs in which a tool is called.
     clean_runs: u64,
     /// The guards as they were chosen.
@@ -85,29 +86,29 @@ struct Seen {
 }
 
 /// The runs that were replayed, and what they are called by.
-struct Runs<'a> {
+struct LearnRuns<'a> {
     done: &'a Replayed,
     cases: &'a [Case],
-    quiet: bool,
+    host: &'a dyn Host,
 }
 
 /// Learns from the corpus of a run, for the settings that it left in `dir`, and writes what it learnt into them.
 ///
 /// # Errors
 /// The settings cannot be read or written, or it was interrupted.
-pub(super) fn learn(done: &Replayed, cases: &[Case], dir: &Path, quiet: bool) -> Outcome<Learnt> {
+pub fn learn(done: &Replayed, cases: &[Case], dir: &Path, host: &dyn Host) -> RunResult<Learnt> {
     let file = dir.join("settings.toml");
     let text = read_text_if_named(&file)?.unwrap_or_default();
     let chosen = Settings::parse(&text).map_err(|e| Code::Unexpected.error(e))?;
     let chosen = chosen.part(|m| m.response.level() == Response::Stop && m.program().is_none());
-    let runs = Runs { done, cases, quiet };
+    let runs = LearnRuns { done, cases, host };
     let learnt = runs.learn(&chosen)?;
     write_text(&file, &with_comment(&text, &learnt.comment()))?;
     Ok(learnt)
 }
 
-impl Runs<'_> {
-    fn learn(&self, chosen: &Settings) -> Outcome<Learnt> {
+impl LearnRuns<'_> {
+    fn learn(&self, chosen: &Settings) -> RunResult<Learnt> {
         let (clean_runs, mut seen) = self.seen(chosen)?;
         seen.retain(|(_, seen)| seen.stopped_in.len() >= GROUPS);
         seen.sort_by(|(a, x), (b, y)| y.stopped_at.cmp(&x.stopped_at).then_with(|| a.cmp(b)));
@@ -139,7 +140,7 @@ impl Runs<'_> {
     }
 
     /// How many clean runs call a tool, and what they say of each.
-    fn seen(&self, chosen: &Settings) -> Outcome<(u64, Vec<(String, Seen)>)> {
+    fn seen(&self, chosen: &Settings) -> RunResult<(u64, Vec<(String, Seen)>)> {
         let mut plan = Plan::default();
         let cell = plan.add_settings(chosen);
         let place = plan.cell(cell);
@@ -175,7 +176,7 @@ impl Runs<'_> {
     }
 
     /// What each of the settings reaches on the corpus.
-    fn reached(&self, tried: Vec<Settings>) -> Outcome<Vec<Reached>> {
+    fn reached(&self, tried: Vec<Settings>) -> RunResult<Vec<Reached>> {
         let mut plan = Plan::default();
         let cells: Vec<usize> = tried.iter().map(|s| plan.add_settings(s)).collect();
         let mut records: Vec<Option<Record>> = vec![None; self.cases.len()];
@@ -206,7 +207,7 @@ impl Runs<'_> {
             done: self.done,
             what,
             interrupted: "interrupted; nothing was learnt",
-            quiet: self.quiet,
+            host: self.host,
         }
     }
 }
@@ -245,7 +246,7 @@ impl Learnt {
     }
 
     /// What was learnt, a sentence a line.
-    pub(super) fn lines(&self) -> Vec<String> {
+    pub fn lines(&self) -> Vec<String> {
         let Reached {
             wrong,
             ended,
