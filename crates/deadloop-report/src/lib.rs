@@ -66,7 +66,8 @@ pub use numbers::Estimate;
 pub use page::{PageError, Pages, pages};
 pub use points::{ChartColumn, Told as ToldColumn};
 pub use repairs::{
-    RepairChoiceView, RepairMatrix, RepairPage, RepairPrice, WrongOne, repairs_page,
+    RepairChoiceView, RepairMatrix, RepairPage, RepairPrice, repair_columns, repair_of,
+    repair_page, repair_sentence, repairs_page, why_not_shipped,
 };
 pub use review::review_page;
 pub use write::{Options, Report, ReportError, render, write};

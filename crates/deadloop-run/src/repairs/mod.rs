@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use deadloop_corpus::Entry;
 use deadloop_replay::repairers::Variant;
 use deadloop_score::repairs::{
-    Fare, KnownStream, Mended, MendedStream, ScoredRepairs, before_and_gold, repair_rows,
-    score_repairs, write_repair_scores, write_repairs,
+    Fare, KnownStream, Mended, MendedStream, ScoredRepairs, WrongRepair, WrongRepairs,
+    before_and_gold, repair_rows, score_repairs, write_repair_scores, write_repairs,
 };
 use deadloop_score::{Case, Manifest, write_text};
 
@@ -59,31 +59,6 @@ pub struct RepairRun {
     /// How many real arguments are no JSON: what was meant by them is not known.
     pub broken: u64,
     work: Work,
-}
-
-/// A wrong repair, opened: what arrived, what came out, what was meant.
-pub struct WrongRepair {
-    /// The id of the transcript.
-    pub transcript: String,
-    /// The name of the variant.
-    pub variant: String,
-    /// The fault; empty for an intact stream.
-    pub fault: String,
-    /// What arrived.
-    pub before: String,
-    /// What came out.
-    pub after: String,
-    /// What was meant.
-    pub gold: String,
-}
-
-/// Wrong repairs: those that were opened, and how many more there are.
-#[derive(Default)]
-pub struct WrongRepairs {
-    /// The opened ones, by variant and fault.
-    pub opened: Vec<WrongRepair>,
-    /// How many more there are.
-    pub left: u64,
 }
 
 /// Runs every variant on every stream whose truth is known, judges the results, chooses, and writes the tables.

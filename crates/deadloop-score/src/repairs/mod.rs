@@ -22,6 +22,6 @@ pub use crate::judge::{
 pub use crate::truth::{Gold, KnownStream};
 pub use choose::{Candidate, Judged, RepairChoice, RepairTally, best, choose_repair};
 pub use scored::{
-    ALL_FAULTS, ChosenRepair, Fare, MendedStream, PricedRepair, ScoredRepairs, repair_rows,
-    score_repairs,
+    ALL_FAULTS, ChosenRepair, Fare, MendedStream, PricedRepair, ScoredRepairs, WrongRepair,
+    WrongRepairs, repair_rows, score_repairs,
 };

@@ -69,6 +69,32 @@ pub struct PricedRepair {
     pub best: Option<(usize, RepairTally)>,
 }
 
+/// A wrong repair, opened: what arrived, what came out, what was meant.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct WrongRepair {
+    /// The id of the transcript.
+    pub transcript: String,
+    /// The name of the variant.
+    pub variant: String,
+    /// The fault; empty for an intact stream.
+    pub fault: String,
+    /// What arrived.
+    pub before: String,
+    /// What came out.
+    pub after: String,
+    /// What was meant.
+    pub gold: String,
+}
+
+/// Wrong repairs: those that were opened, and how many more there are.
+#[derive(Clone, Debug, Default)]
+pub struct WrongRepairs {
+    /// The opened ones, by variant and fault.
+    pub opened: Vec<WrongRepair>,
+    /// How many more there are.
+    pub left: u64,
+}
+
 /// The limits of the price list, beside the one that was asked for: shares of wrong repairs and of changed intact
 /// streams.
 const LIMITS: [f64; 4] = [0.0, 0.01, 0.1, 1.0];

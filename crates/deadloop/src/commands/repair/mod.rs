@@ -5,14 +5,16 @@
 //! | a grid of repairers, its variants, a variant on a stream | `repairers` of deadloop-replay |
 //! | the truth about a stream, verdicts, counts, the choice | `repairs` of deadloop-score |
 //! | all variants on all transcripts, a live stream, a repairer step by step | `repairs` of deadloop-run |
-//! | what the page shows | `pages` |
+//! | what the page shows | `repairs` of deadloop-report |
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::Args;
 use deadloop_replay::repairers::{DEFAULT_GRID, RepairGrid, Variant};
-use deadloop_report::repairs_page;
+use deadloop_report::{
+    repair_columns, repair_page, repair_sentence, repairs_page, why_not_shipped,
+};
 use deadloop_run::Request;
 use deadloop_run::repairs::{RepairRun, Repairers, repair};
 use deadloop_score::repairs::{ChosenRepair, ScoredRepairs};
@@ -20,9 +22,9 @@ use deadloop_score::write_text;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-mod pages;
+mod table;
 
-use pages::{choices, columns, page, sentence, why};
+use table::choices;
 
 use crate::args::{Global, Select, Sharded};
 use crate::exit::{Code, Outcome};
@@ -106,10 +108,10 @@ pub(super) fn run(args: &Repair, global: Global) -> Outcome {
     };
     let chosen = ran.scored.chosen.iter();
     let shown: BTreeSet<usize> = chosen
-        .flat_map(|chosen| columns(chosen, ran.variants()))
+        .flat_map(|chosen| repair_columns(chosen, ran.variants()))
         .collect();
     let wrong = ran.wrong(&shown, !args.no_excerpts);
-    let html = page(
+    let html = repair_page(
         &args.corpus.display().to_string(),
         ran.variants(),
         &ran.scored,
@@ -160,7 +162,7 @@ fn settings(variants: &[Variant], scored: &ScoredRepairs) -> String {
             Some((variant, _)) if ships => *variant,
             _ => chosen.in_use,
         };
-        let said = sentence(chosen, variants);
+        let said = repair_sentence(chosen, variants);
         text += &format!(
             "\n# {}: {}. {said}\n{}",
             chosen.repairer,
@@ -180,7 +182,7 @@ fn summary(ran: &RepairRun) -> serde_json::Map<String, serde_json::Value> {
             "verdict": chosen.choice.ruling.name(),
             "variant": chosen.choice.chosen.map(|(at, _)| variants[at].name.clone()),
             "in_use": variants[chosen.in_use].name,
-            "reason": sentence(chosen, variants),
+            "reason": repair_sentence(chosen, variants),
         })
     });
     let mut said = serde_json::Map::new();
@@ -207,7 +209,9 @@ fn told(ran: &RepairRun) -> String {
     if !ran.scored.chosen.is_empty() {
         lines.push(String::new());
         lines.push(choices(&ran.scored, ran.variants()));
-        let why = |chosen: &ChosenRepair| Some(format!("{}: {}", chosen.repairer, why(chosen)?));
+        let why = |chosen: &ChosenRepair| {
+            Some(format!("{}: {}", chosen.repairer, why_not_shipped(chosen)?))
+        };
         let why: Vec<String> = ran.scored.chosen.iter().filter_map(why).collect();
         if !why.is_empty() {
             lines.push(String::new());

@@ -3,18 +3,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use deadloop_replay::repairers::Variant;
-use deadloop_report::{RepairChoiceView, RepairMatrix, RepairPage, RepairPrice, WrongOne};
-use deadloop_run::repairs::{WrongRepair, WrongRepairs};
 use deadloop_score::repairs::{
-    ALL_FAULTS, ChosenRepair, Mended, PricedRepair, RepairTally, ScoredRepairs, share_of,
+    ALL_FAULTS, ChosenRepair, Mended, PricedRepair, RepairTally, ScoredRepairs, WrongRepairs,
+    share_of,
 };
+use deadloop_score::replay::repairers::Variant;
 use deadloop_score::{Ruling, wilson};
 
-use crate::show;
+use super::{RepairChoiceView, RepairMatrix, RepairPage, RepairPrice};
+use crate::numbers;
 
 /// The page. `wrong`: the wrong repairs that it shows.
-pub(crate) fn page(
+pub fn repair_page(
     corpus: &str,
     variants: &[Variant],
     scored: &ScoredRepairs,
@@ -30,39 +30,20 @@ pub(crate) fn page(
             .iter()
             .map(|c| matrix(c, variants, scored))
             .collect(),
-        wrong: wrong.opened.into_iter().map(opened).collect(),
+        wrong: wrong.opened,
         left: wrong.left,
     }
 }
 
-fn opened(one: WrongRepair) -> WrongOne {
-    let WrongRepair {
-        transcript,
-        variant,
-        fault,
-        before,
-        after,
-        gold,
-    } = one;
-    WrongOne {
-        transcript,
-        variant,
-        fault,
-        before,
-        after,
-        gold,
-    }
-}
-
 /// A share in per cent, with one decimal, or two below one per cent, and without trailing zeros.
-pub(crate) fn percent(share: f64) -> String {
+fn percent(share: f64) -> String {
     let decimals = if share < 0.01 { 2 } else { 1 };
     let text = format!("{:.decimals$}", 100.0 * share);
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
 /// `k of n (p %, lo to hi %)`.
-pub(crate) fn told(tally: &RepairTally, verdict: Mended) -> String {
+fn told(tally: &RepairTally, verdict: Mended) -> String {
     let (k, n) = share_of(tally, verdict);
     match wilson(k, n) {
         None => "n/a".to_owned(),
@@ -76,7 +57,7 @@ pub(crate) fn told(tally: &RepairTally, verdict: Mended) -> String {
 }
 
 /// The verdict of a choice as a sentence.
-pub(crate) fn sentence(chosen: &ChosenRepair, variants: &[Variant]) -> String {
+pub fn repair_sentence(chosen: &ChosenRepair, variants: &[Variant]) -> String {
     let c = &chosen.choice;
     let in_use = &variants[chosen.in_use].name;
     let Some((variant, tally)) = &c.chosen else {
@@ -91,77 +72,37 @@ pub(crate) fn sentence(chosen: &ChosenRepair, variants: &[Variant]) -> String {
             told(&out, Mended::FalseRepair)
         )
     });
-    let why = why(chosen).map_or(String::new(), |why| format!(" {why}."));
+    let why = why_not_shipped(chosen).map_or(String::new(), |why| format!(" {why}."));
     format!(
         "{name} recovers {} damaged streams; {} come out wrong; {} intact ones are changed. {in_use} recovers {} (p {:.3}, {} groups).{held}{why}",
         told(tally, Mended::Recovered),
         told(tally, Mended::Wrong),
         told(tally, Mended::FalseRepair),
-        of(&c.in_use, Mended::Recovered),
+        repair_of(&c.in_use, Mended::Recovered),
         c.p,
         c.groups,
     )
 }
 
-/// `k of n`.
-fn of(tally: &RepairTally, verdict: Mended) -> String {
-    let (k, n) = share_of(tally, verdict);
-    format!("{} of {}", show::count(k), show::count(n))
+/// A count with plain blanks: what is said here stands on terminals and in settings.toml too.
+fn count(n: u64) -> String {
+    numbers::count(n).replace('\u{202f}', " ")
 }
 
-/// The choices as a table for the terminal. `held out` counts variants that were chosen on the other groups; `waits`:
-/// in 95 % of the streams no more chars were read without anything coming out.
-pub(crate) fn choices(scored: &ScoredRepairs, variants: &[Variant]) -> String {
-    let header = [
-        "repairer",
-        "verdict",
-        "variant",
-        "recovered",
-        "held out",
-        "wrong",
-        "changed",
-        "waits",
-        "in use",
-        "recovers",
-    ];
-    let waits = |at: usize| {
-        let mut scores = scored.scores.iter();
-        let own =
-            scores.find(|score| score.variant == variants[at].name && score.fault == ALL_FAULTS);
-        let chars = own.and_then(|score| score.silence);
-        chars.map_or("n/a".to_owned(), show::count)
-    };
-    let row = |chosen: &ChosenRepair| {
-        let c = &chosen.choice;
-        let best = c.chosen.as_ref();
-        let cell =
-            |verdict: Mended| best.map_or("none".to_owned(), |(_, tally)| of(tally, verdict));
-        vec![
-            chosen.repairer.clone(),
-            c.ruling.name().to_owned(),
-            best.map_or("none".to_owned(), |(at, _)| variants[*at].name.clone()),
-            cell(Mended::Recovered),
-            c.held_out
-                .map_or("none".to_owned(), |tally| of(&tally, Mended::Recovered)),
-            cell(Mended::Wrong),
-            cell(Mended::FalseRepair),
-            waits(best.map_or(chosen.in_use, |(at, _)| *at)),
-            variants[chosen.in_use].name.clone(),
-            of(&c.in_use, Mended::Recovered),
-        ]
-    };
-    let rows: Vec<Vec<String>> = scored.chosen.iter().map(row).collect();
-    show::table_of(&header, &rows, 3..8)
+/// `k of n`.
+pub fn repair_of(tally: &RepairTally, verdict: Mended) -> String {
+    let (k, n) = share_of(tally, verdict);
+    format!("{} of {}", count(k), count(n))
 }
 
 /// Why a verdict is not `ship`. `None` if it is.
-pub(crate) fn why(chosen: &ChosenRepair) -> Option<String> {
+pub fn why_not_shipped(chosen: &ChosenRepair) -> Option<String> {
     let c = &chosen.choice;
     let said = match (c.ruling, &c.held_out) {
         (Ruling::Decide, Some(out)) => format!(
             "What is chosen on the other groups does more harm than the limit: {} come out wrong, {} intact ones are changed",
-            of(out, Mended::Wrong),
-            of(out, Mended::FalseRepair)
+            repair_of(out, Mended::Wrong),
+            repair_of(out, Mended::FalseRepair)
         ),
         (Ruling::Collect, _) => {
             "There are too few damaged streams, or all are of one group: nothing says what it does to others"
@@ -203,7 +144,7 @@ fn view(chosen: &ChosenRepair, variants: &[Variant]) -> RepairChoiceView {
     RepairChoiceView {
         repairer: chosen.repairer.clone(),
         badge: chosen.choice.ruling.name().to_owned(),
-        sentence: sentence(chosen, variants),
+        sentence: repair_sentence(chosen, variants),
         prices: chosen
             .prices
             .chunk_by(same)
@@ -214,7 +155,7 @@ fn view(chosen: &ChosenRepair, variants: &[Variant]) -> RepairChoiceView {
 }
 
 /// The variants of a repairer that are shown: presets, programs, the unchanged stream, and the chosen variant.
-pub(crate) fn columns(chosen: &ChosenRepair, variants: &[Variant]) -> Vec<usize> {
+pub fn repair_columns(chosen: &ChosenRepair, variants: &[Variant]) -> Vec<usize> {
     let mut picked: BTreeSet<usize> = variants
         .iter()
         .enumerate()
@@ -226,7 +167,7 @@ pub(crate) fn columns(chosen: &ChosenRepair, variants: &[Variant]) -> Vec<usize>
 }
 
 fn matrix(chosen: &ChosenRepair, variants: &[Variant], scored: &ScoredRepairs) -> RepairMatrix {
-    let columns = columns(chosen, variants);
+    let columns = repair_columns(chosen, variants);
     let names: Vec<&str> = columns
         .iter()
         .map(|at| variants[*at].name.as_str())

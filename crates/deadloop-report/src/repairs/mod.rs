@@ -1,6 +1,11 @@
 //! The page of `deadloop repair`: choices, a matrix of faults and variants, every wrong one to open. It is whole
-//! without scripts, and has none.
+//! without scripts, and has none. What it shows of a run is put together in `shown`.
 
+mod shown;
+
+pub use shown::{repair_columns, repair_of, repair_page, repair_sentence, why_not_shipped};
+
+use deadloop_score::repairs::WrongRepair;
 use minijinja::value::{Serde, Value};
 use serde::Serialize;
 
@@ -20,7 +25,7 @@ pub struct RepairPage {
     /// Of each repairer.
     pub matrices: Vec<RepairMatrix>,
     /// Wrong ones of the variants that are shown.
-    pub wrong: Vec<WrongOne>,
+    pub wrong: Vec<WrongRepair>,
     /// How many more there are.
     pub left: u64,
 }
@@ -66,23 +71,6 @@ pub struct RepairMatrix {
     pub rows: Vec<(String, Vec<(String, f64)>)>,
 }
 
-/// A stream that came out wrong.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct WrongOne {
-    /// The transcript.
-    pub transcript: String,
-    /// The variant.
-    pub variant: String,
-    /// The fault.
-    pub fault: String,
-    /// What arrived.
-    pub before: String,
-    /// What came out.
-    pub after: String,
-    /// What was meant.
-    pub gold: String,
-}
-
 /// What the page may do: it has no script.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
@@ -95,12 +83,12 @@ pub fn repairs_page(page: &RepairPage) -> Result<String, PageError> {
     environment.add_filter("seen", |text: &str| {
         text.chars().map(in_lines).collect::<String>()
     });
-    environment.add_template("repairs.html", include_str!("../templates/repairs.html"))?;
+    environment.add_template("repairs.html", include_str!("../../templates/repairs.html"))?;
     let css = format!(
         "{}{}\n{}",
         variables_css(),
-        include_str!("../templates/page.css"),
-        include_str!("../templates/repairs.css")
+        include_str!("../../templates/page.css"),
+        include_str!("../../templates/repairs.css")
     );
     let template = environment.get_template("repairs.html")?;
     Ok(template.render(minijinja::context! {
@@ -119,9 +107,9 @@ mod tests {
     fn text_of_strangers_is_shown_and_not_run() {
         let page = RepairPage {
             corpus: "<b>".into(),
-            wrong: vec![WrongOne {
+            wrong: vec![WrongRepair {
                 before: "<script>x</script>\u{202e}".into(),
-                ..WrongOne::default()
+                ..WrongRepair::default()
             }],
             matrices: vec![RepairMatrix {
                 columns: vec!["lenient".into()],
