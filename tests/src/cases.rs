@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use deadloop_corpus::Transcript;
 use deadloop_detect::{Alarm, Channel, Guard, Kind, Seen, Setting, Settings};
 use deadloop_replay::{Plan, Stop, decide};
-use deadloop_score::{Expect, Fired, Marks, Pinned, Subject, parse_pinned};
+use deadloop_score::{Expect, Fired, Marks, Pinned, CaseInput, parse_pinned};
 
 use crate::replayed::{Seen as Told, live, replay};
 
@@ -26,10 +26,10 @@ pub fn run_all() -> usize {
         assert!(!cases.is_empty(), "{}: no case", path.display());
         for case in &cases {
             count += case.expect.len();
-            let failed = |expect| match &case.subject {
-                Subject::Text(pieces, marks) => failure(case, expect, (pieces, marks)),
-                Subject::Run(_, marks) => run_failure(case, expect, marks),
-                Subject::Transcript(_) => panic!("{}: a case of the kit is whole", case.name),
+            let failed = |expect| match &case.input {
+                CaseInput::Text(pieces, marks) => failure(case, expect, (pieces, marks)),
+                CaseInput::Run(_, marks) => run_failure(case, expect, marks),
+                CaseInput::Transcript(_) => panic!("{}: a case of the kit is whole", case.name),
             };
             failures.extend(case.expect.iter().filter_map(failed));
         }
