@@ -29,7 +29,9 @@ const BLOCK: &str = "```rust";
 const HERE: &str = "…";
 
 fn main() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    // Asked for as it runs: a cache may hold the build script of a clone that stood elsewhere.
+    let here = env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it");
+    let root = Path::new(&here).join("../..");
     let docs = root.join("docs");
     println!("cargo::rerun-if-changed={}", docs.display());
     let names = fs::read_dir(docs).expect("the folder of the docs");
