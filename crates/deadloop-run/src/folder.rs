@@ -96,7 +96,7 @@ pub const RESULT_FILES: [(&str, &str); 25] = [
     ),
     (
         "transcripts.jsonl.zst",
-        "all of the text of these transcripts, for the page beside the report",
+        "all of the text of the transcripts in `excerpts.jsonl.zst`, for the page beside the report",
     ),
     (
         MANIFEST,

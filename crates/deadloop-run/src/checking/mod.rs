@@ -1,5 +1,5 @@
 //! A corpus checked: everything that is wrong with it, and what makes numbers lie. Each kind of finding is an
-//! entry of [`CHECKS`], with why it matters and what to do about it.
+//! entry of `CHECKS`, with why it matters and what to do about it.
 //!
 //! To add one: a file beside this one with an `ENTRY`, and two lines here.
 

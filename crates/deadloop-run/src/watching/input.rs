@@ -11,7 +11,7 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// The source of a stream.
 pub trait Input {
-    /// The next bytes; empty at the end. `None` if nothing came during a [`TICK`].
+    /// The next bytes; empty at the end. `None` if nothing came for a tenth of a second.
     ///
     /// # Errors
     /// Returns an error if it cannot be read.
