@@ -46,7 +46,7 @@ pub(crate) fn manifest(
         seed: request.seed,
         judge: *judge,
         worth: *worth,
-        cells: plan.cells() as u64,
+        cells: plan.listed_cells() as u64,
         refused: plan
             .refused()
             .iter()

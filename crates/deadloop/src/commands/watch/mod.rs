@@ -12,7 +12,7 @@ use std::sync::mpsc::{Sender, channel};
 use clap::{Args, ValueEnum};
 use deadloop_corpus::{StreamFormat, StreamReader, ThinkOptions, ThinkRules};
 use deadloop_detect::{Alarm, Blind, Guards, Kind, Setting, Settings, Units, Work};
-use deadloop_stream::{Asked, Watched};
+use deadloop_stream::{Prompted, Watched};
 use serde_json::json;
 
 mod input;
@@ -197,9 +197,9 @@ impl Parts {
     ) -> Watching<'a> {
         let (guards, think, settings) = (self.guards, self.think, self.settings);
         let task = self.task;
-        let asked = Asked {
+        let asked = Prompted {
             task: task.clone(),
-            ..Asked::default()
+            ..Prompted::default()
         };
         let said = model.clone().unwrap_or_else(|| UNNAMED.to_owned());
         // The words were checked before.
