@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use deadloop_corpus::Transcript;
 use deadloop_detect::{Alarm, Channel, Guard, Kind, Seen, Setting, Settings};
 use deadloop_replay::{Plan, Stop, decide};
-use deadloop_score::{Expect, Fired, Marks, Pinned, CaseInput, parse_pinned};
+use deadloop_score::{CaseInput, Expect, Fired, Marks, Pinned, parse_pinned};
 
 use crate::replayed::{Seen as Told, live, replay};
 

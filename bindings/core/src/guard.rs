@@ -1,7 +1,7 @@
 //! [`Guard`]: the live guard as the packages hand it out, and [`Decision`], what it says.
 
 use deadloop_detect::{Alarm, Channel, Decision as Decided, Event, Pushed, TextChannel};
-use deadloop_stream::Asked;
+use deadloop_stream::Prompted;
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::{Lane, Pairs};
 pub struct Guard {
     guard: deadloop_detect::Guard,
     /// What the response answers that it watches.
-    asked: Arc<Asked>,
+    asked: Arc<Prompted>,
     lanes: [Lane; LANES],
     /// Where UTF-16 is counted.
     pairs: Option<Box<[Pairs; LANES]>>,
@@ -25,7 +25,7 @@ pub struct Guard {
 const LANES: usize = TextChannel::ALL.len();
 
 /// Tells a fresh guard what the user wrote.
-pub(crate) fn heard(guard: &mut deadloop_detect::Guard, asked: &Asked) {
+pub(crate) fn heard(guard: &mut deadloop_detect::Guard, asked: &Prompted) {
     for text in &asked.user {
         // Nothing has been generated that could be stopped.
         let _ = guard.push(&Event::User(text));
@@ -34,7 +34,7 @@ pub(crate) fn heard(guard: &mut deadloop_detect::Guard, asked: &Asked) {
 
 impl Guard {
     /// A guard that has read nothing, and hears what the user wrote.
-    pub(crate) fn of(mut guard: deadloop_detect::Guard, asked: &Arc<Asked>) -> Self {
+    pub(crate) fn of(mut guard: deadloop_detect::Guard, asked: &Arc<Prompted>) -> Self {
         heard(&mut guard, asked);
         Self {
             guard,

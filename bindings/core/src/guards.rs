@@ -8,7 +8,7 @@ use deadloop_detect::{
     Alarm, Event, Feed, Feeds, RECOMMENDED, RECOMMENDED_AGENTS, Settings, SettingsError,
     TextChannel, Work,
 };
-use deadloop_stream::{Asked, StreamFormat, StreamReader, ThinkRules};
+use deadloop_stream::{Prompted, StreamFormat, StreamReader, ThinkRules};
 use serde::Deserialize;
 
 use crate::guard::heard;
@@ -22,7 +22,7 @@ pub struct Guards {
     pub(crate) compiled: deadloop_detect::Guards,
     pub(crate) think: Arc<ThinkRules>,
     /// What the responses answer that are watched.
-    asked: Arc<Asked>,
+    asked: Arc<Prompted>,
 }
 
 /// Why a settings file cannot be used: a message with its place.
@@ -112,7 +112,7 @@ impl Guards {
     /// The same guards for responses of which it is known what they answer: those of the task, where settings have some, and
     /// each has heard what the user wrote. Cheap: one for each request.
     #[must_use]
-    pub fn answering(&self, asked: Asked) -> Self {
+    pub fn answering(&self, asked: Prompted) -> Self {
         Self {
             asked: Arc::new(asked),
             ..self.clone()
@@ -120,7 +120,7 @@ impl Guards {
     }
 
     /// What the responses answer.
-    pub(crate) fn asked(&self) -> &Asked {
+    pub(crate) fn asked(&self) -> &Prompted {
         &self.asked
     }
 
@@ -267,7 +267,7 @@ mod tests {
             let rust =
                 (1..=25).find(|_| plain.push_text(TextChannel::Answer, unit).decision.stops());
             assert_eq!(rust, expected, "{name}");
-            let asked = Asked {
+            let asked = Prompted {
                 task: task.to_owned(),
                 user: user.to_vec(),
             };

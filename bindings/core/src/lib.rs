@@ -17,7 +17,7 @@ mod live;
 mod utf16;
 
 pub use chunks::Chunks;
-pub use deadloop_stream::Asked;
+pub use deadloop_stream::Prompted;
 pub use guard::{Action, Decision, Guard, alarm_json, lane, lanes, millis};
 pub use guards::{Guards, ReadError, Text};
 pub use live::Live;

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use deadloop_bindings::{Asked, Decision, ReadError, alarm_json, millis};
+use deadloop_bindings::{Decision, Prompted, ReadError, alarm_json, millis};
 use deadloop_detect::{Arguments, Event};
 use napi::bindgen_prelude::{Buffer, ObjectFinalize, Utf16String};
 use napi::{Env, Error, Result, Status};
@@ -42,7 +42,7 @@ impl Guards {
     /// The same guards for responses that answer this.
     #[napi]
     pub fn answering(&self, task: String, user: Vec<String>) -> Self {
-        Self(self.0.answering(Asked { task, user }))
+        Self(self.0.answering(Prompted { task, user }))
     }
 
     /// A fresh guard for a request to this model.

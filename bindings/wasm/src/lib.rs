@@ -2,7 +2,7 @@
 //! TypeScript, on node. `scripts/bindings --wasm` builds it and runs node's tests over it. What it does is in
 //! `deadloop-bindings`; here stands how JavaScript calls it.
 
-use deadloop_bindings::{Asked, Decision, alarm_json, millis};
+use deadloop_bindings::{Decision, Prompted, alarm_json, millis};
 use deadloop_detect::{Arguments, Event};
 use js_sys::JsString;
 use wasm_bindgen::prelude::{JsError, JsValue, wasm_bindgen};
@@ -56,7 +56,7 @@ impl Guards {
     /// The same guards for responses that answer this.
     #[must_use]
     pub fn answering(&self, task: String, user: Vec<String>) -> Guards {
-        Self(self.0.answering(Asked { task, user }))
+        Self(self.0.answering(Prompted { task, user }))
     }
 
     /// A fresh guard for a request to this model.

@@ -1,6 +1,6 @@
 //! [`Asking`]: what a request says that its response is watched by: the task, and what the user wrote.
 
-use deadloop_stream::Asked;
+use deadloop_stream::Prompted;
 
 use crate::Shared;
 use crate::http::Head;
@@ -49,12 +49,12 @@ impl Asking {
     }
 
     /// What its response answers. A body that could not be read is counted.
-    pub(crate) fn asked(self, shared: &Shared) -> Asked {
-        let written = self.body.as_deref().map(Asked::written);
+    pub(crate) fn asked(self, shared: &Shared) -> Prompted {
+        let written = self.body.as_deref().map(Prompted::written);
         if self.long || written == Some(None) {
             shared.metrics.add(Counter::Unheard, 1);
         }
-        Asked {
+        Prompted {
             task: self.task,
             user: written.flatten().unwrap_or_default(),
         }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use deadloop_stream::detect::{Alarm, Guards};
-use deadloop_stream::{Asked, Passed, Refusing, StreamFormat, StreamReader, Watched};
+use deadloop_stream::{Passed, Prompted, Refusing, StreamFormat, StreamReader, Watched};
 
 use crate::ProxyOptions;
 
@@ -48,7 +48,7 @@ pub(crate) struct Judge {
 
 impl Judge {
     /// `written` as the response's content type says, `asked` as the request says.
-    pub(crate) fn new(options: &ProxyOptions, written: Written, asked: Asked) -> Self {
+    pub(crate) fn new(options: &ProxyOptions, written: Written, asked: Prompted) -> Self {
         let (format, guards) = match written {
             Written::Streamed(format) => (format, None),
             // It has been generated: nothing of it can be stopped.
@@ -158,7 +158,7 @@ impl Judge {
 /// A response that nothing has come of, under these guards.
 fn watch(
     options: &ProxyOptions,
-    (guards, asked): (&Guards, Asked),
+    (guards, asked): (&Guards, Prompted),
     format: StreamFormat,
 ) -> Refusing {
     let rules = options.think.clone();

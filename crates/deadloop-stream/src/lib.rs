@@ -7,7 +7,7 @@
 //! |---|---|
 //! | a response under a guard: bytes in, what may be passed on out | [`Watched`] |
 //! | the same, where a refused call is replaced | [`Refusing`] |
-//! | what a response answers: the task, and what the user wrote in a request | [`Asked`] |
+//! | what a response answers: the task, and what the user wrote in a request | [`Prompted`] |
 //! | bytes into events, whatever the API | [`StreamReader`] |
 //! | thinking separated from the answer | [`ThinkSplitter`], [`ThinkRules`] |
 //! | silence, from a clock that the caller has | [`Quiet`] |
@@ -21,7 +21,6 @@
     reason = "they panic where nobody reads any more"
 )]
 
-mod asked;
 mod calls;
 mod ending;
 mod event;
@@ -30,6 +29,7 @@ mod glob;
 #[cfg(test)]
 mod live_cases;
 mod place;
+mod prompted;
 mod quiet;
 pub mod reader;
 pub mod reasons;
@@ -41,13 +41,13 @@ mod turns;
 mod watched;
 pub mod wire;
 
-pub use asked::Asked;
 pub use deadloop_detect as detect;
 pub use ending::Ending;
 pub use event::{Body, MAX_T_MS, MAX_TOKENS, RecordedEvent, UNTIL};
 pub use events::stream;
 pub use glob::ModelGlob;
 pub use place::{Cost, Place, Problem, is_of_machine};
+pub use prompted::Prompted;
 pub use quiet::Quiet;
 pub use reader::{Arrival, StreamFormat, StreamReader};
 pub use refusing::{Passed, Refusing};

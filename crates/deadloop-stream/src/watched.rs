@@ -7,7 +7,7 @@ use deadloop_detect::{
 
 use crate::calls::PieceOf;
 use crate::turns::Turns;
-use crate::{Arrival, Asked, Ending, Problem, Quiet, StreamFormat, StreamReader, ThinkOptions};
+use crate::{Arrival, Ending, Problem, Prompted, Quiet, StreamFormat, StreamReader, ThinkOptions};
 
 /// What stands for the model's name where none is known.
 const UNNAMED: &str = "unknown";
@@ -46,7 +46,7 @@ pub struct Watched {
     guard: Guard,
     /// The guards of all models, until one is chosen.
     guards: Option<Guards>,
-    asked: Asked,
+    asked: Prompted,
     reader: StreamReader,
     model: Option<String>,
     quiet: Quiet,
@@ -134,7 +134,7 @@ impl Watched {
         Self {
             guard,
             guards: None,
-            asked: Asked::default(),
+            asked: Prompted::default(),
             reader,
             model: None,
             quiet: Quiet::default(),
@@ -159,7 +159,7 @@ impl Watched {
     /// The same, where it is known what the response answers. The guard is that of the task, before and after a model is
     /// named, and has heard what the user wrote. Call it after [`by_model`](Self::by_model), and before anything comes.
     #[must_use]
-    pub fn answering(mut self, asked: Asked) -> Self {
+    pub fn answering(mut self, asked: Prompted) -> Self {
         self.asked = asked;
         if let Some(guards) = &self.guards {
             self.guard = guards.guard(self.work(UNNAMED));
@@ -601,7 +601,7 @@ mod tests {
         };
         let stops = |model: &str, task: &str, user: &[String]| {
             let watched = Watched::new(guards.clone(), |_| ThinkOptions::default());
-            let mut watched = watched.answering(Asked {
+            let mut watched = watched.answering(Prompted {
                 task: task.to_owned(),
                 user: user.to_vec(),
             });
@@ -612,7 +612,7 @@ mod tests {
         let in_parts = ["Hello.".to_owned(), said.clone(), "Now you.".to_owned()];
         for model in ["", "\"model\":\"m\",", "\"model\":\"other\","] {
             assert!(stops(model, "", &[]), "{model}");
-            assert!(!stops(model, "", &[said.clone()]), "{model}");
+            assert!(!stops(model, "", std::slice::from_ref(&said)), "{model}");
             assert!(!stops(model, "", &in_parts), "{model}");
             assert!(stops(model, "", &["Once more. ".repeat(7)]), "{model}");
             let own = model.contains("\"m\"");

@@ -2,7 +2,7 @@
 
 use deadloop_corpus::{StreamFormat, StreamReader, ThinkOptions, ThinkRules};
 use deadloop_detect::{Guards, Settings, Work};
-use deadloop_stream::{Asked, Watched};
+use deadloop_stream::{Prompted, Watched};
 
 use crate::repairs::LiveRepair;
 
@@ -54,9 +54,9 @@ impl Parts {
     ) -> Watching<'a> {
         let (guards, think, settings) = (self.guards, self.think, self.settings);
         let task = self.task;
-        let asked = Asked {
+        let asked = Prompted {
             task: task.clone(),
-            ..Asked::default()
+            ..Prompted::default()
         };
         let said = model.clone().unwrap_or_else(|| UNNAMED.to_owned());
         // The words were checked before.

@@ -71,7 +71,7 @@ pub fn write_scores<E: AnyEvidence>(
 ) -> Result<Scored, FileError> {
     let evidence = scoring.evidence;
     let (slices, left_out) = slices(scoring);
-    let settings = evidence.plan().cells() + scoring.floors.len();
+    let settings = evidence.plan().listed_cells() + scoring.floors.len();
     let rows = settings * slices.len() * scoring.units.len();
     let with_csv = scoring.csv && rows <= CSV_ROWS;
     let params = ParamColumns::of(evidence.plan());
@@ -94,7 +94,7 @@ pub fn write_scores<E: AnyEvidence>(
     };
     for judge in &judges {
         sweep.judge_by(judge);
-        for (index, block) in evidence.plan().blocks().iter().enumerate() {
+        for (index, block) in evidence.plan().listed().iter().enumerate() {
             sweep.block(index, block, judge.unit == scoring.judge.unit)?;
         }
         for floor in scoring.floors {

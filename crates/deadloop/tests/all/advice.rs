@@ -121,7 +121,7 @@ fn of_guards_on_runs_too() {
 }
 
 /// What a detector that only warns would catch as a stop stands in what is printed, in --json and in settings.toml, where
-/// it would change what happens. It is a setting like any other in the scores, and none that is chosen.
+/// it would change what happens. No table has it, and it is not chosen.
 #[test]
 fn what_a_warning_would_do_as_a_stop_is_told_with_its_price() {
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -134,7 +134,12 @@ fn what_a_warning_would_do_as_a_stop_is_told_with_its_price() {
     assert_eq!(code(&made), Some(0), "{}", stderr(&made));
     let grid = "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = [3, 4, 5]\n";
     let grid = file(dir.path(), "grid.toml", grid);
-    let told = tuned(dir.path(), &corpus, "recommended", &["--grid", &grid]);
+    let told = tuned(
+        dir.path(),
+        &corpus,
+        "recommended",
+        &["--grid", &grid, "--csv"],
+    );
     let said = told["warnings"][0].as_str().expect("a sentence");
     assert!(
         said.starts_with(
@@ -151,8 +156,8 @@ fn what_a_warning_would_do_as_a_stop_is_told_with_its_price() {
     let written = std::fs::read_to_string(out.join("settings.toml")).expect("settings");
     assert!(written.contains(&format!("\n# {said}\n")), "{written}");
     assert!(!written.contains("detector = \"circling\"\n"), "{written}");
-    let scores = std::fs::read_to_string(out.join("manifest.json")).expect("a manifest");
-    assert!(scores.contains("recommended+circling"), "{scores}");
+    let scores = std::fs::read_to_string(out.join("scores.csv")).expect("scores");
+    assert!(!scores.contains("circling"), "{scores}");
 }
 
 /// Where a grid is given, the presets are rows; `--also` names a guard that may be taken all the same.

@@ -38,13 +38,6 @@ pub(super) struct WithWarning {
     pub(super) cell: usize,
 }
 
-impl WithWarning {
-    /// What it is called in the manifest.
-    fn name(&self) -> String {
-        format!("recommended+{}", self.detector.name)
-    }
-}
-
 /// Refuses grids that warn: `tune` chooses among guards that stop.
 fn all_stop(grids: &[Grid]) -> Outcome {
     let stops = |grid: &Grid| grid.response() == Response::Stop;
@@ -87,7 +80,7 @@ impl Planned {
             Some(_) => with_grid,
             None => 0..plan.cells(),
         };
-        // Behind the candidates: of these cells nothing is chosen.
+        // Behind the candidates: of these cells nothing is chosen, and no table has them.
         let with_warning = with_warnings(&mut plan, &scope, unit, per)?;
         Ok(Self {
             candidates,
@@ -115,9 +108,6 @@ impl Planned {
         manifest.folds = usize::try_from(args.folds).ok();
         for (label, cell) in &self.presets {
             name(manifest, &self.plan, *cell, label);
-        }
-        for warning in &self.with_warning {
-            name(manifest, &self.plan, warning.cell, &warning.name());
         }
         name(manifest, &self.plan, self.in_use, "current");
     }
@@ -155,7 +145,7 @@ impl Planned {
         show::print(&format!(
             "would search {} in {} on {}\nlimits: {}; best by: {}; in use: {} ({})\nwould write to {}; nothing was written",
             cells(self.candidates.len()),
-            show::several(self.plan.blocks().len() as u64, "structure"),
+            show::several(self.plan.listed().len() as u64, "structure"),
             args.corpus.display(),
             limits.join(", "),
             options.objective.name,
@@ -215,7 +205,7 @@ fn with_warnings(
         }
         let mut guard = part.guard().clone();
         guard.members.push(member);
-        let cell = plan.add_setting(&guard);
+        let cell = plan.add_aside(&guard);
         all.push(WithWarning { detector, cell });
     }
     Ok(all)

@@ -1,4 +1,4 @@
-//! [`Asked`]: what a response answers: at which task, and what the user wrote.
+//! [`Prompted`]: what a response answers: at which task, and what the user wrote.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ const MOST_VALUES: u32 = 65_536;
 
 /// What is known of the request that a response answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct Prompted {
     /// The name of the task, by which settings may choose the guard; empty: not known.
     pub task: String,
     /// What the user wrote, message by message.
@@ -22,17 +22,17 @@ pub struct Asked {
 /// Gemini, `prompt` of completions, llama.cpp and Ollama's generate, `inputs` of TGI.
 const FIELDS: &[&str] = &["messages", "input", "contents", "prompt", "inputs"];
 
-impl Asked {
+impl Prompted {
     /// What the user wrote in the body of a request, in the words of the APIs whose responses are read: the texts of
     /// messages with the role `user`, or a text that stands alone. Images, results of tools, and what the system or the
     /// model said are left out. `None`: the body is not JSON, or it has more than 65,536 values.
     ///
     /// ```
-    /// use deadloop_stream::Asked;
+    /// use deadloop_stream::Prompted;
     ///
     /// let body = br#"{"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Sing."}]}"#;
-    /// assert_eq!(Asked::written(body), Some(vec!["Sing.".to_owned()]));
-    /// assert_eq!(Asked::written(b"name=value"), None);
+    /// assert_eq!(Prompted::written(body), Some(vec!["Sing.".to_owned()]));
+    /// assert_eq!(Prompted::written(b"name=value"), None);
     /// ```
     pub fn written(body: &[u8]) -> Option<Vec<String>> {
         let body = std::str::from_utf8(body).ok()?;
@@ -158,9 +158,12 @@ mod tests {
         ];
         for (name, body, expected) in cases {
             let expected = expected.iter().map(|text| (*text).to_owned()).collect();
-            assert_eq!(Asked::written(body.as_bytes()), Some(expected), "{name}");
+            assert_eq!(Prompted::written(body.as_bytes()), Some(expected), "{name}");
         }
-        assert_eq!(Asked::written(long.as_bytes()).unwrap()[0].len(), 100_000);
+        assert_eq!(
+            Prompted::written(long.as_bytes()).unwrap()[0].len(),
+            100_000
+        );
     }
 
     #[test]
@@ -170,8 +173,8 @@ mod tests {
         let cut = r#"{"messages":[{"role":"user","content":"one"#;
         let deep = "[".repeat(100_000);
         for body in ["", "[]", "\"text\"", "name=value", cut, &many, &deep] {
-            assert_eq!(Asked::written(body.as_bytes()), None);
+            assert_eq!(Prompted::written(body.as_bytes()), None);
         }
-        assert_eq!(Asked::written(b"{\"input\":\"\xff\"}"), None);
+        assert_eq!(Prompted::written(b"{\"input\":\"\xff\"}"), None);
     }
 }
