@@ -7,7 +7,7 @@ use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use deadloop_detect::{Channel, Event};
 
 /// A stretch of text of one channel with no other event in between, or an event that is not text.
-pub enum Block<'a> {
+pub enum TextBlock<'a> {
     /// Text of a channel.
     Text(Channel, String),
     /// Another event.
@@ -15,27 +15,27 @@ pub enum Block<'a> {
 }
 
 /// The blocks of a transcript, each with the number of its first event.
-pub fn blocks(events: &[RecordedEvent]) -> Vec<(u64, Block<'_>)> {
-    let mut blocks: Vec<(u64, Block<'_>)> = Vec::new();
+pub fn blocks(events: &[RecordedEvent]) -> Vec<(u64, TextBlock<'_>)> {
+    let mut blocks: Vec<(u64, TextBlock<'_>)> = Vec::new();
     for (number, event) in (0_u64..).zip(events) {
         let (channel, text) = match &event.body {
             Body::Reasoning(text) => (Channel::Reasoning, text),
             Body::Answer(text) => (Channel::Answer, text),
             _ => {
-                blocks.push((number, Block::Other(event)));
+                blocks.push((number, TextBlock::Other(event)));
                 continue;
             }
         };
         match blocks.last_mut() {
-            Some((_, Block::Text(last, all))) if *last == channel => all.push_str(text),
-            _ => blocks.push((number, Block::Text(channel, text.clone()))),
+            Some((_, TextBlock::Text(last, all))) if *last == channel => all.push_str(text),
+            _ => blocks.push((number, TextBlock::Text(channel, text.clone()))),
         }
     }
     blocks
 }
 
 /// Numbers turns and calls while the events of one transcript pass by in order, and finds the call that a result belongs to.
-pub struct Numbers<'a> {
+pub struct RunNumbers<'a> {
     /// The numbers of the events before which a turn begins that was not recorded.
     made: BTreeSet<u64>,
     turns: u64,
@@ -46,7 +46,7 @@ pub struct Numbers<'a> {
     nameless: VecDeque<u64>,
 }
 
-impl<'a> Numbers<'a> {
+impl<'a> RunNumbers<'a> {
     /// Before the first event of a transcript.
     pub fn of(transcript: &'a Transcript) -> Self {
         let recorded = transcript

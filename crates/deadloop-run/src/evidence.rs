@@ -28,7 +28,7 @@ fn many(unit: Unit) -> f64 {
 
 /// Labels that speak of one unit, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Evidence {
+pub struct LabelEvidence {
     /// In what they count.
     pub unit: Unit,
     /// Transcripts that loop.
@@ -39,7 +39,7 @@ pub struct Evidence {
     pub exposure: u64,
 }
 
-impl Evidence {
+impl LabelEvidence {
     /// Nothing yet.
     pub fn new(unit: Unit) -> Self {
         Self {
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn what_numbers_support() {
-        let enough = Evidence {
+        let enough = LabelEvidence {
             loops: 29,
             clean: 10,
             exposure: 3_000_000,
@@ -148,7 +148,7 @@ mod tests {
                 .is_some_and(|rate| (0.99..1.0).contains(&rate))
         );
         assert_eq!((enough.few_loops(), enough.few_clean()), (None, None));
-        let few = Evidence {
+        let few = LabelEvidence {
             loops: 7,
             clean: 1,
             exposure: 30_000,
@@ -157,7 +157,7 @@ mod tests {
         let (loops, clean) = (few.few_loops(), few.few_clean());
         assert!(loops.is_some_and(|text| text.starts_with("7 loops: ") && text.contains("65.2 %")));
         assert!(clean.is_some_and(|text| text.contains("99.9 per Mchar")));
-        let calls = Evidence {
+        let calls = LabelEvidence {
             unit: Unit::Calls,
             exposure: 1_400,
             ..few
@@ -167,7 +167,7 @@ mod tests {
             lacks.contains("1 400 clean calls") && lacks.contains("2.1 per kcall"),
             "{lacks}"
         );
-        let nothing = Evidence::default();
+        let nothing = LabelEvidence::default();
         assert_eq!((nothing.recall(), nothing.rate()), (None, None));
     }
 }

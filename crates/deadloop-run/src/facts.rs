@@ -13,7 +13,7 @@ use deadloop_detect::{Channel, Setting, Settings};
 use deadloop_score::{AnyEvidence, Case, Class, Span};
 
 use crate::again::Again;
-use crate::explaining::{Question, Sight};
+use crate::explaining::{FactSight, Question};
 use crate::failure::{Code, RunResult};
 use crate::host::Host;
 use crate::replay::Replayed;
@@ -133,7 +133,7 @@ fn rows(
     let mut rows = Vec::new();
     for (name, member) in guard.member_names().iter().zip(&guard.members) {
         for (channel, sights) in question.sights(member) {
-            let row = |sight: &Sight| row(case, (name, channel, sight), measures);
+            let row = |sight: &FactSight| row(case, (name, channel, sight), measures);
             rows.extend(sights.iter().map(row));
         }
     }
@@ -142,7 +142,7 @@ fn rows(
 
 fn row(
     case: &Case,
-    (name, channel, sight): (&str, Channel, &Sight),
+    (name, channel, sight): (&str, Channel, &FactSight),
     measures: &[String],
 ) -> Vec<String> {
     let text = |known: &Option<Arc<str>>| known.as_deref().unwrap_or_default().to_owned();

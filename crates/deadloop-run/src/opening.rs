@@ -12,7 +12,7 @@ use deadloop_score::{
 };
 
 use crate::again::Again;
-use crate::explaining::{Fired, Question};
+use crate::explaining::{ExplainedAlarm, Question};
 use crate::failure::RunResult;
 use crate::host::Host;
 use crate::replay::Replayed;
@@ -267,11 +267,11 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
     }
 
     /// The alarm of a cell, as it is on record.
-    fn said(&self, cell: usize, case: usize) -> Option<Fired> {
+    fn said(&self, cell: usize, case: usize) -> Option<ExplainedAlarm> {
         let place = self.evidence.plan().cell(cell);
         self.evidence.on_trial(place.block, case, |trial| {
             let decided = trial.decided;
-            decided.stop(&place.at).map(|stop| Fired {
+            decided.stop(&place.at).map(|stop| ExplainedAlarm {
                 member: String::new(),
                 channel: stop.channel,
                 kind: stop.kind,

@@ -7,7 +7,7 @@ use std::ops::Range;
 use anstyle::{AnsiColor, Color, Style};
 use unicode_width::UnicodeWidthChar;
 
-use deadloop_run::explaining::{Excerpt, Mark};
+use deadloop_run::explaining::{Excerpt, ExcerptMark};
 
 use crate::show;
 use deadloop_run::visible::escaped;
@@ -112,7 +112,7 @@ pub(crate) fn painted(excerpt: &Excerpt, Paint { tinted, columns }: Paint) -> St
             let _ = write!(text, "{style}{shown}{style:#}");
         }
         text.push('\n');
-        let here: Vec<&Mark> = excerpt
+        let here: Vec<&ExcerptMark> = excerpt
             .marks
             .iter()
             .filter(|m| row.iter().any(|c| c.at == m.at))
@@ -198,8 +198,8 @@ fn rows(cells: Vec<Cell>, most: usize) -> Vec<Vec<Cell>> {
 }
 
 /// A line that points at a char, with the words of all marks there.
-fn pointer(marks: &[&Mark], row: &[Cell]) -> String {
-    let Some(Mark { at, position, .. }) = marks.first() else {
+fn pointer(marks: &[&ExcerptMark], row: &[Cell]) -> String {
+    let Some(ExcerptMark { at, position, .. }) = marks.first() else {
         return String::new();
     };
     let words: Vec<&str> = marks.iter().map(|mark| mark.what).collect();
@@ -227,7 +227,7 @@ mod tests {
     use deadloop_detect::Channel;
     use unicode_width::UnicodeWidthStr;
 
-    fn excerpt(text: &str, copies: &[Range<u64>], marks: Vec<Mark>) -> Excerpt {
+    fn excerpt(text: &str, copies: &[Range<u64>], marks: Vec<ExcerptMark>) -> Excerpt {
         Excerpt {
             channel: Channel::Answer,
             from: 100,
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn copies_are_bracketed_and_marks_point_at_their_chars() {
-        let mark = |at, position, what| Mark { at, position, what };
+        let mark = |at, position, what| ExcerptMark { at, position, what };
         let marks = vec![
             mark(105, 105, "labelled onset"),
             mark(105, 105, "second copy"),

@@ -4,9 +4,9 @@ use deadloop_corpus::find::{self, Found, find};
 use deadloop_detect::Channel;
 use deadloop_score::Class;
 
-use super::{Check, Exhibit, Find, Severity};
+use super::{CorpusCheck, Exhibit, Find, Severity};
 
-pub(super) static ENTRY: Check = Check {
+pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "clean-repeats",
     severity: Severity::Warning,
     title: "clean labels on text that plainly repeats",

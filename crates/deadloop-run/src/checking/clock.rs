@@ -1,8 +1,8 @@
 //! Times that run backwards.
 
-use super::{Check, Exhibit, Find, Severity};
+use super::{CorpusCheck, Exhibit, Find, Severity};
 
-pub(super) static ENTRY: Check = Check {
+pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "clock-backwards",
     severity: Severity::Warning,
     title: "chunk times that run backwards",

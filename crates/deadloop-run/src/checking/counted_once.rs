@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use deadloop_score::{CopyKey, units};
 
-use super::{Check, Find, Finding, Seen, Severity};
+use super::{CheckSeen, CorpusCheck, Find, Finding, Severity};
 use crate::words;
 
-pub(super) static ENTRY: Check = Check {
+pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "counted-once",
     severity: Severity::Warning,
     title: "transcripts that are copies of one another, inside a group too",
@@ -19,7 +19,7 @@ pub(super) static ENTRY: Check = Check {
 /// Copies that are named of each.
 const NAMED: usize = 4;
 
-fn copies(seen: &Seen) -> Vec<Finding> {
+fn copies(seen: &CheckSeen) -> Vec<Finding> {
     let mut found: BTreeMap<usize, (Vec<usize>, CopyKey)> = BTreeMap::new();
     for unit in units(&seen.cases) {
         let mut same: BTreeMap<CopyKey, Vec<usize>> = BTreeMap::new();
@@ -36,7 +36,7 @@ fn copies(seen: &Seen) -> Vec<Finding> {
         .collect()
 }
 
-fn finding(seen: &Seen, members: &[usize], key: CopyKey) -> Finding {
+fn finding(seen: &CheckSeen, members: &[usize], key: CopyKey) -> Finding {
     let cases: Vec<&str> = members.iter().map(|i| &*seen.cases[*i].id).collect();
     let what = match key {
         CopyKey::Text(_) => "say the same, but for numbers in long texts",

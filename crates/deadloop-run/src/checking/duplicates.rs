@@ -7,12 +7,12 @@ use deadloop_corpus::{Cluster, Corpus, Entry, Shingles, Sketch, alike, clusters}
 use deadloop_replay::{Interrupted, each};
 use deadloop_score::Case;
 
-use super::{Check, Find, Finding, Glance, Seen, Severity};
+use super::{CheckSeen, CorpusCheck, Find, Finding, Glance, Severity};
 use crate::failure::{Code, RunResult};
 use crate::host::{Host, watched};
 use crate::words;
 
-pub(super) static ACROSS_SPLITS: Check = Check {
+pub(super) static ACROSS_SPLITS: CorpusCheck = CorpusCheck {
     name: "near-duplicates-across-splits",
     severity: Severity::Warning,
     title: "near-duplicate transcripts in several splits",
@@ -21,7 +21,7 @@ pub(super) static ACROSS_SPLITS: Check = Check {
     find: Find::Corpus(|seen| found(seen, Spread::Splits)),
 };
 
-pub(super) static ACROSS_GROUPS: Check = Check {
+pub(super) static ACROSS_GROUPS: CorpusCheck = CorpusCheck {
     name: "near-duplicates-across-groups",
     severity: Severity::Warning,
     title: "near-duplicate transcripts in several groups",
@@ -30,7 +30,7 @@ pub(super) static ACROSS_GROUPS: Check = Check {
     find: Find::Corpus(|seen| found(seen, Spread::Groups)),
 };
 
-pub(super) static IN_A_GROUP: Check = Check {
+pub(super) static IN_A_GROUP: CorpusCheck = CorpusCheck {
     name: "near-duplicates-in-a-group",
     severity: Severity::Note,
     title: "near-duplicate transcripts inside a group",
@@ -130,7 +130,7 @@ fn spread(cases: &[Case], cluster: &Cluster) -> Spread {
     }
 }
 
-fn found(seen: &Seen, wanted: Spread) -> Vec<Finding> {
+fn found(seen: &CheckSeen, wanted: Spread) -> Vec<Finding> {
     let clusters = seen.clusters.iter();
     let clusters = clusters.filter(|cluster| spread(&seen.cases, cluster) == wanted);
     clusters
@@ -138,7 +138,7 @@ fn found(seen: &Seen, wanted: Spread) -> Vec<Finding> {
         .collect()
 }
 
-fn finding(seen: &Seen, cluster: &Cluster, spread: &Spread) -> Finding {
+fn finding(seen: &CheckSeen, cluster: &Cluster, spread: &Spread) -> Finding {
     let cases: Vec<&Case> = cluster.members.iter().map(|i| &seen.cases[*i]).collect();
     let set = |of: fn(&Case) -> &str| -> BTreeSet<&str> { cases.iter().map(|c| of(c)).collect() };
     let among = match spread {

@@ -2,11 +2,11 @@
 
 use deadloop_score::{Class, Span};
 
-use super::{Check, Exhibit, Find, Severity};
+use super::{CorpusCheck, Exhibit, Find, Severity};
 use crate::words;
 use deadloop_score::proposing::BY_ITSELF;
 
-pub(super) static ENTRY: Check = Check {
+pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "loop-that-finished",
     severity: Severity::Warning,
     title: "loops without an end in streams that the model ended itself",

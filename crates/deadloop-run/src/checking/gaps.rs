@@ -2,10 +2,10 @@
 
 use deadloop_score::{Case, Class};
 
-use super::{Check, Find, Finding, Seen, Severity};
+use super::{CheckSeen, CorpusCheck, Find, Finding, Severity};
 use crate::words;
 
-pub(super) static UNLABELLED: Check = Check {
+pub(super) static UNLABELLED: CorpusCheck = CorpusCheck {
     name: "unlabelled",
     severity: Severity::Note,
     title: "transcripts without a label, or with the label unsure",
@@ -17,7 +17,7 @@ pub(super) static UNLABELLED: Check = Check {
     }),
 };
 
-pub(super) static UNGROUPED: Check = Check {
+pub(super) static UNGROUPED: CorpusCheck = CorpusCheck {
     name: "ungrouped",
     severity: Severity::Note,
     title: "transcripts without a group",
@@ -26,7 +26,7 @@ pub(super) static UNGROUPED: Check = Check {
     find: Find::Corpus(|seen| gap(seen, |case| case.group.is_none(), "have no group")),
 };
 
-pub(super) static UNSPLIT: Check = Check {
+pub(super) static UNSPLIT: CorpusCheck = CorpusCheck {
     name: "unsplit",
     severity: Severity::Note,
     title: "transcripts that stand in no split",
@@ -42,7 +42,7 @@ pub(super) static UNSPLIT: Check = Check {
     }),
 };
 
-pub(super) static UNTIMED: Check = Check {
+pub(super) static UNTIMED: CorpusCheck = CorpusCheck {
     name: "untimed",
     severity: Severity::Note,
     title: "transcripts without chunk times",
@@ -52,7 +52,7 @@ pub(super) static UNTIMED: Check = Check {
 };
 
 /// How many cases have a gap, and the first of them.
-fn gap(seen: &Seen, has: impl Fn(&Case) -> bool, what: &str) -> Vec<Finding> {
+fn gap(seen: &CheckSeen, has: impl Fn(&Case) -> bool, what: &str) -> Vec<Finding> {
     let found: Vec<usize> = (0..seen.cases.len())
         .filter(|i| has(&seen.cases[*i]))
         .collect();

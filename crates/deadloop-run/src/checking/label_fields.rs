@@ -3,9 +3,9 @@
 use deadloop_score::LABEL_COLUMNS;
 use serde_json::Value;
 
-use super::{Check, Exhibit, Find, Severity};
+use super::{CorpusCheck, Exhibit, Find, Severity};
 
-pub(super) static ENTRY: Check = Check {
+pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "label-fields",
     severity: Severity::Note,
     title: "labels with fields that deadloop does not know",

@@ -1,8 +1,8 @@
 //! Labels from whose `earliest` on alarms are right only after their onset.
 
-use super::{Check, Exhibit, Find, Severity};
+use super::{CorpusCheck, Exhibit, Find, Severity};
 
-pub(super) static ENTRY: Check = Check {
+pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "late-earliest",
     severity: Severity::Warning,
     title: "labels with an earliest after the onset",

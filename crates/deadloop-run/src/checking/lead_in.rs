@@ -1,10 +1,10 @@
 //! Near-copies that lead into a loop, where the label does not say so.
 
 use super::copies::{Claim, likeness, verbatim_likeness};
-use super::{Check, Exhibit, Find, Severity};
+use super::{CorpusCheck, Exhibit, Find, Severity};
 use deadloop_score::Class;
 
-pub(super) static ENTRY: Check = Check {
+pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "no-earliest",
     severity: Severity::Warning,
     title: "loops that near-copies lead into, without an earliest",

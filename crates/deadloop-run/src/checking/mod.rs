@@ -36,7 +36,7 @@ mod whole;
 mod wordless;
 
 /// The registry, worst first.
-static CHECKS: [&Check; 24] = [
+static CHECKS: [&CorpusCheck; 24] = [
     &whole::ENTRY,
     &torn::ENTRY,
     &duplicates::ACROSS_SPLITS,
@@ -86,7 +86,7 @@ impl Severity {
 }
 
 /// A kind of finding.
-pub struct Check {
+pub struct CorpusCheck {
     /// What it is called in `--json`.
     pub name: &'static str,
     /// How bad it is.
@@ -105,7 +105,7 @@ enum Find {
     /// From one transcript with its text, on any thread.
     Text(fn(&Exhibit<'_>) -> Option<String>),
     /// From all that was seen, without texts.
-    Corpus(fn(&Seen) -> Vec<Finding>),
+    Corpus(fn(&CheckSeen) -> Vec<Finding>),
 }
 
 /// One thing found.
@@ -183,7 +183,7 @@ fn glance(entry: &Entry, case: &Case) -> Glance {
 }
 
 /// All that is known of a corpus when every transcript was looked at.
-pub struct Seen {
+pub struct CheckSeen {
     /// What is known of each transcript.
     pub cases: Vec<Case>,
     /// One a case.
@@ -194,7 +194,7 @@ pub struct Seen {
     clusters: Vec<Cluster>,
 }
 
-impl Seen {
+impl CheckSeen {
     /// A finding about one transcript.
     fn about(&self, case: usize, what: String) -> Finding {
         Finding {
@@ -205,7 +205,7 @@ impl Seen {
     }
 
     /// Every finding, by check, in the order of the registry; checks without one are left out.
-    pub fn findings(&self) -> Vec<(&'static Check, Vec<Finding>)> {
+    pub fn findings(&self) -> Vec<(&'static CorpusCheck, Vec<Finding>)> {
         let all = CHECKS.iter().enumerate().map(|(place, check)| {
             let findings = match check.find {
                 Find::Corpus(find) => find(self),
@@ -225,11 +225,11 @@ impl Seen {
     }
 }
 
-/// Reads a corpus, and near-duplicates once more. The cases are in [`Seen`].
+/// Reads a corpus, and near-duplicates once more. The cases are in [`CheckSeen`].
 ///
 /// # Errors
 /// The corpus cannot be opened, the machine could not read all of it, or the host stopped it.
-pub fn look(path: &Path, host: &dyn Host) -> RunResult<(Surveyed, Seen)> {
+pub fn look(path: &Path, host: &dyn Host) -> RunResult<(Surveyed, CheckSeen)> {
     let (corpus, mut faults) = Corpus::look(path).map_err(unopened)?;
     if let Some(fault) = faults.iter().position(CorpusError::is_of_machine) {
         return Err(unopened(faults.swap_remove(fault)));
@@ -245,7 +245,7 @@ pub fn look(path: &Path, host: &dyn Host) -> RunResult<(Surveyed, Seen)> {
     let cases = std::mem::take(&mut surveyed.cases);
     let clusters = duplicates::near_duplicates(&surveyed.corpus, &cases, &mut glances, host)?;
     let problems: Vec<Problem> = faults.into_iter().map(CorpusError::problem).collect();
-    let seen = Seen {
+    let seen = CheckSeen {
         cases,
         glances,
         problems: [problems, std::mem::take(&mut surveyed.problems)].concat(),
@@ -255,14 +255,14 @@ pub fn look(path: &Path, host: &dyn Host) -> RunResult<(Surveyed, Seen)> {
 }
 
 /// How many findings are of this severity.
-pub fn count(checks: &[(&Check, Vec<Finding>)], severity: Severity) -> u64 {
+pub fn count(checks: &[(&CorpusCheck, Vec<Finding>)], severity: Severity) -> u64 {
     let of = checks.iter().filter(|(c, _)| c.severity == severity);
     of.map(|(_, findings)| findings.len() as u64).sum()
 }
 
 /// Every finding as an object.
-pub fn json(checks: &[(&Check, Vec<Finding>)]) -> Vec<Value> {
-    let object = |check: &Check, finding: &Finding| {
+pub fn json(checks: &[(&CorpusCheck, Vec<Finding>)]) -> Vec<Value> {
+    let object = |check: &CorpusCheck, finding: &Finding| {
         let place = finding.place.as_ref();
         json!({
             "check": check.name, "severity": check.severity.name(),

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use deadloop_score::{Case, Class};
 
-use super::{Check, Find, Finding, Seen, Severity};
+use super::{CheckSeen, CorpusCheck, Find, Finding, Severity};
 use crate::words;
 
-pub(super) static ENTRY: Check = Check {
+pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "one-class",
     severity: Severity::Note,
     title: "models with labels of only one class",
@@ -16,7 +16,7 @@ pub(super) static ENTRY: Check = Check {
     find: Find::Corpus(one_class),
 };
 
-fn one_class(seen: &Seen) -> Vec<Finding> {
+fn one_class(seen: &CheckSeen) -> Vec<Finding> {
     let mut models: BTreeMap<&str, BTreeMap<Class, u64>> = BTreeMap::new();
     let scored = |case: &&Case| matches!(case.class(), Some(Class::Loop | Class::Clean));
     for case in seen.cases.iter().filter(scored) {

@@ -1,9 +1,9 @@
 //! Onsets that the text contradicts.
 
 use super::copies::{Claim, likeness};
-use super::{Check, Exhibit, Find, Severity};
+use super::{CorpusCheck, Exhibit, Find, Severity};
 
-pub(super) static ENTRY: Check = Check {
+pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "onset-contradicted",
     severity: Severity::Warning,
     title: "onsets that the text contradicts",

@@ -2,10 +2,10 @@
 
 use deadloop_corpus::disorders;
 
-use super::{Check, Exhibit, Find, Severity};
+use super::{CorpusCheck, Exhibit, Find, Severity};
 use crate::words;
 
-pub(super) static ENTRY: Check = Check {
+pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "message-order",
     severity: Severity::Note,
     title: "runs whose messages stand in another order than chat APIs ask for",

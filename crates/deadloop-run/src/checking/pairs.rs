@@ -5,10 +5,10 @@ use std::collections::{HashMap, HashSet};
 use deadloop_corpus::{Body, RecordedEvent};
 use serde_json::Value;
 
-use super::{Check, Exhibit, Find, Severity};
+use super::{CorpusCheck, Exhibit, Find, Severity};
 use crate::words;
 
-pub(super) static UNPAIRED: Check = Check {
+pub(super) static UNPAIRED: CorpusCheck = CorpusCheck {
     name: "unpaired",
     severity: Severity::Warning,
     title: "results without a call, second results, calls whose id is taken",
@@ -17,7 +17,7 @@ pub(super) static UNPAIRED: Check = Check {
     find: Find::Text(|exhibit| Pairs::of(&exhibit.entry.transcript.events).unpaired()),
 };
 
-pub(super) static UNSAID: Check = Check {
+pub(super) static UNSAID: CorpusCheck = CorpusCheck {
     name: "unsaid-of-calls",
     severity: Severity::Note,
     title: "calls without a result, arguments that are no JSON, results that do not say whether they failed",

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use deadloop_detect::Unit;
 use deadloop_score::{Case, units};
 
-use super::{Check, Find, Finding, Seen, Severity};
-use crate::evidence::Evidence;
+use super::{CheckSeen, CorpusCheck, Find, Finding, Severity};
+use crate::evidence::LabelEvidence;
 
-pub(super) static FOR_A_CLAIM: Check = Check {
+pub(super) static FOR_A_CLAIM: CorpusCheck = CorpusCheck {
     name: "too-few-labels",
     severity: Severity::Warning,
     title: "too few labels for any claim",
@@ -17,7 +17,7 @@ pub(super) static FOR_A_CLAIM: Check = Check {
     find: Find::Corpus(for_a_claim),
 };
 
-pub(super) static FOR_A_MODEL: Check = Check {
+pub(super) static FOR_A_MODEL: CorpusCheck = CorpusCheck {
     name: "model-with-few-labels",
     severity: Severity::Note,
     title: "models with too few labels for a claim of their own",
@@ -26,15 +26,15 @@ pub(super) static FOR_A_MODEL: Check = Check {
     find: Find::Corpus(for_a_model),
 };
 
-fn for_a_claim(seen: &Seen) -> Vec<Finding> {
+fn for_a_claim(seen: &CheckSeen) -> Vec<Finding> {
     let labelled = seen.cases.iter().filter(|case| case.truth.is_some());
     if labelled.count() == 0 {
         // Said by the check for unlabelled transcripts.
         return Vec::new();
     }
-    let mut scopes: Vec<(String, Evidence)> = Vec::new();
+    let mut scopes: Vec<(String, LabelEvidence)> = Vec::new();
     for unit in spoken(seen) {
-        scopes.push(("the corpus".into(), Evidence::of(&seen.cases, unit)));
+        scopes.push(("the corpus".into(), LabelEvidence::of(&seen.cases, unit)));
         let splits = by(seen, unit, |case| case.split.as_deref());
         scopes.extend(
             splits
@@ -52,12 +52,12 @@ fn for_a_claim(seen: &Seen) -> Vec<Finding> {
     found.collect()
 }
 
-fn for_a_model(seen: &Seen) -> Vec<Finding> {
+fn for_a_model(seen: &CheckSeen) -> Vec<Finding> {
     let of = |unit| by(seen, unit, |case| Some(&case.model));
-    let mut models: Vec<(&str, Evidence)> = spoken(seen).into_iter().flat_map(of).collect();
+    let mut models: Vec<(&str, LabelEvidence)> = spoken(seen).into_iter().flat_map(of).collect();
     models.retain(|(_, evidence)| evidence.labelled() > 0);
     models.sort_by_key(|(model, evidence)| (std::cmp::Reverse(evidence.labelled()), *model));
-    let lack = |(model, evidence): &(&str, Evidence)| {
+    let lack = |(model, evidence): &(&str, LabelEvidence)| {
         let lacks: Vec<String> = [evidence.few_loops(), evidence.few_clean()]
             .into_iter()
             .flatten()
@@ -68,18 +68,22 @@ fn for_a_model(seen: &Seen) -> Vec<Finding> {
 }
 
 /// The units that labels speak of; chars where they name no channel.
-fn spoken(seen: &Seen) -> Vec<Unit> {
+fn spoken(seen: &CheckSeen) -> Vec<Unit> {
     units(&seen.cases)
 }
 
 /// The evidence of each part of the corpus in a unit; cases in none are left out.
-fn by(seen: &Seen, unit: Unit, part: fn(&Case) -> Option<&str>) -> BTreeMap<&str, Evidence> {
-    let mut parts: BTreeMap<&str, Evidence> = BTreeMap::new();
+fn by(
+    seen: &CheckSeen,
+    unit: Unit,
+    part: fn(&Case) -> Option<&str>,
+) -> BTreeMap<&str, LabelEvidence> {
+    let mut parts: BTreeMap<&str, LabelEvidence> = BTreeMap::new();
     for case in &seen.cases {
         if let Some(part) = part(case) {
             parts
                 .entry(part)
-                .or_insert_with(|| Evidence::new(unit))
+                .or_insert_with(|| LabelEvidence::new(unit))
                 .add(case);
         }
     }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Check, Find, Finding, Seen, Severity};
+use super::{CheckSeen, CorpusCheck, Find, Finding, Severity};
 
-pub(super) static ENTRY: Check = Check {
+pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "torn-group",
     severity: Severity::Warning,
     title: "groups in several splits",
@@ -16,7 +16,7 @@ pub(super) static ENTRY: Check = Check {
 /// The cases of a group, by split.
 type Splits<'a> = BTreeMap<&'a str, Vec<usize>>;
 
-fn torn(seen: &Seen) -> Vec<Finding> {
+fn torn(seen: &CheckSeen) -> Vec<Finding> {
     let mut groups: BTreeMap<&str, Splits<'_>> = BTreeMap::new();
     for (place, case) in seen.cases.iter().enumerate() {
         if let (Some(group), Some(split)) = (&case.group, &case.split) {
@@ -29,7 +29,7 @@ fn torn(seen: &Seen) -> Vec<Finding> {
         .collect()
 }
 
-fn finding(seen: &Seen, group: &str, splits: &Splits<'_>) -> Finding {
+fn finding(seen: &CheckSeen, group: &str, splits: &Splits<'_>) -> Finding {
     let shares: Vec<String> = splits
         .iter()
         .map(|(split, cases)| format!("{} in {split}", cases.len()))

@@ -1,8 +1,8 @@
 //! What keeps a corpus from being scored at all.
 
-use super::{Check, Find, Finding, Severity};
+use super::{CorpusCheck, Find, Finding, Severity};
 
-pub(super) static ENTRY: Check = Check {
+pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "bad-input",
     severity: Severity::Error,
     title: "the corpus is not whole",

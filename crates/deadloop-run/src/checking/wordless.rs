@@ -3,9 +3,9 @@
 use deadloop_score::Class;
 
 use super::copies::Claim;
-use super::{Check, Exhibit, Find, Severity};
+use super::{CorpusCheck, Exhibit, Find, Severity};
 
-pub(super) static ENTRY: Check = Check {
+pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "wordless-loop",
     severity: Severity::Note,
     title: "loops of punctuation or digits only",

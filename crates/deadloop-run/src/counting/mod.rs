@@ -1,4 +1,4 @@
-//! A corpus counted: [`Counts`] of a group of transcripts, of all of them and by what they can be grouped by.
+//! A corpus counted: [`CorpusCounts`] of a group of transcripts, of all of them and by what they can be grouped by.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -12,17 +12,17 @@ mod histogram;
 
 pub use histogram::{Histogram, LENGTHS, PERIODS};
 
-use crate::evidence::Evidence;
+use crate::evidence::LabelEvidence;
 use crate::failure::RunResult;
 use crate::host::Alone;
 use crate::survey::{Surveyed, Wanted, open, survey_with};
 
 /// How often each name occurs.
-pub type Names = BTreeMap<String, u64>;
+pub type CountedNames = BTreeMap<String, u64>;
 
 /// What is counted for each group of transcripts.
 #[derive(Clone)]
-pub struct Counts {
+pub struct CorpusCounts {
     /// Transcripts.
     pub transcripts: u64,
     /// Chars of reasoning and answer.
@@ -42,13 +42,13 @@ pub struct Counts {
     /// Turns of runs.
     pub turns: u64,
     /// What the labels can prove, for each unit that labels can be in.
-    pub evidence: [Evidence; 3],
+    pub evidence: [LabelEvidence; 3],
     /// The kinds of the first loop of each transcript; `unnamed` if the label does not name it.
-    pub kinds: Names,
+    pub kinds: CountedNames,
     /// Their languages.
-    pub languages: Names,
+    pub languages: CountedNames,
     /// Why their streams ended.
-    pub finishes: Names,
+    pub finishes: CountedNames,
     /// Their lengths, in chars.
     pub lengths: Histogram,
     /// The onset of the first loop of each.
@@ -57,7 +57,7 @@ pub struct Counts {
     pub periods: Histogram,
 }
 
-impl Default for Counts {
+impl Default for CorpusCounts {
     fn default() -> Self {
         Self {
             transcripts: 0,
@@ -69,10 +69,10 @@ impl Default for Counts {
             unlabelled: 0,
             calls: 0,
             turns: 0,
-            evidence: Unit::COUNTED.map(Evidence::new),
-            kinds: Names::new(),
-            languages: Names::new(),
-            finishes: Names::new(),
+            evidence: Unit::COUNTED.map(LabelEvidence::new),
+            kinds: CountedNames::new(),
+            languages: CountedNames::new(),
+            finishes: CountedNames::new(),
             lengths: Histogram::new(LENGTHS),
             onsets: Histogram::new(LENGTHS),
             periods: Histogram::new(PERIODS),
@@ -85,7 +85,7 @@ pub const NONE: &str = "-";
 /// Stands for the kind of a loop that the label does not name.
 pub const UNNAMED: &str = "unnamed";
 
-impl Counts {
+impl CorpusCounts {
     /// Adds a case, and the reason why its stream ended.
     pub fn add(&mut self, case: &Case, finish: &str) {
         let length = case.timeline.length();
@@ -175,14 +175,14 @@ const GROUPINGS: [Grouping; 4] = [
 ];
 
 /// Groups, the largest first.
-pub type Groups = Vec<(String, Counts)>;
+pub type Groups = Vec<(String, CorpusCounts)>;
 
 /// A corpus counted.
-pub struct Counted {
+pub struct CountedCorpus {
     /// What is in it.
     pub found: Surveyed,
     /// All of it.
-    pub all: Counts,
+    pub all: CorpusCounts,
     /// By model, language, split and profile.
     pub groups: [(&'static str, Groups); 4],
 }
@@ -191,20 +191,20 @@ pub struct Counted {
 ///
 /// # Errors
 /// The corpus cannot be read, is not whole and nothing skips that, or nothing is selected.
-pub fn counted(wanted: Wanted<'_>, skips: bool) -> RunResult<Counted> {
+pub fn counted(wanted: Wanted<'_>, skips: bool) -> RunResult<CountedCorpus> {
     let corpus = open(wanted.path)?;
     let (found, finishes) = survey_with(corpus, wanted, |entry, _| {
         entry.transcript.finish_reason().unwrap_or(NONE).to_owned()
     })?;
     found.accept(skips, &Alone::default())?;
-    let mut all = Counts::default();
+    let mut all = CorpusCounts::default();
     let cases = found.cases.iter().zip(&finishes);
     cases.for_each(|(case, finish)| all.add(case, finish));
     let groups = GROUPINGS.map(|(name, of)| (name, grouped(&found.cases, &finishes, of)));
-    Ok(Counted { found, all, groups })
+    Ok(CountedCorpus { found, all, groups })
 }
 
-impl Counted {
+impl CountedCorpus {
     /// All of it, for programs.
     pub fn json(&self) -> Value {
         let Self { found, all, groups } = self;
@@ -221,12 +221,12 @@ impl Counted {
 }
 
 fn grouped(cases: &[Case], finishes: &[String], of: fn(&Case) -> Option<Arc<str>>) -> Groups {
-    let mut groups: BTreeMap<Arc<str>, Counts> = BTreeMap::new();
+    let mut groups: BTreeMap<Arc<str>, CorpusCounts> = BTreeMap::new();
     for (case, finish) in cases.iter().zip(finishes) {
         let group = of(case).unwrap_or_else(|| NONE.into());
         groups.entry(group).or_default().add(case, finish);
     }
-    let named = |(name, counts): (Arc<str>, Counts)| (name.to_string(), counts);
+    let named = |(name, counts): (Arc<str>, CorpusCounts)| (name.to_string(), counts);
     let mut groups: Groups = groups.into_iter().map(named).collect();
     groups.sort_by_key(|(_, counts)| Reverse(counts.transcripts));
     groups

@@ -17,7 +17,7 @@ use crate::visible::escaped;
 type Said<'a> = &'a dyn Fn(&Transcript) -> RunResult<Option<Fired>>;
 
 /// A pinned case.
-pub struct Cut {
+pub struct CutCase {
     /// Its name.
     pub name: String,
     /// A `[[case]]` table.
@@ -34,7 +34,7 @@ pub fn cut(
     redact: bool,
     settings: &Settings,
     host: &dyn Host,
-) -> RunResult<Cut> {
+) -> RunResult<CutCase> {
     let said = |transcript: &Transcript| {
         let said = say(settings, &[transcript], host)?.pop();
         said.unwrap_or(Ok(None))
@@ -56,7 +56,7 @@ pub fn cut(
     };
     let text = written.toml()?;
     proved(&text, fired, &said)?;
-    Ok(Cut { name, text })
+    Ok(CutCase { name, text })
 }
 
 /// What is written is read, and the settings say the same of it, or it is not written.

@@ -6,14 +6,14 @@ use std::ops::Range;
 use deadloop_detect::Chars;
 use regex::Regex;
 
-use super::near::Sight;
+use super::near::FactSight;
 
 /// How many chars before the first copy a copy of another length may begin.
 const SLACK: u64 = 16;
 
 /// The copies of a fact in `text`, up to `end`. Copies may differ in what the detector folds (numbers,
 /// list markers).
-pub(super) fn copies(text: &[char], sight: &Sight, end: u64) -> Vec<Range<u64>> {
+pub(super) fn copies(text: &[char], sight: &FactSight, end: u64) -> Vec<Range<u64>> {
     let (onset, period) = (sight.onset.count(), sight.period.count());
     let start = onset.saturating_sub(period);
     let even = even(text, start, period, end);
@@ -30,7 +30,7 @@ pub(super) fn copies(text: &[char], sight: &Sight, end: u64) -> Vec<Range<u64>> 
 /// As many copies as the fact counts, one after the other, each as long as its period. If folded text varies in length,
 /// their borders are only approximate. Empty if they would not end near the place of the fact: then its copies are
 /// scattered.
-fn told(sight: &Sight, end: u64) -> Vec<Range<u64>> {
+fn told(sight: &FactSight, end: u64) -> Vec<Range<u64>> {
     let (onset, period) = (sight.onset.count(), sight.period.count());
     let (start, count) = (
         onset.saturating_sub(period),
@@ -63,7 +63,7 @@ pub(super) fn even(text: &[char], start: u64, period: u64, end: u64) -> Vec<Rang
 
 /// Copies that differ in their numbers and white space: each begins like the unit, and ends where
 /// the next one begins.
-fn alike(text: &[char], sight: &Sight, end: u64) -> Vec<Range<u64>> {
+fn alike(text: &[char], sight: &FactSight, end: u64) -> Vec<Range<u64>> {
     let from = sight
         .onset
         .count()

@@ -8,7 +8,7 @@ use deadloop_score::{Part, Span};
 use serde::Serialize;
 
 use super::copies::{copies, even};
-use super::near::Sight;
+use super::near::FactSight;
 
 /// A part of a channel's text.
 #[derive(Clone, Debug, Serialize)]
@@ -25,12 +25,12 @@ pub struct Excerpt {
     /// end outside of the excerpt.
     pub copies: Vec<Range<u64>>,
     /// What happened in it.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<ExcerptMark>,
 }
 
 /// Something that happened at a char.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Mark {
+pub struct ExcerptMark {
     /// The index of the marked char. For something that begins at a char this is `position`; for
     /// something that happened after `position` chars had been read it is the last of them.
     pub at: u64,
@@ -41,20 +41,20 @@ pub struct Mark {
 }
 
 /// What the excerpts of a channel are made from.
-pub struct Source<'a> {
+pub struct ExcerptSource<'a> {
     /// The channel.
     pub channel: Channel,
     /// All of its text.
     pub text: &'a str,
     /// The marks around which excerpts are cut.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<ExcerptMark>,
     /// The fact whose copies are shown.
-    pub sight: Option<&'a Sight>,
+    pub sight: Option<&'a FactSight>,
     /// The labelled loop, whose copies are shown if the fact has no copies.
     pub span: Option<&'a Span>,
 }
 
-impl Source<'_> {
+impl ExcerptSource<'_> {
     /// The text around the marks, `context` chars before and after each. Excerpts that touch are joined.
     pub fn excerpts(&self, context: u64) -> Vec<Excerpt> {
         let chars: Vec<char> = self.text.chars().collect();
@@ -62,7 +62,7 @@ impl Source<'_> {
         let mut marks = self.marks.clone();
         marks.sort();
         marks.dedup();
-        let mut parts: Vec<(Range<u64>, Vec<Mark>)> = Vec::new();
+        let mut parts: Vec<(Range<u64>, Vec<ExcerptMark>)> = Vec::new();
         for mark in marks {
             let end = mark.at.saturating_add(context).saturating_add(1);
             let around = mark.at.saturating_sub(context)..end.min(length);
@@ -77,7 +77,7 @@ impl Source<'_> {
                 None => parts.push((around, vec![mark])),
             }
         }
-        let excerpt = |(part, marks): (Range<u64>, Vec<Mark>)| Excerpt {
+        let excerpt = |(part, marks): (Range<u64>, Vec<ExcerptMark>)| Excerpt {
             channel: self.channel,
             from: part.start,
             text: slice(&chars, &part).iter().collect(),

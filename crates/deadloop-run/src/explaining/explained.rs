@@ -6,7 +6,7 @@ use deadloop_score::Class;
 use serde::Serialize;
 
 use super::excerpt::Excerpt;
-use super::near::{Sight, nearest};
+use super::near::{FactSight, nearest};
 
 /// Everything that is printed.
 #[derive(Debug, Serialize)]
@@ -14,7 +14,7 @@ pub struct Explained {
     /// Which transcript it is, and what is true about it.
     pub transcript: Head,
     /// The settings. The first is the one that is explained in full.
-    pub settings: Vec<Told>,
+    pub settings: Vec<ExplainedSetting>,
     /// The text around the labelled onset and the alarm of the first setting, or what came nearest to one.
     pub text: Vec<Excerpt>,
 }
@@ -31,12 +31,12 @@ pub struct Head {
     /// The class by its labels; `None` if it is not labelled.
     pub class: Option<Class>,
     /// Its labelled spans.
-    pub labels: Vec<Label>,
+    pub labels: Vec<ExplainedLabel>,
 }
 
 /// A labelled span.
 #[derive(Debug, Serialize)]
-pub struct Label {
+pub struct ExplainedLabel {
     /// Loop, or transient.
     pub class: Class,
     /// The kind of repetition, where it is known.
@@ -59,7 +59,7 @@ pub struct Label {
 
 /// What one setting did.
 #[derive(Debug, Serialize)]
-pub struct Told {
+pub struct ExplainedSetting {
     /// What the setting is called.
     pub name: String,
     /// Its id.
@@ -79,14 +79,14 @@ pub struct Told {
     /// Why the detector failed.
     pub error: Option<String>,
     /// Its first alarm; `None` if it has none.
-    pub alarm: Option<Fired>,
+    pub alarm: Option<ExplainedAlarm>,
     /// What each member of its guard saw.
     pub members: Vec<Seat>,
 }
 
 /// The first alarm of the guard.
 #[derive(Debug, Serialize)]
-pub struct Fired {
+pub struct ExplainedAlarm {
     /// The member of the guard.
     pub member: String,
     /// The channel.
@@ -112,23 +112,23 @@ pub struct Seat {
     /// The structural parameters that say what it reads, and those that differ from their defaults.
     pub measured_with: Vec<(&'static str, Value)>,
     /// A reading for each channel that it watches and that has text.
-    pub readings: Vec<Reading>,
+    pub readings: Vec<ExplainedReading>,
 }
 
 /// What a member saw in a channel.
 #[derive(Debug, Serialize)]
-pub struct Reading {
+pub struct ExplainedReading {
     /// The channel.
     pub channel: Channel,
     /// Where it would fire if no other member fired before.
     pub fires_at: Option<Units>,
     /// The fact on which it fires, then the nearest misses.
-    pub facts: Vec<Sight>,
+    pub facts: Vec<FactSight>,
 }
 
-impl Told {
+impl ExplainedSetting {
     /// The fact for which text is shown: that of the alarm, or else the nearest miss.
-    pub fn shown(&self) -> Option<(Channel, &Sight)> {
+    pub fn shown(&self) -> Option<(Channel, &FactSight)> {
         let readings = self
             .members
             .iter()
@@ -143,12 +143,12 @@ impl Told {
     }
 
     /// The nearest miss of all members: the name of the member, the channel and the fact.
-    pub fn nearest(&self) -> Option<(&str, Channel, &Sight)> {
+    pub fn nearest(&self) -> Option<(&str, Channel, &FactSight)> {
         let readings = self
             .members
             .iter()
             .flat_map(|m| m.readings.iter().map(move |r| (m, r)));
-        let all: Vec<(&Seat, &Reading)> = readings.collect();
+        let all: Vec<(&Seat, &ExplainedReading)> = readings.collect();
         let sight = nearest(all.iter().flat_map(|(_, r)| &r.facts))?;
         let (seat, reading) = all
             .into_iter()

@@ -3,11 +3,11 @@
 //! | to find | look in |
 //! |---|---|
 //! | from a transcript and settings to the explanation | [`Question`], [`Explained`] |
-//! | facts against thresholds, and what "near" is | [`Sight`] |
+//! | facts against thresholds, and what "near" is | [`FactSight`] |
 //! | where copies of a unit are | `copies` |
-//! | which text is shown | [`Source`], [`Excerpt`] |
+//! | which text is shown | [`ExcerptSource`], [`Excerpt`] |
 //! | all of the transcript, with the same marks | [`Question::whole`] |
-//! | why it fired, in a line | [`Told::why`] |
+//! | why it fired, in a line | [`ExplainedSetting::why`] |
 
 mod copies;
 mod excerpt;
@@ -18,8 +18,10 @@ mod question;
 mod whole;
 mod words;
 
-pub use excerpt::{Excerpt, Mark, Source};
-pub use explained::{Explained, Fired, Head, Label, Reading, Seat, Told};
-pub use near::{Asked, Sight};
+pub use excerpt::{Excerpt, ExcerptMark, ExcerptSource};
+pub use explained::{
+    Explained, ExplainedAlarm, ExplainedLabel, ExplainedReading, ExplainedSetting, Head, Seat,
+};
+pub use near::{AskedOf, FactSight};
 pub use question::Question;
 pub use words::NO_GUARD;

@@ -20,7 +20,7 @@ use serde::Serialize;
 
 /// A fact, compared with every threshold of a member.
 #[derive(Clone, Debug, Serialize)]
-pub struct Sight {
+pub struct FactSight {
     /// How much of its channel had arrived when it was accepted; if it never was, at its end.
     pub position: Units,
     /// Whether every threshold accepts it.
@@ -38,12 +38,12 @@ pub struct Sight {
     /// The repeated unit, shortened.
     pub unit: String,
     /// The thresholds that apply to it, in the order of the detector's parameters.
-    pub thresholds: Vec<Asked>,
+    pub thresholds: Vec<AskedOf>,
 }
 
 /// What a threshold asks of a fact, and what was measured.
 #[derive(Clone, Debug, Serialize)]
-pub struct Asked {
+pub struct AskedOf {
     /// The threshold's parameter.
     pub param: Cow<'static, str>,
     /// Its value in the setting.
@@ -111,7 +111,7 @@ impl Term<'_> {
 }
 
 /// Everything that a member saw in the text of a channel, in order.
-pub(super) fn sights(member: &Member, channel: TextChannel, text: &str) -> Vec<Sight> {
+pub(super) fn sights(member: &Member, channel: TextChannel, text: &str) -> Vec<FactSight> {
     sights_of(member, channel.into(), |meter, facts| {
         meter.push(&Event::Text(channel, text), facts);
     })
@@ -122,7 +122,7 @@ pub(super) fn sights_in_run(
     member: &Member,
     channel: Channel,
     transcript: &Transcript,
-) -> Vec<Sight> {
+) -> Vec<FactSight> {
     sights_of(member, channel, |meter, facts| {
         for (_, event) in transcript.stream() {
             meter.push(&event, facts);
@@ -134,7 +134,7 @@ fn sights_of(
     member: &Member,
     channel: Channel,
     read: impl FnOnce(&mut dyn Meter, &mut Vec<Fact>),
-) -> Vec<Sight> {
+) -> Vec<FactSight> {
     let thresholds = member.detector.thresholds();
     let term = |(param, threshold): (&'static Param, Threshold)| {
         Some(Term {
@@ -153,12 +153,12 @@ fn sights_of(
     let sight = |fact: Fact| {
         let mut asked = terms.iter().zip(&fact.bounds);
         let elsewhere = asked.any(|(term, bound)| term.belongs_elsewhere(*bound));
-        (!elsewhere).then(|| Sight::of(rule.alarm(&fact), fact, &terms))
+        (!elsewhere).then(|| FactSight::of(rule.alarm(&fact), fact, &terms))
     };
     facts.into_iter().filter_map(sight).collect()
 }
 
-impl Sight {
+impl FactSight {
     /// `alarm`: the step at which the rule accepts the fact.
     fn of(alarm: Option<u64>, fact: Fact, terms: &[Term<'_>]) -> Self {
         let step = alarm.unwrap_or(fact.until);
@@ -167,7 +167,7 @@ impl Sight {
         let held = said.filter_map(|(term, bound)| {
             let from = fact.accepted(term.threshold, term.number, *bound);
             let measured = fact.value(*bound, step);
-            let asked = Asked {
+            let asked = AskedOf {
                 param: term.param.name.into(),
                 wanted: term.wanted.clone(),
                 measured: term.threshold.written(measured),
@@ -182,7 +182,7 @@ impl Sight {
         let structural = fact.asked.iter().map(|asked| {
             let from = fact.accepted(Threshold::AT_MOST, asked.least, asked.bound);
             let measured = fact.value(asked.bound, step);
-            Asked {
+            AskedOf {
                 param: asked.param.clone().into(),
                 wanted: Value::Int(asked.least),
                 measured: Value::Int(measured),
@@ -193,9 +193,9 @@ impl Sight {
                 repeats: !asked.param.ends_with("min_chars"),
             }
         });
-        let mut thresholds: Vec<Asked> = held.chain(structural).collect();
+        let mut thresholds: Vec<AskedOf> = held.chain(structural).collect();
         if alarm.is_some() && !thresholds.iter().any(|asked| asked.decided) {
-            let spare = |asked: &&mut Asked| (!asked.repeats, asked.gap);
+            let spare = |asked: &&mut AskedOf| (!asked.repeats, asked.gap);
             let by = |a: &(bool, f64), b: &(bool, f64)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1));
             let tightest = thresholds
                 .iter_mut()
@@ -216,7 +216,7 @@ impl Sight {
     }
 
     /// The thresholds that refuse this fact.
-    pub fn refusing(&self) -> impl Iterator<Item = &Asked> {
+    pub fn refusing(&self) -> impl Iterator<Item = &AskedOf> {
         self.thresholds.iter().filter(|asked| !asked.met)
     }
 
@@ -260,18 +260,23 @@ fn gap(measured: i64, wanted: i64) -> f64 {
 
 /// The facts that are worth showing: the one on which the member fires, if it does; the `most` nearest misses
 /// that had ended by then; and the nearest miss that ends in `span`, the labelled loop.
-pub(super) fn telling(sights: &[Sight], most: usize, span: Option<&Range<u64>>) -> Vec<Sight> {
+pub(super) fn telling(
+    sights: &[FactSight],
+    most: usize,
+    span: Option<&Range<u64>>,
+) -> Vec<FactSight> {
     // If several are accepted at one char, the first counts.
     let fired = sights
         .iter()
         .filter(|s| s.accepted)
         .min_by_key(|s| s.position.count());
-    let over = |s: &&Sight| fired.is_none_or(|f| s.position.count() <= f.position.count());
-    let mut refused: Vec<&Sight> = sights.iter().filter(|s| !s.accepted).filter(over).collect();
+    let over = |s: &&FactSight| fired.is_none_or(|f| s.position.count() <= f.position.count());
+    let mut refused: Vec<&FactSight> = sights.iter().filter(|s| !s.accepted).filter(over).collect();
     refused.sort_by(|a, b| a.nearer(b));
-    let mut told: Vec<&Sight> = Vec::new();
-    let inside =
-        |s: &Sight| span.is_some_and(|span| span.contains(&s.position.count().saturating_sub(1)));
+    let mut told: Vec<&FactSight> = Vec::new();
+    let inside = |s: &FactSight| {
+        span.is_some_and(|span| span.contains(&s.position.count().saturating_sub(1)))
+    };
     for sight in refused {
         let room = told.len() < most || inside(sight) && !told.iter().any(|t| inside(t));
         if room && !fired.iter().chain(&told).any(|t| t.is_like(sight)) {
@@ -282,7 +287,9 @@ pub(super) fn telling(sights: &[Sight], most: usize, span: Option<&Range<u64>>) 
 }
 
 /// The nearest of several facts that were refused.
-pub(super) fn nearest<'s>(sights: impl IntoIterator<Item = &'s Sight>) -> Option<&'s Sight> {
+pub(super) fn nearest<'s>(
+    sights: impl IntoIterator<Item = &'s FactSight>,
+) -> Option<&'s FactSight> {
     let refused = sights.into_iter().filter(|s| !s.accepted);
     refused.min_by(|a, b| a.nearer(b))
 }
@@ -343,7 +350,8 @@ mod tests {
     fn the_nearest_is_refused_by_the_fewest_then_by_the_least() {
         let parts = [unit('А', 60, 2), unit('一', 100, 3), unit('a', 6, 5)];
         let all = sights(&member("periodic", ""), LANE, &parts.join("-"));
-        let periods = |told: &[Sight]| told.iter().map(|s| s.period.count()).collect::<Vec<_>>();
+        let periods =
+            |told: &[FactSight]| told.iter().map(|s| s.period.count()).collect::<Vec<_>>();
         // 3 of 4 copies; 30 of 200 chars; 2 of 4 copies and 120 of 200 chars.
         assert_eq!(periods(&telling(&all, 3, None)), [100, 6, 60]);
         let nearest = nearest(&all).unwrap();

@@ -11,9 +11,11 @@ use deadloop_detect::{
 use deadloop_replay::{Interrupted, Plan, Stop, has_turns};
 use deadloop_score::{Case, Evidence, JudgeOptions, Part, Span, WHOLE_CHARS};
 
-use super::excerpt::{Excerpt, Mark as Point, Source};
-use super::explained::{Explained, Fired, Head, Label, Reading, Seat, Told};
-use super::near::{Sight, sights, sights_in_run, telling};
+use super::excerpt::{Excerpt, ExcerptMark, ExcerptSource};
+use super::explained::{
+    Explained, ExplainedAlarm, ExplainedLabel, ExplainedReading, ExplainedSetting, Head, Seat,
+};
+use super::near::{FactSight, sights, sights_in_run, telling};
 use super::whole::{is_long, whole};
 use crate::failure::{Code, RunResult};
 use crate::host::Host;
@@ -38,7 +40,7 @@ pub struct Question<'a> {
 
 impl Question<'_> {
     /// The whole transcript with the marks of what a setting did to it; `None` where it is longer than [`WHOLE_CHARS`] allow.
-    pub fn whole(&self, told: &Told) -> Option<Vec<Part>> {
+    pub fn whole(&self, told: &ExplainedSetting) -> Option<Vec<Part>> {
         if is_long(self.transcript, WHOLE_CHARS.0) {
             return None;
         }
@@ -63,7 +65,7 @@ impl Question<'_> {
         let records = [decided.map_err(|Interrupted| Code::Interrupted.error("interrupted"))?];
         let evidence = Evidence::new(&plan, std::slice::from_ref(self.case), &records)?;
         let told = named.iter().zip(&cells);
-        let settings: Vec<Told> = told
+        let settings: Vec<ExplainedSetting> = told
             .map(|((name, s), cell)| {
                 let guard = s.for_model(self.transcript.work());
                 self.told(name, guard, (&evidence, *cell))
@@ -78,7 +80,7 @@ impl Question<'_> {
 
     fn head(&self) -> Head {
         let truth = self.case.truth.as_ref();
-        let label = |span: &Span| Label {
+        let label = |span: &Span| ExplainedLabel {
             class: span.class,
             kind: span.kind,
             channel: span.channel,
@@ -98,7 +100,12 @@ impl Question<'_> {
         }
     }
 
-    fn told(&self, name: &str, guard: &Setting, (evidence, cell): (&Evidence<'_>, usize)) -> Told {
+    fn told(
+        &self,
+        name: &str,
+        guard: &Setting,
+        (evidence, cell): (&Evidence<'_>, usize),
+    ) -> ExplainedSetting {
         let place = evidence.plan.cell(cell);
         let decided = evidence.trial(place.block, 0).decided;
         let judged = evidence.outcomes(cell, &[0], &self.judge);
@@ -106,7 +113,7 @@ impl Question<'_> {
         let latency = judged.and_then(|j| j.latency);
         let period = self.span().and_then(|span| span.period);
         let names = guard.member_names();
-        let fired = |stop: &Stop| Fired {
+        let fired = |stop: &Stop| ExplainedAlarm {
             member: names.get(stop.member).cloned().unwrap_or_default(),
             channel: stop.channel,
             kind: stop.kind,
@@ -115,7 +122,7 @@ impl Question<'_> {
             detail: decided.detail(stop).map(str::to_owned),
         };
         let seat = |(name, member): (&String, &Member)| self.seat(name, member);
-        Told {
+        ExplainedSetting {
             name: name.into(),
             setting: evidence.plan.id(cell),
             verdict: judged.map_or("", |j| j.verdict.name()),
@@ -146,7 +153,7 @@ impl Question<'_> {
     }
 
     /// Everything that a member saw of each channel that it reads; of a program nothing is known.
-    pub fn sights(&self, member: &Member) -> Vec<(Channel, Vec<Sight>)> {
+    pub fn sights(&self, member: &Member) -> Vec<(Channel, Vec<FactSight>)> {
         let channels = member.channels();
         let channels = channels.filter(|_| !is_program(member.detector.params));
         let of = |channel| {
@@ -156,7 +163,7 @@ impl Question<'_> {
         channels.map(of).collect()
     }
 
-    fn sights_of(&self, member: &Member, channel: Channel, text: &str) -> Vec<Sight> {
+    fn sights_of(&self, member: &Member, channel: Channel, text: &str) -> Vec<FactSight> {
         let anew = member.per == Per::Turn && has_turns(self.transcript);
         let alone = |lane: &TextChannel| *lane != TextChannel::Arguments && !anew;
         match channel.text().filter(alone) {
@@ -165,12 +172,12 @@ impl Question<'_> {
         }
     }
 
-    fn reading(&self, member: &Member, channel: Channel, text: &str) -> Reading {
+    fn reading(&self, member: &Member, channel: Channel, text: &str) -> ExplainedReading {
         let span = self.span().filter(|span| span.channel == channel);
         let span: Option<Range<u64>> = span.map(|span| span.onset.count()..span.end.count());
         let sights = self.sights_of(member, channel, text);
         let facts = telling(&sights, NEAREST, span.as_ref());
-        Reading {
+        ExplainedReading {
             channel,
             fires_at: facts.first().filter(|f| f.accepted).map(|f| f.position),
             facts,
@@ -188,7 +195,7 @@ impl Question<'_> {
     }
 
     /// The text around the labelled onset and the alarm, or what came nearest to one.
-    pub fn text(&self, told: &Told) -> Vec<Excerpt> {
+    pub fn text(&self, told: &ExplainedSetting) -> Vec<Excerpt> {
         let shown = told.shown();
         let of_channel = |channel| {
             let lane = self.channel(channel);
@@ -197,7 +204,7 @@ impl Question<'_> {
             let marks = points(channel, sight, span, told.alarm.as_ref());
             // What repeats is a text, and not what a list of calls looks like.
             let is_text = channel.unit() == Unit::Chars;
-            Source {
+            ExcerptSource {
                 channel,
                 text: &lane.chars,
                 marks: marks.into_iter().map(|mark| lane.put(mark)).collect(),
@@ -269,12 +276,12 @@ impl Lane {
     }
 
     /// The mark at the char where its call is.
-    fn put(&self, mark: Point) -> Point {
+    fn put(&self, mark: ExcerptMark) -> ExcerptMark {
         let place = |starts: &Vec<u64>| {
             let nth = usize::try_from(mark.at).unwrap_or(usize::MAX);
             starts.get(nth).or(starts.last()).copied()
         };
-        Point {
+        ExcerptMark {
             at: self.starts.as_ref().and_then(place).unwrap_or(mark.at),
             ..mark
         }
@@ -301,17 +308,17 @@ fn measured_with(member: &Member) -> Vec<(&'static str, Value)> {
 /// What is pointed at in a channel.
 fn points(
     channel: Channel,
-    sight: Option<&Sight>,
+    sight: Option<&FactSight>,
     span: Option<&Span>,
-    alarm: Option<&Fired>,
-) -> Vec<Point> {
-    let at = |position: Units, what| Point {
+    alarm: Option<&ExplainedAlarm>,
+) -> Vec<ExcerptMark> {
+    let at = |position: Units, what| ExcerptMark {
         at: position.count(),
         position: position.count(),
         what,
     };
     // What had been read is one more than the number of the last char.
-    let read = |position: Units, what| Point {
+    let read = |position: Units, what| ExcerptMark {
         at: position.count().saturating_sub(1),
         position: position.count(),
         what,

@@ -8,7 +8,7 @@ use deadloop_score::Part;
 use serde_json::Value;
 
 use super::excerpt::Excerpt;
-use crate::blocks::{Block, Numbers, blocks};
+use crate::blocks::{RunNumbers, TextBlock, blocks};
 use crate::words::count;
 
 /// Whether the texts of a transcript, its calls and results have more than `most` chars.
@@ -26,15 +26,15 @@ pub(super) fn is_long(transcript: &Transcript, most: usize) -> bool {
 pub(super) fn whole(transcript: &Transcript, seen: &[Excerpt]) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut passing = Passing {
-        numbers: Numbers::of(transcript),
+        numbers: RunNumbers::of(transcript),
         chars: HashMap::new(),
         seen,
     };
     for (number, block) in blocks(&transcript.events) {
         parts.extend(passing.numbers.made(number).map(turn));
         match block {
-            Block::Text(channel, text) => parts.push(passing.stretch(channel, text)),
-            Block::Other(event) => parts.extend(passing.event(&event.body)),
+            TextBlock::Text(channel, text) => parts.push(passing.stretch(channel, text)),
+            TextBlock::Other(event) => parts.extend(passing.event(&event.body)),
         }
     }
     for part in &mut parts {
@@ -49,7 +49,7 @@ pub(super) fn whole(transcript: &Transcript, seen: &[Excerpt]) -> Vec<Part> {
 
 /// A transcript whose blocks pass by.
 struct Passing<'a> {
-    numbers: Numbers<'a>,
+    numbers: RunNumbers<'a>,
     /// How much of each channel has passed.
     chars: HashMap<Channel, u64>,
     seen: &'a [Excerpt],
@@ -167,7 +167,7 @@ fn written(arguments: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explaining::Mark;
+    use crate::explaining::ExcerptMark;
 
     #[test]
     fn all_that_was_said_is_there_once_and_marks_stand_where_they_are() {
@@ -197,7 +197,7 @@ mod tests {
             ],
             ..Transcript::default()
         };
-        let mark = |at, position, what| Mark { at, position, what };
+        let mark = |at, position, what| ExcerptMark { at, position, what };
         let seen = [
             Excerpt {
                 channel: Channel::Reasoning,

@@ -4,15 +4,15 @@ use std::fmt::Write as _;
 
 use deadloop_detect::ThresholdSide;
 
-use super::explained::{Label, Told};
-use super::near::{Asked, Sight};
+use super::explained::{ExplainedLabel, ExplainedSetting};
+use super::near::{AskedOf, FactSight};
 use crate::visible::visible;
 use crate::words::count;
 
 /// What is said where nothing watches.
 pub const NO_GUARD: &str = "no guard is switched on for this model";
 
-impl Label {
+impl ExplainedLabel {
     /// What the label says, in one line.
     pub fn words(&self) -> String {
         let mut words = self.class.name().to_owned();
@@ -41,7 +41,7 @@ impl Label {
     }
 }
 
-impl Told {
+impl ExplainedSetting {
     /// Why it fires, or what came nearest.
     pub fn why(&self) -> String {
         if self.members.is_empty() {
@@ -71,11 +71,11 @@ impl Told {
     }
 }
 
-impl Sight {
+impl FactSight {
     /// The threshold that decided, or those that refused; then the other thresholds.
     pub fn why(&self) -> String {
-        let told = |pick: fn(&&Asked) -> bool| {
-            let all = self.thresholds.iter().filter(pick).map(Asked::words);
+        let told = |pick: fn(&&AskedOf) -> bool| {
+            let all = self.thresholds.iter().filter(pick).map(AskedOf::words);
             all.collect::<Vec<_>>().join(", ")
         };
         let (first, rest) = if self.accepted {
@@ -100,7 +100,7 @@ impl Sight {
     }
 }
 
-impl Asked {
+impl AskedOf {
     fn words(&self) -> String {
         let sign = match (self.side, self.met) {
             (ThresholdSide::AtMost, true) => "≥",

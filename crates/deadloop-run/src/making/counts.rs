@@ -1,10 +1,10 @@
-//! [`Counts`]: what was made, by item of the spec.
+//! [`MadeCounts`]: what was made, by item of the spec.
 
 use deadloop_corpus::synth::Made;
 
 /// What was made, by item.
 #[derive(Default)]
-pub struct Counts {
+pub struct MadeCounts {
     items: Vec<(String, [u64; 6])>,
 }
 
@@ -18,7 +18,7 @@ pub const COUNTED: [&str; 6] = [
     "faults",
 ];
 
-impl Counts {
+impl MadeCounts {
     pub(super) fn add(&mut self, item: &str, made: &Made) {
         if self.items.last().is_none_or(|(name, _)| name != item) {
             self.items.push((item.to_owned(), [0; 6]));

@@ -17,7 +17,7 @@ use rayon::prelude::*;
 
 mod counts;
 
-pub use counts::{COUNTED, Counts};
+pub use counts::{COUNTED, MadeCounts};
 
 use crate::failure::{Code, Failure, RunResult};
 use crate::host::Host;
@@ -28,7 +28,7 @@ pub struct MadeCorpus {
     /// Its name.
     pub name: String,
     /// What was made, by item.
-    pub counts: Counts,
+    pub counts: MadeCounts,
 }
 
 /// How many transcripts are made in parallel before they are written.
@@ -54,7 +54,7 @@ pub fn make(
         return Err(Code::NothingSelected
             .error("the spec asks for no transcript: no form is of its item's lang"));
     }
-    let mut counts = Counts::default();
+    let mut counts = MadeCounts::default();
     let mut rows = Vec::new();
     let mut splits = Vec::new();
     let mut writers = folder.writers(&spec)?;

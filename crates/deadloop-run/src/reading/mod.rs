@@ -4,7 +4,7 @@
 mod folded;
 mod run;
 
-use crate::blocks::{Block, blocks};
+use crate::blocks::{TextBlock, blocks};
 use crate::outline::{lengths, places};
 use deadloop_corpus::{Body, Entry, RecordedEvent};
 use deadloop_detect::{Arguments, Channel, Kind};
@@ -17,7 +17,7 @@ use folded::{Pin, folded};
 use run::Numbers;
 
 /// How a transcript is shown.
-pub struct Sight<'a> {
+pub struct ReadSight<'a> {
     /// How many chars are shown around each mark and at both ends of a long text; `None`: all.
     pub context: Option<usize>,
     /// A text that is marked wherever it occurs.
@@ -25,7 +25,7 @@ pub struct Sight<'a> {
 }
 
 /// The whole text.
-pub fn transcript(entry: &Entry, labels: &[LabelRow], sight: &Sight<'_>) -> String {
+pub fn transcript(entry: &Entry, labels: &[LabelRow], sight: &ReadSight<'_>) -> String {
     let mut page = heading(entry);
     for row in labels {
         page.push_str(&format!("label      {}\n", said(row)));
@@ -35,13 +35,13 @@ pub fn transcript(entry: &Entry, labels: &[LabelRow], sight: &Sight<'_>) -> Stri
     for (number, block) in blocks(&entry.transcript.events) {
         page.extend(numbers.made(number));
         let part = match block {
-            Block::Text(channel, text) => {
+            TextBlock::Text(channel, text) => {
                 let at = &mut seen[usize::from(channel == Channel::Answer)];
                 let from = *at;
                 *at += text.chars().count();
                 of_text((channel, &text, from), labels, sight)
             }
-            Block::Other(event) => of_event(event, &mut numbers, sight),
+            TextBlock::Other(event) => of_event(event, &mut numbers, sight),
         };
         page.push_str(&part);
     }
@@ -109,7 +109,7 @@ fn said(row: &LabelRow) -> String {
 fn of_text(
     (channel, text, from): (Channel, &str, usize),
     labels: &[LabelRow],
-    sight: &Sight<'_>,
+    sight: &ReadSight<'_>,
 ) -> String {
     let length = text.chars().count();
     let mut pins = Vec::new();
@@ -147,7 +147,11 @@ fn of_text(
 /// How many chars at both ends of a result are shown. Results were written for the model, so people need little of them.
 const RESULT: usize = 160;
 
-fn of_event<'a>(event: &'a RecordedEvent, numbers: &mut Numbers<'a>, sight: &Sight<'_>) -> String {
+fn of_event<'a>(
+    event: &'a RecordedEvent,
+    numbers: &mut Numbers<'a>,
+    sight: &ReadSight<'_>,
+) -> String {
     let text = |text: &str, context: Option<usize>| {
         let pins = sight
             .find

@@ -11,14 +11,14 @@ use crate::words;
 
 /// The turns and calls of a transcript in words, while its events are shown in order.
 pub(super) struct Numbers<'a> {
-    numbers: blocks::Numbers<'a>,
+    numbers: blocks::RunNumbers<'a>,
     labels: &'a [LabelRow],
 }
 
 impl<'a> Numbers<'a> {
     pub(super) fn of(transcript: &'a Transcript, labels: &'a [LabelRow]) -> Self {
         Self {
-            numbers: blocks::Numbers::of(transcript),
+            numbers: blocks::RunNumbers::of(transcript),
             labels,
         }
     }

@@ -31,4 +31,4 @@ pub use proposals::{
 };
 pub use seen::excerpts;
 pub use session::{Effect, Key, Session};
-pub use sitting::{Review, Sight, Sitting};
+pub use sitting::{Review, ReviewSight, Sitting};

@@ -7,7 +7,7 @@ use deadloop_corpus::find::copies;
 use deadloop_detect::{Channel, Chars};
 use deadloop_score::LabelRow;
 
-use crate::explaining::{Excerpt, Mark, Source};
+use crate::explaining::{Excerpt, ExcerptMark, ExcerptSource};
 
 /// The text around the marks of a row; of one without an onset, the end of what the model wrote.
 pub fn excerpts(transcript: &Transcript, row: Option<&LabelRow>, context: u64) -> Vec<Excerpt> {
@@ -24,7 +24,7 @@ pub fn excerpts(transcript: &Transcript, row: Option<&LabelRow>, context: u64) -
         Channel::Arguments | Channel::Tools | Channel::Turns => return Vec::new(),
     };
     let length = Chars::of(&text).0;
-    let source = Source {
+    let source = ExcerptSource {
         channel,
         text: &text,
         marks: marks(row, length),
@@ -44,11 +44,11 @@ pub fn excerpts(transcript: &Transcript, row: Option<&LabelRow>, context: u64) -
 }
 
 /// The positions that a row names, and the end of what repeats or of the text.
-fn marks(row: Option<&LabelRow>, length: u64) -> Vec<Mark> {
+fn marks(row: Option<&LabelRow>, length: u64) -> Vec<ExcerptMark> {
     let last = length.saturating_sub(1);
     let looped = row.and_then(|row| Some((row.onset?, row)));
     let end = looped.and_then(|(_, row)| row.end).unwrap_or(length);
-    let mut marks = vec![Mark {
+    let mut marks = vec![ExcerptMark {
         // The char before: an end is the first that does not belong.
         at: end.saturating_sub(1).min(last),
         position: end,
@@ -66,7 +66,7 @@ fn marks(row: Option<&LabelRow>, length: u64) -> Vec<Mark> {
         ];
         let mark = |(what, position): (&'static str, Option<u64>)| {
             let position = position?;
-            Some(Mark {
+            Some(ExcerptMark {
                 at: position.min(last),
                 position,
                 what,

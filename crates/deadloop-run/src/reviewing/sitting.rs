@@ -38,7 +38,7 @@ pub struct Review<'a> {
 
 /// What is in sight of a transcript.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sight {
+pub struct ReviewSight {
     /// The whole text, not excerpts.
     pub whole: bool,
     /// The first row of the text that is shown.
@@ -47,7 +47,7 @@ pub struct Sight {
     pub help: bool,
 }
 
-impl Sight {
+impl ReviewSight {
     /// What is in sight after a key; `room`: how many rows of the text a page has.
     pub fn after(self, look: Look, room: usize) -> Self {
         let step = room.saturating_sub(1).max(1);
@@ -86,7 +86,7 @@ pub struct Sitting<'a> {
     /// Why the last key did nothing; may be empty.
     pub said: &'static str,
     /// What is in sight.
-    pub sight: Sight,
+    pub sight: ReviewSight,
     /// How many rows of the text are in sight.
     pub room: usize,
 }
@@ -102,7 +102,7 @@ impl<'a> Sitting<'a> {
             suggested: None,
             answered: 0,
             said: "",
-            sight: Sight::default(),
+            sight: ReviewSight::default(),
             room: 1,
         };
         sitting.load()?;
@@ -143,9 +143,9 @@ impl<'a> Sitting<'a> {
                     _ => self.answered + 1,
                 };
                 self.suggested = None;
-                self.sight = Sight::default();
+                self.sight = ReviewSight::default();
             }
-            Effect::Show if key == Key::Skip => self.sight = Sight::default(),
+            Effect::Show if key == Key::Skip => self.sight = ReviewSight::default(),
             Effect::Show => {}
             Effect::Nothing(why) => self.said = why,
             Effect::Quit => return Ok(false),

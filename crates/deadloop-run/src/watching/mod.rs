@@ -16,15 +16,15 @@ mod parts;
 mod record;
 
 pub use input::{Input, Piped};
-pub use parts::{Parts, Think};
-pub use record::Record;
+pub use parts::{Think, WatchParts};
+pub use record::WatchRecord;
 
 /// The model of a stream that does not name one.
 pub const UNNAMED: &str = "unknown";
 
 /// What is known about a stream so far.
 #[derive(Clone, Debug, Default)]
-pub struct Seen {
+pub struct WatchSeen {
     /// Bytes read.
     pub bytes: u64,
     /// What was judged.
@@ -49,17 +49,17 @@ pub struct Seen {
     pub blind: Vec<Blind>,
 }
 
-/// [`Seen`], for the thread that reads and the one that waits for Ctrl-C.
+/// [`WatchSeen`], for the thread that reads and the one that waits for Ctrl-C.
 #[derive(Debug, Default)]
-pub struct Shared(Mutex<Seen>);
+pub struct Shared(Mutex<WatchSeen>);
 
 impl Shared {
     /// What is known now.
-    pub fn seen(&self) -> Seen {
+    pub fn seen(&self) -> WatchSeen {
         self.lock().clone()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Seen> {
+    fn lock(&self) -> MutexGuard<'_, WatchSeen> {
         // If a thread panicked, the counts are still right.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -85,7 +85,7 @@ pub struct Watching<'a> {
     watched: Watched,
     /// The repairers of the stream; their output is then the copy.
     mender: Option<LiveRepair>,
-    record: Option<Record>,
+    record: Option<WatchRecord>,
     /// Finds the blind guards, until they were looked for.
     blind: Option<BlindOf>,
     /// A blind guard ends the watch.
@@ -115,7 +115,7 @@ impl<'a> Watching<'a> {
     }
 
     /// The same, with the events kept as a transcript.
-    pub fn recording(mut self, record: Option<Record>) -> Self {
+    pub fn recording(mut self, record: Option<WatchRecord>) -> Self {
         self.record = record;
         self
     }
@@ -271,7 +271,7 @@ mod tests {
     }
 
     /// What is seen of a stream that comes in pieces of `size` bytes, and its copy.
-    fn watch(bytes: &[u8], size: usize) -> (Seen, Vec<u8>) {
+    fn watch(bytes: &[u8], size: usize) -> (WatchSeen, Vec<u8>) {
         let shared = Shared::default();
         let reader = StreamReader::new("x", None, ThinkOptions::default());
         let guard = Guard::new(Settings::default().guard()).unwrap();

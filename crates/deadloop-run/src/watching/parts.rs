@@ -6,7 +6,7 @@ use deadloop_stream::{Prompted, Watched};
 
 use crate::repairs::LiveRepair;
 
-use super::{BlindOf, Record, Shared, UNNAMED, Watching};
+use super::{BlindOf, Shared, UNNAMED, WatchRecord, Watching};
 
 /// How thinking is separated: by the rules of the settings, changed by words beside them.
 pub struct Think {
@@ -28,7 +28,7 @@ impl Think {
 }
 
 /// What a watch is made of.
-pub struct Parts {
+pub struct WatchParts {
     /// The guards.
     pub guards: Guards,
     /// How thinking is separated; its words are known to be good.
@@ -36,14 +36,14 @@ pub struct Parts {
     /// What repairs the stream.
     pub mender: Option<LiveRepair>,
     /// Where its events are kept.
-    pub record: Option<Record>,
+    pub record: Option<WatchRecord>,
     /// The settings that the guards are of.
     pub settings: Settings,
     /// The task that the stream works at; empty: not known.
     pub task: String,
 }
 
-impl Parts {
+impl WatchParts {
     /// The watch itself. `model`: whose guard watches; `None`: that of the first model that the stream names. `strict`: a guard
     /// that the stream can never feed ends the watch.
     pub fn watching<'a>(

@@ -1,4 +1,4 @@
-//! [`Record`]: a live stream as a transcript that `replay` reads.
+//! [`WatchRecord`]: a live stream as a transcript that `replay` reads.
 
 use std::io;
 use std::path::Path;
@@ -13,14 +13,14 @@ use serde_json::{Map, Value};
 ///
 /// A transcript is one line, and its model stands before its events: so it is written once the stream is over, also
 /// where a guard has stopped it.
-pub struct Record {
+pub struct WatchRecord {
     file: CorpusWriter,
     events: Vec<RecordedEvent>,
     /// When the call whose arguments are coming began, and what of them has come.
     call: Option<(u64, String)>,
 }
 
-impl Record {
+impl WatchRecord {
     /// Begins a record. The name of the file ends as that of a corpus does.
     ///
     /// # Errors

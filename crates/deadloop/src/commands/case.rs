@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use deadloop_corpus::Selection;
-use deadloop_run::cutting::{Cut, cut};
+use deadloop_run::cutting::{CutCase, cut};
 
 use crate::args::{Global, OnBad};
 use crate::exit::Outcome;
@@ -46,7 +46,7 @@ pub(super) fn run(args: &WriteCase, global: Global) -> Outcome {
         args.on_bad == OnBad::Skip,
         &Terminal::of(global),
     )?;
-    let Cut { name, text } = cut(entry, case, args.redact, &settings, &Terminal::silent())?;
+    let CutCase { name, text } = cut(entry, case, args.redact, &settings, &Terminal::silent())?;
     if global.json {
         return show::print(&serde_json::json!({"name": name, "case": text}).to_string());
     }

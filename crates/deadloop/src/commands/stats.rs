@@ -10,7 +10,9 @@ use crate::args::{Global, Select};
 use crate::exit::Outcome;
 use crate::host::Terminal;
 use crate::show;
-use deadloop_run::counting::{Counted, Counts, Groups, NONE, Names, UNNAMED, counted};
+use deadloop_run::counting::{
+    CorpusCounts, CountedCorpus, CountedNames, Groups, NONE, UNNAMED, counted,
+};
 use deadloop_run::{Surveyed, Wanted};
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop stats datasets/starter\n  deadloop stats datasets/starter --model 'smollm*' --json";
@@ -34,12 +36,12 @@ pub(super) fn run(args: &Stats, global: Global) -> Outcome {
         entry: None,
         host: &Terminal::of(global),
     };
-    let Counted { found, all, groups } = counted(wanted, args.select.skips())?;
+    let CountedCorpus { found, all, groups } = counted(wanted, args.select.skips())?;
     if !global.quiet {
         found.tell_rejected(&Terminal::of(global));
     }
     if global.json {
-        return show::print(&Counted { found, all, groups }.json().to_string());
+        return show::print(&CountedCorpus { found, all, groups }.json().to_string());
     }
     show::print(&show::prose(&heading(&found, &all)))?;
     let models = &groups[0].1;
@@ -60,7 +62,7 @@ pub(super) fn run(args: &Stats, global: Global) -> Outcome {
 }
 
 /// Prints what to run next: `label` if the corpus has no labels, else `check`.
-fn lead_on(args: &Stats, all: &Counts, global: Global) -> Outcome {
+fn lead_on(args: &Stats, all: &CorpusCounts, global: Global) -> Outcome {
     let corpus = show::typed(&args.corpus);
     let next = match all.loops + all.clean {
         0 => format!("deadloop label {corpus}"),
@@ -69,7 +71,7 @@ fn lead_on(args: &Stats, all: &Counts, global: Global) -> Outcome {
     show::next(&[&next, &format!("deadloop show {corpus}")], global)
 }
 
-fn heading(found: &Surveyed, all: &Counts) -> String {
+fn heading(found: &Surveyed, all: &CorpusCounts) -> String {
     let card = found.corpus.card();
     let name = card.and_then(|c| c.name.as_deref()).unwrap_or("corpus");
     let timed = found.cases.iter().filter(|case| case.timed).count() as u64;
@@ -86,8 +88,8 @@ fn heading(found: &Surveyed, all: &Counts) -> String {
 }
 
 /// A row for each of the largest groups, and one for all others.
-fn rows(groups: &Groups, row: impl Fn(&Counts) -> Vec<String>) -> Vec<Vec<String>> {
-    let named = |name: &str, counts: &Counts| -> Vec<String> {
+fn rows(groups: &Groups, row: impl Fn(&CorpusCounts) -> Vec<String>) -> Vec<Vec<String>> {
+    let named = |name: &str, counts: &CorpusCounts| -> Vec<String> {
         std::iter::once(name.to_owned())
             .chain(row(counts))
             .collect()
@@ -95,7 +97,7 @@ fn rows(groups: &Groups, row: impl Fn(&Counts) -> Vec<String>) -> Vec<Vec<String
     let shown = groups.iter().take(SHOWN);
     let mut rows: Vec<Vec<String>> = shown.map(|(name, c)| named(name, c)).collect();
     if let Some(rest) = groups.get(SHOWN..).filter(|rest| !rest.is_empty()) {
-        let mut sum = Counts::default();
+        let mut sum = CorpusCounts::default();
         rest.iter().for_each(|(_, counts)| sum.merge(counts));
         rows.push(named(&format!("{} more", rest.len()), &sum));
     }
@@ -103,7 +105,7 @@ fn rows(groups: &Groups, row: impl Fn(&Counts) -> Vec<String>) -> Vec<Vec<String
 }
 
 /// A column of counts: its name, and a function that returns the count of a group.
-type Column = (&'static str, fn(&Counts) -> u64);
+type Column = (&'static str, fn(&CorpusCounts) -> u64);
 
 const COUNTED: [Column; 9] = [
     ("transcripts", |c| c.transcripts),
@@ -158,11 +160,11 @@ fn kinds(models: &Groups) -> String {
 }
 
 /// A column of names: its name, and a function that returns the names of a group with their counts.
-type Named = (&'static str, fn(&Counts) -> &Names);
+type Named = (&'static str, fn(&CorpusCounts) -> &CountedNames);
 
 /// The table of languages and finish reasons; empty if no recording has either.
 fn origins(models: &Groups) -> String {
-    let says = |of: fn(&Counts) -> &Names| {
+    let says = |of: fn(&CorpusCounts) -> &CountedNames| {
         let mut names = models.iter().flat_map(|(_, c)| of(c).keys());
         names.any(|name| name != NONE)
     };
@@ -182,8 +184,8 @@ fn origins(models: &Groups) -> String {
     show::table(&header, &rows, header.len())
 }
 
-/// Names with their counts, the most frequent first.
-fn list(names: &Names) -> String {
+/// CountedNames with their counts, the most frequent first.
+fn list(names: &CountedNames) -> String {
     /// How many names are shown.
     const MOST: usize = 4;
     let mut sorted: Vec<(&String, &u64)> = names.iter().collect();
@@ -197,7 +199,7 @@ fn list(names: &Names) -> String {
 }
 
 /// What a perfect detector could show on these labels, for each unit that they are in; empty without labels.
-fn provable(models: &Groups, all: &Counts) -> String {
+fn provable(models: &Groups, all: &CorpusCounts) -> String {
     let tables = (0..Unit::COUNTED.len()).filter(|at| all.evidence[*at].labelled() > 0);
     let tables: Vec<String> = tables.map(|at| provable_in(at, models, all)).collect();
     if tables.is_empty() {
@@ -209,7 +211,7 @@ fn provable(models: &Groups, all: &Counts) -> String {
 }
 
 /// The table of one unit.
-fn provable_in(at: usize, models: &Groups, all: &Counts) -> String {
+fn provable_in(at: usize, models: &Groups, all: &CorpusCounts) -> String {
     let unit = all.evidence[at].unit;
     let (clean, rate) = (
         format!("clean {}", show::per(unit).trim_start_matches("per ")),
@@ -234,7 +236,7 @@ fn provable_in(at: usize, models: &Groups, all: &Counts) -> String {
 }
 
 /// The histograms of lengths, onsets and periods that are not empty.
-fn distributions(all: &Counts) -> String {
+fn distributions(all: &CorpusCounts) -> String {
     let parts = [
         ("length of transcripts, in chars", &all.lengths),
         ("onset of the first loop, in chars", &all.onsets),

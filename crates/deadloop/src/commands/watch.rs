@@ -15,7 +15,9 @@ use deadloop_detect::{Alarm, Blind, Guards, Kind, Setting, Settings, Units, Work
 use serde_json::json;
 
 use deadloop_run::repairs::LiveRepair;
-use deadloop_run::watching::{News, Parts, Piped, Record, Seen, Shared, Think, UNNAMED};
+use deadloop_run::watching::{
+    News, Piped, Shared, Think, UNNAMED, WatchParts, WatchRecord, WatchSeen,
+};
 
 use crate::args::Global;
 use crate::exit::{Code, Outcome};
@@ -111,9 +113,9 @@ pub(super) fn run(args: &Watch, global: Global) -> Outcome {
     let (send, ends) = channel();
     let interrupted = send.clone();
     interrupt::also(move || drop(interrupted.send(End::Interrupted)));
-    let record = args.record.as_deref().map(Record::create).transpose();
+    let record = args.record.as_deref().map(WatchRecord::create).transpose();
     let record = record.map_err(|e| Code::Usage.because(e))?;
-    let parts = Parts {
+    let parts = WatchParts {
         guards,
         think,
         mender,
@@ -156,7 +158,7 @@ fn mender(args: &Watch) -> Outcome<Option<LiveRepair>> {
 }
 
 /// Starts the watch on a thread of its own. Nobody waits for that thread.
-fn start(args: &Watch, global: Global, parts: Parts, shared: &Arc<Shared>, send: Sender<End>) {
+fn start(args: &Watch, global: Global, parts: WatchParts, shared: &Arc<Shared>, send: Sender<End>) {
     let (shared, strict) = (Arc::clone(shared), args.strict);
     let from = args.from.map(format);
     let copies = args.passthrough || parts.mender.is_some();
@@ -228,7 +230,7 @@ fn format(from: From) -> StreamFormat {
 
 /// The summary for the user at the end.
 struct Told<'a> {
-    seen: Seen,
+    seen: WatchSeen,
     args: &'a Watch,
     settings: Settings,
     global: Global,

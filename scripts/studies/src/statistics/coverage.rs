@@ -67,6 +67,7 @@ fn members(group: usize) -> Vec<Case> {
     let one = |i: usize| Case {
         id: format!("{group}/{i}").into(),
         model: "m".into(),
+        task: None,
         profile: None,
         group: Some(group.to_string().into()),
         lang: None,

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use deadloop_run::checking::{Check, Finding, Severity, count};
+use deadloop_run::checking::{CorpusCheck, Finding, Severity, count};
 
 use crate::show;
 use deadloop_run::visible::visible;
@@ -23,7 +23,7 @@ const fn style(severity: Severity) -> Style {
 }
 
 /// Each kind of finding under its heading: why it matters, what to do, the first few or all of them.
-pub(crate) fn listing(checks: &[(&Check, Vec<Finding>)], all: bool) -> String {
+pub(crate) fn listing(checks: &[(&CorpusCheck, Vec<Finding>)], all: bool) -> String {
     let mut text = String::new();
     for (check, findings) in checks {
         let (style, bold) = (style(check.severity), Style::new().bold());
@@ -62,7 +62,7 @@ fn line(finding: &Finding) -> String {
 }
 
 /// How much of each severity there is.
-fn summary(checks: &[(&Check, Vec<Finding>)]) -> String {
+fn summary(checks: &[(&CorpusCheck, Vec<Finding>)]) -> String {
     let of = |severity| {
         let n = count(checks, severity);
         let s = if n == 1 { "" } else { "s" };

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use deadloop_run::checking::{self, Seen, Severity};
+use deadloop_run::checking::{self, CheckSeen, Severity};
 
 mod listing;
 
@@ -52,7 +52,7 @@ pub(super) fn run(args: &Check, global: Global) -> Outcome {
     verdict(args, global, errors, warnings, &seen)
 }
 
-fn verdict(args: &Check, global: Global, errors: u64, warnings: u64, seen: &Seen) -> Outcome {
+fn verdict(args: &Check, global: Global, errors: u64, warnings: u64, seen: &CheckSeen) -> Outcome {
     if errors > 0 {
         let listed: Vec<String> = seen.problems.iter().map(ToString::to_string).collect();
         // Who asked for quiet, or has only the JSON on stdout, still reads what the errors are.

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use deadloop_detect::{Chars, Value};
-use deadloop_run::explaining::{Explained, Fired, Head, NO_GUARD, Reading, Seat, Sight, Told};
+use deadloop_run::explaining::{
+    Explained, ExplainedAlarm, ExplainedReading, ExplainedSetting, FactSight, Head, NO_GUARD, Seat,
+};
 
 use crate::paint::{Paint, painted};
 use crate::show::{count, table};
@@ -46,7 +48,7 @@ fn head(explained: &Explained) -> String {
 
 /// A row for each setting: where it fires, or how near it came.
 fn others(explained: &Explained) -> String {
-    let row = |told: &Told| {
+    let row = |told: &ExplainedSetting| {
         let fires = told.alarm.as_ref().map(|a| count(a.exact.count()));
         vec![
             visible(&told.name),
@@ -81,7 +83,7 @@ fn transcript(head: &Head) -> Vec<(&'static str, String)> {
     rows
 }
 
-fn outcome(told: &Told) -> Vec<(&'static str, String)> {
+fn outcome(told: &ExplainedSetting) -> Vec<(&'static str, String)> {
     let mut rows = vec![
         (
             "setting",
@@ -107,7 +109,7 @@ fn outcome(told: &Told) -> Vec<(&'static str, String)> {
     rows
 }
 
-fn verdict(told: &Told) -> String {
+fn verdict(told: &ExplainedSetting) -> String {
     let mut words = told.verdict.to_owned();
     if let Some(error) = &told.error {
         return format!("{words}: {}", visible(error));
@@ -131,7 +133,7 @@ fn verdict(told: &Told) -> String {
 }
 
 /// A member, and what it saw.
-fn member(told: &Told, seat: &Seat) -> String {
+fn member(told: &ExplainedSetting, seat: &Seat) -> String {
     if seat.program {
         let own = told
             .alarm
@@ -160,8 +162,8 @@ fn member(told: &Told, seat: &Seat) -> String {
     parts.join("\n")
 }
 
-fn saw(told: &Told, seat: &Seat, reading: &Reading) -> String {
-    let is_it = |a: &&Fired| a.member == seat.member && a.channel == reading.channel;
+fn saw(told: &ExplainedSetting, seat: &Seat, reading: &ExplainedReading) -> String {
+    let is_it = |a: &&ExplainedAlarm| a.member == seat.member && a.channel == reading.channel;
     let own = told.alarm.as_ref().filter(is_it).is_some();
     let fires = match reading.fires_at.map(|at| count(at.count())) {
         Some(at) if own => format!("fires at {at}: the alarm"),
@@ -186,7 +188,7 @@ fn saw(told: &Told, seat: &Seat, reading: &Reading) -> String {
     text
 }
 
-fn fact(sight: &Sight) -> Vec<String> {
+fn fact(sight: &FactSight) -> Vec<String> {
     vec![
         format!("    {}", count(sight.position.count())),
         if sight.kind.name() == sight.check {

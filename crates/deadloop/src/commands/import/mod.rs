@@ -18,7 +18,7 @@ use crate::exit::{Code, Failure, Outcome};
 use crate::progress::watched;
 use crate::proposing::label_all;
 use crate::show::{self, typed};
-use deadloop_run::reading::{Sight, transcript};
+use deadloop_run::reading::{ReadSight, transcript};
 
 mod carried;
 mod target;
@@ -318,7 +318,7 @@ fn dry(imported: &Imported, global: Global) -> Outcome {
         imported.summary()
     ))?;
     if let Some(example) = &imported.example {
-        let sight = Sight {
+        let sight = ReadSight {
             context: Some(EXAMPLE),
             find: None,
         };

@@ -12,7 +12,7 @@ use crate::exit::Outcome;
 use crate::fitting::folded;
 use crate::paint::Paint;
 use crate::show;
-use deadloop_run::reviewing::{HELP, Key, Press, Review, Sight, Sitting, named};
+use deadloop_run::reviewing::{HELP, Key, Press, Review, ReviewSight, Sitting, named};
 use deadloop_run::visible::visible;
 
 /// The least context that a page is cut down to, in chars, where a terminal is small.
@@ -70,8 +70,8 @@ impl Desk {
         said: &str,
         page: impl Fn(Option<u64>, Paint) -> Page,
         context: u64,
-        sight: Sight,
-    ) -> Outcome<(Sight, usize)> {
+        sight: ReviewSight,
+    ) -> Outcome<(ReviewSight, usize)> {
         let Self::Terminal(terminal) = self else {
             let help = if sight.help { HELP } else { "" };
             let page = page((!sight.whole).then_some(context), Paint::new(false, None));
@@ -142,7 +142,7 @@ struct Screen<'a> {
     height: usize,
     width: usize,
     said: &'a str,
-    sight: Sight,
+    sight: ReviewSight,
 }
 
 impl Screen<'_> {
@@ -151,7 +151,7 @@ impl Screen<'_> {
         &self,
         page: impl Fn(Option<u64>) -> Page,
         context: u64,
-    ) -> (Vec<String>, Sight, usize) {
+    ) -> (Vec<String>, ReviewSight, usize) {
         let mut sight = self.sight;
         let keys = keys(self.width);
         let mut shown = page((!sight.whole).then_some(context));
@@ -230,7 +230,7 @@ mod tests {
     fn the_head_and_the_keys_stay_in_sight_on_every_screen() {
         for (height, width) in [(24, 80), (20, 60), (40, 120), (10, 40), (1, 1)] {
             for whole in [false, true] {
-                let sight = Sight {
+                let sight = ReviewSight {
                     whole,
                     from: 70,
                     help: false,
@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn a_whole_text_is_gone_through_page_by_page_to_its_end() {
-        let mut sight = Sight::default().after(Look::Whole, 10);
+        let mut sight = ReviewSight::default().after(Look::Whole, 10);
         let mut first = Vec::new();
         for _ in 0..200 {
             let screen = Screen {
@@ -280,6 +280,6 @@ mod tests {
             first.last().is_some_and(|last| (480..500).contains(last)),
             "{first:?}"
         );
-        assert_eq!(sight.after(Look::Whole, 10), Sight::default());
+        assert_eq!(sight.after(Look::Whole, 10), ReviewSight::default());
     }
 }

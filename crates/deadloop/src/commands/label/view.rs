@@ -160,7 +160,7 @@ fn said(row: &LabelRow) -> String {
 mod tests {
     use super::*;
     use deadloop_corpus::{Body, RecordedEvent};
-    use deadloop_run::explaining::Mark;
+    use deadloop_run::explaining::ExcerptMark;
 
     fn transcript(text: &str) -> Transcript {
         Transcript {
@@ -205,7 +205,7 @@ mod tests {
             text: "ab\u{1b}ab\nab".into(),
             of: 99,
             copies: vec![10..13, 13..16],
-            marks: vec![Mark {
+            marks: vec![ExcerptMark {
                 at: 14,
                 position: 14,
                 what: "onset",

@@ -11,7 +11,7 @@ use deadloop_score::{Case, Class, Metric, wrong_rate};
 use serde_json::{Value, json};
 
 use crate::args::{Global, Select};
-use crate::evidence::Evidence;
+use crate::evidence::LabelEvidence;
 use crate::exit::Outcome;
 use crate::host::Terminal;
 use crate::show;
@@ -23,7 +23,7 @@ pub(super) struct Held {
 
 /// The labels, counted in one unit.
 struct InUnit {
-    evidence: Evidence,
+    evidence: LabelEvidence,
     /// Number of groups with at least one loop.
     looping: usize,
     /// Number of groups with at least one clean transcript.
@@ -102,7 +102,7 @@ impl InUnit {
             of_class.map(Case::cluster).collect::<BTreeSet<_>>().len()
         };
         Self {
-            evidence: Evidence::of(cases, unit),
+            evidence: LabelEvidence::of(cases, unit),
             looping: groups(Class::Loop),
             clean: groups(Class::Clean),
         }

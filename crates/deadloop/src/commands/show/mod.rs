@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 mod pager;
 
 use deadloop_run::outline::{Size, lengths, size, start};
-use deadloop_run::reading::{Sight, transcript};
+use deadloop_run::reading::{ReadSight, transcript};
 use pager::page;
 
 use crate::args::{Global, Select};
@@ -179,7 +179,7 @@ fn show_one(args: &Show, id: &str, found: &Surveyed, global: Global) -> Outcome 
     if global.json {
         return show::print(&as_json(entry, &labels).to_string());
     }
-    let sight = Sight {
+    let sight = ReadSight {
         context: (!args.all).then_some(args.context),
         find: args.find.as_deref(),
     };
