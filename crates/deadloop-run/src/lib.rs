@@ -15,6 +15,7 @@
 //! | a corpus checked for what makes numbers lie | [`checking`] |
 //! | what labels can show | [`evidence`] |
 //! | a corpus made from a spec | [`making`] |
+//! | a corpus that is imported | [`importing`] |
 //! | a corpus counted | [`counting`] |
 //! | JSON Schemas of the files that people write | [`schemas`] |
 //! | labels proposed, reviewed, compared, merged | [`reviewing`] |
@@ -68,6 +69,7 @@ mod failure;
 mod findings;
 mod folder;
 mod host;
+pub mod importing;
 mod kept;
 mod learning;
 mod left_out;
@@ -117,8 +119,8 @@ pub use replay::{Done, MacroMeans, Replayed, name, replay};
 pub use request::{Judging, Request, SEALED};
 pub use sharding::{Parts, Written};
 pub use survey::{
-    Surveyed, Wanted, drop_sealed, foreign, listing, open, refuse_machine, survey, survey_with,
-    unopened,
+    Surveyed, Wanted, drop_sealed, foreign, listing, open, refuse_machine, rejected_row, survey,
+    survey_with, unopened,
 };
 pub use units::{first_unit, unit_of_guards};
 pub use words::{count, number, per, percent, several, typed};

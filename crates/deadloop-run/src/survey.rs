@@ -238,15 +238,7 @@ impl<C: Kept> Surveyed<C> {
 
     /// Writes `rejected.jsonl`: what `--on-bad skip` left out, and why. None where nothing was.
     pub fn write_rejected(&self, dir: &Path) -> RunResult {
-        let row = |problem: &Problem| {
-            let row = serde_json::json!({
-                "file": problem.place.file.display().to_string(),
-                "line": problem.place.line,
-                "what": problem.what,
-                "expected": problem.expected,
-            });
-            format!("{row}\n")
-        };
+        let row = |problem: &Problem| format!("{}\n", rejected_row(problem));
         let rows: String = self.problems.iter().map(row).collect();
         if !rows.is_empty() {
             write_text(&dir.join("rejected.jsonl"), &rows)?;
@@ -272,6 +264,16 @@ impl<C: Kept> Surveyed<C> {
     pub fn listing(&self) -> String {
         listing(&self.problems)
     }
+}
+
+/// A problem as a row of rejected.jsonl.
+pub fn rejected_row(problem: &Problem) -> serde_json::Value {
+    serde_json::json!({
+        "file": problem.place.file.display().to_string(),
+        "line": problem.place.line,
+        "what": problem.what,
+        "expected": problem.expected,
+    })
 }
 
 /// What to type where these problems are all that came of a corpus.

@@ -1,4 +1,4 @@
-//! `deadloop import`: recordings in other formats become a corpus. What is written, and how: `target`;
+//! `deadloop import`: recordings in other formats become a corpus. What is written, and how: `importing` of deadloop-run;
 //! what is said of it: `told`.
 
 use std::collections::BTreeMap;
@@ -15,17 +15,15 @@ use deadloop_score::Case;
 
 use crate::args::{Global, OnBad};
 use crate::exit::{Code, Failure, Outcome};
+use crate::host::Terminal;
 use crate::progress::watched;
 use crate::proposing::label_all;
 use crate::show::{self, typed};
 use deadloop_run::reading::{ReadSight, transcript};
 
-mod carried;
-mod target;
 mod told;
 
-use carried::Carried;
-use target::{Joined, Rejected, Sources, Target, sources_of};
+use deadloop_run::importing::{Carried, Joined, Rejected, Sources, Target, sources_of};
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop import recorded/ --out corpus\n  deadloop import ~/.claude/projects --dry-run\n  deadloop import --from auto-agents --out corpus --resume\n  deadloop import batch_output.jsonl chat.sse --from openai-chat --out corpus --on-bad skip\n  deadloop import answers.csv --text-field output --model-field engine --out corpus\n  deadloop import chats.jsonl --label --out corpus && deadloop tune corpus\n\nThe format of each file is detected from its content; plain text, Markdown and logs are an answer only with --from text. Files may be compressed with gzip or zstd. A .csv file has a header, and its columns are fields. In a folder, files that are no recordings are passed over and counted. Fields that have no place in a transcript are left out, and counted at the end.";
 
@@ -196,7 +194,7 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
     };
     let target = args.out.as_deref().filter(|_| !args.dry_run);
     let target = target
-        .map(|out| Target::prepare(out, args.force || args.resume))
+        .map(|out| Target::prepare(out, args.force || args.resume, &Terminal::of(global)))
         .transpose()?;
     let mut options = options(args)?;
     let before = args.out.as_deref().filter(|_| args.resume);
@@ -238,7 +236,7 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
     }
     match imported.carried.card(&files) {
         Some(card) => target.copy_card(&card)?,
-        None => target.card(&imported)?,
+        None => target.card(imported.models.keys(), &imported.sums())?,
     }
     target.beside(&imported.carried)?;
     let out = target.finish()?;

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use deadloop_corpus::{ImportTally, Problem};
+use deadloop_corpus::ImportTally;
+use deadloop_run::rejected_row;
 use serde_json::{Value, json};
 
 use super::Imported;
@@ -187,8 +188,8 @@ impl Imported {
             "models": self.models,
             "left_out": self.losses.iter().map(loss).collect::<Vec<_>>(),
             "warned": self.warned,
-            "warnings": self.warnings.iter().map(told).collect::<Vec<_>>(),
-            "problems": self.problems.iter().map(told).collect::<Vec<_>>(),
+            "warnings": self.warnings.iter().map(rejected_row).collect::<Vec<_>>(),
+            "problems": self.problems.iter().map(rejected_row).collect::<Vec<_>>(),
         })
     }
 }
@@ -204,11 +205,4 @@ fn sum(tally: ImportTally) -> String {
         show::count(tally.used()),
         show::count(tally.rejected)
     )
-}
-
-pub(super) fn told(problem: &Problem) -> Value {
-    json!({
-        "file": problem.place.file.display().to_string(), "line": problem.place.line,
-        "what": problem.what, "expected": problem.expected,
-    })
 }

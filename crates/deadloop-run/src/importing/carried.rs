@@ -8,12 +8,12 @@ use deadloop_score::{LabelRow, LabelsFile};
 
 /// The files beside the transcripts, of all corpora that are imported.
 #[derive(Default)]
-pub(super) struct Carried {
+pub struct Carried {
     corpora: Vec<Beside>,
     /// Transcripts and their splits.
-    pub(super) splits: Vec<[String; 2]>,
+    pub splits: Vec<[String; 2]>,
     /// Transcripts with a bad row of labels, which are left out.
-    pub(super) left_out: u64,
+    pub left_out: u64,
 }
 
 /// The files beside the transcripts of one corpus.
@@ -27,7 +27,7 @@ struct Beside {
 
 impl Carried {
     /// Reads the labels; what is wrong with them is given beside.
-    pub(super) fn read(import: &deadloop_corpus::Import) -> (Self, Vec<Problem>) {
+    pub fn read(import: &deadloop_corpus::Import) -> (Self, Vec<Problem>) {
         let mut carried = Self::default();
         let mut problems = Vec::new();
         for (folder, corpus) in import.corpora() {
@@ -45,7 +45,7 @@ impl Carried {
     }
 
     /// Notes a transcript; false where its labels are bad.
-    pub(super) fn takes(&mut self, entry: &Entry) -> Result<bool, Problem> {
+    pub fn takes(&mut self, entry: &Entry) -> Result<bool, Problem> {
         let id = &entry.transcript.id;
         let file = entry.place.file.as_path();
         let mut corpora = self.corpora.iter_mut();
@@ -67,7 +67,7 @@ impl Carried {
     }
 
     /// The labels beside a transcript, where its corpus has a file of them.
-    pub(super) fn labels_beside(&self, entry: &Entry) -> Option<&LabelsFile> {
+    pub fn labels_beside(&self, entry: &Entry) -> Option<&LabelsFile> {
         let file = entry.place.file.as_path();
         let mut corpora = self.corpora.iter();
         let corpus = corpora.find(|corpus| file.starts_with(&corpus.folder))?;
@@ -75,7 +75,7 @@ impl Carried {
     }
 
     /// What is wrong with labels and splits once all transcripts are known.
-    pub(super) fn problems(&self) -> Vec<Problem> {
+    pub fn problems(&self) -> Vec<Problem> {
         let of = |corpus: &Beside| {
             let labels = corpus.labels.as_ref();
             let mut problems = labels.map_or(Vec::new(), |labels| labels.orphans(&corpus.ids));
@@ -87,7 +87,7 @@ impl Carried {
     }
 
     /// The card, where all that is imported is one corpus.
-    pub(super) fn card(&self, files: &[PathBuf]) -> Option<PathBuf> {
+    pub fn card(&self, files: &[PathBuf]) -> Option<PathBuf> {
         match (&self.corpora[..], files) {
             ([only], [file]) if only.folder == *file && only.corpus.card().is_some() => {
                 Some(file.join("dataset.toml"))
@@ -97,7 +97,7 @@ impl Carried {
     }
 
     /// The labels of the transcripts that were taken, in the order of their files.
-    pub(super) fn labels(&self) -> Vec<LabelRow> {
+    pub fn labels(&self) -> Vec<LabelRow> {
         let rows = self.corpora.iter().flat_map(|corpus| {
             let rows = corpus.labels.iter().flat_map(LabelsFile::rows);
             rows.filter(|row| corpus.ids.contains(&row.transcript))

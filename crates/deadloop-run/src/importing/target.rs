@@ -12,14 +12,13 @@ use deadloop_score::write_labels;
 
 use serde_json::Value;
 
-use super::Imported;
 use super::carried::Carried;
-use super::told::told;
-use crate::exit::{Code, Failure, Outcome};
-use crate::interrupt;
+use crate::failure::{Code, Failure, RunResult};
+use crate::host::Host;
+use crate::survey::rejected_row;
 
 /// The folder to be, under another name.
-pub(super) struct Target {
+pub struct Target {
     out: PathBuf,
     new: UnfinishedFolder,
 }
@@ -36,7 +35,7 @@ const NEW: &str = "new.jsonl.zst";
 
 impl Target {
     /// Prepares the folder beside its name. `over`: one of that name may be there.
-    pub(super) fn prepare(out: &Path, over: bool) -> Outcome<Self> {
+    pub fn prepare(out: &Path, over: bool, host: &dyn Host) -> RunResult<Self> {
         let refuse = |what: String| Code::Usage.error(format!("--out {}: {what}", out.display()));
         if is_named(out) && !over {
             return Err(refuse(
@@ -50,7 +49,7 @@ impl Target {
         let parent = out.parent().filter(|parent| !parent.as_os_str().is_empty());
         let parent = parent.unwrap_or(Path::new("."));
         std::fs::create_dir_all(parent).map_err(|e| refuse(format!("cannot be made: {e}")))?;
-        interrupt::sweeps(parent);
+        host.writes(parent);
         let new =
             unfinished_folder(parent).map_err(|e| refuse(format!("cannot be written to: {e}")))?;
         std::fs::create_dir(new.path().join(TRANSCRIPTS))?;
@@ -61,18 +60,18 @@ impl Target {
     }
 
     /// Where transcripts go; with `joined` they are joined with those of the corpus that is there.
-    pub(super) fn writer(&self, joined: bool) -> Outcome<CorpusWriter> {
+    pub fn writer(&self, joined: bool) -> RunResult<CorpusWriter> {
         self.writes(if joined { NEW } else { IMPORTED })
     }
 
-    fn writes(&self, name: &str) -> Outcome<CorpusWriter> {
+    fn writes(&self, name: &str) -> RunResult<CorpusWriter> {
         let path = self.new.path().join(TRANSCRIPTS).join(name);
         Ok(CorpusWriter::create_with(&path, false, Effort::Quick)?)
     }
 
     /// Puts what was read now behind what the corpus has; of an id that comes again the new transcript counts.
     /// Returns how many there are, and how many were replaced.
-    pub(super) fn join(&self, old: &Corpus) -> Outcome<Joined> {
+    pub fn join(&self, old: &Corpus) -> RunResult<Joined> {
         let path = self.new.path().join(TRANSCRIPTS).join(NEW);
         let new = Corpus::open(&path)?;
         let mut ids = HashSet::new();
@@ -101,7 +100,7 @@ impl Target {
     }
 
     /// Lists the files that the corpus is made of, as they were: those of now, and those that were not read again.
-    pub(super) fn sources(&self, read: &Sources, before: &Sources) -> Outcome {
+    pub fn sources(&self, read: &Sources, before: &Sources) -> RunResult {
         let mut all = before.clone();
         all.extend(read.clone());
         let file = Beside::create(&self.new.path().join(SOURCES), false)?;
@@ -119,7 +118,7 @@ impl Target {
     }
 
     /// Where problems are listed.
-    pub(super) fn rejected(&self) -> Rejected {
+    pub fn rejected(&self) -> Rejected {
         Rejected {
             path: self.new.path().join(REJECTED),
             file: None,
@@ -127,7 +126,7 @@ impl Target {
     }
 
     /// Takes over what the corpus lists of files that were not read again.
-    pub(super) fn keep_rejected(&self, read: &Sources) -> Outcome {
+    pub fn keep_rejected(&self, read: &Sources) -> RunResult {
         let (old, new) = (self.out.join(REJECTED), self.new.path().join(REJECTED));
         if !old.is_file() {
             return Ok(());
@@ -153,20 +152,17 @@ impl Target {
         Ok(())
     }
 
-    /// Writes the card: where the transcripts come from.
-    pub(super) fn card(&self, imported: &Imported) -> Outcome {
+    /// Writes the card: whose transcripts they are, and how they were imported.
+    pub fn card<'a>(&self, models: impl Iterator<Item = &'a String>, how: &str) -> RunResult {
         let name = self
             .out
             .file_name()
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
-        let models = imported
-            .models
-            .keys()
-            .map(|model| toml::toml! { name = (model.as_str()) });
+        let models = models.map(|model| toml::toml! { name = (model.as_str()) });
         let mut card = toml::Table::new();
-        let how = format!("deadloop import: {}", imported.sums());
+        let how = format!("deadloop import: {how}");
         for (key, value) in [
             ("name", name.as_str()),
             ("version", "1"),
@@ -186,14 +182,14 @@ impl Target {
     }
 
     /// Takes over the card of a corpus.
-    pub(super) fn copy_card(&self, card: &Path) -> Outcome {
+    pub fn copy_card(&self, card: &Path) -> RunResult {
         let mut file = Beside::create(&self.new.path().join(CARD), false)?;
         file.write_all(&read_file(card)?)?;
         Ok(file.finish()?)
     }
 
     /// Writes the labels and splits that come along, where there are any.
-    pub(super) fn beside(&self, carried: &Carried) -> Outcome {
+    pub fn beside(&self, carried: &Carried) -> RunResult {
         let labels = carried.labels();
         if !labels.is_empty() {
             write_labels(&self.new.path().join(LABELS), &labels)?;
@@ -212,7 +208,7 @@ impl Target {
     }
 
     /// Gives the folder its name, which is returned; of a corpus that is there the parts that were made anew.
-    pub(super) fn finish(self) -> Outcome<PathBuf> {
+    pub fn finish(self) -> RunResult<PathBuf> {
         if !self.out.exists() {
             // From here on it is no temporary folder.
             std::fs::rename(self.new.keep(), &self.out)?;
@@ -241,10 +237,13 @@ impl Target {
 
 /// What became of a corpus that was added to.
 #[derive(Default)]
-pub(super) struct Joined {
-    pub(super) all: u64,
-    pub(super) replaced: u64,
-    pub(super) models: BTreeMap<String, u64>,
+pub struct Joined {
+    /// Transcripts that it has now.
+    pub all: u64,
+    /// Those of before that were read anew.
+    pub replaced: u64,
+    /// How many each model has.
+    pub models: BTreeMap<String, u64>,
 }
 
 impl Joined {
@@ -260,10 +259,10 @@ fn bad(problem: Problem) -> Failure {
 }
 
 /// Files and what they were like when they were read.
-pub(super) type Sources = BTreeMap<PathBuf, FileStamp>;
+pub type Sources = BTreeMap<PathBuf, FileStamp>;
 
 /// The files that a corpus was made of; none: there is no such list.
-pub(super) fn sources_of(corpus: &Path) -> Outcome<Option<Sources>> {
+pub fn sources_of(corpus: &Path) -> RunResult<Option<Sources>> {
     let path = corpus.join(SOURCES);
     if !path.exists() {
         return Ok(None);
@@ -277,21 +276,29 @@ pub(super) fn sources_of(corpus: &Path) -> Outcome<Option<Sources>> {
 }
 
 /// `rejected.jsonl`, which is there only where something was rejected.
-pub(super) struct Rejected {
+pub struct Rejected {
     path: PathBuf,
     file: Option<BufWriter<Beside>>,
 }
 
 impl Rejected {
-    pub(super) fn add(&mut self, problem: &Problem) -> Outcome {
+    /// One more.
+    ///
+    /// # Errors
+    /// The disk says no.
+    pub fn add(&mut self, problem: &Problem) -> RunResult {
         let file = match &mut self.file {
             Some(file) => file,
             none => none.insert(BufWriter::new(Beside::create(&self.path, false)?)),
         };
-        Ok(writeln!(file, "{}", told(problem))?)
+        Ok(writeln!(file, "{}", rejected_row(problem))?)
     }
 
-    pub(super) fn finish(self) -> Outcome {
+    /// Gives the file its name.
+    ///
+    /// # Errors
+    /// The disk says no.
+    pub fn finish(self) -> RunResult {
         if let Some(file) = self.file {
             file.into_inner().map_err(|e| e.into_error())?.finish()?;
         }

@@ -1,0 +1,8 @@
+//! The corpus that an import makes: a folder under another name until it is whole, joined with what was there, and what comes
+//! along with the transcripts.
+
+mod carried;
+mod target;
+
+pub use carried::Carried;
+pub use target::{Joined, Rejected, Sources, Target, sources_of};
