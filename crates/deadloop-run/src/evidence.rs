@@ -1,7 +1,11 @@
 //! What labels can show: how many there are, and the best that a perfect detector could claim.
 
+use std::collections::BTreeSet;
+
 use deadloop_detect::Unit;
-use deadloop_score::{Case, Class, poisson_upper, proportion_lower};
+use deadloop_score::measure::{FPR, PRECISION};
+use deadloop_score::power::{Claim, MOST_ERRORS};
+use deadloop_score::{Case, Class, Metric, poisson_upper, proportion_lower, wrong_rate};
 
 use crate::words::{self, several};
 
@@ -122,6 +126,109 @@ impl LabelEvidence {
             ),
         };
         (self.exposure < least_clean(unit)).then_some(found)
+    }
+}
+
+/// What the labels of a corpus amount to, counted in each unit in which wrong alarms can be counted.
+pub struct Holdings {
+    units: Vec<InUnit>,
+}
+
+/// The labels, counted in one unit.
+struct InUnit {
+    evidence: LabelEvidence,
+    /// Number of groups with at least one loop.
+    looping: usize,
+    /// Number of groups with at least one clean transcript.
+    clean: usize,
+}
+
+/// How much data the corpus has: the number of things counted (loops, clean transcripts, clean
+/// chars), and the number of groups they lie in.
+#[derive(Clone, Copy)]
+pub struct Holding {
+    /// The number of things.
+    pub size: u64,
+    /// The number of groups.
+    pub groups: usize,
+}
+
+impl Holdings {
+    /// Those of these cases.
+    pub fn of(cases: &[Case]) -> Self {
+        Self {
+            units: Unit::COUNTED.map(|unit| InUnit::of(cases, unit)).into(),
+        }
+    }
+
+    /// Whether the corpus has any label.
+    pub fn labelled(&self) -> bool {
+        self.units.iter().any(|of| of.evidence.labelled() > 0)
+    }
+
+    /// How much data the corpus has for this metric. `None` for precision: it is counted on alarms,
+    /// and their number depends on the guard.
+    pub fn has(&self, metric: Metric) -> Option<Holding> {
+        if metric == &PRECISION {
+            return None;
+        }
+        let of_rate = |of: &&InUnit| wrong_rate(of.evidence.unit) == metric;
+        if metric.is_wrong_rate() {
+            return self.units.iter().find(of_rate).map(|of| Holding {
+                size: of.evidence.exposure,
+                groups: of.clean,
+            });
+        }
+        let most = self
+            .units
+            .iter()
+            .rev()
+            .max_by_key(|of| of.evidence.labelled())?;
+        Some(if metric == &FPR {
+            Holding {
+                size: most.evidence.clean,
+                groups: most.clean,
+            }
+        } else {
+            Holding {
+                size: most.evidence.loops,
+                groups: most.looping,
+            }
+        })
+    }
+}
+
+impl InUnit {
+    fn of(cases: &[Case], unit: Unit) -> Self {
+        let groups = |class: Class| {
+            let of_class = cases
+                .iter()
+                .filter(|case| case.class_in(unit) == Some(class));
+            of_class.map(Case::cluster).collect::<BTreeSet<_>>().len()
+        };
+        Self {
+            evidence: LabelEvidence::of(cases, unit),
+            looping: groups(Class::Loop),
+            clean: groups(Class::Clean),
+        }
+    }
+}
+
+impl Holding {
+    /// The largest number of errors with which this much data still supports a claim. `None` if it is
+    /// too little even without an error.
+    pub fn errors(self, claim: Claim) -> Option<u64> {
+        let enough = |errors| claim.need(errors).is_some_and(|size| size <= self.size);
+        let (mut most, mut too_many) = (enough(0).then_some(0)?, MOST_ERRORS);
+        while most + 1 < too_many {
+            let middle = most.midpoint(too_many);
+            if enough(middle) {
+                most = middle
+            } else {
+                too_many = middle
+            }
+        }
+        Some(most)
     }
 }
 

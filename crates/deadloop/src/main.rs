@@ -24,7 +24,7 @@ mod settings;
 mod show;
 
 use clap::{CommandFactory, FromArgMatches};
-use deadloop_run::{evidence, visible};
+use deadloop_run::visible;
 
 fn main() -> std::process::ExitCode {
     let asked = commands::families::grouped(args::Cli::command()).get_matches();

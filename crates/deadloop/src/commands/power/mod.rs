@@ -15,8 +15,9 @@ mod held;
 use crate::args::{Global, Select};
 use crate::exit::{Code, Outcome};
 use crate::show;
+use deadloop_run::evidence::Holdings;
 use difference::differs;
-use held::Held;
+use held::{held, of_claim, of_difference};
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop power --claim 'fa_per_mchar<=1' --claim 'recall>=0.9'\n  deadloop power --claim 'recall>=0.9' --truth 0.95\n  deadloop power --claim 'recall>=0.9' --claim 'fa_per_mchar<=1' --truth recall=0.95 --truth fa_per_mchar=0.5\n  deadloop power --difference recall --from 0.80 --to 0.90\n  deadloop power recordings/ --claim 'fa_per_mchar<=1'     # also how much of it these recordings have\n\nAll figures are exact (binomial by Clopper-Pearson, Poisson, McNemar), without a normal approximation.";
 
@@ -73,7 +74,7 @@ pub(super) fn run(args: &Power, global: Global) -> Outcome {
     }
     let next = match &args.corpus {
         Some(corpus) => {
-            let held = Held::of(corpus, &args.select, global)?;
+            let held = held(corpus, &args.select, global)?;
             answers.iter_mut().for_each(|answer| answer.hold(&held));
             let review = if held.labelled() { " --review" } else { "" };
             format!("deadloop label {}{review}", show::typed(corpus))
@@ -111,12 +112,12 @@ enum Takes {
 
 impl Answer {
     /// Adds how much of that data a corpus has.
-    fn hold(&mut self, held: &Held) {
+    fn hold(&mut self, held: &Holdings) {
         let (text, json) = match (held.has(self.metric), &self.takes) {
             (Some(has), Takes::Claim(claim)) => {
-                has.of_claim(*claim, self.unit.things, self.unit.errors)
+                of_claim(has, *claim, self.unit.things, self.unit.errors)
             }
-            (Some(has), Takes::Difference(sizes)) => has.of_difference(*sizes, self.unit.things),
+            (Some(has), Takes::Difference(sizes)) => of_difference(has, *sizes, self.unit.things),
             (None, _) => {
                 let text = format!(
                     "How many {} there are depends on the guard.",
