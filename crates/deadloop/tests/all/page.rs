@@ -88,6 +88,9 @@ fn boxes_say_in_every_cell_what_the_scores_count() {
         assert_eq!(rows[block.first].0, block.setting);
         for nth in 0..block.cells {
             let verdicts = verdicts(&regions, block, nth);
+            let said = regions.cell(block.first + nth).expect("few enough");
+            let said: Vec<Verdict> = said.into_iter().map(|(verdict, _)| verdict).collect();
+            assert_eq!(said, verdicts, "cell {}", block.first + nth);
             for (name, wanted) in &rows[block.first + nth].1 {
                 let name = name.replace('_', "-");
                 let found = verdicts.iter().filter(|v| v.name() == name).count() as i64;
