@@ -35,6 +35,14 @@ impl RecordedEvent {
         }
     }
 
+    /// The same, and when it came, in milliseconds since the request.
+    pub fn at(body: Body, t_ms: Option<f64>) -> Self {
+        Self {
+            t_ms,
+            ..Self::of(body)
+        }
+    }
+
     /// A count that it has beside what deadloop knows, such as `tokens_in` of a turn. `None` if there is no such field, or
     /// if it is no whole number up to [`MAX_TOKENS`].
     pub fn count(&self, name: &str) -> Option<u64> {

@@ -42,7 +42,13 @@ impl<'de> Deserialize<'de> for Rest {
 
 /// A field that is not null.
 pub fn any(object: &mut Object, name: &str) -> Option<Value> {
-    object.remove(name).filter(|value| !value.is_null())
+    let taken = may_have(object, name).then(|| object.remove(name))?;
+    taken.filter(|value| !value.is_null())
+}
+
+/// Whether an object may have a field: nearly always it is small and has not, which is seen sooner without a hash.
+pub fn may_have(object: &Object, name: &str) -> bool {
+    object.len() > 16 || object.keys().any(|key| key == name)
 }
 
 /// Takes several fields in one go, each in its place. Of an object with many fields this takes a fraction of the time
@@ -61,8 +67,34 @@ pub fn several<const N: usize>(object: &mut Object, names: [&str; N]) -> [Option
 /// Takes fields away that say nothing that others do not; blanks are between their names.
 pub fn away(object: &mut Object, names: &str) {
     for name in names.split(' ') {
-        object.remove(name);
+        any(object, name);
     }
+}
+
+/// Gives fields the names that others have for them: theirs, ours.
+pub fn rename(object: &mut Object, names: &[(&str, &str)]) {
+    for (theirs, ours) in names {
+        if let Some(value) = object.remove(*theirs) {
+            object.insert((*ours).to_owned(), value);
+        }
+    }
+}
+
+/// What a field says that is a string; empty where it is none. It stays.
+pub fn word<'a>(object: &'a Object, name: &str) -> &'a str {
+    let value = object.get(name);
+    value.and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The first of these fields that is there, a string.
+pub fn first_string(object: &mut Object, names: &[&str]) -> Result<Option<String>, WireFault> {
+    let mut found = names.iter().map(|name| string(object, name));
+    found.find_map(Result::transpose).transpose()
+}
+
+/// A list that has to be there.
+pub fn need_list(object: &mut Object, name: &str, expected: &str) -> Result<Vec<Value>, WireFault> {
+    list(object, name)?.ok_or_else(|| missing(name, expected))
 }
 
 /// A string.

@@ -21,6 +21,11 @@ pub struct EventClock {
 }
 
 impl EventClock {
+    /// The same of a recorded time, as [`millis`] reads it.
+    pub fn at(&mut self, recorded: Option<&Value>) -> Option<f64> {
+        self.since(recorded.and_then(millis))
+    }
+
     /// Milliseconds since the first time that was asked for; 0 for an earlier one.
     pub fn since(&mut self, stamp: Option<f64>) -> Option<f64> {
         let stamp = stamp?;

@@ -39,10 +39,9 @@ impl Choice {
             (Body::Answer(text), Some(splitter)) => {
                 let mut pieces = Vec::new();
                 splitter.push(text, &mut |side, text| join(&mut pieces, side, text));
-                let events = pieces.into_iter().map(|(side, text)| RecordedEvent {
-                    t_ms: event.t_ms.or(t_ms),
-                    ..RecordedEvent::of(side.body(text))
-                });
+                let events = pieces
+                    .into_iter()
+                    .map(|(side, text)| RecordedEvent::at(side.body(text), event.t_ms.or(t_ms)));
                 self.events.extend(events);
                 return;
             }
@@ -92,10 +91,7 @@ impl Choice {
             name: call.name.unwrap_or_default(),
             arguments: Value::String(call.arguments),
         };
-        self.events.push(RecordedEvent {
-            t_ms,
-            ..RecordedEvent::of(body)
-        });
+        self.events.push(RecordedEvent::at(body, t_ms));
     }
 
     /// No tag is looked for any more: what was held back is text.
@@ -106,10 +102,7 @@ impl Choice {
         let events = &mut self.events;
         splitter.finish(&mut |side, text| {
             let body = side.body(text.to_owned());
-            events.push(RecordedEvent {
-                t_ms,
-                ..RecordedEvent::of(body)
-            });
+            events.push(RecordedEvent::at(body, t_ms));
         });
     }
 

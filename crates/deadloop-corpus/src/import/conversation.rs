@@ -8,10 +8,9 @@
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::Losses;
+use super::reader::Out;
 use super::run::{Turn, Usage};
 use super::take::{self, Object};
-use crate::think::{ThinkOptions, split_think};
 use crate::transcript::wire::WireFault;
 use crate::{Body, RecordedEvent};
 
@@ -41,29 +40,18 @@ enum Role {
     Tool,
 }
 
-const ROLES: [(&str, Role); 22] = [
-    ("system", Role::System),
-    ("developer", Role::System),
-    ("user", Role::User),
-    ("human", Role::User),
-    ("prompter", Role::User),
-    ("assistant", Role::Model),
-    ("gpt", Role::Model),
-    ("chatgpt", Role::Model),
-    ("model", Role::Model),
-    ("gemini", Role::Model),
-    ("bot", Role::Model),
-    ("bing", Role::Model),
-    ("bard", Role::Model),
-    ("tool", Role::Tool),
-    ("function", Role::Tool),
-    ("observation", Role::Tool),
-    ("tool_response", Role::Tool),
-    ("toolResult", Role::Tool),
-    ("tool_result", Role::Tool),
-    ("ai", Role::Model),
-    ("agent", Role::Model),
-    ("thinking", Role::Model),
+/// Names of who speaks, blanks between them.
+const ROLES: [(Role, &str); 4] = [
+    (Role::System, "system developer"),
+    (Role::User, "user human prompter"),
+    (
+        Role::Model,
+        "assistant gpt chatgpt model gemini bot bing bard ai agent thinking",
+    ),
+    (
+        Role::Tool,
+        "tool function observation tool_response toolResult tool_result",
+    ),
 ];
 
 impl Conversation {
@@ -77,16 +65,14 @@ impl Conversation {
         mut message: Object,
         path: &str,
         t_ms: Option<f64>,
-        think: ThinkOptions,
-        losses: &mut Losses,
+        out: &mut Out,
     ) -> Result<(), WireFault> {
         let (role, named) = role(&mut message)?;
         let content = content(&mut message, &named);
         let mut said = Message {
             events: Vec::new(),
-            think,
             path,
-            losses,
+            out,
         };
         let mut told = None;
         let mut turn = None;
@@ -98,7 +84,7 @@ impl Conversation {
             Role::Tool => said.tool_result(&mut message, content)?,
             Role::User | Role::System => told = Some(said.told(content)?),
         }
-        said.losses.rest(path, &message);
+        said.out.losses.rest(path, &message);
         let bodies = said.events;
         if let Some(turn) = turn {
             // A format that knows more of the turn has begun it.
@@ -144,9 +130,18 @@ impl Conversation {
 
 /// The group of the transcripts of one prompt.
 pub(crate) fn group_of(prompt: &str) -> String {
-    let digest = Sha256::digest(prompt.trim().as_bytes());
-    let short = digest.iter().take(6).map(|byte| format!("{byte:02x}"));
-    format!("prompt-{}", short.collect::<String>())
+    format!("prompt-{}", hash(prompt.trim(), 6))
+}
+
+/// The first bytes of the SHA-256 of a text, in hexadecimal digits.
+pub(crate) fn hash(text: &str, bytes: usize) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digest = Sha256::digest(text.as_bytes());
+    let bytes = digest.iter().take(bytes);
+    let digits = bytes.flat_map(|byte| [byte >> 4, byte & 15]);
+    digits
+        .map(|digit| char::from(DIGITS[usize::from(digit)]))
+        .collect()
 }
 
 /// What was said in a message. Some recorders write what was thought as a message of its own.
@@ -178,20 +173,13 @@ const SPEAKER: [&str; 4] = ["role", "from", "sender", "source"];
 /// Who speaks, and what the recording calls it.
 fn role(message: &mut Object) -> Result<(Role, String), WireFault> {
     const EXPECTED: &str = "`role` or `from` (system, user, assistant, tool, human, gpt, …)";
-    let mut named = None;
-    for name in SPEAKER {
-        if named.is_none() {
-            named = take::string(message, name)?;
-        }
-    }
+    let named = take::first_string(message, &SPEAKER)?;
     let named = named.ok_or_else(|| take::missing("role", EXPECTED))?;
-    let known = ROLES
-        .iter()
-        .find(|(name, _)| named.eq_ignore_ascii_case(name));
-    let known = known.map(|(_, role)| *role);
-    known
-        .map(|role| (role, named.clone()))
-        .ok_or_else(|| WireFault::new(format!("a message of the unknown role {named:?}"), EXPECTED))
+    let is = |name: &str| named.eq_ignore_ascii_case(name);
+    let known = ROLES.iter().find(|(_, names)| names.split(' ').any(is));
+    let unknown = || WireFault::new(format!("a message of the unknown role {named:?}"), EXPECTED);
+    let (role, _) = known.ok_or_else(unknown)?;
+    Ok((*role, named))
 }
 
 /// What is in a block that is named by a field of its own, as Gemini's, Bedrock's and Goose's are:
@@ -249,9 +237,8 @@ fn is_result(block: &Value) -> bool {
 /// One message on its way.
 struct Message<'a> {
     events: Vec<Body>,
-    think: ThinkOptions,
     path: &'a str,
-    losses: &'a mut Losses,
+    out: &'a mut Out,
 }
 
 impl Message<'_> {
@@ -318,15 +305,15 @@ impl Message<'_> {
     /// What is left of a part of the message.
     fn rest(&mut self, part: &str, object: &Object) {
         if !object.is_empty() {
-            self.losses.rest(&format!("{}.{part}", self.path), object);
+            self.out
+                .losses
+                .rest(&format!("{}.{part}", self.path), object);
         }
     }
 
     /// Text of the model, which may hold tags.
     fn text(&mut self, text: &str) {
-        let pieces = split_think(text, self.think.clone()).into_iter();
-        self.events
-            .extend(pieces.map(|(side, text)| side.body(text)));
+        self.events.extend(self.out.said(text));
     }
 
     /// A block of what the model said.
@@ -369,7 +356,8 @@ impl Message<'_> {
                 if let Some(text) = take::string(&mut block, "text")? {
                     self.text(&text);
                 } else if !kind.is_empty() {
-                    self.losses
+                    self.out
+                        .losses
                         .add(&format!("{}.content[] ({kind})", self.path));
                     return Ok(());
                 }
@@ -399,12 +387,7 @@ impl Message<'_> {
             Some(other) => other.to_string(),
         };
         let error = failed(message);
-        let mut id = None;
-        for name in RESULT_IDS {
-            if id.is_none() {
-                id = take::string(message, name)?;
-            }
-        }
+        let id = take::first_string(message, &RESULT_IDS)?;
         self.push(Some(Body::ToolResult { id, content, error }));
         Ok(())
     }
@@ -437,7 +420,8 @@ impl Message<'_> {
                 Some(text) => all.push_str(text),
                 None => {
                     let kind = block.get("type").and_then(Value::as_str).unwrap_or("?");
-                    self.losses
+                    self.out
+                        .losses
                         .add(&format!("{}.content[] ({kind})", self.path));
                 }
             }
@@ -488,12 +472,7 @@ fn first_text(block: &mut Object, names: &[&str]) -> Result<Option<String>, Wire
 
 /// A call, as OpenAI (`function`), Anthropic (`input`) or others (`args`) write it.
 pub(crate) fn tool_call(call: &mut Object) -> Result<Body, WireFault> {
-    let mut id = None;
-    for name in ["id", "tool_call_id", "toolCallId", "call_id"] {
-        if id.is_none() {
-            id = take::string(call, name)?;
-        }
-    }
+    let id = take::first_string(call, &["id", "tool_call_id", "toolCallId", "call_id"])?;
     take::any(call, "type");
     // Inspect writes the name alone there.
     let mut function = match call.get("function") {
@@ -501,12 +480,10 @@ pub(crate) fn tool_call(call: &mut Object) -> Result<Body, WireFault> {
         _ => take::object(call, "function")?,
     };
     let part = function.as_mut().unwrap_or(call);
-    let mut name = None;
-    for field in ["name", "function_name", "toolName", "tool_name", "function"] {
-        if name.is_none() {
-            name = take::string(part, field)?;
-        }
-    }
+    let name = take::first_string(
+        part,
+        &["name", "function_name", "toolName", "tool_name", "function"],
+    )?;
     let name = name.ok_or_else(|| take::missing("name", "the name of the tool"))?;
     let arguments = ["arguments", "input", "args", "parameters"];
     let arguments = arguments

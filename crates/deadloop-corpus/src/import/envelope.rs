@@ -16,11 +16,10 @@ use serde_json::Value;
 
 use super::cut;
 
-use super::Losses;
 use super::conversation::{Conversation, group_of};
+use super::reader::Out;
 use super::take::{self, Object};
 use super::time::millis;
-use crate::think::ThinkOptions;
 use crate::transcript::wire::WireFault;
 
 /// An object out of its envelope.
@@ -117,8 +116,7 @@ fn parsed(text: &str) -> Option<Object> {
 pub(crate) fn open(
     object: Object,
     known: &dyn Fn(&Object) -> bool,
-    think: ThinkOptions,
-    losses: &mut Losses,
+    out: &mut Out,
 ) -> Result<Opened, WireFault> {
     let mut opened = Opened::default();
     let mut object = object;
@@ -131,8 +129,9 @@ pub(crate) fn open(
         let Some((name, inside)) = unwrap(&mut object, known) else {
             break;
         };
-        opened.note(&mut object, think.clone(), losses)?;
-        losses.rest(if name == "body" { "response" } else { "" }, &object);
+        opened.note(&mut object, out)?;
+        out.losses
+            .rest(if name == "body" { "response" } else { "" }, &object);
         object = inside;
     }
     Err(unknown(&object))
@@ -196,12 +195,7 @@ impl Opened {
     }
 
     /// What the envelope itself says.
-    fn note(
-        &mut self,
-        envelope: &mut Object,
-        think: ThinkOptions,
-        losses: &mut Losses,
-    ) -> Result<(), WireFault> {
+    fn note(&mut self, envelope: &mut Object, out: &mut Out) -> Result<(), WireFault> {
         if self.id.is_none() {
             self.id = IDS.iter().find_map(|name| take::label(envelope, name));
         }
@@ -216,8 +210,8 @@ impl Opened {
         if let Some(mut request) = request(envelope) {
             let model = take::label(&mut request, "model");
             self.model = self.model.take().or(model);
-            self.group = prompt(&mut request, think, losses)?;
-            losses.rest("request", &request);
+            self.group = prompt(&mut request, out)?;
+            out.losses.rest("request", &request);
         }
         Ok(())
     }
@@ -265,11 +259,7 @@ fn time(object: &mut Object, names: &[&str], read: fn(&Value) -> Option<f64>) ->
 }
 
 /// The group of a request.
-fn prompt(
-    request: &mut Object,
-    think: ThinkOptions,
-    losses: &mut Losses,
-) -> Result<Option<String>, WireFault> {
+fn prompt(request: &mut Object, out: &mut Out) -> Result<Option<String>, WireFault> {
     if let Some(text) = take::any(request, "prompt") {
         return Ok(text.as_str().map(group_of));
     }
@@ -285,9 +275,9 @@ fn prompt(
         }
         // The transcript is of the response: what was said before it is not kept.
         if conversation.prompt.is_some() {
-            losses.add("request.messages[]");
+            out.losses.add("request.messages[]");
         }
-        conversation.message(message, "request.messages[]", None, think.clone(), losses)?;
+        conversation.message(message, "request.messages[]", None, out)?;
     }
     Ok(conversation.group())
 }

@@ -1,10 +1,10 @@
 //! What is imported fits into a line of a corpus: results that are too long are cut, with what they were beside them.
 
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
 
+use super::run::measure;
 use crate::transcript::wire::{self, WireFault};
-use crate::{Body, Entry, MAX_LINE, RecordedEvent};
+use crate::{Body, Entry, RecordedEvent};
 
 /// What is kept of each long text, in bytes, the most generous first.
 const KEPT: [usize; 4] = [1 << 20, 1 << 16, 1 << 12, 1 << 8];
@@ -41,11 +41,6 @@ pub(super) fn fit(entry: &mut Entry, most: usize) -> Result<u64, WireFault> {
             ),
         )),
     }
-}
-
-/// The same for the longest line that is read.
-pub(super) fn fit_line(entry: &mut Entry) -> Result<u64, WireFault> {
-    fit(entry, MAX_LINE)
 }
 
 /// Bytes of all texts that events hold.
@@ -112,16 +107,7 @@ fn cut_to(event: &mut RecordedEvent, kept: usize) -> bool {
     }
     // What was cut before is known by what it was at first.
     if !event.rest.contains_key("sha256") {
-        let digest = Sha256::digest(text.as_bytes());
-        let short: String = digest
-            .iter()
-            .take(8)
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
-        event
-            .rest
-            .insert("length".to_owned(), text.chars().count().into());
-        event.rest.insert("sha256".to_owned(), short.into());
+        measure(text, &mut event.rest);
     }
     let end = (0..=kept)
         .rev()

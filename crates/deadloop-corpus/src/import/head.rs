@@ -171,10 +171,13 @@ pub(super) fn open(file: &File, from: Option<&str>) -> Result<Opened, Refused> {
     } else if told.shape == Shape::Text {
         told.shape = Shape::Lines;
     }
+    let spoken = told.family.get().copied().flatten();
+    // Lines are read as they are cut, but where the family has a quicker way, and where nothing told it.
+    let texts = sure.is_none() || spoken.is_some_and(|(family, _)| family.quick.is_some());
     Ok(Opened {
         format,
         sure,
-        records: records(told.shape, look.all(), file.place(0)),
+        records: records(told.shape, look.all(), file.place(0), texts),
         several: told.list || told.values.len() > 1,
     })
 }

@@ -14,19 +14,13 @@ use super::reasons::usual;
 use super::run::{Session, Usage};
 use super::spans::words;
 use super::take::{self, Object};
-use super::time::millis;
 use crate::Body;
-use crate::think::split_think;
 use crate::transcript::wire::WireFault;
-
-/// A field at a path and what it says: a value, one of several (`a|b`), that it is there (empty), or
-/// that it is not (`!`).
-pub(crate) type Mark = (&'static str, &'static str);
 
 /// A format of logs.
 pub(crate) struct Log {
-    /// A record that has all marks of one of these is of the format.
-    pub(crate) marks: &'static [&'static [Mark]],
+    /// A record that has all marks ([`marked`]) of one of these is of the format.
+    pub(crate) marks: &'static [&'static str],
     /// How certain that makes it.
     pub(crate) sure: Certainty,
     /// Lists of a document that its records are in; without any the document is the record.
@@ -57,12 +51,12 @@ pub(crate) struct About {
 
 /// What a record with these marks becomes.
 pub(crate) struct Rule {
-    pub(crate) when: &'static [Mark],
+    pub(crate) when: &'static str,
     pub(crate) is: Is,
 }
 
 impl Rule {
-    pub(crate) const fn of(when: &'static [Mark], is: Is) -> Self {
+    pub(crate) const fn of(when: &'static str, is: Is) -> Self {
         Self { when, is }
     }
 }
@@ -99,18 +93,28 @@ pub(crate) enum Is {
     Ended(&'static str),
 }
 
-/// Whether all marks are on a record.
-pub(crate) fn marked(object: &Object, marks: &[Mark]) -> bool {
-    marks.iter().all(|(path, says)| {
+/// Whether all marks are on a record; blanks are between them. A mark is a path where something is (`a.b`), where nothing
+/// is (`!a.b`), or where one of several values is (`a.b=x|y`).
+pub(crate) fn marked(object: &Object, marks: &str) -> bool {
+    marks.split_ascii_whitespace().all(|mark| {
+        if let Some(path) = mark.strip_prefix('!') {
+            return paths::get(object, path).is_none();
+        }
+        let (path, says) = said(mark);
         let value = paths::get(object, path);
-        match (value.as_deref(), *says) {
-            (None, says) => says == "!",
-            (Some(_), "") => true,
-            (Some(_), "!") => false,
-            (Some(Value::String(text)), says) => says.split('|').any(|word| word == text),
-            (Some(value), says) => value.to_string().as_str() == says,
+        match (value.as_deref(), says) {
+            (None, _) => false,
+            (Some(_), None) => true,
+            (Some(Value::String(text)), Some(says)) => says.split('|').any(|word| word == text),
+            (Some(value), Some(says)) => value.to_string().as_str() == says,
         }
     })
+}
+
+/// The path of a mark, and the values that it names.
+fn said(mark: &str) -> (&str, Option<&str>) {
+    let said = mark.split_once('=');
+    said.map_or((mark, None), |(path, says)| (path, Some(says)))
 }
 
 impl Is {
@@ -248,7 +252,7 @@ impl Reading {
         let held: Vec<&Rule> = held.filter(|rule| marked(record, rule.when)).collect();
         self.about(record)?;
         let stamp = paths::first(record, self.log.about.time);
-        let t_ms = self.session.clock.since(stamp.as_ref().and_then(millis));
+        let t_ms = self.session.clock.at(stamp.as_ref());
         let usage = paths::first(record, self.log.about.usage);
         let mut usage = match usage {
             Some(Value::Object(usage)) => usage,
@@ -271,10 +275,11 @@ impl Reading {
                 paths::take(record, id);
             }
         }
-        for mark in held.iter().flat_map(|rule| rule.when) {
+        let marks = held.iter();
+        for mark in marks.flat_map(|rule| rule.when.split_ascii_whitespace()) {
             // What told the record is understood.
-            if !mark.1.is_empty() && mark.1 != "!" {
-                paths::take(record, mark.0);
+            if let (path, Some(_)) = said(mark) {
+                paths::take(record, path);
             }
         }
         Ok(!held.is_empty())
@@ -325,26 +330,20 @@ impl Reading {
         out: &mut Out,
     ) -> Result<(), WireFault> {
         self.about(&mut message)?;
-        let think = out.options.think.clone();
         let run = &mut self.session.run;
-        run.message(message, path, t_ms, think, &mut out.losses)
+        run.message(message, path, t_ms, out)
     }
 
     /// What a record says that is no message.
     fn event(&mut self, is: &Is, record: &mut Object, t_ms: Option<f64>, out: &Out) {
         let text = |record: &mut Object, path: &str| words(paths::take(record, path));
         let run = &mut self.session.run;
-        let say = |run: &mut Conversation, text: &str| {
-            for (side, text) in split_think(text, out.options.think.clone()) {
-                run.act(side.body(text), t_ms);
-            }
-        };
         match is {
-            Is::Answer(path) => say(run, &text(record, path)),
+            Is::Answer(path) => run.say(&text(record, path), t_ms, out),
             Is::Last(path) => {
                 let text = text(record, path);
                 if !answered(run) {
-                    say(run, &text);
+                    run.say(&text, t_ms, out);
                 }
             }
             Is::Thought(path) => {
@@ -456,8 +455,7 @@ fn kind(object: &Object) -> String {
 
 impl Reader for Reading {
     fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
-        let place = record.place.clone();
-        let object = record.object()?;
+        let (place, object) = record.placed()?;
         let taken = self.document(object, out);
         if self.log.whole || !matches!(taken, Ok(false)) {
             self.session.at(place);

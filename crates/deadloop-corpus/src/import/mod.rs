@@ -23,11 +23,12 @@
 //! found is given out, without text or rejected, and every rejection is one [`Problem`] with its place.
 //! A file in which nothing of a model was found is a problem; of a folder it is passed over by its kind.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::{Corpus, Entry, Ids, Place, Problem, ThinkOptions};
+use crate::{Corpus, Entry, Ids, MAX_LINE, Place, Problem, ThinkOptions};
 
 mod choice;
 pub(crate) mod conversation;
@@ -95,35 +96,38 @@ pub struct ImportFields {
 }
 
 impl ImportFields {
+    /// Every option, and the column that it names.
+    fn options(&self) -> [(&'static str, Option<&String>); 7] {
+        [
+            ("--text-field", self.text.as_ref()),
+            ("--reasoning-field", self.reasoning.as_ref()),
+            ("--finish-field", self.finish.as_ref()),
+            ("--id-field", self.id.as_ref()),
+            ("--group-field", self.group.as_ref()),
+            ("--model-field", self.model.as_ref()),
+            ("--time-field", self.time.as_ref()),
+        ]
+    }
+
     /// The column that an option names.
     pub(crate) fn named(&self, option: &str) -> Option<&String> {
-        let all = [
-            ("--text-field", &self.text),
-            ("--reasoning-field", &self.reasoning),
-            ("--finish-field", &self.finish),
-            ("--id-field", &self.id),
-            ("--group-field", &self.group),
-            ("--model-field", &self.model),
-            ("--time-field", &self.time),
-        ];
-        let named = all.into_iter().find(|(name, _)| *name == option);
-        named.and_then(|(_, field)| field.as_ref())
+        let mut all = self.options().into_iter();
+        all.find(|(name, _)| *name == option)?.1
     }
 
     /// The first option that names a column.
     fn first(&self) -> Option<(&'static str, &String)> {
-        const OPTIONS: [&str; 7] = [
-            "--text-field",
-            "--reasoning-field",
-            "--finish-field",
-            "--id-field",
-            "--group-field",
-            "--model-field",
-            "--time-field",
-        ];
-        OPTIONS
-            .into_iter()
-            .find_map(|option| Some((option, self.named(option)?)))
+        let mut all = self.options().into_iter();
+        all.find_map(|(name, field)| Some((name, field?)))
+    }
+}
+
+/// A column as it is typed at a shell.
+fn typed(column: &str) -> Cow<'_, str> {
+    let plain = |char: char| char.is_alphanumeric() || "_-.".contains(char);
+    match column.chars().all(plain) {
+        true => column.into(),
+        false => format!("'{}'", column.replace('\'', r"'\''")).into(),
     }
 }
 
@@ -443,13 +447,14 @@ impl Import {
         let nothing = self.out.nothing.take();
         if !guessed.is_empty() && open.found > 0 {
             let options = guessed.iter();
-            let options = options.map(|(option, column)| format!("{option} {column}"));
+            let options = options.map(|(option, column)| format!("{option} {}", typed(column)));
             let options = options.collect::<Vec<_>>().join(" ");
             *self.guessed.entry(options).or_default() += 1;
         }
         // Of deadloop's own every transcript is whole, be it empty; what was told already is.
         let own = open.format.name == deadloop::ENTRY.name;
-        if open.found > 0 || own || self.told_of(&open) {
+        let told = open.not_used > self.out.passed_records;
+        if open.found > 0 || own || told {
             return;
         }
         self.counts.records.empty += open.records_seen - open.not_used;
@@ -460,11 +465,6 @@ impl Import {
         self.counts.files.rejected += 1;
         let fault = nothing.unwrap_or_else(|| self.held(&open));
         self.ready.push_back(Err(fault.at(open.place)));
-    }
-
-    /// Whether some record of a file was refused: then that is the problem.
-    fn told_of(&self, open: &Open) -> bool {
-        open.not_used > self.out.passed_records
     }
 
     /// What a file holds in which nothing of a model is.
@@ -535,8 +535,9 @@ impl Import {
         let empty = std::mem::take(&mut self.out.empty);
         self.counts.transcripts.seen += empty;
         self.counts.transcripts.empty += empty;
-        let found = self.out.found.len() as u64;
-        for entry in std::mem::take(&mut self.out.found) {
+        let mut entries = std::mem::take(&mut self.out.found);
+        let found = entries.len() as u64;
+        for entry in entries.drain(..) {
             self.counts.transcripts.seen += 1;
             let unique = self.ids.insert(&entry.transcript.id, &entry.place);
             self.repeated += u64::from(unique.is_err());
@@ -544,15 +545,14 @@ impl Import {
             self.counts.transcripts.rejected += u64::from(fits.is_err());
             self.ready.push_back(fits);
         }
+        self.out.found = entries;
         found
     }
-}
 
-impl Import {
     /// The transcript as a line of a corpus can hold it. What was cut is reported.
     fn fitted(&mut self, mut entry: Entry) -> Result<Entry, Problem> {
         let place = entry.place.clone();
-        match fitting::fit_line(&mut entry) {
+        match fitting::fit(&mut entry, MAX_LINE) {
             Ok(0) => {}
             Ok(cut) => {
                 let id = &entry.transcript.id;

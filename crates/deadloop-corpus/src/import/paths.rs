@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::cut;
 
-use super::take::Object;
+use super::take::{self, Object};
 
 /// One step of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,8 @@ fn steps(path: &str) -> Vec<Step<'_>> {
 /// Takes what is at a path: the first of several that is not null. A single element of a list
 /// needs no `[]`.
 pub(crate) fn take(object: &mut Object, path: &str) -> Option<Value> {
-    let found = match object.remove(path) {
+    let there = take::may_have(object, path);
+    let found = match there.then(|| object.remove(path)).flatten() {
         Some(found) => Some(found),
         None if path.contains(['.', '[', '*']) => {
             let mut found = Vec::new();
@@ -72,14 +73,15 @@ pub(crate) fn all(object: &mut Object, path: &str) -> Vec<Value> {
 
 /// What stands at a path and is not null: the first of several. Nothing is taken.
 pub(crate) fn get<'a>(object: &'a Object, path: &str) -> Option<Cow<'a, Value>> {
-    match object.get(path) {
-        Some(value) => there(value),
-        // Nearly always the record has no field that the path may begin with.
-        None if object.keys().any(|key| path.starts_with(key.as_str())) => {
-            in_fields(object, &steps(path))
+    let mut begins = false;
+    // Nearly always the record has no field that the path may begin with, which is seen sooner without a hash.
+    for (name, value) in object {
+        if name == path {
+            return there(value);
         }
-        None => None,
+        begins |= path.starts_with(name.as_str());
     }
+    begins.then(|| in_fields(object, &steps(path)))?
 }
 
 fn there(value: &Value) -> Option<Cow<'_, Value>> {

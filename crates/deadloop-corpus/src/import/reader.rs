@@ -7,7 +7,9 @@ use serde_json::{Map, Value};
 
 use super::cut::{Record, Shape};
 use super::head::{Certainty, Head};
+use super::take::{self, Object};
 use super::{ImportOptions, Losses};
+use crate::think::split_think;
 use crate::transcript::wire::WireFault;
 use crate::{
     Body, Corpus, Entry, MAX_T_MS, MAX_TOKENS, Place, Problem, RecordedEvent, ThinkOptions,
@@ -33,7 +35,7 @@ pub(crate) struct Foreign {
 /// The registry entries of formats that are rows of one reader: `ENTRY = ROW, "name", "help";`.
 macro_rules! entries {
     ($reader:ident; $($entry:ident = $row:ident, $name:literal, $help:literal;)*) => {$(
-        pub(crate) const $entry: Foreign = Foreign {
+        pub(crate) const $entry: $crate::import::reader::Foreign = $crate::import::reader::Foreign {
             name: $name,
             help: $help,
             knows: |head| $row.knows(head),
@@ -49,17 +51,29 @@ pub(crate) use entries;
 /// `known_entry! { Reader = known, "name", "help"; }`.
 macro_rules! known_entry {
     ($reader:ident = $known:ident, $name:literal, $help:literal;) => {
-        pub(crate) const ENTRY: crate::import::reader::Foreign = crate::import::reader::Foreign {
-            name: $name,
-            help: $help,
-            knows: |head| crate::import::head::Certainty::Certain.when(head.any($known)),
-            shape: None,
-            whole_folder: false,
-            reader: || Box::<$reader>::default(),
-        };
+        $crate::import::reader::head_entry! {
+            ENTRY: $reader = |head| head.any($known), None, $name, $help;
+        }
     };
 }
 pub(crate) use known_entry;
+
+/// The same where its whole beginning tells it, with the shape of its files:
+/// `head_entry! { ENTRY: Reader = |head| …, None, "name", "help"; }`.
+macro_rules! head_entry {
+    ($entry:ident: $reader:ident = |$head:ident| $known:expr, $shape:expr, $name:literal, $help:literal;) => {
+        pub(crate) const $entry: $crate::import::reader::Foreign =
+            $crate::import::reader::Foreign {
+                name: $name,
+                help: $help,
+                knows: |$head| $crate::import::head::Certainty::Certain.when($known),
+                shape: $shape,
+                whole_folder: false,
+                reader: || Box::<$reader>::default(),
+            };
+    };
+}
+pub(crate) use head_entry;
 
 /// Makes transcripts of the records of one file (or folder).
 pub(crate) trait Reader: Send {
@@ -80,6 +94,7 @@ pub(crate) trait Reader: Send {
 const NAMED: usize = 100;
 
 /// Collects a reader's transcripts and what is to be reported of them.
+#[derive(Default)]
 pub(crate) struct Out {
     /// What the caller asks for.
     pub(crate) options: ImportOptions,
@@ -115,20 +130,7 @@ impl Out {
     pub(super) fn new(options: ImportOptions) -> Self {
         Self {
             options,
-            losses: Losses::default(),
-            warnings: Vec::new(),
-            warned: 0,
-            found: Vec::new(),
-            formats: BTreeMap::new(),
-            corpus: None,
-            stem: String::new(),
-            number: 0,
-            passed: BTreeMap::new(),
-            passes: false,
-            passed_records: 0,
-            empty: 0,
-            nothing: None,
-            guessed: Guess::new(),
+            ..Self::default()
         }
     }
 
@@ -176,6 +178,12 @@ impl Out {
         let asked = self.options.think != ThinkOptions::default();
         let corpus = self.corpus.as_ref().filter(|_| !asked);
         corpus.map_or_else(|| self.options.think.clone(), |corpus| corpus.think(model))
+    }
+
+    /// A text of a model: what was thought in it, and what was said.
+    pub(crate) fn said(&self, text: &str) -> impl Iterator<Item = Body> + use<> {
+        let pieces = split_think(text, self.options.think.clone());
+        pieces.into_iter().map(|(side, text)| side.body(text))
     }
 
     /// A transcript is whole. Where it has no id it is called after its file and numbered; where it
@@ -297,4 +305,9 @@ pub(crate) fn keep(meta: &mut Map<String, Value>, name: &str, value: Option<Valu
     if let Some(value) = value.filter(|value| !value.is_null()) {
         meta.insert(name.to_owned(), value);
     }
+}
+
+/// Keeps a field of an object, as [`keep`].
+pub(crate) fn keep_field(meta: &mut Object, name: &str, object: &mut Object, field: &str) {
+    keep(meta, name, take::any(object, field));
 }

@@ -5,12 +5,13 @@
 //! A result is not joined to its call here: the recording's own ids stay.
 
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
 
-use super::conversation::Conversation;
-use super::reader::{Out, entry, keep};
+use super::conversation::{Conversation, hash};
+use super::cut::Record;
+use super::reader::{Out, Reader, entry, keep};
 use super::take::Object;
 use super::time::EventClock;
+use crate::transcript::wire::WireFault;
 use crate::{Body, Entry, Place, RecordedEvent};
 
 /// What a recording says of a turn beside what was said in it.
@@ -158,20 +159,42 @@ impl Session {
     }
 }
 
+/// Reads files that hold one run each.
+pub(crate) trait OneRun {
+    /// Where a record is, in what is said of its losses.
+    const RECORD: &str = "[]";
+
+    /// The run of the file, as far as it was read.
+    fn session(&mut self) -> &mut Session;
+
+    /// Takes a record into the run; what it leaves of it is lost.
+    ///
+    /// # Errors
+    /// The record cannot be used.
+    fn record(&mut self, record: &mut Object, out: &mut Out) -> Result<(), WireFault>;
+}
+
+impl<T: OneRun + Send> Reader for T {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
+        let (place, mut object) = record.placed()?;
+        self.record(&mut object, out)?;
+        out.losses.rest(T::RECORD, &object);
+        self.session().at(place);
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        self.session().end(out);
+    }
+}
+
 impl Conversation {
     /// Begins a turn, or continues the last one if both belong to one response.
     pub(crate) fn turn(&mut self, turn: Turn) {
         self.begun = true;
         let same = turn.response.is_some() && turn.response == self.response;
         if same {
-            let open = self.events.iter_mut().rev();
-            let open = open
-                .into_iter()
-                .find(|event| matches!(event.body, Body::Turn));
-            if let Some(open) = open {
-                turn.usage.keep(&mut open.rest);
-            }
-            return;
+            return self.used(turn.usage);
         }
         self.response = turn.response;
         let mut event = RecordedEvent::of(Body::Turn);
@@ -190,10 +213,15 @@ impl Conversation {
 
     /// Adds the tokens of the last turn, where the recording has them after it.
     pub(crate) fn used(&mut self, usage: Usage) {
-        let mut turns = self.events.iter_mut().rev();
-        if let Some(turn) = turns.find(|event| matches!(event.body, Body::Turn)) {
+        if let Some(turn) = self.last_turn() {
             usage.keep(&mut turn.rest);
         }
+    }
+
+    /// The turn that began last.
+    pub(crate) fn last_turn(&mut self) -> Option<&mut RecordedEvent> {
+        let mut events = self.events.iter_mut().rev();
+        events.find(|event| matches!(event.body, Body::Turn))
     }
 
     /// What came from outside; the first is the task.
@@ -221,10 +249,7 @@ impl Conversation {
             Body::ToolResult { .. } => self.begun = false,
             _ => {}
         }
-        self.events.push(RecordedEvent {
-            t_ms,
-            ..RecordedEvent::of(body)
-        });
+        self.events.push(RecordedEvent::at(body, t_ms));
     }
 
     /// What the model does: it begins a turn, where none has begun since what came from outside.
@@ -237,6 +262,11 @@ impl Conversation {
             self.turn(turn);
         }
         self.push(body, t_ms);
+    }
+
+    /// What the model said, thinking apart.
+    pub(crate) fn say(&mut self, text: &str, t_ms: Option<f64>, out: &Out) {
+        out.said(text).for_each(|body| self.act(body, t_ms));
     }
 
     /// The run is over.
@@ -273,15 +303,14 @@ pub(crate) fn arguments(events: &[RecordedEvent]) -> Option<&'static str> {
 /// The event that a prompt is.
 pub(crate) fn system(text: &str) -> RecordedEvent {
     let mut event = RecordedEvent::of(Body::System);
-    let digest = Sha256::digest(text.as_bytes());
-    let short = digest.iter().take(8).map(|byte| format!("{byte:02x}"));
+    measure(text, &mut event.rest);
     event
-        .rest
-        .insert("length".to_owned(), text.chars().count().into());
-    event
-        .rest
-        .insert("sha256".to_owned(), short.collect::<String>().into());
-    event
+}
+
+/// Says what a text was that is not kept, or not all of it: its length in chars, and its hash.
+pub(crate) fn measure(text: &str, fields: &mut Object) {
+    fields.insert("length".to_owned(), text.chars().count().into());
+    fields.insert("sha256".to_owned(), hash(text, 8).into());
 }
 
 #[cfg(test)]

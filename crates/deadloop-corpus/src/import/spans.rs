@@ -11,11 +11,10 @@ use serde_json::Value;
 
 use super::cut;
 
-use super::conversation::{Conversation, written};
+use super::conversation::written;
 use super::reader::{Out, keep};
-use super::run::{Turn, Usage};
+use super::run::{Session, Turn, Usage};
 use super::take::{self, Object};
-use super::time::EventClock;
 use crate::{Body, Place};
 
 /// What a span is of.
@@ -59,24 +58,16 @@ pub(crate) struct Span {
     pub(crate) reason: Option<String>,
 }
 
-/// The run of a trace, and its model. A message that cannot be read is reported with the place of its trace and
+/// The run of a trace. A message that cannot be read is reported with the place of its trace and
 /// left out: it costs no other.
-fn run(mut spans: Vec<Span>, place: &Place, out: &mut Out) -> (Conversation, Option<String>) {
+fn run(mut spans: Vec<Span>, place: &Place, out: &mut Out) -> Session {
     spans.sort_by(|a, b| {
         let began = |span: &Span| span.began.unwrap_or(0.0);
-        began(a)
-            .total_cmp(&began(b))
-            .then_with(|| a.order.cmp(&b.order))
+        let time = began(a).total_cmp(&began(b));
+        time.then_with(|| a.order.cmp(&b.order))
     });
-    let mut trace = Trace {
-        run: Conversation::default(),
-        clock: EventClock::default(),
-        told: HashMap::new(),
-        open: Vec::new(),
-        answered: Vec::new(),
-        model: None,
-        reason: None,
-    };
+    let mut trace = Trace::default();
+    trace.session.at(place.clone());
     for span in spans {
         match span.kind {
             Kind::Model => trace.model(span, place, out),
@@ -84,9 +75,9 @@ fn run(mut spans: Vec<Span>, place: &Place, out: &mut Out) -> (Conversation, Opt
             Kind::Other => out.losses.add("(spans of neither a model nor a tool)"),
         }
     }
-    let reason = trace.reason.take();
-    trace.run.finish(reason);
-    (trace.run, trace.model)
+    let mut session = trace.session;
+    session.run.finish(session.reason.take());
+    session
 }
 
 /// What a span says in a field of its own: messages, in the shapes of the APIs that clients dump.
@@ -193,39 +184,32 @@ impl Traces {
     /// Every trace is a run.
     pub(crate) fn end(self, out: &mut Out) {
         for trace in self.traces {
-            let (mut run, model) = run(trace.spans, &trace.place, out);
-            run.finish(trace.failed.then(|| "error".to_owned()));
-            let mut entry = run.entry(trace.place);
-            entry.transcript.id = trace.id;
-            entry.transcript.model = model.unwrap_or_default();
-            keep(&mut entry.transcript.meta, "name", trace.name);
-            out.emit(entry);
+            let mut session = run(trace.spans, &trace.place, out);
+            session.reason = trace.failed.then(|| "error".to_owned());
+            session.id = Some(trace.id);
+            keep(&mut session.about, "name", trace.name);
+            session.whole(out);
         }
     }
 }
 
+#[derive(Default)]
 struct Trace {
-    run: Conversation,
-    clock: EventClock,
+    session: Session,
     /// How often each text from outside has been told already.
     told: HashMap<String, u64>,
     /// Calls without a result: id and name.
     open: Vec<(String, String)>,
     /// Ids of calls whose result came.
     answered: Vec<String>,
-    model: Option<String>,
-    reason: Option<String>,
 }
 
 impl Trace {
     fn model(&mut self, span: Span, place: &Place, out: &mut Out) {
-        let t_ms = self.clock.since(span.began);
+        let t_ms = self.session.clock.since(span.began);
         let mut seen: HashMap<String, u64> = HashMap::new();
         for message in span.input {
-            let role = message
-                .get("role")
-                .and_then(Value::as_str)
-                .unwrap_or_default();
+            let role = take::word(&message, "role");
             let key = format!("{role} {}", Value::Object(message.clone()));
             let result = matches!(role, "tool" | "function");
             let model = matches!(role, "assistant" | "ai" | "model");
@@ -244,7 +228,7 @@ impl Trace {
             let told = self.told.entry(key).or_default();
             *told = times.max(*told);
         }
-        let before = self.run.events.len();
+        let before = self.session.run.events.len();
         let turn = || Turn {
             agent: span.agent.clone(),
             usage: span.usage,
@@ -254,14 +238,14 @@ impl Trace {
         let mut begun = false;
         for message in span.output {
             if !std::mem::replace(&mut begun, true) {
-                self.run.announce(turn());
+                self.session.run.announce(turn());
             }
             self.message(message, "(output)[]", t_ms, (place, out));
         }
         if !begun {
-            self.run.turn(turn());
+            self.session.run.turn(turn());
         }
-        let calls = self.run.events[before..]
+        let calls = self.session.run.events[before..]
             .iter()
             .filter_map(|event| match &event.body {
                 Body::ToolCall { id, name, .. } => {
@@ -272,8 +256,8 @@ impl Trace {
         self.open.extend(calls);
         let forgotten = self.open.len().saturating_sub(REMEMBERED);
         self.open.drain(..forgotten);
-        self.model = span.model.or(self.model.take());
-        self.reason = span.reason;
+        self.session.model = span.model.or(self.session.model.take());
+        self.session.reason = span.reason;
     }
 
     fn message(
@@ -283,10 +267,7 @@ impl Trace {
         t_ms: Option<f64>,
         (place, out): (&Place, &mut Out),
     ) {
-        let think = out.options.think.clone();
-        let taken = self
-            .run
-            .message(message, path, t_ms, think, &mut out.losses);
+        let taken = self.session.run.message(message, path, t_ms, out);
         if let Err(fault) = taken {
             let problem = fault.at(place.clone());
             out.warn(place, &problem.what, &problem.expected);
@@ -309,16 +290,14 @@ impl Trace {
             return;
         };
         let content = words(message.remove("content"));
-        let error = message
-            .get("status")
-            .and_then(Value::as_str)
-            .map(|status| status == "error");
+        let status = message.get("status").and_then(Value::as_str);
+        let error = status.map(|status| status == "error");
         self.answer(open, content, error, t_ms);
     }
 
     fn answer(&mut self, id: String, content: String, error: Option<bool>, t_ms: Option<f64>) {
         let named = Some(id.clone()).filter(|id| !id.is_empty());
-        self.run.push(
+        self.session.run.push(
             Body::ToolResult {
                 id: named,
                 content,
@@ -334,7 +313,7 @@ impl Trace {
     }
 
     fn tool(&mut self, span: Span) {
-        let t_ms = self.clock.since(span.began);
+        let t_ms = self.session.clock.since(span.began);
         let asked = |(id, name): &(String, String)| match &span.call {
             Some(call) => call == id,
             None => *name == span.name,
@@ -348,7 +327,7 @@ impl Trace {
                     name: span.name,
                     arguments: span.arguments.map_or(Value::Null, written),
                 };
-                self.run.act(call, t_ms);
+                self.session.run.act(call, t_ms);
                 id
             }
         };
@@ -425,9 +404,8 @@ pub(crate) fn message(value: Value) -> Option<Object> {
 
 /// Where LangChain kept the calls as the API wrote them, those are taken: their arguments are text.
 fn raw_calls(message: &mut Object) {
-    let raw = message
-        .get_mut("additional_kwargs")
-        .and_then(|more| more.get_mut("tool_calls"));
+    let more = message.get_mut("additional_kwargs");
+    let raw = more.and_then(|more| more.get_mut("tool_calls"));
     if let Some(calls @ Value::Array(_)) = raw.map(Value::take) {
         message.insert("tool_calls".to_owned(), calls);
     }
@@ -448,16 +426,7 @@ fn parts(message: &mut Object) {
         let Value::Object(mut part) = part else {
             continue;
         };
-        let kind = part
-            .get("type")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned();
-        let rename = |part: &mut Object, from: &str, to: &str| {
-            if let Some(value) = part.remove(from) {
-                part.insert(to.to_owned(), value);
-            }
-        };
+        let kind = take::word(&part, "type").to_owned();
         match kind.as_str() {
             "tool_call_response" => {
                 call = part.remove("id");
@@ -467,8 +436,8 @@ fn parts(message: &mut Object) {
             "tool_call" => {
                 part.insert("type".to_owned(), "tool_use".into());
             }
-            "reasoning" => rename(&mut part, "content", "reasoning"),
-            _ => rename(&mut part, "content", "text"),
+            "reasoning" => take::rename(&mut part, &[("content", "reasoning")]),
+            _ => take::rename(&mut part, &[("content", "text")]),
         }
         blocks.push(Value::Object(part));
     }

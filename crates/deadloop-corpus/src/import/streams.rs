@@ -111,8 +111,7 @@ impl Streams {
         out: &mut Out,
     ) -> Result<(), WireFault> {
         let known = |object: &_| (self.family.knows)(object);
-        let think = out.options.think.clone();
-        let mut opened = envelope::open(object, &known, think, &mut out.losses)?;
+        let mut opened = envelope::open(object, &known, out)?;
         if let Some(check) = self.family.check {
             check(&opened.object)?;
         }

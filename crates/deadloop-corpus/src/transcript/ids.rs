@@ -1,6 +1,7 @@
 //! The ids of a corpus, and the check that none comes twice.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use crate::{Place, Problem};
 #[derive(Clone, Debug, Default)]
 pub struct Ids {
     files: Vec<Arc<PathBuf>>,
-    places: BTreeMap<[u8; 16], At>,
+    places: BTreeMap<u128, At>,
 }
 
 /// The number of a file, and the line there: three bytes and five.
@@ -44,20 +45,22 @@ impl Ids {
     /// # Errors
     /// The id stood somewhere else before; both places are named.
     pub fn insert(&mut self, id: &str, place: &Place) -> Result<(), Problem> {
-        let key = key(id);
-        if let Some(first) = self.at(&key) {
-            let what = format!("the id {id:?} was used before, at {first}");
-            return Err(Problem::new(
-                place.clone(),
-                what,
-                "an id that is unique in its corpus",
-            ));
-        }
-        if self.files.last() != Some(&place.file) {
+        let vacant = match self.places.entry(key(id)) {
+            Entry::Vacant(vacant) => vacant,
+            Entry::Occupied(first) => {
+                let (file, line) = first.get().file_and_line();
+                let first = Place::new(Arc::clone(&self.files[file]), line);
+                let what = format!("the id {id:?} was used before, at {first}");
+                let expected = "an id that is unique in its corpus";
+                return Err(Problem::new(place.clone(), what, expected));
+            }
+        };
+        // Nearly always it is the very same name, which is seen without reading it.
+        let last = self.files.last();
+        if !last.is_some_and(|last| Arc::ptr_eq(last, &place.file) || *last == place.file) {
             self.files.push(Arc::clone(&place.file));
         }
-        let at = At::of(self.files.len() - 1, place.line);
-        self.places.insert(key, at);
+        vacant.insert(At::of(self.files.len() - 1, place.line));
         Ok(())
     }
 
@@ -68,11 +71,7 @@ impl Ids {
 
     /// Where the transcript with this id stands.
     pub fn place(&self, id: &str) -> Option<Place> {
-        self.at(&key(id))
-    }
-
-    fn at(&self, key: &[u8; 16]) -> Option<Place> {
-        let (file, line) = self.places.get(key)?.file_and_line();
+        let (file, line) = self.places.get(&key(id))?.file_and_line();
         let file = self.files.get(file)?;
         Some(Place::new(Arc::clone(file), line))
     }
@@ -88,11 +87,9 @@ impl Ids {
     }
 }
 
-fn key(id: &str) -> [u8; 16] {
+fn key(id: &str) -> u128 {
     let digest: [u8; 32] = Sha256::digest(id.as_bytes()).into();
-    let mut half = [0; 16];
-    half.copy_from_slice(&digest[..16]);
-    half
+    digest.first_chunk().copied().map_or(0, u128::from_be_bytes)
 }
 
 #[cfg(test)]

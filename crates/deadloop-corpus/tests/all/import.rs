@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use deadloop_corpus::{
-    Corpus, CorpusWriter, Entry, Import, ImportCounts, ImportOptions, MAX_T_MS, MAX_TOKENS,
-    Problem, import_formats,
+    Corpus, CorpusWriter, Entry, Import, ImportCounts, ImportFields, ImportOptions, MAX_T_MS,
+    MAX_TOKENS, Problem, import_formats,
 };
 use kit::{gzip, zst};
 use tempfile::TempDir;
@@ -159,7 +159,7 @@ fn asked(format: &'static str) -> Option<&'static str> {
 fn every_entry_is_registered_and_has_a_sample() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/import/formats");
     let entry = regex::Regex::new(
-        r"(?m)^\s*pub\(crate\) const \w*ENTRY: Foreign|^\s+\w+_ENTRY = |^known_entry! ",
+        r"(?m)^\s*pub\(crate\) const \w*ENTRY: Foreign|^\s+\w+_ENTRY = |^(?:known|head)_entry! ",
     )
     .unwrap();
     let files = std::fs::read_dir(here).unwrap();
@@ -677,6 +677,48 @@ fn a_file_without_anything_of_a_model_is_a_problem() {
         assert_eq!(there.entries.len(), 0, "{text}");
         assert_eq!(there.counts.records.used(), 0, "{text}");
     }
+}
+
+/// A column that is asked for and that no record has is told, with the one that was meant.
+#[test]
+fn a_mistyped_column_is_told() {
+    let text = "id,thoughts,reply,why\n1,so,yes,stop\n2,so,no,stop\n";
+    let (_dir, file) = kit::file("a.csv", text.as_bytes());
+    let read = |fields: ImportFields| {
+        let options = ImportOptions {
+            fields,
+            ..ImportOptions::default()
+        };
+        let mut import = Import::new(std::slice::from_ref(&file), options).unwrap();
+        let read: Vec<Result<Entry, Problem>> = import.by_ref().collect();
+        let problems = read.iter().filter_map(|one| one.as_ref().err());
+        let problems = problems.chain(import.warnings());
+        let told: Vec<String> = problems.map(|told| format!("{told}")).collect();
+        (read.iter().flatten().count(), told.join("\n"))
+    };
+    let (used, told) = read(ImportFields {
+        text: Some("replly".to_owned()),
+        ..ImportFields::default()
+    });
+    assert!(
+        used == 0 && told.contains("no column `replly`") && told.contains("did you mean reply?"),
+        "{told}"
+    );
+    let (used, told) = read(ImportFields {
+        text: Some("reply".to_owned()),
+        finish: Some("wy".to_owned()),
+        ..ImportFields::default()
+    });
+    assert!(
+        used == 2 && told.contains("--finish-field") && told.contains("did you mean why?"),
+        "{told}"
+    );
+    let (used, told) = read(ImportFields {
+        text: Some("reply".to_owned()),
+        finish: Some("why".to_owned()),
+        ..ImportFields::default()
+    });
+    assert_eq!((used, told.as_str()), (2, ""));
 }
 
 /// A session is told however late the first line stands that tells it.

@@ -2,34 +2,43 @@
 //! long texts. What is unusual (errors, odd numbers, deep nesting) is left to the JSON reader, which says what is wrong.
 
 use serde_json::{Map, Number, Value};
+use simdutf8::basic;
 
-use super::plain::plain;
+use super::plain::{copy_plain, plain};
 
 /// Lists and objects in each other that are read here; the JSON reader takes up to 127.
 const DEEPEST: u32 = 100;
 
+/// What is put together while a text is read. Items and fields of open lists and objects wait on two stacks, and a
+/// string with escapes waits too, so that each is made in one piece, as large as it has to be.
+#[derive(Debug, Default)]
+pub(super) struct Stacks {
+    items: Vec<Value>,
+    fields: Vec<(String, Value)>,
+    string: Vec<u8>,
+}
+
 /// Reads a value of at most `most` values in its lists and objects. `None`: the JSON reader has to see it.
-pub(super) fn read(text: &str, most: u32) -> Option<Value> {
+pub(super) fn read(text: &str, most: u32, stacks: &mut Stacks) -> Option<Value> {
+    stacks.items.clear();
+    stacks.fields.clear();
     let mut reader = Reader {
         text,
         at: 0,
         left: most,
-        items: Vec::new(),
-        fields: Vec::new(),
+        stacks,
     };
     let value = reader.value(DEEPEST)?;
     reader.spaces();
     (reader.at == text.len()).then_some(value)
 }
 
-/// Where the reading is. Items and fields of open lists and objects wait on two stacks, so that each list and
-/// object is made in one piece, as large as it has to be.
+/// Where the reading is.
 struct Reader<'a> {
     text: &'a str,
     at: usize,
     left: u32,
-    items: Vec<Value>,
-    fields: Vec<(String, Value)>,
+    stacks: &'a mut Stacks,
 }
 
 impl<'a> Reader<'a> {
@@ -88,24 +97,24 @@ impl<'a> Reader<'a> {
 
     fn list(&mut self, deep: u32) -> Option<Value> {
         self.at += 1;
-        let before = self.items.len();
+        let before = self.stacks.items.len();
         if !self.passes(b']') {
             loop {
                 self.spend()?;
                 let item = self.value(deep)?;
-                self.items.push(item);
+                self.stacks.items.push(item);
                 if self.passes(b']') {
                     break;
                 }
                 self.passes(b',').then_some(())?;
             }
         }
-        Some(Value::Array(self.items.drain(before..).collect()))
+        Some(Value::Array(self.stacks.items.drain(before..).collect()))
     }
 
     fn object(&mut self, deep: u32) -> Option<Value> {
         self.at += 1;
-        let before = self.fields.len();
+        let before = self.stacks.fields.len();
         if !self.passes(b'}') {
             loop {
                 self.spend()?;
@@ -113,71 +122,78 @@ impl<'a> Reader<'a> {
                 let name = self.string()?;
                 self.passes(b':').then_some(())?;
                 let value = self.value(deep)?;
-                self.fields.push((name, value));
+                self.stacks.fields.push((name, value));
                 if self.passes(b'}') {
                     break;
                 }
                 self.passes(b',').then_some(())?;
             }
         }
-        let fields: Map<String, Value> = self.fields.drain(before..).collect();
+        let fields: Map<String, Value> = self.stacks.fields.drain(before..).collect();
         Some(Value::Object(fields))
     }
 
     /// The string whose opening quote was passed.
     fn string(&mut self) -> Option<String> {
-        let mut rest = self.text.get(self.at..)?;
-        let mut string = String::new();
+        let rest = self.text.get(self.at..)?;
+        let plain = plain(rest.as_bytes());
+        if *rest.as_bytes().get(plain)? != b'"' {
+            return self.unescaped();
+        }
+        self.at += plain + 1;
+        Some(rest[..plain].to_owned())
+    }
+
+    /// The same, where something in it is escaped.
+    fn unescaped(&mut self) -> Option<String> {
+        let bytes = self.text.as_bytes();
+        self.stacks.string.clear();
         loop {
-            let (plain, after) = rest.split_at(plain(rest.as_bytes()));
-            match after.as_bytes().first()? {
-                b'"' if string.is_empty() => string = plain.to_owned(),
-                b'"' => string.push_str(plain),
-                b'\\' => {
-                    if string.is_empty() {
-                        string.reserve(length(rest.as_bytes())?);
-                    }
-                    string.push_str(plain);
-                    let (char, after) = escape(&after[1..])?;
-                    string.push(char);
-                    rest = after;
-                    continue;
-                }
+            self.at += copy_plain(&bytes[self.at..], &mut self.stacks.string);
+            let special = *bytes.get(self.at)?;
+            self.at += 1;
+            match special {
+                b'"' => break,
+                b'\\' => self.escape()?,
                 // Control chars have to be escaped.
                 _ => return None,
             }
-            self.at = self.text.len() - after.len() + 1;
-            return Some(string);
         }
+        Some(basic::from_utf8(&self.stacks.string).ok()?.to_owned())
+    }
+
+    /// The char that is escaped, after the backslash.
+    fn escape(&mut self) -> Option<()> {
+        let escaped = *self.text.as_bytes().get(self.at)?;
+        let byte = ESCAPED[usize::from(escaped)];
+        if byte != 0 {
+            self.stacks.string.push(byte);
+            self.at += 1;
+            return Some(());
+        }
+        let (char, rest) = unicode(self.text.get(self.at..)?)?;
+        let mut bytes = [0; 4];
+        self.stacks
+            .string
+            .extend_from_slice(char.encode_utf8(&mut bytes).as_bytes());
+        self.at = self.text.len() - rest.len();
+        Some(())
     }
 }
 
-/// Bytes of a string up to the quote that ends it, which is not escaped.
-fn length(text: &[u8]) -> Option<usize> {
-    let mut quotes = memchr::memchr_iter(b'"', text);
-    quotes.find(|quote| {
-        let before = text[..*quote].iter().rev();
-        let escapes = before.take_while(|byte| **byte == b'\\').count();
-        escapes.is_multiple_of(2)
-    })
-}
-
-/// The char that is escaped, after the backslash, and what follows.
-fn escape(text: &str) -> Option<(char, &str)> {
-    let char = match text.as_bytes().first()? {
-        b'n' => '\n',
-        b'"' => '"',
-        b'\\' => '\\',
-        b't' => '\t',
-        b'r' => '\r',
-        b'/' => '/',
-        b'b' => '\u{8}',
-        b'f' => '\u{c}',
-        b'u' => return unicode(text),
-        _ => return None,
-    };
-    Some((char, &text[1..]))
-}
+/// The byte that a letter after a backslash stands for; 0: it is none of these letters.
+const ESCAPED: [u8; 256] = {
+    let mut bytes = [0; 256];
+    bytes[b'n' as usize] = b'\n';
+    bytes[b'"' as usize] = b'"';
+    bytes[b'\\' as usize] = b'\\';
+    bytes[b't' as usize] = b'\t';
+    bytes[b'r' as usize] = b'\r';
+    bytes[b'/' as usize] = b'/';
+    bytes[b'b' as usize] = 8;
+    bytes[b'f' as usize] = 12;
+    bytes
+};
 
 /// A char by its number, in one escape or two.
 fn unicode(text: &str) -> Option<(char, &str)> {
@@ -202,6 +218,13 @@ mod tests {
     use proptest::prelude::*;
 
     const MOST: u32 = 50;
+
+    fn read(text: &str, most: u32) -> Option<Value> {
+        let mut stacks = Stacks::default();
+        // What an unusual text leaves behind is of no other.
+        super::read("[{\"a\": [0, \"\\n\", x", most, &mut stacks);
+        super::read(text, most, &mut stacks)
+    }
 
     /// What it reads is what the JSON reader reads; what that refuses it leaves to it.
     fn as_the_reader(text: &str) -> Result<(), TestCaseError> {

@@ -9,5 +9,5 @@ mod write;
 
 pub use events::{EVENT_TYPES, EventList, event_of, read as read_events};
 pub use fields::{Fields, TWICE, WireFault, kind, utf8};
-pub use value::{CountedValue, ValueBudget, parse, read as value};
+pub use value::{CountedValue, Parser, ValueBudget, parse, read as value};
 pub use write::{all, go_on, optional, write_event};

@@ -61,9 +61,9 @@ fn escape(mut text: &[u8], out: &mut Vec<u8>) {
             return;
         };
         match byte {
+            b'\n' => out.extend_from_slice(b"\\n"),
             b'"' => out.extend_from_slice(b"\\\""),
             b'\\' => out.extend_from_slice(b"\\\\"),
-            b'\n' => out.extend_from_slice(b"\\n"),
             b'\r' => out.extend_from_slice(b"\\r"),
             b'\t' => out.extend_from_slice(b"\\t"),
             0x08 => out.extend_from_slice(b"\\b"),

@@ -9,7 +9,7 @@ use serde::de::IgnoredAny;
 use super::{Content, Record};
 use crate::files::{Lines, MAX_LINE};
 use crate::import::stream::{Frame, Framed, Frames};
-use crate::transcript::wire::WireFault;
+use crate::transcript::wire::{Parser, WireFault};
 use crate::{Place, Problem};
 
 /// The records of a file; those over several `data` lines stand at the last of them.
@@ -21,6 +21,8 @@ struct Cut<R> {
     doubtful: Option<Result<Content, WireFault>>,
     /// Whether a line had a field of server-sent events.
     stream: bool,
+    /// Reads lines that stand in no stream; none: they are wanted as the text that they are.
+    parser: Option<Parser>,
     http: Http,
     ended: bool,
 }
@@ -63,6 +65,7 @@ impl Http {
 pub(super) fn records(
     bytes: impl BufRead,
     place: Place,
+    texts: bool,
 ) -> impl Iterator<Item = Result<Record, Problem>> {
     Cut {
         lines: Lines::new(bytes, place, MAX_LINE),
@@ -70,16 +73,18 @@ pub(super) fn records(
         ready: VecDeque::new(),
         doubtful: None,
         stream: false,
+        parser: (!texts).then(Parser::default),
         http: Http::Unknown,
         ended: false,
     }
 }
 
-/// What a frame holds.
-fn content(frame: Frame<'_>) -> Result<Content, WireFault> {
-    frame.map(|framed| match framed {
-        Framed::Object(text) => Content::Line(text.into_owned()),
-        Framed::Done => Content::Done,
+/// What a frame holds. Without a parser a line is left as the text that it is.
+fn content(frame: Frame<'_>, parser: Option<&mut Parser>) -> Result<Content, WireFault> {
+    Ok(match (frame?, parser) {
+        (Framed::Object(line), None) => Content::Line(line.into_owned()),
+        (Framed::Object(line), Some(parser)) => Content::Json(super::line(&line, parser)?),
+        (Framed::Done, _) => Content::Done,
     })
 }
 
@@ -114,7 +119,8 @@ impl<R: BufRead> Cut<R> {
                     for part in parts(line) {
                         let field = FIELDS.iter().any(|name| part.starts_with(name));
                         self.stream |= field;
-                        let made = self.frames.line(part).map(content);
+                        let parser = self.parser.as_mut().filter(|_| !self.stream);
+                        let made = self.frames.line(part).map(|frame| content(frame, parser));
                         let doubtful = |made: &Result<Content, WireFault>| {
                             let half = !field || made.is_err() || is_half_done(made);
                             self.stream && half && may_be_torn(made)
@@ -138,7 +144,7 @@ impl<R: BufRead> Cut<R> {
     /// The file has ended: what is left of a stream is its last line, or half of it.
     fn end(&mut self) {
         self.ended = true;
-        let left = self.frames.end().map(content);
+        let left = self.frames.end().map(|frame| content(frame, None));
         if let Some(left) = self.doubtful.take().or(left) {
             let torn = self.stream && may_be_torn(&left);
             self.ready

@@ -6,8 +6,7 @@ use std::io::BufRead;
 use serde_json::Value;
 
 use super::take::{Object, as_object};
-use crate::import::stream::object;
-use crate::transcript::wire::{self, WireFault};
+use crate::transcript::wire::{self, Parser, WireFault};
 use crate::{Place, Problem};
 
 mod archive;
@@ -48,7 +47,7 @@ pub(crate) struct Record {
 pub(crate) enum Content {
     /// A JSON object nearly always: a document, an element of one that is a list, a row.
     Json(Value),
-    /// The text of a line, or of an event's data, that should be a JSON object.
+    /// The text of a line, or of an event's data, that should be a JSON object: of a stream, and where it is asked for.
     Line(String),
     /// `[DONE]`: the stream ends here.
     Done,
@@ -59,16 +58,24 @@ pub(crate) enum Content {
 }
 
 impl Record {
+    /// Where it begins, and the text that it is.
+    pub(crate) fn text(self) -> Result<(Place, String), WireFault> {
+        match self.content {
+            Content::Text(text) => Ok((self.place, text)),
+            _ => Err(WireFault::new("JSON", "plain text")),
+        }
+    }
+
+    /// Where it begins, and the object that it holds.
+    pub(crate) fn placed(self) -> Result<(Place, Object), WireFault> {
+        Ok((self.place.clone(), self.object()?))
+    }
+
     /// The object that it holds.
     pub(crate) fn object(self) -> Result<Object, WireFault> {
         match self.content {
             Content::Json(value) => as_object("record", value),
-            Content::Line(text) => match wire::parse(&text, MOST_VALUES) {
-                Ok(value) => as_object("record", value),
-                // Said as a stream says it.
-                Err(_) if text.len() < MOST_VALUES as usize => object(&text, MOST_VALUES),
-                Err(e) => Err(WireFault::json(&e, &text)),
-            },
+            Content::Line(text) => as_object("record", line(&text, &mut Parser::default())?),
             Content::Done => Err(WireFault::new(
                 "[DONE] where no stream is",
                 "one JSON object",
@@ -77,6 +84,12 @@ impl Record {
             Content::Text(_) => Err(WireFault::new("plain text", "one JSON object")),
         }
     }
+}
+
+/// What the text of a line is.
+fn line(text: &str, parser: &mut Parser) -> Result<Value, WireFault> {
+    let read = parser.parse(text, MOST_VALUES);
+    read.map_err(|e| WireFault::json(&e, text))
 }
 
 /// How a file is written.
@@ -98,11 +111,17 @@ pub(crate) enum Shape {
     Database,
 }
 
-/// The records of a file. `bytes`: its text, unpacked (of an archive: the file as it is).
-pub(super) fn records(shape: Shape, bytes: Box<dyn BufRead + Send>, place: Place) -> Records {
+/// The records of a file. `bytes`: its text, unpacked (of an archive: the file as it is). `texts`: whether lines are
+/// wanted as the text that they are.
+pub(super) fn records(
+    shape: Shape,
+    bytes: Box<dyn BufRead + Send>,
+    place: Place,
+    texts: bool,
+) -> Records {
     match shape {
         Shape::Text => Box::new(text::records(bytes, place)),
-        Shape::Lines => Box::new(lines::records(bytes, place)),
+        Shape::Lines => Box::new(lines::records(bytes, place, texts)),
         Shape::Document => Box::new(document::records(bytes, place)),
         Shape::Csv => Box::new(csv::records(bytes, place)),
         Shape::Archive => archive::records(place),

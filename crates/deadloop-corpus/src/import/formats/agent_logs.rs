@@ -13,7 +13,7 @@
 //! | `continue` | Continue 1.2, `~/.continue/sessions/*.json`: `Session` of its `core/index.d.ts` |
 
 use crate::import::log::{About, Is, LINES, Log, NOTHING, Reading, Rule};
-use crate::import::reader::{Foreign, entries};
+use crate::import::reader::entries;
 
 entries! { Reading;
     PI_ENTRY = PI, "pi", "sessions of pi and OpenClaw (.jsonl)";
@@ -29,13 +29,8 @@ entries! { Reading;
 
 static PI: Log = Log {
     marks: &[
-        &[("type", "session"), ("version", ""), ("cwd", "")],
-        &[
-            ("type", "message"),
-            ("message.role", "user|assistant|toolResult"),
-            ("id", ""),
-            ("sessionId", "!"),
-        ],
+        "type=session version cwd",
+        "type=message message.role=user|assistant|toolResult id !sessionId",
     ],
     about: About {
         model: &["modelId", "model"],
@@ -45,13 +40,10 @@ static PI: Log = Log {
         ..NOTHING
     },
     rules: &[
-        Rule::of(&[("type", "session")], Is::About),
-        Rule::of(&[("type", "model_change")], Is::About),
+        Rule::of("type=session", Is::About),
+        Rule::of("type=model_change", Is::About),
         Rule::of(
-            &[
-                ("type", "message"),
-                ("message.role", "user|assistant|toolResult"),
-            ],
+            "type=message message.role=user|assistant|toolResult",
             Is::Message("message"),
         ),
     ],
@@ -60,8 +52,8 @@ static PI: Log = Log {
 
 static ATIF: Log = Log {
     marks: &[
-        &[("schema_version", ""), ("steps", ""), ("agent.name", "")],
-        &[("steps[0].step_id", ""), ("steps[0].source", "")],
+        "schema_version steps agent.name",
+        "steps[0].step_id steps[0].source",
     ],
     records: &["steps[]"],
     whole: true,
@@ -74,7 +66,7 @@ static ATIF: Log = Log {
         ..NOTHING
     },
     rules: &[Rule::of(
-        &[("source", "user|agent|system")],
+        "source=user|agent|system",
         Is::Step {
             results: "observation.results[]",
         },
@@ -84,13 +76,8 @@ static ATIF: Log = Log {
 
 static GEMINI_STREAM: Log = Log {
     marks: &[
-        &[("type", "init"), ("session_id", ""), ("timestamp", "")],
-        &[
-            ("type", "message"),
-            ("role", "user|assistant"),
-            ("timestamp", ""),
-            ("content", ""),
-        ],
+        "type=init session_id timestamp",
+        "type=message role=user|assistant timestamp content",
     ],
     about: About {
         id: &["session_id"],
@@ -100,31 +87,25 @@ static GEMINI_STREAM: Log = Log {
         ..NOTHING
     },
     rules: &[
-        Rule::of(&[("type", "init")], Is::About),
+        Rule::of("type=init", Is::About),
+        Rule::of("type=message role=user", Is::User("content")),
+        Rule::of("type=message role=assistant|model", Is::Answer("content")),
+        Rule::of("type=thought", Is::Thought("content")),
         Rule::of(
-            &[("type", "message"), ("role", "user")],
-            Is::User("content"),
-        ),
-        Rule::of(
-            &[("type", "message"), ("role", "assistant|model")],
-            Is::Answer("content"),
-        ),
-        Rule::of(&[("type", "thought")], Is::Thought("content")),
-        Rule::of(
-            &[("type", "tool_use")],
+            "type=tool_use",
             Is::call("tool_id", "tool_name", "parameters"),
         ),
         Rule::of(
-            &[("type", "tool_result")],
+            "type=tool_result",
             Is::result("tool_id", &["output", "error.message"], "status"),
         ),
-        Rule::of(&[("type", "result")], Is::Ended("status")),
+        Rule::of("type=result", Is::Ended("status")),
     ],
     ..LINES
 };
 
 static QWEN_CODE: Log = Log {
-    marks: &[&[("sessionId", ""), ("uuid", ""), ("message.parts", "")]],
+    marks: &["sessionId uuid message.parts"],
     about: About {
         id: &["sessionId"],
         model: &["model"],
@@ -134,10 +115,7 @@ static QWEN_CODE: Log = Log {
         ..NOTHING
     },
     rules: &[Rule::of(
-        &[
-            ("type", "user|assistant|tool_result"),
-            ("message.parts", ""),
-        ],
+        "type=user|assistant|tool_result message.parts",
         Is::Message("message"),
     )],
     ..LINES
@@ -145,14 +123,8 @@ static QWEN_CODE: Log = Log {
 
 static CURSOR_AGENT: Log = Log {
     marks: &[
-        &[("type", "tool_call"), ("call_id", ""), ("session_id", "")],
-        &[
-            ("type", "system"),
-            ("subtype", "init"),
-            ("session_id", ""),
-            ("apiKeySource", ""),
-            ("tools", "!"),
-        ],
+        "type=tool_call call_id session_id",
+        "type=system subtype=init session_id apiKeySource !tools",
     ],
     about: About {
         id: &["session_id"],
@@ -162,16 +134,16 @@ static CURSOR_AGENT: Log = Log {
         ..NOTHING
     },
     rules: &[
-        Rule::of(&[("type", "system")], Is::About),
-        Rule::of(&[("type", "user")], Is::Message("message")),
-        Rule::of(&[("type", "assistant")], Is::Answer("message.content")),
-        Rule::of(&[("type", "thinking")], Is::Thought("text")),
+        Rule::of("type=system", Is::About),
+        Rule::of("type=user", Is::Message("message")),
+        Rule::of("type=assistant", Is::Answer("message.content")),
+        Rule::of("type=thinking", Is::Thought("text")),
         Rule::of(
-            &[("type", "tool_call"), ("subtype", "started")],
+            "type=tool_call subtype=started",
             Is::call("call_id", "tool_call", "tool_call.*.args"),
         ),
         Rule::of(
-            &[("type", "tool_call"), ("subtype", "completed")],
+            "type=tool_call subtype=completed",
             Is::result(
                 "call_id",
                 &[
@@ -183,16 +155,16 @@ static CURSOR_AGENT: Log = Log {
                 "tool_call.*.result.error",
             ),
         ),
-        Rule::of(&[("type", "result")], Is::Last("result")),
-        Rule::of(&[("type", "result"), ("subtype", "")], Is::Ended("subtype")),
+        Rule::of("type=result", Is::Last("result")),
+        Rule::of("type=result subtype", Is::Ended("subtype")),
     ],
     ..LINES
 };
 
 static CODEX_EXEC: Log = Log {
     marks: &[
-        &[("type", "thread.started"), ("thread_id", "")],
-        &[("type", "item.completed|item.started"), ("item.type", "")],
+        "type=thread.started thread_id",
+        "type=item.completed|item.started item.type",
     ],
     about: About {
         id: &["thread_id"],
@@ -200,39 +172,30 @@ static CODEX_EXEC: Log = Log {
         ..NOTHING
     },
     rules: &[
-        Rule::of(&[("type", "thread.started|turn.started")], Is::About),
+        Rule::of("type=thread.started|turn.started", Is::About),
+        Rule::of("type=turn.completed|turn.failed|error", Is::Ended("type")),
         Rule::of(
-            &[("type", "turn.completed|turn.failed|error")],
-            Is::Ended("type"),
-        ),
-        Rule::of(
-            &[("type", "item.completed"), ("item.type", "reasoning")],
+            "type=item.completed item.type=reasoning",
             Is::Thought("item.text"),
         ),
         Rule::of(
-            &[("type", "item.completed"), ("item.type", "agent_message")],
+            "type=item.completed item.type=agent_message",
             Is::Answer("item.text"),
         ),
         Rule::of(
-            &[
-                ("type", "item.completed"),
-                ("item.type", "command_execution"),
-            ],
+            "type=item.completed item.type=command_execution",
             Is::call("item.id", "command_execution", "item.command"),
         ),
         Rule::of(
-            &[
-                ("type", "item.completed"),
-                ("item.type", "command_execution"),
-            ],
+            "type=item.completed item.type=command_execution",
             Is::result("item.id", &["item.aggregated_output"], "item.exit_code"),
         ),
         Rule::of(
-            &[("type", "item.completed"), ("item.type", "mcp_tool_call")],
+            "type=item.completed item.type=mcp_tool_call",
             Is::call("item.id", "item.tool", "item.arguments"),
         ),
         Rule::of(
-            &[("type", "item.completed"), ("item.type", "mcp_tool_call")],
+            "type=item.completed item.type=mcp_tool_call",
             Is::result(
                 "item.id",
                 &["item.error.message", "item.result.content", "item.result"],
@@ -240,15 +203,15 @@ static CODEX_EXEC: Log = Log {
             ),
         ),
         Rule::of(
-            &[("type", "item.completed"), ("item.type", "file_change")],
+            "type=item.completed item.type=file_change",
             Is::call("item.id", "file_change", "item.changes"),
         ),
         Rule::of(
-            &[("type", "item.completed"), ("item.type", "file_change")],
+            "type=item.completed item.type=file_change",
             Is::result("item.id", &["item.status"], "item.status"),
         ),
         Rule::of(
-            &[("type", "item.completed"), ("item.type", "web_search")],
+            "type=item.completed item.type=web_search",
             Is::call("item.id", "web_search", "item.query"),
         ),
     ],
@@ -256,11 +219,7 @@ static CODEX_EXEC: Log = Log {
 };
 
 static OPENCODE_RUN: Log = Log {
-    marks: &[&[
-        ("type", "text|tool_use|step_start|step_finish|reasoning"),
-        ("sessionID", ""),
-        ("part.type", ""),
-    ]],
+    marks: &["type=text|tool_use|step_start|step_finish|reasoning sessionID part.type"],
     about: About {
         id: &["sessionID"],
         model: &["part.modelID"],
@@ -270,18 +229,15 @@ static OPENCODE_RUN: Log = Log {
         beside: "part.id part.sessionID part.messageID part.time part.type",
     },
     rules: &[
-        Rule::of(&[("type", "step_start|step_finish|error")], Is::About),
-        Rule::of(&[("type", "text")], Is::Answer("part.text")),
-        Rule::of(&[("type", "reasoning")], Is::Thought("part.text")),
+        Rule::of("type=step_start|step_finish|error", Is::About),
+        Rule::of("type=text", Is::Answer("part.text")),
+        Rule::of("type=reasoning", Is::Thought("part.text")),
         Rule::of(
-            &[("type", "tool_use")],
+            "type=tool_use",
             Is::call("part.callID", "part.tool", "part.state.input"),
         ),
         Rule::of(
-            &[
-                ("type", "tool_use"),
-                ("part.state.status", "completed|error"),
-            ],
+            "type=tool_use part.state.status=completed|error",
             Is::result(
                 "part.callID",
                 &["part.state.output", "part.state.error"],
@@ -294,12 +250,8 @@ static OPENCODE_RUN: Log = Log {
 
 static GOOSE: Log = Log {
     marks: &[
-        &[("working_dir", ""), ("message_count", "")],
-        &[
-            ("role", "user|assistant"),
-            ("created", ""),
-            ("content[0].type", "toolRequest|toolResponse"),
-        ],
+        "working_dir message_count",
+        "role=user|assistant created content[0].type=toolRequest|toolResponse",
     ],
     records: &["conversation[]"],
     about: About {
@@ -310,16 +262,16 @@ static GOOSE: Log = Log {
         ..NOTHING
     },
     rules: &[
-        Rule::of(&[("working_dir", ""), ("role", "!")], Is::About),
-        Rule::of(&[("role", "user|assistant")], Is::Message("")),
+        Rule::of("working_dir !role", Is::About),
+        Rule::of("role=user|assistant", Is::Message("")),
     ],
     ..LINES
 };
 
 static CONTINUE: Log = Log {
     marks: &[
-        &[("sessionId", ""), ("history[0].message.role", "")],
-        &[("workspaceDirectory", ""), ("history", "")],
+        "sessionId history[0].message.role",
+        "workspaceDirectory history",
     ],
     records: &["history[]"],
     whole: true,
@@ -329,6 +281,6 @@ static CONTINUE: Log = Log {
         beside: "message.id editorState contextItems",
         ..NOTHING
     },
-    rules: &[Rule::of(&[("message.role", "")], Is::Message("message"))],
+    rules: &[Rule::of("message.role", Is::Message("message"))],
     ..LINES
 };

@@ -6,22 +6,17 @@ use serde_json::Value;
 
 use crate::Body;
 use crate::import::conversation::tool_call;
-use crate::import::cut::Record;
-use crate::import::reader::{Out, Reader, known_entry};
-use crate::import::run::{Session, Turn, Usage};
+use crate::import::reader::{Out, known_entry};
+use crate::import::run::{OneRun, Session, Turn, Usage};
 use crate::import::spans::words;
 use crate::import::take::{self, Object};
-use crate::import::time::millis;
 use crate::transcript::wire::WireFault;
 
 known_entry! { AutoGen = known, "autogen", "messages of AutoGen AgentChat, and chat_history of AutoGen 0.2"; }
 
 fn known(object: &Object) -> bool {
     let message = |object: &Object| {
-        let kind = object
-            .get("type")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
+        let kind = take::word(object, "type");
         let named = kind.ends_with("Message") || kind.ends_with("Event");
         named
             && object.get("source").is_some_and(Value::is_string)
@@ -41,33 +36,30 @@ struct AutoGen {
     speaker: Option<String>,
 }
 
-impl Reader for AutoGen {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
-        let place = record.place.clone();
-        let mut object = record.object()?;
-        if let Some(history) = take::list(&mut object, "chat_history")? {
+impl OneRun for AutoGen {
+    const RECORD: &str = "";
+
+    fn session(&mut self) -> &mut Session {
+        &mut self.session
+    }
+
+    fn record(&mut self, object: &mut Object, out: &mut Out) -> Result<(), WireFault> {
+        if let Some(history) = take::list(object, "chat_history")? {
             for message in history {
                 let message = take::as_object("chat_history[]", message)?;
                 self.old(message, out)?;
             }
-            take::away(&mut object, "chat_id summary cost human_input");
-        } else if let Some(messages) = take::list(&mut object, "messages")? {
+            take::away(object, "chat_id summary cost human_input");
+        } else if let Some(messages) = take::list(object, "messages")? {
             for message in messages {
                 let message = take::as_object("messages[]", message)?;
                 self.message(message, out)?;
             }
-            self.session.reason =
-                take::string(&mut object, "stop_reason")?.map(|said| ended(&said));
+            self.session.reason = take::string(object, "stop_reason")?.map(|said| ended(&said));
         } else {
-            self.message(std::mem::take(&mut object), out)?;
+            self.message(std::mem::take(object), out)?;
         }
-        out.losses.rest("", &object);
-        self.session.at(place);
         Ok(())
-    }
-
-    fn end(&mut self, out: &mut Out) {
-        self.session.end(out);
     }
 }
 
@@ -76,10 +68,8 @@ impl AutoGen {
         let kind = take::string(&mut message, "type")?
             .ok_or_else(|| take::missing("type", "a message of AgentChat"))?;
         let source = take::string(&mut message, "source")?.unwrap_or_default();
-        let stamp = take::any(&mut message, "created_at")
-            .as_ref()
-            .and_then(millis);
-        let t_ms = self.session.clock.since(stamp);
+        let stamp = take::any(&mut message, "created_at");
+        let t_ms = self.session.clock.at(stamp.as_ref());
         let usage = take::object(&mut message, "models_usage")?;
         let usage = Usage::taken(&mut usage.unwrap_or_default());
         let content = take::any(&mut message, "content");
@@ -179,10 +169,9 @@ impl AutoGen {
     }
 
     fn api(&mut self, message: Object, out: &mut Out) -> Result<(), WireFault> {
-        let think = out.options.think.clone();
         self.session
             .run
-            .message(message, "chat_history[]", None, think, &mut out.losses)
+            .message(message, "chat_history[]", None, out)
     }
 }
 

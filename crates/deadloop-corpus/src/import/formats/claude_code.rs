@@ -6,13 +6,10 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::import::conversation::Conversation;
 use crate::import::cut::Record;
-use crate::import::reader::{Out, Reader, keep, known_entry};
-use crate::import::run::{Turn, Usage};
+use crate::import::reader::{Out, Reader, keep, keep_field, known_entry};
+use crate::import::run::{Session, Turn, Usage};
 use crate::import::take::{self, Object};
-use crate::import::time::{EventClock, millis};
-use crate::think::split_think;
 use crate::transcript::wire::WireFault;
 use crate::{Body, Place};
 
@@ -43,28 +40,21 @@ fn known(object: &Object) -> bool {
 /// The sessions of a file, in the order in which they begin.
 #[derive(Default)]
 struct ClaudeCode {
-    sessions: Vec<Session>,
+    sessions: Vec<Agent>,
     numbers: HashMap<String, usize>,
 }
 
-/// One agent of one session.
-struct Session {
-    id: String,
-    place: Place,
-    run: Conversation,
-    clock: EventClock,
-    model: String,
-    /// Why its last message ended.
-    reason: Option<String>,
+/// One agent of one session; the reason is why its last message ended.
+#[derive(Default)]
+struct Agent {
+    session: Session,
     /// How it ended as a whole.
     result: Option<String>,
-    about: Object,
 }
 
 impl Reader for ClaudeCode {
     fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
-        let place = record.place.clone();
-        let mut line = record.object()?;
+        let (place, mut line) = record.placed()?;
         let kind = take::string(&mut line, "type")?
             .ok_or_else(|| take::missing("type", "a line of a session (user, assistant, …)"))?;
         let at = self.session(&mut line, place)?;
@@ -97,19 +87,11 @@ impl Reader for ClaudeCode {
 
     fn end(&mut self, out: &mut Out) {
         // What only names a session, as its summary does, is none.
-        let sessions = self.sessions.drain(..);
-        for session in sessions.filter(|session| !session.run.events.is_empty()) {
-            let mut run = session.run;
-            run.finish(session.result.or(session.reason));
-            let mut entry = run.entry(session.place);
-            entry.transcript.id = if session.id.is_empty() {
-                out.stem().to_owned()
-            } else {
-                session.id
-            };
-            entry.transcript.model = session.model;
-            entry.transcript.meta.extend(session.about);
-            out.emit(entry);
+        let agents = self.sessions.drain(..);
+        for agent in agents.filter(|agent| !agent.session.run.events.is_empty()) {
+            let mut session = agent.session;
+            session.reason = agent.result.or(session.reason);
+            session.end(out);
         }
     }
 }
@@ -131,21 +113,15 @@ impl ClaudeCode {
             return Ok(*at);
         }
         self.numbers.insert(id.clone(), self.sessions.len());
-        self.sessions.push(Session {
-            id,
-            place,
-            run: Conversation::default(),
-            clock: EventClock::default(),
-            model: String::new(),
-            reason: None,
-            result: None,
-            about: Object::new(),
-        });
+        let mut agent = Agent::default();
+        agent.session.at(place);
+        agent.session.id = Some(id).filter(|id| !id.is_empty());
+        self.sessions.push(agent);
         Ok(self.sessions.len() - 1)
     }
 }
 
-impl Session {
+impl Agent {
     fn message(&mut self, line: &mut Object, out: &mut Out) -> Result<(), WireFault> {
         let names = [
             "timestamp",
@@ -158,10 +134,10 @@ impl Session {
         ];
         let fields = take::several(line, names);
         let [stamp, cwd, branch, version, message, meta, compact] = fields;
-        let t_ms = self.clock.since(stamp.as_ref().and_then(millis));
+        let t_ms = self.session.clock.at(stamp.as_ref());
         for (name, value) in [("cwd", cwd), ("branch", branch), ("version", version)] {
-            if !self.about.contains_key(name) {
-                keep(&mut self.about, name, value);
+            if !self.session.about.contains_key(name) {
+                keep(&mut self.session.about, name, value);
             }
         }
         let message = message.ok_or_else(|| take::missing("message", "a message"))?;
@@ -174,9 +150,7 @@ impl Session {
         if message.get("role").and_then(Value::as_str) == Some("assistant") {
             self.announce(&mut message, t_ms)?;
         }
-        let think = out.options.think.clone();
-        self.run
-            .message(message, "[].message", t_ms, think, &mut out.losses)
+        self.session.run.message(message, "[].message", t_ms, out)
     }
 
     /// The turn that a piece of a message is of.
@@ -193,12 +167,12 @@ impl Session {
         let model = take::text("model", model)?;
         // Messages that the program made itself name no model.
         if let Some(model) = model.filter(|model| !model.starts_with('<')) {
-            self.model = model;
+            self.session.model = Some(model);
         }
         let usage = usage.map(|usage| take::as_object("usage", usage));
         let mut usage = usage.transpose()?.unwrap_or_default();
-        self.reason = take::text("stop_reason", reason)?.or(self.reason.take());
-        self.run.announce(Turn {
+        self.session.reason = take::text("stop_reason", reason)?.or(self.session.reason.take());
+        self.session.run.announce(Turn {
             response: take::text("id", id)?,
             usage: Usage::taken(&mut usage),
             t_ms,
@@ -209,7 +183,7 @@ impl Session {
 
     fn system(&mut self, line: &mut Object, out: &mut Out) -> Result<(), WireFault> {
         if let Some(model) = take::string(line, "model")? {
-            self.model = model;
+            self.session.model = Some(model);
         }
         let subtype = take::string(line, "subtype")?.unwrap_or_default();
         if subtype != "init" {
@@ -227,18 +201,12 @@ impl Session {
             "error_max_turns" | "error_max_budget_usd" => "limit".to_owned(),
             _ => "error".to_owned(),
         });
-        keep(
-            &mut self.about,
-            "cost_usd",
-            take::any(line, "total_cost_usd"),
-        );
+        keep_field(&mut self.session.about, "cost_usd", line, "total_cost_usd");
         // The last message once more; with `--output-format json` it is all that there is.
         let last = take::string(line, "result")?.unwrap_or_default();
-        let mut events = self.run.events.iter();
+        let mut events = self.session.run.events.iter();
         if !events.any(|event| matches!(event.body, Body::Answer(_))) {
-            for (side, text) in split_think(&last, out.options.think.clone()) {
-                self.run.act(side.body(text), None);
-            }
+            self.session.run.say(&last, None, out);
         }
         Ok(())
     }

@@ -4,35 +4,27 @@
 
 use serde_json::Value;
 
-use crate::Place;
-use crate::import::conversation::Conversation;
-use crate::import::cut::Record;
-use crate::import::head::{Certainty, Head};
-use crate::import::reader::{Foreign, Out, Reader};
+use crate::import::head::Head;
+use crate::import::reader::{Out, head_entry};
+use crate::import::run::{OneRun, Session};
 use crate::import::take::{self, Object};
-use crate::import::time::{EventClock, millis};
 use crate::transcript::wire::WireFault;
 
-pub(crate) const ENTRY: Foreign = Foreign {
-    name: "cline",
-    help: "api_conversation_history.json of Cline and Roo Code",
-    knows,
-    shape: None,
-    whole_folder: false,
-    reader: || Box::<Cline>::default(),
-};
+head_entry! { ENTRY: Cline = |head| known(head), None, "cline", "api_conversation_history.json of Cline and Roo Code"; }
 
-fn knows(head: &Head) -> Certainty {
+fn known(head: &Head) -> bool {
     let message = |object: &Object| {
         let role = object.get("role").and_then(Value::as_str);
         matches!(role, Some("user" | "assistant")) && object.contains_key("content")
     };
     let versioned = |object: &Object| object.contains_key("version") && has_messages(object);
-    if head.list {
-        Certainty::Certain.when(head.any(message))
-    } else {
-        Certainty::Certain.when(head.any(versioned))
-    }
+    head.any(|object| {
+        if head.list {
+            message(object)
+        } else {
+            versioned(object)
+        }
+    })
 }
 
 fn has_messages(object: &Object) -> bool {
@@ -42,47 +34,36 @@ fn has_messages(object: &Object) -> bool {
 /// The one conversation of a file.
 #[derive(Default)]
 struct Cline {
-    conversation: Conversation,
-    place: Option<Place>,
-    model: String,
-    clock: EventClock,
+    session: Session,
 }
 
-impl Reader for Cline {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
-        let place = record.place.clone();
-        let mut object = record.object()?;
-        let messages = if has_messages(&object) {
-            take::list(&mut object, "messages")?.unwrap_or_default()
+impl OneRun for Cline {
+    const RECORD: &str = "";
+
+    fn session(&mut self) -> &mut Session {
+        &mut self.session
+    }
+
+    fn record(&mut self, object: &mut Object, out: &mut Out) -> Result<(), WireFault> {
+        let messages = if has_messages(object) {
+            take::list(object, "messages")?.unwrap_or_default()
         } else {
-            vec![Value::Object(std::mem::take(&mut object))]
+            vec![Value::Object(std::mem::take(object))]
         };
         for message in messages {
             let message = take::as_object("messages[]", message)?;
             self.message(message, out)?;
         }
-        take::any(&mut object, "version");
-        out.losses.rest("", &object);
-        self.place.get_or_insert(place);
+        take::any(object, "version");
         Ok(())
-    }
-
-    fn end(&mut self, out: &mut Out) {
-        let Some(place) = self.place.take() else {
-            return;
-        };
-        let mut entry = std::mem::take(&mut self.conversation).entry(place);
-        entry.transcript.id = out.stem().to_owned();
-        entry.transcript.model = std::mem::take(&mut self.model);
-        out.emit(entry);
     }
 }
 
 impl Cline {
     fn message(&mut self, mut message: Object, out: &mut Out) -> Result<(), WireFault> {
-        let stamp = take::any(&mut message, "ts").as_ref().and_then(millis);
+        let stamp = take::any(&mut message, "ts");
         if let Some(mut info) = take::object(&mut message, "modelInfo")? {
-            self.model = take::string(&mut info, "modelId")?.unwrap_or_default();
+            self.session.model = take::string(&mut info, "modelId")?;
             out.losses.rest("modelInfo", &info);
         }
         usage(&mut message);
@@ -94,10 +75,8 @@ impl Cline {
         if message.get("role").and_then(Value::as_str) == Some("tool") {
             message.insert("role".to_owned(), Value::String("user".to_owned()));
         }
-        let t_ms = self.clock.since(stamp);
-        let think = out.options.think.clone();
-        self.conversation
-            .message(message, "[]", t_ms, think, &mut out.losses)
+        let t_ms = self.session.clock.at(stamp.as_ref());
+        self.session.run.message(message, "[]", t_ms, out)
     }
 }
 
@@ -108,14 +87,11 @@ fn usage(message: &mut Object) {
     else {
         return;
     };
-    for (theirs, ours) in [
+    let names = [
         ("prompt", "prompt_tokens"),
         ("completion", "completion_tokens"),
-    ] {
-        if let Some(count) = tokens.remove(theirs) {
-            tokens.insert(ours.to_owned(), count);
-        }
-    }
+    ];
+    take::rename(&mut tokens, &names);
     message.insert("usage".to_owned(), Value::Object(tokens));
 }
 
@@ -151,11 +127,7 @@ fn sdk_block(block: &mut Value) {
         _ => return,
     };
     let result = names[1].0 == "output";
-    for (theirs, ours) in names {
-        if let Some(value) = fields.remove(*theirs) {
-            fields.insert((*ours).to_owned(), value);
-        }
-    }
+    take::rename(fields, names);
     if result {
         fields.remove("toolName");
         let output = fields

@@ -6,12 +6,11 @@ use serde_json::Value;
 
 use crate::Body;
 use crate::import::conversation::written;
-use crate::import::cut::{self, Record};
-use crate::import::reader::{Out, Reader, keep, known_entry};
-use crate::import::run::{Session, Usage};
+use crate::import::cut;
+use crate::import::reader::{Out, keep, keep_field, known_entry};
+use crate::import::run::{OneRun, Session, Usage};
 use crate::import::spans::words;
 use crate::import::take::{self, Object};
-use crate::import::time::millis;
 use crate::transcript::wire::WireFault;
 
 known_entry! { Codex = known, "codex", "rollouts of Codex: rollout-*.jsonl"; }
@@ -32,30 +31,36 @@ struct Codex {
     session: Session,
 }
 
-impl Reader for Codex {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
-        let place = record.place.clone();
-        let mut line = record.object()?;
-        let stamp = take::any(&mut line, "timestamp").as_ref().and_then(millis);
-        let t_ms = self.session.clock.since(stamp);
-        if take::any(&mut line, "record_type").is_some() {
+impl OneRun for Codex {
+    fn session(&mut self) -> &mut Session {
+        &mut self.session
+    }
+
+    fn record(&mut self, line: &mut Object, out: &mut Out) -> Result<(), WireFault> {
+        let fields = take::several(line, ["timestamp", "record_type", "payload", "type"]);
+        let [stamp, state, payload, kind] = fields;
+        let t_ms = self.session.clock.at(stamp.as_ref());
+        if state.is_some() {
             out.losses.add("[] (state)");
             return Ok(());
         }
-        let (kind, mut payload) = match take::object(&mut line, "payload")? {
-            Some(payload) => (
-                take::string(&mut line, "type")?.unwrap_or_default(),
-                payload,
-            ),
+        let (kind, mut payload) = match payload {
+            Some(payload) => {
+                let payload = take::as_object("payload", payload)?;
+                (take::text("type", kind)?.unwrap_or_default(), payload)
+            }
             // Older ones: an item, or the head of the file, which has no type.
             None => {
-                let item = line.get("type").is_some_and(Value::is_string);
-                let kind = if item {
+                let item = kind.as_ref().is_some_and(Value::is_string);
+                let name = if item {
                     "response_item"
                 } else {
                     "session_meta"
                 };
-                (kind.to_owned(), std::mem::take(&mut line))
+                if let Some(kind) = kind {
+                    line.insert("type".to_owned(), kind);
+                }
+                (name.to_owned(), std::mem::take(line))
             }
         };
         match kind.as_str() {
@@ -72,13 +77,7 @@ impl Reader for Codex {
             }
         }
         out.losses.rest("payload", &payload);
-        out.losses.rest("[]", &line);
-        self.session.at(place);
         Ok(())
-    }
-
-    fn end(&mut self, out: &mut Out) {
-        self.session.end(out);
     }
 }
 
@@ -86,11 +85,7 @@ impl Codex {
     fn head(&mut self, head: &mut Object, t_ms: Option<f64>) -> Result<(), WireFault> {
         self.session.id = take::label(head, "id").or(self.session.id.take());
         keep(&mut self.session.about, "cwd", take::any(head, "cwd"));
-        keep(
-            &mut self.session.about,
-            "version",
-            take::any(head, "cli_version"),
-        );
+        keep_field(&mut self.session.about, "version", head, "cli_version");
         for name in ["base_instructions", "instructions"] {
             let prompt = match take::any(head, name) {
                 Some(Value::Object(mut prompt)) => prompt.remove("text"),
@@ -160,16 +155,13 @@ impl Codex {
         t_ms: Option<f64>,
         out: &mut Out,
     ) -> Result<(), WireFault> {
-        let think = out.options.think.clone();
         let role = item.get("role").and_then(Value::as_str);
         let asked = (role == Some("user")).then(|| words(item.get("content").cloned()));
         match (role, asked) {
             (Some("assistant"), _) => {
                 take::any(item, "role");
                 let text = words(take::any(item, "content"));
-                for (side, text) in crate::think::split_think(&text, think) {
-                    self.session.run.act(side.body(text), t_ms);
-                }
+                self.session.run.say(&text, t_ms, out);
                 Ok(())
             }
             (_, Some(text)) if is_context(&text) => {
@@ -179,9 +171,7 @@ impl Codex {
             }
             _ => {
                 let message = std::mem::take(item);
-                self.session
-                    .run
-                    .message(message, "payload", t_ms, think, &mut out.losses)
+                self.session.run.message(message, "payload", t_ms, out)
             }
         }
     }

@@ -13,8 +13,8 @@
 
 use super::table::Table;
 use crate::import::head::{Certainty, Head};
-use crate::import::log::{Mark, marked};
-use crate::import::reader::{Foreign, entries};
+use crate::import::log::marked;
+use crate::import::reader::entries;
 use crate::import::take::Object;
 
 entries! { Table;
@@ -31,7 +31,7 @@ entries! { Table;
 /// The columns of a format that are known.
 pub(crate) struct Columns {
     /// A record that has all marks of one of these is of the format.
-    pub(super) marks: &'static [&'static [Mark]],
+    pub(super) marks: &'static [&'static str],
     /// Lists of a document that its records are in.
     pub(super) records: &'static [&'static str],
     /// Where in a record each part is; the first that is there.
@@ -116,9 +116,9 @@ impl Columns {
 
 static PROMPTFOO: Columns = Columns {
     marks: &[
-        &[("results.results[0].response", "")],
-        &[("results.results[0].provider", "")],
-        &[("promptIdx", ""), ("response", ""), ("provider", "")],
+        "results.results[0].response",
+        "results.results[0].provider",
+        "promptIdx response provider",
     ],
     records: &["results.results[]"],
     text: &["response.output"],
@@ -132,12 +132,7 @@ static PROMPTFOO: Columns = Columns {
 };
 
 static BFCL: Columns = Columns {
-    marks: &[&[
-        ("id", ""),
-        ("result", ""),
-        ("output_token_count", ""),
-        ("latency", ""),
-    ]],
+    marks: &["id result output_token_count latency"],
     text: &["result"],
     reasoning: &["reasoning_content"],
     id: &["id"],
@@ -146,7 +141,7 @@ static BFCL: Columns = Columns {
 };
 
 static MT_BENCH: Columns = Columns {
-    marks: &[&[("question_id", ""), ("choices[0].turns", "")]],
+    marks: &["question_id choices[0].turns"],
     records: &["choices[]"],
     text: &["turns[]"],
     of_all: &["model_id"],
@@ -154,22 +149,14 @@ static MT_BENCH: Columns = Columns {
 };
 
 static OPENAI_EVALS: Columns = Columns {
-    marks: &[
-        &[("run_id", ""), ("event_id", ""), ("sample_id", "")],
-        &[("spec.completion_fns", "")],
-    ],
+    marks: &["run_id event_id sample_id", "spec.completion_fns"],
     text: &["data.sampled[]"],
     time: &["created_at"],
     ..NONE
 };
 
 static LLM: Columns = Columns {
-    marks: &[&[
-        ("response", ""),
-        ("conversation_id", ""),
-        ("datetime_utc", ""),
-        ("model", ""),
-    ]],
+    marks: &["response conversation_id datetime_utc model"],
     text: &["response"],
     finish: &[
         "response_json.finish_reason",
@@ -185,13 +172,13 @@ static LLM: Columns = Columns {
 };
 
 static WHISPER: Columns = Columns {
-    marks: &[&[("text", ""), ("segments[0].start", "")]],
+    marks: &["text segments[0].start"],
     text: &["text"],
     ..NONE
 };
 
 static LANGCHAIN: Columns = Columns {
-    marks: &[&[("generations[0][0]", "")]],
+    marks: &["generations[0][0]"],
     records: &["generations[][]"],
     text: &["text"],
     reasoning: &["message.kwargs.additional_kwargs.reasoning_content"],
@@ -207,7 +194,7 @@ static LANGCHAIN: Columns = Columns {
 };
 
 static KOBOLD: Columns = Columns {
-    marks: &[&[("results[0].text", "")]],
+    marks: &["results[0].text"],
     records: &["results[]"],
     text: &["text"],
     finish: &["finish_reason"],

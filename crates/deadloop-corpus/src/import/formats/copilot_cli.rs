@@ -7,21 +7,16 @@ use serde_json::Value;
 
 use crate::Body;
 use crate::import::conversation::written;
-use crate::import::cut::Record;
-use crate::import::reader::{Out, Reader, keep, known_entry};
-use crate::import::run::{Session, Turn, Usage};
+use crate::import::reader::{Out, keep_field, known_entry};
+use crate::import::run::{OneRun, Session, Turn, Usage};
 use crate::import::spans::words;
 use crate::import::take::{self, Object};
-use crate::import::time::millis;
 use crate::transcript::wire::WireFault;
 
 known_entry! { Copilot = known, "copilot-cli", "sessions of GitHub Copilot CLI: events.jsonl"; }
 
 fn known(object: &Object) -> bool {
-    let kind = object
-        .get("type")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
+    let kind = take::word(object, "type");
     let named = ["session.", "assistant.", "tool.execution_", "user.message"];
     let named = named.iter().any(|begin| kind.starts_with(begin));
     named && object.get("data").is_some_and(Value::is_object)
@@ -35,25 +30,21 @@ struct Copilot {
     asked: HashSet<String>,
 }
 
-impl Reader for Copilot {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
-        let place = record.place.clone();
-        let mut line = record.object()?;
-        let kind = take::string(&mut line, "type")?
-            .ok_or_else(|| take::missing("type", "an event of a session"))?;
-        let stamp = take::any(&mut line, "timestamp").as_ref().and_then(millis);
-        let t_ms = self.session.clock.since(stamp);
-        let mut data = take::object(&mut line, "data")?.unwrap_or_default();
-        self.event(&kind, &mut data, t_ms, out)?;
-        take::away(&mut line, "id parentId");
-        out.losses.rest("data", &data);
-        out.losses.rest("[]", &line);
-        self.session.at(place);
-        Ok(())
+impl OneRun for Copilot {
+    fn session(&mut self) -> &mut Session {
+        &mut self.session
     }
 
-    fn end(&mut self, out: &mut Out) {
-        self.session.end(out);
+    fn record(&mut self, line: &mut Object, out: &mut Out) -> Result<(), WireFault> {
+        let kind = take::string(line, "type")?
+            .ok_or_else(|| take::missing("type", "an event of a session"))?;
+        let stamp = take::any(line, "timestamp");
+        let t_ms = self.session.clock.at(stamp.as_ref());
+        let mut data = take::object(line, "data")?.unwrap_or_default();
+        self.event(&kind, &mut data, t_ms, out)?;
+        take::away(line, "id parentId");
+        out.losses.rest("data", &data);
+        Ok(())
     }
 }
 
@@ -111,11 +102,7 @@ impl Copilot {
         let session = &mut self.session;
         session.id = take::label(data, "sessionId").or(session.id.take());
         session.model = take::string(data, "selectedModel")?.or(session.model.take());
-        keep(
-            &mut session.about,
-            "version",
-            take::any(data, "copilotVersion"),
-        );
+        keep_field(&mut session.about, "version", data, "copilotVersion");
         take::away(data, "version producer startTime context");
         Ok(())
     }
@@ -142,9 +129,7 @@ impl Copilot {
             self.session.run.act(Body::Reasoning(thought), t_ms);
         }
         let text = take::string(data, "content")?.unwrap_or_default();
-        for (side, text) in crate::think::split_think(&text, out.options.think.clone()) {
-            self.session.run.act(side.body(text), t_ms);
-        }
+        self.session.run.say(&text, t_ms, out);
         for request in take::list(data, "toolRequests")?.unwrap_or_default() {
             let mut request = take::as_object("toolRequests[]", request)?;
             let id = take::label(&mut request, "toolCallId");

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::import::log::{About, Is, LINES, Log, NOTHING, Reading, Rule};
 use crate::import::paths;
-use crate::import::reader::{Foreign, Out, entries};
+use crate::import::reader::{Out, entries};
 use crate::import::take::Object;
 
 entries! { Reading;
@@ -187,7 +187,7 @@ const LLM_RUNS: &str = "SELECT coalesce(conversation_id, id) AS session FROM res
     GROUP BY 1 ORDER BY min(datetime_utc), 1";
 
 static CRUSH: Log = Log {
-    marks: &[&[("session", ""), ("role", ""), ("parts", "")]],
+    marks: &["session role parts"],
     shape: Some(crush),
     about: About {
         id: &["session"],
@@ -197,7 +197,7 @@ static CRUSH: Log = Log {
         beside: "title finish",
         ..NOTHING
     },
-    rules: &[Rule::of(&[("role", "")], Is::Message(""))],
+    rules: &[Rule::of("role", Is::Message(""))],
     ..LINES
 };
 
@@ -243,7 +243,7 @@ fn say(object: &mut Object, blocks: Vec<Value>) {
 }
 
 static CURSOR: Log = Log {
-    marks: &[&[("session", ""), ("bubble.type", "")]],
+    marks: &["session bubble.type"],
     shape: Some(cursor),
     about: About {
         id: &["session"],
@@ -254,17 +254,14 @@ static CURSOR: Log = Log {
         ..NOTHING
     },
     rules: &[
-        Rule::of(&[("bubble.type", "1")], Is::User("bubble.text")),
+        Rule::of("bubble.type=1", Is::User("bubble.text")),
         Rule::of(
-            &[("bubble.type", "2"), ("bubble.thinking.text", "")],
+            "bubble.type=2 bubble.thinking.text",
             Is::Thought("bubble.thinking.text"),
         ),
+        Rule::of("bubble.type=2 bubble.text", Is::Answer("bubble.text")),
         Rule::of(
-            &[("bubble.type", "2"), ("bubble.text", "")],
-            Is::Answer("bubble.text"),
-        ),
-        Rule::of(
-            &[("bubble.type", "2"), ("bubble.toolFormerData.name", "")],
+            "bubble.type=2 bubble.toolFormerData.name",
             Is::call(
                 "bubble.toolFormerData.toolCallId",
                 "bubble.toolFormerData.name",
@@ -272,10 +269,7 @@ static CURSOR: Log = Log {
             ),
         ),
         Rule::of(
-            &[
-                ("bubble.type", "2"),
-                ("bubble.toolFormerData.status", "completed|error"),
-            ],
+            "bubble.type=2 bubble.toolFormerData.status=completed|error",
             Is::result(
                 "bubble.toolFormerData.toolCallId",
                 &[
@@ -302,7 +296,7 @@ fn cursor(object: &mut Object, _: &mut Out) {
 }
 
 static LLM_DB: Log = Log {
-    marks: &[&[("session", ""), ("datetime_utc", "")]],
+    marks: &["session datetime_utc"],
     records: &["messages[]"],
     shape: Some(llm),
     about: About {
@@ -317,7 +311,7 @@ static LLM_DB: Log = Log {
         usage: &["usage"],
         beside: "raw response_json id conversation_id input_tokens output_tokens",
     },
-    rules: &[Rule::of(&[("role", "")], Is::Message(""))],
+    rules: &[Rule::of("role", Is::Message(""))],
     ..LINES
 };
 

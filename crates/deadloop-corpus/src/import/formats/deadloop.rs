@@ -47,8 +47,7 @@ impl Reader for Own {
         if matches!(record.content, Content::Done) {
             return self.0.take(record, out);
         }
-        let place = record.place.clone();
-        let object = record.object()?;
+        let (place, object) = record.placed()?;
         if (FAMILY.knows)(&object) {
             return self.0.object(object, &place, out);
         }

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::import::log::{About, Is, LINES, Log, NOTHING, Reading, Rule};
 use crate::import::paths;
-use crate::import::reader::{Foreign, Out, entries};
+use crate::import::reader::{Out, entries};
 use crate::import::take::Object;
 
 entries! { Reading;
@@ -24,7 +24,7 @@ entries! { Reading;
 }
 
 static CHATGPT: Log = Log {
-    marks: &[&[("mapping", ""), ("current_node", "")]],
+    marks: &["mapping current_node"],
     records: &["chain[]"],
     whole: true,
     shape: Some(chatgpt),
@@ -38,10 +38,10 @@ static CHATGPT: Log = Log {
     },
     rules: &[
         Rule::of(
-            &[("role", "assistant"), ("kind", "code")],
+            "role=assistant kind=code",
             Is::call("call", "recipient", "content"),
         ),
-        Rule::of(&[("role", ""), ("kind", "said")], Is::Message("")),
+        Rule::of("role kind=said", Is::Message("")),
     ],
     ..LINES
 };
@@ -100,7 +100,7 @@ fn chatgpt(object: &mut Object, out: &mut Out) {
 }
 
 static CLAUDE_AI: Log = Log {
-    marks: &[&[("uuid", ""), ("chat_messages", "")]],
+    marks: &["uuid chat_messages"],
     records: &["chat_messages[]"],
     whole: true,
     shape: Some(claude_ai),
@@ -111,7 +111,7 @@ static CLAUDE_AI: Log = Log {
         beside: "updated_at account uuid parent_message_uuid index",
         ..NOTHING
     },
-    rules: &[Rule::of(&[("sender", "human|assistant")], Is::Message(""))],
+    rules: &[Rule::of("sender=human|assistant", Is::Message(""))],
     ..LINES
 };
 
@@ -135,7 +135,7 @@ fn claude_ai(object: &mut Object, _: &mut Out) {
 }
 
 static LM_STUDIO: Log = Log {
-    marks: &[&[("messages[0].versions", "")]],
+    marks: &["messages[0].versions"],
     records: &["chain[]"],
     whole: true,
     shape: Some(lm_studio),
@@ -145,7 +145,7 @@ static LM_STUDIO: Log = Log {
         beside: "createdAt",
         ..NOTHING
     },
-    rules: &[Rule::of(&[("role", "")], Is::Message(""))],
+    rules: &[Rule::of("role", Is::Message(""))],
     ..LINES
 };
 
@@ -204,8 +204,8 @@ fn lm_studio(object: &mut Object, out: &mut Out) {
 
 static OPEN_WEBUI: Log = Log {
     marks: &[
-        &[("chat.history.messages", "")],
-        &[("history.messages", ""), ("history.currentId", "")],
+        "chat.history.messages",
+        "history.messages history.currentId",
     ],
     records: &["chain[]"],
     whole: true,
@@ -218,7 +218,7 @@ static OPEN_WEBUI: Log = Log {
         beside: "parentId childrenIds modelName modelIdx done user_id chat.messages chat.id models updated_at created_at",
         ..NOTHING
     },
-    rules: &[Rule::of(&[("role", "")], Is::Message(""))],
+    rules: &[Rule::of("role", Is::Message(""))],
     ..LINES
 };
 
@@ -262,10 +262,7 @@ fn details(content: &str) -> Option<(String, String)> {
 }
 
 static SILLYTAVERN: Log = Log {
-    marks: &[
-        &[("is_user", ""), ("mes", "")],
-        &[("character_name", ""), ("user_name", "")],
-    ],
+    marks: &["is_user mes", "character_name user_name"],
     shape: Some(sillytavern),
     about: About {
         model: &["extra.model"],
@@ -274,8 +271,8 @@ static SILLYTAVERN: Log = Log {
         ..NOTHING
     },
     rules: &[
-        Rule::of(&[("character_name", ""), ("mes", "!")], Is::About),
-        Rule::of(&[("role", ""), ("mes", "")], Is::Message("")),
+        Rule::of("character_name !mes", Is::About),
+        Rule::of("role mes", Is::Message("")),
     ],
     ..LINES
 };

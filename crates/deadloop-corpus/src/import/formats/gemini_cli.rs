@@ -7,35 +7,22 @@ use serde_json::Value;
 
 use crate::import::conversation::Conversation;
 use crate::import::cut::Record;
-use crate::import::head::{Certainty, Head};
-use crate::import::reader::{Foreign, Out, Reader};
+use crate::import::reader::{Out, Reader, known_entry};
 use crate::import::run::{Turn, Usage, more};
 use crate::import::take::{self, Object};
-use crate::import::time::{EventClock, millis};
+use crate::import::time::EventClock;
 use crate::transcript::wire::{WireFault, kind};
 use crate::{Body, Place, RecordedEvent};
 
-pub(crate) const ENTRY: Foreign = Foreign {
-    name: "gemini-cli",
-    help: "chats of Gemini CLI: session-*.json and .jsonl, checkpoints, logs.json",
-    knows,
-    shape: None,
-    whole_folder: false,
-    reader: || Box::<GeminiCli>::default(),
-};
+known_entry! { GeminiCli = known, "gemini-cli", "chats of Gemini CLI: session-*.json and .jsonl, checkpoints, logs.json"; }
 
-fn knows(head: &Head) -> Certainty {
-    let session = |object: &Object| {
-        let log = object.contains_key("messageId") && object.contains_key("message");
-        object.contains_key("sessionId") && (object.contains_key("projectHash") || log)
-    };
+fn known(object: &Object) -> bool {
+    let log = object.contains_key("messageId") && object.contains_key("message");
+    let session = object.contains_key("sessionId") && (object.contains_key("projectHash") || log);
     let content = |object: &Object| object.contains_key("role") && object.contains_key("parts");
-    let history = |object: &Object| {
-        let history = object.get("history").and_then(Value::as_array);
-        history.is_some_and(|all| all.iter().filter_map(Value::as_object).any(content))
-    };
-    Certainty::Certain
-        .when(head.any(|object| session(object) || content(object) || history(object)))
+    let history = object.get("history").and_then(Value::as_array);
+    let content_in = |all: &Vec<Value>| all.iter().filter_map(Value::as_object).any(content);
+    session || content(object) || history.is_some_and(content_in)
 }
 
 /// The one chat of a file.
@@ -53,8 +40,7 @@ struct GeminiCli {
 
 impl Reader for GeminiCli {
     fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
-        let place = record.place.clone();
-        let mut object = record.object()?;
+        let (place, mut object) = record.placed()?;
         self.record(&mut object, out)?;
         out.losses.rest("", &object);
         self.place.get_or_insert(place);
@@ -176,9 +162,7 @@ impl GeminiCli {
             .and_then(Value::as_array)
             .is_some_and(Vec::is_empty);
         if !(results && only) {
-            let think = out.options.think.clone();
-            self.contents
-                .message(content, path, None, think, &mut out.losses)?;
+            self.contents.message(content, path, None, out)?;
         }
         self.contents.events.append(&mut calls);
         Ok(())
@@ -234,7 +218,7 @@ fn thoughts(thoughts: &[Value], tokens: Option<u64>, clock: &mut EventClock) -> 
         let field = |name| thought.get(name).and_then(Value::as_str);
         let text = ["subject", "description"].map(|name| field(name).unwrap_or_default());
         RecordedEvent {
-            t_ms: clock.since(thought.get("timestamp").and_then(millis)),
+            t_ms: clock.at(thought.get("timestamp")),
             tokens: tokens.filter(|_| thoughts.len() == 1),
             ..RecordedEvent::of(Body::Reasoning(text.join("\n").trim().to_owned()))
         }
@@ -258,8 +242,7 @@ fn said(
     out: &mut Out,
 ) -> Option<String> {
     let stamp = take::any(&mut message, "timestamp");
-    let stamp = stamp.as_ref().and_then(millis);
-    let t_ms = clock.since(stamp);
+    let t_ms = clock.at(stamp.as_ref());
     let content = text(take::any(&mut message, "content").unwrap_or_default());
     let kind = take::any(&mut message, "type");
     let kind = kind.as_ref().and_then(Value::as_str).unwrap_or_default();
@@ -286,11 +269,8 @@ fn said(
         });
     }
     for call in items(&mut message, "toolCalls") {
-        let t_ms = clock.since(call.get("timestamp").and_then(millis));
-        events.extend(called(&call).map(|body| RecordedEvent {
-            t_ms,
-            ..RecordedEvent::of(body)
-        }));
+        let t_ms = clock.at(call.get("timestamp"));
+        events.extend(called(&call).map(|body| RecordedEvent::at(body, t_ms)));
     }
     let model = match take::any(&mut message, "model") {
         Some(Value::String(model)) => Some(model),

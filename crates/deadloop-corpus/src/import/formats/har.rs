@@ -30,8 +30,7 @@ struct Har;
 
 impl Reader for Har {
     fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
-        let place = record.place.clone();
-        let mut archive = record.object()?;
+        let (place, mut archive) = record.placed()?;
         let entries = paths::all(&mut archive, "log.entries[]");
         if entries.is_empty() {
             return Err(take::missing("log.entries", "at least one exchange"));

@@ -8,23 +8,13 @@ use serde_json::{Map, Value};
 
 use crate::import::conversation::Conversation;
 use crate::import::cut::Record;
-use crate::import::head::Certainty;
-use crate::import::reader::{Foreign, Out, Reader, keep};
+use crate::import::reader::{Out, Reader, head_entry, keep};
 use crate::import::take::{self, Object};
 use crate::transcript::wire::WireFault;
 use crate::{Body, Entry, Place, RecordedEvent};
 
-pub(crate) const ENTRY: Foreign = Foreign {
-    name: "inspect",
-    help: "logs of Inspect AI: .eval archives and .json",
-    knows: |head| {
-        let archive = head.members.iter().any(|name| is_sample(name));
-        Certainty::Certain.when(archive || head.any(known))
-    },
-    shape: None,
-    whole_folder: false,
-    reader: || Box::<Inspect>::default(),
-};
+head_entry! { ENTRY: Inspect = |head| head.members.iter().any(|name| is_sample(name)) || head.any(known), None,
+"inspect", "logs of Inspect AI: .eval archives and .json"; }
 
 fn known(object: &Object) -> bool {
     let eval = object.get("eval").and_then(Value::as_object);
@@ -95,8 +85,7 @@ impl Inspect {
                 continue;
             }
             failed(&mut message);
-            let think = out.options.think.clone();
-            conversation.message(message, "messages[]", None, think, &mut out.losses)?;
+            conversation.message(message, "messages[]", None, out)?;
         }
         let mut sampled = conversation.entry(place);
         let transcript = &mut sampled.transcript;
@@ -108,12 +97,9 @@ impl Inspect {
             .filter(|model| !model.is_empty())
             .or(own)
             .unwrap_or_default();
-        let reason = reason(sample, &mut output)?;
-        transcript.events.extend(reason.map(|reason| {
-            RecordedEvent::of(Body::Finish {
-                reason: Some(reason),
-            })
-        }));
+        let reason = reason(sample, &mut output)?.map(Some);
+        let end = reason.map(|reason| RecordedEvent::of(Body::Finish { reason }));
+        transcript.events.extend(end);
         let meta = &mut transcript.meta;
         keep(meta, "task", self.task.clone());
         keep(meta, "scores", scores(take::any(sample, "scores")));
@@ -164,10 +150,7 @@ fn failed(message: &mut Object) {
     let what = error.get("message").cloned();
     message.remove("error");
     message.insert("is_error".to_owned(), Value::Bool(true));
-    let content = message
-        .get("content")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
+    let content = take::word(message, "content");
     if content.is_empty() {
         message.insert("content".to_owned(), what.unwrap_or_default());
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::import::conversation::Conversation;
 use crate::import::cut::Record;
-use crate::import::reader::{Out, Reader, keep, known_entry};
+use crate::import::reader::{Out, Reader, keep, keep_field, known_entry};
 use crate::import::run::Turn;
 use crate::import::spans::words;
 use crate::import::take::{self, Object};
@@ -33,8 +33,7 @@ struct InterCode;
 
 impl Reader for InterCode {
     fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
-        let place = record.place.clone();
-        let object = record.object()?;
+        let (place, object) = record.placed()?;
         let several: Vec<(String, Value)> = if is_run(&object) {
             vec![(String::new(), Value::Object(object))]
         } else {
@@ -77,11 +76,7 @@ fn one(mut run: Object, number: String, place: &Place, out: &mut Out) -> Result<
     }
     keep(&mut transcript.meta, "env", Some(environment.into()));
     keep(&mut transcript.meta, "max_turns", most.map(Value::from));
-    keep(
-        &mut transcript.meta,
-        "reward",
-        take::any(&mut summary, "max_reward"),
-    );
+    keep_field(&mut transcript.meta, "reward", &mut summary, "max_reward");
     out.losses.rest("turn_history", &history);
     out.losses.rest("summary", &summary);
     out.losses.rest("", &run);

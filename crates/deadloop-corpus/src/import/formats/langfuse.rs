@@ -32,8 +32,7 @@ struct Langfuse {
 
 impl Reader for Langfuse {
     fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
-        let place = record.place.clone();
-        let mut object = record.object()?;
+        let (place, mut object) = record.placed()?;
         let Some(all) = take::list(&mut object, "observations")? else {
             return self.observation(object, &place, None, out);
         };

@@ -28,8 +28,7 @@ struct LangSmith {
 
 impl Reader for LangSmith {
     fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
-        let place = record.place.clone();
-        let object = record.object()?;
+        let (place, object) = record.placed()?;
         // Runs in runs are taken one after the other: however deep they are, no stack is.
         let mut open = vec![object];
         while let Some(mut run) = open.pop() {
@@ -106,11 +105,8 @@ fn model(span: &mut Span, run: &mut Object, inputs: Option<Value>, outputs: Opti
     if span.usage == Usage::default() {
         span.usage = Usage::taken(run);
     }
-    let choice = outputs
-        .get("choices")
-        .and_then(|choices| choices.get(0))
-        .cloned();
-    if let Some(choice) = choice {
+    let choices = outputs.get("choices");
+    if let Some(choice) = choices.and_then(|choices| choices.get(0)).cloned() {
         let reason = choice.get("finish_reason").and_then(Value::as_str);
         span.reason = reason.map(str::to_owned);
         span.output

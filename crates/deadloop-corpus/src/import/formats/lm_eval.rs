@@ -14,7 +14,6 @@ use crate::import::conversation::group_of;
 use crate::import::cut::Record;
 use crate::import::reader::{Out, Reader, entry, keep, known_entry};
 use crate::import::take::{self, Object};
-use crate::think::split_think;
 use crate::transcript::wire::WireFault;
 
 known_entry! { LmEval = known, "lm-eval", "samples of lm-evaluation-harness: doc_id, arguments, resps"; }
@@ -31,8 +30,7 @@ struct LmEval {
 
 impl Reader for LmEval {
     fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
-        let place = record.place.clone();
-        let mut object = record.object()?;
+        let (place, mut object) = record.placed()?;
         let id = take::any(&mut object, "doc_id");
         let id = match id.ok_or_else(|| take::missing("doc_id", "a number"))? {
             Value::String(id) => id,
@@ -54,8 +52,7 @@ impl Reader for LmEval {
         let several = texts.len() > 1;
         let scores = scores(&mut object)?;
         for (number, (request, text)) in texts.into_iter().enumerate() {
-            let pieces = split_think(&text, out.options.think.clone()).into_iter();
-            let events = pieces.map(|(side, text)| RecordedEvent::of(side.body(text)));
+            let events = out.said(&text).map(RecordedEvent::of);
             let mut entry = entry(place.clone(), events.collect());
             let transcript = &mut entry.transcript;
             transcript.id = format!("{}/{id}", out.stem());

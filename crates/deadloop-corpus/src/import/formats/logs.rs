@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::import::head::Certainty;
 use crate::import::log::{About, Is, LINES, Log, NOTHING, Reading, Rule};
-use crate::import::reader::{Foreign, Out, entries};
+use crate::import::reader::{Out, entries};
 use crate::import::spans;
 use crate::import::take::Object;
 
@@ -19,33 +19,21 @@ entries! { Reading;
 }
 
 static MESSAGES: Log = Log {
-    marks: &[&[
-        ("role", "user|assistant|system|developer|tool"),
-        ("content", ""),
-        ("type", "!"),
-        ("created", "!"),
-        ("timestamp", "!"),
-    ]],
+    marks: &["role=user|assistant|system|developer|tool content !type !created !timestamp"],
     sure: Certainty::Likely,
     about: About {
         model: &["model"],
         reason: &["finish_reason", "stop_reason"],
         ..NOTHING
     },
-    rules: &[Rule::of(&[("role", "")], Is::Message(""))],
+    rules: &[Rule::of("role", Is::Message(""))],
     ..LINES
 };
 
 static LANGGRAPH: Log = Log {
     marks: &[
-        &[
-            ("messages[0].type", "human|ai|system"),
-            ("messages[0].content", ""),
-        ],
-        &[
-            ("messages[1].type", "human|ai|system"),
-            ("messages[1].content", ""),
-        ],
+        "messages[0].type=human|ai|system messages[0].content",
+        "messages[1].type=human|ai|system messages[1].content",
     ],
     records: &["messages[]"],
     whole: true,
@@ -60,7 +48,7 @@ static LANGGRAPH: Log = Log {
         ],
         ..NOTHING
     },
-    rules: &[Rule::of(&[("role", "")], Is::Message(""))],
+    rules: &[Rule::of("role", Is::Message(""))],
     ..LINES
 };
 

@@ -4,13 +4,11 @@
 
 use serde_json::Value;
 
-use crate::import::conversation::Conversation;
 use crate::import::cut::Record;
-use crate::import::reader::{Out, Reader, keep, known_entry};
-use crate::import::run::{Turn, Usage, more};
+use crate::import::reader::{Out, Reader, keep_field, known_entry};
+use crate::import::run::{Session, Turn, Usage, more};
 use crate::import::spans::words;
 use crate::import::take::{self, Object};
-use crate::import::time::{EventClock, millis};
 use crate::transcript::wire::WireFault;
 use crate::{Body, Place};
 
@@ -29,32 +27,31 @@ fn known(object: &Object) -> bool {
 /// Holds the session of a database whose rows are being read.
 #[derive(Default)]
 struct OpenCode {
-    open: Option<(Place, Object, Session)>,
+    open: Option<Told>,
 }
 
 impl Reader for OpenCode {
     fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
-        let place = record.place.clone();
-        let mut object = record.object()?;
+        let (place, mut object) = record.placed()?;
         if let Some(id) = object.get("session").cloned() {
             return self.row(id, object, place, out);
         }
-        let mut session = Session::default();
-        let messages = take::list(&mut object, "messages")?;
-        let messages = messages.ok_or_else(|| take::missing("messages", "a list of messages"))?;
+        let mut told = Told::default();
+        told.session.at(place);
+        let messages = take::need_list(&mut object, "messages", "a list of messages")?;
         for message in messages {
             let message = take::as_object("messages[]", message)?;
-            session.message(message, out)?;
+            told.message(message, out)?;
         }
-        let info = take::object(&mut object, "info")?.unwrap_or_default();
+        told.info = take::object(&mut object, "info")?.unwrap_or_default();
         out.losses.rest("", &object);
-        session.whole(info, place, out);
+        told.whole(out);
         Ok(())
     }
 
     fn end(&mut self, out: &mut Out) {
-        if let Some((place, info, session)) = self.open.take() {
-            session.whole(info, place, out);
+        if let Some(told) = self.open.take() {
+            told.whole(out);
         }
     }
 }
@@ -71,7 +68,7 @@ impl OpenCode {
         let same = self
             .open
             .as_ref()
-            .is_some_and(|(_, info, _)| info.get("id") == Some(&id));
+            .is_some_and(|told| told.info.get("id") == Some(&id));
         if !same {
             self.end(out);
         }
@@ -79,50 +76,40 @@ impl OpenCode {
             out.pass("(a session without messages)");
             return Ok(());
         }
-        let mut info = Object::new();
+        let told = self.open.get_or_insert_default();
+        told.session.at(place);
         for (theirs, ours) in [
             ("session", "id"),
             ("title", "title"),
             ("version", "version"),
             ("directory", "directory"),
         ] {
-            info.extend(row.remove(theirs).map(|value| (ours.to_owned(), value)));
+            keep_field(&mut told.info, ours, &mut row, theirs);
         }
-        let new = || (place, info, Session::default());
-        let (_, _, session) = self.open.get_or_insert_with(new);
-        session.message(row, out)
+        told.message(row, out)
     }
 }
 
+/// A session, and what is said of it.
 #[derive(Default)]
-struct Session {
-    run: Conversation,
-    clock: EventClock,
-    model: String,
-    reason: Option<String>,
+struct Told {
+    session: Session,
+    info: Object,
 }
 
-impl Session {
-    /// The session goes out with what is said of it.
-    fn whole(mut self, mut info: Object, place: Place, out: &mut Out) {
-        self.run.finish(self.reason.take());
-        let mut entry = self.run.entry(place);
-        entry.transcript.model = self.model;
-        let id = take::label(&mut info, "id");
-        entry.transcript.id = id.unwrap_or_else(|| out.stem().to_owned());
+impl Told {
+    /// The session goes out.
+    fn whole(mut self, out: &mut Out) {
+        self.session.id = take::label(&mut self.info, "id");
         for (theirs, ours) in [
             ("title", "title"),
             ("version", "version"),
             ("directory", "cwd"),
         ] {
-            keep(
-                &mut entry.transcript.meta,
-                ours,
-                take::any(&mut info, theirs),
-            );
+            keep_field(&mut self.session.about, ours, &mut self.info, theirs);
         }
-        out.losses.rest("info", &info);
-        out.emit(entry);
+        out.losses.rest("info", &self.info);
+        self.session.end(out);
     }
 
     fn message(&mut self, mut message: Object, out: &mut Out) -> Result<(), WireFault> {
@@ -130,23 +117,23 @@ impl Session {
         let role = take::string(&mut info, "role")?
             .ok_or_else(|| take::missing("role", "user or assistant"))?;
         let time = take::object(&mut info, "time")?.unwrap_or_default();
-        let t_ms = self.clock.since(time.get("created").and_then(millis));
+        let t_ms = self.session.clock.at(time.get("created"));
         let agent = take::string(&mut info, "agent")?.or(take::string(&mut info, "mode")?);
         if let Some(model) = take::string(&mut info, "modelID")? {
-            self.model = model;
+            self.session.model = Some(model);
         }
         let parts = take::list(&mut message, "parts")?.unwrap_or_default();
         if role != "assistant" {
             self.told(parts, t_ms, out)?;
         } else {
             for prompt in take::list(&mut info, "system")?.unwrap_or_default() {
-                self.run.system(&words(Some(prompt)), t_ms);
+                self.session.run.system(&words(Some(prompt)), t_ms);
             }
             for part in parts {
                 let part = take::as_object("parts[]", part)?;
                 self.part(part, (agent.as_deref(), t_ms), out)?;
             }
-            self.reason = match take::any(&mut info, "error") {
+            self.session.reason = match take::any(&mut info, "error") {
                 Some(error)
                     if error.get("name").and_then(Value::as_str) == Some("MessageAbortedError") =>
                 {
@@ -177,8 +164,8 @@ impl Session {
             let mut part = take::as_object("parts[]", part)?;
             let made = take::any(&mut part, "synthetic") == Some(Value::Bool(true));
             match take::string(&mut part, "text")? {
-                Some(text) if made => self.run.system(&text, t_ms),
-                Some(text) => self.run.user(text, t_ms),
+                Some(text) if made => self.session.run.system(&text, t_ms),
+                Some(text) => self.session.run.user(text, t_ms),
                 None => {
                     let kind = take::string(&mut part, "type")?.unwrap_or_default();
                     out.losses.add(&format!("messages[].parts[] ({kind})"));
@@ -195,31 +182,26 @@ impl Session {
         out: &mut Out,
     ) -> Result<(), WireFault> {
         let time = take::object(&mut part, "time")?.unwrap_or_default();
-        let own = self
-            .clock
-            .since(time.get("start").and_then(millis))
-            .or(t_ms);
+        let own = self.session.clock.at(time.get("start")).or(t_ms);
         let kind = take::string(&mut part, "type")?.unwrap_or_default();
         match kind.as_str() {
-            "step-start" => self.run.turn(Turn {
+            "step-start" => self.session.run.turn(Turn {
                 agent: agent.map(str::to_owned),
                 t_ms,
                 ..Turn::default()
             }),
             "step-finish" => {
                 let tokens = take::object(&mut part, "tokens")?.unwrap_or_default();
-                self.run.used(usage(&tokens));
+                self.session.run.used(usage(&tokens));
                 take::away(&mut part, "cost reason");
             }
             "reasoning" => {
                 let text = take::string(&mut part, "text")?.unwrap_or_default();
-                self.run.act(Body::Reasoning(text), own);
+                self.session.run.act(Body::Reasoning(text), own);
             }
             "text" => {
                 let text = take::string(&mut part, "text")?.unwrap_or_default();
-                for (side, text) in crate::think::split_think(&text, out.options.think.clone()) {
-                    self.run.act(side.body(text), own);
-                }
+                self.session.run.say(&text, own, out);
             }
             "tool" => self.tool(&mut part, t_ms)?,
             other => {
@@ -241,14 +223,14 @@ impl Session {
         let name = take::string(part, "tool")?;
         let mut state = take::object(part, "state")?.unwrap_or_default();
         let time = take::object(&mut state, "time")?.unwrap_or_default();
-        let mut at = |name: &str| self.clock.since(time.get(name).and_then(millis)).or(t_ms);
+        let mut at = |name: &str| self.session.clock.at(time.get(name)).or(t_ms);
         let (began, ended) = (at("start"), at("end"));
         let call = Body::ToolCall {
             id: id.clone(),
             name: name.ok_or_else(|| take::missing("tool", "the name of a tool"))?,
             arguments: take::any(&mut state, "input").unwrap_or_default(),
         };
-        self.run.act(call, began);
+        self.session.run.act(call, began);
         let status = take::string(&mut state, "status")?.unwrap_or_default();
         let (content, error) = match status.as_str() {
             "completed" => (take::any(&mut state, "output"), false),
@@ -262,7 +244,7 @@ impl Session {
             error: Some(error),
         };
         // A step goes on after the results of its calls.
-        self.run.events.push(crate::RecordedEvent {
+        self.session.run.events.push(crate::RecordedEvent {
             t_ms: ended,
             ..crate::RecordedEvent::of(body)
         });

@@ -7,13 +7,10 @@ use serde_json::{Value, json};
 
 use crate::Body;
 use crate::import::conversation::written;
-use crate::import::cut::Record;
 use crate::import::head::{Certainty, Head};
-use crate::import::reader::{Foreign, Out, Reader};
-use crate::import::run::{Session, Turn, Usage};
+use crate::import::reader::{Foreign, Out};
+use crate::import::run::{OneRun, Session, Turn, Usage};
 use crate::import::take::{self, Object};
-use crate::import::time::millis;
-use crate::think::split_think;
 use crate::transcript::wire::WireFault;
 
 pub(crate) const ENTRY: Foreign = Foreign {
@@ -42,35 +39,16 @@ struct OpenHands {
     response: Option<String>,
 }
 
-impl Reader for OpenHands {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
-        let place = record.place.clone();
-        let mut object = record.object()?;
-        self.event(&mut object, out)?;
-        out.losses.rest("[]", &object);
-        self.session.at(place);
-        Ok(())
+impl OneRun for OpenHands {
+    fn session(&mut self) -> &mut Session {
+        &mut self.session
     }
 
-    fn end(&mut self, out: &mut Out) {
-        self.session.end(out);
-    }
-}
-
-/// What an event says: who, what, and when.
-struct Said {
-    bodies: Vec<Body>,
-    /// The response of the model that it was read from.
-    response: Option<String>,
-    usage: Usage,
-}
-
-impl OpenHands {
-    fn event(&mut self, event: &mut Object, out: &mut Out) -> Result<(), WireFault> {
-        let stamp = take::any(event, "timestamp").as_ref().and_then(millis);
+    fn record(&mut self, event: &mut Object, out: &mut Out) -> Result<(), WireFault> {
+        let stamp = take::any(event, "timestamp");
         let source = take::string(event, "source")?.unwrap_or_default();
         take::any(event, "id");
-        let t_ms = self.session.clock.since(stamp);
+        let t_ms = self.session.clock.at(stamp.as_ref());
         let said = match take::string(event, "kind")? {
             Some(kind) => self.sdk(&kind, (&source, t_ms), event, out)?,
             None => self.server((&source, t_ms), event, out)?,
@@ -90,7 +68,17 @@ impl OpenHands {
         }
         Ok(())
     }
+}
 
+/// What an event says: who, what, and when.
+struct Said {
+    bodies: Vec<Body>,
+    /// The response of the model that it was read from.
+    response: Option<String>,
+    usage: Usage,
+}
+
+impl OpenHands {
     /// An event in the server's form.
     fn server(
         &mut self,
@@ -199,7 +187,7 @@ impl OpenHands {
         match action {
             "message" => {
                 let text = take::string(&mut args, "content")?.unwrap_or_default();
-                bodies.extend(split(&text, out));
+                bodies.extend(out.said(&text));
             }
             // A thought that was written down by a call of a tool has a result.
             "think" if id.is_some() => bodies.push(Body::ToolCall {
@@ -211,10 +199,10 @@ impl OpenHands {
                 bodies.extend(thought.map(Body::Reasoning));
             }
             _ => {
-                bodies.extend(thought.iter().flat_map(|text| split(text, out)));
+                bodies.extend(thought.iter().flat_map(|text| out.said(text)));
                 if action == "finish" {
                     let last = take::string(&mut args, "final_thought")?.unwrap_or_default();
-                    bodies.extend(split(&last, out));
+                    bodies.extend(out.said(&last));
                     self.session.reason = Some("finish".to_owned());
                 } else {
                     bodies.push(Body::ToolCall {
@@ -296,7 +284,7 @@ impl OpenHands {
         let mut bodies = Vec::new();
         if source == "agent" {
             bodies.extend(thinking(&mut message)?);
-            bodies.extend(split(&text, out));
+            bodies.extend(out.said(&text));
         } else {
             self.session.run.user(text, t_ms);
         }
@@ -314,7 +302,7 @@ fn action(
 ) -> Result<Vec<Body>, WireFault> {
     let mut bodies = Vec::from_iter(thinking(event)?);
     let thought = words(take::any(event, "thought"));
-    bodies.extend(split(&thought, out));
+    bodies.extend(out.said(&thought));
     let mut call = take::object(event, "tool_call")?.unwrap_or_default();
     let arguments = take::any(&mut call, "arguments").map(written);
     for repeated in ["id", "name"] {
@@ -378,11 +366,6 @@ fn reasoning(response: &Object) -> Option<Body> {
     let choices = response.get("choices")?;
     let text = choices.get(0)?.get("message")?.get("reasoning_content")?;
     Some(Body::Reasoning(text.as_str()?.to_owned()))
-}
-
-fn split(text: &str, out: &Out) -> Vec<Body> {
-    let pieces = split_think(text, out.options.think.clone()).into_iter();
-    pieces.map(|(side, text)| side.body(text)).collect()
 }
 
 /// The text of a text or of blocks.

@@ -77,8 +77,7 @@ struct OpenTelemetry {
 
 impl Reader for OpenTelemetry {
     fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
-        let place = record.place.clone();
-        let mut object = record.object()?;
+        let (place, mut object) = record.placed()?;
         let whole = ["resourceSpans", "data"].iter();
         let whole = whole.filter(|name| object.contains_key(**name)).count() > 0;
         if !whole {
@@ -277,10 +276,8 @@ fn events(span: &mut Object, about: &mut Object) {
         {
             fields.extend(body);
         }
-        let role = name
-            .strip_prefix("gen_ai.")
-            .and_then(|n| n.strip_suffix(".message"));
-        if let Some(role) = role {
+        let own = name.strip_prefix("gen_ai.");
+        if let Some(role) = own.and_then(|own| own.strip_suffix(".message")) {
             fields.entry("role").or_insert_with(|| role.into());
             if let Some(id) = fields.remove("id") {
                 fields.insert("tool_call_id".to_owned(), id);
@@ -290,14 +287,11 @@ fn events(span: &mut Object, about: &mut Object) {
             output.push(Value::Object(fields));
         } else {
             // One event with all of them, or with the two texts of older instrumentations.
-            for (theirs, ours) in [
+            let names = [
                 ("gen_ai.prompt", "input.value"),
                 ("gen_ai.completion", "output.value"),
-            ] {
-                if let Some(value) = fields.remove(theirs) {
-                    fields.insert(ours.to_owned(), value);
-                }
-            }
+            ];
+            take::rename(&mut fields, &names);
             about.extend(fields);
         }
     }
@@ -359,15 +353,8 @@ fn used(about: &mut Object) -> Usage {
 fn listed_messages(span: &mut Span, about: &mut Object) -> Vec<String> {
     let system = about.remove("gen_ai.system_instructions").map(inside);
     if let Some(Value::Array(parts)) = system {
-        let fields = [
-            ("role", Value::from("system")),
-            ("parts", Value::Array(parts)),
-        ];
-        let prompt: Object = fields
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), value))
-            .collect();
-        span.input.extend(message(Value::Object(prompt)));
+        let prompt = serde_json::json!({"role": "system", "parts": parts});
+        span.input.extend(message(prompt));
     }
     let mut reasons = Vec::new();
     let input = [
@@ -460,16 +447,12 @@ fn listed(about: &mut Object, name: &str, reasons: &mut Vec<String>) -> Vec<Obje
 /// Fields of names with numbers (`gen_ai.prompt.0.role`), by their number.
 fn numbered(about: &mut Object, name: &str) -> Vec<Value> {
     let begin = format!("{name}.");
-    let names: Vec<String> = about
-        .keys()
-        .filter(|key| key.starts_with(&begin))
-        .cloned()
-        .collect();
+    let names = about.keys().filter(|key| key.starts_with(&begin));
+    let names: Vec<String> = names.cloned().collect();
     let mut found: std::collections::BTreeMap<u64, Object> = std::collections::BTreeMap::new();
     for name in names {
-        let rest = name
-            .strip_prefix(&begin)
-            .and_then(|rest| rest.split_once('.'));
+        let rest = name.strip_prefix(&begin);
+        let rest = rest.and_then(|rest| rest.split_once('.'));
         let Some((Ok(at), field)) = rest.map(|(at, field)| (at.parse(), field)) else {
             continue;
         };

@@ -8,40 +8,19 @@
 use std::collections::HashMap;
 
 use crate::import::conversation::group_of;
-use crate::import::cut::{Content, Record, Shape};
-use crate::import::head::Certainty;
-use crate::import::reader::{Foreign, Out, Reader, entry};
+use crate::import::cut::{Record, Shape};
+use crate::import::reader::{Out, Reader, entry, head_entry};
 use crate::import::reasons::usual;
-use crate::think::split_think;
 use crate::transcript::wire::WireFault;
 use crate::{Body, Place, RecordedEvent};
 
-pub(crate) const CAPTIONS_ENTRY: Foreign = Foreign {
-    name: "captions",
-    help: "subtitles (.srt, .vtt): the text of all cues is one answer",
-    knows: |head| Certainty::Certain.when(head.text().is_some_and(is_captions)),
-    shape: Some(Shape::Text),
-    whole_folder: false,
-    reader: || Box::new(Captions),
-};
+head_entry! { CAPTIONS_ENTRY: Captions = |head| head.text().is_some_and(is_captions), Some(Shape::Text),
+"captions", "subtitles (.srt, .vtt): the text of all cues is one answer"; }
+head_entry! { VLLM_LOG_ENTRY: VllmLog = |head| head.text().is_some_and(has_output), Some(Shape::Text),
+"vllm-log", "logs of vLLM's server that hold outputs (--enable-log-outputs)"; }
 
-pub(crate) const VLLM_LOG_ENTRY: Foreign = Foreign {
-    name: "vllm-log",
-    help: "logs of vLLM's server that hold outputs (--enable-log-outputs)",
-    knows: |head| {
-        let response = |text: &str| text.lines().any(|line| generated(line).is_some());
-        Certainty::Certain.when(head.text().is_some_and(response))
-    },
-    shape: Some(Shape::Text),
-    whole_folder: false,
-    reader: || Box::new(VllmLog),
-};
-
-fn text_of(record: Record) -> Result<String, WireFault> {
-    match record.content {
-        Content::Text(text) => Ok(text),
-        _ => Err(WireFault::new("JSON", "a text")),
-    }
+fn has_output(text: &str) -> bool {
+    text.lines().any(|line| generated(line).is_some())
 }
 
 fn is_captions(text: &str) -> bool {
@@ -56,12 +35,12 @@ fn is_captions(text: &str) -> bool {
     }
 }
 
+#[derive(Default)]
 struct Captions;
 
 impl Reader for Captions {
     fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
-        let place = record.place.clone();
-        let text = text_of(record)?;
+        let (place, text) = record.text()?;
         let mut said = Vec::new();
         // Lines of a cue stand between its times and an empty line.
         let mut inside = false;
@@ -79,19 +58,18 @@ impl Reader for Captions {
 
 /// A transcript of one answer, called as its file is.
 fn answer(place: Place, text: &str, out: &Out) -> crate::Entry {
-    let pieces = split_think(text, out.options.think.clone()).into_iter();
-    let events = pieces.map(|(side, text)| RecordedEvent::of(side.body(text)));
+    let events = out.said(text).map(RecordedEvent::of);
     let mut made = entry(place, events.collect());
     made.transcript.id = out.stem().to_owned();
     made
 }
 
+#[derive(Default)]
 struct VllmLog;
 
 impl Reader for VllmLog {
     fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
-        let place = record.place.clone();
-        let text = text_of(record)?;
+        let (place, text) = record.text()?;
         let mut prompts: HashMap<&str, String> = HashMap::new();
         for (at, line) in text.lines().enumerate() {
             if let Some((id, rest)) = named(line, "Received request ") {

@@ -54,8 +54,7 @@ impl Reader for Sglang {
             self.end(out);
             return Ok(());
         }
-        let place = record.place.clone();
-        let mut object = record.object()?;
+        let (place, mut object) = record.placed()?;
         let text = take::string(&mut object, "text")?;
         let text = text.ok_or_else(|| take::missing("text", "`text`, a string"))?;
         let mut info = take::object(&mut object, "meta_info")?.unwrap_or_default();

@@ -29,14 +29,12 @@ struct ShareGpt;
 
 impl Reader for ShareGpt {
     fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
-        let place = record.place.clone();
-        let mut object = record.object()?;
+        let (place, mut object) = record.placed()?;
         let mut conversation = Conversation::default();
         for field in MESSAGES {
             for message in take::list(&mut object, field)?.unwrap_or_default() {
                 let message = take::as_object("conversations[]", message)?;
-                let think = out.options.think.clone();
-                conversation.message(message, "conversations[]", None, think, &mut out.losses)?;
+                conversation.message(message, "conversations[]", None, out)?;
             }
         }
         if conversation.turns() == 0 {

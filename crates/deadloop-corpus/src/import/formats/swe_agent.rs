@@ -8,11 +8,10 @@ use serde_json::{Map, Value};
 
 use crate::import::conversation::Conversation;
 use crate::import::cut::{self, Record};
-use crate::import::reader::{Out, Reader, keep, known_entry};
+use crate::import::reader::{Out, Reader, keep, keep_field, known_entry};
 use crate::import::run::Turn;
 use crate::import::take::{self, Object};
-use crate::import::time::{EventClock, millis};
-use crate::think::split_think;
+use crate::import::time::EventClock;
 use crate::transcript::wire::WireFault;
 use crate::{Body, RecordedEvent, Transcript};
 
@@ -34,8 +33,7 @@ struct SweAgent;
 
 impl Reader for SweAgent {
     fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
-        let place = record.place.clone();
-        let mut object = record.object()?;
+        let (place, mut object) = record.placed()?;
         let run = if mini(&object) {
             messages(&mut object, out)?
         } else {
@@ -66,10 +64,8 @@ fn messages(object: &mut Object, out: &mut Out) -> Result<Conversation, WireFaul
         if message.get("role").and_then(Value::as_str) == Some("exit") {
             continue;
         }
-        let stamp = take::any(&mut message, "timestamp")
-            .as_ref()
-            .and_then(millis);
-        let t_ms = clock.since(stamp);
+        let stamp = take::any(&mut message, "timestamp");
+        let t_ms = clock.at(stamp.as_ref());
         extra(&mut message);
         let role = message.get("role").and_then(Value::as_str);
         if role == Some("user") && std::mem::take(&mut asked) {
@@ -79,8 +75,7 @@ fn messages(object: &mut Object, out: &mut Out) -> Result<Conversation, WireFaul
         let command = (role == Some("assistant"))
             .then(|| command(&message))
             .flatten();
-        let think = out.options.think.clone();
-        conversation.message(message, "messages[]", t_ms, think, &mut out.losses)?;
+        conversation.message(message, "messages[]", t_ms, out)?;
         if let Some(command) = command {
             asked = true;
             let call = Body::ToolCall {
@@ -152,8 +147,7 @@ fn steps(object: &mut Object, out: &mut Out) -> Result<Conversation, WireFault> 
         }
     }
     run.user(task(&history).unwrap_or_default(), None);
-    let steps = take::list(object, "trajectory")?;
-    for step in steps.ok_or_else(|| take::missing("trajectory", "a list of steps"))? {
+    for step in take::need_list(object, "trajectory", "a list of steps")? {
         let mut step = take::as_object("trajectory[]", step)?;
         run.turn(Turn::default());
         run.events.extend(events(&mut step, out)?);
@@ -180,8 +174,7 @@ fn events(step: &mut Object, out: &Out) -> Result<Vec<RecordedEvent>, WireFault>
     let thought = take::string(step, "thought")?;
     let response = take::string(step, "response")?.filter(|text| !text.is_empty());
     let text = response.or(thought).unwrap_or_default();
-    let pieces = split_think(&text, out.options.think.clone()).into_iter();
-    events.extend(pieces.map(|(side, text)| RecordedEvent::of(side.body(text))));
+    events.extend(out.said(&text).map(RecordedEvent::of));
     let action = take::string(step, "action")?.unwrap_or_default();
     let observation = take::string(step, "observation")?.unwrap_or_default();
     let seconds = take::any(step, "execution_time");
@@ -234,16 +227,8 @@ fn about(transcript: &mut Transcript, object: &mut Object, out: &mut Out) -> Res
             .events
             .push(RecordedEvent::of(Body::Finish { reason }));
     }
-    keep(
-        &mut transcript.meta,
-        "usage",
-        take::any(&mut info, "model_stats"),
-    );
-    keep(
-        &mut transcript.meta,
-        "environment",
-        take::any(object, "environment"),
-    );
+    keep_field(&mut transcript.meta, "usage", &mut info, "model_stats");
+    keep_field(&mut transcript.meta, "environment", object, "environment");
     let config = match take::any(object, "replay_config") {
         // A configuration, as JSON in a string.
         Some(Value::String(text)) => cut::inside(&text).unwrap_or(Value::Null),

@@ -7,6 +7,8 @@
 //!
 //! Other columns that hold a number, a truth value or a short text are kept in `meta`.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::columns::{Columns, NAMES};
@@ -21,7 +23,6 @@ use crate::import::run::arguments;
 use crate::import::stream::families;
 use crate::import::take::{self, Object};
 use crate::import::{ImportFields, Losses};
-use crate::think::split_think;
 use crate::transcript::wire::WireFault;
 use crate::{Body, Place, RecordedEvent, Transcript};
 
@@ -79,11 +80,7 @@ fn says(object: &Object) -> bool {
         let value = called(object, name).and_then(|name| object.get(name));
         value.is_some_and(|value| value.is_string() || value.is_array())
     };
-    let thought = |name: &&str| {
-        let value = called(object, name).and_then(|name| object.get(name));
-        value.is_some_and(Value::is_string)
-    };
-    NAMES.text.iter().any(text) || NAMES.reasoning.iter().any(thought)
+    NAMES.text.iter().any(text) || says_thought(object)
 }
 
 /// The column that is called so, however it is written.
@@ -103,6 +100,17 @@ fn called<'a>(object: &'a Object, name: &str) -> Option<&'a str> {
         }
     }
     same
+}
+
+/// Takes the column that is called so, where it is not null (that stays), and says how it is written.
+fn take_called<'n>(object: &mut Object, name: &'n str) -> Option<(Cow<'n, str>, Value)> {
+    let column = match called(object, name)? {
+        same if same == name => Cow::Borrowed(name),
+        other => Cow::Owned(other.to_owned()),
+    };
+    object.get(&*column).filter(|value| !value.is_null())?;
+    let value = object.remove(&*column)?;
+    Some((column, value))
 }
 
 /// Whether there is a column of a data set besides `answer` and `text`.
@@ -137,21 +145,52 @@ fn foreign_role(object: &Object) -> Option<&str> {
 
 pub(super) struct Table {
     columns: &'static Columns,
-    /// Names of the columns of the first record that had no text, for the message about it.
+    /// The first record, and the names of its columns, for messages about columns that are not there.
+    first: Option<Place>,
     seen: Vec<String>,
     /// Whether the text that was asked for was somewhere.
     found: bool,
-    first: Option<Place>,
+    /// Options that name a column that no record had so far.
+    unfound: Vec<(&'static str, String)>,
 }
 
 impl Table {
     pub(super) fn of(columns: &'static Columns) -> Self {
         Self {
             columns,
+            first: None,
             seen: Vec::new(),
             found: false,
-            first: None,
+            unfound: Vec::new(),
         }
+    }
+
+    /// Notes which of the columns that options name are there.
+    fn look(&mut self, asked: &ImportFields, object: &Object, place: &Place) {
+        if self.first.is_none() {
+            self.first = Some(place.clone());
+            self.seen = paths::names(object, NAMED);
+            let named = asked.options().into_iter();
+            let named = named.filter_map(|(option, column)| Some((option, column?.clone())));
+            self.unfound = named.collect();
+        }
+        let there = |path: &str| object.contains_key(path) || paths::get(object, path).is_some();
+        self.unfound.retain(|(_, column)| !there(column));
+    }
+
+    /// What to say of a column that an option names and that is nowhere.
+    fn missing(&self, option: &str, column: &str) -> (String, String) {
+        let what = format!(
+            "no column `{column}`; the columns: {}",
+            self.seen.join(", ")
+        );
+        let meant = paths::meant(column, &self.seen);
+        let meant = meant.map(|meant| format!(" (did you mean {meant}?)"));
+        let expected = format!(
+            "the column that {option} names{}",
+            meant.unwrap_or_default()
+        );
+        (what, expected)
     }
 
     fn guesses(&self) -> bool {
@@ -196,6 +235,7 @@ impl Table {
         let mut entry = entry(place.clone(), Vec::new());
         let transcript = &mut entry.transcript;
         let asked = out.options.fields.clone();
+        self.look(&asked, &object, place);
         // What was asked for is taken before anything is guessed.
         let mut own = Parts::asked(&asked, &mut object)?;
         let messages = messages_of(&object).filter(|_| self.guesses() && asked.text.is_none());
@@ -208,9 +248,6 @@ impl Table {
             None => self.texts(&asked, own.text.take(), transcript, &mut object, out)?,
         };
         if !said {
-            if self.seen.is_empty() {
-                self.seen = paths::names(&object, NAMED);
-            }
             let what = match asked.text.as_deref() {
                 Some(text) => format!("[] (no `{text}`)"),
                 None => "[] (no text)".to_owned(),
@@ -241,16 +278,11 @@ impl Table {
         if !self.guesses() {
             return paths::first(object, names);
         }
-        for name in names {
-            let Some(column) = called(object, name).map(str::to_owned) else {
-                continue;
-            };
-            if let Some(value) = take::any(object, &column) {
-                out.guess(option, &column);
-                return Some(value);
-            }
-        }
-        None
+        names.iter().find_map(|name| {
+            let (column, value) = take_called(object, name)?;
+            out.guess(option, &column);
+            Some(value)
+        })
     }
 
     /// Events of the text; false where there is no column for it.
@@ -269,7 +301,6 @@ impl Table {
             transcript.events = turns(texts, out);
             return Ok(there);
         }
-        let empty = asked.text.is_none() && self.has_empty(object);
         let field = asked.text.as_deref().unwrap_or("text");
         let text = self.part(own, self.columns.text, "--text-field", object, out);
         match text {
@@ -277,7 +308,7 @@ impl Table {
                 if self.guesses() {
                     plain(&text)?;
                 }
-                transcript.events = split(&text, out);
+                transcript.events = out.said(&text).map(RecordedEvent::of).collect();
             }
             Some(Value::Array(items)) if items.iter().all(|item| item.get("role").is_some()) => {
                 let mut messages = match object.get("prompt") {
@@ -294,7 +325,11 @@ impl Table {
                 .text
                 .as_deref()
                 .is_some_and(|text| object.contains_key(text)) => {}
-            None if empty || self.guesses() && says_thought(object) => {}
+            None if asked.text.is_none() && self.has_empty(object) => {}
+            // A column that was asked for and never came is a name that was mistyped.
+            None if (asked.text.is_none() || self.found)
+                && self.guesses()
+                && says_thought(object) => {}
             None => return Ok(false),
         }
         Ok(true)
@@ -511,26 +546,30 @@ fn plain(text: &str) -> Result<(), WireFault> {
 
 impl Reader for Table {
     fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
-        let place = record.place.clone();
-        self.first.get_or_insert_with(|| place.clone());
-        let object = record.object()?;
+        let (place, object) = record.placed()?;
         self.records(object, &place, out)
     }
 
     fn end(&mut self, out: &mut Out) {
-        if self.found || self.seen.is_empty() {
+        let Some(first) = self.first.take() else {
+            return;
+        };
+        if self.found {
+            for (option, column) in &self.unfound {
+                let (what, expected) = self.missing(option, column);
+                out.warn(&first, &what, &expected);
+            }
             return;
         }
-        let seen = self.seen.join(", ");
-        let asked = out.options.fields.text.clone();
-        let what = match &asked {
-            Some(text) => format!("no column `{text}`; the columns: {seen}"),
-            None => format!("no column that holds a text; the columns: {seen}"),
-        };
-        let meant = asked.and_then(|text| paths::meant(&text, &self.seen));
-        let expected = match meant {
-            Some(meant) => format!("the column that --text-field names (did you mean {meant}?)"),
-            None => "the column that holds the text, said with --text-field".to_owned(),
+        let (what, expected) = match &out.options.fields.text {
+            Some(text) => self.missing("--text-field", text),
+            None => (
+                format!(
+                    "no column that holds a text; the columns: {}",
+                    self.seen.join(", ")
+                ),
+                "the column that holds the text, said with --text-field".to_owned(),
+            ),
         };
         out.nothing = Some(WireFault::new(what, expected));
     }
@@ -547,8 +586,7 @@ fn told(
     let mut conversation = Conversation::default();
     for message in messages {
         let message = take::as_object(&path, message)?;
-        let think = out.options.think.clone();
-        conversation.message(message, &path, None, think, &mut out.losses)?;
+        conversation.message(message, &path, None, out)?;
     }
     if conversation.turns() == 0 {
         return Err(WireFault::new(
@@ -561,13 +599,6 @@ fn told(
     transcript.group = conversation.group();
     transcript.events = conversation.events;
     Ok(())
-}
-
-fn split(text: &str, out: &Out) -> Vec<RecordedEvent> {
-    let pieces = split_think(text, out.options.think.clone()).into_iter();
-    pieces
-        .map(|(side, text)| RecordedEvent::of(side.body(text)))
-        .collect()
 }
 
 /// Answers of several turns. What is no text is a call: the name of the tool and its arguments.
@@ -587,7 +618,7 @@ fn turns(answers: Vec<Value>, out: &mut Out) -> Vec<RecordedEvent> {
                     events.push(turn);
                     number += 1;
                 }
-                events.extend(split(&text, out));
+                events.extend(out.said(&text).map(RecordedEvent::of));
             }
             Value::Object(call) if call.len() == 1 => {
                 for (name, arguments) in call {
@@ -613,12 +644,10 @@ fn turns(answers: Vec<Value>, out: &mut Out) -> Vec<RecordedEvent> {
 fn prompt(names: &[&str], object: &mut Object, out: &mut Out) -> Option<Value> {
     let mut asked = Vec::new();
     for name in names {
-        let column = called(object, name).map(str::to_owned);
-        let Some(column) = column.filter(|column| object.get(column).is_some_and(Value::is_string))
-        else {
-            continue;
-        };
-        if let Some(Value::String(text)) = take::any(object, &column) {
+        let column = called(object, name).and_then(|column| object.get(column));
+        if column.is_some_and(Value::is_string)
+            && let Some((column, Value::String(text))) = take_called(object, name)
+        {
             out.guess("--group-field", &column);
             asked.push(text);
         }

@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use crate::import::conversation::Conversation;
 use crate::import::cut::Record;
-use crate::import::reader::{Out, Reader, keep, known_entry};
+use crate::import::reader::{Out, Reader, keep, keep_field, known_entry};
 use crate::import::take::{self, Object};
-use crate::import::time::{EventClock, millis};
+use crate::import::time::EventClock;
 use crate::transcript::wire::WireFault;
 use crate::{Entry, Place};
 
@@ -24,11 +24,9 @@ struct Tau2;
 
 impl Reader for Tau2 {
     fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
-        let place = record.place.clone();
-        let mut object = record.object()?;
+        let (place, mut object) = record.placed()?;
         let info = take::object(&mut object, "info")?.unwrap_or_default();
-        let runs = take::list(&mut object, "simulations")?;
-        let runs = runs.ok_or_else(|| take::missing("simulations", "a list of runs"))?;
+        let runs = take::need_list(&mut object, "simulations", "a list of runs")?;
         if runs.is_empty() {
             out.pass("simulations (none)");
             return Ok(());
@@ -90,11 +88,7 @@ fn simulation(
     keep(&mut transcript.meta, "env", domain.cloned());
     keep(&mut transcript.meta, "exit", reason.map(Value::from));
     let mut reward = take::object(&mut run, "reward_info")?.unwrap_or_default();
-    keep(
-        &mut transcript.meta,
-        "reward",
-        take::any(&mut reward, "reward"),
-    );
+    keep_field(&mut transcript.meta, "reward", &mut reward, "reward");
     if !reward.is_empty() {
         out.losses.add("simulations[].reward_info");
     }
@@ -110,18 +104,13 @@ fn said(
     clock: &mut EventClock,
     out: &mut Out,
 ) -> Result<(), WireFault> {
-    let stamp = take::any(&mut message, "timestamp")
-        .as_ref()
-        .and_then(millis);
-    let t_ms = clock.since(stamp);
+    let stamp = take::any(&mut message, "timestamp");
+    let t_ms = clock.at(stamp.as_ref());
     take::away(&mut message, "turn_idx cost");
     if take::any(&mut message, "raw_data").is_some() {
         out.losses.add("messages[].raw_data");
     }
-    let role = message
-        .get("role")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
+    let role = take::word(&message, "role");
     let of_user = message.get("requestor").and_then(Value::as_str) == Some("user");
     match role {
         "tool" if of_user => {
@@ -129,11 +118,10 @@ fn said(
             return Ok(());
         }
         "tool" => {
-            for (theirs, ours) in [("id", "tool_call_id"), ("error", "is_error")] {
-                if let Some(value) = message.remove(theirs) {
-                    message.insert(ours.to_owned(), value);
-                }
-            }
+            take::rename(
+                &mut message,
+                &[("id", "tool_call_id"), ("error", "is_error")],
+            );
             take::any(&mut message, "requestor");
         }
         "user" => {
@@ -149,8 +137,7 @@ fn said(
             }
         }
     }
-    let think = out.options.think.clone();
-    run.message(message, "messages[]", t_ms, think, &mut out.losses)
+    run.message(message, "messages[]", t_ms, out)
 }
 
 /// How a run ended, in the words that finishes have.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::import::conversation::Conversation;
 use crate::import::cut::Record;
-use crate::import::reader::{Out, Reader, keep, known_entry};
+use crate::import::reader::{Out, Reader, keep_field, known_entry};
 use crate::import::take::{self, Object};
 use crate::transcript::wire::WireFault;
 
@@ -20,29 +20,22 @@ struct TauBench;
 
 impl Reader for TauBench {
     fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
-        let place = record.place.clone();
-        let mut object = record.object()?;
+        let (place, mut object) = record.placed()?;
         let task = take::label(&mut object, "task_id");
         let task = task.ok_or_else(|| take::missing("task_id", "the number of a task"))?;
         let trial = take::count(&mut object, "trial")?.unwrap_or(0);
         let mut run = Conversation::default();
-        let messages = take::list(&mut object, "traj")?;
-        for message in messages.ok_or_else(|| take::missing("traj", "a list of messages"))? {
+        for message in take::need_list(&mut object, "traj", "a list of messages")? {
             let mut message = take::as_object("traj[]", message)?;
             // The tool that a result is of; its call says so too.
             take::any(&mut message, "name");
-            let think = out.options.think.clone();
-            run.message(message, "traj[]", None, think, &mut out.losses)?;
+            run.message(message, "traj[]", None, out)?;
         }
         let mut entry = run.entry(place);
         let transcript = &mut entry.transcript;
         transcript.id = format!("{}/{task}-{trial}", out.stem());
         transcript.group = Some(format!("task-{task}"));
-        keep(
-            &mut transcript.meta,
-            "reward",
-            take::any(&mut object, "reward"),
-        );
+        keep_field(&mut transcript.meta, "reward", &mut object, "reward");
         out.losses.rest("", &object);
         out.emit(entry);
         Ok(())

@@ -2,10 +2,9 @@
 //! as its file is.
 
 use crate::RecordedEvent;
-use crate::import::cut::{Content, Record, Shape};
+use crate::import::cut::{Record, Shape};
 use crate::import::head::Certainty;
 use crate::import::reader::{Foreign, Out, Reader, entry};
-use crate::think::split_think;
 use crate::transcript::wire::WireFault;
 
 pub(crate) const ENTRY: Foreign = Foreign {
@@ -22,12 +21,9 @@ struct Text;
 
 impl Reader for Text {
     fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
-        let Content::Text(text) = record.content else {
-            return Err(WireFault::new("JSON", "plain text"));
-        };
-        let pieces = split_think(&text, out.options.think.clone()).into_iter();
-        let events = pieces.map(|(side, text)| RecordedEvent::of(side.body(text)));
-        let mut entry = entry(record.place, events.collect());
+        let (place, text) = record.text()?;
+        let events = out.said(&text).map(RecordedEvent::of);
+        let mut entry = entry(place, events.collect());
         entry.transcript.id = out.stem().to_owned();
         out.emit(entry);
         Ok(())

@@ -4,14 +4,13 @@
 
 use serde_json::Value;
 
+use crate::Body;
 use crate::import::conversation::{Conversation, tool_call};
 use crate::import::cut::Record;
 use crate::import::reader::{Out, Reader, known_entry};
 use crate::import::spans::words;
 use crate::import::take::{self, Object};
-use crate::think::split_think;
 use crate::transcript::wire::WireFault;
-use crate::{Body, RecordedEvent};
 
 known_entry! { TurnLog = known, "turn-log", "conversations of turns with request, response, toolCalls, toolCallResults"; }
 
@@ -26,11 +25,9 @@ struct TurnLog;
 
 impl Reader for TurnLog {
     fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
-        let place = record.place.clone();
-        let mut object = record.object()?;
+        let (place, mut object) = record.placed()?;
         let mut run = Conversation::default();
-        let turns = take::list(&mut object, "turns")?;
-        for turn in turns.ok_or_else(|| take::missing("turns", "a list of turns"))? {
+        for turn in take::need_list(&mut object, "turns", "a list of turns")? {
             let turn = take::as_object("turns[]", turn)?;
             exchange(&mut run, turn, out)?;
         }
@@ -75,24 +72,12 @@ fn exchange(run: &mut Conversation, mut turn: Object, out: &mut Out) -> Result<(
     }
     let mut response = take::object(&mut turn, "response")?.unwrap_or_default();
     let text = take::string(&mut response, "message")?.unwrap_or_default();
-    for (side, text) in split_think(&text, out.options.think.clone()) {
-        run.act(side.body(text), None);
-    }
+    run.say(&text, None, out);
     // Summaries of what came before: kept where they were made.
-    if let Some(metadata) = take::any(&mut turn, "metadata") {
-        let last = run.events.iter_mut().rev();
-        let mut turns = last.filter(|event| {
-            matches!(
-                event,
-                RecordedEvent {
-                    body: Body::Turn,
-                    ..
-                }
-            )
-        });
-        if let Some(event) = turns.next() {
-            event.rest.insert("metadata".to_owned(), metadata);
-        }
+    if let Some(metadata) = take::any(&mut turn, "metadata")
+        && let Some(event) = run.last_turn()
+    {
+        event.rest.insert("metadata".to_owned(), metadata);
     }
     take::any(&mut turn, "id");
     out.losses.rest("turns[].request", &request);

@@ -467,11 +467,15 @@ fn read(mut import: deadloop_corpus::Import, to: To, quiet: bool) -> Outcome<Imp
     let mut beside = writing.refuse_all(of_labels)?;
     let total = import.total_bytes();
     watched("importing", quiet, |watch| {
+        let mut told = 0;
         while let Some(item) = import.next() {
             if watch.cancel.load(Ordering::Relaxed) {
                 return Err(Code::Interrupted.error("interrupted; nothing was written"));
             }
-            (watch.progress)(import.bytes_read(), total);
+            let read = import.bytes_read();
+            if read != std::mem::replace(&mut told, read) {
+                (watch.progress)(read, total);
+            }
             match item {
                 Ok(entry) => writing.take(entry)?,
                 Err(problem) => writing.refuse(problem)?,
