@@ -5,4 +5,4 @@ mod carried;
 mod target;
 
 pub use carried::Carried;
-pub use target::{Joined, Rejected, Sources, Target, sources_of};
+pub use target::{JoinedCorpus, Rejected, Sources, Target, sources_of};

@@ -71,7 +71,7 @@ impl Target {
 
     /// Puts what was read now behind what the corpus has; of an id that comes again the new transcript counts.
     /// Returns how many there are, and how many were replaced.
-    pub fn join(&self, old: &Corpus) -> RunResult<Joined> {
+    pub fn join(&self, old: &Corpus) -> RunResult<JoinedCorpus> {
         let path = self.new.path().join(TRANSCRIPTS).join(NEW);
         let new = Corpus::open(&path)?;
         let mut ids = HashSet::new();
@@ -79,7 +79,7 @@ impl Target {
             ids.insert(entry.map_err(bad)?.transcript.id);
         }
         let mut writer = self.writes(IMPORTED)?;
-        let mut joined = Joined::default();
+        let mut joined = JoinedCorpus::default();
         for entry in old.entries() {
             let entry = entry.map_err(bad)?;
             if ids.contains(&entry.transcript.id) {
@@ -237,7 +237,7 @@ impl Target {
 
 /// What became of a corpus that was added to.
 #[derive(Default)]
-pub struct Joined {
+pub struct JoinedCorpus {
     /// Transcripts that it has now.
     pub all: u64,
     /// Those of before that were read anew.
@@ -246,7 +246,7 @@ pub struct Joined {
     pub models: BTreeMap<String, u64>,
 }
 
-impl Joined {
+impl JoinedCorpus {
     fn add(&mut self, entry: &Entry) {
         self.all += 1;
         let model = entry.transcript.model.clone();

@@ -23,7 +23,7 @@ use deadloop_run::reading::{ReadSight, transcript};
 
 mod told;
 
-use deadloop_run::importing::{Carried, Joined, Rejected, Sources, Target, sources_of};
+use deadloop_run::importing::{Carried, JoinedCorpus, Rejected, Sources, Target, sources_of};
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop import recorded/ --out corpus\n  deadloop import ~/.claude/projects --dry-run\n  deadloop import --from auto-agents --out corpus --resume\n  deadloop import batch_output.jsonl chat.sse --from openai-chat --out corpus --on-bad skip\n  deadloop import answers.csv --text-field output --model-field engine --out corpus\n  deadloop import chats.jsonl --label --out corpus && deadloop tune corpus\n\nThe format of each file is detected from its content; plain text, Markdown and logs are an answer only with --from text. Files may be compressed with gzip or zstd. A .csv file has a header, and its columns are fields. In a folder, files that are no recordings are passed over and counted. Fields that have no place in a transcript are left out, and counted at the end.";
 
@@ -142,7 +142,7 @@ struct Imported {
     /// The files that were opened.
     sources: Sources,
     /// What became of the corpus that was there.
-    joined: Option<Joined>,
+    joined: Option<JoinedCorpus>,
 }
 
 /// A corpus that is added to.
