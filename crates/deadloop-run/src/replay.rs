@@ -8,7 +8,7 @@ use deadloop_detect::{DETECTORS, Settings, Unit};
 use deadloop_replay::{Decided, Entered, Plan, PlanGuards, Programs, Record};
 use deadloop_score::{
     About, AnyEvidence, Case, ChooseOptions, Count, Floor, JudgeOptions, Manifest, Mismatch,
-    PackedCases, PackedEvidence, PackedRecords, Resampling, Scored, Scoring, Tally, Worth,
+    PackedCases, PackedEvidence, PackedRecords, Prices, Resampling, Scored, Scoring, Tally, Worth,
     beside_floors, macro_means, unpacked, write_cases, write_intervals, write_outcomes,
     write_scores, write_scores_by,
 };
@@ -69,12 +69,7 @@ pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> RunResu
     let look = |entry: &Entry, _: &Case| own_limits::of(entry);
     let (mut opened, limits) = Opened::of(request, &plan.fingerprint(), &|_| None, look)?;
     let cases: &mut PackedCases = &mut opened.surveyed.cases;
-    if let Some(kinds) = noticed(cases, plan) {
-        cases.alter(|case| case.notice(&kinds));
-    }
-    if let Some(prices) = &request.judging.prices {
-        cases.alter(|case| case.price(prices));
-    }
+    alter(cases, plan, request.judging.prices.as_ref());
     let judge = request.judging.options_for(cases)?;
     if request.unit.is_some_and(|unit| unit != judge.unit) {
         return Err(other_unit(judge.unit));
@@ -116,6 +111,16 @@ pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> RunResu
         worth,
         chunks: chunks.map(u64::from),
     })))
+}
+
+/// Makes faults the truth for detectors that notice them, and applies prices.
+fn alter(cases: &mut PackedCases, plan: &Plan, prices: Option<&Prices>) {
+    if let Some(kinds) = noticed(cases, plan) {
+        cases.alter(|case| case.notice(&kinds));
+    }
+    if let Some(prices) = prices {
+        cases.alter(|case| case.price(prices));
+    }
 }
 
 /// Adds to a manifest what is true of guards alone.

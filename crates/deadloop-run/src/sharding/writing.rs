@@ -1,6 +1,7 @@
 //! A subject asked about one shard, into a part: one pass, in bounded memory (two batches of transcripts and the labels), every line
 //! written when it is known.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -99,14 +100,16 @@ pub(crate) fn write<S: Subject>(
         let what = format!("the corpus changed while it was read: {file} was written to");
         return Err(Code::Usage.error(what));
     }
-    for name in [RECORDS, NAMES] {
-        if let Ok(about) = out.join(name).metadata() {
-            part.bytes.insert(name.into(), about.len());
-        }
-    }
+    part.bytes = sizes(out);
     let text = serde_json::to_string_pretty(&part)? + "\n";
     write_text(&out.join(PART), &text)?;
     Ok(written(&part, &own))
+}
+
+/// The sizes of the files of a part, in bytes.
+fn sizes(out: &Path) -> BTreeMap<String, u64> {
+    let size = |name: &str| Some((name.to_owned(), out.join(name).metadata().ok()?.len()));
+    [RECORDS, NAMES].into_iter().filter_map(size).collect()
 }
 
 /// Makes the folder and proves that files can be written there, none over what is read.

@@ -97,28 +97,7 @@ pub fn settings_toml(
     in_use: &InUse,
     options: &ChooseOptions,
 ) -> String {
-    let advice = &choices.advice;
-    let mut text = format!(
-        "# deadloop tune: {}\n# {}\n",
-        advice.verdict.name(),
-        one_line(&advice.reason)
-    );
-    if !advice.pays.is_empty() {
-        let _ = writeln!(text, "# {}", one_line(&advice.pays));
-    }
-    for warning in &advice.warnings {
-        let _ = writeln!(text, "# {}", one_line(warning));
-    }
-    // Writing into a String cannot fail.
-    let _ = writeln!(text, "# held out: {}", figures(&choices.pooled, options));
-    for c in &advice.changes {
-        let (from, to) = (shown(c.from.as_ref()), shown(c.to.as_ref()));
-        let line = one_line(&format!(
-            "{}: {} {}: {from} -> {to}",
-            c.model, c.guard, c.param
-        ));
-        let _ = writeln!(text, "# change: {line}");
-    }
+    let mut text = told_first(choices, options);
     let pooled = plan.setting(choices.pooled.cell);
     let own = |choice: &&Choice| choice.cell != choices.pooled.cell;
     let mut models = String::new();
@@ -153,6 +132,33 @@ pub fn settings_toml(
         None if models.is_empty() => format!("{text}\n{}", in_use.text),
         None => before_models(&format!("{text}\n"), &in_use.text, &models),
     }
+}
+
+/// What leads the settings, as comments: the verdict, why, and what changes.
+fn told_first(choices: &Choices, options: &ChooseOptions) -> String {
+    let advice = &choices.advice;
+    let mut text = format!(
+        "# deadloop tune: {}\n# {}\n",
+        advice.verdict.name(),
+        one_line(&advice.reason)
+    );
+    if !advice.pays.is_empty() {
+        let _ = writeln!(text, "# {}", one_line(&advice.pays));
+    }
+    for warning in &advice.warnings {
+        let _ = writeln!(text, "# {}", one_line(warning));
+    }
+    // Writing into a String cannot fail.
+    let _ = writeln!(text, "# held out: {}", figures(&choices.pooled, options));
+    for c in &advice.changes {
+        let (from, to) = (shown(c.from.as_ref()), shown(c.to.as_ref()));
+        let line = one_line(&format!(
+            "{}: {} {}: {from} -> {to}",
+            c.model, c.guard, c.param
+        ));
+        let _ = writeln!(text, "# change: {line}");
+    }
+    text
 }
 
 /// `models` in front of the first table of a model in the text in use, or at its end: a comment that leads that table

@@ -212,9 +212,8 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
     });
     let whole = import.corpora().map(|(folder, _)| folder.to_path_buf());
     let whole: Vec<PathBuf> = whole.filter(|_| args.on_bad.is_none() && !auto).collect();
-    let writer = target
-        .as_ref()
-        .map(|target| target.writer(before.is_some()));
+    let joined = before.is_some();
+    let writer = target.as_ref().map(|target| target.writer(joined));
     let to = To {
         writer: writer.transpose()?,
         rejected: target.as_ref().map(Target::rejected),

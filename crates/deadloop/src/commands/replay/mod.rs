@@ -75,10 +75,10 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
         return Ok(());
     };
     count_openings(args, &done, global)?;
-    for ((label, _), cell) in named.iter().zip(&cells) {
+    let labels = named.iter().map(|(label, _)| label.as_str());
+    for (label, cell) in labels.zip(&cells).chain([("current", &cells[0])]) {
         name(&mut done.run.manifest, &plan, *cell, label);
     }
-    name(&mut done.run.manifest, &plan, cells[0], "current");
     let mut distinct = cells.clone();
     distinct.sort_unstable();
     distinct.dedup();

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use deadloop_detect::{DEPLOYMENT_LOOP_RATE, Settings, Unit};
 use deadloop_replay::Grid;
 use deadloop_score::{
-    Choices, ChooseOptions, Evidence, ExcerptsHead, Marked, Ruling, Scored, Why, choose,
+    Choices, ChooseOptions, Evidence, ExcerptsHead, Manifest, Marked, Ruling, Scored, Why, choose,
     write_choice, write_pareto, write_regions, write_settings,
 };
 use serde_json::Value;
@@ -70,13 +70,7 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
         options: &options,
         evidence: &evidence,
     };
-    let mut choices = work.choose()?;
-    if let Some(choices) = &mut choices {
-        planned.name(&mut done.run.manifest, choices);
-        told::lead_on(choices, args, &options);
-        choices.advice.warnings = warnings::warnings(&planned, &evidence, &options);
-        done.run.manifest.advice = Some(choices.advice.clone());
-    }
+    let choices = work.advised(&mut done.run.manifest)?;
     let worth = choices.as_ref().map(Choices::worth_reporting);
     let reported = planned.reported(&worth.unwrap_or_default());
     let (scored, head) = work.write(&done, choices.as_ref(), &reported)?;
@@ -161,6 +155,18 @@ impl Work<'_> {
         }
         let choices = choose(self.evidence, candidates.clone(), *in_use, self.options)?;
         Ok(Some(choices))
+    }
+
+    /// The same with all that is said of it, which the manifest has too.
+    fn advised(&self, manifest: &mut Manifest) -> Outcome<Option<Choices>> {
+        let mut choices = self.choose()?;
+        if let Some(choices) = &mut choices {
+            self.planned.name(manifest, choices);
+            told::lead_on(choices, self.args, self.options);
+            choices.advice.warnings = warnings::warnings(self.planned, self.evidence, self.options);
+            manifest.advice = Some(choices.advice.clone());
+        }
+        Ok(choices)
     }
 
     /// Everything that is written whether or not something was chosen.
