@@ -33,6 +33,20 @@ pub enum Done<R> {
     Ran(Box<R>),
 }
 
+impl<R> Done<R> {
+    /// What is made of a run that was carried out.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub(crate) fn then<T>(self, make: impl FnOnce(R) -> RunResult<T>) -> RunResult<Done<T>> {
+        Ok(match self {
+            Self::Already(folder, manifest) => Done::Already(folder, manifest),
+            Self::Part(part) => Done::Part(part),
+            Self::Ran(run) => Done::Ran(Box::new(make(*run)?)),
+        })
+    }
+}
+
 /// A request that was carried out: everything but the scoring.
 pub struct Replayed {
     /// The folder, the corpus as it was looked through, and what the folder will say of the run.

@@ -42,7 +42,7 @@ class Guards:
     def id(self) -> str:
         """The name of the settings in every report."""
 
-    def answering(self, task: str = "", user: Sequence[str] = ()) -> Guards:
+    def answering(self, task: str = "", user: Sequence[str] = ...) -> Guards:
         """The same guards for responses that answer this: those of the task, where settings have some, and each has heard
         what the user wrote (`prompt = "skip"`). Cheap: one for each request."""
 

@@ -14,6 +14,8 @@ pub(crate) struct Told {
     pub(crate) sentence: String,
     /// Where the guard pays for itself, and which share of looping responses was said; may be empty.
     pub(crate) pays: String,
+    /// What detectors that only warn would catch as stops, and at what price: a sentence each.
+    pub(crate) warnings: Vec<String>,
     /// What decided, and what it means.
     pub(crate) decided_by: String,
     /// What the setting in use is called.
@@ -52,6 +54,11 @@ pub(super) fn told(data: &ReportData) -> Option<Told> {
         badge: advice.verdict.name(),
         sentence: visible(&advice.reason).into_owned(),
         pays: visible(&advice.pays).into_owned(),
+        warnings: advice
+            .warnings
+            .iter()
+            .map(|warning| visible(warning).into_owned())
+            .collect(),
         decided_by: {
             let objective = data.run.objective.0;
             format!(

@@ -17,7 +17,7 @@ pub use runs::Runs;
 pub use worlds::{BudgetWorld, SweptStage};
 use worlds::{judged, stages, together, write_rows};
 
-use crate::asking::{Answered, ask};
+use crate::asking::{Answered, Answers, ask};
 use crate::failure::{Code, RunResult};
 use crate::replay::Done;
 use crate::request::Request;
@@ -70,12 +70,8 @@ pub fn budget(request: &Request<'_>, asked: &Budgets<'_>) -> RunResult<Done<Budg
         "{:?} {names:?} {overflow:?} {forget}",
         request.grid
     )];
-    let (mut run, lengths) = match ask(request, &Measured, more)? {
-        Done::Already(folder, manifest) => return Ok(Done::Already(folder, manifest)),
-        Done::Part(part) => return Ok(Done::Part(part)),
-        Done::Ran(answers) => (answers.run, answers.said),
-    };
-    let runs = Runs::of(&run.surveyed.cases, lengths, &grid.budgets);
+    ask(request, &Measured, more)?.then(|Answers { mut run, said }| {
+    let runs = Runs::of(&run.surveyed.cases, said, &grid.budgets);
     if runs.ids.is_empty() {
         let of = several(runs.turnless, "transcript");
         let what = format!(
@@ -103,12 +99,13 @@ pub fn budget(request: &Request<'_>, asked: &Budgets<'_>) -> RunResult<Done<Budg
     let limits = limit_rows(&runs.limits, &limit_grid());
     write_limits(dir, &limits)?;
     let rulings: Vec<Ruling> = worlds.iter().map(|one| one.advice.ruling).collect();
-    Ok(Done::Ran(Box::new(BudgetRun {
+    Ok(BudgetRun {
         ruling: together(&rulings),
         run,
         runs,
         worlds,
         limits,
         options,
-    })))
+    })
+    })
 }

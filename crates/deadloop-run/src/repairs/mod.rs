@@ -28,7 +28,7 @@ pub use steps::{lines as step_lines, steps};
 use work::Work;
 pub use work::mend;
 
-use crate::asking::{Answered, ask};
+use crate::asking::{Answered, Answers, ask};
 use crate::failure::{Code, RunResult};
 use crate::replay::Done;
 use crate::request::Request;
@@ -75,12 +75,8 @@ pub fn repair(request: &Request<'_>, asked: Repairers<'_>) -> RunResult<Done<Rep
     } = asked;
     let work = Work::start(variants, request.host)?;
     let more = vec![format!("{harm} {in_use:?}")];
-    let (mut run, looked) = match ask(request, &work, more)? {
-        Done::Already(folder, manifest) => return Ok(Done::Already(folder, manifest)),
-        Done::Part(part) => return Ok(Done::Part(part)),
-        Done::Ran(answers) => (answers.run, answers.said),
-    };
-    let (streams, calls): (Vec<_>, Vec<_>) = looked
+    ask(request, &work, more)?.then(|Answers { mut run, said }| {
+    let (streams, calls): (Vec<_>, Vec<_>) = said
         .into_iter()
         .map(|one| (one.stream, one.calls))
         .unzip();
@@ -98,13 +94,14 @@ pub fn repair(request: &Request<'_>, asked: Repairers<'_>) -> RunResult<Done<Rep
     write_repair_scores(dir, &scored.scores, request.csv)?;
     let broken = write_broken(dir, &calls, &work.variants, |at, asked| work.ask(at, asked))?;
     describe(&mut run.manifest, &work, (harm, refused));
-    Ok(Done::Ran(Box::new(RepairRun {
+    Ok(RepairRun {
         run,
         outcomes,
         scored,
         broken,
         work,
-    })))
+    })
+    })
 }
 
 /// Adds to a manifest what is true of repairers alone.

@@ -156,6 +156,10 @@ fn what_a_warning_would_do_as_a_stop_is_told_with_its_price() {
     let written = std::fs::read_to_string(out.join("settings.toml")).expect("settings");
     assert!(written.contains(&format!("\n# {said}\n")), "{written}");
     assert!(!written.contains("detector = \"circling\"\n"), "{written}");
+    let page = std::fs::read_to_string(out.join("report.html")).expect("a page");
+    assert!(page.contains("circling as a stop beside the recommended guard: ended"));
+    let report = std::fs::read_to_string(out.join("report.md")).expect("a report");
+    assert!(report.contains("circling as a stop beside the recommended guard: ended"));
     let scores = std::fs::read_to_string(out.join("scores.csv")).expect("scores");
     assert!(!scores.contains("circling"), "{scores}");
 }
