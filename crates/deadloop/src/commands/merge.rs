@@ -1,19 +1,12 @@
 //! `deadloop merge`: the parts that shards left, put together. It is the command of the shards once more, with records
-//! that are known; how alarms are judged may be said anew.
+//! that are known; how alarms are judged may be said anew. Which command that is, `merged` in `commands/mod.rs` asks.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use serde::Deserialize;
 
-use super::budget::Budget;
-use super::repair::Repair;
-use super::replay::Replay;
-use super::sweep::Sweep;
-use super::tune::Tune;
-use super::{budget, repair, replay, sweep, tune};
-use crate::args::{At, Global, Judge, Output, Transient, Unit};
+use crate::args::{At, Judge, Output, Transient, Unit};
 use crate::exit::{Code, Outcome};
 use crate::settings;
 use deadloop_run::Parts;
@@ -36,13 +29,13 @@ pub(crate) struct Merge {
     judge: Anew,
     /// Also write scores.csv, if it has at most 200,000 rows, and, except for a sweep, outcomes.csv
     #[arg(long, help_heading = "Writing")]
-    csv: bool,
+    pub(super) csv: bool,
     /// Keep no text of the transcripts in the folder, for private corpora
     #[arg(long, help_heading = "Writing")]
-    no_excerpts: bool,
+    pub(super) no_excerpts: bool,
     /// Overwrite what is in the folder
     #[arg(long, help_heading = "Writing")]
-    force: bool,
+    pub(super) force: bool,
 }
 
 /// How alarms are judged, where it differs from what the shards were made with.
@@ -96,71 +89,23 @@ impl Anew {
     }
 }
 
-/// The command of the shards.
-#[derive(Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Asked {
-    Tune(Box<Tune>),
-    Sweep(Box<Sweep>),
-    Replay(Box<Replay>),
-    Repair(Box<Repair>),
-    Budget(Box<Budget>),
-}
-
-pub(super) fn run(args: &Merge, global: Global) -> Outcome {
-    let parts = Arc::new(Parts::open(&args.parts)?);
-    let asked: Asked = serde_json::from_value(parts.request().clone()).map_err(|e| {
-        Code::Usage.error(format!(
-            "part.json: no command that is sharded ({e}); make the parts anew"
-        ))
-    })?;
-    settings::keep(parts.read());
-    match asked {
-        Asked::Tune(mut tune) => {
-            args.place(&parts, &mut tune.corpus, &mut tune.out);
-            args.put(&parts, &mut tune.judge, &mut tune.output);
-            tune::run(&tune, global)
-        }
-        Asked::Sweep(mut sweep) => {
-            args.place(&parts, &mut sweep.corpus, &mut sweep.out);
-            args.put(&parts, &mut sweep.judge, &mut sweep.output);
-            sweep::run(&sweep, global)
-        }
-        Asked::Replay(mut replay) => {
-            args.place(&parts, &mut replay.corpus, &mut replay.out);
-            args.put(&parts, &mut replay.judge, &mut replay.output);
-            replay::run(&replay, global)
-        }
-        Asked::Repair(mut repair) => {
-            args.place(&parts, &mut repair.corpus, &mut repair.out);
-            args.only_where("repair")?;
-            repair.csv |= args.csv;
-            repair.no_excerpts |= args.no_excerpts;
-            repair.force = args.force;
-            repair.sharded.parts = Some(parts);
-            repair::run(&repair, global)
-        }
-        Asked::Budget(mut budget) => {
-            args.place(&parts, &mut budget.corpus, &mut budget.out);
-            args.only_where("budget")?;
-            budget.csv |= args.csv;
-            budget.force = args.force;
-            budget.sharded.parts = Some(parts);
-            budget::run(&budget, global)
-        }
-    }
-}
-
 impl Merge {
+    /// The parts.
+    pub(super) fn parts(&self) -> Outcome<Arc<Parts>> {
+        let parts = Arc::new(Parts::open(&self.parts)?);
+        settings::keep(parts.read());
+        Ok(parts)
+    }
+
     /// Where the corpus is, and where the results go.
-    fn place(&self, parts: &Parts, corpus: &mut PathBuf, out: &mut PathBuf) {
+    pub(super) fn place(&self, parts: &Parts, corpus: &mut PathBuf, out: &mut PathBuf) {
         let path = self.corpus.as_deref().unwrap_or(parts.corpus());
         *corpus = path.to_path_buf();
         out.clone_from(&self.out);
     }
 
     /// Overrides the options of the shards with what is given here.
-    fn put(&self, parts: &Arc<Parts>, judge: &mut Judge, output: &mut Output) {
+    pub(super) fn put(&self, parts: &Arc<Parts>, judge: &mut Judge, output: &mut Output) {
         self.judge.put(judge);
         output.csv |= self.csv;
         output.no_excerpts |= self.no_excerpts;
@@ -169,7 +114,7 @@ impl Merge {
     }
 
     /// Refuses options of judging where no alarm is judged.
-    fn only_where(&self, command: &str) -> Outcome {
+    pub(super) fn only_where(&self, command: &str) -> Outcome {
         if self.judge == Anew::default() {
             return Ok(());
         }

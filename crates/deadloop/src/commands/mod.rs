@@ -2,8 +2,9 @@
 //! `mod` line, a variant of [`Command`], a line in [`run`], and its name in a family of `families`.
 
 use clap::Subcommand;
+use serde::Deserialize;
 
-use crate::args::Cli;
+use crate::args::{Cli, Global};
 use crate::exit::{Code, Outcome};
 use crate::interrupt;
 
@@ -15,7 +16,7 @@ mod check_cases;
 mod compare;
 mod completions;
 mod detectors;
-pub(crate) mod explain;
+mod explain;
 mod export;
 pub(crate) mod families;
 mod import;
@@ -26,7 +27,7 @@ mod merge;
 mod power;
 mod proxy;
 mod repair;
-pub(crate) mod replay;
+mod replay;
 mod report;
 mod schema;
 mod show;
@@ -141,7 +142,7 @@ pub(crate) fn run(cli: &Cli) -> Outcome {
         Command::Tune(args) => tune::run(args, cli.global),
         Command::Sweep(args) => sweep::run(args, cli.global),
         Command::Replay(args) => replay::run(args, cli.global),
-        Command::Merge(args) => merge::run(args, cli.global),
+        Command::Merge(args) => merged(args, cli.global),
         Command::Export(args) => export::run(args, cli.global),
         Command::Explain(args) => explain::run(args, cli.global),
         Command::Watch(args) => watch::run(args, cli.global),
@@ -165,5 +166,60 @@ pub(crate) fn run(cli: &Cli) -> Outcome {
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args, cli.global),
         Command::Schema(args) => schema::run(args, cli.global),
+    }
+}
+
+/// A command that shards carried out, as their parts have it.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum OfShards {
+    Tune(Box<tune::Tune>),
+    Sweep(Box<sweep::Sweep>),
+    Replay(Box<replay::Replay>),
+    Repair(Box<repair::Repair>),
+    Budget(Box<budget::Budget>),
+}
+
+/// Runs the command of the shards, with what they left and what is said anew.
+fn merged(args: &merge::Merge, global: Global) -> Outcome {
+    let parts = args.parts()?;
+    let command = serde_json::from_value(parts.request().clone()).map_err(|e| {
+        Code::Usage.error(format!(
+            "part.json: no command that is sharded ({e}); make the parts anew"
+        ))
+    })?;
+    match command {
+        OfShards::Tune(mut tune) => {
+            args.place(&parts, &mut tune.corpus, &mut tune.out);
+            args.put(&parts, &mut tune.judge, &mut tune.output);
+            tune::run(&tune, global)
+        }
+        OfShards::Sweep(mut sweep) => {
+            args.place(&parts, &mut sweep.corpus, &mut sweep.out);
+            args.put(&parts, &mut sweep.judge, &mut sweep.output);
+            sweep::run(&sweep, global)
+        }
+        OfShards::Replay(mut replay) => {
+            args.place(&parts, &mut replay.corpus, &mut replay.out);
+            args.put(&parts, &mut replay.judge, &mut replay.output);
+            replay::run(&replay, global)
+        }
+        OfShards::Repair(mut repair) => {
+            args.place(&parts, &mut repair.corpus, &mut repair.out);
+            args.only_where("repair")?;
+            repair.csv |= args.csv;
+            repair.no_excerpts |= args.no_excerpts;
+            repair.force = args.force;
+            repair.sharded.parts = Some(parts);
+            repair::run(&repair, global)
+        }
+        OfShards::Budget(mut budget) => {
+            args.place(&parts, &mut budget.corpus, &mut budget.out);
+            args.only_where("budget")?;
+            budget.csv |= args.csv;
+            budget.force = args.force;
+            budget.sharded.parts = Some(parts);
+            budget::run(&budget, global)
+        }
     }
 }
