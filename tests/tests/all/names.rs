@@ -2,7 +2,7 @@
 //! nothing below `score` can name what is true.
 #![allow(clippy::expect_used, reason = "in the helpers of tests as in tests")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use regex::Regex;
@@ -89,4 +89,39 @@ fn nothing_below_score_can_name_what_is_true() {
     }
     assert!(seen > 1_000, "{seen} names: where are the others?");
     assert_eq!(words("JudgedStream"), ["judged", "stream"]);
+}
+
+/// A command is its arguments, its help and what it shows: what two of them need stands beside `commands/` or in a library.
+#[test]
+fn no_command_imports_another() {
+    let commands = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/deadloop/src/commands");
+    let mut files = Vec::new();
+    sources(&commands, &mut files);
+    let verb = |path: &Path| -> Option<String> {
+        let inside = path.strip_prefix(&commands).ok()?;
+        let first = inside.components().next()?.as_os_str().to_str()?;
+        Some(first.trim_end_matches(".rs").to_owned())
+    };
+    let verbs: BTreeSet<String> = files.iter().filter_map(|file| verb(file)).collect();
+    assert!(verbs.len() > 20, "{verbs:?}");
+    let named = Regex::new(r"((?:super::)+|crate::commands::)(\w+|\{[^}]*\})").expect("a pattern");
+    for file in &files {
+        let own = verb(file).expect("it is in the folder");
+        if own == "mod" {
+            continue;
+        }
+        let inside = file.strip_prefix(&commands).expect("it is in it");
+        let deep = inside.components().count();
+        let is_front = inside.file_name().is_some_and(|name| name == "mod.rs");
+        let up = "super::".repeat(deep - usize::from(is_front));
+        let text = std::fs::read_to_string(file).expect("a source");
+        // What stands in a module of tests is one level further down.
+        let code = text.split("#[cfg(test)]").next().unwrap_or(&text);
+        for found in named.captures_iter(code) {
+            let here = found[1] == up || found[1].starts_with("crate");
+            let mut words = found[2].split(|c: char| !(c.is_alphanumeric() || c == '_'));
+            let other = words.any(|word| verbs.contains(word) && word != own && word != "families");
+            assert!(!(here && other), "{}: {}", file.display(), &found[0]);
+        }
+    }
 }
