@@ -241,7 +241,7 @@ impl Fact {
         self
     }
 
-    /// The part of the fact that begins after so many chars. `None`: it ends before.
+    /// The part of the fact behind the first `chars` chars. `None`: the fact ends before.
     pub(crate) fn beyond(mut self, chars: Chars) -> Option<Self> {
         let step = self.first_at(chars.0 + 1).max(self.at);
         if step > self.until {

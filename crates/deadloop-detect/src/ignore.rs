@@ -194,8 +194,8 @@ impl Left {
         }
     }
 
-    /// The position in the text of the char before which so many chars were read. Places are remembered up to a number; of an
-    /// older char the position is too large.
+    /// The position in the text of the char before which `read` chars were read. Only the newest places are remembered: the
+    /// position of an older char comes out too large.
     fn place(&self, read: u64) -> u64 {
         let after = self.places.partition_point(|(at, _)| *at <= read);
         let last = after.checked_sub(1).and_then(|i| self.places.get(i));

@@ -14,7 +14,7 @@ use crate::findings::Refuses;
 use crate::folder::{Folder, State, fingerprint};
 use crate::host::watched;
 use crate::kept::Kept;
-use crate::looking::{Seen, find};
+use crate::looking::look_further;
 use crate::manifest::{manifest, now};
 use crate::programs::Known;
 use crate::replay::Done;
@@ -25,6 +25,8 @@ use crate::survey::Surveyed;
 /// A request whose folder is there and whose corpus was looked through.
 pub(crate) struct Opened<'a, C, S> {
     request: &'a Request<'a>,
+    /// The fingerprint of what will be asked.
+    subject: String,
     folder: Folder,
     /// The corpus, which the caller may still alter.
     pub(crate) surveyed: Surveyed<C>,
@@ -68,7 +70,7 @@ pub fn ask<S: Subject>(
         return sharding::write(request, shard, subject).map(Done::Part);
     }
     let refuses = |transcript: &Transcript| subject.refuses(transcript);
-    let (opened, _) = Opened::of(request, &subject.fingerprint(), &refuses, |_, _| ())?;
+    let (opened, _) = Opened::of(request, subject.fingerprint(), &refuses, |_, _| ())?;
     let mut said = Vec::new();
     let asked = opened.ask(subject, more, &mut |entered| said.push(entered.said))?;
     Ok(match asked {
@@ -93,19 +95,25 @@ impl<'a, C: Kept, S: DeserializeOwned> Opened<'a, C, S> {
     /// The folder or the corpus cannot be used, or parts are of something else.
     pub(crate) fn of<T: Send>(
         request: &'a Request<'a>,
-        subject: &str,
+        subject: String,
         refuses: Refuses<'_>,
         look: impl Fn(&Entry, &Case) -> T + Sync,
     ) -> RunResult<(Self, Vec<T>)> {
         let began = Instant::now();
         let folder = request.folder()?;
-        let Seen {
-            surveyed,
-            looks,
-            known,
-        } = find(request, subject, refuses, look)?;
+        let (surveyed, looks, known) = match request.parts.as_deref() {
+            None => {
+                let (surveyed, looks) = look_further(request, refuses, look)?;
+                (surveyed, looks, None)
+            }
+            Some(parts) => {
+                let (surveyed, known) = parts.look(request, &subject)?;
+                (surveyed, Vec::new(), Some(known))
+            }
+        };
         let opened = Self {
             request,
+            subject,
             folder,
             surveyed,
             known,
@@ -128,6 +136,7 @@ impl<'a, C: Kept, S: DeserializeOwned> Opened<'a, C, S> {
     ) -> RunResult<Asked<C>> {
         let Self {
             request,
+            subject: asked,
             folder,
             surveyed,
             known,
@@ -137,7 +146,7 @@ impl<'a, C: Kept, S: DeserializeOwned> Opened<'a, C, S> {
             None => Known::of(subject),
             Some(parts) => parts.programs().clone(),
         };
-        let inputs = inputs(request, (&surveyed.hash, &subject.fingerprint()), more);
+        let inputs = inputs(request, (&surveyed.hash, &asked), more);
         let inputs = fingerprint(&[inputs, programs.inputs].concat());
         if let State::Done(manifest) = folder.state(&inputs)? {
             return Ok(Asked::Already(folder, manifest));

@@ -81,7 +81,7 @@ pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> RunResu
         return sharding::write(request, shard, &guards(&start()?)).map(Done::Part);
     }
     let look = |entry: &Entry, _: &Case| own_limits::of(entry);
-    let (mut opened, limits) = Opened::of(request, &plan.fingerprint(), &|_| None, look)?;
+    let (mut opened, limits) = Opened::of(request, plan.fingerprint(), &|_| None, look)?;
     let cases: &mut PackedCases = &mut opened.surveyed.cases;
     alter(cases, plan, request.judging.prices.as_ref());
     let judge = request.judging.options_for(cases)?;
@@ -265,6 +265,13 @@ impl Replayed {
             (evidence.plan().id(*cell), means)
         };
         Ok(cells.iter().map(means).collect())
+    }
+
+    /// Notes in the manifest what the tables left out, and what stands beside them.
+    pub fn note(&mut self, scored: Scored, means: MacroMeans) {
+        self.run.manifest.models_left_out = scored.left_out;
+        self.run.manifest.beside_floors = scored.beside_floors;
+        self.run.manifest.macro_means = means;
     }
 
     /// What `--json` will say, besides the folder.

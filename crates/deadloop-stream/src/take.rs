@@ -80,7 +80,7 @@ pub fn rename(object: &mut Object, names: &[(&str, &str)]) {
     }
 }
 
-/// What a field says that is a string; empty where it is none. It stays.
+/// The text of a field; empty where the field is no string. The field stays in the object.
 pub fn word<'a>(object: &'a Object, name: &str) -> &'a str {
     let value = object.get(name);
     value.and_then(Value::as_str).unwrap_or_default()

@@ -46,7 +46,7 @@ impl Work {
     pub(super) fn ask(&self, at: usize, transcript: &Transcript) -> Result<Repaired, String> {
         let mender = self.menders.get(at).and_then(Option::as_ref);
         let mender = mender.ok_or("it is no program")?;
-        // The survey has a flag of its own: a program that hangs ends by its timeout.
+        // A stop is heeded between two transcripts: a program that hangs ends by its timeout.
         mender.mend(&question(transcript), &AtomicBool::new(false))
     }
 
@@ -117,6 +117,12 @@ impl Subject for Work {
         })
     }
 
+    /// A variant without a verdict has failed.
+    fn is_whole(&self, said: &Looked) -> bool {
+        let mut fares = said.stream.iter().flat_map(|stream| &stream.came);
+        fares.all(|fare| fare.verdict.is_some())
+    }
+
     fn fits(&self, said: &Looked) -> bool {
         let mut streams = said.stream.iter();
         streams.all(|s| s.came.iter().all(|fare| fare.variant < self.variants.len()))
@@ -143,4 +149,39 @@ pub fn mend(
         stream,
         made.as_ref().map_err(Clone::clone),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use deadloop_score::repairs::Mended;
+
+    use super::*;
+
+    #[test]
+    fn an_answer_in_which_a_variant_failed_is_asked_again() {
+        let work = Work {
+            variants: Vec::new(),
+            menders: Vec::new(),
+        };
+        let looked = |verdicts: &[Option<Mended>]| Looked {
+            stream: Some(MendedStream {
+                id: "a".to_owned(),
+                group: "a".to_owned(),
+                fault: None,
+                severity: 0,
+                came: verdicts
+                    .iter()
+                    .map(|verdict| Fare {
+                        variant: 0,
+                        verdict: *verdict,
+                        detail: String::new(),
+                        delay: None,
+                    })
+                    .collect(),
+            }),
+            calls: Broken::default(),
+        };
+        assert!(work.is_whole(&looked(&[Some(Mended::Lost), Some(Mended::Intact)])));
+        assert!(!work.is_whole(&looked(&[Some(Mended::Lost), None])));
+    }
 }

@@ -16,7 +16,7 @@ use crate::host::{Host, watched};
 pub struct Proposed {
     /// A proposal for every selected transcript, in the order of the corpus.
     pub proposals: Vec<Proposal>,
-    /// The records that are none.
+    /// What is wrong with records that cannot be read.
     pub problems: Vec<Problem>,
     /// Whether the corpus has no good record at all.
     pub empty: bool,

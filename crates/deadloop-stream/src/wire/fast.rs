@@ -181,7 +181,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The byte that a letter after a backslash stands for; 0: it is none of these letters.
+/// The byte that a letter after a backslash stands for; 0 for all other letters.
 const ESCAPED: [u8; 256] = {
     let mut bytes = [0; 256];
     bytes[b'n' as usize] = b'\n';

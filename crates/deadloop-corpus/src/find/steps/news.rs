@@ -130,7 +130,7 @@ fn often(steps: &[Step]) -> HashSet<(u64, u64)> {
     pairs.map(|(pair, _)| pair).collect()
 }
 
-/// A result that says nothing counts like any other once it has come so many times.
+/// From this many times on, a result that says nothing counts like any other.
 const OFTEN: usize = 10;
 /// A writing call that did just the same so few calls ago changes nothing any more.
 const RECENT: usize = 10;

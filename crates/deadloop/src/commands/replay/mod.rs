@@ -105,9 +105,7 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
     let summary = told::summary(&done, &evidence, &named, &cells, global)?;
     let next = next(args, worst(&done, &evidence, cells[0]));
     done.sum_up(summary);
-    done.run.manifest.models_left_out = scored.left_out;
-    done.run.manifest.beside_floors = scored.beside_floors;
-    done.run.manifest.macro_means = means;
+    done.note(scored, means);
     finish(*done, Ok(()), global)?;
     let next: Vec<&str> = next.iter().map(String::as_str).collect();
     show::next(&next, global)

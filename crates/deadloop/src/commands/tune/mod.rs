@@ -74,9 +74,8 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     let worth = choices.as_ref().map(Choices::worth_reporting);
     let reported = planned.reported(&worth.unwrap_or_default());
     let (scored, head) = work.write(&done, choices.as_ref(), &reported)?;
-    done.run.manifest.models_left_out = scored.left_out;
-    done.run.manifest.beside_floors = scored.beside_floors;
-    done.run.manifest.macro_means = done.intervals(&evidence, &reported)?;
+    let means = done.intervals(&evidence, &reported)?;
+    done.note(scored, means);
     let result = match &choices {
         Some(choices) => work.conclude(&done, choices, &head),
         None => work.calibrate(&done),

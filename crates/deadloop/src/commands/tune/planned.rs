@@ -186,7 +186,7 @@ fn recommended(scope: &Scope, unit: Unit, per: Option<deadloop_detect::Per>) -> 
 }
 
 /// Adds the recommended guard once more for each detector of text that only warns by default, with it as a stop.
-/// Where `unit` is not chars, or the grids do not look for loops, there is none.
+/// Adds nothing where `unit` is not chars, or where the grids do not look for loops.
 fn with_warnings(
     plan: &mut Plan,
     scope: &Scope,
