@@ -321,6 +321,20 @@ impl Chooser<'_> {
         RunFigures::of(setting, &self.tally(cell, pick), self.options)
     }
 
+    /// What to take where what would run does not pay.
+    fn instead(&self, choices: &Choices) -> String {
+        let pooled = &choices.pooled;
+        let used = match pooled.ships {
+            Some(_) => &pooled.held_out_tally,
+            None => &pooled.in_use_tally,
+        };
+        let ready = self.options.ready.iter();
+        let others =
+            ready.filter(|one| one.cell != self.in_use && Some(one.cell) != pooled.candidate);
+        let others = others.map(|one| (one.name.as_str(), self.tally(one.cell, &self.trusted)));
+        pays::instead(used, &others.collect::<Vec<_>>(), self.options)
+    }
+
     /// Puts the sentences and what changes into the choices.
     fn say(&self, choices: &mut Choices, situation: &Situation) {
         let plan = self.field.evidence.plan;
@@ -333,7 +347,8 @@ impl Chooser<'_> {
         let reason = words::reason(choices, situation, self.options);
         let mean_clean = mean_clean(self.field.evidence.cases, self.options.judge.unit);
         choices.pooled.reason = words::pooled(choices, self.options);
-        choices.advice.pays = pays::pays(choices, mean_clean, self.options);
+        choices.advice.pays =
+            pays::pays(choices, mean_clean, self.options) + &self.instead(choices);
         choices.advice.changes = shipped;
         choices.advice.would_change = would.unwrap_or_default();
         choices.advice.reason = reason + &words::doubted(choices.advice.doubted);
