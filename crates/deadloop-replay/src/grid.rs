@@ -312,6 +312,20 @@ fn floats(range: Range<f64>) -> Result<Vec<f64>, String> {
     Ok(ints(counted)?.into_iter().map(number).collect())
 }
 
+/// The parameters that differ from the defaults, as lines of a grid's table.
+pub(crate) fn params_toml(spec: &Spec, params: &Params) -> String {
+    let defaults = spec.defaults();
+    let other = params.iter();
+    let other = other.filter(|(name, value)| defaults.get(name) != Some(value));
+    let line = |(name, value): (&str, &Value)| {
+        // Of a list a grid takes a list of lists.
+        let is_list = spec.param(name).is_some_and(|p| p.domain.is_list());
+        let (open, close) = if is_list { ("[", "]") } else { ("", "") };
+        format!("{name} = {open}{}{close}\n", value.to_toml())
+    };
+    other.map(line).collect()
+}
+
 fn no_way(step: bool, factor: bool) -> String {
     match (step, factor) {
         (true, false) => "step must be above 0".into(),

@@ -25,7 +25,7 @@ const MANIFEST: &str = "manifest.json";
 
 /// The files of a result and what each holds, those of the report aside: that is written whole each time. What only
 /// earlier versions wrote says nothing.
-pub const RESULT_FILES: [(&str, &str); 25] = [
+pub const RESULT_FILES: [(&str, &str); 27] = [
     (
         "arguments.csv",
         "`repair`: the arguments of recorded calls that are no JSON, and what each variant makes of them",
@@ -35,6 +35,11 @@ pub const RESULT_FILES: [(&str, &str); 25] = [
         "`tune --budget`: the settings that the clean text alone supports",
     ),
     ("budget.json", "`budget`: the verdicts"),
+    ("budget_runs.csv", "as `budget_runs.parquet`, with `--csv`"),
+    (
+        "budget_runs.parquet",
+        "`budget`: a row for each run and setting that has a name: what `compare` reads",
+    ),
     ("budgets.csv", "as `budgets.parquet`, with `--csv`"),
     (
         "budgets.parquet",

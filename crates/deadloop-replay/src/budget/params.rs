@@ -2,6 +2,8 @@
 
 use deadloop_detect::{Param, Params, Refusal, Spec, Value, short_hash};
 
+use crate::grid::params_toml;
+
 /// How tokens are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Counter {
@@ -223,6 +225,14 @@ impl Budget {
         let names = PARAMS.iter().map(|param| param.name);
         let read = names.filter(|name| read(name));
         read.map(|name| (name, self.value(name))).collect()
+    }
+
+    /// A grid that has only this setting.
+    pub fn toml(&self) -> String {
+        format!(
+            "[[budget]]\n[budget.params]\n{}",
+            params_toml(&SPEC, &self.params())
+        )
     }
 
     /// A short hash of its parameters: the same setting has the same name in every run.

@@ -16,7 +16,6 @@
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 
 use deadloop_detect::repair::{REPAIRERS, Repairer};
 use deadloop_detect::{Domain, Params, Program, SettingsError, Value};
@@ -24,7 +23,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use toml::Spanned;
 
-use crate::grid::{cells, product, swept};
+use crate::grid::{cells, params_toml, product, swept};
 
 mod delay;
 mod mending;
@@ -94,21 +93,9 @@ impl Variant {
                 Value::List(program.command.iter().cloned().map(Value::Text).collect())
             ),
             Mending::Of(repairer, params) => {
-                let mut text = format!(
-                    "[[repairer]]\nname = \"{}\"\n[repairer.params]\n",
-                    repairer.name
-                );
-                let defaults = repairer.defaults();
-                for (name, value) in params.iter() {
-                    if defaults.get(name) != Some(value) {
-                        // Of a list a grid takes a list of lists.
-                        let is_list = repairer.param(name).is_some_and(|p| p.domain.is_list());
-                        let (open, close) = if is_list { ("[", "]") } else { ("", "") };
-                        // Writing to a String cannot fail.
-                        let _ = writeln!(text, "{name} = {open}{}{close}", value.to_toml());
-                    }
-                }
-                text
+                let name = repairer.name;
+                let head = format!("[[repairer]]\nname = \"{name}\"\n[repairer.params]\n");
+                head + &params_toml(repairer, params)
             }
         }
     }
