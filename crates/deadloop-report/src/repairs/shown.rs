@@ -118,8 +118,9 @@ pub fn why_not_shipped(chosen: &ChosenRepair) -> Option<String> {
         ),
         (Ruling::Decide, _) => "What is in use does more harm than the limit".into(),
         (Ruling::Collect, _) if c.groups < FEWEST_GROUPS => format!(
-            "Damaged streams stand in {} groups; {FEWEST_GROUPS} are needed to say what it does to others",
-            c.groups
+            "Damaged streams stand in {} group{}; {FEWEST_GROUPS} are needed to say what it does to others",
+            c.groups,
+            if c.groups == 1 { "" } else { "s" }
         ),
         (Ruling::Collect, _) => {
             format!("More damaged streams are needed: {}", sure(&c.figures))

@@ -68,7 +68,7 @@ pub fn budget(request: &Request<'_>, asked: &Budgets<'_>) -> RunResult<Done<Budg
         overflow,
         forget,
     } = *asked;
-    let names: Vec<&str> = presets.iter().map(|preset| preset.name).collect();
+    let names: Vec<&str> = presets.iter().map(|preset| preset.name.as_str()).collect();
     let more = vec![format!(
         "{:?} {names:?} {overflow:?} {forget}",
         request.grid

@@ -8,7 +8,7 @@ use deadloop_detect::{Channel, Unit};
 use deadloop_replay::budget::{Budget, Field, Lengths};
 use deadloop_replay::{Interrupted, Subject};
 use deadloop_score::budget::LimitCase;
-use deadloop_score::{Case, Class, Pieces, Span};
+use deadloop_score::{Case, Class, EvidencePieces, Span};
 
 /// The name for a run that has no source.
 const NONE: &str = "-";
@@ -35,7 +35,7 @@ pub struct Runs {
     /// The ids of the transcripts that have a turn: the others are no runs.
     pub ids: Vec<Arc<str>>,
     /// Their groups, and which are copies.
-    pub evidence: Pieces,
+    pub evidence: EvidencePieces,
     /// Their sources, as numbers of `names`.
     pub sources: Vec<u32>,
     /// The sources, in order.
@@ -67,7 +67,7 @@ impl Runs {
             .iter()
             .map(|case| (&*case.model, case.class()))
             .collect();
-        found.evidence = Pieces::of(&own, &strata, Unit::Calls, seed);
+        found.evidence = EvidencePieces::of(&own, &strata, Unit::Calls, seed);
         let sources = found.limits.iter().map(|case| case.source.to_string());
         found.names = sources.collect();
         found.names.sort_unstable();

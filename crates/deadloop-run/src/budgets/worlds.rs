@@ -67,7 +67,7 @@ pub(super) fn stages(
                 names.push(Vec::new());
                 names.len() - 1
             });
-            names[at].push(preset.name);
+            names[at].push(preset.name.as_str());
         }
         let sources = (found.sources.as_slice(), found.names.len());
         let runs = &found.evidence;

@@ -8,7 +8,7 @@ use super::contest::{Contenders, Spends, overflows};
 use crate::choose::advice::{Ruling, Ship};
 use crate::choose::contest::{Contest, Contested, Terms, contest, held_out, pick, sum};
 use crate::choose::duel::Figures;
-use crate::choose::pieces::Pieces;
+use crate::choose::pieces::EvidencePieces;
 use crate::choose::rule::{LEAST, is_wide};
 use crate::intervals::{Interval, Resampling, share_within, wilson};
 
@@ -97,7 +97,7 @@ pub struct PlayedStage<'a> {
 /// Chooses among the plays of a stage. `in_use` is one of them.
 pub fn choose_budget(
     played: PlayedStage<'_>,
-    all: &Pieces,
+    all: &EvidencePieces,
     in_use: &Budget,
     options: &BudgetOptions,
 ) -> BudgetAdvice {
@@ -142,7 +142,7 @@ pub fn choose_budget(
 
 /// Groups with a run in which a prompt passes the lowest threshold: the others say nothing about a setting, and a copy
 /// says nothing more than the first of its copies.
-fn crowded(field: &Field, stage: &Stage, all: &Pieces) -> u64 {
+fn crowded(field: &Field, stage: &Stage, all: &EvidencePieces) -> u64 {
     let lowest = stage
         .plays
         .iter()
@@ -199,7 +199,11 @@ fn reason(done: &Contested<Spends>, terms: &Terms, options: &BudgetOptions) -> S
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss
 )]
-fn prices(contenders: &Contenders<'_>, of: &Pieces, options: &BudgetOptions) -> Vec<BudgetPrice> {
+fn prices(
+    contenders: &Contenders<'_>,
+    of: &EvidencePieces,
+    options: &BudgetOptions,
+) -> Vec<BudgetPrice> {
     let runs = of.groups.len() as u64;
     let all = vec![true; of.groups.len()];
     let top = (3.0 * options.limit * runs as f64).max(3.0) as u64;

@@ -3,7 +3,7 @@
 use deadloop_replay::budget::Played;
 
 use crate::choose::contest::sum;
-use crate::choose::pieces::Pieces;
+use crate::choose::pieces::EvidencePieces;
 use crate::intervals::{ByGroup, Interval, Resampling, percentile, wilson};
 use crate::tally::Sums;
 
@@ -64,7 +64,7 @@ fn even(Sums([paid, cached, free, free_cached, ..]): Sums<6>) -> Option<f64> {
 /// The intervals of a setting with its price of cached tokens. `played` and `free`: what each run is with and without
 /// the guard.
 pub fn sure(
-    runs: &Pieces,
+    runs: &EvidencePieces,
     played: &[Played],
     free: &[Played],
     cache: f64,
@@ -141,14 +141,14 @@ mod tests {
     }
 
     /// Runs in groups of their own that have nothing in common.
-    fn apart(n: usize) -> Pieces {
+    fn apart(n: usize) -> EvidencePieces {
         let cases: Vec<Case> = (0..n).map(|i| case(&format!("r{i}"), None)).collect();
         pieces(&cases)
     }
 
-    fn pieces(cases: &[Case]) -> Pieces {
+    fn pieces(cases: &[Case]) -> EvidencePieces {
         let all: Vec<&Case> = cases.iter().collect();
-        Pieces::of(&all, &vec![(); all.len()], Unit::Calls, 1)
+        EvidencePieces::of(&all, &vec![(); all.len()], Unit::Calls, 1)
     }
 
     #[test]
@@ -171,7 +171,7 @@ mod tests {
         let copies = pieces(&cases);
         assert_eq!(copies.once(), 2);
         assert_eq!(copies.folds[..100], vec![copies.folds[0]; 100]);
-        let of = |runs: &Pieces, played: &[Played]| {
+        let of = |runs: &EvidencePieces, played: &[Played]| {
             let free = vec![alive; played.len()];
             sure(runs, played, &free, 0.5, Resampling::default()).overflow
         };

@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 use super::advice::{Ruling, Ship};
 use super::cross::Cross;
 use super::duel::{Contrast, Figures};
-use super::pieces::Pieces;
+use super::pieces::EvidencePieces;
 use super::rule::{Bar, Grounds, LEAST, SURE, is_wide, ships};
 use crate::intervals::{ByGroup, Resampling};
 use crate::tally::Counts;
@@ -90,7 +90,7 @@ pub(crate) struct Contested<A> {
 /// Chooses. `in_use` is one of the candidates; `does_good`: whether a candidate is worth to be taken at all.
 pub(crate) fn contest<C: Contest>(
     contest: &C,
-    pieces: &Pieces,
+    pieces: &EvidencePieces,
     in_use: usize,
     (allowed, terms): (&Allowed<'_, C::Adds>, &Terms),
     does_good: impl Fn(&C::Adds) -> bool,
@@ -147,7 +147,7 @@ pub(crate) fn contest<C: Contest>(
 /// The candidates of the other folds under another limit, one a piece.
 pub(crate) fn held_out<C: Contest>(
     contest: &C,
-    pieces: &Pieces,
+    pieces: &EvidencePieces,
     in_use: usize,
     allowed: &Allowed<'_, C::Adds>,
 ) -> Vec<usize> {
@@ -162,7 +162,7 @@ pub(crate) fn held_out<C: Contest>(
 /// use, or the one to prefer, wins.
 pub(crate) fn pick<C: Contest>(
     contest: &C,
-    pieces: &Pieces,
+    pieces: &EvidencePieces,
     in_use: usize,
     meant: &[bool],
     allowed: &Allowed<'_, C::Adds>,
@@ -189,7 +189,7 @@ pub(crate) fn pick<C: Contest>(
 }
 
 /// What a candidate costs in each group.
-fn costs<C: Contest>(contest: &C, pieces: &Pieces, at: usize, meant: &[bool]) -> Vec<f64> {
+fn costs<C: Contest>(contest: &C, pieces: &EvidencePieces, at: usize, meant: &[bool]) -> Vec<f64> {
     let mut groups = vec![C::Adds::default(); pieces.group_count()];
     for (piece, group) in pieces.numbers.iter().enumerate() {
         if meant[piece] {
@@ -214,7 +214,7 @@ fn is_near(costs: &[f64], best: &[f64]) -> bool {
 /// Each piece under the candidate that was chosen without it, against the setting in use.
 fn duel<C: Contest>(
     contest: &C,
-    pieces: &Pieces,
+    pieces: &EvidencePieces,
     each: &[usize],
     in_use: usize,
     resampling: Resampling,

@@ -1,4 +1,4 @@
-//! [`Pieces`]: transcripts as evidence for a choice: which of them belong together, and which say the same.
+//! [`EvidencePieces`]: transcripts as evidence for a choice: which of them belong together, and which say the same.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ const FOLDS: usize = 5;
 /// Transcripts as evidence, each under its number. Rates count all of them; what says how sure a figure is counts copies
 /// once.
 #[derive(Clone, Debug, Default)]
-pub struct Pieces {
+pub struct EvidencePieces {
     /// The group of each.
     pub groups: Vec<Arc<str>>,
     /// Whether each is the first of its copies.
@@ -25,7 +25,7 @@ pub struct Pieces {
     pub(super) numbers: Vec<usize>,
 }
 
-impl Pieces {
+impl EvidencePieces {
     /// Those of the given cases, in their order. `unit`: in what things are counted, which says what copies are; `strata`: by
     /// what folds are balanced, one a case.
     pub fn of<S: Ord + Copy>(cases: &[&Case], strata: &[S], unit: Unit, seed: u64) -> Self {

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::pairs::Pair;
 use super::said::Said;
-use super::side::{Became, SideSeen, Spot};
+use super::side::{Fate, SideSeen, Spot};
 use crate::judge::Verdict;
 
 /// A transcript that the two sides treat differently.
@@ -146,7 +146,7 @@ fn flip(pair: &Pair<'_>) -> Option<Flip> {
 /// What two settings say of one transcript, which differs.
 pub(super) fn flip_of(base: &Said, new: &Said, change: Change) -> Flip {
     // Which span is charged may depend on the alarm: that of the side which found one is told.
-    let found = |became| matches!(became, Became::Guard(Verdict::Hit | Verdict::Late));
+    let found = |became| matches!(became, Fate::Guard(Verdict::Hit | Verdict::Late));
     let span = if found(new.seen.verdict) && !found(base.seen.verdict) {
         &new.span
     } else {
@@ -170,7 +170,7 @@ fn direction(base: &SideSeen, new: &SideSeen) -> Direction {
         return Direction::Neutral;
     };
     let later = match (base.verdict, base.alarm_channel == new.alarm_channel) {
-        (Became::Guard(Verdict::Hit | Verdict::Late), true) => base.alarm_at.cmp(&new.alarm_at),
+        (Fate::Guard(Verdict::Hit | Verdict::Late), true) => base.alarm_at.cmp(&new.alarm_at),
         _ => std::cmp::Ordering::Equal,
     };
     match b.cmp(&a).then(later) {

@@ -223,8 +223,8 @@ impl Row {
     /// Returns one line: what moved, by how much, how sure.
     pub fn told(&self) -> String {
         let who = match self.model.as_str() {
-            "*" => "all models",
-            model => model,
+            "*" => format!("all {}s", self.subject.by()),
+            model => model.to_owned(),
         };
         let interval = self.lo.zip(self.hi).map_or(String::new(), |(lo, hi)| {
             format!(" ({} to {})", self.shown(lo, true), self.shown(hi, true))

@@ -40,7 +40,7 @@ pub use gates::{Fails, Gate, GateName, p_shown};
 pub use pairs::NotComparable;
 pub use rows::{Row, Test};
 pub use said::Verdicts;
-pub use side::{Became, Fit, Side, SideError, SideSeen as Said, Spot};
+pub use side::{Fate, Fit, Side, SideError, SideSeen as Said, Spot};
 pub use significance::{holm, mcnemar, sign_flips, student};
 pub use subject::ComparedSubject;
 
@@ -186,7 +186,7 @@ pub struct Comparison {
     pub transcripts: u64,
     /// What of each kind counts on BASE: `loops` and `clean` ones, `damaged` and `intact` streams, runs that `overflow`.
     #[serde(flatten)]
-    pub counted: Counted,
+    pub counted: CountedKinds,
     /// The verdict on NEW.
     pub verdict: Bearing,
     /// What it rests on, a line each.
@@ -203,9 +203,9 @@ pub struct Comparison {
 
 /// Numbers by their names, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counted(pub Vec<(&'static str, u64)>);
+pub struct CountedKinds(pub Vec<(&'static str, u64)>);
 
-impl Counted {
+impl CountedKinds {
     /// The number of a name; 0 where it has none.
     pub fn of(&self, name: &str) -> u64 {
         let found = self.0.iter().find(|(own, _)| *own == name);
@@ -213,7 +213,7 @@ impl Counted {
     }
 }
 
-impl Serialize for Counted {
+impl Serialize for CountedKinds {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_map(self.0.iter().copied())
     }
@@ -261,7 +261,7 @@ fn compared<A: Comparable>(
         .collect();
     Comparison {
         transcripts: ids.len() as u64,
-        counted: Counted(all.counted()),
+        counted: CountedKinds(all.counted()),
         gates: gates::gates(verdict, &rows, &flips, (A::NOTHING, options)),
         verdict,
         why,

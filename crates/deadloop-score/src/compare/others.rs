@@ -7,7 +7,7 @@ use std::sync::Arc;
 use deadloop_replay::detect::Seen;
 use deadloop_tables::{Rows, Table};
 
-use super::side::{Adds, Became, Fit, Judged, Side, SideError, SideSeen, Spot, no_setting};
+use super::side::{Adds, Fate, Fit, Judged, Side, SideError, SideSeen, Spot, no_setting};
 use crate::budget::BudgetRunRow;
 use crate::files::cases::{About, DescribedCases, read_cases};
 use crate::files::repairs::RepairRow;
@@ -102,7 +102,7 @@ impl<'t> Found<'t> {
             };
             let mut tally = RepairTally::default();
             verdict.into_iter().for_each(|verdict| tally.add(verdict));
-            let became = verdict.map_or(Became::Guard(Verdict::Error), Became::Repair);
+            let became = verdict.map_or(Fate::Guard(Verdict::Error), Fate::Repair);
             let part = owned(&row.repairer);
             settings.insert(part.clone(), owned(&row.variant));
             let judged = Judged {
@@ -125,7 +125,7 @@ impl<'t> Found<'t> {
             let fit = if over { Fit::Overflow } else { Fit::Fits };
             let part = owned(&row.world);
             settings.insert(part.clone(), owned(&row.setting));
-            let judged = self.judged((&row.transcript, part), &row.model, Became::Budget(fit));
+            let judged = self.judged((&row.transcript, part), &row.model, Fate::Budget(fit));
             rows.push(about(judged, (&row.group, &row.split, &row.text)));
             // Thousandths, so that sums are whole numbers.
             let parts = |tokens: Option<f64>| (1000.0 * tokens.unwrap_or(0.0)).round() as i64;
@@ -139,7 +139,7 @@ impl<'t> Found<'t> {
         &self,
         (transcript, part): (&Option<Arc<str>>, String),
         model: &Option<Arc<str>>,
-        verdict: Became,
+        verdict: Fate,
     ) -> Judged {
         let transcript = owned(transcript);
         Judged {

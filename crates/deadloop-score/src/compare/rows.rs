@@ -9,7 +9,7 @@ use super::gates::Inferior;
 use super::pairs::Pair;
 use super::resample::{Spread, clusters, difference, resample};
 use super::significance::{FEWEST, holm, mcnemar, sign_flips, student};
-use super::subject::{Comparable, Measured, Role};
+use super::subject::{Comparable, ComparedSubject, Measured, Role};
 use super::{Bearing, CompareOptions};
 use crate::intervals::ByGroup;
 use crate::measure::MeasureUnit;
@@ -67,6 +67,8 @@ pub struct Row {
     pub noise: f64,
     /// What that comes to; `None`: n/a on a side.
     pub verdict: Option<Bearing>,
+    #[serde(skip)]
+    pub(crate) subject: ComparedSubject,
     #[serde(skip)]
     pub(crate) unit: MeasureUnit,
     #[serde(skip)]
@@ -180,6 +182,7 @@ fn of_metric<A: Comparable>(
         more_is_better: metric.more_is_better,
         noise: metric.noise,
         verdict: None,
+        subject: A::SUBJECT,
         unit: metric.unit,
         role: metric.role,
         exact: metric.exact,

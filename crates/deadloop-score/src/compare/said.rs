@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::flips::{Change, Flip, flip_of};
-use super::side::{Became, Side, SideSeen, Spot};
+use super::side::{Fate, Side, SideSeen, Spot};
 use crate::files::regions::{Regions, WatchedText};
 use crate::judge::Verdict;
 use crate::truth::Class;
@@ -39,7 +39,7 @@ impl Verdicts {
                 ..Spot::default()
             },
             seen: SideSeen {
-                verdict: Became::Guard(verdict),
+                verdict: Fate::Guard(verdict),
                 alarm_at,
                 alarm_channel: None,
                 alarm_kind: None,

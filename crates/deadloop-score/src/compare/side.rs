@@ -1,6 +1,6 @@
 //! [`Side`]: one of the two results that are compared: what one setting did to each transcript.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -85,7 +85,7 @@ pub struct Spot {
 /// What became of a transcript, in the words of its subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
-pub enum Became {
+pub enum Fate {
     /// Under a guard.
     Guard(Verdict),
     /// In the hands of a repairer.
@@ -114,13 +114,13 @@ impl Fit {
     }
 }
 
-impl From<Verdict> for Became {
+impl From<Verdict> for Fate {
     fn from(verdict: Verdict) -> Self {
         Self::Guard(verdict)
     }
 }
 
-impl Became {
+impl Fate {
     /// Its name in files.
     pub fn name(self) -> &'static str {
         match self {
@@ -150,7 +150,7 @@ impl Became {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SideSeen {
     /// The verdict.
-    pub verdict: Became,
+    pub verdict: Fate,
     /// Where it alarmed, chars of `alarm_channel`.
     pub alarm_at: Option<u64>,
     /// In which channel.
@@ -266,6 +266,11 @@ impl Side {
             Adds::Guards(adds) => keep(adds, &kept),
             Adds::Repairs(adds) => keep(adds, &kept),
             Adds::Budgets(adds) => keep(adds, &kept),
+        }
+        if self.subject() != ComparedSubject::Guards {
+            let parts: BTreeSet<&str> = self.rows.iter().map(|row| row.part.as_str()).collect();
+            self.settings
+                .retain(|part, _| parts.contains(part.as_str()));
         }
         self.rows.len()
     }

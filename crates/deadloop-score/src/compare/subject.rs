@@ -79,6 +79,8 @@ type Of<A, T> = Box<dyn Fn(&A) -> T>;
 
 /// Counts of a subject whose settings can be compared.
 pub(crate) trait Comparable: Counts {
+    /// Whose counts they are.
+    const SUBJECT: ComparedSubject;
     /// Why nothing can be said, where no piece counts for what settings are for.
     const NOTHING: &'static str;
 
@@ -95,6 +97,7 @@ pub(crate) trait Comparable: Counts {
 }
 
 impl Comparable for Tally {
+    const SUBJECT: ComparedSubject = ComparedSubject::Guards;
     const NOTHING: &'static str =
         "no transcript is labelled a loop or clean, so nothing can be said";
 
@@ -161,6 +164,7 @@ fn of_guards(metric: Metric, noise: &Noise) -> Measured<Tally> {
 }
 
 impl Comparable for RepairTally {
+    const SUBJECT: ComparedSubject = ComparedSubject::Repairs;
     const NOTHING: &'static str = "no stream is damaged or intact, so nothing can be said";
 
     fn measured(_: Unit, noise: &Noise) -> Vec<Measured<Self>> {
@@ -231,6 +235,7 @@ fn of_repairs(
 pub(crate) type Spent = Sums<5>;
 
 impl Comparable for Spent {
+    const SUBJECT: ComparedSubject = ComparedSubject::Budgets;
     const NOTHING: &'static str = "there is no run, so nothing can be said";
 
     fn measured(_: Unit, noise: &Noise) -> Vec<Measured<Self>> {

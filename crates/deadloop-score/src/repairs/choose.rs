@@ -11,7 +11,7 @@ use std::cmp::{Ordering, Reverse};
 use crate::choose::advice::Ruling;
 use crate::choose::contest::{Contest, Terms, contest, pick};
 use crate::choose::duel::Figures;
-use crate::choose::pieces::Pieces;
+use crate::choose::pieces::EvidencePieces;
 use crate::intervals::{Resampling, share_within};
 use crate::judge::Mended;
 use crate::tally::Counts;
@@ -108,7 +108,7 @@ pub struct Contending<'a> {
     /// The variants.
     pub candidates: &'a [Candidate],
     /// The streams, all of them.
-    pub streams: &'a Pieces,
+    pub streams: &'a EvidencePieces,
     /// The place of the candidate in use.
     pub in_use: usize,
     /// The limit, a share.
@@ -256,7 +256,7 @@ mod tests {
         let cases: Vec<&Case> = cases.iter().collect();
         let contending = Contending {
             candidates,
-            streams: &Pieces::of(&cases, &vec![(); cases.len()], Unit::Chars, 1),
+            streams: &EvidencePieces::of(&cases, &vec![(); cases.len()], Unit::Chars, 1),
             in_use,
             limit,
             resampling: Resampling::default(),

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::choose::{Candidate, Contending, RepairChoice, RepairTally};
 use crate::choose::advice::Ruling;
-use crate::choose::pieces::Pieces;
+use crate::choose::pieces::EvidencePieces;
 use crate::files::cases::Described;
 use crate::files::repairs::{RepairRow, RepairScore};
 use crate::intervals::Resampling;
@@ -155,7 +155,7 @@ pub fn score_repairs(
 ) -> ScoredRepairs {
     let faults: Vec<Option<&str>> = outcomes.iter().map(|one| one.fault.as_deref()).collect();
     let seed = options.resampling.seed;
-    let streams = Pieces::of(cases, &faults, Unit::Chars, seed);
+    let streams = EvidencePieces::of(cases, &faults, Unit::Chars, seed);
     let candidates = candidates(variants, outcomes);
     let mut order: Vec<&str> = Vec::new();
     for variant in variants {

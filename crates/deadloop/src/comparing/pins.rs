@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use deadloop_detect::{Channel, Kind, Settings};
 use deadloop_run::pinning::{self, PinnedAnswer, PinnedCase, say, told};
 use deadloop_score::{
-    Became, CaseInput, ComparedSubject, Expect, Fired, Gate, GateName, Marks, Said, Side, Verdict,
+    CaseInput, ComparedSubject, Expect, Fate, Fired, Gate, GateName, Marks, Said, Side, Verdict,
 };
 use serde::Serialize;
 
@@ -149,7 +149,7 @@ fn recorded(side: &Side, id: &str) -> Answer {
         _ => None,
     };
     match verdict {
-        Became::Guard(Verdict::Error) => (Err("the detector failed on it".into()), marks),
+        Fate::Guard(Verdict::Error) => (Err("the detector failed on it".into()), marks),
         _ => (Ok(fired), marks),
     }
 }

@@ -152,10 +152,14 @@ pub(super) fn counted(compared: &Compared) -> String {
         0 => String::new(),
         n => format!(", {n} neither"),
     };
+    let changed = format!("{all} verdicts changed: {worse} worse, {better} better{rest}");
     let moved = compared.comparison.moved;
-    format!(
-        "{all} verdicts changed: {worse} worse, {better} better{rest}; of {moved} more the alarm moved and the verdict did not"
-    )
+    match compared.base.subject() {
+        ComparedSubject::Guards => {
+            format!("{changed}; of {moved} more the alarm moved and the verdict did not")
+        }
+        _ => changed,
+    }
 }
 
 /// What a side said, in a few words.
