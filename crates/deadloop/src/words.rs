@@ -71,7 +71,8 @@ mod tests {
 
     #[test]
     fn every_word_is_one_of_its_library() {
-        assert_eq!(all_read::<Unit>(UNITS), Unit::ALL.len());
+        // Money is what tokens cost, and no unit that is asked for.
+        assert_eq!(all_read::<Unit>(UNITS), Unit::ALL.len() - 1);
         assert_eq!(all_read::<Per>(PER), Per::ALL.len());
         assert_eq!(all_read::<At>(AT), 2);
         assert_eq!(all_read::<Transient>(TRANSIENT), 3);

@@ -65,6 +65,19 @@ impl Policy {
     }
 }
 
+impl Policy {
+    /// Whether it reads a parameter.
+    pub fn reads(self, param: &str) -> bool {
+        match param {
+            "threshold" => self != Self::Never,
+            "keep" => matches!(self, Self::Summary | Self::Drop),
+            "summary" => self == Self::Summary,
+            "keep_results" | "clear_at_least" | "exclude" => self == Self::ClearResults,
+            _ => true,
+        }
+    }
+}
+
 /// One setting of a context budget. Shares are shares of the window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Budget {
@@ -215,15 +228,8 @@ impl Budget {
 
     /// Its parameters as they are written to a file. Parameters that its policy ignores are left out.
     pub fn columns(&self) -> Vec<(&'static str, Value)> {
-        let read = |name: &str| match name {
-            "threshold" => self.policy != Policy::Never,
-            "keep" => matches!(self.policy, Policy::Summary | Policy::Drop),
-            "summary" => self.policy == Policy::Summary,
-            "keep_results" | "clear_at_least" | "exclude" => self.policy == Policy::ClearResults,
-            _ => true,
-        };
         let names = PARAMS.iter().map(|param| param.name);
-        let read = names.filter(|name| read(name));
+        let read = names.filter(|name| self.policy.reads(name));
         read.map(|name| (name, self.value(name))).collect()
     }
 

@@ -94,23 +94,25 @@ impl<'t> Found<'t> {
         for place in self.places("variant") {
             let row = RepairRow::read(&self.rows, place);
             let said = row.verdict.as_deref().unwrap_or_default();
-            let failed = said == "error";
-            let verdict = match Mended::named(said) {
-                Some(verdict) => Some(verdict),
-                None if failed => None,
-                None => return Err(no_verdict(dir, place, said).into()),
-            };
+            let verdict = Mended::named(said);
+            if verdict.is_none() && said != "error" {
+                return Err(no_verdict(dir, place, said).into());
+            }
             let mut tally = RepairTally::default();
             verdict.into_iter().for_each(|verdict| tally.add(verdict));
-            let became = verdict.map_or(Fate::Guard(Verdict::Error), Fate::Repair);
-            let part = owned(&row.repairer);
-            settings.insert(part.clone(), owned(&row.variant));
-            let judged = Judged {
-                class: row.fault.as_deref().map(str::to_owned),
-                error: failed.then(|| owned(&row.detail)),
-                ..self.judged((&row.transcript, part), &row.model, became)
-            };
-            rows.push(about(judged, (&row.group, &row.split, &row.text)));
+            settings.insert(owned(&row.repairer), owned(&row.variant));
+            let error = verdict.is_none().then(|| owned(&row.detail));
+            rows.push(self.judged(OtherRow {
+                fate: verdict.map_or(Fate::Guard(Verdict::Error), Fate::Repair),
+                transcript: row.transcript,
+                part: row.repairer,
+                model: row.model,
+                group: row.group,
+                split: row.split,
+                text: row.text,
+                class: row.fault,
+                error,
+            }));
             adds.push(tally);
         }
         Ok(self.side(rows, Adds::Repairs(adds), settings))
@@ -122,49 +124,48 @@ impl<'t> Found<'t> {
         for place in self.places("setting") {
             let row = BudgetRunRow::read(&self.rows, place);
             let over = row.overflow.is_some();
-            let fit = if over { Fit::Overflow } else { Fit::Fits };
-            let part = owned(&row.world);
-            settings.insert(part.clone(), owned(&row.setting));
-            let judged = self.judged((&row.transcript, part), &row.model, Fate::Budget(fit));
-            rows.push(about(judged, (&row.group, &row.split, &row.text)));
+            settings.insert(owned(&row.world), owned(&row.setting));
             // Thousandths, so that sums are whole numbers.
             let parts = |tokens: Option<f64>| (1000.0 * tokens.unwrap_or(0.0)).round() as i64;
             let [price, cost, free] = [row.price, row.cost, row.cost_never].map(parts);
             adds.push(Sums([1, i64::from(over), price, cost, free]));
+            rows.push(self.judged(OtherRow {
+                fate: Fate::Budget(if over { Fit::Overflow } else { Fit::Fits }),
+                transcript: row.transcript,
+                part: row.world,
+                model: row.model,
+                group: row.group,
+                split: row.split,
+                text: row.text,
+                class: None,
+                error: None,
+            }));
         }
         self.side(rows, Adds::Budgets(adds), settings)
     }
 
-    fn judged(
-        &self,
-        (transcript, part): (&Option<Arc<str>>, String),
-        model: &Option<Arc<str>>,
-        verdict: Fate,
-    ) -> Judged {
-        let transcript = owned(transcript);
+    fn judged(&self, row: OtherRow) -> Judged {
+        let maybe = |text: &Shared| text.as_deref().map(str::to_owned);
+        let transcript = owned(&row.transcript);
+        let original = self.cases.copies.get(&transcript).unwrap_or(&transcript);
         Judged {
-            part,
-            model: owned(model),
-            cluster: String::new(),
-            split: None,
-            text: None,
-            class: None,
+            part: owned(&row.part),
+            model: owned(&row.model),
+            cluster: maybe(&row.group).unwrap_or_else(|| transcript.clone()),
+            split: maybe(&row.split),
+            text: maybe(&row.text),
+            class: maybe(&row.class),
             span: Spot::default(),
             seen: SideSeen {
-                verdict,
+                verdict: row.fate,
                 alarm_at: None,
                 alarm_channel: None,
                 alarm_kind: None,
                 detector: None,
                 alarm_seen: Seen::default(),
             },
-            error: None,
-            original: self
-                .cases
-                .copies
-                .get(&transcript)
-                .unwrap_or(&transcript)
-                .clone(),
+            error: row.error,
+            original: original.clone(),
             transcript,
         }
     }
@@ -172,15 +173,17 @@ impl<'t> Found<'t> {
 
 type Shared = Option<Arc<str>>;
 
-/// The same with its group, its split and the hash of its text.
-fn about(judged: Judged, (group, split, text): (&Shared, &Shared, &Shared)) -> Judged {
-    let maybe = |text: &Shared| text.as_deref().map(str::to_owned);
-    Judged {
-        cluster: maybe(group).unwrap_or_else(|| judged.transcript.clone()),
-        split: maybe(split),
-        text: maybe(text),
-        ..judged
-    }
+/// What both tables say of a transcript.
+struct OtherRow {
+    fate: Fate,
+    transcript: Shared,
+    part: Shared,
+    model: Shared,
+    group: Shared,
+    split: Shared,
+    text: Shared,
+    class: Shared,
+    error: Option<String>,
 }
 
 fn owned(text: &Shared) -> String {

@@ -304,23 +304,39 @@ mod tests {
     }
 
     #[test]
-    fn what_is_chosen_on_some_groups_may_fail_on_others() {
+    fn a_limit_is_of_all_streams_and_groups_have_to_be_ten() {
         use Mended::{Lost, Recovered, Wrong};
         let idle = candidate(0, &many(&[(Lost, 50)]));
-        // Wrong on one stream of one group only: within 2 % where that group is not.
         let risky = candidate(1, &many(&[(Recovered, 49), (Wrong, 1)]));
-        let groups: Vec<usize> = (0..50).map(|at| at / 10).collect();
-        let choice = chosen(&[idle, risky], &groups, 0, 0.019);
-        assert_eq!(choice.chosen.map(|(v, _)| v), Some(0));
-        let choice = chosen(
-            &[
-                candidate(0, &many(&[(Lost, 50)])),
-                candidate(1, &many(&[(Recovered, 49), (Wrong, 1)])),
-            ],
-            &groups,
-            0,
-            0.02,
-        );
-        assert_eq!(choice.ruling, Ruling::Ship);
+        let both = [idle, risky];
+        let of = |groups: usize, limit| {
+            let groups: Vec<usize> = (0..50).map(|at| at * groups / 50).collect();
+            let choice = chosen(&both, &groups, 0, limit);
+            (choice.chosen.map(|(variant, _)| variant), choice.ruling)
+        };
+        assert_eq!(of(10, 0.019), (Some(0), Ruling::None));
+        assert_eq!(of(10, 0.1), (Some(1), Ruling::Ship));
+        assert_eq!(of(9, 0.1), (Some(1), Ruling::Collect));
+        // Where the wrong one is in the sample it is over the limit: two groups in ten are mended, held out.
+        assert_eq!(of(10, 0.02), (Some(1), Ruling::Keep));
+    }
+
+    /// Twelve groups in which a variant does as well as the idle one, but for one stream of one group: the bootstrap is not
+    /// sure, as McNemar over streams would not be, and where every group gains it is.
+    #[test]
+    fn a_difference_is_sure_over_groups_and_not_over_streams() {
+        use Mended::{Lost, Recovered};
+        let idle = candidate(0, &many(&[(Lost, 120)]));
+        // Forty streams more, all of them of one group.
+        let one = candidate(1, &many(&[(Recovered, 40), (Lost, 80)]));
+        let groups: Vec<usize> = (0..120_usize).map(|at| at.saturating_sub(30) / 8).collect();
+        let choice = chosen(&[idle.clone(), one], &groups, 0, 0.1);
+        assert_eq!((choice.groups, choice.ruling), (12, Ruling::Keep));
+        // The same forty, some of each group.
+        let spread: Vec<usize> = (0..120).map(|at| at % 12).collect();
+        let some = candidate(1, &many(&[(Recovered, 40), (Lost, 80)]));
+        let choice = chosen(&[idle, some], &spread, 0, 0.1);
+        assert_eq!((choice.groups, choice.ruling), (12, Ruling::Ship));
+        assert!(choice.figures.better > 0.99, "{:?}", choice.figures);
     }
 }

@@ -88,7 +88,10 @@ fn a_budget_is_swept_chosen_and_left_in_files() {
         assert!(Path::new(&out).join(name).is_file(), "{name}");
     }
     let tables = program::tables_as_said(Path::new(&out), "budget");
-    assert_eq!(tables, ["budget_runs.parquet", "budgets.parquet", "limits.csv"]);
+    assert_eq!(
+        tables,
+        ["budgets.parquet", "budget_runs.parquet", "limits.csv"]
+    );
     let page = read(Path::new(&out), "report.html");
     assert!(page.contains("<svg") && page.contains("Content-Security-Policy"));
     // The page is rendered again from the files, and other threads leave the same bytes.
@@ -119,7 +122,11 @@ fn a_budget_is_swept_chosen_and_left_in_files() {
         .collect();
     assert_eq!(metrics, ["overflow", "price", "cost"], "{compared}");
     let rows = compared["rows"].as_array().map_or(0, Vec::len);
-    assert_eq!((rows, compared["transcripts"].as_u64()), (9, Some(120)), "two worlds and both");
+    assert_eq!(
+        (rows, compared["transcripts"].as_u64()),
+        (9, Some(120)),
+        "two worlds and both"
+    );
     let alike = deadloop(&["compare", &out, &other]);
     assert_eq!(code(&alike), Some(0), "{}", stderr(&alike));
     assert!(stdout(&alike).contains("equivalent"), "{}", stdout(&alike));
