@@ -138,7 +138,7 @@ fn of_guards(metric: Metric, noise: &Noise) -> Measured<Tally> {
             () => Role::Primary,
         },
         noise: noise.of(metric.name),
-        inferior: rate.then(|| Inferior {
+        inferior: rate.then_some(Inferior {
             gate: GateName::FalseAlarms,
             per: match metric.name {
                 "fa_per_kcall" => "thousand calls",
