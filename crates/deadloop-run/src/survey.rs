@@ -282,7 +282,7 @@ pub fn foreign(problems: &[Problem]) -> Option<String> {
     let bad = words::several(problems.len() as u64, "record");
     let file = words::typed(first.place.file.as_os_str());
     Some(format!(
-        "no transcript in {bad}; the first problem:\n{first}\nif these are logs of another kind, make a corpus of them first:\n  deadloop import {file} --out corpus"
+        "no transcript in {bad}; the first problem:\n{first}\nif these are logs of another kind, make a corpus of them first:\n  deadloop import {file} `out` corpus"
     ))
 }
 

@@ -6,6 +6,8 @@
 //! | settings swept and chosen: a world is a window at a price of cached tokens | [`BudgetWorld`] |
 
 use deadloop_detect::Unit;
+use std::path::Path;
+
 use deadloop_replay::budget::{BudgetGrid, BudgetPreset};
 use deadloop_score::budget::{
     BudgetOptions, LimitRow, limit_grid, limit_rows, write_budget_runs, write_limits,
@@ -97,17 +99,7 @@ pub fn budget(request: &Request<'_>, asked: &Budgets<'_>) -> RunResult<Done<Budg
     let worlds = judged(&runs, &stages, presets, &options);
     let dir = run.folder.path();
     run.manifest.cells = write_rows(&runs, &worlds, dir, request.csv)?;
-    let about = About {
-        judge: JudgeOptions {
-            unit: Unit::Calls,
-            ..JudgeOptions::default()
-        },
-        settings: described(&worlds),
-        ..About::default()
-    };
-    write_cases(dir, &about, &run.surveyed.cases)?;
-    let cases = runs.cases(&run.surveyed.cases);
-    write_budget_runs(dir, run_rows(&runs, &worlds, &cases), request.csv)?;
+    write_sides(dir, &run.surveyed.cases, (&runs, &worlds), request.csv)?;
     run.manifest.constraints = vec![format!("overflow<={}", options.limit)];
     let limits = limit_rows(&runs.limits, &limit_grid());
     write_limits(dir, &limits)?;
@@ -121,4 +113,25 @@ pub fn budget(request: &Request<'_>, asked: &Budgets<'_>) -> RunResult<Done<Budg
         options,
     })
     })
+}
+
+/// Writes what `compare` reads: which setting is called how, and each run under each that has a name.
+fn write_sides(
+    dir: &Path,
+    cases: &[Case],
+    (runs, worlds): (&Runs, &[BudgetWorld]),
+    csv: bool,
+) -> RunResult {
+    let about = About {
+        judge: JudgeOptions {
+            unit: Unit::Calls,
+            ..JudgeOptions::default()
+        },
+        settings: described(worlds),
+        ..About::default()
+    };
+    write_cases(dir, &about, cases)?;
+    let own = runs.cases(cases);
+    write_budget_runs(dir, run_rows(runs, worlds, &own), csv)?;
+    Ok(())
 }

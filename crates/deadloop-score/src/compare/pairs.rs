@@ -58,16 +58,12 @@ pub(crate) fn pairs<'a>(base: &'a Side, new: &'a Side) -> Result<Vec<Pair<'a>>, 
     let known: BTreeSet<Key> = base.rows.iter().map(|row| row.key(subject)).collect();
     let missing = |r: &&Judged| !other.contains_key(&r.key(subject));
     let more = |r: &&Judged| !known.contains(&r.key(subject));
-    let only = |rows: Vec<&Judged>, whose: &str, problems: &mut Vec<String>| {
-        let named = rows.iter().map(|r| named(r.key(subject))).collect();
-        note(problems, &format!("only in {whose}"), named);
-    };
-    only(
-        base.rows.iter().filter(missing).collect(),
-        "BASE",
-        &mut problems,
+    let (missing, more) = (
+        base.rows.iter().filter(missing),
+        new.rows.iter().filter(more),
     );
-    only(new.rows.iter().filter(more).collect(), "NEW", &mut problems);
+    only(missing, ("BASE", subject), &mut problems);
+    only(more, ("NEW", subject), &mut problems);
     let both = base.rows.iter().enumerate().filter_map(|(at, base)| {
         let (place, new) = other.get(&base.key(subject))?;
         Some(Pair {
@@ -105,6 +101,16 @@ pub(crate) fn pairs<'a>(base: &'a Side, new: &'a Side) -> Result<Vec<Pair<'a>>, 
     } else {
         Err(NotComparable { problems })
     }
+}
+
+/// Notes what is on one side alone.
+fn only<'a>(
+    rows: impl Iterator<Item = &'a Judged>,
+    (whose, subject): (&str, ComparedSubject),
+    problems: &mut Vec<String>,
+) {
+    let named = rows.map(|row| named(row.key(subject))).collect();
+    note(problems, &format!("only in {whose}"), named);
 }
 
 /// Finds the first of the copies that are here: filters may have left out the one that they are a copy of.

@@ -354,9 +354,15 @@ impl Meant {
     }
 }
 
+/// Settings that an error names.
+const NAMED: usize = 20;
+
 pub(super) fn no_setting(dir: &Path, wanted: Option<&str>, about: &About) -> SideError {
     let name = |(id, d): (&String, &Described)| d.names.first().unwrap_or(id).clone();
-    let there: Vec<String> = about.settings.iter().map(name).collect();
+    let mut there: Vec<String> = about.settings.iter().take(NAMED).map(name).collect();
+    if let Some(more) = about.settings.len().checked_sub(NAMED + 1) {
+        there.push(format!("and {} more", more + 1));
+    }
     let what = wanted.map_or_else(
         || "several settings, and none is the current one".into(),
         |name| format!("no setting is called {name:?}"),
