@@ -340,11 +340,11 @@ impl Reading {
         let text = |record: &mut Object, path: &str| words(paths::take(record, path));
         let run = &mut self.session.run;
         match is {
-            Is::Answer(path) => run.say(&text(record, path), t_ms, out),
+            Is::Answer(path) => run.say(text(record, path), t_ms, out),
             Is::Last(path) => {
                 let text = text(record, path);
                 if !answered(run) {
-                    run.say(&text, t_ms, out);
+                    run.say(text, t_ms, out);
                 }
             }
             Is::Thought(path) => {

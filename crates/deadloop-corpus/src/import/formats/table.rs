@@ -614,7 +614,7 @@ fn turns(answers: Vec<Value>, out: &mut Out) -> Vec<RecordedEvent> {
                     events.push(turn);
                     number += 1;
                 }
-                events.extend(out.said(&text).map(RecordedEvent::of));
+                events.extend(out.said(text).map(RecordedEvent::of));
             }
             Value::Object(call) if call.len() == 1 => {
                 for (name, arguments) in call {
