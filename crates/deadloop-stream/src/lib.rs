@@ -53,7 +53,7 @@ pub use reader::{Arrival, StreamFormat, StreamReader};
 pub use refusing::{Passed, Refusing};
 pub use think::{
     Blocks, ModelThink, TagSide, Tags, ThinkOptions, ThinkRules, ThinkSplitter, split_think,
-    strip_think_tags,
+    split_whole, strip_think_tags,
 };
 pub use watched::{Heard, RefusedCall, Step, ToldEvent, Watched};
 pub use wire::EVENT_TYPES;

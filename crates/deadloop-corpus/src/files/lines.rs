@@ -47,6 +47,8 @@ pub(crate) struct Lines<R> {
     bytes: R,
     /// The line read last.
     place: Place,
+    /// Its bytes that are still among those of the file; where it stood in several parts they are put together.
+    held: usize,
     line: Vec<u8>,
     limit: usize,
     ended: bool,
@@ -55,6 +57,8 @@ pub(crate) struct Lines<R> {
 enum Piece {
     End,
     TooLong,
+    /// In one part of the file.
+    Held(usize),
     Whole,
 }
 
@@ -64,6 +68,7 @@ impl<R: BufRead> Lines<R> {
         Self {
             bytes,
             place,
+            held: 0,
             line: Vec::new(),
             limit,
             ended: false,
@@ -82,12 +87,18 @@ impl<R: BufRead> Lines<R> {
             return None;
         }
         self.place.line += 1;
+        self.bytes.consume(std::mem::take(&mut self.held));
         match self.read() {
             Ok(Piece::End) => {
                 self.ended = true;
                 None
             }
             Ok(Piece::Whole) => Some(Ok(trim(&self.line, self.place.line))),
+            Ok(Piece::Held(length)) => {
+                self.held = length;
+                let bytes = self.bytes.fill_buf().map_err(|e| broken(&e));
+                Some(bytes.map(|bytes| trim(&bytes[..length], self.place.line)))
+            }
             Ok(Piece::TooLong) => {
                 let expected = format!(
                     "at most {} bytes a line; what is longer: as Parquet, with long results cut (length and sha256 \
@@ -116,6 +127,9 @@ impl<R: BufRead> Lines<R> {
             }
             let most = bytes.len().min(self.limit + 1 - self.line.len());
             let end = memchr::memchr(b'\n', &bytes[..most]);
+            if let Some(end) = end.filter(|_| self.line.is_empty()) {
+                return Ok(Piece::Held(end + 1));
+            }
             let taken = end.map_or(most, |end| end + 1);
             self.line.extend_from_slice(&bytes[..taken]);
             self.bytes.consume(taken);

@@ -137,11 +137,14 @@ pub(crate) fn group_of(prompt: &str) -> String {
 pub(crate) fn hash(text: &str, bytes: usize) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digest = Sha256::digest(text.as_bytes());
-    let bytes = digest.iter().take(bytes);
-    let digits = bytes.flat_map(|byte| [byte >> 4, byte & 15]);
-    digits
-        .map(|digit| char::from(DIGITS[usize::from(digit)]))
-        .collect()
+    let digits = digest.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    let mut text = String::with_capacity(2 * bytes);
+    text.extend(
+        digits
+            .take(2 * bytes)
+            .map(|digit| char::from(DIGITS[usize::from(digit)])),
+    );
+    text
 }
 
 /// What was said in a message. Some recorders write what was thought as a message of its own.
@@ -252,7 +255,7 @@ impl Message<'_> {
         self.push(thinking.map(Body::Reasoning));
         match content {
             None => {}
-            Some(Value::String(text)) => self.text(&text),
+            Some(Value::String(text)) => self.text(text),
             Some(Value::Array(blocks)) => {
                 for block in blocks {
                     self.block(block)?;
@@ -312,7 +315,7 @@ impl Message<'_> {
     }
 
     /// Text of the model, which may hold tags.
-    fn text(&mut self, text: &str) {
+    fn text(&mut self, text: String) {
         self.events.extend(self.out.said(text));
     }
 
@@ -320,7 +323,7 @@ impl Message<'_> {
     fn block(&mut self, block: Value) -> Result<(), WireFault> {
         let mut block = match block {
             Value::String(text) => {
-                self.text(&text);
+                self.text(text);
                 return Ok(());
             }
             other => take::as_object("content[]", other)?,
@@ -354,7 +357,7 @@ impl Message<'_> {
             }
             _ => {
                 if let Some(text) = take::string(&mut block, "text")? {
-                    self.text(&text);
+                    self.text(text);
                 } else if !kind.is_empty() {
                     self.out
                         .losses

@@ -88,15 +88,16 @@ const DEPTH: usize = 3;
 /// Whether `known` knows this object or one that it wraps, be it as a string.
 pub(crate) fn holds(object: &Object, known: &dyn Fn(&Object) -> bool) -> bool {
     fn look(object: &Object, known: &dyn Fn(&Object) -> bool, depth: usize) -> bool {
-        let deeper = |name: &&str| match object.get(*name) {
-            Some(Value::Object(part)) => look(part, known, depth - 1),
-            Some(Value::String(text)) => match parsed(text) {
-                Some(part) => look(&part, known, depth - 1),
-                None => false,
-            },
+        // No hash is made: objects have few fields, and of most of these names none.
+        let mut inner = object
+            .iter()
+            .filter(|(name, _)| INNER.contains(&name.as_str()));
+        let deeper = |(_, value): (&String, &Value)| match value {
+            Value::Object(part) => look(part, known, depth - 1),
+            Value::String(text) => parsed(text).is_some_and(|part| look(&part, known, depth - 1)),
             _ => false,
         };
-        known(object) || (depth > 0 && INNER.iter().any(deeper))
+        known(object) || (depth > 0 && inner.any(deeper))
     }
     look(object, known, DEPTH)
 }

@@ -220,6 +220,7 @@ impl Look {
 
     fn read(&mut self) {
         let wanted = STEPS[self.step].0.saturating_sub(self.head.len());
+        self.head.reserve_exact(wanted);
         let mut more = self.rest.by_ref().take(wanted as u64);
         match more.read_to_end(&mut self.head) {
             Ok(read) => self.whole = read < wanted,

@@ -76,10 +76,11 @@ pub(crate) fn get<'a>(object: &'a Object, path: &str) -> Option<Cow<'a, Value>> 
     let mut begins = false;
     // Nearly always the record has no field that the path may begin with, which is seen sooner without a hash.
     for (name, value) in object {
-        if name == path {
+        let same = name.as_bytes().first() == path.as_bytes().first();
+        if same && name == path {
             return there(value);
         }
-        begins |= path.starts_with(name.as_str());
+        begins |= (same || name.is_empty()) && path.starts_with(name.as_str());
     }
     begins.then(|| in_fields(object, &steps(path)))?
 }

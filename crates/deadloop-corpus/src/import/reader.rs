@@ -9,7 +9,7 @@ use super::cut::{Record, Shape};
 use super::head::{Certainty, Head};
 use super::take::{self, Object};
 use super::{ImportOptions, Losses};
-use crate::think::split_think;
+use crate::think::split_whole;
 use crate::transcript::wire::WireFault;
 use crate::{
     Body, Corpus, Entry, MAX_T_MS, MAX_TOKENS, Place, Problem, RecordedEvent, ThinkOptions,
@@ -181,8 +181,8 @@ impl Out {
     }
 
     /// A text of a model: what was thought in it, and what was said.
-    pub(crate) fn said(&self, text: &str) -> impl Iterator<Item = Body> + use<> {
-        let pieces = split_think(text, self.options.think.clone());
+    pub(crate) fn said<T: Into<String>>(&self, text: T) -> impl Iterator<Item = Body> + use<T> {
+        let pieces = split_whole(text.into(), self.options.think.clone());
         pieces.into_iter().map(|(side, text)| side.body(text))
     }
 

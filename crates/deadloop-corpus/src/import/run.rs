@@ -265,7 +265,7 @@ impl Conversation {
     }
 
     /// What the model said, thinking apart.
-    pub(crate) fn say(&mut self, text: &str, t_ms: Option<f64>, out: &Out) {
+    pub(crate) fn say(&mut self, text: impl Into<String>, t_ms: Option<f64>, out: &Out) {
         out.said(text).for_each(|body| self.act(body, t_ms));
     }
 

@@ -1,7 +1,8 @@
 //! The ids of a corpus, and the check that none comes twice.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -13,11 +14,59 @@ use crate::{Place, Problem};
 /// id the first fed is the one that counts.
 ///
 /// An id is held as half of its SHA-256, so that a corpus of a million transcripts takes some 40 bytes for each: two
-/// ids that share it have yet to be found. A hash table would be there twice while it grows.
+/// ids that share it have yet to be found. One hash table would be there twice while it grows: of several only one is.
 #[derive(Clone, Debug, Default)]
 pub struct Ids {
     files: Vec<Arc<PathBuf>>,
-    places: BTreeMap<u128, At>,
+    /// None as long as there is no id.
+    tables: Vec<Table>,
+}
+
+type Table = HashMap<Key, At, BuildHasherDefault<Drawn>>;
+
+/// How many tables the ids are spread over.
+const TABLES: usize = 64;
+
+/// Half of the SHA-256 of an id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Key([u8; 16]);
+
+impl Key {
+    fn of(id: &str) -> Self {
+        let digest: [u8; 32] = Sha256::digest(id.as_bytes()).into();
+        Self(digest.first_chunk().copied().unwrap_or_default())
+    }
+
+    /// The table that the id is in.
+    fn table(self) -> usize {
+        usize::from(self.0[15]) % TABLES
+    }
+}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let drawn = self.0.first_chunk().copied();
+        state.write_u64(drawn.map_or(0, u64::from_le_bytes));
+    }
+}
+
+/// Takes what is drawn already for the hash.
+#[derive(Clone, Copy, Debug, Default)]
+struct Drawn(u64);
+
+impl Hasher for Drawn {
+    fn write(&mut self, bytes: &[u8]) {
+        let more = bytes.iter().map(|byte| u64::from(*byte));
+        self.0 = more.fold(self.0, |all, byte| all.rotate_left(8) ^ byte);
+    }
+
+    fn write_u64(&mut self, drawn: u64) {
+        self.0 = drawn;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 /// The number of a file, and the line there: three bytes and five.
@@ -45,7 +94,11 @@ impl Ids {
     /// # Errors
     /// The id stood somewhere else before; both places are named.
     pub fn insert(&mut self, id: &str, place: &Place) -> Result<(), Problem> {
-        let vacant = match self.places.entry(key(id)) {
+        if self.tables.is_empty() {
+            self.tables.resize_with(TABLES, Table::default);
+        }
+        let key = Key::of(id);
+        let vacant = match self.tables[key.table()].entry(key) {
             Entry::Vacant(vacant) => vacant,
             Entry::Occupied(first) => {
                 let (file, line) = first.get().file_and_line();
@@ -64,32 +117,32 @@ impl Ids {
         Ok(())
     }
 
+    fn at(&self, id: &str) -> Option<At> {
+        let key = Key::of(id);
+        self.tables.get(key.table())?.get(&key).copied()
+    }
+
     /// Whether the id was seen.
     pub fn contains(&self, id: &str) -> bool {
-        self.places.contains_key(&key(id))
+        self.at(id).is_some()
     }
 
     /// Where the transcript with this id stands.
     pub fn place(&self, id: &str) -> Option<Place> {
-        let (file, line) = self.places.get(&key(id))?.file_and_line();
+        let (file, line) = self.at(id)?.file_and_line();
         let file = self.files.get(file)?;
         Some(Place::new(Arc::clone(file), line))
     }
 
     /// How many ids were seen.
     pub fn len(&self) -> usize {
-        self.places.len()
+        self.tables.iter().map(HashMap::len).sum()
     }
 
     /// Whether none was seen.
     pub fn is_empty(&self) -> bool {
-        self.places.is_empty()
+        self.tables.is_empty()
     }
-}
-
-fn key(id: &str) -> u128 {
-    let digest: [u8; 32] = Sha256::digest(id.as_bytes()).into();
-    digest.first_chunk().copied().map_or(0, u128::from_be_bytes)
 }
 
 #[cfg(test)]

@@ -116,6 +116,9 @@ impl Frames {
 
 /// A comment (without a name) or a field of server-sent events.
 fn field(line: &str) -> Option<(&str, &str)> {
+    if line.starts_with('{') {
+        return None;
+    }
     let (name, value) = line.split_once(':').unwrap_or((line, ""));
     (name.is_empty() || FIELDS.contains(&name)).then_some((name, value))
 }

@@ -328,6 +328,22 @@ pub fn split_think(text: &str, options: ThinkOptions) -> Vec<(TagSide, String)> 
     pieces
 }
 
+/// The same of a text that nobody else needs: nearly always all of it is on one side, and is not copied.
+pub fn split_whole(text: String, options: ThinkOptions) -> Vec<(TagSide, String)> {
+    let mut splitter = ThinkSplitter::new(options.clone());
+    let (mut first, mut length) = (None, 0);
+    splitter.push(&text, &mut |side, piece| {
+        length += match *first.get_or_insert(side) == side {
+            true => piece.len(),
+            false => 0,
+        };
+    });
+    match first {
+        Some(side) if length == text.len() => vec![(side, text)],
+        _ => split_think(&text, options),
+    }
+}
+
 /// Adds a piece, to the last one where that is of the same side.
 pub fn join(pieces: &mut Vec<(TagSide, String)>, side: TagSide, piece: &str) {
     match pieces.last_mut() {

@@ -4,13 +4,13 @@
 use serde_json::{Map, Number, Value};
 use simdutf8::basic;
 
-use super::plain::{copy_plain, plain};
+use super::plain::{WINDOW, plain, window};
 
 /// Lists and objects in each other that are read here; the JSON reader takes up to 127.
 const DEEPEST: u32 = 100;
 
 /// What is put together while a text is read. Items and fields of open lists and objects wait on two stacks, and a
-/// string with escapes waits too, so that each is made in one piece, as large as it has to be.
+/// string with escapes waits in room that is kept, so that each is made in one piece, as large as it has to be.
 #[derive(Debug, Default)]
 pub(super) struct Stacks {
     items: Vec<Value>,
@@ -146,38 +146,110 @@ impl<'a> Reader<'a> {
 
     /// The same, where something in it is escaped.
     fn unescaped(&mut self) -> Option<String> {
+        // As much as is left of the text is room for any string in it.
+        let room = self.text.len() - self.at + WINDOW;
+        if self.stacks.string.len() < room {
+            self.stacks.string.resize(room, 0);
+        }
+        let mut string = Unescaped {
+            text: self.text,
+            at: self.at,
+            string: &mut self.stacks.string,
+            end: 0,
+        };
+        string.windows()?;
+        let (at, end) = (string.at, string.end);
+        self.at = at;
+        Some(
+            basic::from_utf8(&self.stacks.string[..end])
+                .ok()?
+                .to_owned(),
+        )
+    }
+}
+
+/// A string on its way out of its escapes.
+struct Unescaped<'a> {
+    text: &'a str,
+    at: usize,
+    /// The string, as far as `end`, and room.
+    string: &'a mut [u8],
+    end: usize,
+}
+
+impl Unescaped<'_> {
+    /// Reads on to the closing quote, and past it.
+    fn windows(&mut self) -> Option<()> {
         let bytes = self.text.as_bytes();
-        self.stacks.string.clear();
+        while let Some((two, mut special)) = window(bytes.get(self.at..)?) {
+            let mut from = 0;
+            loop {
+                // More is copied than is meant, which needs no count: what follows stands over it.
+                let ahead: &[u8; WINDOW] = two[from..].first_chunk()?;
+                *self.string[self.end..].first_chunk_mut()? = *ahead;
+                if special == 0 {
+                    self.end += WINDOW - from;
+                    self.at += WINDOW;
+                    break;
+                }
+                let plain = special.trailing_zeros() as usize;
+                self.end += plain - from;
+                from = plain + 1;
+                match two[plain] {
+                    b'"' => {
+                        self.at += from;
+                        return Some(());
+                    }
+                    b'\\' => from += self.escape(self.at + from)?,
+                    // Control chars have to be escaped.
+                    _ => return None,
+                }
+                if from >= WINDOW {
+                    self.at += from;
+                    break;
+                }
+                special &= u64::MAX << from;
+            }
+        }
+        self.last()
+    }
+
+    /// The same without windows.
+    fn last(&mut self) -> Option<()> {
+        let bytes = self.text.as_bytes();
         loop {
-            self.at += copy_plain(&bytes[self.at..], &mut self.stacks.string);
-            let special = *bytes.get(self.at)?;
-            self.at += 1;
-            match special {
-                b'"' => break,
-                b'\\' => self.escape()?,
-                // Control chars have to be escaped.
+            let rest = bytes.get(self.at..)?;
+            let plain = plain(rest);
+            self.string[self.end..][..plain].copy_from_slice(&rest[..plain]);
+            self.end += plain;
+            self.at += plain + 1;
+            match *rest.get(plain)? {
+                b'"' => return Some(()),
+                b'\\' => self.at += self.escape(self.at)?,
                 _ => return None,
             }
         }
-        Some(basic::from_utf8(&self.stacks.string).ok()?.to_owned())
     }
 
-    /// The char that is escaped, after the backslash.
-    fn escape(&mut self) -> Option<()> {
-        let escaped = *self.text.as_bytes().get(self.at)?;
-        let byte = ESCAPED[usize::from(escaped)];
-        if byte != 0 {
-            self.stacks.string.push(byte);
-            self.at += 1;
-            return Some(());
+    /// Puts the char that is escaped by what stands here, after the backslash; how many bytes that are.
+    #[inline(always)]
+    fn escape(&mut self, at: usize) -> Option<usize> {
+        let byte = ESCAPED[usize::from(*self.text.as_bytes().get(at)?)];
+        if byte == 0 {
+            return self.number(at);
         }
-        let (char, rest) = unicode(self.text.get(self.at..)?)?;
-        let mut bytes = [0; 4];
-        self.stacks
-            .string
-            .extend_from_slice(char.encode_utf8(&mut bytes).as_bytes());
-        self.at = self.text.len() - rest.len();
-        Some(())
+        *self.string.get_mut(self.end)? = byte;
+        self.end += 1;
+        Some(1)
+    }
+
+    /// The same of a char that stands there by its number.
+    #[inline(never)]
+    fn number(&mut self, at: usize) -> Option<usize> {
+        let text = self.text.get(at..)?;
+        let (char, rest) = unicode(text)?;
+        self.end += char.encode_utf8(&mut self.string[self.end..]).len();
+        Some(text.len() - rest.len())
     }
 }
 
@@ -308,6 +380,32 @@ mod tests {
             as_the_reader(&text)?;
             text.truncate(boundary(&text, cut));
             as_the_reader(&text)?;
+        }
+
+        /// Escapes before, in and over the edges of every window, and a string that ends in it.
+        #[test]
+        fn a_long_string_is_read_as_the_json_reader_reads_it(
+            parts in prop::collection::vec("[a-z\u{fc}\u{1f600}]{0,70}|[\"\\\\\n\t\u{1}]{1,3}", 0..12),
+            by_number in prop::collection::vec(any::<bool>(), 12),
+            at in 0usize..700, cut in 0usize..700, put in r#"["\\nu{}\x01d8300e-]{0,3}"#,
+        ) {
+            let mut json = String::from("\"");
+            for (part, by_number) in parts.iter().zip(by_number) {
+                match by_number {
+                    true => part.encode_utf16().for_each(|unit| json += &format!("\\u{unit:04x}")),
+                    false => {
+                        let written = serde_json::to_string(part).unwrap();
+                        json += &written[1..written.len() - 1];
+                    }
+                }
+            }
+            json += "\"";
+            prop_assert_eq!(read(&json, MOST), serde_json::from_str(&json).ok());
+            let boundary = |text: &str, at: usize| (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap();
+            json.insert_str(boundary(&json, at), &put);
+            as_the_reader(&json)?;
+            json.truncate(boundary(&json, cut));
+            as_the_reader(&json)?;
         }
 
         #[test]

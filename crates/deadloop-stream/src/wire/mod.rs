@@ -10,4 +10,4 @@ mod write;
 pub use events::{EVENT_TYPES, EventList, event_of, read as read_events};
 pub use fields::{Fields, TWICE, WireFault, kind, utf8};
 pub use value::{CountedValue, Parser, ValueBudget, parse, read as value};
-pub use write::{all, go_on, optional, write_event};
+pub use write::{all, go_on, optional, write_event, write_text};

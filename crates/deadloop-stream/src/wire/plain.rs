@@ -18,23 +18,20 @@ pub(super) fn plain(text: &[u8]) -> usize {
     text.len() - rest.len() + rest.len().min(special.trailing_zeros() as usize)
 }
 
-/// Appends the first bytes that can stand in a JSON string as they are, and says how many those are.
+/// Bytes of a text that are asked at once where many of them are escaped: what is special among them is then known
+/// without a guess of the processor for each.
+pub(super) const WINDOW: usize = 64;
+
+/// A window at the beginning of a text, with as much behind it; none: less is left.
 #[inline]
-pub(super) fn copy_plain(text: &[u8], out: &mut Vec<u8>) -> usize {
-    let (sixteens, rest) = text.as_chunks();
-    for (at, sixteen) in sixteens.iter().enumerate() {
-        // All sixteen are copied before it is known how many of them may be: that needs no loop.
-        out.extend_from_slice(sixteen);
-        let special = specials(*sixteen);
-        if special != 0 {
-            let plain = special.trailing_zeros() as usize;
-            out.truncate(out.len() - sixteen.len() + plain);
-            return 16 * at + plain;
-        }
-    }
-    let plain = plain(rest);
-    out.extend_from_slice(&rest[..plain]);
-    text.len() - rest.len() + plain
+pub(super) fn window(text: &[u8]) -> Option<(&[u8; 2 * WINDOW], u64)> {
+    let two: &[u8; 2 * WINDOW] = text.first_chunk()?;
+    let (sixteens, _) = two[..WINDOW].as_chunks();
+    let bits = sixteens.iter().rev();
+    let bits = bits.fold(0, |bits, sixteen| {
+        bits << 16 | u64::from(specials(*sixteen))
+    });
+    Some((two, bits))
 }
 
 /// A bit for each byte that cannot stand in a JSON string as it is.

@@ -3,7 +3,7 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
-use super::plain::plain;
+use super::plain::{WINDOW, plain, window};
 use crate::{Body, RecordedEvent};
 
 /// Writes an event as one JSON object. Fields without a value are left out.
@@ -25,11 +25,8 @@ pub fn write_event(event: &RecordedEvent, out: &mut Vec<u8>) -> serde_json::Resu
     out.push(b'"');
     for (name, text) in [("id", id), (name, Some(text))] {
         if let Some(text) = text {
-            out.extend_from_slice(b",\"");
-            out.extend_from_slice(name.as_bytes());
-            out.extend_from_slice(b"\":\"");
-            escape(text.as_bytes(), out);
-            out.push(b'"');
+            out.push(b',');
+            write_text(name, text, out);
         }
     }
     let error = matches!(&event.body, Body::ToolResult { error: Some(_), .. });
@@ -38,6 +35,15 @@ pub fn write_event(event: &RecordedEvent, out: &mut Vec<u8>) -> serde_json::Resu
         false => go_on(out, &About(event))?,
     }
     Ok(())
+}
+
+/// Writes a field that is a text; `name` has nothing to escape.
+pub fn write_text(name: &str, text: &str, out: &mut Vec<u8>) {
+    out.push(b'"');
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b"\":\"");
+    escape(text.as_bytes(), out);
+    out.push(b'"');
 }
 
 /// Ends an object that has fields already with those of another that has some.
@@ -52,26 +58,80 @@ pub fn go_on(out: &mut Vec<u8>, more: &impl Serialize) -> serde_json::Result<()>
 }
 
 /// Writes what is between the quotes of a JSON string, as the JSON writer does.
-fn escape(mut text: &[u8], out: &mut Vec<u8>) {
+fn escape(text: &[u8], out: &mut Vec<u8>) {
     out.reserve(text.len());
+    let mut text = &text[windows(text, out)..];
     loop {
         let (plain, rest) = text.split_at(plain(text));
         out.extend_from_slice(plain);
         let Some((byte, rest)) = rest.split_first() else {
             return;
         };
-        match byte {
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'"' => out.extend_from_slice(b"\\\""),
-            b'\\' => out.extend_from_slice(b"\\\\"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            0x08 => out.extend_from_slice(b"\\b"),
-            0x0c => out.extend_from_slice(b"\\f"),
-            other => out.extend_from_slice(format!("\\u{other:04x}").as_bytes()),
-        }
+        let (escaped, length) = escaped(*byte);
+        out.extend_from_slice(&escaped[..length]);
         text = rest;
     }
+}
+
+/// Bytes that are put together before they are appended.
+const ROOM: usize = 2048;
+
+/// Writes a long text but for its end; how much of it.
+fn windows(text: &[u8], out: &mut Vec<u8>) -> usize {
+    let mut at = 0;
+    if text.len() < 2 * WINDOW {
+        return at;
+    }
+    let (mut room, mut end) = ([0; ROOM], 0);
+    while let Some((two, mut special)) = window(&text[at..]) {
+        let mut from = 0;
+        // More is copied than is meant, which needs no count: what follows stands over it.
+        while special != 0 {
+            room[end..][..WINDOW].copy_from_slice(&two[from..][..WINDOW]);
+            let plain = special.trailing_zeros() as usize;
+            special &= special - 1;
+            let (escaped, length) = escaped(two[plain]);
+            end += plain - from;
+            room[end..][..escaped.len()].copy_from_slice(&escaped);
+            end += length;
+            from = plain + 1;
+        }
+        room[end..][..WINDOW].copy_from_slice(&two[from..][..WINDOW]);
+        end += WINDOW - from;
+        at += WINDOW;
+        if end > ROOM - LONGEST {
+            out.extend_from_slice(&room[..end]);
+            end = 0;
+        }
+    }
+    out.extend_from_slice(&room[..end]);
+    at
+}
+
+/// Bytes that a window may become, and one more that is copied behind it.
+const LONGEST: usize = 6 * WINDOW + WINDOW;
+
+/// A byte that cannot stand in a JSON string as it is as it stands there, and how many bytes of that are meant.
+#[inline]
+fn escaped(byte: u8) -> ([u8; 8], usize) {
+    const LETTERS: [u8; 256] = {
+        let mut letters = [0; 256];
+        letters[b'\n' as usize] = b'n';
+        letters[b'"' as usize] = b'"';
+        letters[b'\\' as usize] = b'\\';
+        letters[b'\r' as usize] = b'r';
+        letters[b'\t' as usize] = b't';
+        letters[0x08] = b'b';
+        letters[0x0c] = b'f';
+        letters
+    };
+    let letter = LETTERS[usize::from(byte)];
+    if letter != 0 {
+        return ([b'\\', letter, 0, 0, 0, 0, 0, 0], 2);
+    }
+    let digit = |digit: u8| b"0123456789abcdef"[usize::from(digit)];
+    let digits = [digit(byte >> 4), digit(byte & 15)];
+    ([b'\\', b'u', b'0', b'0', digits[0], digits[1], 0, 0], 6)
 }
 
 /// As it is in a transcript.
@@ -207,7 +267,7 @@ mod tests {
     proptest! {
         #[test]
         fn an_event_is_what_the_json_writer_makes_of_it(
-            text in "([ -~]{0,40}|[\\x00-\\x1f\"\\\\]|\\PC{0,5}){0,6}",
+            text in "([ -~]{0,40}|[a-z]{60,70}|[\\x00-\\x1f\"\\\\]|\\PC{0,5}){0,20}",
             kind in 0..4,
             id in proptest::option::of("[a-z\"]{0,3}"),
             error: Option<bool>,

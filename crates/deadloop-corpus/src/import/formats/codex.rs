@@ -155,13 +155,13 @@ impl Codex {
         t_ms: Option<f64>,
         out: &mut Out,
     ) -> Result<(), WireFault> {
-        let role = item.get("role").and_then(Value::as_str);
+        let role = take::get(item, "role").and_then(Value::as_str);
         let asked = (role == Some("user")).then(|| words(item.get("content").cloned()));
         match (role, asked) {
             (Some("assistant"), _) => {
                 take::any(item, "role");
                 let text = words(take::any(item, "content"));
-                self.session.run.say(&text, t_ms, out);
+                self.session.run.say(text, t_ms, out);
                 Ok(())
             }
             (_, Some(text)) if is_context(&text) => {

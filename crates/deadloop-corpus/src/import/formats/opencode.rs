@@ -201,7 +201,7 @@ impl Told {
             }
             "text" => {
                 let text = take::string(&mut part, "text")?.unwrap_or_default();
-                self.session.run.say(&text, own, out);
+                self.session.run.say(text, own, out);
             }
             "tool" => self.tool(&mut part, t_ms)?,
             other => {

@@ -187,7 +187,7 @@ impl OpenHands {
         match action {
             "message" => {
                 let text = take::string(&mut args, "content")?.unwrap_or_default();
-                bodies.extend(out.said(&text));
+                bodies.extend(out.said(text));
             }
             // A thought that was written down by a call of a tool has a result.
             "think" if id.is_some() => bodies.push(Body::ToolCall {
@@ -202,7 +202,7 @@ impl OpenHands {
                 bodies.extend(thought.iter().flat_map(|text| out.said(text)));
                 if action == "finish" {
                     let last = take::string(&mut args, "final_thought")?.unwrap_or_default();
-                    bodies.extend(out.said(&last));
+                    bodies.extend(out.said(last));
                     self.session.reason = Some("finish".to_owned());
                 } else {
                     bodies.push(Body::ToolCall {
@@ -284,7 +284,7 @@ impl OpenHands {
         let mut bodies = Vec::new();
         if source == "agent" {
             bodies.extend(thinking(&mut message)?);
-            bodies.extend(out.said(&text));
+            bodies.extend(out.said(text));
         } else {
             self.session.run.user(text, t_ms);
         }
@@ -302,7 +302,7 @@ fn action(
 ) -> Result<Vec<Body>, WireFault> {
     let mut bodies = Vec::from_iter(thinking(event)?);
     let thought = words(take::any(event, "thought"));
-    bodies.extend(out.said(&thought));
+    bodies.extend(out.said(thought));
     let mut call = take::object(event, "tool_call")?.unwrap_or_default();
     let arguments = take::any(&mut call, "arguments").map(written);
     for repeated in ["id", "name"] {

@@ -174,7 +174,7 @@ fn events(step: &mut Object, out: &Out) -> Result<Vec<RecordedEvent>, WireFault>
     let thought = take::string(step, "thought")?;
     let response = take::string(step, "response")?.filter(|text| !text.is_empty());
     let text = response.or(thought).unwrap_or_default();
-    events.extend(out.said(&text).map(RecordedEvent::of));
+    events.extend(out.said(text).map(RecordedEvent::of));
     let action = take::string(step, "action")?.unwrap_or_default();
     let observation = take::string(step, "observation")?.unwrap_or_default();
     let seconds = take::any(step, "execution_time");

@@ -68,7 +68,7 @@ pub(crate) const ENTRY: Foreign = Foreign {
 fn messages_of(object: &Object) -> Option<&'static str> {
     let speaks = |message: &Value| message.get("role").is_some();
     let list = |name: &&&str| {
-        let messages = object.get(**name).and_then(Value::as_array);
+        let messages = take::get(object, name).and_then(Value::as_array);
         messages.is_some_and(|messages| messages.iter().any(speaks))
     };
     MESSAGES.iter().find(list).copied()
@@ -77,26 +77,25 @@ fn messages_of(object: &Object) -> Option<&'static str> {
 /// Whether a column has the name of one with text, and holds such.
 fn says(object: &Object) -> bool {
     let text = |name: &&str| {
-        let value = called(object, name).and_then(|name| object.get(name));
-        value.is_some_and(|value| value.is_string() || value.is_array())
+        called(object, name).is_some_and(|(_, value)| value.is_string() || value.is_array())
     };
     NAMES.text.iter().any(text) || says_thought(object)
 }
 
 /// The column that is called so, however it is written.
-fn called<'a>(object: &'a Object, name: &str) -> Option<&'a str> {
+fn called<'a>(object: &'a Object, name: &str) -> Option<(&'a str, &'a Value)> {
     let mut same = None;
     // No hash is made: rows have few columns, and of most names none.
-    for key in object.keys().filter(|key| key.len() == name.len()) {
+    for (key, value) in object.iter().filter(|(key, _)| key.len() == name.len()) {
         if key == name {
-            return Some(key);
+            return Some((key, value));
         }
         let letters = key.bytes().map(|byte| match byte {
             b' ' | b'-' => b'_',
             byte => byte.to_ascii_lowercase(),
         });
         if same.is_none() && letters.eq(name.bytes()) {
-            same = Some(key.as_str());
+            same = Some((key.as_str(), value));
         }
     }
     same
@@ -105,10 +104,10 @@ fn called<'a>(object: &'a Object, name: &str) -> Option<&'a str> {
 /// Takes the column that is called so, where it is not null (that stays), and says how it is written.
 fn take_called<'n>(object: &mut Object, name: &'n str) -> Option<(Cow<'n, str>, Value)> {
     let column = match called(object, name)? {
-        same if same == name => Cow::Borrowed(name),
-        other => Cow::Owned(other.to_owned()),
+        (_, Value::Null) => return None,
+        (same, _) if same == name => Cow::Borrowed(name),
+        (other, _) => Cow::Owned(other.to_owned()),
     };
-    object.get(&*column).filter(|value| !value.is_null())?;
     let value = object.remove(&*column)?;
     Some((column, value))
 }
@@ -135,7 +134,7 @@ fn foreign_role(object: &Object) -> Option<&str> {
     ];
     let named = ["role", "from", "sender"].iter();
     let role = named
-        .filter_map(|name| object.get(*name)?.as_str())
+        .filter_map(|name| take::get(object, name)?.as_str())
         .next()?;
     OTHERS
         .iter()
@@ -308,7 +307,7 @@ impl Table {
                 if self.guesses() {
                     plain(&text)?;
                 }
-                transcript.events = out.said(&text).map(RecordedEvent::of).collect();
+                transcript.events = out.said(text).map(RecordedEvent::of).collect();
             }
             Some(Value::Array(items)) if items.iter().all(|item| item.get("role").is_some()) => {
                 let mut messages = match object.get("prompt") {
@@ -518,10 +517,7 @@ fn label(name: &str, value: Value) -> Result<String, WireFault> {
 }
 
 fn says_thought(object: &Object) -> bool {
-    let filled = |name: &&str| {
-        let value = called(object, name).and_then(|name| object.get(name));
-        value.is_some_and(Value::is_string)
-    };
+    let filled = |name: &&str| called(object, name).is_some_and(|(_, value)| value.is_string());
     NAMES.reasoning.iter().any(filled)
 }
 
@@ -618,7 +614,7 @@ fn turns(answers: Vec<Value>, out: &mut Out) -> Vec<RecordedEvent> {
                     events.push(turn);
                     number += 1;
                 }
-                events.extend(out.said(&text).map(RecordedEvent::of));
+                events.extend(out.said(text).map(RecordedEvent::of));
             }
             Value::Object(call) if call.len() == 1 => {
                 for (name, arguments) in call {
@@ -644,8 +640,7 @@ fn turns(answers: Vec<Value>, out: &mut Out) -> Vec<RecordedEvent> {
 fn prompt(names: &[&str], object: &mut Object, out: &mut Out) -> Option<Value> {
     let mut asked = Vec::new();
     for name in names {
-        let column = called(object, name).and_then(|column| object.get(column));
-        if column.is_some_and(Value::is_string)
+        if called(object, name).is_some_and(|(_, value)| value.is_string())
             && let Some((column, Value::String(text))) = take_called(object, name)
         {
             out.guess("--group-field", &column);

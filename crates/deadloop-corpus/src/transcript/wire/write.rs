@@ -2,18 +2,36 @@
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use deadloop_stream::wire::{all, go_on, optional, write_event};
+use deadloop_stream::wire::{all, go_on, optional, write_event, write_text};
 
-use crate::{Entry, Transcript};
+use crate::Entry;
 
 /// Writes an entry as one JSON object. Fields without a value are left out.
 ///
 /// Nearly all of it is text of events: that is escaped here, in a fraction of the time that the
 /// JSON writer takes; all else is the JSON writer's.
 pub(crate) fn line(entry: &Entry, out: &mut Vec<u8>) -> serde_json::Result<()> {
-    serde_json::to_writer(&mut *out, &Front(&entry.transcript))?;
-    out.pop();
-    out.extend_from_slice(b",\"events\":[");
+    let transcript = &entry.transcript;
+    let front = [
+        ("id", Some(&transcript.id)),
+        ("model", Some(&transcript.model)),
+        ("profile", transcript.profile.as_ref()),
+        ("group", transcript.group.as_ref()),
+        ("lang", transcript.lang.as_ref()),
+    ];
+    out.push(b'{');
+    for (name, text) in front {
+        if let Some(text) = text {
+            write_text(name, text, out);
+            out.push(b',');
+        }
+    }
+    if !transcript.meta.is_empty() {
+        out.extend_from_slice(b"\"meta\":");
+        serde_json::to_writer(&mut *out, &transcript.meta)?;
+        out.push(b',');
+    }
+    out.extend_from_slice(b"\"events\":[");
     for (at, event) in entry.transcript.events.iter().enumerate() {
         if at > 0 {
             out.push(b',');
@@ -26,25 +44,6 @@ pub(crate) fn line(entry: &Entry, out: &mut Vec<u8>) -> serde_json::Result<()> {
         false => go_on(out, &Back(entry))?,
     }
     Ok(())
-}
-
-/// What is before the events.
-struct Front<'a>(&'a Transcript);
-
-impl Serialize for Front<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let transcript = self.0;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("id", &transcript.id)?;
-        map.serialize_entry("model", &transcript.model)?;
-        optional(&mut map, "profile", transcript.profile.as_ref())?;
-        optional(&mut map, "group", transcript.group.as_ref())?;
-        optional(&mut map, "lang", transcript.lang.as_ref())?;
-        if !transcript.meta.is_empty() {
-            map.serialize_entry("meta", &transcript.meta)?;
-        }
-        map.end()
-    }
 }
 
 /// What is after the events.
