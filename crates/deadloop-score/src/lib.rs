@@ -52,7 +52,7 @@ pub use choose::folds::folds;
 pub use choose::options::{ChooseOptions, ReadyGuard};
 pub use choose::pooling::{BetaBinomial, Borrowing, GammaPoisson, GroupSizes};
 pub use choose::words::told;
-pub use choose::{NoCandidates, against_labels, changes, choose, explained, is_doubted};
+pub use choose::{NoCandidates, against_labels, changes, choose, explained};
 pub use compare::{
     Bearing, Change, CompareOptions, Comparison, Direction, Fails, Flip, Gate, GateName, Noise,
     NotComparable, Row, Said, Side, SideError, Spot, Test, Verdicts, compare, flips, flips_csv,
