@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use deadloop_detect::{
-    Alarm, Event, Feed, Feeds, RECOMMENDED, RECOMMENDED_AGENTS, Settings, SettingsError,
-    TextChannel, Work,
+    Alarm, Event, Feed, Feeds, RECOMMENDED, RECOMMENDED_AGENTS, Settings, TextChannel, Work,
+    read_toml,
 };
 use deadloop_stream::{Prompted, StreamFormat, StreamReader, ThinkRules};
 use serde::Deserialize;
@@ -50,7 +50,7 @@ impl Guards {
         let bad = |e: &dyn std::fmt::Display| ReadError::Settings(format!("{name}:{e}"));
         let settings = Settings::parse(text).map_err(|e| bad(&e))?;
         let wire: Wire =
-            toml::from_str(text).map_err(|e| bad(&SettingsError::from_toml(text, &e)))?;
+            read_toml(text).map_err(|e| bad(&e))?;
         let compiled = deadloop_detect::Guards::new(&settings);
         Ok(Self {
             id: settings.id(),

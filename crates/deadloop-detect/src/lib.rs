@@ -73,8 +73,8 @@ pub use preset::{Preset, Source};
 pub use prompt::{PROMPT_CHARS, PromptUse};
 pub use setting::{Member, NotLive, Setting, SettingIds, short_hash};
 pub use settings::{
-    DEPLOYMENT_LOOP_RATE, GuardTable, ModelList, Named, OverrideGlob, RECOMMENDED,
-    RECOMMENDED_AGENTS, Settings, SettingsError, Work, ignore, prompt_for_all, resolve,
+    DEPLOYMENT_LOOP_RATE, GuardTable, ModelList, Named, OverrideGlob, Placed, RECOMMENDED,
+    RECOMMENDED_AGENTS, Settings, SettingsError, Work, ignore, prompt_for_all, read_toml, resolve,
 };
 pub use spec::Spec;
 pub use stream::{

@@ -50,7 +50,7 @@ struct Wire {
     left_out: String,
     #[serde(default = "one")]
     megabytes: u32,
-    params: BTreeMap<String, toml::Value>,
+    params: BTreeMap<String, Value>,
 }
 
 fn one() -> u32 {
@@ -68,16 +68,8 @@ pub(crate) fn read(text: &str) -> Result<Vec<Preset>, String> {
 
 impl Wire {
     fn preset(self, name: String) -> Result<Preset, String> {
-        let value = |(param, item): (String, toml::Value)| match Value::from_toml(&item) {
-            Ok(value) => Ok((param, value)),
-            Err(found) => Err(format!("preset {name}: {param} is {found}")),
-        };
         Ok(Preset {
-            params: self
-                .params
-                .into_iter()
-                .map(value)
-                .collect::<Result<_, _>>()?,
+            params: self.params.into_iter().collect(),
             name,
             about: self.about,
             source: Source {

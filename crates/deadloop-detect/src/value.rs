@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The value of a parameter.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,32 +24,26 @@ pub enum Value {
 }
 
 impl Value {
-    /// The value of a TOML item; a date is not a parameter's value, and is given back as its TOML
-    /// type's name.
-    pub fn from_toml(item: &toml::Value) -> Result<Self, &'static str> {
+    /// The value of a TOML item; a date is not a parameter's value.
+    fn of(item: toml::Value) -> Result<Self, &'static str> {
         Ok(match item {
-            toml::Value::Integer(n) => Self::Int(*n),
-            toml::Value::Float(x) => Self::Float(*x),
-            toml::Value::Boolean(b) => Self::Bool(*b),
-            toml::Value::String(s) => Self::Text(s.clone()),
-            toml::Value::Array(items) => Self::List(
-                items
-                    .iter()
-                    .map(Self::from_toml)
-                    .collect::<Result<_, _>>()?,
-            ),
-            toml::Value::Table(table) => Self::Table(
-                table
-                    .iter()
-                    .map(|(name, item)| Ok((name.clone(), Self::from_toml(item)?)))
-                    .collect::<Result<_, &'static str>>()?,
-            ),
-            toml::Value::Datetime(_) => return Err("a date"),
+            toml::Value::Integer(n) => Self::Int(n),
+            toml::Value::Float(x) => Self::Float(x),
+            toml::Value::Boolean(b) => Self::Bool(b),
+            toml::Value::String(s) => Self::Text(s),
+            toml::Value::Array(items) => {
+                Self::List(items.into_iter().map(Self::of).collect::<Result<_, _>>()?)
+            }
+            toml::Value::Table(table) => {
+                let item = |(name, item)| Ok((name, Self::of(item)?));
+                let items = table.into_iter().map(item);
+                Self::Table(items.collect::<Result<_, &'static str>>()?)
+            }
+            toml::Value::Datetime(_) => return Err("a date; expected a value"),
         })
     }
 
-    /// Returns the value as one of the `toml` crate.
-    pub fn to_toml(&self) -> toml::Value {
+    fn to_toml(&self) -> toml::Value {
         match self {
             Self::Int(n) => (*n).into(),
             Self::Float(x) => (*x).into(),
@@ -121,6 +116,12 @@ impl fmt::Display for Value {
 impl Serialize for Value {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.to_toml().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Self::of(toml::Value::deserialize(from)?).map_err(D::Error::custom)
     }
 }
 

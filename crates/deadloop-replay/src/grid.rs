@@ -13,14 +13,14 @@
 //! min_repeats = [3, 4, 5, 6]
 //! ```
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use deadloop_detect::{
-    DECIMAL, Domain, GuardTable, Mark, Member, Param, Params, Per, Response, SettingsError, Spec,
-    Value, ignore, meant, prompt_for_all, resolve,
+    DECIMAL, Domain, GuardTable, Mark, Member, Param, Params, Per, Placed, Response, SettingsError,
+    Spec, Value, ignore, meant, prompt_for_all, read_toml, resolve,
 };
 use serde::Deserialize;
-use toml::Spanned;
+use serde::de::DeserializeOwned;
 
 /// Members with several values for some parameters. The grid's settings are the product of them all.
 #[derive(Clone, Debug)]
@@ -47,8 +47,8 @@ const MAX_VALUES: usize = u16::MAX as usize;
 struct Wire {
     #[serde(default)]
     guard: Vec<GuardTable>,
-    ignore: Option<Spanned<Vec<String>>>,
-    prompt: Option<Spanned<String>>,
+    ignore: Option<Placed<Vec<String>>>,
+    prompt: Option<Placed<String>>,
 }
 
 #[derive(Deserialize)]
@@ -64,8 +64,7 @@ impl Grid {
     /// Reads a grid file; every value of every parameter is checked by itself. Which of their
     /// combinations are possible is found by [`Plan::add_grid`](crate::Plan::add_grid).
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
-        let mut wire: Wire =
-            toml::from_str(text).map_err(|e| SettingsError::from_toml(text, &e))?;
+        let mut wire: Wire = read_toml(text)?;
         prompt_for_all(&mut wire.guard, wire.prompt.as_ref());
         let on: Vec<&GuardTable> = wire.guard.iter().filter(|table| table.enabled).collect();
         if on.is_empty() {
@@ -108,14 +107,14 @@ impl Grid {
 /// Gives the white list of a file to its members.
 fn ignoring(
     members: &mut [GridMember],
-    list: Option<&Spanned<Vec<String>>>,
+    list: Option<&Placed<Vec<String>>>,
     text: &str,
 ) -> Result<(), SettingsError> {
     let listed = ignore(list, text)?;
     for member in members.iter_mut().map(|member| &mut member.base) {
         member
             .leave_out(&listed)
-            .map_err(|what| SettingsError::at(text, list.map_or(0..0, Spanned::span), what))?;
+            .map_err(|what| SettingsError::at(text, list.map_or(0..0, Placed::span), what))?;
     }
     Ok(())
 }
@@ -145,7 +144,7 @@ pub(crate) type Swept = Vec<(&'static Param, Vec<Value>)>;
 /// how a grid is typed. No parameter is without a value.
 pub(crate) fn swept<'g>(
     spec: &Spec,
-    given: impl IntoIterator<Item = (&'g Spanned<String>, &'g Spanned<toml::Value>)>,
+    given: impl IntoIterator<Item = (&'g Placed<String>, &'g Placed<Value>)>,
     text: &str,
 ) -> Result<Swept, SettingsError> {
     let given: Vec<_> = given.into_iter().collect();
@@ -198,20 +197,18 @@ pub(crate) fn product(base: Params, swept: &Swept, cells: usize) -> impl Iterato
     })
 }
 
-fn values_of(param: &Param, item: &Spanned<toml::Value>) -> Result<Vec<Value>, String> {
+fn values_of(param: &Param, item: &Placed<Value>) -> Result<Vec<Value>, String> {
     // Told before anything is made of them: a list may be of any length.
-    if let toml::Value::Array(items) = item.get_ref()
+    if let Value::List(items) = item.get_ref()
         && is_several(param, items)
         && items.len() > MAX_VALUES
     {
         return Err(too_many(&items.len().to_string()));
     }
     let mut values = match item.get_ref() {
-        toml::Value::Table(table) if !matches!(param.domain, Domain::Free) => range(param, table)?,
-        toml::Value::Array(items) if is_several(param, items) => {
-            items.iter().map(value).collect::<Result<_, _>>()?
-        }
-        single => vec![value(single)?],
+        Value::Table(table) if !matches!(param.domain, Domain::Free) => range(param, table)?,
+        Value::List(items) if is_several(param, items) => items.clone(),
+        single => vec![single.clone()],
     };
     for value in &values {
         param
@@ -244,17 +241,14 @@ fn too_many(count: &str) -> String {
 }
 
 /// A list is several values, unless the parameter itself holds a list and this is one of them.
-fn is_several(param: &Param, items: &[toml::Value]) -> bool {
-    !param.domain.is_list() || items.iter().any(toml::Value::is_array)
-}
-
-fn value(item: &toml::Value) -> Result<Value, String> {
-    Value::from_toml(item).map_err(|found| format!("{found}; expected a value"))
+fn is_several(param: &Param, items: &[Value]) -> bool {
+    let is_list = |item: &Value| matches!(item, Value::List(_));
+    !param.domain.is_list() || items.iter().any(is_list)
 }
 
 const RANGE: &str = "expected { from, to, step } or { from, to, factor }";
 
-fn range(param: &Param, table: &toml::Table) -> Result<Vec<Value>, String> {
+fn range(param: &Param, table: &BTreeMap<String, Value>) -> Result<Vec<Value>, String> {
     match param.domain {
         Domain::Float { .. } => Ok(floats(read(table)?)?
             .into_iter()
@@ -264,8 +258,9 @@ fn range(param: &Param, table: &toml::Table) -> Result<Vec<Value>, String> {
     }
 }
 
-fn read<N: serde::de::DeserializeOwned>(table: &toml::Table) -> Result<Range<N>, String> {
-    let range = toml::Value::Table(table.clone()).try_into();
+fn read<N: DeserializeOwned>(table: &BTreeMap<String, Value>) -> Result<Range<N>, String> {
+    let table = toml::Value::try_from(table).map_err(|e| e.to_string())?;
+    let range = table.try_into();
     range.map_err(|e: toml::de::Error| format!("{}; {RANGE}", e.message()))
 }
 
@@ -310,6 +305,20 @@ fn floats(range: Range<f64>) -> Result<Vec<f64>, String> {
         factor: range.factor,
     };
     Ok(ints(counted)?.into_iter().map(number).collect())
+}
+
+/// The parameters that differ from the defaults, as lines of a grid's table.
+pub(crate) fn params_toml(spec: &Spec, params: &Params) -> String {
+    let defaults = spec.defaults();
+    let other = params.iter();
+    let other = other.filter(|(name, value)| defaults.get(name) != Some(value));
+    let line = |(name, value): (&str, &Value)| {
+        // Of a list a grid takes a list of lists.
+        let is_list = spec.param(name).is_some_and(|p| p.domain.is_list());
+        let (open, close) = if is_list { ("[", "]") } else { ("", "") };
+        format!("{name} = {open}{}{close}\n", value)
+    };
+    other.map(line).collect()
 }
 
 fn no_way(step: bool, factor: bool) -> String {

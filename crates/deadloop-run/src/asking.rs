@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use deadloop_corpus::{Entry, Transcript};
 use deadloop_replay::{Entered, Job, Journal, JournalError, RunError, Subject, run_into};
-use deadloop_score::{Case, Manifest};
+use deadloop_score::{Case, Ended, Manifest};
 use serde::de::DeserializeOwned;
 
 use crate::failure::{Code, Failure, RunResult};
@@ -45,6 +45,7 @@ pub struct Answered<C> {
     pub manifest: Manifest,
     journal: Option<Journal>,
     began: Instant,
+    numbered: fn(Code) -> u8,
 }
 
 /// What a subject said of each transcript, and the run in which it was asked.
@@ -171,6 +172,7 @@ impl<'a, C: Kept, S: DeserializeOwned> Opened<'a, C, S> {
             manifest,
             journal,
             began,
+            numbered: request.numbered,
         })))
     }
 }
@@ -253,7 +255,7 @@ fn put_together<S: Subject, C: Kept>(
     Ok(())
 }
 
-/// The exit code of a run that ended early.
+/// The failure of a run that ended early.
 pub fn failed(error: RunError) -> Failure {
     match error {
         RunError::Interrupted { .. } => {
@@ -300,9 +302,13 @@ impl<C> Answered<C> {
             mut manifest,
             journal,
             began,
+            numbered,
             ..
         } = self;
-        manifest.ended = result.as_ref().err().map(Failure::ended);
+        manifest.ended = result.as_ref().err().map(|failure| Ended {
+            exit: numbered(failure.code()),
+            reason: failure.said(),
+        });
         manifest.files = folder.files();
         manifest.seconds = began.elapsed().as_secs_f64();
         manifest.time = now();

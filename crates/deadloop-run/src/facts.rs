@@ -109,8 +109,8 @@ impl<'a> Facts<'a> {
     pub fn begin(file: &Path, force: bool, settings: &'a Settings) -> RunResult<Self> {
         let file = Beside::create(file, force).map_err(|e| match e {
             WriteError::Exists { path } => {
-                let what = "is there already; expected a new name, or --force to replace it";
-                Code::Usage.error(format!("--facts {}: {what}", path.display()))
+                let what = "is there already; expected a new name, or `force` to replace it";
+                Code::Usage.error(format!("`facts` {}: {what}", path.display()))
             }
             other => Code::Usage.because(other),
         })?;

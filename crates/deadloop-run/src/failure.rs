@@ -1,78 +1,60 @@
-//! [`Failure`]: an error, and the exit code that it means. The codes are the contract's, so that a run that fails says the same in
-//! a program, a test and a package.
+//! [`Failure`]: an error, and of what kind it is. Errors name fields of a request between backticks, as `out`: who shows them
+//! to people says what the field is called there. What a program's exit code is for each kind is the program's.
 
 use std::fmt::Display;
 
-use deadloop_score::Ended;
-
-/// An error, and the exit code that it means.
+/// An error, and of what kind it is.
 #[derive(Debug)]
 pub struct Failure {
-    code: u8,
+    code: Code,
     error: anyhow::Error,
 }
 
 /// What a run returns.
 pub type RunResult<T = ()> = Result<T, Failure>;
 
-/// The contract's exit codes other than 0.
-#[derive(Clone, Copy, Debug)]
+/// The kinds of failures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
     /// Nobody expected this.
-    Unexpected = 1,
+    Unexpected,
     /// Wrong usage, or a bad settings, grid or corpus file.
-    Usage = 2,
+    Usage,
     /// Two results are not of the same thing.
-    NotComparable = 3,
+    NotComparable,
     /// A filter matched nothing.
-    NothingSelected = 4,
+    NothingSelected,
     /// Too little data for what was asked.
-    TooLittle = 5,
+    TooLittle,
     /// No setting satisfies the constraints.
-    Infeasible = 6,
-    /// `watch` alarmed.
-    Alarm = 10,
+    Infeasible,
+    /// A live stream was stopped.
+    Alarm,
     /// A gate failed.
-    GateFailed = 100,
-    /// Somebody stopped it: Ctrl-C, or [`Host::cancel`](crate::Host::cancel).
-    Interrupted = 130,
+    GateFailed,
+    /// Somebody stopped it, by [`Host::cancel`](crate::Host::cancel).
+    Interrupted,
 }
 
 impl Code {
-    /// A failure with this code.
+    /// A failure of this kind.
     pub fn error(self, error: impl Display) -> Failure {
         self.because(anyhow::anyhow!("{error}"))
     }
 
-    /// A failure with this code and its chain of causes.
+    /// A failure of this kind with its chain of causes.
     pub fn because(self, error: impl Into<anyhow::Error>) -> Failure {
         Failure {
-            code: self as u8,
+            code: self,
             error: error.into(),
         }
     }
 }
 
 impl Failure {
-    /// The exit code.
-    pub fn code(&self) -> u8 {
+    /// Of what kind it is.
+    pub fn code(&self) -> Code {
         self.code
-    }
-
-    /// The exit code, and what is said of it.
-    pub fn ended(&self) -> Ended {
-        Ended {
-            exit: self.code,
-            reason: self.said(),
-        }
-    }
-
-    /// The failure that a finished run has ended with.
-    pub fn again(ended: &Ended) -> Self {
-        Self {
-            code: ended.exit,
-            error: anyhow::anyhow!("{}", ended.reason),
-        }
     }
 
     /// The chain of causes, in one line.
@@ -81,11 +63,6 @@ impl Failure {
         let mut chain = chain.collect::<Vec<_>>();
         chain.dedup();
         chain.join(": ")
-    }
-
-    /// Returns whether it has no exit code of its own.
-    pub fn is_unexpected(&self) -> bool {
-        self.code == Code::Unexpected as u8
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use deadloop_corpus::{is_named, prove_writable};
-use deadloop_score::{HAS_PARQUET, Manifest, ParquetError};
+use deadloop_score::{HAS_PARQUET, Manifest, ParquetError, ResultTable, result_tables};
 use sha2::{Digest, Sha256};
 
 use crate::failure::{Code, RunResult};
@@ -23,72 +23,25 @@ const JOURNAL: &str = ".journal.jsonl";
 /// A folder with one holds a finished result.
 const MANIFEST: &str = "manifest.json";
 
-/// The files of a result and what each holds, those of the report aside: that is written whole each time. What only
-/// earlier versions wrote says nothing.
-pub const RESULT_FILES: [(&str, &str); 25] = [
-    (
-        "arguments.csv",
-        "`repair`: the arguments of recorded calls that are no JSON, and what each variant makes of them",
-    ),
-    (
-        "budget.csv",
-        "`tune --budget`: the settings that the clean text alone supports",
-    ),
+/// The files of a result beside its tables, and what each holds. What only earlier versions wrote says nothing.
+const OTHER_FILES: [(&str, &str); 9] = [
     ("budget.json", "`budget`: the verdicts"),
-    ("budgets.csv", "as `budgets.parquet`, with `--csv`"),
-    (
-        "budgets.parquet",
-        "`budget`: a row for each setting and source",
-    ),
     (
         "cases.jsonl",
         "how alarms were judged, the settings, and each transcript with its label: what `compare` holds against another result",
-    ),
-    (
-        "choice.csv",
-        "`tune`: a row for each model: the setting, held out and in-sample figures, margins of the limits, the verdict",
     ),
     (
         "excerpts.jsonl.zst",
         "the text around onset and alarm of the transcripts to look at, for the report",
     ),
     ("feedback.csv", ""), // of earlier versions
-    ("intervals.csv", "the intervals of `scores.csv` over groups"),
-    (
-        "limits.csv",
-        "`budget`: what each iteration limit would have done",
-    ),
-    ("outcomes.csv", "as `outcomes.parquet`, with `--csv`"),
-    (
-        "outcomes.parquet",
-        "a row for each transcript and setting: verdict, alarm, delay",
-    ),
-    (
-        "pareto.csv",
-        "the settings that no other setting beats on both axes",
-    ),
     (
         "regions.jsonl.zst",
         "the verdicts of each transcript in every cell, for the page's sliders",
     ),
     (
         "rejected.jsonl",
-        "the lines that `--on-bad skip` left out, with the reason",
-    ),
-    ("repairs.csv", "as `repairs.parquet`, with `--csv`"),
-    (
-        "repairs.parquet",
-        "`repair`: a row for each transcript and variant",
-    ),
-    ("scores.csv", "as `scores.parquet`, with `--csv`"),
-    (
-        "scores.parquet",
-        "a row for each setting, model (`*`: all together) and unit: the counts and measures",
-    ),
-    ("scores_by.csv", "as `scores_by.parquet`, with `--csv`"),
-    (
-        "scores_by.parquet",
-        "the scores by kind, class, language and what `--by` names",
+        "the lines that were bad and left out, with the reason",
     ),
     (
         "settings.toml",
@@ -103,6 +56,31 @@ pub const RESULT_FILES: [(&str, &str); 25] = [
         "versions, hash of the corpus, grid, seed, options, counts, time, machine: enough to run it again",
     ),
 ];
+
+/// The files of a result and what each holds, those of the report aside: that is written whole each time.
+pub fn result_files() -> BTreeMap<String, String> {
+    let others = OTHER_FILES.map(|(name, holds)| (name.to_owned(), holds.to_owned()));
+    let mut files = BTreeMap::from(others);
+    for table in result_tables() {
+        // What `compare` leaves stands in no folder of a run.
+        if table.left_by == "compare" {
+            continue;
+        }
+        let ResultTable {
+            file, left_by, row, ..
+        } = table;
+        let holds = files.entry(file.to_owned()).or_default();
+        let also = if holds.is_empty() { "" } else { "; " };
+        *holds += &format!("{also}`{}`: {row} a row", left_by.replace(", ", "`, `"));
+        if let Some(name) = file.strip_suffix(".parquet") {
+            files.insert(
+                format!("{name}.csv"),
+                format!("as `{file}`, where asked for"),
+            );
+        }
+    }
+    files
+}
 
 /// The files of the report and what each holds, the charts aside.
 pub const REPORT_FILES: [(&str, &str); 3] = [
@@ -134,15 +112,16 @@ impl Folder {
         host: &dyn Host,
     ) -> RunResult<Self> {
         let refuse = |what: &str, e: std::io::Error| {
-            Code::Usage.error(format!("--out {}: {what}: {e}", path.display()))
+            Code::Usage.error(format!("`out` {}: {what}: {e}", path.display()))
         };
         if !HAS_PARQUET {
             let why = ParquetError::Missing;
-            return Err(Code::Usage.error(format!("--out {}: {why}", path.display())));
+            return Err(Code::Usage.error(format!("`out` {}: {why}", path.display())));
         }
         std::fs::create_dir_all(path).map_err(|e| refuse("cannot be made", e))?;
-        let files = RESULT_FILES.into_iter().chain(REPORT_FILES);
-        let files: Vec<_> = files.map(|(name, _)| ("--out", path.join(name))).collect();
+        let report = REPORT_FILES.map(|(name, _)| name.to_owned());
+        let files = result_files().into_keys().chain(report);
+        let files: Vec<_> = files.map(|name| ("`out`", path.join(name))).collect();
         apart(&files, read)?;
         host.writes(path);
         prove_writable(path).map_err(|e| refuse("cannot be written to", e))?;
@@ -175,7 +154,7 @@ impl Folder {
         match foreign {
             None => Ok(State::Free),
             Some(name) => Err(Code::Usage.error(format!(
-                "--out {}: holds {} and is not the result of these inputs; choose another folder, or --force to overwrite",
+                "`out` {}: holds {} and is not the result of these inputs; choose another folder, or `force` to overwrite",
                 self.path.display(),
                 Path::new(&name).display(),
             ))),
@@ -184,8 +163,8 @@ impl Folder {
 
     /// The files of the result that are there, with their sizes in bytes.
     pub fn files(&self) -> BTreeMap<String, u64> {
-        let files = RESULT_FILES.iter().filter(|(name, _)| *name != MANIFEST);
-        let size = |(name, _): &(&str, &str)| Some((name.to_string(), self.size(name)?));
+        let files = result_files().into_keys().filter(|name| name != MANIFEST);
+        let size = |name: String| Some((name.clone(), self.size(&name)?));
         files.filter_map(size).collect()
     }
 
@@ -201,7 +180,7 @@ impl Folder {
             return Ok(());
         };
         Err(Code::Usage.error(format!(
-            "--out {}: holds these results, but {name} is not what was written; --force makes all of them anew",
+            "`out` {}: holds these results, but {name} is not what was written; `force` makes all of them anew",
             self.path.display(),
         )))
     }
@@ -212,7 +191,7 @@ impl Folder {
         if !is_named(&self.path.join(MANIFEST)) {
             return Ok(());
         }
-        for (name, _) in RESULT_FILES {
+        for name in result_files().keys() {
             let path = self.path.join(name);
             match std::fs::remove_file(&path) {
                 Err(e) if e.kind() != std::io::ErrorKind::NotFound => {

@@ -105,7 +105,7 @@ pub use asking::{Answered, Answers, ask, failed};
 pub use doubting::doubted;
 pub use facts::Facts;
 pub use failure::{Code, Failure, RunResult};
-pub use folder::{Folder, REPORT_FILES, RESULT_FILES, State, fingerprint};
+pub use folder::{Folder, REPORT_FILES, State, fingerprint, result_files};
 pub use host::{Alone, Host, Progress, watched};
 pub use kept::Kept;
 pub use learning::{Learnt, learn};

@@ -176,7 +176,7 @@ fn inputs(cases: &[PinnedCase], corpus: Option<&Path>) -> RunResult<Vec<(Transcr
         (true, _) => BTreeMap::new(),
         (false, Some(corpus)) => recorded(&wanted, corpus)?,
         (false, None) => {
-            let what = "some cases are transcripts of a corpus; name it with --corpus";
+            let what = "some cases are transcripts of a corpus; name it with `corpus`";
             return Err(Code::Usage.error(what));
         }
     };

@@ -12,7 +12,7 @@ use deadloop_replay::budget;
 use deadloop_score::{MEASURES, MeasureUnit};
 
 use crate::failure::{Code, RunResult};
-use crate::folder::{REPORT_FILES, RESULT_FILES};
+use crate::folder::{REPORT_FILES, result_files};
 use crate::schemas::{column_kind, tables};
 
 /// A page: its path below the folder of the reference, its place in the contents, and its text.
@@ -191,7 +191,7 @@ fn budgets() -> Leaf {
             format!("`{}`", preset.name).as_str(),
             preset.threshold.to_string().as_str(),
             preset.keep.to_string().as_str(),
-            preset.about,
+            &preset.about,
         ]);
     }
     leaf("budget.md", 0, text)
@@ -374,9 +374,11 @@ fn files() -> Leaf {
             "the charts of the report, and the numbers behind each",
         ),
     ];
-    let all = RESULT_FILES.into_iter().chain(REPORT_FILES).chain(more);
+    let owned = |(name, holds): (&str, &str)| (name.to_owned(), holds.to_owned());
+    let more = REPORT_FILES.into_iter().chain(more).map(owned);
+    let all = result_files().into_iter().chain(more);
     for (name, holds) in all.filter(|(_, holds)| !holds.is_empty()) {
-        text += &row([format!("`{name}`").as_str(), holds]);
+        text += &row([format!("`{name}`").as_str(), &holds]);
     }
     text += "\n## Columns\n\nAn empty cell is n/a. A unit `unit` is that of the row, or of the choice. A `.parquet` has a `.csv` beside it with `--csv`.\n";
     for table in tables() {

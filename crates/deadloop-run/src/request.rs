@@ -64,6 +64,8 @@ pub struct Request<'a> {
     pub asked: serde_json::Value,
     /// Who asked.
     pub host: &'a dyn Host,
+    /// The number by which the manifest says each kind of failure: the exit codes of whoever asks.
+    pub numbered: fn(Code) -> u8,
 }
 
 impl<'a> Request<'a> {
@@ -93,6 +95,7 @@ impl<'a> Request<'a> {
             unit: None,
             asked: serde_json::Value::Null,
             host,
+            numbered: |_| 1,
         }
     }
 
@@ -114,7 +117,7 @@ impl<'a> Request<'a> {
         let split = self.selection.split.as_deref();
         if let Some(sealed) = self.sealed.filter(|sealed| split == Some(*sealed)) {
             let what = format!(
-                "{} never looks at the split {sealed}; score the choice on it with deadloop replay --split {sealed}",
+                "{} never looks at the split {sealed}; score the choice on it by a replay of `split` {sealed}",
                 self.command
             );
             return Err(Code::Usage.error(what));
@@ -165,7 +168,7 @@ impl Judging {
             (None, several) => {
                 let names: Vec<&str> = several.iter().map(|unit| unit.name()).collect();
                 let what = format!(
-                    "labels count in {}, and nothing is added up across units; say which with --unit {}",
+                    "labels count in {}, and nothing is added up across units; say which with `unit` {}",
                     names.join(" and in "),
                     names.join("|")
                 );

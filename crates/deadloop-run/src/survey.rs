@@ -230,7 +230,7 @@ impl<C: Kept> Surveyed<C> {
         let there: BTreeSet<String> = some.flat_map(|entry| fields(&entry)).collect();
         let there: Vec<String> = there.into_iter().collect();
         host.tell(&format!(
-            "deadloop: --by {}: no transcript has the field; there are {}",
+            "deadloop: `by` {}: no transcript has the field; there are {}",
             absent.join(", "),
             there.join(", ")
         ));
@@ -289,7 +289,7 @@ pub fn foreign(problems: &[Problem]) -> Option<String> {
 /// Every problem of a corpus, a line each, and what to do.
 pub fn listing(problems: &[Problem]) -> String {
     let several = words::several(problems.len() as u64, "problem");
-    let hint = "nothing was scored; mend them, or leave them out with --on-bad skip";
+    let hint = "nothing was scored; mend them, or leave them out with `skip_bad`";
     let lines = lines(problems);
     format!("the corpus is not whole: {several}\n{lines}\n{hint}")
 }

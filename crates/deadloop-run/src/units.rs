@@ -46,5 +46,5 @@ pub(crate) fn of_choice_first(cases: &impl Cases, unit: Unit) -> Vec<Unit> {
 
 /// The grids were made for another unit: the first labels spoke of that one alone.
 pub(crate) fn other_unit(unit: Unit) -> Failure {
-    Code::Usage.error(format!("labels count in {unit}; say so with --unit {unit}"))
+    Code::Usage.error(format!("labels count in {unit}; say so with `unit` {unit}"))
 }

@@ -9,11 +9,11 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use statrs::function::beta::checked_beta_reg;
 use statrs::function::erf::erfc;
 use statrs::function::gamma::checked_gamma_lr;
 
 use crate::choose::blend::Blend;
+use crate::intervals::share_within;
 use crate::measure::{
     Certainty, FPR, GoalError, Measure, MeasureUnit, Metric, WITHINS, Worth, metric,
 };
@@ -111,13 +111,7 @@ impl Constraint {
             return Some(0.0);
         }
         let below = match self.metric.certainty {
-            Certainty::Share if self.bound <= 0.0 => {
-                f64::from(u8::from(self.bound == 0.0 && k == 0.0))
-            }
-            Certainty::Share if self.bound >= 1.0 => 1.0,
-            Certainty::Share => {
-                checked_beta_reg(k + 0.5, (n - k).max(0.0) + 0.5, self.bound).ok()?
-            }
+            Certainty::Share => share_within(k, n, self.bound)?,
             Certainty::Rate if self.bound <= 0.0 => 0.0,
             Certainty::Rate => {
                 checked_gamma_lr(k + 0.5, self.bound / self.metric.scale() * n).ok()?

@@ -7,13 +7,15 @@ use std::sync::Arc;
 
 use clap::{Args, Parser, ValueEnum};
 use deadloop_corpus::{ModelGlob, Sampling, Selection, Shard, parse_where};
+use deadloop_detect::{Per, Unit};
 use deadloop_run::{Judging, Parts};
-use deadloop_score::{JudgeOptions, Prices};
+use deadloop_score::{At, JudgeOptions, Prices, Transient};
 use serde::{Deserialize, Serialize};
 
 use crate::commands::Command;
 use crate::exit::{Code, Outcome};
 use crate::show;
+use crate::words::{AT, PER, TRANSIENT, UNITS, word};
 
 /// Offline evaluation and tuning harness for LLM dead-loop detectors.
 #[derive(Debug, Parser)]
@@ -93,14 +95,14 @@ pub(crate) struct Judge {
     #[arg(long, hide_short_help = true, value_name = "N")]
     pub(crate) chunks: Option<NonZeroU64>,
     /// The unit in which loops and healthy output are counted and settings are chosen [default: that of the labels]
-    #[arg(long, value_enum, value_name = "UNIT")]
+    #[arg(long, value_name = "UNIT", value_parser = word::<Unit>(UNITS))]
     pub(crate) unit: Option<Unit>,
     /// What counts as one text for detectors of text in a run of an agent, whatever their settings say
     /// [default: as the settings say, else a turn]
-    #[arg(long, hide_short_help = true, value_enum, value_name = "WHAT")]
+    #[arg(long, hide_short_help = true, value_name = "WHAT", value_parser = word::<Per>(PER))]
     pub(crate) per: Option<Per>,
     /// Which position of an alarm counts
-    #[arg(long, hide_short_help = true, value_enum, default_value_t = At::Delivered)]
+    #[arg(long, hide_short_help = true, default_value = "delivered", value_parser = word::<At>(AT))]
     pub(crate) at: At,
     /// How many units before the onset an alarm is already right
     #[arg(
@@ -122,7 +124,7 @@ pub(crate) struct Judge {
     )]
     pub(crate) grace: u64,
     /// How repetitions that end by themselves count
-    #[arg(long, hide_short_help = true, value_enum, default_value_t = Transient::Ignore)]
+    #[arg(long, hide_short_help = true, default_value = "ignore", value_parser = word::<Transient>(TRANSIENT))]
     pub(crate) transient: Transient,
     /// The most units that a miss costs in `delay` [default: the whole loop]
     #[arg(long, hide_short_help = true, value_name = "UNITS")]
@@ -185,69 +187,6 @@ pub(crate) fn price(text: &str) -> Result<f64, String> {
         .ok()
         .filter(|n| *n >= 0.0 && n.is_finite());
     price.ok_or_else(|| "expected a number from 0 on".into())
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
-pub(crate) enum Unit {
-    /// Chars of text
-    Chars,
-    /// Tool calls
-    Calls,
-    /// Turns of an agent
-    Turns,
-    /// Tokens, for recordings that count them
-    Tokens,
-    /// Milliseconds, for recordings that have times
-    Ms,
-}
-
-impl Unit {
-    /// The unit that it names.
-    pub(crate) fn unit(self) -> deadloop_detect::Unit {
-        match self {
-            Self::Chars => deadloop_detect::Unit::Chars,
-            Self::Calls => deadloop_detect::Unit::Calls,
-            Self::Turns => deadloop_detect::Unit::Turns,
-            Self::Tokens => deadloop_detect::Unit::Tokens,
-            Self::Ms => deadloop_detect::Unit::Ms,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
-pub(crate) enum Per {
-    /// Each turn is a text of its own
-    Turn,
-    /// A channel of the whole run is one text
-    Run,
-}
-
-impl Per {
-    /// What it names.
-    pub(crate) fn per(self) -> deadloop_detect::Per {
-        match self {
-            Self::Turn => deadloop_detect::Per::Turn,
-            Self::Run => deadloop_detect::Per::Run,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
-pub(crate) enum At {
-    /// The end of the chunk, which is what a live integration sees
-    Delivered,
-    /// The char at which the detector knows
-    Exact,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
-pub(crate) enum Transient {
-    /// In columns of their own, in no ratio
-    Ignore,
-    /// As clean text
-    Clean,
-    /// As loops
-    Loop,
 }
 
 /// What is written.
@@ -340,31 +279,21 @@ impl Select {
 impl Judge {
     /// The unit that was given, as it is typed, with a blank before it.
     pub(crate) fn typed_unit(&self) -> String {
-        let value = self.unit.as_ref().and_then(ValueEnum::to_possible_value);
-        value.map_or(String::new(), |value| {
-            format!(" --unit {}", value.get_name())
-        })
+        self.unit
+            .map_or(String::new(), |unit| format!(" --unit {unit}"))
     }
 
     /// How alarms are judged, and what errors cost.
     pub(crate) fn judging(&self) -> Judging {
-        let unit = self.unit.map(Unit::unit);
         Judging {
-            unit,
+            unit: self.unit,
             options: JudgeOptions {
-                unit: unit.unwrap_or_default(),
+                unit: self.unit.unwrap_or_default(),
                 early: self.early,
                 deadline: self.deadline,
                 grace: self.grace,
-                transient: match self.transient {
-                    Transient::Ignore => deadloop_score::Transient::Ignore,
-                    Transient::Clean => deadloop_score::Transient::Clean,
-                    Transient::Loop => deadloop_score::Transient::Loop,
-                },
-                at: match self.at {
-                    At::Delivered => deadloop_score::At::Delivered,
-                    At::Exact => deadloop_score::At::Exact,
-                },
+                transient: self.transient,
+                at: self.at,
                 horizon: self.horizon,
             },
             annoyance: self.annoyance,

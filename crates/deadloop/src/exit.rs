@@ -1,17 +1,89 @@
-//! How the program ends: every failure carries the exit code of the contract.
+//! How the program ends: every kind of failure has an exit code of the contract, and errors of libraries are said in the words of
+//! the command line.
 
 use std::process::ExitCode;
+
+use deadloop_score::Ended;
 
 pub(crate) use deadloop_run::{Code, Failure, RunResult as Outcome};
 
 use crate::show;
 use deadloop_run::visible::visible_lines;
 
+/// The kinds of failures with the contract's exit codes.
+const CODES: [(Code, u8); 9] = [
+    (Code::Unexpected, 1),
+    (Code::Usage, 2),
+    (Code::NotComparable, 3),
+    (Code::NothingSelected, 4),
+    (Code::TooLittle, 5),
+    (Code::Infeasible, 6),
+    (Code::Alarm, 10),
+    (Code::GateFailed, 100),
+    (Code::Interrupted, 130),
+];
+
+/// The fields that errors of libraries name, and the options that set them.
+const OPTIONS: [(&str, &str); 14] = [
+    ("by", "--by"),
+    ("chunks", "--chunks"),
+    ("corpus", "--corpus"),
+    ("facts", "--facts"),
+    ("force", "--force"),
+    ("grid", "--grid"),
+    ("out", "--out"),
+    ("records", "--records"),
+    ("resume", "--resume"),
+    ("shard", "--shard"),
+    ("skip_bad", "--on-bad skip"),
+    ("split", "--split"),
+    ("unit", "--unit"),
+    ("settings", "--settings"),
+];
+
+/// The exit code of a kind of failure.
+pub(crate) fn number(code: Code) -> u8 {
+    let of = |(kind, number): &(Code, u8)| (*kind == code).then_some(*number);
+    CODES.iter().find_map(of).unwrap_or(1)
+}
+
+/// The failure that a finished run has ended with.
+pub(crate) fn again(ended: &Ended) -> Failure {
+    let of = |(kind, number): &(Code, u8)| (*number == ended.exit).then_some(*kind);
+    let kind = CODES.iter().find_map(of).unwrap_or(Code::Unexpected);
+    kind.error(&ended.reason)
+}
+
+/// What a library says with the options of the command line for its fields.
+pub(crate) fn in_options(said: &str) -> String {
+    let option =
+        |said: String, (field, option): &(&str, &str)| said.replace(&format!("`{field}`"), option);
+    OPTIONS.iter().fold(said.to_owned(), option)
+}
+
 /// Prints the chain of an error on stderr and gives the process its exit code.
 pub(crate) fn report(outcome: Outcome) -> ExitCode {
     let Err(failure) = outcome else {
         return ExitCode::SUCCESS;
     };
-    show::remark(format_args!("deadloop: {}", visible_lines(&failure.said())));
-    ExitCode::from(failure.code())
+    let said = in_options(&failure.said());
+    show::remark(format_args!("deadloop: {}", visible_lines(&said)));
+    ExitCode::from(number(failure.code()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_is_said_as_its_option_and_other_words_stay() {
+        let said = "`out` x: holds a; choose another folder, or `force` to overwrite `y`";
+        let options = "--out x: holds a; choose another folder, or --force to overwrite `y`";
+        assert_eq!(in_options(said), options);
+        let ended = Ended {
+            exit: number(Code::TooLittle),
+            reason: said.into(),
+        };
+        assert_eq!((ended.exit, again(&ended).code()), (5, Code::TooLittle));
+    }
 }

@@ -8,6 +8,7 @@ use deadloop_run::{Host, Progress};
 use indicatif::ProgressBar;
 
 use crate::args::Global;
+use crate::exit::in_options;
 use crate::interrupt::{self, Passing};
 use crate::progress::bar;
 use crate::show;
@@ -46,7 +47,7 @@ impl Host for Terminal {
 
     fn tell(&self, line: &str) {
         if !self.quiet {
-            show::remark(line);
+            show::remark(in_options(line));
         }
     }
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use deadloop_corpus::{standstill, sweep};
 
-use crate::exit::{Code, Failure, Outcome};
+use crate::exit::{Code, Outcome, number};
 use crate::show;
 
 /// Raised to end a pass over a corpus.
@@ -46,7 +46,7 @@ pub(crate) fn heed() -> Outcome {
         show::remark(format_args!(
             "deadloop: interrupted; what was finished stays"
         ));
-        std::process::exit(i32::from(Code::Interrupted as u8));
+        std::process::exit(i32::from(number(Code::Interrupted)));
     };
     Ok(ctrlc::set_handler(stop)?)
 }
@@ -54,7 +54,9 @@ pub(crate) fn heed() -> Outcome {
 /// What a command has ended with. While the program is being interrupted an error may be that of a file
 /// which was swept away under it: then the interruption is what ends it.
 pub(crate) fn outlasted(outcome: Outcome) -> Outcome {
-    let error = outcome.as_ref().is_err_and(Failure::is_unexpected);
+    let error = outcome
+        .as_ref()
+        .is_err_and(|failure| failure.code() == Code::Unexpected);
     if error && CANCEL.load(Ordering::SeqCst) {
         std::thread::sleep(2 * GRACE);
     }

@@ -22,6 +22,7 @@ mod rendering;
 mod replaying;
 mod settings;
 mod show;
+mod words;
 
 use clap::{CommandFactory, FromArgMatches};
 use deadloop_run::visible;

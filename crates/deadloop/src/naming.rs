@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use deadloop_detect::{Member, Response, Settings, Unit};
+use deadloop_detect::{Member, Per, Response, Settings, Unit};
 
-use crate::args::Per;
 use crate::exit::Outcome;
 use crate::settings;
 
@@ -44,7 +43,7 @@ pub(crate) fn named(
     }
     let read = named.into_iter().map(|(name, settings)| match per {
         None => (name, settings),
-        Some(per) => (name, settings.read_per(per.per())),
+        Some(per) => (name, settings.read_per(per)),
     });
     Ok(read.flat_map(by_level).collect())
 }

@@ -9,7 +9,7 @@ use deadloop_score::{CSV_ROWS, Manifest, Scored};
 use serde_json::json;
 
 use crate::args::{Global, Judge, Output, Select, Sharded};
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Outcome, again, number};
 use crate::host::Terminal;
 use crate::rendering::render;
 use crate::show;
@@ -45,6 +45,7 @@ pub(crate) fn bare_request<'a>(
         seed: select.seed,
         shard: sharded.shard,
         parts: sharded.parts.clone(),
+        numbered: number,
         ..Request::of(corpus, out, host)
     })
 }
@@ -160,7 +161,7 @@ pub(crate) fn already_done(folder: &Folder, manifest: &Manifest, global: Global)
     }
     say(dir, manifest, global)?;
     match &manifest.ended {
-        Some(ended) => Err(Failure::again(ended)),
+        Some(ended) => Err(again(ended)),
         None => Ok(()),
     }
 }

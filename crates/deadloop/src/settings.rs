@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use deadloop_corpus::ThinkRules;
-use deadloop_detect::{Detector, Per, Setting, Settings, SettingsError, Unit, meant};
+use deadloop_detect::{Detector, Per, Setting, Settings, SettingsError, Unit, meant, read_toml};
 use deadloop_replay::Grid;
 use deadloop_replay::shipped::{self, recommended};
 use serde::Deserialize;
@@ -172,8 +172,7 @@ fn rules(name: &str, text: &str) -> Outcome<ThinkRules> {
         #[serde(default)]
         think: ThinkRules,
     }
-    let wire: Wire =
-        toml::from_str(text).map_err(|e| bad(name, &SettingsError::from_toml(text, &e)))?;
+    let wire: Wire = read_toml(text).map_err(|e| bad(name, &e))?;
     Ok(wire.think)
 }
 

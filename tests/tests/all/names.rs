@@ -125,3 +125,85 @@ fn no_command_imports_another() {
         }
     }
 }
+
+/// Files of `deadloop-run` that may name options of a command line, and why.
+const ABOUT_OPTIONS: [(&str, &str); 5] = [
+    ("checking", "what `check` advises people to type"),
+    ("engines", "options of other programs"),
+    ("learning.rs", "a line of a settings file for people"),
+    ("reference.rs", "pages about the program"),
+    ("schemas", "pages about the program"),
+];
+
+/// A run is a library call: its errors are in plain words and name fields of the request, and which option that is, and with what
+/// code a program ends, is the program's.
+#[test]
+fn a_run_words_no_error_in_options_and_knows_no_exit_code() {
+    let run = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/deadloop-run/src");
+    let mut files = Vec::new();
+    sources(&run, &mut files);
+    assert!(
+        files.len() > 60,
+        "{} files: where are the others?",
+        files.len()
+    );
+    let option = Regex::new(r#"^[^/]*"[^"]*--[a-z][^"]*""#).expect("a pattern");
+    let exit = Regex::new(r"process::exit|ExitCode|Code::\w+ as ").expect("a pattern");
+    let mut about = BTreeSet::new();
+    for file in &files {
+        let inside = file.strip_prefix(&run).expect("it is in it");
+        let first = inside.components().next().expect("a name");
+        let first = first.as_os_str().to_string_lossy();
+        let may = ABOUT_OPTIONS.iter().find(|(name, _)| *name == first);
+        let text = std::fs::read_to_string(file).expect("a source");
+        let code = text.split("#[cfg(test)]").next().unwrap_or(&text);
+        for line in code
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"))
+        {
+            assert!(!exit.is_match(line), "{}: {line}", file.display());
+            if option.is_match(line) {
+                assert!(may.is_some(), "{}: {line}", file.display());
+                about.extend(may.map(|(name, _)| *name));
+            }
+        }
+    }
+    assert_eq!(
+        about.len(),
+        ABOUT_OPTIONS.len(),
+        "some need no leave any more: {about:?}"
+    );
+}
+
+/// Public items of `deadloop-detect` that name a type of serde_json, and why.
+const OF_JSON: [&str; 3] = ["Event", "OwnedEvent", "Arguments"]; // The arguments of a call, which who embeds has as such a value.
+
+/// A product that embeds `deadloop-detect` is not bound to the major versions of what it reads TOML, JSON and globs with.
+#[test]
+fn no_public_type_of_detect_is_one_of_another_crate() {
+    let detect = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/deadloop-detect/src");
+    let mut files = Vec::new();
+    sources(&detect, &mut files);
+    // A public item up to its body, or a public field.
+    let item = Regex::new(r"(?m)^ *pub (?:[a-z]+ )*(\w+)[^{};]*").expect("a pattern");
+    let foreign = Regex::new(r"\b(toml::|Spanned|serde_json::|Json\b|Glob\w*)").expect("a pattern");
+    let (mut seen, mut known) = (0, BTreeSet::new());
+    for file in &files {
+        let text = std::fs::read_to_string(file).expect("a source");
+        let code = text.split("#[cfg(test)]").next().unwrap_or(&text);
+        // What files call `Value` is serde_json's where they import it.
+        let json = code.contains("use serde_json::Value");
+        for found in item.captures_iter(code) {
+            seen += 1;
+            let said = found[0].replace("///", "");
+            let names = foreign.is_match(&said) || (json && said.contains("Value"));
+            if names && OF_JSON.contains(&&found[1]) {
+                known.insert(found[1].to_owned());
+            } else {
+                assert!(!names, "{}: {}", file.display(), &found[0]);
+            }
+        }
+    }
+    assert!(seen > 300, "{seen} items: where are the others?");
+    assert_eq!(known.len(), OF_JSON.len(), "{known:?}");
+}

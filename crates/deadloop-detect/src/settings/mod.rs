@@ -33,15 +33,16 @@ use std::ops::Range;
 
 use globset::{Glob, GlobMatcher};
 use serde::Deserialize;
-use toml::Spanned;
 
 use crate::per::Per;
 use crate::response::Response;
 use crate::setting::{Member, Setting, short_hash};
 
 mod model_list;
+mod placed;
 mod table;
 pub use model_list::{ModelList, OverrideGlob, Work};
+pub use placed::{Placed, read_toml};
 use table::setting;
 pub use table::{GuardTable, Named, ignore, prompt_for_all, resolve};
 
@@ -91,12 +92,6 @@ impl SettingsError {
             what: one_line(&what.into()),
         }
     }
-
-    /// The error of the TOML reader, on one line.
-    pub fn from_toml(text: &str, error: &toml::de::Error) -> Self {
-        let what = error.message().trim().replace('\n', ", ");
-        Self::at(text, error.span().unwrap_or(0..0), what)
-    }
 }
 
 fn one_line(text: &str) -> String {
@@ -135,9 +130,9 @@ struct Wire {
     guard: Vec<GuardTable>,
     #[serde(default)]
     model: Vec<ModelTable>,
-    deployment_loop_rate: Option<Spanned<f64>>,
-    ignore: Option<Spanned<Vec<String>>>,
-    prompt: Option<Spanned<String>>,
+    deployment_loop_rate: Option<Placed<f64>>,
+    ignore: Option<Placed<Vec<String>>>,
+    prompt: Option<Placed<String>>,
     #[serde(default, rename = "think")]
     _think: toml::Table,
 }
@@ -145,8 +140,8 @@ struct Wire {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ModelTable {
-    r#match: Option<Spanned<String>>,
-    task: Option<Spanned<String>>,
+    r#match: Option<Placed<String>>,
+    task: Option<Placed<String>>,
     #[serde(default)]
     guard: Vec<GuardTable>,
 }
@@ -154,7 +149,7 @@ struct ModelTable {
 impl ModelTable {
     /// For whom it is, and its guard.
     fn read(&self, text: &str) -> Result<(OverrideGlob, Setting), SettingsError> {
-        let spans = self.r#match.iter().chain(&self.task).map(Spanned::span);
+        let spans = self.r#match.iter().chain(&self.task).map(Placed::span);
         let guards = self.guard.iter().map(|guard| guard.detector.span());
         let span = spans.chain(guards).next().unwrap_or(0..0);
         if self.r#match.is_none() && self.task.is_none() {
@@ -177,10 +172,10 @@ impl ModelTable {
 /// The glob of a key, where it is there.
 fn glob(
     key: &str,
-    value: Option<&Spanned<String>>,
+    value: Option<&Placed<String>>,
     text: &str,
 ) -> Result<Option<GlobMatcher>, SettingsError> {
-    let read = |value: &Spanned<String>| {
+    let read = |value: &Placed<String>| {
         let glob = Glob::new(value.get_ref())
             .map_err(|e| SettingsError::at(text, value.span(), format!("{key} is no glob: {e}")))?;
         Ok(glob.compile_matcher())
@@ -201,8 +196,7 @@ impl Settings {
 
     /// Reads a settings file. Everything is checked: names, bounds, what is impossible together.
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
-        let mut wire: Wire =
-            toml::from_str(text).map_err(|e| SettingsError::from_toml(text, &e))?;
+        let mut wire: Wire = read_toml(text)?;
         let models = wire.model.iter_mut().map(|model| &mut model.guard);
         for guards in models.chain([&mut wire.guard]) {
             prompt_for_all(guards, wire.prompt.as_ref());
@@ -230,10 +224,10 @@ impl Settings {
     /// The same where the list of a file is for all its guards.
     fn ignoring(
         self,
-        list: Option<&Spanned<Vec<String>>>,
+        list: Option<&Placed<Vec<String>>>,
         text: &str,
     ) -> Result<Self, SettingsError> {
-        let Some(span) = list.map(Spanned::span) else {
+        let Some(span) = list.map(Placed::span) else {
             return Ok(self);
         };
         let error = |what: String| SettingsError::at(text, span.clone(), format!("ignore: {what}"));
@@ -342,7 +336,7 @@ impl Settings {
     }
 }
 
-fn loop_rate(rate: Option<Spanned<f64>>, text: &str) -> Result<f64, SettingsError> {
+fn loop_rate(rate: Option<Placed<f64>>, text: &str) -> Result<f64, SettingsError> {
     let Some(rate) = rate else {
         return Ok(DEPLOYMENT_LOOP_RATE);
     };

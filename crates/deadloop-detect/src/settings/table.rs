@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use serde::Deserialize;
-use toml::Spanned;
 
-use super::SettingsError;
+use super::{Placed, SettingsError};
 use crate::detectors::{DETECTORS, Detector};
 use crate::ignore::Ignore;
 use crate::meant::meant;
@@ -24,27 +23,27 @@ use crate::value::Value;
 #[serde(deny_unknown_fields)]
 pub struct GuardTable {
     /// The detector's name.
-    pub detector: Spanned<String>,
+    pub detector: Placed<String>,
     /// The preset to start from.
-    pub preset: Option<Spanned<String>>,
+    pub preset: Option<Placed<String>>,
     /// The channel; absent: `reasoning` and `answer`, or the one that a detector of runs counts on.
-    pub channel: Option<Spanned<String>>,
+    pub channel: Option<Placed<String>>,
     /// What its alarms do; absent: what its detector says.
-    pub response: Option<Spanned<String>>,
+    pub response: Option<Placed<String>>,
     /// What a detector of text takes for one text in a run; absent: a turn.
-    pub per: Option<Spanned<String>>,
+    pub per: Option<Placed<String>>,
     /// Patterns of lines that a detector of text does not read.
-    pub ignore: Option<Spanned<Vec<String>>>,
+    pub ignore: Option<Placed<Vec<String>>>,
     /// What a detector of text makes of repetition that the user brought; absent: what the file says, else nothing else.
-    pub prompt: Option<Spanned<String>>,
+    pub prompt: Option<Placed<String>>,
     /// How many chars a token has: then what stands in `params` in chars is meant in tokens; absent: in chars.
-    pub chars_per_token: Option<Spanned<f64>>,
+    pub chars_per_token: Option<Placed<f64>>,
     /// Whether it is switched on.
     #[serde(default = "switched_on")]
     pub enabled: bool,
     /// Parameters, by name.
     #[serde(default)]
-    pub params: BTreeMap<Spanned<String>, Spanned<toml::Value>>,
+    pub params: BTreeMap<Placed<String>, Placed<Value>>,
 }
 
 fn switched_on() -> bool {
@@ -70,7 +69,7 @@ fn member(table: &GuardTable, text: &str) -> Result<Member, SettingsError> {
     let ratio = ratio(table, &named, member.detector, text)?;
     let mut spans = BTreeMap::new();
     for (name, item) in named {
-        let value = value_of(name, item, text)?;
+        let value = item.get_ref().clone();
         let value = match ratio.filter(|_| is_in_chars(member.detector, name)) {
             Some(ratio) => in_chars(value, ratio),
             None => value,
@@ -129,7 +128,7 @@ fn ratio(
 }
 
 /// Whether a parameter is in chars.
-fn is_in_chars(detector: &'static Detector, name: &Spanned<String>) -> bool {
+fn is_in_chars(detector: &'static Detector, name: &Placed<String>) -> bool {
     let param = detector.param(name.get_ref());
     param.is_some_and(|param| param.unit == "chars")
 }
@@ -144,19 +143,8 @@ fn in_chars(value: Value, ratio: f64) -> Value {
     }
 }
 
-fn value_of(
-    name: &Spanned<String>,
-    item: &Spanned<toml::Value>,
-    text: &str,
-) -> Result<Value, SettingsError> {
-    Value::from_toml(item.get_ref()).map_err(|found| {
-        let what = format!("{} is {found}; expected a value", name.get_ref());
-        SettingsError::at(text, item.span(), what)
-    })
-}
-
 /// The parameters that a `[[guard]]` table names, unread, each known to its detector.
-pub type Named<'a> = Vec<(&'a Spanned<String>, &'a Spanned<toml::Value>)>;
+pub type Named<'a> = Vec<(&'a Placed<String>, &'a Placed<Value>)>;
 
 /// A `[[guard]]` table with its detector, channel and preset looked up: the member before its own
 /// parameters, and those. `text` is the file, for the places in errors.
@@ -184,7 +172,7 @@ pub fn resolve<'a>(
         ignore: own_ignore(detector, table.ignore.as_ref(), text)?,
         prompt: prompt(detector, table.prompt.as_ref(), text)?,
     };
-    let known = |(name, item): (&'a Spanned<String>, _)| match detector.param(name.get_ref()) {
+    let known = |(name, item): (&'a Placed<String>, _)| match detector.param(name.get_ref()) {
         Some(_) => Ok((name, item)),
         None => {
             let what = format!(
@@ -209,7 +197,7 @@ pub fn resolve<'a>(
 /// The defaults, and a preset over them.
 fn start(
     detector: &'static Detector,
-    preset: Option<&Spanned<String>>,
+    preset: Option<&Placed<String>>,
     text: &str,
 ) -> Result<Params, SettingsError> {
     let Some(wanted) = preset else {
@@ -233,7 +221,7 @@ fn start(
 /// The response that a table names, or that of its detector.
 fn response(
     detector: &'static Detector,
-    name: Option<&Spanned<String>>,
+    name: Option<&Placed<String>>,
     text: &str,
 ) -> Result<Response, SettingsError> {
     let Some(name) = name else {
@@ -251,7 +239,7 @@ fn response(
 /// What a detector of text reads as one text of a run: a turn, unless the table says otherwise.
 fn per(
     detector: &'static Detector,
-    name: Option<&Spanned<String>>,
+    name: Option<&Placed<String>>,
     text: &str,
 ) -> Result<Per, SettingsError> {
     let Some(name) = name else {
@@ -267,7 +255,7 @@ fn per(
 /// What a word stands for, of those that a key takes; `text` is the file, for the place in an error.
 fn word<T, const N: usize>(
     key: &str,
-    name: &Spanned<String>,
+    name: &Placed<String>,
     named: fn(&str) -> Option<T>,
     all: [&'static str; N],
     text: &str,
@@ -277,7 +265,7 @@ fn word<T, const N: usize>(
 }
 
 /// Gives what a file says of all its guards to those that take it and say nothing themselves.
-pub fn prompt_for_all(tables: &mut [GuardTable], prompt: Option<&Spanned<String>>) {
+pub fn prompt_for_all(tables: &mut [GuardTable], prompt: Option<&Placed<String>>) {
     let takes = |table: &&mut GuardTable| {
         let detector = Detector::find(table.detector.get_ref());
         table.prompt.is_none() && detector.is_some_and(Detector::takes_ignore)
@@ -290,7 +278,7 @@ pub fn prompt_for_all(tables: &mut [GuardTable], prompt: Option<&Spanned<String>
 /// What a detector of text makes of repetition that the user brought.
 fn prompt(
     detector: &'static Detector,
-    name: Option<&Spanned<String>>,
+    name: Option<&Placed<String>>,
     text: &str,
 ) -> Result<PromptUse, SettingsError> {
     let Some(name) = name else {
@@ -323,7 +311,7 @@ fn no_repetition(
 /// The white list that a table brings, if its detector takes one.
 fn own_ignore(
     detector: &'static Detector,
-    list: Option<&Spanned<Vec<String>>>,
+    list: Option<&Placed<Vec<String>>>,
     text: &str,
 ) -> Result<Ignore, SettingsError> {
     match list {
@@ -335,7 +323,7 @@ fn own_ignore(
 }
 
 /// A white list, read; without one nothing is on it. `text` is the file, for the place in an error.
-pub fn ignore(list: Option<&Spanned<Vec<String>>>, text: &str) -> Result<Ignore, SettingsError> {
+pub fn ignore(list: Option<&Placed<Vec<String>>>, text: &str) -> Result<Ignore, SettingsError> {
     let Some(list) = list else {
         return Ok(Ignore::default());
     };
@@ -346,7 +334,7 @@ pub fn ignore(list: Option<&Spanned<Vec<String>>>, text: &str) -> Result<Ignore,
 /// The channel that a table names, if its detector reads it.
 fn channel(
     detector: &'static Detector,
-    name: Option<&Spanned<String>>,
+    name: Option<&Placed<String>>,
     text: &str,
 ) -> Result<Option<Channel>, SettingsError> {
     let Some(name) = name else { return Ok(None) };
@@ -362,7 +350,7 @@ fn channel(
 
 /// The error of a word that is not one of `known`: `what` is wrong, the word that was probably meant, and all known ones.
 fn unknown<'a>(
-    word: &Spanned<String>,
+    word: &Placed<String>,
     what: &str,
     known: impl IntoIterator<Item = &'a str>,
     text: &str,

@@ -11,9 +11,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use deadloop_detect::SettingsError;
+use deadloop_detect::{Placed, SettingsError, Value, read_toml};
 use serde::Deserialize;
-use toml::Spanned;
 
 use super::params::{Budget, SPEC};
 use super::presets::preset;
@@ -51,9 +50,9 @@ struct Wire {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
-    preset: Option<Spanned<String>>,
+    preset: Option<Placed<String>>,
     #[serde(default)]
-    params: BTreeMap<Spanned<String>, Spanned<toml::Value>>,
+    params: BTreeMap<Placed<String>, Placed<Value>>,
 }
 
 impl BudgetGrid {
@@ -63,7 +62,7 @@ impl BudgetGrid {
     /// It is no TOML, a name or a value is unknown or out of bounds, it has more than a million settings, or none
     /// that is possible: each with its line.
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
-        let wire: Wire = toml::from_str(text).map_err(|e| SettingsError::from_toml(text, &e))?;
+        let wire: Wire = read_toml(text)?;
         let mut grid = Self::default();
         let mut seen = HashSet::new();
         for table in &wire.budget {

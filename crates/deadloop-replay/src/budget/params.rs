@@ -2,6 +2,8 @@
 
 use deadloop_detect::{Param, Params, Refusal, Spec, Value, short_hash};
 
+use crate::grid::params_toml;
+
 /// How tokens are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Counter {
@@ -59,6 +61,19 @@ impl Policy {
             Self::Drop => "drop",
             Self::ClearResults => "clear-results",
             Self::Never => "never",
+        }
+    }
+}
+
+impl Policy {
+    /// Whether it reads a parameter.
+    pub fn reads(self, param: &str) -> bool {
+        match param {
+            "threshold" => self != Self::Never,
+            "keep" => matches!(self, Self::Summary | Self::Drop),
+            "summary" => self == Self::Summary,
+            "keep_results" | "clear_at_least" | "exclude" => self == Self::ClearResults,
+            _ => true,
         }
     }
 }
@@ -213,16 +228,17 @@ impl Budget {
 
     /// Its parameters as they are written to a file. Parameters that its policy ignores are left out.
     pub fn columns(&self) -> Vec<(&'static str, Value)> {
-        let read = |name: &str| match name {
-            "threshold" => self.policy != Policy::Never,
-            "keep" => matches!(self.policy, Policy::Summary | Policy::Drop),
-            "summary" => self.policy == Policy::Summary,
-            "keep_results" | "clear_at_least" | "exclude" => self.policy == Policy::ClearResults,
-            _ => true,
-        };
         let names = PARAMS.iter().map(|param| param.name);
-        let read = names.filter(|name| read(name));
+        let read = names.filter(|name| self.policy.reads(name));
         read.map(|name| (name, self.value(name))).collect()
+    }
+
+    /// A grid that has only this setting.
+    pub fn toml(&self) -> String {
+        format!(
+            "[[budget]]\n[budget.params]\n{}",
+            params_toml(&SPEC, &self.params())
+        )
     }
 
     /// A short hash of its parameters: the same setting has the same name in every run.

@@ -1,17 +1,21 @@
 //! [`presets`]: the thresholds of programs in use, by name.
 
+use std::sync::LazyLock;
+
 use deadloop_detect::meant;
+use serde::Deserialize;
 
 use super::params::{Budget, Policy};
 use super::remarks::tidy;
 
 /// A setting under a name.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct BudgetPreset {
     /// Its name for `--preset`.
-    pub name: &'static str,
+    pub name: String,
     /// Which program it imitates.
-    pub about: &'static str,
+    pub about: String,
     /// When the policy acts, as a share of the window.
     pub threshold: f64,
     /// How much of the newest events stays, as a share of the window.
@@ -20,44 +24,22 @@ pub struct BudgetPreset {
     pub less_answer: Option<f64>,
 }
 
-/// The thresholds of programs in use. Their parameters that are not shares of the window are left out.
+#[derive(Deserialize)]
+struct Wire {
+    preset: Vec<BudgetPreset>,
+}
+
+/// The thresholds of programs in use, of `presets.toml`.
 pub fn presets() -> &'static [BudgetPreset] {
-    const fn of(name: &'static str, threshold: f64, about: &'static str) -> BudgetPreset {
-        BudgetPreset {
-            name,
-            about,
-            threshold,
-            keep: 0.2,
-            less_answer: None,
-        }
-    }
-    const ALL: &[BudgetPreset] = &[
-        of(
-            "service",
-            0.85,
-            "a service's SUMMARIZATION_THRESHOLD, from a design document that is not public",
-        ),
-        of("copilot", 0.85, "Copilot Chat: the summary at 0.85"),
-        of("claude-code", 0.835, "Claude Code: the summary at 0.835"),
-        of("codex", 0.9, "Codex CLI: the summary at 0.9"),
-        BudgetPreset {
-            name: "gemini-cli",
-            about: "Gemini CLI: half of the window, three tenths kept",
-            threshold: 0.5,
-            keep: 0.3,
-            less_answer: None,
-        },
-        BudgetPreset {
-            name: "roo",
-            about: "Roo Code: all of the window, or 0.9 of it less the answer's reserve, whichever comes first",
-            threshold: 1.0,
-            keep: 0.2,
-            less_answer: Some(0.9),
-        },
-        of("goose", 0.8, "goose: the summary at 0.8"),
-        of("loom", 0.92, "Loom: the summary at 0.92"),
-    ];
-    ALL
+    #[allow(
+        clippy::expect_used,
+        reason = "a constant; every test would see it fail"
+    )]
+    static ALL: LazyLock<Vec<BudgetPreset>> = LazyLock::new(|| {
+        let read: Wire = toml::from_str(include_str!("presets.toml")).expect("presets");
+        read.preset
+    });
+    &ALL
 }
 
 /// The preset with this name.
@@ -65,7 +47,10 @@ pub fn presets() -> &'static [BudgetPreset] {
 /// # Errors
 /// If no preset has this name, the error lists those that exist.
 pub fn preset(name: &str) -> Result<&'static BudgetPreset, String> {
-    let known: Vec<&str> = presets().iter().map(|preset| preset.name).collect();
+    let known: Vec<&str> = presets()
+        .iter()
+        .map(|preset| preset.name.as_str())
+        .collect();
     presets().iter().find(|p| p.name == name).ok_or_else(|| {
         format!(
             "unknown preset \"{name}\"{}; expected one of: {}",

@@ -16,15 +16,13 @@
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 
 use deadloop_detect::repair::{REPAIRERS, Repairer};
-use deadloop_detect::{Domain, Params, Program, SettingsError, Value};
+use deadloop_detect::{Domain, Params, Placed, Program, SettingsError, Value, read_toml};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
-use toml::Spanned;
 
-use crate::grid::{cells, product, swept};
+use crate::grid::{cells, params_toml, product, swept};
 
 mod delay;
 mod mending;
@@ -94,21 +92,9 @@ impl Variant {
                 Value::List(program.command.iter().cloned().map(Value::Text).collect())
             ),
             Mending::Of(repairer, params) => {
-                let mut text = format!(
-                    "[[repairer]]\nname = \"{}\"\n[repairer.params]\n",
-                    repairer.name
-                );
-                let defaults = repairer.defaults();
-                for (name, value) in params.iter() {
-                    if defaults.get(name) != Some(value) {
-                        // Of a list a grid takes a list of lists.
-                        let is_list = repairer.param(name).is_some_and(|p| p.domain.is_list());
-                        let (open, close) = if is_list { ("[", "]") } else { ("", "") };
-                        // Writing to a String cannot fail.
-                        let _ = writeln!(text, "{name} = {open}{}{close}", value.to_toml());
-                    }
-                }
-                text
+                let name = repairer.name;
+                let head = format!("[[repairer]]\nname = \"{name}\"\n[repairer.params]\n");
+                head + &params_toml(repairer, params)
             }
         }
     }
@@ -138,12 +124,12 @@ struct Wire {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
-    name: Spanned<String>,
+    name: Placed<String>,
     preset: Option<String>,
     #[serde(default)]
     presets: bool,
     #[serde(default)]
-    params: BTreeMap<Spanned<String>, Spanned<toml::Value>>,
+    params: BTreeMap<Placed<String>, Placed<Value>>,
     #[serde(default)]
     command: Vec<String>,
     stream: Option<String>,
@@ -166,7 +152,7 @@ impl RepairGrid {
     /// It is no TOML, a name or a value is unknown or out of bounds, it has too many variants, or a table has none that is
     /// possible: each with its line.
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
-        let wire: Wire = toml::from_str(text).map_err(|e| SettingsError::from_toml(text, &e))?;
+        let wire: Wire = read_toml(text)?;
         if wire.repairer.is_empty() {
             let what = "no [[repairer]]; expected one and more";
             return Err(SettingsError::at(text, 0..0, what));
@@ -296,8 +282,8 @@ impl Table {
         text: &str,
     ) -> Result<(Vec<Params>, usize), SettingsError> {
         // The schema of these files has no ranges.
-        let is_range = |(name, item): &(&Spanned<String>, &Spanned<toml::Value>)| {
-            let is_table = matches!(item.get_ref(), toml::Value::Table(_));
+        let is_range = |(name, item): &(&Placed<String>, &Placed<Value>)| {
+            let is_table = matches!(item.get_ref(), Value::Table(_));
             let param = repairer.param(name.get_ref());
             is_table && param.is_some_and(|param| !matches!(param.domain, Domain::Free))
         };
@@ -339,11 +325,7 @@ impl Table {
         }
         let mut params = BTreeMap::new();
         for (name, item) in &self.params {
-            let value = Value::from_toml(item.get_ref()).map_err(|found| {
-                let what = format!("{} is {found}; expected a value", name.get_ref());
-                SettingsError::at(text, item.span(), what)
-            });
-            params.insert(name.get_ref().clone(), value?);
+            params.insert(name.get_ref().clone(), item.get_ref().clone());
         }
         let is_file = |word: &&String| word.contains(['/', '.']);
         let file = self.command.iter().rev().find(is_file);

@@ -1,4 +1,4 @@
-//! What deadloop ships and searches where nobody names settings or a grid: the recommended guards, the the
+//! What deadloop ships and searches where nobody names settings or a grid: the recommended guards, the
 //! default grids. One place, so that `tune`, its simulations and whoever embeds it search the same.
 
 use deadloop_detect::{
@@ -172,9 +172,12 @@ mod tests {
         let timeouts = Grid::parse(stall).unwrap();
         assert_eq!(chosen(&[timeouts]), ["stall"]);
         let (default, _) = default_grids(Unit::Chars).unwrap();
-        assert_eq!(chosen(&default), ["periodic", "periodic"]);
+        assert_eq!(chosen(&default), ["periodic"; 3]);
         let all = Grid::parse(&both).unwrap();
-        assert_eq!(chosen(&[all]), ["periodic", "periodic", "stall"]);
+        assert_eq!(
+            chosen(&[all]),
+            ["periodic", "periodic", "periodic", "stall"]
+        );
     }
 
     /// The thresholds of the recommended guard are searched on both sides of where they are.
@@ -196,7 +199,7 @@ mod tests {
                 searched.insert((nth, param.name));
             }
         }
-        assert_eq!(searched.len(), 11, "{searched:?}");
+        assert_eq!(searched.len(), 12, "{searched:?}");
     }
 
     /// The grids around the recommended guard, its detector, and then the others as they are registered.

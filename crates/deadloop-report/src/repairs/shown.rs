@@ -8,7 +8,7 @@ use deadloop_score::repairs::{
     share_of,
 };
 use deadloop_score::replay::repairers::Variant;
-use deadloop_score::{Ruling, wilson};
+use deadloop_score::{FEWEST_GROUPS, Figures, Ruling, wilson};
 
 use super::{RepairChoiceView, RepairMatrix, RepairPage, RepairPrice};
 use crate::numbers;
@@ -56,6 +56,18 @@ fn told(tally: &RepairTally, verdict: Mended) -> String {
     }
 }
 
+/// How sure it is that what was chosen on the other groups recovers more than what is in use.
+fn sure(figures: &Figures) -> String {
+    let ends = figures.interval_points().map_or(String::new(), |(lo, hi)| {
+        format!(", 80 % {lo:+.1} to {hi:+.1}")
+    });
+    format!(
+        "{:+.1} points against what is in use{ends}, better with P {:.2}",
+        figures.points(),
+        figures.better
+    )
+}
+
 /// The verdict of a choice as a sentence.
 pub fn repair_sentence(chosen: &ChosenRepair, variants: &[Variant]) -> String {
     let c = &chosen.choice;
@@ -66,20 +78,20 @@ pub fn repair_sentence(chosen: &ChosenRepair, variants: &[Variant]) -> String {
     let name = &variants[*variant].name;
     let held = c.held_out.map_or(String::new(), |out| {
         format!(
-            " Chosen on the other groups: recovered {}, wrong {}, changed {}.",
+            " Chosen on the other groups: recovered {}, wrong {}, changed {}; {}.",
             told(&out, Mended::Recovered),
             told(&out, Mended::Wrong),
-            told(&out, Mended::FalseRepair)
+            told(&out, Mended::FalseRepair),
+            sure(&c.figures)
         )
     });
     let why = why_not_shipped(chosen).map_or(String::new(), |why| format!(" {why}."));
     format!(
-        "{name} recovers {} damaged streams; {} come out wrong; {} intact ones are changed. {in_use} recovers {} (p {:.3}, {} groups).{held}{why}",
+        "{name} recovers {} damaged streams; {} come out wrong; {} intact ones are changed. {in_use} recovers {} ({} groups).{held}{why}",
         told(tally, Mended::Recovered),
         told(tally, Mended::Wrong),
         told(tally, Mended::FalseRepair),
         repair_of(&c.in_use, Mended::Recovered),
-        c.p,
         c.groups,
     )
 }
@@ -99,21 +111,26 @@ pub fn repair_of(tally: &RepairTally, verdict: Mended) -> String {
 pub fn why_not_shipped(chosen: &ChosenRepair) -> Option<String> {
     let c = &chosen.choice;
     let said = match (c.ruling, &c.held_out) {
-        (Ruling::Decide, Some(out)) => format!(
+        (Ruling::Decide, Some(out)) if out.harm() > c.in_use.harm() => format!(
             "What is chosen on the other groups does more harm than the limit: {} come out wrong, {} intact ones are changed",
             repair_of(out, Mended::Wrong),
             repair_of(out, Mended::FalseRepair)
         ),
+        (Ruling::Decide, _) => "What is in use does more harm than the limit".into(),
+        (Ruling::Collect, _) if c.groups < FEWEST_GROUPS => format!(
+            "Damaged streams stand in {} group{}; {FEWEST_GROUPS} are needed to say what it does to others",
+            c.groups,
+            if c.groups == 1 { "" } else { "s" }
+        ),
         (Ruling::Collect, _) => {
-            "There are too few damaged streams, or all are of one group: nothing says what it does to others"
-                .into()
+            format!("More damaged streams are needed: {}", sure(&c.figures))
         }
         (Ruling::Keep, _) => format!(
-            "Nothing within the limit recovers significantly more than what is in use (p {:.3})",
-            c.p
+            "Nothing within the limit surely recovers more than what is in use ({})",
+            sure(&c.figures)
         ),
         (Ruling::None, _) => "Nothing within the limit recovers anything".into(),
-        (Ruling::Ship | Ruling::Decide, _) => return None,
+        (Ruling::Ship, _) => return None,
     };
     Some(said)
 }

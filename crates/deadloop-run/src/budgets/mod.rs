@@ -5,9 +5,12 @@
 //! | runs without their texts, and how they are measured | [`Runs`] |
 //! | settings swept and chosen: a world is a window at a price of cached tokens | [`BudgetWorld`] |
 
+use deadloop_detect::Unit;
 use deadloop_replay::budget::{BudgetGrid, BudgetPreset};
-use deadloop_score::budget::{BudgetOptions, LimitRow, limit_grid, limit_rows, write_limits};
-use deadloop_score::{Case, Resampling, Ruling};
+use deadloop_score::budget::{
+    BudgetOptions, LimitRow, limit_grid, limit_rows, write_budget_runs, write_limits,
+};
+use deadloop_score::{About, Case, JudgeOptions, Resampling, Ruling, write_cases};
 
 mod runs;
 mod worlds;
@@ -15,7 +18,7 @@ mod worlds;
 use runs::Measured;
 pub use runs::Runs;
 pub use worlds::{BudgetWorld, SweptStage};
-use worlds::{judged, stages, together, write_rows};
+use worlds::{described, judged, run_rows, stages, together, write_rows};
 
 use crate::asking::{Answered, Answers, ask};
 use crate::failure::{Code, RunResult};
@@ -65,13 +68,13 @@ pub fn budget(request: &Request<'_>, asked: &Budgets<'_>) -> RunResult<Done<Budg
         overflow,
         forget,
     } = *asked;
-    let names: Vec<&str> = presets.iter().map(|preset| preset.name).collect();
+    let names: Vec<&str> = presets.iter().map(|preset| preset.name.as_str()).collect();
     let more = vec![format!(
         "{:?} {names:?} {overflow:?} {forget}",
         request.grid
     )];
     ask(request, &Measured, more)?.then(|Answers { mut run, said }| {
-    let runs = Runs::of(&run.surveyed.cases, said, &grid.budgets);
+    let runs = Runs::of(&run.surveyed.cases, said, &grid.budgets, request.seed);
     if runs.ids.is_empty() {
         let of = several(runs.turnless, "transcript");
         let what = format!(
@@ -85,7 +88,6 @@ pub fn budget(request: &Request<'_>, asked: &Budgets<'_>) -> RunResult<Done<Budg
         cache: 1.0,
         worthwhile: 1.0,
         forget,
-        folds: 5,
         resampling: Resampling {
             seed: request.seed,
             ..Resampling::default()
@@ -95,6 +97,17 @@ pub fn budget(request: &Request<'_>, asked: &Budgets<'_>) -> RunResult<Done<Budg
     let worlds = judged(&runs, &stages, presets, &options);
     let dir = run.folder.path();
     run.manifest.cells = write_rows(&runs, &worlds, dir, request.csv)?;
+    let about = About {
+        judge: JudgeOptions {
+            unit: Unit::Calls,
+            ..JudgeOptions::default()
+        },
+        settings: described(&worlds),
+        ..About::default()
+    };
+    write_cases(dir, &about, &run.surveyed.cases)?;
+    let cases = runs.cases(&run.surveyed.cases);
+    write_budget_runs(dir, run_rows(&runs, &worlds, &cases), request.csv)?;
     run.manifest.constraints = vec![format!("overflow<={}", options.limit)];
     let limits = limit_rows(&runs.limits, &limit_grid());
     write_limits(dir, &limits)?;

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use deadloop_corpus::Transcript;
-use deadloop_detect::Channel;
+use deadloop_detect::{Channel, Unit};
 use deadloop_replay::budget::{Budget, Field, Lengths};
 use deadloop_replay::{Interrupted, Subject};
-use deadloop_score::budget::{BudgetRuns, LimitCase};
-use deadloop_score::{Case, Class, Span};
+use deadloop_score::budget::LimitCase;
+use deadloop_score::{Case, Class, EvidencePieces, Span};
 
 /// The name for a run that has no source.
 const NONE: &str = "-";
@@ -35,7 +35,7 @@ pub struct Runs {
     /// The ids of the transcripts that have a turn: the others are no runs.
     pub ids: Vec<Arc<str>>,
     /// Their groups, and which are copies.
-    pub evidence: BudgetRuns,
+    pub evidence: EvidencePieces,
     /// Their sources, as numbers of `names`.
     pub sources: Vec<u32>,
     /// The sources, in order.
@@ -50,7 +50,7 @@ pub struct Runs {
 
 impl Runs {
     /// The runs among all transcripts; `budgets` say which ways of counting are wanted.
-    pub(super) fn of(cases: &[Case], lengths: Vec<Lengths>, budgets: &[Budget]) -> Self {
+    pub(super) fn of(cases: &[Case], lengths: Vec<Lengths>, budgets: &[Budget], seed: u64) -> Self {
         let mut found = Self::default();
         let (mut kept, mut own) = (Vec::new(), Vec::new());
         for (case, lengths) in cases.iter().zip(lengths) {
@@ -63,7 +63,11 @@ impl Runs {
             own.push(case);
             kept.push(lengths);
         }
-        found.evidence = BudgetRuns::of(&own);
+        let strata: Vec<_> = own
+            .iter()
+            .map(|case| (&*case.model, case.class()))
+            .collect();
+        found.evidence = EvidencePieces::of(&own, &strata, Unit::Calls, seed);
         let sources = found.limits.iter().map(|case| case.source.to_string());
         found.names = sources.collect();
         found.names.sort_unstable();
@@ -75,6 +79,13 @@ impl Runs {
         found.sources = found.limits.iter().map(number).collect();
         found.field = Field::of(&kept, budgets);
         found
+    }
+
+    /// The cases of the runs, of those of the corpus.
+    pub(super) fn cases<'c>(&self, all: &'c [Case]) -> Vec<&'c Case> {
+        let mut ids = self.ids.iter().peekable();
+        let is_run = |case: &&Case| ids.next_if(|id| **id == case.id).is_some();
+        all.iter().filter(is_run).collect()
     }
 
     /// The source of a run.

@@ -1,5 +1,6 @@
 //! Every stage of budgets swept, a verdict in every world, and the rows of `budgets.parquet`.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -7,9 +8,10 @@ use deadloop_replay::budget::{
     Budget, BudgetGrid, BudgetPreset, BudgetTally, Policy, Stage, Swept, sweep,
 };
 use deadloop_score::budget::{
-    BudgetAdvice, BudgetOptions, BudgetRow, BudgetTable, CountError, Sure, choose_budget, sure,
+    BudgetAdvice, BudgetOptions, BudgetRow, BudgetRunRow, BudgetTable, CountError, PlayedStage,
+    Sure, choose_budget, sure,
 };
-use deadloop_score::{FileError, Resampling, Ruling, rank};
+use deadloop_score::{Case, Described, FileError, Resampling, Ruling, rank};
 use rayon::prelude::*;
 
 use super::runs::Runs;
@@ -65,7 +67,7 @@ pub(super) fn stages(
                 names.push(Vec::new());
                 names.len() - 1
             });
-            names[at].push(preset.name);
+            names[at].push(preset.name.as_str());
         }
         let sources = (found.sources.as_slice(), found.names.len());
         let runs = &found.evidence;
@@ -149,8 +151,12 @@ pub(super) fn judged(
                 ..*options
             };
             let in_use = in_use.clone().unwrap_or_default();
-            let stage = (&found.field, &known.stage, &known.swept);
-            let advice = choose_budget(stage, &found.evidence, &in_use, &options);
+            let played = PlayedStage {
+                field: &found.field,
+                stage: &known.stage,
+                swept: &known.swept,
+            };
+            let advice = choose_budget(played, &found.evidence, &in_use, &options);
             let sure = certainties(found, known, (&advice, *cache), options.resampling);
             judged.push(BudgetWorld {
                 known: Arc::clone(known),
@@ -197,6 +203,13 @@ fn priced(budget: &Budget, cache: f64) -> Budget {
 }
 
 impl BudgetWorld {
+    /// The play to run: the candidate where it ships, else what is in use.
+    pub fn to_run(&self) -> usize {
+        let ships = self.advice.candidate;
+        let ships = ships.filter(|_| self.advice.ruling == Ruling::Ship);
+        ships.unwrap_or(self.advice.in_use)
+    }
+
     /// A play as this world has it.
     pub fn setting(&self, play: usize) -> Budget {
         priced(&self.known.stage.plays[play], self.cache)
@@ -281,6 +294,53 @@ pub(super) fn write_rows(
     }
     table.finish()?;
     Ok(settings)
+}
+
+/// The settings that have a name in some world, each with its number, as it is priced there.
+fn named<'w>(one: &'w BudgetWorld) -> impl Iterator<Item = (usize, Budget)> + 'w {
+    let plays = 0..one.known.stage.plays.len();
+    let has_name = |play: &usize| !one.called(*play).is_empty() || one.to_run() == *play;
+    let named = plays.filter(has_name);
+    named.map(|play| (play, priced(&one.known.stage.plays[play], one.cache)))
+}
+
+/// What is called how in which world, for a comparison with another run.
+pub(super) fn described(worlds: &[BudgetWorld]) -> BTreeMap<String, Described> {
+    let mut all = BTreeMap::new();
+    for one in worlds {
+        for (play, budget) in named(one) {
+            let of = |name: &str, is: bool| is.then(|| name.to_owned());
+            let names = [
+                of("chosen", one.to_run() == play),
+                of("current", one.advice.in_use == play),
+                of("candidate", one.advice.candidate == Some(play)),
+            ];
+            let presets = one.known.names[play].iter().map(|name| (*name).to_owned());
+            let described = Described {
+                names: names.into_iter().flatten().chain(presets).collect(),
+                toml: budget.toml(),
+            };
+            all.insert(budget.id(), described);
+        }
+    }
+    all
+}
+
+/// Every run under every setting that has a name. `cases`: of the runs, in their order.
+pub(super) fn run_rows<'a>(
+    found: &'a Runs,
+    worlds: &'a [BudgetWorld],
+    cases: &'a [&Case],
+) -> impl Iterator<Item = BudgetRunRow> + 'a {
+    let plays = worlds
+        .iter()
+        .flat_map(|one| named(one).map(move |(_, budget)| (one, budget)));
+    plays.flat_map(move |(one, budget)| {
+        let played = found.field.played(&budget);
+        let free = &one.known.swept.free;
+        let rows = cases.iter().zip(played).zip(free);
+        rows.map(move |((case, played), free)| BudgetRunRow::of(case, &budget, &played, free))
+    })
 }
 
 /// The verdict of several worlds: the first of these that any has; `collect` and `none` only where all have it.

@@ -36,10 +36,10 @@ const NEW: &str = "new.jsonl.zst";
 impl Target {
     /// Prepares the folder beside its name. `over`: one of that name may be there.
     pub fn prepare(out: &Path, over: bool, host: &dyn Host) -> RunResult<Self> {
-        let refuse = |what: String| Code::Usage.error(format!("--out {}: {what}", out.display()));
+        let refuse = |what: String| Code::Usage.error(format!("`out` {}: {what}", out.display()));
         if is_named(out) && !over {
             return Err(refuse(
-                "is there already; choose another name, --resume to add what is new, or --force"
+                "is there already; choose another name, `resume` to add what is new, or `force`"
                     .into(),
             ));
         }

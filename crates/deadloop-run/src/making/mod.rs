@@ -103,7 +103,7 @@ fn usage(problem: Problem) -> Failure {
 /// A folder with other files is wrong usage. A corpus that cannot be written is another error.
 fn refused(error: WriteError) -> Failure {
     match error {
-        WriteError::Exists { .. } => Code::Usage.error(format!("{error} with --force")),
+        WriteError::Exists { .. } => Code::Usage.error(format!("{error} with `force`")),
         other => other.into(),
     }
 }
@@ -124,7 +124,7 @@ impl<'a> Folder<'a> {
     fn prepare(path: &'a Path, spec: &CorpusSpec, force: bool, host: &dyn Host) -> RunResult<Self> {
         let inner = path.join("transcripts");
         let refuse =
-            |e| Code::Usage.error(format!("--out {}: cannot be made: {e}", path.display()));
+            |e| Code::Usage.error(format!("`out` {}: cannot be made: {e}", path.display()));
         std::fs::create_dir_all(&inner).map_err(refuse)?;
         host.writes(path);
         let files: Vec<String> = spec.files().into_iter().map(named).collect();
@@ -134,14 +134,14 @@ impl<'a> Folder<'a> {
                 && !name.to_string_lossy().starts_with('.')
             {
                 let other = Path::new(&name).display();
-                return Err(Code::Usage.error(format!("--out {}: holds transcripts/{other}; expected an empty folder, or a corpus that synth wrote", path.display())));
+                return Err(Code::Usage.error(format!("`out` {}: holds transcripts/{other}; expected an empty folder, or a corpus that synth wrote", path.display())));
             }
         }
         let tables = ["labels.csv", "splits.csv", "dataset.toml"].map(str::to_owned);
         let files = files.iter().map(|file| format!("transcripts/{file}"));
         match files.chain(tables).find(|name| is_named(&path.join(name))) {
             Some(name) if !force => Err(Code::Usage.error(format!(
-                "--out {}: holds {name}; choose another folder, or --force to overwrite",
+                "`out` {}: holds {name}; choose another folder, or `force` to overwrite",
                 path.display()
             ))),
             _ => Ok(Self { path, force }),

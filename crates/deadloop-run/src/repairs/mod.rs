@@ -12,10 +12,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use deadloop_corpus::Entry;
 use deadloop_replay::repairers::Variant;
 use deadloop_score::repairs::{
-    Fare, KnownStream, Mended, MendedStream, ScoredRepairs, WrongRepair, WrongRepairs,
-    before_and_gold, repair_rows, score_repairs, write_repair_scores, write_repairs,
+    Fare, KnownStream, Mended, MendedStream, RepairOptions, ScoredRepairs, WrongRepair,
+    WrongRepairs, before_and_gold, described_repairs, repair_rows, score_repairs,
+    write_repair_scores, write_repairs,
 };
-use deadloop_score::{Case, Manifest, write_text};
+use deadloop_score::{About, Case, Manifest, Resampling, write_cases, write_text};
 
 mod broken;
 mod live;
@@ -80,7 +81,9 @@ pub fn repair(request: &Request<'_>, asked: Repairers<'_>) -> RunResult<Done<Rep
         .into_iter()
         .map(|one| (one.stream, one.calls))
         .unzip();
-    let outcomes: Vec<MendedStream> = streams.into_iter().flatten().collect();
+    let streams = run.surveyed.cases.iter().zip(streams);
+    let (cases, outcomes): (Vec<&Case>, Vec<MendedStream>) =
+        streams.filter_map(|(case, stream)| Some((case, stream?))).unzip();
     if outcomes.is_empty() && calls.iter().all(Broken::is_whole) {
         let what = format!(
             "{}: no stream in it whose truth is known, and no arguments that are no JSON; make some with deadloop synth (kind = \"fault\")",
@@ -88,9 +91,22 @@ pub fn repair(request: &Request<'_>, asked: Repairers<'_>) -> RunResult<Done<Rep
         );
         return Err(run.given_up(Code::TooLittle.error(what)));
     }
-    let scored = score_repairs(&work.variants, &outcomes, in_use, harm / 100.0);
+    let options = RepairOptions {
+        in_use,
+        limit: harm / 100.0,
+        resampling: Resampling {
+            seed: request.seed,
+            ..Resampling::default()
+        },
+    };
+    let scored = score_repairs(&work.variants, &outcomes, &cases, &options);
     let dir = run.folder.path();
-    write_repairs(dir, repair_rows(&work.variants, &outcomes), request.csv)?;
+    write_repairs(dir, repair_rows(&work.variants, &outcomes, &cases), request.csv)?;
+    let about = About {
+        settings: described_repairs(&work.variants, &scored),
+        ..About::default()
+    };
+    write_cases(dir, &about, &run.surveyed.cases)?;
     write_repair_scores(dir, &scored.scores, request.csv)?;
     let broken = write_broken(dir, &calls, &work.variants, |at, asked| work.ask(at, asked))?;
     describe(&mut run.manifest, &work, (harm, refused));

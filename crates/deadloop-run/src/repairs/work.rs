@@ -72,10 +72,8 @@ impl Work {
                 delay: came.delay,
             })
         });
-        let group = transcript.group.as_ref().unwrap_or(&transcript.id);
         MendedStream {
             id: transcript.id.clone(),
-            group: group.clone(),
             fault: stream.fault.map(|fault| fault.name().to_owned()),
             severity: stream.severity,
             came: each.collect(),
@@ -166,7 +164,6 @@ mod tests {
         let looked = |verdicts: &[Option<Mended>]| Looked {
             stream: Some(MendedStream {
                 id: "a".to_owned(),
-                group: "a".to_owned(),
                 fault: None,
                 severity: 0,
                 came: verdicts

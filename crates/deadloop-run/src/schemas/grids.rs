@@ -54,7 +54,10 @@ fn of(repairer: &Repairer) -> RunResult<Json> {
 
 /// What `budget` sweeps.
 pub(super) fn budgets() -> Map<String, Json> {
-    let presets: Vec<&str> = presets().iter().map(|preset| preset.name).collect();
+    let presets: Vec<&str> = presets()
+        .iter()
+        .map(|preset| preset.name.as_str())
+        .collect();
     let budget = json!({
         "type": "object",
         "properties": {

@@ -46,7 +46,7 @@ pub(super) fn take<S: Subject>(
         || !selection.wheres.is_empty();
     if narrowed || request.judging.chunks.is_some() {
         return Err(refused(
-            "--records: an engine replays all transcripts as they were recorded; leave out the filters and --chunks",
+            "`records`: an engine replays all transcripts as they were recorded; leave out the filters and `chunks`",
         ));
     }
     let mut reader = Reader::plain(from)?;
@@ -82,7 +82,7 @@ fn fits(head: &Head, subject: &str, corpus: &Path) -> Result<(), String> {
         ));
     }
     if head.plan != subject {
-        return Err("made for another grid; give Plan the text of --grid".into());
+        return Err("made for another grid; give Plan the text of `grid`".into());
     }
     if sides(corpus) == head.sides {
         Ok(())

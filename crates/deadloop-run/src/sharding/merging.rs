@@ -52,7 +52,7 @@ impl Parts {
             let shown = dir.display();
             let part = Part::read(dir)?.ok_or_else(|| {
                 refused(format!(
-                    "{shown}: no part.json; expected a folder that --shard left, finished"
+                    "{shown}: no part.json; expected a folder that `shard` left, finished"
                 ))
             })?;
             let shard = part.shard()?;
@@ -82,7 +82,7 @@ impl Parts {
             let (n, some) = (missing.len(), missing[..missing.len().min(20)].join(", "));
             let are = if n == 1 { "shard is" } else { "shards are" };
             return Err(refused(format!(
-                "{n} {are} missing: {some}; make them with --shard, then merge all parts"
+                "{n} {are} missing: {some}; make them with `shard`, then merge all parts"
             )));
         }
         if first.whole.detectors != versions() {
@@ -245,7 +245,7 @@ impl Parts {
     fn at_hand(&self, request: &Request<'_>) -> RunResult<Corpus> {
         let opens = request.opens;
         let path = request.corpus;
-        let missing = "the report opens no transcript; say with --corpus where the corpus is now";
+        let missing = "the report opens no transcript; say with `corpus` where the corpus is now";
         if !path.exists() {
             if opens {
                 let path = words::typed(path);
@@ -262,7 +262,7 @@ impl Parts {
             Some(what) if request.corpus != self.first.whole.corpus.path => {
                 let path = path.display();
                 Err(refused(format!(
-                    "--corpus {path}: {what}; expected that of the parts"
+                    "`corpus` {path}: {what}; expected that of the parts"
                 )))
             }
             Some(what) => {

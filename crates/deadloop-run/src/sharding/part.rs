@@ -150,7 +150,7 @@ impl Whole {
 
     /// Why a part does not belong to another, and what to do.
     fn other(&self, first: &Self) -> Option<String> {
-        let anew = "make all parts by one command, --shard and --out aside";
+        let anew = "make all parts by one command, `shard` and `out` aside";
         if let Some(what) = differing(&self.request, &first.request, "") {
             return Some(format!("another command: {what} differs; {anew}"));
         }
@@ -209,7 +209,7 @@ impl Part {
             let there = path.metadata().map(|about| about.len());
             if there.ok() != Some(*bytes) {
                 let what = format!(
-                    "{}: not the {bytes} bytes that were written; copy the part again, or make it anew with --force",
+                    "{}: not the {bytes} bytes that were written; copy the part again, or make it anew with `force`",
                     path.display()
                 );
                 return Err(Code::Usage.error(what));

@@ -65,7 +65,7 @@ pub(crate) fn write<S: Subject>(
     };
     if let Some(known) = there(request, &part)? {
         request.host.tell(&format!(
-            "{}: already holds this part; nothing to do (--force makes it anew)",
+            "{}: already holds this part; nothing to do (`force` makes it anew)",
             out.display()
         ));
         return Ok(written(&known, &own));
@@ -116,10 +116,10 @@ fn sizes(out: &Path) -> BTreeMap<String, u64> {
 fn prepare(request: &Request<'_>) -> RunResult {
     let out = request.out;
     let refuse = |what: &str, e: std::io::Error| {
-        Code::Usage.error(format!("--out {}: {what}: {e}", out.display()))
+        Code::Usage.error(format!("`out` {}: {what}: {e}", out.display()))
     };
     std::fs::create_dir_all(out).map_err(|e| refuse("cannot be made", e))?;
-    let files = [PART, RECORDS, NAMES].map(|name| ("--out", out.join(name)));
+    let files = [PART, RECORDS, NAMES].map(|name| ("`out`", out.join(name)));
     let read = std::iter::once(request.corpus).chain(request.read.iter().copied());
     apart(&files, &read.collect::<Vec<_>>())?;
     request.host.writes(out);
@@ -143,7 +143,7 @@ fn there(request: &Request<'_>, part: &Part) -> RunResult<Option<Part>> {
             .find(|name| !(unfinished && own(name)));
         if let Some(name) = foreign {
             return Err(Code::Usage.error(format!(
-                "--out {}: holds {} and is not this part; choose another folder, or --force to overwrite",
+                "`out` {}: holds {} and is not this part; choose another folder, or `force` to overwrite",
                 out.display(),
                 Path::new(&name).display()
             )));

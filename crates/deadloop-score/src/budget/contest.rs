@@ -1,12 +1,12 @@
-//! [`Contest`]: the settings of a stage that are worth a look, run by run, and which of them is the candidate on some
-//! of the runs.
+//! [`Contenders`]: the settings of a stage that are worth a look, run by run, and how they are chosen from.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::cmp::Ordering;
 
 use deadloop_replay::budget::{Budget, Field, Played, Policy, Stage, Swept};
 
 use super::advice::BudgetOptions;
+use crate::choose::contest::Contest;
+use crate::tally::Sums;
 
 /// Settings that cost more than this times the cheapest are no contenders.
 const NEAR: f64 = 1.1;
@@ -17,31 +17,46 @@ const MOST: usize = 300;
 pub(super) struct Contender {
     /// Its number among the plays of the stage.
     pub(super) play: usize,
-    pub(super) budget: Budget,
+    budget: Budget,
     pub(super) runs: Vec<Played>,
 }
 
 /// Settings within the limit that cost little, and the setting in use.
-pub(super) struct Contest<'a> {
-    pub(super) contenders: Vec<Contender>,
+pub(super) struct Contenders<'a> {
+    pub(super) all: Vec<Contender>,
     /// The place of the setting in use among them.
     pub(super) in_use: usize,
-    pub(super) groups: &'a [Arc<str>],
     /// Runs on which costs are compared: none of those within the limit kills them.
     pub(super) shared: &'a [bool],
     /// Each run without a guard: what one costs that dies is not known, and is taken to be no less.
-    free: &'a [Played],
-    pub(super) cache: f64,
+    pub(super) free: &'a [Played],
+    options: &'a BudgetOptions,
 }
 
-impl<'a> Contest<'a> {
+/// What a run adds under a setting: tokens that are paid in full, forgetting included, tokens that are cached, whether it
+/// overflows, and itself.
+pub(super) type Spends = Sums<4>;
+
+fn spends(run: &Played) -> Spends {
+    let signed = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+    let overflow = i64::from(run.overflow.is_some());
+    Sums([signed(run.paid()), signed(run.cached), overflow, 1])
+}
+
+/// The runs that overflow, and all.
+pub(super) fn overflows(Sums([_, _, overflow, runs]): &Spends) -> (u64, u64) {
+    let count = |n: i64| u64::try_from(n).unwrap_or(0);
+    (count(*overflow), count(*runs))
+}
+
+impl<'a> Contenders<'a> {
     /// Those of a stage. `in_use` is one of its plays.
     pub(super) fn of(
         field: &Field,
         stage: &Stage,
         swept: &'a Swept,
-        groups: &'a [Arc<str>],
-        (in_use, options): (&Budget, &BudgetOptions),
+        in_use: &Budget,
+        options: &'a BudgetOptions,
     ) -> Self {
         let cache = options.cache;
         let cost = |play: usize| {
@@ -71,77 +86,17 @@ impl<'a> Contest<'a> {
         };
         Self {
             in_use: picked.iter().position(|play| *play == own).unwrap_or(0),
-            contenders: picked.iter().map(of).collect(),
-            groups,
+            all: picked.iter().map(of).collect(),
             shared: &swept.shared,
             free: &swept.free,
-            cache,
+            options,
         }
-    }
-
-    /// Overflows of a contender among the runs that are meant, and how many those are.
-    pub(super) fn overflows(&self, at: usize, meant: &[bool]) -> (u64, u64) {
-        let runs = self.contenders[at].runs.iter().zip(meant);
-        let runs = runs.filter(|(_, meant)| **meant);
-        runs.fold((0, 0), |(k, n), (run, _)| {
-            (k + u64::from(run.overflow.is_some()), n + 1)
-        })
-    }
-
-    /// The candidate on the given runs: the cheapest contender that `allowed` admits. Within one standard error of it, the
-    /// setting in use or the nearest to it wins.
-    pub(super) fn pick(&self, meant: &[bool], allowed: impl Fn(u64, u64) -> bool) -> Option<usize> {
-        let lets_in = |at: &usize| {
-            let (overflow, runs) = self.overflows(*at, meant);
-            allowed(overflow, runs)
-        };
-        let all: Vec<usize> = (0..self.contenders.len()).filter(lets_in).collect();
-        let counted: Vec<bool> = self
-            .shared
-            .iter()
-            .zip(meant)
-            .map(|(shared, meant)| *shared && *meant)
-            .collect();
-        let costs: Vec<Vec<f64>> = all.iter().map(|at| self.costs(*at, &counted)).collect();
-        let sums: Vec<f64> = costs.iter().map(|costs| costs.iter().sum()).collect();
-        let best = (0..all.len()).min_by(|a, b| sums[*a].total_cmp(&sums[*b]))?;
-        let near = (0..all.len()).filter(|one| is_near(&costs[*one], &costs[best]));
-        let near: Vec<usize> = near.map(|one| all[one]).collect();
-        if near.contains(&self.in_use) {
-            return Some(self.in_use);
-        }
-        near.into_iter().min_by(|a, b| {
-            let (a, b) = (self.distance(*a), self.distance(*b));
-            a.0.cmp(&b.0)
-                .then(a.1.total_cmp(&b.1))
-                .then(a.2.total_cmp(&b.2))
-        })
-    }
-
-    /// What a contender costs in each group, forgetting included.
-    fn costs(&self, at: usize, counted: &[bool]) -> Vec<f64> {
-        let mut groups: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
-        let runs = self.contenders[at].runs.iter().zip(self.free);
-        for (((run, free), group), counted) in runs.zip(self.groups).zip(counted) {
-            let sum = groups.entry(group).or_default();
-            if *counted {
-                let paid = if run.overflow.is_some() { free } else { run };
-                sum.0 += paid.paid();
-                sum.1 += paid.cached;
-            }
-        }
-        #[allow(clippy::cast_precision_loss)]
-        let cost = |(paid, cached): &(u64, u64)| *paid as f64 + *cached as f64 * self.cache;
-        groups.values().map(cost).collect()
     }
 
     /// How far a contender is from the setting in use: parameters that differ, how much the threshold and what is
     /// kept differ, and the threshold itself, since the lower one is the more careful.
     fn distance(&self, at: usize) -> (usize, f64, f64) {
-        let (one, own) = (
-            &self.contenders[at].budget,
-            &self.contenders[self.in_use].budget,
-        );
+        let (one, own) = (&self.all[at].budget, &self.all[self.in_use].budget);
         let own_columns = own.columns();
         let differ = one
             .columns()
@@ -149,6 +104,71 @@ impl<'a> Contest<'a> {
             .filter(|column| !own_columns.contains(column));
         let far = (one.threshold - own.threshold).abs() + (one.keep - own.keep).abs();
         (differ.count(), far, one.threshold)
+    }
+}
+
+impl Contest for Contenders<'_> {
+    type Adds = Spends;
+
+    fn candidates(&self) -> usize {
+        self.all.len()
+    }
+
+    fn adds(&self, candidate: usize, piece: usize) -> Spends {
+        spends(&self.all[candidate].runs[piece])
+    }
+
+    fn weighed(&self, candidate: usize, piece: usize) -> Spends {
+        let run = &self.all[candidate].runs[piece];
+        match (self.shared[piece], run.overflow) {
+            (false, _) => Spends::default(),
+            (true, Some(_)) => spends(&self.free[piece]),
+            (true, None) => spends(run),
+        }
+    }
+
+    /// Tokens of the runs that neither kills.
+    fn pair(&self, piece: usize, new: usize, old: usize) -> [Spends; 2] {
+        let mut both = [self.adds(new, piece), self.adds(old, piece)];
+        if both.iter().any(|Sums([_, _, overflow, _])| *overflow > 0) {
+            for Sums([paid, cached, ..]) in &mut both {
+                (*paid, *cached) = (0, 0);
+            }
+        }
+        both
+    }
+
+    #[allow(clippy::cast_precision_loss)]
+    fn cost(&self, Sums([paid, cached, ..]): &Spends) -> f64 {
+        *paid as f64 + *cached as f64 * self.options.cache
+    }
+
+    fn prefer(&self, one: usize, other: usize) -> Ordering {
+        let (a, b) = (self.distance(one), self.distance(other));
+        a.0.cmp(&b.0)
+            .then(a.1.total_cmp(&b.1))
+            .then(a.2.total_cmp(&b.2))
+    }
+
+    /// The share of the cost that is saved.
+    fn gain(&self, [new, old]: &[Spends; 2]) -> Option<f64> {
+        let old = self.cost(old);
+        (old > 0.0).then(|| 1.0 - self.cost(new) / old)
+    }
+
+    fn wrong(&self, sums: &Spends) -> u64 {
+        overflows(sums).0
+    }
+
+    fn within(&self, sums: &Spends) -> f64 {
+        let (overflow, runs) = overflows(sums);
+        self.options.within(overflow, runs)
+    }
+
+    #[allow(clippy::cast_precision_loss)]
+    fn is_over(&self, sums: &Spends) -> bool {
+        let (overflow, runs) = overflows(sums);
+        overflow as f64 > self.options.limit * runs as f64
     }
 }
 
@@ -163,20 +183,4 @@ fn keeps_as_much(one: &Budget, own: &Budget) -> bool {
         (Policy::ClearResults, Policy::Summary) => true,
         _ => false,
     }
-}
-
-/// Whether costs are within one standard error, over groups, of the best.
-#[allow(clippy::cast_precision_loss)]
-fn is_near(costs: &[f64], best: &[f64]) -> bool {
-    let more: Vec<f64> = costs
-        .iter()
-        .zip(best)
-        .map(|(cost, best)| cost - best)
-        .collect();
-    let (n, sum) = (more.len() as f64, more.iter().sum::<f64>());
-    if n < 2.0 {
-        return sum <= 0.0;
-    }
-    let spread: f64 = more.iter().map(|d| (d - sum / n).powi(2)).sum();
-    sum <= (n / (n - 1.0) * spread).sqrt()
 }

@@ -1,11 +1,11 @@
 //! [`sure`]: the intervals of one budget's figures, by the bootstrap over groups.
 
-use std::collections::BTreeMap;
-
 use deadloop_replay::budget::Played;
 
-use super::runs::BudgetRuns;
-use crate::intervals::{Interval, POISSON_1, Resampling, Weights, percentile, wilson};
+use crate::choose::contest::sum;
+use crate::choose::pieces::EvidencePieces;
+use crate::intervals::{ByGroup, Interval, Resampling, percentile, wilson};
+use crate::tally::Sums;
 
 /// 95 % intervals; `None` where there is nothing to divide by.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -23,53 +23,10 @@ pub struct Sure {
     pub cheaper: Option<f64>,
 }
 
-/// Whole numbers of one group.
-pub(super) type Sums<const N: usize> = [u64; N];
-
-/// The sums of `N` numbers over all groups in each replicate, and over all groups once.
-pub(super) fn drawn<'a, const N: usize>(
-    runs: impl Iterator<Item = (&'a str, Sums<N>)>,
-    resampling: Resampling,
-) -> (Vec<Sums<N>>, Sums<N>) {
-    let mut groups: BTreeMap<&str, Sums<N>> = BTreeMap::new();
-    for (group, numbers) in runs {
-        let sums = groups.entry(group).or_insert([0; N]);
-        sums.iter_mut().zip(numbers).for_each(|(sum, n)| *sum += n);
-    }
-    let mut all = vec![[0; N]; resampling.replicates];
-    let mut once = [0; N];
-    for (group, numbers) in groups {
-        once.iter_mut().zip(numbers).for_each(|(sum, n)| *sum += n);
-        let weights = Weights::of(resampling.seed, group, &POISSON_1);
-        for (sums, weight) in all.iter_mut().zip(weights) {
-            if weight > 0 {
-                let weighted = numbers.map(|n| n * u64::from(weight));
-                sums.iter_mut().zip(weighted).for_each(|(sum, n)| *sum += n);
-            }
-        }
-    }
-    (all, once)
-}
-
-/// What [`drawn`] says of the runs that are the first of their copies, and the sums over all runs: figures count all,
-/// what says how sure they are counts copies once.
-pub(super) fn counted_once<'a, const N: usize>(
-    runs: impl Iterator<Item = ((&'a str, Sums<N>), &'a bool)>,
-    resampling: Resampling,
-) -> (Vec<Sums<N>>, Sums<N>, Sums<N>) {
-    let mut each = [0; N];
-    let firsts = runs.filter_map(|((group, numbers), first)| {
-        each.iter_mut().zip(numbers).for_each(|(sum, n)| *sum += n);
-        first.then_some((group, numbers))
-    });
-    let (replicates, once) = drawn(firsts, resampling);
-    (replicates, once, each)
-}
-
 /// The numbers of a run that [`sure`] needs: what is paid in full and what is cached, with and without the guard,
 /// overflows, runs.
 fn numbers(played: &Played, free: &Played) -> Sums<6> {
-    match played.overflow {
+    let numbers = match played.overflow {
         Some(_) => [0, 0, 0, 0, 1, 1],
         None => [
             played.fresh + played.written,
@@ -79,23 +36,24 @@ fn numbers(played: &Played, free: &Played) -> Sums<6> {
             0,
             1,
         ],
-    }
+    };
+    Sums(numbers.map(|n: u64| i64::try_from(n).unwrap_or(i64::MAX)))
 }
 
 #[allow(clippy::cast_precision_loss)]
-fn cost(paid: u64, cached: u64, cache: f64) -> f64 {
+fn cost(paid: i64, cached: i64, cache: f64) -> f64 {
     paid as f64 + cached as f64 * cache
 }
 
 /// The cost against no guard.
-fn ratio([paid, cached, free, free_cached, ..]: Sums<6>, cache: f64) -> Option<f64> {
+fn ratio(Sums([paid, cached, free, free_cached, ..]): Sums<6>, cache: f64) -> Option<f64> {
     let without = cost(free, free_cached, cache);
     (without > 0.0).then(|| cost(paid, cached, cache) / without)
 }
 
 /// The price of a cached token at which both cost the same, unbounded.
 #[allow(clippy::cast_precision_loss)]
-fn even([paid, cached, free, free_cached, ..]: Sums<6>) -> Option<f64> {
+fn even(Sums([paid, cached, free, free_cached, ..]): Sums<6>) -> Option<f64> {
     let (more, less) = (
         paid as f64 - free as f64,
         free_cached as f64 - cached as f64,
@@ -106,28 +64,35 @@ fn even([paid, cached, free, free_cached, ..]: Sums<6>) -> Option<f64> {
 /// The intervals of a setting with its price of cached tokens. `played` and `free`: what each run is with and without
 /// the guard.
 pub fn sure(
-    runs: &BudgetRuns,
+    runs: &EvidencePieces,
     played: &[Played],
     free: &[Played],
     cache: f64,
     resampling: Resampling,
 ) -> Sure {
-    let both = played.iter().zip(free);
-    let named = runs.groups.iter().map(|group| &**group);
-    let named = named.zip(both.map(|(played, free)| numbers(played, free)));
-    let (replicates, once, each) = counted_once(named.zip(&runs.firsts), resampling);
-    let [_, _, _, _, overflow, all] = once;
+    let each = played.iter().zip(free);
+    let each: Vec<Sums<6>> = each.map(|(played, free)| numbers(played, free)).collect();
+    let named = runs.groups.iter().zip(&each).zip(&runs.firsts);
+    let firsts = named.filter(|(_, first)| **first);
+    let firsts = firsts.map(|((group, numbers), _)| (&**group, [*numbers]));
+    let groups = ByGroup::of(firsts);
+    let once = sum(groups.each().map(|[sums]| *sums));
+    let each = sum(each.into_iter());
+    let drawn = groups.draw(resampling);
+    let replicates: Vec<Sums<6>> = drawn.tallies().map(|[sums]| sums).collect();
+    let Sums([_, _, _, _, overflow, all]) = once;
     #[allow(clippy::cast_precision_loss)]
-    let share = |sums: &Sums<6>| (sums[5] > 0).then(|| sums[4] as f64 / sums[5] as f64);
+    let share = |Sums(sums): &Sums<6>| (sums[5] > 0).then(|| sums[4] as f64 / sums[5] as f64);
     let mut shares: Vec<f64> = replicates.iter().filter_map(share).collect();
     let mut costs: Vec<f64> = replicates.iter().filter_map(|s| ratio(*s, cache)).collect();
     let mut evens: Vec<f64> = replicates.iter().filter_map(|s| even(*s)).collect();
     let cheaper = costs.iter().filter(|cost| **cost < 1.0).count();
     #[allow(clippy::cast_precision_loss)]
     let cheaper = (!costs.is_empty()).then(|| cheaper as f64 / costs.len() as f64);
-    let closed = wilson(overflow, all);
+    let count = |n: i64| u64::try_from(n).unwrap_or(0);
+    let closed = wilson(count(overflow), count(all));
     let resampled = percentile(&mut shares);
-    let acts = each[..2] != each[2..4];
+    let acts = each.0[..2] != each.0[2..4];
     Sure {
         overflow: closed.zip(resampled).map(|(a, b)| Interval {
             lo: a.lo.min(b.lo),
@@ -142,13 +107,15 @@ pub fn sure(
 
 #[cfg(test)]
 mod tests {
+    use deadloop_replay::detect::Unit;
+
     use super::*;
     use crate::truth::{Case, answer, case};
 
     #[test]
     fn the_sign_turns_where_both_cost_the_same() {
         // Fresh 300 + written 10 and cached 400, against 200 and 1,000.
-        let sums = [310, 400, 200, 1000, 0, 1];
+        let sums = Sums([310, 400, 200, 1000, 0, 1]);
         let turn = even(sums).unwrap();
         assert!((turn - 110.0 / 600.0).abs() < 1e-12);
         assert!((ratio(sums, turn).unwrap() - 1.0).abs() < 1e-12);
@@ -174,9 +141,14 @@ mod tests {
     }
 
     /// Runs in groups of their own that have nothing in common.
-    fn apart(n: usize) -> BudgetRuns {
+    fn apart(n: usize) -> EvidencePieces {
         let cases: Vec<Case> = (0..n).map(|i| case(&format!("r{i}"), None)).collect();
-        BudgetRuns::of(&cases.iter().collect::<Vec<_>>())
+        pieces(&cases)
+    }
+
+    fn pieces(cases: &[Case]) -> EvidencePieces {
+        let all: Vec<&Case> = cases.iter().collect();
+        EvidencePieces::of(&all, &vec![(); all.len()], Unit::Calls, 1)
     }
 
     #[test]
@@ -196,10 +168,10 @@ mod tests {
                 ..case(&format!("r{i}"), None)
             })
             .collect();
-        let copies = BudgetRuns::of(&cases.iter().collect::<Vec<_>>());
+        let copies = pieces(&cases);
         assert_eq!(copies.once(), 2);
-        assert_eq!(copies.folded[..100], vec![copies.folded[0].clone(); 100]);
-        let of = |runs: &BudgetRuns, played: &[Played]| {
+        assert_eq!(copies.folds[..100], vec![copies.folds[0]; 100]);
+        let of = |runs: &EvidencePieces, played: &[Played]| {
             let free = vec![alive; played.len()];
             sure(runs, played, &free, 0.5, Resampling::default()).overflow
         };

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use deadloop_replay::budget::{Budget, BudgetTally, Policy};
+use deadloop_replay::budget::{Budget, BudgetTally};
 
 use super::sure::Sure;
 use crate::files::store::{FileError, TableWriter};
@@ -90,16 +90,16 @@ fn parameters<'a>() -> Columns<BudgetRow<'a>> {
         ("policy", Text, "What is done with old events: summary, drop, clear-results; never: nothing.", |row| row.budget.policy.name()),
         ("counter", Text, "How tokens are counted.", |row| row.budget.counter.name()),
         ("window", Int["tokens"], "The model's context window.", |row| row.budget.window),
-        ("threshold", Float, "The share of the window less the tools above which it acts.", |row| row.acts().then_some(row.budget.threshold)),
+        ("threshold", Float, "The share of the window less the tools above which it acts.", |row| row.reads("threshold").then_some(row.budget.threshold)),
         ("reserve", Float, "The share of the window that is kept free for the answer: a longer prompt is an overflow.", |row| row.budget.reserve),
         ("tools", Int["tokens"], "The definitions of tools, at the start of every prompt.", |row| row.budget.tools),
-        ("keep", Float, "The share of the window for the newest events, which stay as they are.", |row| row.folds().then_some(row.budget.keep)),
-        ("summary", Float, "The share of the window that a summary takes at most.", |row| (row.budget.policy == Policy::Summary).then_some(row.budget.summary)),
-        ("keep_results", Int["results"], "How many of the newest results are never cleared.", |row| row.clears().then_some(row.budget.keep_results)),
-        ("clear_at_least", Int["tokens"], "The fewest tokens that clearing has to free; else nothing is cleared.", |row| row.clears().then_some(row.budget.clear_at_least)),
-        ("exclude", Text, "The tools whose results stay.", |row| row.clears().then(|| row.budget.exclude.join(" "))),
+        ("keep", Float, "The share of the window for the newest events, which stay as they are.", |row| row.reads("keep").then_some(row.budget.keep)),
+        ("summary", Float, "The share of the window that a summary takes at most.", |row| row.reads("summary").then_some(row.budget.summary)),
+        ("keep_results", Int["results"], "How many of the newest results are never cleared.", |row| row.reads("keep_results").then_some(row.budget.keep_results)),
+        ("clear_at_least", Int["tokens"], "The fewest tokens that clearing has to free; else nothing is cleared.", |row| row.reads("keep_results").then_some(row.budget.clear_at_least)),
+        ("exclude", Text, "The tools whose results stay.", |row| row.reads("keep_results").then(|| row.budget.exclude.join(" "))),
         ("cache", Float, "The price of a prompt token that stood in the same place before; others cost 1.", |row| row.budget.cache),
-        ("unsafe", Int, "1 where the threshold is above 1 less the reserve.", |row| row.acts().then(|| row.budget.is_unsafe())),
+        ("unsafe", Int, "1 where the threshold is above 1 less the reserve.", |row| row.reads("threshold").then(|| row.budget.is_unsafe())),
     ]
 }
 
@@ -152,8 +152,8 @@ fn costs<'a>() -> Columns<BudgetRow<'a>> {
 fn losses<'a>() -> Columns<BudgetRow<'a>> {
     let free = |row: &BudgetRow<'_>| row.tally.own_free.price(row.budget.cache);
     columns![BudgetRow<'a>;
-        ("cleared", Int["results"], "How many results are cleared.", |row| row.clears().then_some(row.tally.cleared)),
-        ("needed", Int["results"], "How many of them are used later.", |row| row.clears().then_some(row.tally.needed)),
+        ("cleared", Int["results"], "How many results are cleared.", |row| row.reads("keep_results").then_some(row.tally.cleared)),
+        ("needed", Int["results"], "How many of them are used later.", |row| row.reads("keep_results").then_some(row.tally.needed)),
         ("again", Int["tokens"], "What has to be fetched again because it was in no prompt any more.", |row| row.tally.own.again),
         (
             "price_ratio", Float, "The cost with what forgetting costs, of that without a guard.",
@@ -167,16 +167,8 @@ fn losses<'a>() -> Columns<BudgetRow<'a>> {
 }
 
 impl BudgetRow<'_> {
-    fn folds(&self) -> bool {
-        matches!(self.budget.policy, Policy::Summary | Policy::Drop)
-    }
-
-    fn clears(&self) -> bool {
-        self.budget.policy == Policy::ClearResults
-    }
-
-    fn acts(&self) -> bool {
-        self.budget.policy != Policy::Never
+    fn reads(&self, param: &str) -> bool {
+        self.budget.policy.reads(param)
     }
 
     /// The interval of the share of runs that overflow.

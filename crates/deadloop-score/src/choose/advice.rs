@@ -191,7 +191,8 @@ pub struct Advice {
     pub lacks: Option<Lack>,
     /// By which rule the setting of all models ships.
     pub rule: Option<Ship>,
-    /// Where the guard pays for itself, and which share of looping responses was said: one sentence.
+    /// Where the guard pays for itself, which share of looping responses was said, and where the guard does not pay there, the
+    /// ready one that spares most.
     #[serde(default)]
     pub pays: String,
     /// What detectors that only warn would catch as stops beside the recommended guard, and at what price: a sentence each,

@@ -4,13 +4,11 @@
 //! part, one that the newcomer alone finds and one that the incumbent alone finds, each with weight Poisson(1/2):
 //! without them a handful of loops without a flip would be certainty.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use super::options::ChooseOptions;
 use crate::constraint::Constraint;
-use crate::intervals::{POISSON_1, POISSON_HALF, Replicates, Weights, quantile};
+use crate::intervals::{ByGroup, POISSON_HALF, Replicates, Resampling, Weights, quantile};
 use crate::measure::NET_PER_1000;
 use crate::tally::{Count, Tally};
 use crate::truth::Case;
@@ -93,12 +91,49 @@ impl Figures {
     }
 }
 
-/// Counts over the replicates.
+/// What the replicates of a duel say, whatever is chosen.
 #[derive(Default)]
-struct Counted {
+pub(crate) struct Contrast {
     differences: Vec<f64>,
     fewer: usize,
     no_more: usize,
+}
+
+impl Contrast {
+    /// One more replicate: the difference, more being better, and the wrong ones of the newcomer and of the incumbent.
+    /// Where the objective is n/a nothing is better.
+    pub(crate) fn add(&mut self, difference: Option<f64>, wrong: [u64; 2]) {
+        self.differences.push(difference.unwrap_or(0.0));
+        self.fewer += usize::from(wrong[0] < wrong[1]);
+        self.no_more += usize::from(wrong[0] <= wrong[1]);
+    }
+
+    /// What it comes to, with the difference on all pieces and what a point is.
+    pub(crate) fn figures(mut self, difference: Option<f64>, point: f64) -> Figures {
+        let n = self.differences.len().max(1) as f64;
+        let share = |more_than: f64| {
+            let above = self.differences.iter().filter(|d| **d > more_than);
+            above.count() as f64 / n
+        };
+        Figures {
+            difference,
+            point,
+            better: share(0.0),
+            no_point_worse: share(-point),
+            not_five_worse: share(-5.0 * point),
+            fewer_wrong: self.fewer as f64 / n,
+            no_more_wrong: self.no_more as f64 / n,
+            interval: quantile(&mut self.differences, 0.1)
+                .zip(quantile(&mut self.differences, 0.9)),
+            ..Figures::default()
+        }
+    }
+}
+
+/// Counts over the replicates.
+#[derive(Default)]
+struct Counted {
+    contrast: Contrast,
     /// Replicates in which the newcomer costs more than it spares.
     net_below_0: usize,
     /// Limits without a closed form that are met: the newcomer's, the incumbent's.
@@ -125,14 +160,8 @@ impl<'a> Duel<'a> {
         let value = |tally: &Tally| options.objective.value(tally, &options.worth);
         let sign = options.objective.sign();
         let point = options.objective.point(value(&old).unwrap_or(0.0));
-        let mut counted = self.count();
+        let counted = self.count();
         let n = options.replicates as f64;
-        let share = |more_than: f64| {
-            let above = counted.differences.iter().filter(|d| **d > more_than);
-            above.count() as f64 / n
-        };
-        let (better, no_point_worse, not_five_worse) =
-            (share(0.0), share(-point), share(-5.0 * point));
         let within = |side: usize| {
             let each = options.constraints.iter().enumerate();
             let one = |(i, c): (usize, &Constraint)| {
@@ -141,20 +170,14 @@ impl<'a> Duel<'a> {
             };
             each.map(one).collect::<Vec<f64>>()
         };
+        let (within, incumbent_within) = (within(0).into_iter().product(), within(1));
+        let difference = value(&new).zip(value(&old)).map(|(a, b)| sign * (a - b));
         Figures {
-            difference: value(&new).zip(value(&old)).map(|(a, b)| sign * (a - b)),
-            point,
-            better,
-            no_point_worse,
-            not_five_worse,
-            fewer_wrong: counted.fewer as f64 / n,
-            no_more_wrong: counted.no_more as f64 / n,
-            within: within(0).into_iter().product(),
-            incumbent_within: within(1),
+            within,
+            incumbent_within,
             net: [&new, &old].map(|tally| NET_PER_1000.value(tally, &options.worth)),
             net_below_0: counted.net_below_0 as f64 / n,
-            interval: quantile(&mut counted.differences, 0.1)
-                .zip(quantile(&mut counted.differences, 0.9)),
+            ..counted.contrast.figures(difference, point)
         }
     }
 
@@ -176,14 +199,11 @@ impl<'a> Duel<'a> {
             .collect();
         for sums in self.replicates().tallies() {
             let [new, old] = &sums;
-            counted.fewer += usize::from(new.wrong() < old.wrong());
-            counted.no_more += usize::from(new.wrong() <= old.wrong());
             let net = NET_PER_1000.value(new, worth);
             counted.net_below_0 += usize::from(net.is_some_and(|net| net < 0.0));
             let [a, b] = [new, old].map(|tally| objective.value(tally, worth));
-            // Where the objective is n/a nothing is better.
-            let difference = a.zip(b).map_or(0.0, |(a, b)| objective.sign() * (a - b));
-            counted.differences.push(difference);
+            let difference = a.zip(b).map(|(a, b)| objective.sign() * (a - b));
+            counted.contrast.add(difference, [new.wrong(), old.wrong()]);
             for (i, c) in &resampled {
                 for (met, tally) in counted.met.iter_mut().zip(&sums) {
                     met[*i] += usize::from(c.estimate(tally, worth).1);
@@ -195,17 +215,12 @@ impl<'a> Duel<'a> {
 
     /// The groups, each text once, and the two pseudo-loops, drawn.
     fn replicates(&self) -> Replicates<2> {
-        let mut groups: BTreeMap<&str, [Tally; 2]> = BTreeMap::new();
-        for pair in self.pairs.iter().filter(|pair| pair.first) {
-            let sums = groups.entry(pair.case.cluster()).or_default();
-            sums[0] += pair.new;
-            sums[1] += pair.old;
-        }
-        let seed = self.options.seed;
-        let mut drawn = Replicates::new(self.options.replicates);
-        for (name, tallies) in groups {
-            drawn.draw(Weights::of(seed, name, &POISSON_1), &tallies);
-        }
+        let pairs = self.pairs.iter().filter(|pair| pair.first);
+        let groups = ByGroup::of(pairs.map(|pair| (pair.case.cluster(), [pair.new, pair.old])));
+        let ChooseOptions {
+            seed, replicates, ..
+        } = *self.options;
+        let mut drawn = groups.draw(Resampling { replicates, seed });
         let [found, missed] = self.pseudo_loop();
         // No group is called so: names from files hold no NUL.
         for (name, tallies) in [("\0won", [found, missed]), ("\0lost", [missed, found])] {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use crate::intervals::Random;
 use crate::truth::{Case, Class, CopyKey, kept_together};
 
-/// What folds are balanced by: model and class.
+/// What folds of guards are balanced by: model and class.
 type Stratum<'a> = (&'a str, Option<Class>);
 
 /// The fold of each case, from 0 to `k` - 1.
@@ -18,7 +18,21 @@ type Stratum<'a> = (&'a str, Option<Class>);
 /// fold. So the folds depend on names and the seed, not on the order of the corpus.
 pub fn folds(cases: &[Case], k: usize, seed: u64) -> Vec<usize> {
     let all: Vec<&Case> = cases.iter().collect();
-    let mut order = together(&all);
+    let strata: Vec<Stratum> = all
+        .iter()
+        .map(|case| (&*case.model, case.class()))
+        .collect();
+    dealt(&all, &strata, k, seed)
+}
+
+/// The same, balanced by the given strata, one a case.
+pub(crate) fn dealt<S: Ord + Copy>(
+    cases: &[&Case],
+    strata: &[S],
+    k: usize,
+    seed: u64,
+) -> Vec<usize> {
+    let mut order = together(cases);
     order.sort_by_key(|(name, members)| {
         (
             usize::MAX - members.len(),
@@ -32,14 +46,14 @@ pub fn folds(cases: &[Case], k: usize, seed: u64) -> Vec<usize> {
     };
     let mut folds = vec![0; cases.len()];
     for (_, members) in order {
-        let fold = dealt.deal(cases, &members);
+        let fold = dealt.deal(strata, &members);
         members.iter().for_each(|i| folds[*i] = fold);
     }
     folds
 }
 
 /// The cases that belong together, under the first of their groups' names.
-pub(crate) fn together<'a>(cases: &[&'a Case]) -> Vec<(&'a str, Vec<usize>)> {
+fn together<'a>(cases: &[&'a Case]) -> Vec<(&'a str, Vec<usize>)> {
     let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (i, case) in cases.iter().enumerate() {
         groups.entry(case.cluster()).or_default().push(i);
@@ -73,16 +87,15 @@ fn first(link: &mut [usize], mut at: usize) -> usize {
 }
 
 /// What each fold has so far.
-struct Dealt<'a> {
-    strata: Vec<BTreeMap<Stratum<'a>, usize>>,
+struct Dealt<S> {
+    strata: Vec<BTreeMap<S, usize>>,
     sizes: Vec<usize>,
 }
 
-impl<'a> Dealt<'a> {
-    fn deal(&mut self, cases: &'a [Case], members: &[usize]) -> usize {
-        let stratum = |i: &usize| (&*cases[*i].model, cases[*i].class());
+impl<S: Ord + Copy> Dealt<S> {
+    fn deal(&mut self, strata: &[S], members: &[usize]) -> usize {
         let held = |fold: &usize| -> usize {
-            let of = |i| self.strata[*fold].get(&stratum(i)).copied().unwrap_or(0);
+            let of = |i: &usize| self.strata[*fold].get(&strata[*i]).copied().unwrap_or(0);
             members.iter().map(of).sum()
         };
         let all = 0..self.sizes.len();
@@ -90,7 +103,7 @@ impl<'a> Dealt<'a> {
             .min_by_key(|fold| (held(fold), self.sizes[*fold]))
             .unwrap_or(0);
         for i in members {
-            *self.strata[best].entry(stratum(i)).or_default() += 1;
+            *self.strata[best].entry(strata[*i]).or_default() += 1;
         }
         self.sizes[best] += members.len();
         best

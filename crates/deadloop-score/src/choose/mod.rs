@@ -10,6 +10,7 @@
 //! | the best setting within the limits, and of those as good the one with the fewest wrong alarms | `select/` |
 //! | the candidate of each level of assurance | `levels.rs` |
 //! | how sure a difference is | `duel.rs` |
+//! | the same choice among candidates in memory: repairers, budgets | `contest.rs`, on the evidence of `pieces.rs` |
 //! | the guards that need no folds | `ready.rs` |
 //! | the labels that are left out for them | `doubted.rs` |
 //! | when something ships, and the verdict | `rule.rs`, of what `situation.rs` finds |
@@ -29,6 +30,7 @@ pub mod calibrate;
 pub(crate) mod careful;
 mod changes;
 pub mod choices;
+pub(crate) mod contest;
 mod cross;
 mod doubted;
 pub mod duel;
@@ -40,6 +42,7 @@ pub mod options;
 pub(crate) mod paired;
 mod pairing;
 mod pays;
+pub mod pieces;
 mod plain;
 pub mod pooling;
 mod prices;
@@ -321,6 +324,20 @@ impl Chooser<'_> {
         RunFigures::of(setting, &self.tally(cell, pick), self.options)
     }
 
+    /// What to take where what would run does not pay.
+    fn instead(&self, choices: &Choices) -> String {
+        let pooled = &choices.pooled;
+        let used = match pooled.ships {
+            Some(_) => &pooled.held_out_tally,
+            None => &pooled.in_use_tally,
+        };
+        let ready = self.options.ready.iter();
+        let others =
+            ready.filter(|one| one.cell != self.in_use && Some(one.cell) != pooled.candidate);
+        let others = others.map(|one| (one.name.as_str(), self.tally(one.cell, &self.trusted)));
+        pays::instead(used, &others.collect::<Vec<_>>(), self.options)
+    }
+
     /// Puts the sentences and what changes into the choices.
     fn say(&self, choices: &mut Choices, situation: &Situation) {
         let plan = self.field.evidence.plan;
@@ -333,7 +350,8 @@ impl Chooser<'_> {
         let reason = words::reason(choices, situation, self.options);
         let mean_clean = mean_clean(self.field.evidence.cases, self.options.judge.unit);
         choices.pooled.reason = words::pooled(choices, self.options);
-        choices.advice.pays = pays::pays(choices, mean_clean, self.options);
+        choices.advice.pays =
+            pays::pays(choices, mean_clean, self.options) + &self.instead(choices);
         choices.advice.changes = shipped;
         choices.advice.would_change = would.unwrap_or_default();
         choices.advice.reason = reason + &words::doubted(choices.advice.doubted);

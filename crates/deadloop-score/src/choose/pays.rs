@@ -1,11 +1,13 @@
 //! The price of a choice in words: where a guard pays for itself, and what is left to people because it does not.
 
+use std::cmp::Ordering;
+
 use deadloop_replay::detect::Unit;
 
 use super::choices::Choices;
 use super::options::ChooseOptions;
-use super::words::{beside, difference, grouped};
-use crate::measure::BREAK_EVEN;
+use super::words::{beside, difference, grouped, percent, several};
+use crate::measure::{BREAK_EVEN, ENDED, NET_PER_1000};
 use crate::tally::{Count, Tally};
 
 /// A candidate that would ship, but costs more than it spares where what is in use does not.
@@ -71,6 +73,30 @@ fn capital(text: &str) -> String {
     let mut chars = text.chars();
     let first = chars.next().map(char::to_uppercase);
     first.into_iter().flatten().chain(chars).collect()
+}
+
+/// What to take where the guard that would run costs more than it spares: the ready guard that spares most at the rate of
+/// loops, with what it does. Empty where the guard that would run pays, and where there is no other that is ready.
+pub(super) fn instead(used: &Tally, ready: &[(&str, Tally)], options: &ChooseOptions) -> String {
+    let net = |tally: &Tally| NET_PER_1000.value(tally, &options.worth);
+    if net(used).is_none_or(|net| net >= 0.0) {
+        return String::new();
+    }
+    let spares = |one: &&(&str, Tally)| net(&one.1).is_some_and(|net| net > 0.0);
+    // Of those that spare as much, the first.
+    let best = ready.iter().filter(spares).rev();
+    let best = best.max_by(|a, b| net(&a.1).partial_cmp(&net(&b.1)).unwrap_or(Ordering::Equal));
+    match best {
+        Some((name, tally)) => format!(
+            " There {name} spares most: ended {}, {}.",
+            ENDED
+                .value(tally, &options.worth)
+                .map_or("n/a".into(), percent),
+            several(tally.wrong(), "wrong alarm"),
+        ),
+        None if ready.is_empty() => String::new(),
+        None => " There no ready guard pays for itself: none at all costs less.".into(),
+    }
 }
 
 /// The critical count of the exact 95 % Poisson interval at 0 events.

@@ -5,7 +5,7 @@ use super::advice::{Lack, Ruling, Ship};
 use super::duel::Figures;
 
 /// Fewer loops than this, or in fewer groups, or clean text in fewer, say nothing about a choice.
-pub(crate) const LEAST: u64 = 10;
+pub const LEAST: u64 = 10;
 /// Wrong alarms that a limit would have to allow on a corpus for it to say anything about the limit.
 const LEAST_EXPECTED: f64 = 0.3;
 /// The same for a candidate to be let in by the limit rather than by the comparison.
@@ -121,7 +121,6 @@ impl Missing {
 
 /// What is missing, if something is; the first.
 pub(crate) fn missing(s: &Situation) -> Option<Missing> {
-    let wide = |(lo, hi): &(f64, f64)| *lo <= -WIDE && *hi >= WIDE;
     if s.labelled == 0 {
         return Some(Missing::Labels);
     }
@@ -137,23 +136,54 @@ pub(crate) fn missing(s: &Situation) -> Option<Missing> {
     if let Some(expected) = s.expected.filter(|n| *n < LEAST_EXPECTED) {
         return Some(Missing::Exposure(expected));
     }
-    let (lo, hi) = s.interval.filter(wide)?;
+    let (lo, hi) = s.interval.filter(is_wide)?;
     Some(Missing::Certainty(lo, hi))
 }
 
-/// The verdict: the first that holds.
+/// The verdict on a choice among guards.
 pub(crate) fn ruling(s: &Situation) -> Ruling {
-    if missing(s).is_some() {
-        Ruling::Collect
-    } else if !s.feasible {
-        Ruling::None
-    } else if s.ships {
-        Ruling::Ship
-    } else if s.over || s.costs {
-        Ruling::Decide
-    } else {
-        Ruling::Keep
+    Grounds {
+        lacks: missing(s).is_some(),
+        feasible: s.feasible,
+        ships: s.ships,
+        over: s.over || s.costs,
     }
+    .ruling()
+}
+
+/// What the verdict on a choice rests on, whatever is chosen.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Grounds {
+    /// Whether too little is known.
+    pub(crate) lacks: bool,
+    /// Whether some setting is within the limits.
+    pub(crate) feasible: bool,
+    /// Whether something ships.
+    pub(crate) ships: bool,
+    /// Whether the setting in use is over a limit, or what is better is.
+    pub(crate) over: bool,
+}
+
+impl Grounds {
+    /// The verdict: the first that holds.
+    pub(crate) fn ruling(self) -> Ruling {
+        if self.lacks {
+            Ruling::Collect
+        } else if !self.feasible {
+            Ruling::None
+        } else if self.ships {
+            Ruling::Ship
+        } else if self.over {
+            Ruling::Decide
+        } else {
+            Ruling::Keep
+        }
+    }
+}
+
+/// Whether an interval of a difference, in points, says nothing.
+pub(crate) fn is_wide((lo, hi): &(f64, f64)) -> bool {
+    *lo <= -WIDE && *hi >= WIDE
 }
 
 #[cfg(test)]

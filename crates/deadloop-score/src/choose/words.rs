@@ -42,7 +42,7 @@ pub(super) fn grouped(value: f64) -> String {
     format!("{sign}{}", groups.join(","))
 }
 
-fn percent(share: f64) -> String {
+pub(super) fn percent(share: f64) -> String {
     match share {
         x if x > 0.999 => "over 99.9 %".into(),
         x => format!("{:.1} %", 100.0 * x),
@@ -50,7 +50,7 @@ fn percent(share: f64) -> String {
 }
 
 /// `1 loop`, `3 loops`.
-fn several(n: u64, what: &str) -> String {
+pub(super) fn several(n: u64, what: &str) -> String {
     let s = if n == 1 { "" } else { "s" };
     format!("{} {what}{s}", grouped(n as f64))
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::pairs::Pair;
 use super::said::Said;
-use super::side::{SideSeen, Spot};
+use super::side::{Fate, SideSeen, Spot};
 use crate::judge::Verdict;
 
 /// A transcript that the two sides treat differently.
@@ -146,7 +146,7 @@ fn flip(pair: &Pair<'_>) -> Option<Flip> {
 /// What two settings say of one transcript, which differs.
 pub(super) fn flip_of(base: &Said, new: &Said, change: Change) -> Flip {
     // Which span is charged may depend on the alarm: that of the side which found one is told.
-    let found = |v: Verdict| matches!(v, Verdict::Hit | Verdict::Late);
+    let found = |became| matches!(became, Fate::Guard(Verdict::Hit | Verdict::Late));
     let span = if found(new.seen.verdict) && !found(base.seen.verdict) {
         &new.span
     } else {
@@ -165,23 +165,12 @@ pub(super) fn flip_of(base: &Said, new: &Said, change: Change) -> Flip {
     }
 }
 
-/// How good a verdict is, among those that one transcript can get.
-fn merit(verdict: Verdict) -> Option<u8> {
-    match verdict {
-        Verdict::Hit => Some(3),
-        Verdict::Late | Verdict::Quiet => Some(2),
-        Verdict::Miss => Some(1),
-        Verdict::Premature | Verdict::Stale | Verdict::FalseAlarm => Some(0),
-        _ => None,
-    }
-}
-
 fn direction(base: &SideSeen, new: &SideSeen) -> Direction {
-    let (Some(a), Some(b)) = (merit(base.verdict), merit(new.verdict)) else {
+    let (Some(a), Some(b)) = (base.verdict.merit(), new.verdict.merit()) else {
         return Direction::Neutral;
     };
     let later = match (base.verdict, base.alarm_channel == new.alarm_channel) {
-        (Verdict::Hit | Verdict::Late, true) => base.alarm_at.cmp(&new.alarm_at),
+        (Fate::Guard(Verdict::Hit | Verdict::Late), true) => base.alarm_at.cmp(&new.alarm_at),
         _ => std::cmp::Ordering::Equal,
     };
     match b.cmp(&a).then(later) {

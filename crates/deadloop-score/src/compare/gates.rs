@@ -6,8 +6,9 @@ use serde::Serialize;
 use super::flips::{Change, Flip};
 use super::rows::Row;
 use super::significance::FEWEST;
+use super::subject::Role;
 use super::{Bearing, CompareOptions};
-use crate::measure::{ENDED, FPR, MeasureUnit, Metric, RECALL};
+use crate::measure::MeasureUnit;
 
 /// One condition on NEW.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -28,6 +29,12 @@ pub enum GateName {
     Corpus,
     /// Non-inferiority of the false-alarm rate.
     FalseAlarms,
+    /// Of repairers: non-inferiority of the share of damaged streams that come out wrong.
+    Wrong,
+    /// Of repairers: non-inferiority of the share of intact streams that are changed.
+    FalseRepair,
+    /// Of budgets: non-inferiority of the share of runs that overflow.
+    Overflow,
     /// Pinned cases.
     Pinned,
 }
@@ -38,9 +45,26 @@ impl GateName {
         match self {
             Self::Corpus => "corpus",
             Self::FalseAlarms => "false-alarms",
+            Self::Wrong => "wrong",
+            Self::FalseRepair => "false-repair",
+            Self::Overflow => "overflow",
             Self::Pinned => "pinned",
         }
     }
+}
+
+/// A gate that holds a measure to a margin, and how it is told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Inferior {
+    pub(crate) gate: GateName,
+    /// What a value of the gate is counted in.
+    pub(crate) per: &'static str,
+    /// The factor from the measure to that.
+    pub(crate) scale: f64,
+    /// Why it cannot be evaluated where the measure is n/a.
+    pub(crate) unknown: &'static str,
+    /// Another measure that has to be known, and why the gate cannot be evaluated without.
+    pub(crate) needs: Option<(&'static str, &'static str)>,
 }
 
 /// What does not pass.
@@ -55,7 +79,8 @@ pub enum Fails {
     Equivalent,
     /// The verdict `improved`.
     Improved,
-    /// A false-alarm rate that is not shown to be no worse than BASE's by more than the margin.
+    /// What does harm (the false-alarm rate, wrong repairs, overflows) and is not shown to be no worse than BASE's by more
+    /// than the margin.
     Inferior,
     /// Any transcript whose verdict changed.
     Flips,
@@ -75,10 +100,9 @@ impl Fails {
 
 /// The verdict on NEW as a whole. A row of any model that regressed decides; an improvement counts
 /// where it holds for all models together and no guard metric, false alarms, is worse by more than
-/// noise. `recall` stands in the table and decides nothing: a loop that NEW stops in an earlier repetition is no hit,
-/// and `ended` counts it.
+/// noise. What is only told decides nothing.
 pub(crate) fn verdict(rows: &[Row], flips: &[Flip]) -> (Bearing, Vec<String>) {
-    let rows = || rows.iter().filter(|row| row.of != &RECALL);
+    let rows = || rows.iter().filter(|row| row.role != Role::Told);
     let of = |standing| rows().filter(move |row| row.verdict == Some(standing));
     let told = |rows: &mut dyn Iterator<Item = &Row>| rows.map(Row::told).collect::<Vec<_>>();
     let regressed = told(&mut of(Bearing::Regressed));
@@ -107,28 +131,31 @@ pub(crate) fn gates(
     verdict: Bearing,
     rows: &[Row],
     flips: &[Flip],
-    options: &CompareOptions,
+    (nothing, options): (&'static str, &CompareOptions),
 ) -> Vec<Gate> {
-    let mut gates = vec![corpus(verdict, rows, flips, options)];
+    let mut gates = vec![corpus(verdict, rows, flips, (nothing, options))];
     if options.fail_on.contains(&Fails::Inferior) {
-        gates.push(false_alarms(verdict, rows, options.margin));
+        let of_all = rows.iter().filter(|row| row.model == "*");
+        let held = of_all.filter_map(|row| Some((row, row.inferior?)));
+        gates.extend(held.map(|(row, gate)| inferior(verdict, rows, (row, gate), options.margin)));
     }
     gates
 }
 
-fn corpus(verdict: Bearing, rows: &[Row], flips: &[Flip], options: &CompareOptions) -> Gate {
+fn corpus(
+    verdict: Bearing,
+    rows: &[Row],
+    flips: &[Flip],
+    (nothing, options): (&'static str, &CompareOptions),
+) -> Gate {
     let gate = |passed, why: String| Gate {
         gate: GateName::Corpus,
         passed,
         why,
     };
-    let scored = |metric: Metric| {
-        rows.iter()
-            .any(|r| r.of == metric && r.difference.is_some())
-    };
-    if !scored(&ENDED) && !scored(&FPR) {
-        let why = "no transcript is labelled a loop or clean, so nothing can be said";
-        return gate(None, why.into());
+    let scored = |row: &Row| row.exact && row.role != Role::Told && row.difference.is_some();
+    if !rows.iter().any(scored) {
+        return gate(None, nothing.into());
     }
     let flipped = flips.iter().filter(|f| f.change == Change::Flip).count();
     if options.fail_on.contains(&Fails::Flips) && flipped > 0 {
@@ -145,33 +172,27 @@ fn corpus(verdict: Bearing, rows: &[Row], flips: &[Flip], options: &CompareOptio
 /// Non-inferiority: the upper bound of the difference is below the margin. Where NEW has no more wrong alarms than BASE,
 /// the bound is asked for only where enough groups differ to tell, and NEW is not improved by the verdict: a handful of
 /// alarms that went away leaves a bound that any change would fail.
-fn false_alarms(verdict: Bearing, rows: &[Row], margin: f64) -> Gate {
+fn inferior(verdict: Bearing, rows: &[Row], (row, held): (&Row, Inferior), margin: f64) -> Gate {
     let gate = |passed, why: String| Gate {
-        gate: GateName::FalseAlarms,
+        gate: held.gate,
         passed,
         why,
     };
-    let of_all = |r: &&Row| r.model == "*";
-    let row = rows.iter().filter(of_all).find(|r| r.of.is_wrong_rate());
-    let Some((d, hi)) = row.and_then(|r| r.difference.zip(r.hi)) else {
-        return gate(
-            None,
-            "no healthy char was watched, so no rate is known".into(),
-        );
+    let Some((d, hi)) = row.difference.zip(row.hi) else {
+        return gate(None, held.unknown.into());
     };
-    let clean = rows.iter().filter(of_all).find(|r| r.of == &FPR);
-    if clean.is_none_or(|r| r.difference.is_none()) {
-        let why = "no transcript is clean, so no false alarm could have been seen";
+    let (d, hi) = (held.scale * d, held.scale * hi);
+    let known = |metric: &str| {
+        let mut of_all = rows.iter().filter(|r| r.model == "*");
+        of_all.any(|r| r.metric == metric && r.difference.is_some())
+    };
+    if let Some((_, why)) = held.needs.filter(|(metric, _)| !known(metric)) {
         return gate(None, why.into());
     }
-    let per = match row.map(|r| r.metric.as_str()) {
-        Some("fa_per_kcall") => "thousand calls",
-        Some("fa_per_kturn") => "thousand turns",
-        _ => "million chars",
-    };
+    let per = held.per;
     let [hi_told, margin_told] = apart(hi, margin);
     let why = format!("{d:+.2} per {per}, at most {hi_told} (95 %), allowed {margin_told}");
-    let few = row.is_some_and(|r| r.differ < FEWEST);
+    let few = row.differ < FEWEST;
     match () {
         () if hi <= margin => gate(Some(true), why),
         () if d <= 0.0 && verdict == Bearing::Improved => gate(
@@ -196,15 +217,14 @@ fn apart(a: f64, b: f64) -> [String; 2] {
 impl Row {
     /// A guard metric whose estimate is worse by more than noise.
     fn is_worse_guard(&self) -> bool {
-        (self.of == &FPR || self.of.is_wrong_rate())
-            && self.difference.is_some_and(|d| d > self.noise)
+        self.role == Role::Guard && self.difference.is_some_and(|d| d > self.noise)
     }
 
     /// Returns one line: what moved, by how much, how sure.
     pub fn told(&self) -> String {
         let who = match self.model.as_str() {
-            "*" => "all models",
-            model => model,
+            "*" => format!("all {}s", self.subject.by()),
+            model => model.to_owned(),
         };
         let interval = self.lo.zip(self.hi).map_or(String::new(), |(lo, hi)| {
             format!(" ({} to {})", self.shown(lo, true), self.shown(hi, true))
@@ -226,7 +246,7 @@ impl Row {
 
     /// A value of this metric, or a difference with its sign, as people read it.
     pub fn shown(&self, x: f64, signed: bool) -> String {
-        let (x, decimals, unit) = match self.of.unit {
+        let (x, decimals, unit) = match self.unit {
             MeasureUnit::Chars | MeasureUnit::PerThousand => (x, 0, ""),
             MeasureUnit::PerMillion => (x, 2, ""),
             MeasureUnit::Share => (100.0 * x, 1, " %"),

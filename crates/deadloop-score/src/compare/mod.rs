@@ -12,21 +12,27 @@
 //! | transcripts that flipped | `flips` |
 //! | verdicts alone, of a cell of a grid | `said` |
 //! | the verdict and the gates | `gates` |
+//! | the measures of guards, repairers and budgets, and what gates hold | `subject` |
+//! | a side from a folder of `repair` or `budget` | `others` |
 
 mod flips;
 mod gates;
+mod others;
 mod pairs;
 mod resample;
 mod rows;
 mod said;
 mod side;
 mod significance;
+mod subject;
 
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+
 use deadloop_replay::detect::Unit;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 pub(crate) use flips::flip_columns;
 pub use flips::{Change, Direction, Flip, flips_csv};
@@ -34,12 +40,16 @@ pub use gates::{Fails, Gate, GateName, p_shown};
 pub use pairs::NotComparable;
 pub use rows::{Row, Test};
 pub use said::Verdicts;
-pub use side::{Side, SideError, SideSeen as Said, Spot};
+pub use side::{Fate, Fit, Side, SideError, SideSeen as Said, Spot};
 pub use significance::{holm, mcnemar, sign_flips, student};
+pub use subject::ComparedSubject;
 
+use pairs::Pair;
+use side::Adds;
+use subject::Comparable;
+
+use crate::choose::contest;
 use crate::intervals::Resampling;
-use crate::measure::Metric;
-use crate::tally::{Count, Tally};
 
 /// What a difference comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -99,8 +109,8 @@ impl Default for CompareOptions {
 }
 
 /// The noise floor: a difference of a metric up to this does not matter to anybody, however sure it
-/// is. The defaults: a hundredth of the loops, of the looping chars; a two-hundredth of the clean
-/// transcripts; a tenth of the false alarms that `tune` allows by default; 20 chars.
+/// is. The defaults: a hundredth of the loops, of the looping chars, of the damaged streams, of the cost; a two-hundredth
+/// of the clean transcripts, of the intact streams, of the runs; a tenth of the false alarms that `tune` allows by default; 20 chars.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Noise {
     /// Of `ended`.
@@ -115,6 +125,18 @@ pub struct Noise {
     pub delay: f64,
     /// Of `saved`.
     pub saved: f64,
+    /// Of `recovered`, `lost` and `leaked`, of repairers.
+    #[serde(skip)]
+    pub recovered: f64,
+    /// Of `wrong` and `false_repair`, of repairers.
+    #[serde(skip)]
+    pub wrong: f64,
+    /// Of `overflow`, of budgets.
+    #[serde(skip)]
+    pub overflow: f64,
+    /// Of `price` and `cost`, of budgets.
+    #[serde(skip)]
+    pub price: f64,
 }
 
 impl Default for Noise {
@@ -126,13 +148,17 @@ impl Default for Noise {
             fa_per_mchar: 0.1,
             delay: 20.0,
             saved: 0.01,
+            recovered: 0.01,
+            wrong: 0.005,
+            overflow: 0.005,
+            price: 0.01,
         }
     }
 }
 
 impl Noise {
-    fn of(mut self, metric: Metric) -> f64 {
-        self.named(metric.name).map_or(0.0, |floor| *floor)
+    fn of(mut self, metric: &str) -> f64 {
+        self.named(metric).map_or(0.0, |floor| *floor)
     }
 
     /// The floor of a metric, by its name; `None` for one that is not compared.
@@ -144,6 +170,10 @@ impl Noise {
             "fa_per_mchar" | "fa_per_kcall" | "fa_per_kturn" => Some(&mut self.fa_per_mchar),
             "delay" => Some(&mut self.delay),
             "saved" => Some(&mut self.saved),
+            "recovered" | "lost" | "leaked" => Some(&mut self.recovered),
+            "wrong" | "false_repair" => Some(&mut self.wrong),
+            "overflow" => Some(&mut self.overflow),
+            "price" | "cost" => Some(&mut self.price),
             _ => None,
         }
     }
@@ -154,10 +184,9 @@ impl Noise {
 pub struct Comparison {
     /// Transcripts on both sides.
     pub transcripts: u64,
-    /// Of them loops that count on BASE.
-    pub loops: u64,
-    /// And clean ones.
-    pub clean: u64,
+    /// What of each kind counts on BASE: `loops` and `clean` ones, `damaged` and `intact` streams, runs that `overflow`.
+    #[serde(flatten)]
+    pub counted: CountedKinds,
     /// The verdict on NEW.
     pub verdict: Bearing,
     /// What it rests on, a line each.
@@ -170,6 +199,24 @@ pub struct Comparison {
     pub moved: u64,
     /// Transcripts that the sides treat differently.
     pub flips: Vec<Flip>,
+}
+
+/// Numbers by their names, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CountedKinds(pub Vec<(&'static str, u64)>);
+
+impl CountedKinds {
+    /// The number of a name; 0 where it has none.
+    pub fn of(&self, name: &str) -> u64 {
+        let found = self.0.iter().find(|(own, _)| *own == name);
+        found.map_or(0, |(_, n)| *n)
+    }
+}
+
+impl Serialize for CountedKinds {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_map(self.0.iter().copied())
+    }
 }
 
 /// Compares two sides.
@@ -187,21 +234,41 @@ pub fn compare(
         unit: base.judge.unit,
         ..options.clone()
     };
+    match (&base.adds, &new.adds) {
+        (Adds::Guards(a), Adds::Guards(b)) => Ok(compared(&pairs, (a, b), options)),
+        (Adds::Repairs(a), Adds::Repairs(b)) => Ok(compared(&pairs, (a, b), options)),
+        (Adds::Budgets(a), Adds::Budgets(b)) => Ok(compared(&pairs, (a, b), options)),
+        // `pairs` has said so.
+        _ => Err(NotComparable {
+            problems: Vec::new(),
+        }),
+    }
+}
+
+fn compared<A: Comparable>(
+    matched: &[Pair<'_>],
+    (base, new): (&[A], &[A]),
+    options: &CompareOptions,
+) -> Comparison {
+    let pairs: Vec<Pair<'_, A>> = matched.iter().map(|pair| pair.with(base, new)).collect();
     let rows = rows::rows(&pairs, options);
-    let flips = flips::flips(&pairs);
-    let tally: Tally = pairs.iter().map(|pair| pair.base.tally).sum();
+    let flips = flips::flips(matched);
+    let all = contest::sum(pairs.iter().map(|pair| pair.adds[0]));
     let (verdict, why) = gates::verdict(&rows, &flips);
-    Ok(Comparison {
-        transcripts: tally.get(Count::Transcripts),
-        loops: tally.loops(),
-        clean: tally.clean(),
-        gates: gates::gates(verdict, &rows, &flips, options),
+    let ids: BTreeSet<&str> = matched
+        .iter()
+        .map(|pair| pair.base.transcript.as_str())
+        .collect();
+    Comparison {
+        transcripts: ids.len() as u64,
+        counted: CountedKinds(all.counted()),
+        gates: gates::gates(verdict, &rows, &flips, (A::NOTHING, options)),
         verdict,
         why,
         moved: flips.iter().filter(|f| f.change == Change::Moved).count() as u64,
         rows,
         flips,
-    })
+    }
 }
 
 /// The transcripts that two sides treat differently, and nothing of how sure a difference of rates is.

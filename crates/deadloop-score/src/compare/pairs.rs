@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::side::{Judged, Side};
+use super::subject::{Comparable, ComparedSubject};
 
 /// The error for two sides that were not measured on the same transcripts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -16,11 +17,28 @@ pub struct NotComparable {
 
 /// A transcript on both sides.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pair<'a> {
+pub(crate) struct Pair<'a, A = ()> {
     pub(crate) base: &'a Judged,
     pub(crate) new: &'a Judged,
     /// Whether it is the first of its copies, by id: what says how sure a difference is counts copies once.
     pub(crate) first: bool,
+    /// The places of both among the rows of their sides.
+    at: [usize; 2],
+    /// What it adds on both sides.
+    pub(crate) adds: [A; 2],
+}
+
+impl<'a> Pair<'a> {
+    /// The same with what it adds, of the counts of all rows of both sides.
+    pub(crate) fn with<A: Comparable>(&self, base: &[A], new: &[A]) -> Pair<'a, A> {
+        Pair {
+            base: self.base,
+            new: self.new,
+            first: self.first,
+            at: self.at,
+            adds: A::pair(base[self.at[0]], new[self.at[1]]),
+        }
+    }
 }
 
 /// Transcripts that are named of each problem; the others are counted.
@@ -29,12 +47,19 @@ const NAMED: usize = 5;
 /// Every transcript with what both sides said, in the order of BASE.
 pub(crate) fn pairs<'a>(base: &'a Side, new: &'a Side) -> Result<Vec<Pair<'a>>, NotComparable> {
     let mut problems = judged_apart(base, new);
-    let other: BTreeMap<&str, &Judged> = by_id(new);
-    let known: BTreeSet<&str> = base.rows.iter().map(|r| r.transcript.as_str()).collect();
-    let missing = |r: &&Judged| !other.contains_key(r.transcript.as_str());
-    let more = |r: &&Judged| !known.contains(r.transcript.as_str());
+    if base.subject() != new.subject() {
+        return Err(NotComparable { problems });
+    }
+    let subject = base.subject();
+    let new_rows = new.rows.iter().enumerate();
+    let other: BTreeMap<Key, (usize, &Judged)> = new_rows
+        .map(|(at, row)| (row.key(subject), (at, row)))
+        .collect();
+    let known: BTreeSet<Key> = base.rows.iter().map(|row| row.key(subject)).collect();
+    let missing = |r: &&Judged| !other.contains_key(&r.key(subject));
+    let more = |r: &&Judged| !known.contains(&r.key(subject));
     let only = |rows: Vec<&Judged>, whose: &str, problems: &mut Vec<String>| {
-        let named = rows.iter().map(|r| r.transcript.clone()).collect();
+        let named = rows.iter().map(|r| named(r.key(subject))).collect();
         note(problems, &format!("only in {whose}"), named);
     };
     only(
@@ -43,10 +68,15 @@ pub(crate) fn pairs<'a>(base: &'a Side, new: &'a Side) -> Result<Vec<Pair<'a>>, 
         &mut problems,
     );
     only(new.rows.iter().filter(more).collect(), "NEW", &mut problems);
-    let both = base.rows.iter().filter_map(|base| {
-        let new = other.get(base.transcript.as_str())?;
-        let first = true;
-        Some(Pair { base, new, first })
+    let both = base.rows.iter().enumerate().filter_map(|(at, base)| {
+        let (place, new) = other.get(&base.key(subject))?;
+        Some(Pair {
+            base,
+            new,
+            first: true,
+            at: [at, *place],
+            adds: [(); 2],
+        })
     });
     let mut both: Vec<Pair<'a>> = both.collect();
     count_once(&mut both);
@@ -69,7 +99,7 @@ pub(crate) fn pairs<'a>(base: &'a Side, new: &'a Side) -> Result<Vec<Pair<'a>>, 
         &mut problems,
     );
     relabelled(&both, base, new, &mut problems);
-    failed(&both, &mut problems);
+    failed(&both, subject, &mut problems);
     if problems.is_empty() {
         Ok(both)
     } else {
@@ -90,11 +120,23 @@ fn count_once(both: &mut [Pair<'_>]) {
     }
 }
 
-fn by_id(side: &Side) -> BTreeMap<&str, &Judged> {
-    side.rows
-        .iter()
-        .map(|r| (r.transcript.as_str(), r))
-        .collect()
+/// What tells rows of a side apart: the transcript, and where several settings stand side by side, that of which it is.
+type Key<'a> = (&'a str, &'a str);
+
+impl Judged {
+    fn key(&self, subject: ComparedSubject) -> Key<'_> {
+        match subject {
+            ComparedSubject::Guards => (&self.transcript, ""),
+            _ => (&self.transcript, &self.part),
+        }
+    }
+}
+
+fn named((transcript, part): Key<'_>) -> String {
+    match part {
+        "" => transcript.to_owned(),
+        part => format!("{transcript} ({part})"),
+    }
 }
 
 /// How many, which, and what about them.
@@ -117,6 +159,11 @@ fn judged_apart(base: &Side, new: &Side) -> Vec<String> {
         let chunks = side.chunks.map_or("as recorded".into(), |n| n.to_string());
         format!("{:?}, chunks {chunks}", side.judge)
     };
+    let (a, b) = (base.subject(), new.subject());
+    if a != b {
+        let (a, b) = (a.name(), b.name());
+        return vec![format!("other things: BASE has {a}, NEW has {b}")];
+    }
     if base.judge == new.judge && base.chunks == new.chunks {
         return Vec::new();
     }
@@ -174,7 +221,11 @@ fn parted(a: &Value, b: &Value) -> String {
     fields.collect::<Vec<_>>().join(", ")
 }
 
-fn failed(both: &[Pair<'_>], problems: &mut Vec<String>) {
+fn failed(both: &[Pair<'_>], subject: ComparedSubject, problems: &mut Vec<String>) {
+    let what = match subject {
+        ComparedSubject::Repairs => "the repairer",
+        _ => "the detector",
+    };
     for (side, of) in [("BASE", 0), ("NEW", 1)] {
         let rows = both.iter().map(|pair| [pair.base, pair.new][of]);
         let errors = rows.filter_map(|row| {
@@ -183,7 +234,7 @@ fn failed(both: &[Pair<'_>], problems: &mut Vec<String>) {
         });
         note(
             problems,
-            &format!("on which the detector of {side} failed"),
+            &format!("on which {what} of {side} failed"),
             errors.collect(),
         );
     }

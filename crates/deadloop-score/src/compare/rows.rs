@@ -3,22 +3,16 @@
 
 use std::collections::BTreeMap;
 
-use deadloop_replay::detect::Unit;
 use serde::Serialize;
 
+use super::gates::Inferior;
 use super::pairs::Pair;
-use super::resample::{Cluster, Spread, clusters, difference, resample};
-use super::side::Judged;
+use super::resample::{Spread, clusters, difference, resample};
 use super::significance::{FEWEST, holm, mcnemar, sign_flips, student};
+use super::subject::{Comparable, ComparedSubject, Measured, Role};
 use super::{Bearing, CompareOptions};
-use crate::judge::Verdict;
-use crate::measure::{DELAY, ENDED, FPR, Metric, RECALL, SAVED, Worth, wrong_rate};
-use crate::tally::{Count, Tally};
-
-/// The metrics that are compared, where things are counted in `unit`: what a detector is for, and what it must not cost.
-pub(crate) fn metrics(unit: Unit) -> [Metric; 6] {
-    [&ENDED, &RECALL, &FPR, wrong_rate(unit), &DELAY, &SAVED]
-}
+use crate::intervals::ByGroup;
+use crate::measure::MeasureUnit;
 
 /// Which test a p comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -37,7 +31,7 @@ pub enum Test {
 /// One metric of one model, or of all models together.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
-    /// The model; `*`: all.
+    /// The model, of repairers the repairer, of budgets the window with its prices; `*`: all.
     pub model: String,
     /// The metric, as its column is called.
     pub metric: String,
@@ -74,14 +68,22 @@ pub struct Row {
     /// What that comes to; `None`: n/a on a side.
     pub verdict: Option<Bearing>,
     #[serde(skip)]
-    pub(crate) of: Metric,
+    pub(crate) subject: ComparedSubject,
+    #[serde(skip)]
+    pub(crate) unit: MeasureUnit,
+    #[serde(skip)]
+    pub(crate) role: Role,
+    #[serde(skip)]
+    pub(crate) exact: bool,
+    #[serde(skip)]
+    pub(crate) inferior: Option<Inferior>,
 }
 
 /// The rows of all models together, then of each model that has anything to score.
-pub(crate) fn rows(pairs: &[Pair<'_>], options: &CompareOptions) -> Vec<Row> {
-    let mut models: BTreeMap<&str, Vec<Pair<'_>>> = BTreeMap::new();
+pub(crate) fn rows<A: Comparable>(pairs: &[Pair<'_, A>], options: &CompareOptions) -> Vec<Row> {
+    let mut models: BTreeMap<&str, Vec<Pair<'_, A>>> = BTreeMap::new();
     for pair in pairs {
-        models.entry(&pair.base.model).or_default().push(*pair);
+        models.entry(&pair.base.part).or_default().push(*pair);
     }
     let mut rows = of_model("*", pairs, options);
     // One model: its rows would be those of `*` again, and count twice in Holm's correction.
@@ -111,60 +113,61 @@ fn adjust(rows: Vec<&mut Row>) {
     }
 }
 
-fn of_model(model: &str, pairs: &[Pair<'_>], options: &CompareOptions) -> Vec<Row> {
+fn of_model<A: Comparable>(
+    model: &str,
+    pairs: &[Pair<'_, A>],
+    options: &CompareOptions,
+) -> Vec<Row> {
+    let measured = A::measured(options.unit, &options.noise);
     let clusters = clusters(pairs);
-    let spreads = resample(&clusters, &metrics(options.unit), options.resampling);
-    let row = |(metric, spread): (Metric, Option<Spread>)| {
-        of_metric(model, metric, spread, (pairs, &clusters), options)
-    };
-    metrics(options.unit)
-        .into_iter()
-        .zip(spreads)
-        .map(row)
-        .collect()
+    let spreads = resample(&clusters, &measured, options.resampling);
+    let each = measured.iter().zip(spreads);
+    each.map(|(metric, spread)| Row {
+        model: model.into(),
+        ..of_metric(metric, spread, pairs, &clusters)
+    })
+    .collect()
 }
 
-fn of_metric(
-    model: &str,
-    metric: Metric,
+fn of_metric<A: Comparable>(
+    metric: &Measured<A>,
     spread: Option<Spread>,
-    (pairs, clusters): (&[Pair<'_>], &[Cluster<'_>]),
-    options: &CompareOptions,
+    pairs: &[Pair<'_, A>],
+    clusters: &ByGroup<'_, 2, A>,
 ) -> Row {
-    let base: Tally = pairs.iter().map(|pair| pair.base.tally).sum();
-    let new: Tally = pairs.iter().map(|pair| pair.new.tally).sum();
-    let value = |tally| metric.value(tally, &Worth::default());
-    let difference = difference(metric, &base, &new);
-    let differ = clusters
-        .iter()
-        .filter(|c| touched(metric, &c.sides[0], &c.sides[1]))
-        .count();
+    let mut sides = [A::default(); 2];
+    for pair in pairs {
+        sides[0].plus(&pair.adds[0]);
+        sides[1].plus(&pair.adds[1]);
+    }
+    let difference = difference(metric, &sides);
+    let touched = |[base, new]: &&[A; 2]| (metric.made_of)(base) != (metric.made_of)(new);
     let Discordant { n, b, c, nets } = discordant(metric, pairs);
-    let flipped = nets.len();
     let single = nets.iter().all(|(flips, _)| *flips == 1);
-    let test = match [&ENDED, &RECALL, &FPR].contains(&metric) {
-        true if single => Test::Mcnemar,
-        true => Test::SignFlip,
-        false => Test::Bootstrap,
+    let test = match (metric.exact, single) {
+        (true, true) => Test::Mcnemar,
+        (true, false) => Test::SignFlip,
+        (false, _) => Test::Bootstrap,
     };
     let differ = match test {
-        Test::Bootstrap => differ,
-        _ => flipped,
+        Test::Bootstrap => clusters.each().filter(touched).count(),
+        _ => nets.len(),
     };
-    let p = difference.and_then(|d| match test {
-        Test::Mcnemar => (flipped >= FEWEST).then(|| mcnemar(b, c)),
-        Test::SignFlip => (flipped >= FEWEST).then(|| {
-            let nets: Vec<i64> = nets.iter().map(|(_, net)| *net).collect();
-            sign_flips(&nets)
-        }),
-        Test::Bootstrap if differ >= FEWEST => Some(student(d, spread?.error, differ - 1)),
-        Test::Bootstrap => None,
-    });
+    let p = difference
+        .filter(|_| differ >= FEWEST)
+        .and_then(|d| match test {
+            Test::Mcnemar => Some(mcnemar(b, c)),
+            Test::SignFlip => {
+                let nets: Vec<i64> = nets.iter().map(|(_, net)| *net).collect();
+                Some(sign_flips(&nets))
+            }
+            Test::Bootstrap => Some(student(d, spread?.error, differ - 1)),
+        });
     Row {
-        model: model.into(),
+        model: String::new(),
         metric: metric.name.into(),
-        base: value(&base),
-        new: value(&new),
+        base: (metric.value)(&sides[0]),
+        new: (metric.value)(&sides[1]),
         difference,
         lo: spread.map(|s| s.interval.lo),
         hi: spread.map(|s| s.interval.hi),
@@ -177,16 +180,14 @@ fn of_metric(
         p_adjusted: None,
         error: spread.map(|s| s.error),
         more_is_better: metric.more_is_better,
-        noise: options.noise.of(metric),
+        noise: metric.noise,
         verdict: None,
-        of: metric,
+        subject: A::SUBJECT,
+        unit: metric.unit,
+        role: metric.role,
+        exact: metric.exact,
+        inferior: metric.inferior,
     }
-}
-
-/// Whether two tallies differ in what a metric is made of.
-fn touched(metric: Metric, a: &Tally, b: &Tally) -> bool {
-    let mut terms = metric.formula.ratios.iter().flat_map(|ratio| ratio.num);
-    terms.any(|term| a[term.0] != b[term.0])
 }
 
 struct Discordant {
@@ -197,33 +198,21 @@ struct Discordant {
     nets: Vec<(u64, i64)>,
 }
 
-/// Loops for what is about loops, clean transcripts for `fpr`, both for `fa_per_mchar`.
-fn discordant(metric: Metric, pairs: &[Pair<'_>]) -> Discordant {
-    let (fpr, wrong) = (metric == &FPR, metric == &FPR || metric.is_wrong_rate());
-    let clean = |v: Verdict| matches!(v, Verdict::Quiet | Verdict::FalseAlarm);
-    let counts = |tally: &Tally, v: Verdict| (wrong && clean(v)) || (!fpr && tally.loops() > 0);
-    let right = |tally: &Tally, v: Verdict| {
-        if wrong {
-            !v.is_false()
-        } else {
-            v == Verdict::Hit || (metric == &ENDED && tally.get(Count::Earlier) > 0)
-        }
-    };
+fn discordant<A>(metric: &Measured<A>, pairs: &[Pair<'_, A>]) -> Discordant {
     let (mut n, mut b, mut c) = (0, 0, 0);
     let mut groups: BTreeMap<&str, (u64, i64)> = BTreeMap::new();
-    for Pair { base, new, .. } in pairs.iter().filter(|pair| pair.first) {
-        let both = counts(&base.tally, base.seen.verdict) && counts(&new.tally, new.seen.verdict);
+    for pair in pairs.iter().filter(|pair| pair.first) {
+        let [base, new] = &pair.adds;
         // A repetition that ends by itself may be stopped on one side alone: it counts on neither.
-        if !both {
+        let Some((base, new)) = (metric.right)(base).zip((metric.right)(new)) else {
             continue;
-        }
+        };
         n += 1;
-        let right = |side: &Judged| i64::from(right(&side.tally, side.seen.verdict));
-        let net = right(new) - right(base);
+        let net = i64::from(new) - i64::from(base);
         b += u64::from(net < 0);
         c += u64::from(net > 0);
         if net != 0 {
-            let group = groups.entry(&base.cluster).or_default();
+            let group = groups.entry(&pair.base.cluster).or_default();
             *group = (group.0 + 1, group.1 + net);
         }
     }

@@ -1,6 +1,6 @@
 //! [`Side`]: one of the two results that are compared: what one setting did to each transcript.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,10 +9,13 @@ use deadloop_replay::detect::{Channel, Seen};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::others;
+use super::subject::{ComparedSubject, Spent};
 use crate::files::cases::{About, Described, label, read_cases};
 use crate::files::outcomes::{OutcomeLine, outcome_rows};
-use crate::files::store::{FileError, read_csv, read_parquet};
-use crate::judge::{JudgeOptions, Outcome, Verdict};
+use crate::files::store::{FileError, read_csv, read_table};
+use crate::judge::{JudgeOptions, Mended, Outcome, Verdict};
+use crate::repairs::RepairTally;
 use crate::tally::{Evidence, Tally};
 use crate::truth::{Case, copies};
 use deadloop_tables::{Rows, Table, column_names};
@@ -34,14 +37,26 @@ pub struct Side {
     pub chunks: Option<u64>,
     /// Transcripts, in the order of the corpus.
     pub(crate) rows: Vec<Judged>,
+    /// What each adds.
+    pub(crate) adds: Adds,
     /// The label of each.
     pub(crate) labels: BTreeMap<String, Value>,
+}
+
+/// What each transcript adds, by whose settings they are.
+#[derive(Clone, Debug)]
+pub(crate) enum Adds {
+    Guards(Vec<Tally>),
+    Repairs(Vec<RepairTally>),
+    Budgets(Vec<Spent>),
 }
 
 /// One transcript under one setting.
 #[derive(Clone, Debug)]
 pub(crate) struct Judged {
     pub(crate) transcript: String,
+    /// By what rows are given: the model, the repairer, the window.
+    pub(crate) part: String,
     pub(crate) model: String,
     pub(crate) cluster: String,
     pub(crate) split: Option<String>,
@@ -50,7 +65,6 @@ pub(crate) struct Judged {
     pub(crate) span: Spot,
     pub(crate) seen: SideSeen,
     pub(crate) error: Option<String>,
-    pub(crate) tally: Tally,
     /// The transcript that it is a copy of, or itself.
     pub(crate) original: String,
 }
@@ -68,11 +82,75 @@ pub struct Spot {
     pub end: Option<u64>,
 }
 
+/// What became of a transcript, in the words of its subject.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Fate {
+    /// Under a guard.
+    Guard(Verdict),
+    /// In the hands of a repairer.
+    Repair(Mended),
+    /// Under a budget.
+    Budget(Fit),
+}
+
+/// What became of a run under a budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Fit {
+    /// All its prompts fit.
+    Fits,
+    /// A prompt was too long.
+    Overflow,
+}
+
+impl Fit {
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fits => "fits",
+            Self::Overflow => "overflow",
+        }
+    }
+}
+
+impl From<Verdict> for Fate {
+    fn from(verdict: Verdict) -> Self {
+        Self::Guard(verdict)
+    }
+}
+
+impl Fate {
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Guard(verdict) => verdict.name(),
+            Self::Repair(verdict) => verdict.name(),
+            Self::Budget(fit) => fit.name(),
+        }
+    }
+
+    /// How good it is, among those that one transcript can get.
+    pub(super) fn merit(self) -> Option<u8> {
+        match self {
+            Self::Guard(Verdict::Hit) => Some(3),
+            Self::Guard(Verdict::Late | Verdict::Quiet) => Some(2),
+            Self::Guard(Verdict::Miss) => Some(1),
+            Self::Guard(Verdict::Premature | Verdict::Stale | Verdict::FalseAlarm) => Some(0),
+            Self::Guard(_) => None,
+            Self::Repair(Mended::Recovered | Mended::Intact) => Some(2),
+            Self::Repair(Mended::Lost | Mended::Leaked) => Some(1),
+            Self::Repair(Mended::Wrong | Mended::FalseRepair) => Some(0),
+            Self::Budget(fit) => Some(u8::from(fit == Fit::Fits)),
+        }
+    }
+}
+
 /// What a setting said.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SideSeen {
     /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: Fate,
     /// Where it alarmed, chars of `alarm_channel`.
     pub alarm_at: Option<u64>,
     /// In which channel.
@@ -93,7 +171,7 @@ pub enum SideError {
     #[error(transparent)]
     File(#[from] FileError),
     /// It holds no outcomes.
-    #[error("{0}: holds no outcomes; expected a folder that replay or tune left")]
+    #[error("{0}: holds no outcomes; expected a folder that replay, tune, repair or budget left")]
     NoOutcomes(String),
     /// It was made before there was a `cases.jsonl`.
     #[error("{0}: holds no cases.jsonl, so labels cannot be compared; replay it again")]
@@ -130,6 +208,7 @@ impl Side {
             toml,
             judge: about.judge,
             chunks: about.chunks,
+            adds: Adds::Guards(rows.iter().map(|row| Tally::of(&outcome(row))).collect()),
             rows: rows.iter().map(|row| judged(row, &copies)).collect(),
             labels: evidence.cases.iter().map(labels).collect(),
         }
@@ -139,11 +218,11 @@ impl Side {
     /// chosen there, the current setting, or the only one.
     pub fn read(dir: &Path, wanted: Option<&str>) -> Result<Self, SideError> {
         let source = dir.display().to_string();
-        let outcomes = match read_parquet(&dir.join("outcomes.parquet"), &[], (0, usize::MAX))? {
-            Some(table) => Some(table),
-            None => read_csv(dir, "outcomes")?,
-        };
-        let table = outcomes.ok_or_else(|| SideError::NoOutcomes(source.clone()))?;
+        if let Some(other) = others::read(dir, wanted)? {
+            return Ok(other);
+        }
+        let table =
+            read_table(dir, "outcomes")?.ok_or_else(|| SideError::NoOutcomes(source.clone()))?;
         sound(&table).map_err(|what| FileError::at(&dir.join("outcomes"), what))?;
         let (about, cases) = read_cases(dir)?.ok_or_else(|| SideError::NoCases(source.clone()))?;
         let meant = Meant::find(dir, wanted, &about)?;
@@ -153,10 +232,11 @@ impl Side {
             named.text("setting", *i) == meant.setting(model)
         };
         let rows = (0..table.rows()).filter(is_meant);
-        let rows = rows.map(|i| judged(&OutcomeLine::read(&named, i), &cases.copies));
+        let rows: Vec<OutcomeLine> = rows.map(|i| OutcomeLine::read(&named, i)).collect();
         Ok(Self {
             source,
-            rows: rows.collect(),
+            adds: Adds::Guards(rows.iter().map(|row| Tally::of(&outcome(row))).collect()),
+            rows: rows.iter().map(|row| judged(row, &cases.copies)).collect(),
             name: meant.name,
             settings: meant.settings,
             toml: meant.toml,
@@ -166,16 +246,41 @@ impl Side {
         })
     }
 
-    /// Leaves out what is not meant: by model, then by split. How many are left.
+    /// Whose settings it has.
+    pub fn subject(&self) -> ComparedSubject {
+        match self.adds {
+            Adds::Guards(_) => ComparedSubject::Guards,
+            Adds::Repairs(_) => ComparedSubject::Repairs,
+            Adds::Budgets(_) => ComparedSubject::Budgets,
+        }
+    }
+
+    /// Leaves out what is not meant: by model (repairer, window), then by split. How many are left.
     pub fn retain(&mut self, meant: impl Fn(&str, Option<&str>) -> bool) -> usize {
-        self.rows
-            .retain(|row| meant(&row.model, row.split.as_deref()));
+        let kept = self.rows.iter();
+        let kept: Vec<bool> = kept
+            .map(|row| meant(&row.part, row.split.as_deref()))
+            .collect();
+        keep(&mut self.rows, &kept);
+        match &mut self.adds {
+            Adds::Guards(adds) => keep(adds, &kept),
+            Adds::Repairs(adds) => keep(adds, &kept),
+            Adds::Budgets(adds) => keep(adds, &kept),
+        }
+        if self.subject() != ComparedSubject::Guards {
+            let parts: BTreeSet<&str> = self.rows.iter().map(|row| row.part.as_str()).collect();
+            self.settings
+                .retain(|part, _| parts.contains(part.as_str()));
+        }
         self.rows.len()
     }
 
-    /// What every measure is computed from, all transcripts together.
+    /// What every measure of guards is computed from, all transcripts together.
     pub fn tally(&self) -> Tally {
-        self.rows.iter().map(|row| row.tally).sum()
+        match &self.adds {
+            Adds::Guards(adds) => adds.iter().copied().sum(),
+            Adds::Repairs(_) | Adds::Budgets(_) => Tally::default(),
+        }
     }
 
     /// What the setting said about one transcript, and the span that it was judged by.
@@ -183,6 +288,12 @@ impl Side {
         let row = self.rows.iter().find(|row| row.transcript == transcript);
         row.map(|row| (&row.seen, &row.span))
     }
+}
+
+/// Keeps some.
+fn keep<T>(all: &mut Vec<T>, kept: &[bool]) {
+    let mut kept = kept.iter();
+    all.retain(|_| kept.next() == Some(&true));
 }
 
 /// Which setting of a folder is meant.
@@ -243,7 +354,7 @@ impl Meant {
     }
 }
 
-fn no_setting(dir: &Path, wanted: Option<&str>, about: &About) -> SideError {
+pub(super) fn no_setting(dir: &Path, wanted: Option<&str>, about: &About) -> SideError {
     let name = |(id, d): (&String, &Described)| d.names.first().unwrap_or(id).clone();
     let there: Vec<String> = about.settings.iter().map(name).collect();
     let what = wanted.map_or_else(
@@ -279,12 +390,14 @@ fn sound(table: &Table) -> Result<(), String> {
     }
 }
 
-/// What a comparison needs of a row. `copies`: of transcripts that are copies, which they are a copy of.
-fn judged(row: &OutcomeLine, copies: &BTreeMap<String, String>) -> Judged {
-    let text = |text: &Option<Arc<str>>| text.as_deref().map(str::to_owned);
+fn verdict(row: &OutcomeLine) -> Verdict {
     let verdict = row.verdict.as_deref().and_then(Verdict::parse);
-    let verdict = verdict.unwrap_or(Verdict::Error);
-    let outcome = Outcome {
+    verdict.unwrap_or(Verdict::Error)
+}
+
+/// What measures are computed from.
+fn outcome(row: &OutcomeLine) -> Outcome {
+    Outcome {
         // A loop whose earlier repetition was stopped is known by its length.
         span: row.loop_chars.filter(|n| *n > 0).map(|_| 0),
         latency: row.latency,
@@ -295,15 +408,22 @@ fn judged(row: &OutcomeLine, copies: &BTreeMap<String, String>) -> Judged {
         delay: row.delay.unwrap_or(0),
         kind_right: row.kind_right.map(|right| right == 1),
         censored: row.censored == Some(1),
-        ..Outcome::bare(verdict)
-    };
+        ..Outcome::bare(verdict(row))
+    }
+}
+
+/// What a comparison needs of a row. `copies`: of transcripts that are copies, which they are a copy of.
+fn judged(row: &OutcomeLine, copies: &BTreeMap<String, String>) -> Judged {
+    let text = |text: &Option<Arc<str>>| text.as_deref().map(str::to_owned);
     let transcript = text(&row.transcript).unwrap_or_default();
     let seen = [
         (Channel::Tools, row.alarm_calls),
         (Channel::Turns, row.alarm_turns),
     ];
+    let model = text(&row.model).unwrap_or_default();
     Judged {
-        model: text(&row.model).unwrap_or_default(),
+        part: model.clone(),
+        model,
         cluster: text(&row.group).unwrap_or_else(|| transcript.clone()),
         split: text(&row.split),
         text: text(&row.text),
@@ -315,7 +435,7 @@ fn judged(row: &OutcomeLine, copies: &BTreeMap<String, String>) -> Judged {
             end: row.end,
         },
         seen: SideSeen {
-            verdict,
+            verdict: verdict(row).into(),
             alarm_at: row.alarm_at,
             alarm_channel: text(&row.alarm_channel),
             alarm_kind: text(&row.alarm_kind),
@@ -327,7 +447,6 @@ fn judged(row: &OutcomeLine, copies: &BTreeMap<String, String>) -> Judged {
                 }),
         },
         error: text(&row.error),
-        tally: Tally::of(&outcome),
         original: copies.get(&transcript).unwrap_or(&transcript).clone(),
         transcript,
     }

@@ -7,10 +7,10 @@ use super::breakdown::IntervalRow;
 use super::budget::SupportedLine;
 use super::choice::choice_columns;
 use super::outcomes::OutcomeLine;
-use super::repairs::{ArgumentRow, repair_columns, repair_score_columns};
+use super::repairs::{ArgumentRow, RepairRow, repair_score_columns};
 use super::scores;
 use super::sweep::pareto_columns;
-use crate::budget::{budget_columns, limit_columns};
+use crate::budget::{BudgetRunRow, budget_columns, limit_columns};
 use crate::compare::flip_columns;
 
 /// A table that a command leaves.
@@ -126,7 +126,7 @@ fn of_repairs_and_budgets() -> Vec<ResultTable> {
             "repairs.parquet",
             "repair",
             "a stream in the hands of a variant",
-            repair_columns().described(),
+            RepairRow::columns().described(),
         ),
         ResultTable::new(
             "scores.parquet",
@@ -145,6 +145,12 @@ fn of_repairs_and_budgets() -> Vec<ResultTable> {
             "budget",
             "a setting on the runs of a source",
             budget_columns().described(),
+        ),
+        ResultTable::new(
+            "budget_runs.parquet",
+            "budget",
+            "a run under a setting that has a name",
+            BudgetRunRow::columns().described(),
         ),
         ResultTable::new(
             "limits.csv",

@@ -3,31 +3,42 @@
 
 use std::path::Path;
 
-use super::store::{FileError, TableWriter, write_csv};
+use super::store::{FileError, write_csv, write_table};
 use crate::intervals::{Interval, wilson};
 use crate::judge::Mended;
 use crate::repairs::RepairTally;
-use deadloop_tables::{Columns, columns};
+use deadloop_tables::{Columns, columns, table_row};
 
-/// A row of `repairs.parquet`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RepairRow {
-    /// The transcript's id.
-    pub transcript: String,
-    /// The fault; none: it was intact.
-    pub fault: Option<String>,
-    /// Its degree, 0 for none.
-    pub severity: u64,
-    /// The variant's name.
-    pub variant: String,
-    /// The verdict; none: the repairer failed.
-    pub verdict: Option<Mended>,
-    /// What is to be said of it.
-    pub detail: String,
-    /// The most chars that waited at one time; `None` for events, programs and the stream as it is.
-    pub held: Option<u64>,
-    /// The most chars that were read without anything coming out; `None` likewise.
-    pub silence: Option<u64>,
+table_row! {
+    /// A row of `repairs.parquet`: a stream in the hands of a variant.
+    pub struct RepairRow {
+        /// The transcript's id.
+        transcript: Text,
+        /// The fault of the stream; empty: it was intact.
+        fault: Text,
+        /// The degree of the fault, 0 for none.
+        severity: Int,
+        /// The variant of the repairer.
+        variant: Text,
+        /// What became of it: recovered, wrong, lost, leaked, false-repair, intact; error: the repairer failed.
+        verdict: Text,
+        /// What is to be said of it.
+        detail: Text,
+        /// The most that waited at one time; empty for events, programs and the stream as it is.
+        held: Int["chars"],
+        /// The most that was read without anything coming out; empty likewise.
+        silence: Int["chars"],
+        /// The repairer that the variant stands beside.
+        repairer: Text,
+        /// The model.
+        model: Text,
+        /// What belongs together in folds and intervals.
+        group: Text,
+        /// The split.
+        split: Text,
+        /// The hash of the text: copies have the same.
+        text: Text,
+    }
 }
 
 /// Writes `repairs.parquet`, and `repairs.csv` where asked for.
@@ -39,30 +50,7 @@ pub fn write_repairs(
     rows: impl IntoIterator<Item = RepairRow>,
     csv: bool,
 ) -> Result<usize, FileError> {
-    let columns = repair_columns();
-    let mut table = TableWriter::create(dir, "repairs", columns.schema(), csv)?;
-    for row in rows {
-        table.push(columns.cells(&row))?;
-    }
-    table.finish()
-}
-
-/// The columns of `repairs.parquet`.
-pub(super) fn repair_columns() -> Columns<RepairRow> {
-    columns![RepairRow;
-        ("transcript", Text, "The transcript's id.", |row| &row.transcript),
-        ("fault", Text, "The fault of the stream; empty: it was intact.", |row| row.fault.as_deref()),
-        ("severity", Int, "The degree of the fault, 0 for none.", |row| row.severity),
-        ("variant", Text, "The variant of the repairer.", |row| &row.variant),
-        (
-            "verdict", Text,
-            "What became of it: recovered, wrong, lost, leaked, false-repair, intact; error: the repairer failed.",
-            |row| row.verdict.map_or("error", Mended::name),
-        ),
-        ("detail", Text, "What is to be said of it.", |row| &row.detail),
-        ("held", Int["chars"], "The most that waited at one time; empty for events, programs and the stream as it is.", |row| row.held),
-        ("silence", Int["chars"], "The most that was read without anything coming out; empty likewise.", |row| row.silence),
-    ]
+    write_table(dir, "repairs", &RepairRow::columns(), rows, csv)
 }
 
 /// A row of the scores: one variant on one fault (`*`: all damaged and intact streams together).
@@ -113,12 +101,7 @@ pub fn write_repair_scores(
     scores: &[RepairScore],
     csv: bool,
 ) -> Result<usize, FileError> {
-    let columns = repair_score_columns();
-    let mut table = TableWriter::create(dir, "scores", columns.schema(), csv)?;
-    for score in scores {
-        table.push(columns.cells(score))?;
-    }
-    table.finish()
+    write_table(dir, "scores", &repair_score_columns(), scores, csv)
 }
 
 /// The columns of the `scores.parquet` of `repair`.

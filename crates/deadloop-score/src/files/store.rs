@@ -1,11 +1,12 @@
 //! Tables as Parquet and CSV files, written beside their names and renamed when whole.
 
+use std::borrow::Borrow;
 use std::fs::File;
 use std::io::{self, BufRead, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use deadloop_replay::corpus::{Beside, WriteError, if_named, open_file, read_text, unpack_zstd};
-use deadloop_tables::{CsvTable, ParquetWriter, Schema, Table, TableCell};
+use deadloop_tables::{Columns, CsvTable, ParquetWriter, Schema, Table, TableCell};
 use serde::Serialize;
 
 /// A file of a run that cannot be written or read.
@@ -260,6 +261,29 @@ pub(crate) fn read_csv(dir: &Path, name: &str) -> Result<Option<Table>, FileErro
     let file = if_named(open_file(&path)).map_err(|e| FileError::at(&path, e))?;
     let read = file.map(deadloop_tables::read_csv).transpose();
     read.map_err(|e| FileError::at(&path, e))
+}
+
+/// Writes `<name>.parquet`, and `<name>.csv` where asked for; how many rows they have.
+pub(crate) fn write_table<R: Borrow<T>, T>(
+    dir: &Path,
+    name: &'static str,
+    columns: &Columns<T>,
+    rows: impl IntoIterator<Item = R>,
+    csv: bool,
+) -> Result<usize, FileError> {
+    let mut table = TableWriter::create(dir, name, columns.schema(), csv)?;
+    for row in rows {
+        table.push(columns.cells(row.borrow()))?;
+    }
+    table.finish()
+}
+
+/// The table `<name>.parquet`, or else `<name>.csv`; `None` where there is neither.
+pub(crate) fn read_table(dir: &Path, name: &str) -> Result<Option<Table>, FileError> {
+    match read_parquet(&dir.join(format!("{name}.parquet")), &[], (0, usize::MAX))? {
+        Some(table) => Ok(Some(table)),
+        None => read_csv(dir, name),
+    }
 }
 
 /// The columns that a Parquet file has, and how many rows; `None` where there is no such file.

@@ -2,7 +2,7 @@
 //! group of its own there are as many tallies as transcripts, and nearly all their counts are 0.
 
 use crate::intervals::Random;
-use crate::tally::Tally;
+use crate::tally::{Counts as _, Tally};
 use crate::truth::{Bytes, Case, Pile, put_number};
 
 /// What each group adds, in `N` tallies. Groups are told apart by the numbers of their names, which is all that their

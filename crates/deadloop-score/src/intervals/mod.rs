@@ -8,12 +8,12 @@ mod resample;
 
 pub use bootstrap::{Intervals, Method, bootstrap};
 pub(crate) use bootstrap::{Known, Sample, bootstrap_difference, bounds, intervals};
-pub(crate) use closed::wilson_of;
 pub use closed::{
     Interval, PoissonCache, clopper_pearson, poisson, poisson_lower, poisson_upper,
     proportion_lower, proportion_upper, wilson,
 };
+pub(crate) use closed::{share_within, wilson_of};
 pub(crate) use groups::Groups;
 pub(crate) use random::Random;
-pub(crate) use resample::{Draws, Replicates, percentile, quantile};
+pub(crate) use resample::{ByGroup, Draws, Replicates, percentile, quantile};
 pub use resample::{POISSON_1, POISSON_HALF, Resampling, Weights};

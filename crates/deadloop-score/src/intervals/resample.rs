@@ -10,10 +10,11 @@
 //! weight is how many of [`POISSON_1`] are at most u. `scripts/references.py` does so.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::marker::PhantomData;
 
 use crate::intervals::{Interval, Random};
-use crate::tally::{Count, Tally, rank};
+use crate::tally::{Counts, Tally, rank};
 
 /// How often is resampled, and from which seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,32 +160,34 @@ impl Draws {
     }
 }
 
-/// The sums of all replicates, `N` tallies each. Group after group is added to every replicate, not replicate after
+/// The sums of all replicates, `N` of them each. Group after group is added to every replicate, not replicate after
 /// replicate summed up: a count of a group times its weights is one pass over neighbouring numbers. The sums are whole
 /// numbers, so both ways give the same.
 ///
 /// Memory: 8 bytes for each replicate and count that some group has.
 #[derive(Debug)]
-pub(crate) struct Replicates<const N: usize> {
+pub(crate) struct Replicates<const N: usize, T = Tally> {
     replicates: usize,
-    /// For each tally and count the sum in each replicate; empty while all are 0.
+    /// For each of the `N` and each count the sum in each replicate; empty while all are 0.
     sums: [Vec<Vec<i64>>; N],
+    of: PhantomData<T>,
 }
 
-impl<const N: usize> Replicates<N> {
+impl<const N: usize, T: Counts> Replicates<N, T> {
     /// Replicates without any group yet.
     pub(crate) fn new(replicates: usize) -> Self {
         Self {
             replicates,
-            sums: std::array::from_fn(|_| vec![Vec::new(); Count::N]),
+            sums: std::array::from_fn(|_| vec![Vec::new(); T::N]),
+            of: PhantomData,
         }
     }
 
     /// Adds a group. `weights`: how often it counts in each replicate.
-    pub(crate) fn add(&mut self, weights: &[u8], tallies: &[Tally; N]) {
-        for (sums, tally) in self.sums.iter_mut().zip(tallies) {
-            for (count, n) in tally.touched() {
-                let sums = &mut sums[count];
+    pub(crate) fn add(&mut self, weights: &[u8], counts: &[T; N]) {
+        for (sums, counts) in self.sums.iter_mut().zip(counts) {
+            for (place, n) in counts.touched() {
+                let sums = &mut sums[place];
                 sums.resize(self.replicates, 0);
                 add_times(sums, weights, n);
             }
@@ -192,22 +195,54 @@ impl<const N: usize> Replicates<N> {
     }
 
     /// Adds a group by its weights.
-    pub(crate) fn draw(&mut self, weights: Weights, tallies: &[Tally; N]) {
+    pub(crate) fn draw(&mut self, weights: Weights, counts: &[T; N]) {
         let weights: Vec<u8> = weights.take(self.replicates).collect();
-        self.add(&weights, tallies);
+        self.add(&weights, counts);
     }
 
-    /// The tallies, replicate by replicate.
-    pub(crate) fn tallies(&self) -> impl Iterator<Item = [Tally; N]> + '_ {
+    /// The sums, replicate by replicate.
+    pub(crate) fn tallies(&self) -> impl Iterator<Item = [T; N]> + '_ {
         (0..self.replicates).map(|replicate| {
             std::array::from_fn(|which| {
-                let mut tally = Tally::default();
-                for (count, sums) in self.sums[which].iter().enumerate() {
-                    *tally.slot(count) = sums.get(replicate).copied().unwrap_or(0);
+                let mut counts = T::default();
+                for (place, sums) in self.sums[which].iter().enumerate() {
+                    *counts.slot(place) = sums.get(replicate).copied().unwrap_or(0);
                 }
-                tally
+                counts
             })
         })
+    }
+}
+
+/// What groups add, each under its name, `N` counts each.
+#[derive(Debug)]
+pub(crate) struct ByGroup<'a, const N: usize, T = Tally>(BTreeMap<&'a str, [T; N]>);
+
+impl<'a, const N: usize, T: Counts> ByGroup<'a, N, T> {
+    /// Adds up what each piece of evidence adds to its group.
+    pub(crate) fn of(pieces: impl IntoIterator<Item = (&'a str, [T; N])>) -> Self {
+        let mut groups: BTreeMap<&str, [T; N]> = BTreeMap::new();
+        for (group, counts) in pieces {
+            let sums = groups.entry(group).or_insert([T::default(); N]);
+            sums.iter_mut()
+                .zip(&counts)
+                .for_each(|(sum, n)| sum.plus(n));
+        }
+        Self(groups)
+    }
+
+    /// What each group adds, in the order of names.
+    pub(crate) fn each(&self) -> impl Iterator<Item = &[T; N]> {
+        self.0.values()
+    }
+
+    /// Draws whole groups.
+    pub(crate) fn draw(&self, resampling: Resampling) -> Replicates<N, T> {
+        let mut drawn = Replicates::new(resampling.replicates);
+        for (name, counts) in &self.0 {
+            drawn.draw(Weights::of(resampling.seed, name, &POISSON_1), counts);
+        }
+        drawn
     }
 }
 
@@ -244,6 +279,7 @@ pub(crate) fn percentile(values: &mut [f64]) -> Option<Interval> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tally::Count;
 
     #[test]
     fn the_weights_are_poisson() {

@@ -51,6 +51,16 @@ impl Mended {
         Self::Intact,
     ];
 
+    /// The verdict of a name in tables; `None`: there is no such.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|verdict| verdict.name() == name)
+    }
+
+    /// Whether it is a verdict on a damaged stream.
+    pub fn is_of_damaged(self) -> bool {
+        !matches!(self, Self::Intact | Self::FalseRepair)
+    }
+
     /// Its name in tables.
     pub fn name(self) -> &'static str {
         match self {

@@ -19,7 +19,7 @@ mod expect;
 mod text;
 
 use deadloop_replay::corpus::{Body, RecordedEvent, Transcript};
-use deadloop_replay::detect::{Channel, SettingsError};
+use deadloop_replay::detect::{Channel, SettingsError, read_toml};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use toml::{Spanned, Value};
@@ -79,7 +79,7 @@ struct CaseTable {
 /// # Errors
 /// The first mistake, with its line.
 pub fn parse_pinned(file: &str) -> Result<Vec<Pinned>, SettingsError> {
-    let wire: File = toml::from_str(file).map_err(|e| SettingsError::from_toml(file, &e))?;
+    let wire: File = read_toml(file)?;
     wire.case
         .into_iter()
         .map(|case| pinned(case, file))

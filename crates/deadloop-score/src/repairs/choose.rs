@@ -6,39 +6,41 @@
 //! damaged streams, false repairs of the intact ones. A limit on wrong ones alone chose a filter that swallowed 6 % of
 //! intact answers, for a filter gives no actions and is never wrong.
 
-use std::collections::BTreeSet;
+use std::cmp::{Ordering, Reverse};
 
 use crate::choose::advice::Ruling;
-use crate::compare::mcnemar;
+use crate::choose::contest::{Contest, Terms, contest, pick};
+use crate::choose::duel::Figures;
+use crate::choose::pieces::EvidencePieces;
+use crate::intervals::{Resampling, share_within};
 use crate::judge::Mended;
+use crate::tally::Counts;
 
-/// What became of a stream in the hands of a variant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Judged {
-    /// Which stream, among all.
-    pub stream: usize,
-    /// The verdict.
-    pub verdict: Mended,
-}
-
-/// Counts that add, of one variant.
+/// Counts that add, of one variant: streams of each verdict, by its number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RepairTally {
-    /// Streams of each verdict, in the order of [`Mended::ALL`].
-    pub counts: [u64; 6],
+pub struct RepairTally([i64; Mended::ALL.len()]);
+
+impl Counts for RepairTally {
+    const N: usize = Mended::ALL.len();
+
+    fn numbers(&self) -> &[i64] {
+        &self.0
+    }
+
+    fn slot(&mut self, place: usize) -> &mut i64 {
+        &mut self.0[place]
+    }
 }
 
 impl RepairTally {
     /// Counts one more.
     pub fn add(&mut self, verdict: Mended) {
-        let at = Mended::ALL.iter().position(|v| *v == verdict);
-        self.counts[at.unwrap_or(0)] += 1;
+        self.0[verdict as usize] += 1;
     }
 
     /// How often a verdict came.
     pub fn of(&self, verdict: Mended) -> u64 {
-        let at = Mended::ALL.iter().position(|v| *v == verdict);
-        self.counts[at.unwrap_or(0)]
+        u64::try_from(self.0[verdict as usize]).unwrap_or(0)
     }
 
     /// Streams that were damaged.
@@ -67,14 +69,14 @@ impl RepairTally {
         self.harm() <= limit + 1e-12
     }
 
-    /// What is better comes first: more recovered, fewer false repairs, fewer wrong, fewer leaked.
-    fn order(&self) -> [u64; 4] {
-        [
-            u64::MAX - self.of(Mended::Recovered),
+    /// What is safer comes first: fewer false repairs, fewer wrong, fewer leaked, more recovered.
+    fn order(&self) -> impl Ord + use<> {
+        (
             self.of(Mended::FalseRepair),
             self.of(Mended::Wrong),
             self.of(Mended::Leaked),
-        ]
+            Reverse(self.of(Mended::Recovered)),
+        )
     }
 }
 
@@ -82,34 +84,37 @@ fn share(k: u64, n: u64) -> f64 {
     if n == 0 { 0.0 } else { k as f64 / n as f64 }
 }
 
-/// A variant as it is chosen from: what became of every stream, all variants over the same streams.
+/// A variant as it is chosen from: what became of every stream, all variants of a repairer over the same streams.
 #[derive(Clone, Debug)]
 pub struct Candidate {
     /// Its place among all variants.
     pub variant: usize,
-    /// What became of each stream.
-    pub judged: Vec<Judged>,
+    /// What became of each stream; `None`: it does not read such streams.
+    pub judged: Vec<Option<Mended>>,
 }
 
 impl Candidate {
-    /// Its counts over the streams that `takes` takes.
-    pub fn tally(&self, takes: impl Fn(usize) -> bool) -> RepairTally {
+    /// Its counts over all streams.
+    pub fn tally(&self) -> RepairTally {
         let mut tally = RepairTally::default();
-        let taken = self.judged.iter().filter(|judged| takes(judged.stream));
-        taken.for_each(|judged| tally.add(judged.verdict));
+        let judged = self.judged.iter().flatten();
+        judged.for_each(|verdict| tally.add(*verdict));
         tally
     }
 }
 
-/// The best variant within a limit, if one is; the first of equals.
-pub fn best(
-    candidates: &[Candidate],
-    limit: f64,
-    takes: impl Fn(usize) -> bool + Copy,
-) -> Option<(&Candidate, RepairTally)> {
-    let tallied = candidates.iter().map(|c| (c, c.tally(takes)));
-    let within = tallied.filter(|(_, tally)| tally.within(limit));
-    within.min_by_key(|(_, tally)| tally.order())
+/// The variants of a repairer, the limit on harm, a share, and which of them is in use.
+pub struct Contending<'a> {
+    /// The variants.
+    pub candidates: &'a [Candidate],
+    /// The streams, all of them.
+    pub streams: &'a EvidencePieces,
+    /// The place of the candidate in use.
+    pub in_use: usize,
+    /// The limit, a share.
+    pub limit: f64,
+    /// Replicates and seed.
+    pub resampling: Resampling,
 }
 
 /// A choice among the variants of a repairer.
@@ -117,124 +122,146 @@ pub fn best(
 pub struct RepairChoice {
     /// What to do.
     pub ruling: Ruling,
-    /// The best variant within the limit and its counts, on the streams it was chosen on.
+    /// The best variant within the limit and its counts over all streams.
     pub chosen: Option<(usize, RepairTally)>,
     /// The counts over all streams, each judged by the variant chosen on the other folds; `None` if there is one group.
     pub held_out: Option<RepairTally>,
     /// The counts of what is in use.
     pub in_use: RepairTally,
-    /// How probable a difference in recovered streams as large as this is by chance (exact McNemar).
-    pub p: f64,
-    /// Groups of streams.
-    pub groups: usize,
+    /// What was chosen on the other folds, against what is in use: the difference in the share that is recovered.
+    pub figures: Figures,
+    /// Groups with a damaged stream.
+    pub groups: u64,
 }
 
-/// Fewest damaged streams that say anything.
-const LEAST: u64 = 10;
-/// Folds, where there are as many groups.
-const FOLDS: usize = 5;
-/// A difference this improbable by chance counts.
-const SURE: f64 = 0.05;
-
-/// Chooses. `groups`: the group of each stream, streams of one being in one fold; `in_use`: the place of the candidate
-/// that is in use.
-pub fn choose_repair(
-    candidates: &[Candidate],
-    groups: &[usize],
-    in_use: usize,
-    limit: f64,
-) -> RepairChoice {
-    let all = |_: usize| true;
-    let used = candidates.get(in_use);
-    let tally_in_use = used.map(|c| c.tally(all)).unwrap_or_default();
-    let found = best(candidates, limit, all);
-    let streams = candidates.first().map_or(&[][..], |c| &c.judged);
-    let there: BTreeSet<usize> = streams
-        .iter()
-        .filter_map(|judged| groups.get(judged.stream).copied())
-        .collect();
-    let held_out = held_out(candidates, groups, &there, limit);
-    let p = match (&found, used) {
-        (Some((chosen, _)), Some(used)) => difference(chosen, used),
-        _ => 1.0,
-    };
-    let chosen = found.map(|(candidate, tally)| (candidate.variant, tally));
-    let more = chosen
-        .is_some_and(|(_, tally)| tally.of(Mended::Recovered) > tally_in_use.of(Mended::Recovered));
-    let ruling = match (&chosen, &held_out) {
-        _ if tally_in_use.damaged() < LEAST || there.len() < 2 => Ruling::Collect,
-        (None, _) => Ruling::None,
-        (Some((_, tally)), _) if tally.of(Mended::Recovered) == 0 => Ruling::None,
-        _ if !more || p >= SURE => Ruling::Keep,
-        (_, Some(out)) if !out.within(limit) => Ruling::Decide,
-        _ => Ruling::Ship,
-    };
-    RepairChoice {
-        ruling,
-        chosen,
-        held_out,
-        in_use: tally_in_use,
-        p,
-        groups: there.len(),
-    }
-}
-
-/// Each fold mended by what is chosen on the others.
-fn held_out(
-    candidates: &[Candidate],
-    groups: &[usize],
-    there: &BTreeSet<usize>,
-    limit: f64,
-) -> Option<RepairTally> {
-    let folds = FOLDS.min(there.len());
-    if folds < 2 {
-        return None;
-    }
-    let order: Vec<usize> = there.iter().copied().collect();
-    let fold_of = |stream: usize| {
-        let group = groups.get(stream).copied().unwrap_or_default();
-        order.binary_search(&group).unwrap_or_default() % folds
-    };
-    let mut sum = RepairTally::default();
-    for fold in 0..folds {
-        let (chosen, _) = best(candidates, limit, |stream| fold_of(stream) != fold)?;
-        let tally = chosen.tally(|stream| fold_of(stream) == fold);
-        sum.counts
-            .iter_mut()
-            .zip(tally.counts)
-            .for_each(|(sum, n)| *sum += n);
-    }
-    Some(sum)
-}
-
-fn difference(a: &Candidate, b: &Candidate) -> f64 {
-    let recovered = |judged: &Judged| judged.verdict == Mended::Recovered;
-    let (mut only_a, mut only_b) = (0, 0);
-    for (a, b) in a.judged.iter().zip(&b.judged) {
-        match (recovered(a), recovered(b)) {
-            (true, false) => only_a += 1,
-            (false, true) => only_b += 1,
-            _ => {}
+impl Contending<'_> {
+    /// Chooses.
+    pub fn choose(&self) -> RepairChoice {
+        let damaged = |stream: usize| {
+            let judged = self.candidates.first().map(|c| c.judged[stream]);
+            judged.flatten().is_some_and(Mended::is_of_damaged)
+        };
+        let groups = self.streams.groups_of(damaged);
+        let terms = Terms {
+            worthwhile: 1.0,
+            given: false,
+            by_estimate: true,
+            telling: groups,
+            resampling: self.resampling,
+        };
+        let within = |tally: &RepairTally| tally.within(self.limit);
+        let recovers = |tally: &RepairTally| tally.of(Mended::Recovered) > 0;
+        let done = contest(self, self.streams, self.in_use, (&within, &terms), recovers);
+        let chosen = done.candidate.map(|at| &self.candidates[at]);
+        let used = self.candidates.get(self.in_use);
+        RepairChoice {
+            ruling: done.ruling,
+            chosen: chosen.map(|candidate| (candidate.variant, candidate.tally())),
+            held_out: (groups > 1).then_some(done.held_out),
+            in_use: used.map(Candidate::tally).unwrap_or_default(),
+            figures: done.figures,
+            groups,
         }
     }
-    mcnemar(only_a, only_b)
+
+    /// The variant that is taken under another limit, and its counts over all streams; chosen on all.
+    pub fn best(&self, limit: f64) -> Option<(usize, RepairTally)> {
+        let within = |tally: &RepairTally| tally.within(limit);
+        let at = pick(
+            self,
+            self.streams,
+            self.in_use,
+            &self.streams.firsts,
+            &within,
+        )?;
+        let candidate = &self.candidates[at];
+        Some((candidate.variant, candidate.tally()))
+    }
+}
+
+impl Contest for Contending<'_> {
+    type Adds = RepairTally;
+
+    fn candidates(&self) -> usize {
+        self.candidates.len()
+    }
+
+    fn adds(&self, candidate: usize, stream: usize) -> RepairTally {
+        let mut tally = RepairTally::default();
+        if let Some(verdict) = self.candidates[candidate].judged[stream] {
+            tally.add(verdict);
+        }
+        tally
+    }
+
+    fn cost(&self, tally: &RepairTally) -> f64 {
+        -(tally.of(Mended::Recovered) as f64)
+    }
+
+    fn prefer(&self, one: usize, other: usize) -> Ordering {
+        let order = |at: usize| self.candidates[at].tally().order();
+        order(one).cmp(&order(other))
+    }
+
+    /// The difference in the share of the damaged streams that is recovered.
+    fn gain(&self, [new, old]: &[RepairTally; 2]) -> Option<f64> {
+        let recovered = |tally: &RepairTally| tally.of(Mended::Recovered) as f64;
+        let damaged = new.damaged();
+        (damaged > 0).then(|| (recovered(new) - recovered(old)) / damaged as f64)
+    }
+
+    fn wrong(&self, tally: &RepairTally) -> u64 {
+        tally.of(Mended::Wrong) + tally.of(Mended::FalseRepair)
+    }
+
+    /// The smaller of both: of the wrong ones, and of the changed ones.
+    fn within(&self, tally: &RepairTally) -> f64 {
+        let of = |k: u64, n: u64| share_within(k as f64, n as f64, self.limit).unwrap_or(0.0);
+        let wrong = of(tally.of(Mended::Wrong), tally.damaged());
+        wrong.min(of(tally.of(Mended::FalseRepair), tally.intact()))
+    }
+
+    fn is_over(&self, tally: &RepairTally) -> bool {
+        !tally.within(self.limit)
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use deadloop_replay::detect::Unit;
+
     use super::*;
+    use crate::truth::{Case, answer, case};
 
     fn candidate(variant: usize, verdicts: &[Mended]) -> Candidate {
-        let judged = verdicts.iter().enumerate();
         Candidate {
             variant,
-            judged: judged
-                .map(|(stream, verdict)| Judged {
-                    stream,
-                    verdict: *verdict,
-                })
-                .collect(),
+            judged: verdicts.iter().copied().map(Some).collect(),
         }
+    }
+
+    /// A choice among candidates on streams of the given groups.
+    fn chosen(
+        candidates: &[Candidate],
+        groups: &[usize],
+        in_use: usize,
+        limit: f64,
+    ) -> RepairChoice {
+        let case = |(i, group): (usize, &usize)| Case {
+            group: Some(format!("g{group}").into()),
+            timeline: answer(300),
+            ..case(&format!("t{i}"), None)
+        };
+        let cases: Vec<Case> = groups.iter().enumerate().map(case).collect();
+        let cases: Vec<&Case> = cases.iter().collect();
+        let contending = Contending {
+            candidates,
+            streams: &EvidencePieces::of(&cases, &vec![(); cases.len()], Unit::Chars, 1),
+            in_use,
+            limit,
+            resampling: Resampling::default(),
+        };
+        contending.choose()
     }
 
     fn many(parts: &[(Mended, usize)]) -> Vec<Mended> {
@@ -250,19 +277,16 @@ mod tests {
         let shy = candidate(2, &many(&[(Recovered, 20), (Lost, 20), (Intact, 10)]));
         let groups: Vec<usize> = (0..50).map(|at| at % 10).collect();
         let all = [idle, bold, shy];
-        let strict = choose_repair(&all, &groups, 0, 0.001);
+        let strict = chosen(&all, &groups, 0, 0.001);
         assert_eq!(strict.ruling, Ruling::Ship);
         assert_eq!(strict.chosen.map(|(v, _)| v), Some(2));
         assert_eq!(strict.held_out.map(|t| t.damaged()), Some(40));
-        let loose = choose_repair(&all, &groups, 0, 0.3);
+        let loose = chosen(&all, &groups, 0, 0.3);
         assert_eq!(loose.chosen.map(|(v, _)| v), Some(1));
-        let alone = choose_repair(&all, &[0; 50], 0, 0.3);
+        let alone = chosen(&all, &[0; 50], 0, 0.3);
         assert_eq!(alone.ruling, Ruling::Collect);
-        assert_eq!(
-            choose_repair(&all[..1], &groups, 0, 0.05).ruling,
-            Ruling::None
-        );
-        assert_eq!(choose_repair(&all, &groups, 2, 0.001).ruling, Ruling::Keep);
+        assert_eq!(chosen(&all[..1], &groups, 0, 0.05).ruling, Ruling::None);
+        assert_eq!(chosen(&all, &groups, 2, 0.001).ruling, Ruling::Keep);
     }
 
     #[test]
@@ -274,33 +298,45 @@ mod tests {
         let shy = candidate(2, &many(&[(Recovered, 20), (Lost, 20), (Intact, 50)]));
         let groups: Vec<usize> = (0..90).map(|at| at % 5).collect();
         let all = [idle, eager, shy];
-        let chosen = |limit| {
-            choose_repair(&all, &groups, 0, limit)
-                .chosen
-                .map(|(v, _)| v)
-        };
+        let chosen = |limit| chosen(&all, &groups, 0, limit).chosen.map(|(v, _)| v);
         assert_eq!(chosen(0.05), Some(2));
         assert_eq!(chosen(0.1), Some(1));
     }
 
     #[test]
-    fn what_is_chosen_on_some_groups_may_fail_on_others() {
+    fn a_limit_is_of_all_streams_and_groups_have_to_be_ten() {
         use Mended::{Lost, Recovered, Wrong};
         let idle = candidate(0, &many(&[(Lost, 50)]));
-        // Wrong on one stream of one group only: within 2 % where that group is not.
         let risky = candidate(1, &many(&[(Recovered, 49), (Wrong, 1)]));
-        let groups: Vec<usize> = (0..50).map(|at| at / 10).collect();
-        let choice = choose_repair(&[idle, risky], &groups, 0, 0.019);
-        assert_eq!(choice.chosen.map(|(v, _)| v), Some(0));
-        let choice = choose_repair(
-            &[
-                candidate(0, &many(&[(Lost, 50)])),
-                candidate(1, &many(&[(Recovered, 49), (Wrong, 1)])),
-            ],
-            &groups,
-            0,
-            0.02,
-        );
-        assert_eq!(choice.ruling, Ruling::Ship);
+        let both = [idle, risky];
+        let of = |groups: usize, limit| {
+            let groups: Vec<usize> = (0..50).map(|at| at * groups / 50).collect();
+            let choice = chosen(&both, &groups, 0, limit);
+            (choice.chosen.map(|(variant, _)| variant), choice.ruling)
+        };
+        assert_eq!(of(10, 0.019), (Some(0), Ruling::None));
+        assert_eq!(of(10, 0.1), (Some(1), Ruling::Ship));
+        assert_eq!(of(9, 0.1), (Some(1), Ruling::Collect));
+        // Where the wrong one is in the sample it is over the limit: two groups in ten are mended, held out.
+        assert_eq!(of(10, 0.02), (Some(1), Ruling::Keep));
+    }
+
+    /// Twelve groups in which a variant does as well as the idle one, but for one stream of one group: the bootstrap is not
+    /// sure, as McNemar over streams would not be, and where every group gains it is.
+    #[test]
+    fn a_difference_is_sure_over_groups_and_not_over_streams() {
+        use Mended::{Lost, Recovered};
+        let idle = candidate(0, &many(&[(Lost, 120)]));
+        // Forty streams more, all of them of one group.
+        let one = candidate(1, &many(&[(Recovered, 40), (Lost, 80)]));
+        let groups: Vec<usize> = (0..120_usize).map(|at| at.saturating_sub(30) / 8).collect();
+        let choice = chosen(&[idle.clone(), one], &groups, 0, 0.1);
+        assert_eq!((choice.groups, choice.ruling), (12, Ruling::Keep));
+        // The same forty, some of each group.
+        let spread: Vec<usize> = (0..120).map(|at| at % 12).collect();
+        let some = candidate(1, &many(&[(Recovered, 40), (Lost, 80)]));
+        let choice = chosen(&[idle, some], &spread, 0, 0.1);
+        assert_eq!((choice.groups, choice.ruling), (12, Ruling::Ship));
+        assert!(choice.figures.better > 0.99, "{:?}", choice.figures);
     }
 }

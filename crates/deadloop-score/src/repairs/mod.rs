@@ -5,7 +5,7 @@
 //! | what was meant by a stream | [`KnownStream`], [`Gold`] |
 //! | the verdict on a repair | [`judge_repair`], [`Mended`], [`MeantText`] |
 //! | counts by variant and fault, the choice for each repairer, its price list | [`score_repairs`], [`ScoredRepairs`] |
-//! | the choice among the variants of one repairer | [`choose_repair`], [`RepairTally`] |
+//! | the choice among the variants of one repairer | [`Contending`], [`RepairTally`] |
 //! | the tables | [`write_repairs`], [`write_repair_scores`] |
 
 mod choose;
@@ -20,8 +20,8 @@ pub use crate::judge::{
     judge_events, judge_repair,
 };
 pub use crate::truth::{Gold, KnownStream};
-pub use choose::{Candidate, Judged, RepairChoice, RepairTally, best, choose_repair};
+pub use choose::{Candidate, Contending, RepairChoice, RepairTally};
 pub use scored::{
-    ALL_FAULTS, ChosenRepair, Fare, MendedStream, PricedRepair, ScoredRepairs, WrongRepair,
-    WrongRepairs, repair_rows, score_repairs,
+    ALL_FAULTS, ChosenRepair, Fare, MendedStream, PricedRepair, RepairOptions, ScoredRepairs,
+    WrongRepair, WrongRepairs, described_repairs, repair_rows, score_repairs,
 };

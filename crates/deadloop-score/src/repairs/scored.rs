@@ -1,22 +1,27 @@
 //! Counts verdicts by variant and fault, and chooses a variant of each repairer under a limit on harm.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use deadloop_replay::detect::Unit;
 use deadloop_replay::repairers::{Delay, Variant};
 use serde::{Deserialize, Serialize};
 
-use super::choose::{Candidate, Judged, RepairChoice, RepairTally, best, choose_repair};
+use super::choose::{Candidate, Contending, RepairChoice, RepairTally};
+use crate::choose::advice::Ruling;
+use crate::choose::pieces::EvidencePieces;
+use crate::files::cases::Described;
 use crate::files::repairs::{RepairRow, RepairScore};
+use crate::intervals::Resampling;
 use crate::judge::Mended;
 use crate::tally::rank;
+use crate::truth::Case;
 
 /// The verdicts on the repairs of one stream.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MendedStream {
     /// The id of the transcript.
     pub id: String,
-    /// The group of the transcript, which stays on one side when streams are held out.
-    pub group: String,
     /// The fault; `None` for an intact stream.
     pub fault: Option<String>,
     /// The severity of the fault.
@@ -60,6 +65,38 @@ pub struct ChosenRepair {
     pub prices: Vec<PricedRepair>,
 }
 
+impl ChosenRepair {
+    /// The index of the variant to run: the chosen one where it ships, else the one in use.
+    pub fn to_run(&self) -> usize {
+        match self.choice.chosen {
+            Some((variant, _)) if self.choice.ruling == Ruling::Ship => variant,
+            _ => self.in_use,
+        }
+    }
+}
+
+/// What the settings of a run of repairers are called, for those that are compared with another run.
+pub fn described_repairs(
+    variants: &[Variant],
+    scored: &ScoredRepairs,
+) -> BTreeMap<String, Described> {
+    let mut all = BTreeMap::new();
+    for (at, variant) in variants.iter().enumerate() {
+        let of = |is: fn(&ChosenRepair) -> usize| scored.chosen.iter().any(|c| is(c) == at);
+        let names = [
+            ("chosen", of(ChosenRepair::to_run)),
+            ("current", of(|chosen| chosen.in_use)),
+        ];
+        let names = names.into_iter().filter(|(_, has)| *has);
+        let described = Described {
+            names: names.map(|(name, _)| name.to_owned()).collect(),
+            toml: variant.toml(),
+        };
+        all.insert(variant.name.clone(), described);
+    }
+    all
+}
+
 /// A line of a price list.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PricedRepair {
@@ -99,36 +136,27 @@ pub struct WrongRepairs {
 /// streams.
 const LIMITS: [f64; 4] = [0.0, 0.01, 0.1, 1.0];
 
-/// Counts and chooses. `in_use` are names of variants.
+/// Streams that were mended, and what is asked of the choice among the variants.
+pub struct RepairOptions<'a> {
+    /// Names of the variants in use.
+    pub in_use: &'a [String],
+    /// The limit on harm, a share.
+    pub limit: f64,
+    /// Replicates and seed.
+    pub resampling: Resampling,
+}
+
+/// Counts and chooses. `cases`: the case of each stream.
 pub fn score_repairs(
     variants: &[Variant],
     outcomes: &[MendedStream],
-    in_use: &[String],
-    limit: f64,
+    cases: &[&Case],
+    options: &RepairOptions<'_>,
 ) -> ScoredRepairs {
-    let group_of = groups(outcomes);
-    let mut candidates: Vec<Candidate> = (0..variants.len())
-        .map(|variant| Candidate {
-            variant,
-            judged: Vec::new(),
-        })
-        .collect();
-    for (stream, outcome) in outcomes.iter().enumerate() {
-        for Fare {
-            variant, verdict, ..
-        } in &outcome.came
-        {
-            // A variant that failed has no output: the damaged stream is lost, or the intact one is changed.
-            let failed = if outcome.fault.is_some() {
-                Mended::Lost
-            } else {
-                Mended::FalseRepair
-            };
-            let verdict = verdict.unwrap_or(failed);
-            candidates[*variant].judged.push(Judged { stream, verdict });
-        }
-    }
-    let scores = scores(variants, outcomes);
+    let faults: Vec<Option<&str>> = outcomes.iter().map(|one| one.fault.as_deref()).collect();
+    let seed = options.resampling.seed;
+    let streams = EvidencePieces::of(cases, &faults, Unit::Chars, seed);
+    let candidates = candidates(variants, outcomes);
     let mut order: Vec<&str> = Vec::new();
     for variant in variants {
         if !order.contains(&variant.repairer()) {
@@ -136,45 +164,61 @@ pub fn score_repairs(
         }
     }
     let chosen = order.into_iter().filter_map(|repairer| {
-        let own: Vec<Candidate> = candidates
-            .iter()
-            .filter(|c| variants[c.variant].repairer() == repairer && !c.judged.is_empty())
-            .cloned()
-            .collect();
-        let named = |c: &Candidate| in_use.contains(&variants[c.variant].name);
+        let is_own = |c: &&Candidate| variants[c.variant].repairer() == repairer;
+        let reads = |c: &&Candidate| c.judged.iter().any(Option::is_some);
+        let own = candidates.iter().filter(is_own).filter(reads);
+        let own: Vec<Candidate> = own.cloned().collect();
+        let named = |c: &Candidate| options.in_use.contains(&variants[c.variant].name);
         let used = own.iter().position(named).unwrap_or(0);
         let in_use = own.get(used)?.variant;
+        let contending = Contending {
+            candidates: &own,
+            streams: &streams,
+            in_use: used,
+            limit: options.limit,
+            resampling: options.resampling,
+        };
         Some(ChosenRepair {
             repairer: repairer.to_owned(),
             in_use,
-            choice: choose_repair(&own, &group_of, used, limit),
-            prices: prices(&own, limit),
+            choice: contending.choose(),
+            prices: prices(&contending),
         })
     });
     ScoredRepairs {
         chosen: chosen.collect(),
-        scores,
+        scores: scores(variants, outcomes),
     }
 }
 
-/// The number of each outcome's group.
-fn groups(outcomes: &[MendedStream]) -> Vec<usize> {
-    let mut known: BTreeMap<&str, usize> = BTreeMap::new();
-    let groups = outcomes.iter().map(|outcome| outcome.group.as_str());
-    let number = |group| {
-        let next = known.len();
-        *known.entry(group).or_insert(next)
+/// What became of every stream in the hands of every variant.
+fn candidates(variants: &[Variant], outcomes: &[MendedStream]) -> Vec<Candidate> {
+    let candidate = |variant| Candidate {
+        variant,
+        judged: vec![None; outcomes.len()],
     };
-    groups.map(number).collect()
+    let mut candidates: Vec<Candidate> = (0..variants.len()).map(candidate).collect();
+    for (stream, outcome) in outcomes.iter().enumerate() {
+        // A variant that failed has no output: the damaged stream is lost, or the intact one is changed.
+        let failed = if outcome.fault.is_some() {
+            Mended::Lost
+        } else {
+            Mended::FalseRepair
+        };
+        for fare in &outcome.came {
+            candidates[fare.variant].judged[stream] = Some(fare.verdict.unwrap_or(failed));
+        }
+    }
+    candidates
 }
 
-fn prices(own: &[Candidate], limit: f64) -> Vec<PricedRepair> {
-    let mut limits: Vec<f64> = LIMITS.into_iter().chain([limit]).collect();
+fn prices(contending: &Contending<'_>) -> Vec<PricedRepair> {
+    let mut limits: Vec<f64> = LIMITS.into_iter().chain([contending.limit]).collect();
     limits.sort_by(f64::total_cmp);
     limits.dedup();
     let price = |limit: f64| PricedRepair {
         limit,
-        best: best(own, limit, |_| true).map(|(c, tally)| (c.variant, tally)),
+        best: contending.best(limit),
     };
     limits.into_iter().map(price).collect()
 }
@@ -229,21 +273,35 @@ fn p95(delays: &[Delay], of: impl Fn(&Delay) -> u64) -> Option<u64> {
         .copied()
 }
 
-/// The rows of repairs.parquet.
+/// The rows of repairs.parquet. `cases`: the case of each stream.
 pub fn repair_rows<'a>(
     variants: &'a [Variant],
     outcomes: &'a [MendedStream],
+    cases: &'a [&Case],
 ) -> impl Iterator<Item = RepairRow> + 'a {
-    outcomes.iter().flat_map(move |outcome| {
-        outcome.came.iter().map(move |fare| RepairRow {
-            transcript: outcome.id.clone(),
-            fault: outcome.fault.clone(),
-            severity: outcome.severity,
-            variant: variants[fare.variant].name.clone(),
-            verdict: fare.verdict,
-            detail: fare.detail.clone(),
-            held: fare.delay.map(|delay| delay.most_held),
-            silence: fare.delay.map(|delay| delay.longest_silence),
+    let text = |text: &str| Some(text.into());
+    outcomes.iter().zip(cases).flat_map(move |(outcome, case)| {
+        let stream = RepairRow {
+            transcript: text(&outcome.id),
+            fault: outcome.fault.as_deref().map(Arc::from),
+            severity: Some(outcome.severity),
+            model: Some(case.model.clone()),
+            group: text(case.cluster()),
+            split: case.split.clone(),
+            text: text(&case.text),
+            ..RepairRow::default()
+        };
+        outcome.came.iter().map(move |fare| {
+            let variant = &variants[fare.variant];
+            RepairRow {
+                variant: text(&variant.name),
+                repairer: text(variant.repairer()),
+                verdict: text(fare.verdict.map_or("error", Mended::name)),
+                detail: text(&fare.detail),
+                held: fare.delay.map(|delay| delay.most_held),
+                silence: fare.delay.map(|delay| delay.longest_silence),
+                ..stream.clone()
+            }
         })
     })
 }

@@ -153,6 +153,53 @@ impl From<Verdict> for Count {
     }
 }
 
+/// Whole numbers that add, each at its place: what transcripts add under one setting of any subject.
+pub(crate) trait Counts: Copy + Default {
+    /// How many numbers there are.
+    const N: usize;
+
+    /// The numbers.
+    fn numbers(&self) -> &[i64];
+
+    /// The number at a place.
+    fn slot(&mut self, place: usize) -> &mut i64;
+
+    /// Adds another's numbers.
+    fn plus(&mut self, other: &Self) {
+        for (place, n) in other.touched() {
+            *self.slot(place) += n;
+        }
+    }
+
+    /// The numbers that are not 0, with their places.
+    fn touched(&self) -> impl Iterator<Item = (usize, i64)> {
+        let numbers = self.numbers().iter().copied().enumerate();
+        numbers.filter(|(_, n)| *n != 0)
+    }
+}
+
+/// `N` numbers without names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sums<const N: usize>(pub [i64; N]);
+
+impl<const N: usize> Default for Sums<N> {
+    fn default() -> Self {
+        Self([0; N])
+    }
+}
+
+impl<const N: usize> Counts for Sums<N> {
+    const N: usize = N;
+
+    fn numbers(&self) -> &[i64] {
+        &self.0
+    }
+
+    fn slot(&mut self, place: usize) -> &mut i64 {
+        &mut self.0[place]
+    }
+}
+
 /// Counts and sums over some transcripts under one setting: `tally[Count::Hit]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally([i64; Count::N]);
@@ -229,18 +276,21 @@ impl Tally {
         some
     }
 
-    /// The counts that are not 0, with their numbers.
-    pub(crate) fn touched(&self) -> impl Iterator<Item = (usize, i64)> {
-        self.0.iter().copied().enumerate().filter(|(_, n)| *n != 0)
-    }
-
-    /// The count with number `i` in [`Count::ALL`].
-    pub(crate) fn slot(&mut self, i: usize) -> &mut i64 {
-        &mut self.0[i]
-    }
-
     fn sum(&self, counts: &[Count]) -> u64 {
         counts.iter().map(|c| self.get(*c)).sum()
+    }
+}
+
+/// By the numbers of [`Count::ALL`].
+impl Counts for Tally {
+    const N: usize = Count::N;
+
+    fn numbers(&self) -> &[i64] {
+        &self.0
+    }
+
+    fn slot(&mut self, place: usize) -> &mut i64 {
+        &mut self.0[place]
     }
 }
 

@@ -12,6 +12,7 @@ mod sheet;
 
 pub use boxes::{BoxKey, BoxPlace, BoxSum, Boxes};
 pub use counts::{Count, Tally, WITHIN};
+pub(crate) use counts::{Counts, Sums};
 pub use evidence::{Evidence, Mismatch};
 pub use held::AnyEvidence;
 pub use latency::{Latencies, Quantiles, RANKS, rank};

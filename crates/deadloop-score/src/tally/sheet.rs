@@ -9,7 +9,7 @@ use std::ops::Range;
 use deadloop_replay::{Decided, Region};
 
 use crate::judge::{JudgeOptions, Outcome, ReadChannels, Verdict, judge};
-use crate::tally::{Canvas, Count, Painter, Quantiles, RANKS, Tally, rank};
+use crate::tally::{Canvas, Count, Counts as _, Painter, Quantiles, RANKS, Tally, rank};
 use crate::truth::Case;
 
 /// One transcript held against one block.

@@ -436,6 +436,37 @@ fn what_would_cost_more_than_it_spares_is_for_people_to_decide() {
     assert!(of_setting.ends_with("; you said 1 in 2."), "{of_setting}");
 }
 
+/// Setting 0 is in use: it finds every loop and cuts a clean transcript in ten. Setting 5 finds a half and cuts none.
+#[test]
+fn where_what_is_in_use_does_not_pay_the_ready_guard_that_does_is_named() {
+    let world = world_where(&[("m", 100, 0, 1)], |_, i| if i % 2 == 0 { 6 } else { 1 });
+    let (cases, records) = &world;
+    let (plan, _) = plan();
+    let evidence = Evidence::new(&plan, cases, records).unwrap();
+    let pays = |pi: f64, ready: &[(usize, &str)]| {
+        let ready = ready.iter().map(|(cell, name)| ReadyGuard {
+            cell: *cell,
+            name: (*name).into(),
+        });
+        let options = ChooseOptions {
+            worth: Worth { pi, annoyance: 0.0 },
+            rate_given: true,
+            ready: ready.collect(),
+            ..given(&["fa_per_mchar<=100000"])
+        };
+        choose(&evidence, 0..1, 0, &options).unwrap().advice.pays
+    };
+    let loud = (0, "the recommended guard");
+    let quiet = (5, "the preset quiet");
+    let rare = pays(0.002, &[loud, quiet]);
+    let says = " There the preset quiet spares most: ended 50.0 %, 0 wrong alarms.";
+    assert!(rare.ends_with(says), "{rare}");
+    // Nothing else is ready; or it pays.
+    for pays in [pays(0.002, &[loud]), pays(0.5, &[loud, quiet])] {
+        assert!(!pays.contains("There"), "{pays}");
+    }
+}
+
 #[test]
 fn other_objectives_and_no_limit_at_all() {
     let options = ChooseOptions {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use deadloop_detect::{Settings, Unit};
+use deadloop_detect::{Settings, Unit, Work};
 use deadloop_score::measure::{DELAY, RECALL};
 use deadloop_score::{Count, wrong_rate};
 use serde_json::{Value, json};
@@ -30,6 +30,14 @@ pub(crate) struct Export {
     /// The model whose guard is exported [default: the guard of all models without one of their own]
     #[arg(long = "for", value_name = "NAME")]
     model: Option<String>,
+    /// The task whose guard is exported, where the settings have one of its own
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "",
+        hide_default_value = true
+    )]
+    task: String,
     /// Chars per token, or `recorded`: the mean of the transcripts of --corpus that count tokens
     #[arg(long, value_name = "N", default_value = "4", value_parser = per_token)]
     chars_per_token: Token,
@@ -84,9 +92,14 @@ fn token(args: &Export) -> Outcome<f64> {
 
 pub(super) fn run(args: &Export, global: Global) -> Outcome {
     let settings = settings::settings(Some(&args.settings), &args.judge.set)?;
-    let setting = match &args.model {
-        Some(model) => settings.for_model(model),
-        None => settings.guard(),
+    let (model, task) = (args.model.as_deref(), args.task.as_str());
+    let named = model.is_some() || !task.is_empty();
+    let setting = match named {
+        true => settings.for_model(Work {
+            model: model.unwrap_or(""),
+            task,
+        }),
+        false => settings.guard(),
     };
     let engine = ENGINES.iter().find(|engine| engine.name == args.to);
     let engine = engine.ok_or_else(|| Code::Usage.error(format!("--to {}: not known", args.to)))?;
@@ -95,9 +108,13 @@ pub(super) fn run(args: &Export, global: Global) -> Outcome {
     let mut exported = exported
         .map_err(|what| Code::Usage.error(format!("{}: {what}", args.settings.display())))?;
     let own = settings.overrides().map(|(glob, _)| glob);
-    let own = own.filter(|_| args.model.is_none());
+    let own = own.filter(|_| !named);
     exported.lost.extend(own.map(|glob| {
-        format!("models that match {glob} have a guard of their own: export it with --for NAME")
+        let with = match glob.task() {
+            Some(_) => "--task NAME",
+            None => "--for NAME",
+        };
+        format!("what matches {glob} has a guard of its own: export it with {with}")
     }));
     let original = Settings::of(setting.clone());
     let rows = match &args.corpus {

@@ -6,10 +6,13 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use crate::args::{At, Judge, Output, Transient, Unit};
+use crate::args::{Judge, Output};
 use crate::exit::{Code, Outcome};
 use crate::settings;
+use crate::words::{AT, TRANSIENT, UNITS, word};
+use deadloop_detect::Unit;
 use deadloop_run::Parts;
+use deadloop_score::{At, Transient};
 
 /// What its help ends with.
 pub(crate) const HELP: &str = "Examples:\n  deadloop sweep recordings --grid grid.toml --shard 1/2 --out part-1\n  deadloop sweep recordings --grid grid.toml --shard 2/2 --out part-2\n  deadloop merge part-1 part-2 --out swept\n\nEvery file except manifest.json has the same bytes as that of a single run. Parts of another command, plan, version or corpus, other labels, and a shard that is missing or given twice are refused. --limit, --sample, labels without a transcript and repeated ids are applied here. The report of tune and replay shows texts only if the corpus is there (--corpus).\n\nIt takes the memory of the same command without the texts: the cases and records of all transcripts.";
@@ -43,10 +46,10 @@ pub(crate) struct Merge {
 #[command(next_help_heading = "Judging")]
 struct Anew {
     /// The unit in which loops and healthy output are counted
-    #[arg(long, value_enum, value_name = "UNIT")]
+    #[arg(long, value_name = "UNIT", value_parser = word::<Unit>(UNITS))]
     unit: Option<Unit>,
     /// Which position of an alarm counts
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = word::<At>(AT))]
     at: Option<At>,
     /// How many units before the onset an alarm is already right
     #[arg(long, value_name = "UNITS")]
@@ -58,7 +61,7 @@ struct Anew {
     #[arg(long, value_name = "UNITS")]
     grace: Option<u64>,
     /// How repetitions that end by themselves count
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = word::<Transient>(TRANSIENT))]
     transient: Option<Transient>,
     /// The most units that a miss costs in `delay`
     #[arg(long, value_name = "UNITS")]

@@ -48,7 +48,7 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
     let (grid, text) = settings::grid(&args.grid)?;
     let grid = match args.judge.per {
         None => grid,
-        Some(per) => grid.read_per(per.per()),
+        Some(per) => grid.read_per(per),
     };
     let mut plan = Plan::default();
     plan.add_grid(&grid)

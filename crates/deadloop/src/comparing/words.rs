@@ -1,6 +1,6 @@
 //! A comparison on the terminal.
 
-use deadloop_score::{Bearing, Direction, Flip, Row, Said, Side, p_shown};
+use deadloop_score::{Bearing, ComparedSubject, Direction, Flip, Row, Said, Side, p_shown};
 
 use super::compared::{Compared, gate_word, verdict_words};
 use crate::show;
@@ -9,7 +9,6 @@ use crate::visible::visible;
 /// All of it; of the flips at most `most`.
 pub(crate) fn words(compared: &Compared, most: usize) -> String {
     let c = &compared.comparison;
-    let count = |n: u64| show::count(n);
     // The verdict first: who reads one line reads that.
     let verdict = format!(
         " {}: {}: {}",
@@ -19,16 +18,14 @@ pub(crate) fn words(compared: &Compared, most: usize) -> String {
     );
     let mut parts = vec![visible_lines(&verdict)];
     parts.push(format!(
-        " BASE  {}\n NEW   {}\n {} transcripts: {} loops, {} clean; seed {}, {} replicates",
+        " BASE  {}\n NEW   {}\n {}; seed {}, {} replicates",
         side(&compared.base),
         side(&compared.new),
-        count(c.transcripts),
-        count(c.loops),
-        count(c.clean),
+        compared.numbers(),
         compared.options.resampling.seed,
         compared.options.resampling.replicates,
     ));
-    parts.push(metrics(&c.rows));
+    parts.push(metrics(compared));
     parts.extend(flips(compared, most));
     parts.extend(pinned(compared));
     let gate = |g: &deadloop_score::Gate| {
@@ -49,12 +46,24 @@ fn visible_lines(text: &str) -> String {
 }
 
 fn side(side: &Side) -> String {
-    let id = side.settings.get("*").map_or("", String::as_str);
+    let Some(id) = side.settings.get("*") else {
+        return visible(&format!("{} ({}), {}", side.name, ids(side), side.source));
+    };
     let models = match side.settings.len() {
         0 | 1 => String::new(),
         n => format!(", {} models with their own", n - 1),
     };
     visible(&format!("{} ({id}{models}), {}", side.name, side.source))
+}
+
+/// The settings of a side that has one for each model, repairer or window: the first of them.
+pub(super) fn ids(side: &Side) -> String {
+    let ids: Vec<&str> = side.settings.values().map(String::as_str).collect();
+    match &ids[..] {
+        [] => String::new(),
+        [.., _] if ids.len() <= 6 => ids.join(", "),
+        _ => format!("{} and {} more", ids[..6].join(", "), ids.len() - 6),
+    }
 }
 
 /// The rows of all models together, and the rows of single models that are worth showing.
@@ -67,18 +76,21 @@ pub(super) fn telling(rows: &[Row]) -> (Vec<&Row>, usize) {
     (told, left)
 }
 
-pub(super) const HEADER: [&str; 8] = [
-    "model",
-    "metric",
-    "base",
-    "new",
-    "difference",
-    "95 %",
-    "p (Holm)",
-    "verdict",
-];
+/// The header of the rows; `by`: what they are of.
+pub(super) fn header(by: &str) -> [&str; 8] {
+    let rest = [
+        "metric",
+        "base",
+        "new",
+        "difference",
+        "95 %",
+        "p (Holm)",
+        "verdict",
+    ];
+    std::array::from_fn(|at| at.checked_sub(1).map_or(by, |at| rest[at]))
+}
 
-/// The cells of a row under [`HEADER`].
+/// The cells of a row under [`header`].
 pub(super) fn cells(row: &Row) -> Vec<String> {
     let value = |x: Option<f64>| x.map_or("n/a".into(), |x| row.shown(x, false));
     let signed = |x: Option<f64>| x.map_or("n/a".into(), |x| row.shown(x, true));
@@ -106,12 +118,13 @@ pub(super) fn cells(row: &Row) -> Vec<String> {
     ]
 }
 
-fn metrics(rows: &[Row]) -> String {
-    let (told, left) = telling(rows);
+fn metrics(compared: &Compared) -> String {
+    let (told, left) = telling(&compared.comparison.rows);
     let table: Vec<Vec<String>> = told.into_iter().map(cells).collect();
-    let mut text = show::table(&HEADER, &table, 2);
+    let by = compared.base.subject().by();
+    let mut text = show::table(&header(by), &table, 2);
     if left > 0 {
-        text += &format!("\n {left} rows of single models neither improved nor regressed");
+        text += &format!("\n {left} rows of single {by}s neither improved nor regressed");
     }
     text
 }
@@ -139,10 +152,14 @@ pub(super) fn counted(compared: &Compared) -> String {
         0 => String::new(),
         n => format!(", {n} neither"),
     };
+    let changed = format!("{all} verdicts changed: {worse} worse, {better} better{rest}");
     let moved = compared.comparison.moved;
-    format!(
-        "{all} verdicts changed: {worse} worse, {better} better{rest}; of {moved} more the alarm moved and the verdict did not"
-    )
+    match compared.base.subject() {
+        ComparedSubject::Guards => {
+            format!("{changed}; of {moved} more the alarm moved and the verdict did not")
+        }
+        _ => changed,
+    }
 }
 
 /// What a side said, in a few words.
@@ -182,6 +199,7 @@ fn flips(compared: &Compared, most: usize) -> Vec<String> {
     }
     text += &match &compared.command {
         Some(command) => format!("\n each is explained by {}", visible(command)),
+        None if compared.base.subject() == ComparedSubject::Budgets => String::new(),
         None => "\n --out DIR writes the settings of both sides and the command that explains each"
             .into(),
     };

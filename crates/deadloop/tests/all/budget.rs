@@ -88,7 +88,10 @@ fn a_budget_is_swept_chosen_and_left_in_files() {
         assert!(Path::new(&out).join(name).is_file(), "{name}");
     }
     let tables = program::tables_as_said(Path::new(&out), "budget");
-    assert_eq!(tables, ["budgets.parquet", "limits.csv"]);
+    assert_eq!(
+        tables,
+        ["budgets.parquet", "budget_runs.parquet", "limits.csv"]
+    );
     let page = read(Path::new(&out), "report.html");
     assert!(page.contains("<svg") && page.contains("Content-Security-Policy"));
     // The page is rendered again from the files, and other threads leave the same bytes.
@@ -106,6 +109,27 @@ fn a_budget_is_swept_chosen_and_left_in_files() {
             "{name}"
         );
     }
+    // What would run against what is in use, world by world and over groups.
+    let compared = deadloop(&["compare", &out, &out, "--base-setting", "current", "--json"]);
+    assert_eq!(code(&compared), Some(0), "{}", stderr(&compared));
+    let compared: Value = serde_json::from_str(&stdout(&compared)).expect("it is JSON");
+    let metrics: Vec<&str> = compared["rows"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter(|row| row["model"] == "*")
+        .filter_map(|row| row["metric"].as_str())
+        .collect();
+    assert_eq!(metrics, ["overflow", "price", "cost"], "{compared}");
+    let rows = compared["rows"].as_array().map_or(0, Vec::len);
+    assert_eq!(
+        (rows, compared["transcripts"].as_u64()),
+        (9, Some(120)),
+        "two worlds and both"
+    );
+    let alike = deadloop(&["compare", &out, &other]);
+    assert_eq!(code(&alike), Some(0), "{}", stderr(&alike));
+    assert!(stdout(&alike).contains("equivalent"), "{}", stdout(&alike));
     // The same request again does nothing.
     assert!(stderr(&deadloop(&args)).contains("already holds these results"));
 }

@@ -137,7 +137,7 @@ fn a_run_that_is_stopped_goes_on_from_its_journal() {
         ..Test::default()
     };
     let error = run(&Request::of(STARTER.as_ref(), &stopped, &host)).expect_err("it was stopped");
-    assert_eq!(error.code(), Code::Interrupted as u8, "{}", error.said());
+    assert_eq!(error.code(), Code::Interrupted, "{}", error.said());
     assert!(!stopped.join("manifest.json").exists());
     let host = Test::default();
     run(&Request::of(STARTER.as_ref(), &stopped, &host)).expect("the rest of it");
@@ -156,7 +156,7 @@ fn what_is_wrong_is_told_to_whoever_asked() {
     let host = Test::default();
     let strict = Request::of(corpus.as_ref(), &out, &host);
     let error = run(&strict).expect_err("a line is bad");
-    assert_eq!(error.code(), Code::Usage as u8);
+    assert_eq!(error.code(), Code::Usage);
     assert!(error.said().contains("c.jsonl:2"), "{}", error.said());
     let lenient = Request {
         skip_bad: true,
@@ -254,7 +254,7 @@ fn another_subject_is_stopped_goes_on_and_comes_in_parts_like_guards() {
         ..Request::of(&corpus, &stopped, host)
     };
     let error = asked(&cut(&stopping)).expect_err("it was stopped");
-    assert_eq!(error.code(), Code::Interrupted as u8, "{}", error.said());
+    assert_eq!(error.code(), Code::Interrupted, "{}", error.said());
     assert!(stopped.join(".journal.jsonl").exists());
     let rest = asked(&cut(&host)).expect("the rest of it");
     assert_eq!(rest.as_deref(), Some(&*rows));

@@ -104,11 +104,24 @@ fn a_setting_that_an_engine_has_no_word_for_is_refused() {
     let own = file(dir.path(), "own.toml", own);
     let run = deadloop(&["export", &own, "--to", "vllm"]);
     assert!(
-        stderr(&run).contains("models that match a* have a guard of their own"),
+        stderr(&run).contains("what matches a* has a guard of its own: export it with --for NAME"),
         "{}",
         stderr(&run)
     );
     let run = deadloop(&["export", &own, "--to", "vllm", "--for", "abc"]);
+    assert!(
+        stdout(&run).contains("\"min_count\": 9"),
+        "{}",
+        stderr(&run)
+    );
+    let own = std::fs::read_to_string(&own)
+        .expect("it was written")
+        .replace("match", "task");
+    let own = file(dir.path(), "task.toml", &own);
+    let run = deadloop(&["export", &own, "--to", "vllm"]);
+    let says = "what matches * at task a* has a guard of its own: export it with --task NAME";
+    assert!(stderr(&run).contains(says), "{}", stderr(&run));
+    let run = deadloop(&["export", &own, "--to", "vllm", "--task", "abc"]);
     assert!(
         stdout(&run).contains("\"min_count\": 9"),
         "{}",

@@ -1,4 +1,4 @@
-//! [`Bytes`]: sixteen bytes of text, tested at once for what ends an element.
+//! [`Bytes`]: sixteen bytes of text, tested at once for what ends an element or a row of symbols.
 
 use wide::i8x16;
 
@@ -40,6 +40,15 @@ impl Bytes {
         let low = wide.simd_lt(i8x16::splat(b' '.cast_signed()));
         let signs = equal(b'.') | equal(b';') | equal(b'!') | equal(b'?');
         (low | signs | within(wide, b'0', b'9')).to_bitmask()
+    }
+
+    /// How many come before the first that is not ASCII, ends a line or is a digit, of those that there are.
+    #[inline]
+    pub(super) fn passing(&self) -> usize {
+        let wide = self.wide();
+        let low = wide.simd_lt(i8x16::splat(b' '.cast_signed()));
+        let stops = (low | within(wide, b'0', b'9')).to_bitmask();
+        stops.trailing_zeros().min(Self::MOST) as usize
     }
 
     /// ASCII letters.

@@ -8,7 +8,7 @@
 //! Another cut asks for equal values: from the symbol after the one p before. Numbers that go round are equal to those
 //! some units before: the same cut with a few multiples of p.
 
-use super::runs::Run;
+use super::runs::{Run, grow};
 
 /// The most units after which numbers that go round come back.
 const ROUND: u32 = 6;
@@ -64,6 +64,17 @@ impl Counters {
     #[inline]
     pub(super) fn add(&mut self, value: u64) {
         self.values.push(value);
+    }
+
+    /// Makes room for so many symbols more, of which `most` are ever kept.
+    pub(super) fn reserve(&mut self, more: usize, most: usize) {
+        grow(&mut self.values, more, most);
+    }
+
+    /// Adds this many symbols without a number.
+    #[inline]
+    pub(super) fn add_worthless(&mut self, count: usize) {
+        self.values.resize(self.values.len() + count, 0);
     }
 
     /// Drops old symbols, and tails that have ended.

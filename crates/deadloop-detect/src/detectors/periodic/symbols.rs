@@ -3,6 +3,9 @@
 //! Three stages, each char by char: code fences are recognised, markers and numbers are folded,
 //! chars are gathered into sentences or lines where those are compared.
 
+use std::ops::RangeInclusive;
+
+use super::bytes::Bytes;
 use super::elements::Elements;
 use super::fold::{Fold, Lines};
 use super::inside::{Inside, inside};
@@ -121,11 +124,13 @@ impl Symbols {
     /// Reads text, and reports each symbol that it completes: at most one a char, and one less than
     /// [`MOST`] besides.
     pub(super) fn read(&mut self, text: &str, out: &mut impl Out) {
-        let plain = self.are_elements() && !self.fences;
         let mut rest = text;
         loop {
-            if plain && self.lines.are_past() {
-                rest = self.gather_all(rest, text, out.elements());
+            if !self.fences && self.lines.are_past() {
+                rest = match self.on {
+                    On::Chars => self.pass_all(rest, out),
+                    _ => self.gather_all(rest, text, out.elements()),
+                };
             }
             let Some(c) = rest.chars().next() else {
                 break;
@@ -188,6 +193,21 @@ impl Symbols {
             self.seen += chars as u64;
             rest = &rest[bytes..];
         }
+    }
+
+    /// Reports the chars that surely are symbols of their own, as [`char`](Self::char) would char by char: nearly all of
+    /// most texts. A number ends with the char after it, which is left to that. Returns what is left of the text.
+    fn pass_all<'a>(&mut self, text: &'a str, out: &mut impl Out) -> &'a str {
+        if self.in_number {
+            return text;
+        }
+        let (bytes, chars) = passing(text, (self.classes, self.stops));
+        let (all, rest) = text.split_at(bytes);
+        if bytes > 0 {
+            out.chars(all, self.seen + 1..=self.seen + chars);
+            self.seen += chars;
+        }
+        rest
     }
 
     /// Gathers the digits that a text begins with; how many bytes and chars.
@@ -327,6 +347,28 @@ impl Symbols {
     }
 }
 
+/// The bytes and chars that a text begins with up to a char of the classes `stops`, a digit or the end of a line.
+#[inline]
+fn passing(text: &str, (classes, stops): (Classes, Class)) -> (usize, u64) {
+    let (mut bytes, mut chars) = (0, 0);
+    loop {
+        let ascii = Bytes::first(&text.as_bytes()[bytes..]).passing();
+        (bytes, chars) = (bytes + ascii, chars + ascii as u64);
+        if ascii == Bytes::MOST as usize {
+            continue;
+        }
+        let passes = |c: &char| !c.is_ascii() && classes.of(*c) & stops == 0;
+        let others = text[bytes..].chars().take_while(passes);
+        let (more, count) = others.fold((0, 0), |(bytes, count), c| {
+            (bytes + c.len_utf8(), count + 1)
+        });
+        if more == 0 {
+            return (bytes, chars);
+        }
+        (bytes, chars) = (bytes + more, chars + count);
+    }
+}
+
 /// The number of bytes and chars of `bytes` bytes of ASCII.
 fn twice(bytes: usize) -> (usize, usize) {
     (bytes, bytes)
@@ -336,8 +378,71 @@ fn twice(bytes: usize) -> (usize, usize) {
 pub(super) trait Out {
     /// A symbol that is complete with the `at`-th char. `value`: that of the numbers in it, where it is wanted.
     fn symbol(&mut self, symbol: u32, value: u64, at: u64);
+    /// Chars, each a symbol of its own that is worth nothing, and what has been read with each of them.
+    fn chars(&mut self, text: &str, at: RangeInclusive<u64>);
     /// A list marker that was left out, and is one by the `at`-th char.
     fn marker(&mut self, at: u64);
     /// Where elements are gathered.
     fn elements(&mut self) -> &mut Elements;
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// All that is reported: symbols, values and places, and the places of markers.
+    struct Told(Vec<(u32, u64, u64)>, Vec<u64>, Elements);
+
+    impl Out for Told {
+        fn symbol(&mut self, symbol: u32, value: u64, at: u64) {
+            self.0.push((symbol, value, at));
+        }
+        fn chars(&mut self, text: &str, at: RangeInclusive<u64>) {
+            self.0
+                .extend(text.chars().zip(at).map(|(c, at)| (u32::from(c), 0, at)));
+        }
+        fn marker(&mut self, at: u64) {
+            self.1.push(at);
+        }
+        fn elements(&mut self) -> &mut Elements {
+            &mut self.2
+        }
+    }
+
+    const FOLDS: [Fold; 7] = [
+        Fold::None,
+        Fold::Indent,
+        Fold::Lists,
+        Fold::Digits,
+        Fold::Markers,
+        Fold::Numerals,
+        Fold::Counters,
+    ];
+
+    proptest! {
+        /// Many chars are read at once, with what each of them would report by itself.
+        #[test]
+        fn as_char_by_char(
+            chunks in prop::collection::vec("(?s)[ab1２三、.|*#é🙂\n -]{0,40}|[ -~]{0,60}|.{0,9}", 0..6),
+            fold in prop::sample::select(FOLDS.to_vec()),
+            on in prop::sample::select(vec![On::Chars, On::Sentences, On::Lines]),
+        ) {
+            let told = || Told(Vec::new(), Vec::new(), Elements::new(true));
+            let symbols = || Symbols::new(fold, on, (false, false));
+            let (mut fast, mut slow) = ((symbols(), told()), (symbols(), told()));
+            for chunk in &chunks {
+                fast.0.read(chunk, &mut fast.1);
+                let (symbols, out) = &mut slow;
+                for (at, c) in chunk.char_indices() {
+                    symbols.seen += 1;
+                    symbols.char(c, &chunk[..at], out);
+                }
+                symbols.before = symbols.before(chunk);
+            }
+            prop_assert_eq!(&fast.1.0, &slow.1.0);
+            prop_assert_eq!(&fast.1.1, &slow.1.1);
+        }
+    }
 }

@@ -101,6 +101,11 @@ impl Want {
         want
     }
 
+    /// Symbols that are kept at most, before old ones are dropped.
+    pub(super) fn most_kept(&self) -> usize {
+        self.keep + self.keep / 2
+    }
+
     /// The matches from which a lag is tracked: it can be long enough before the next scan.
     pub(super) fn tracked_from(&self, lag: u32) -> u32 {
         (self.matches[lag as usize - 1] - self.stride.min(self.least - 1)).max(1)

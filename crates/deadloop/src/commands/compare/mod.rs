@@ -9,7 +9,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use deadloop_score::{CompareOptions, Fails, NotComparable, Resampling, Side, compare, write_text};
+use deadloop_score::{
+    CompareOptions, ComparedSubject, Fails, NotComparable, Resampling, Side, compare, write_text,
+};
 
 mod files;
 mod sides;
@@ -23,12 +25,12 @@ use crate::exit::{Code, Outcome};
 use crate::show;
 use crate::visible::visible;
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop compare reports/baseline fresh\n  deadloop compare old.toml new.toml --corpus datasets/starter --out compared --markdown summary.md\n  deadloop compare document ts-3 --corpus datasets/starter --fail-on never\n\nA side that is not a folder is replayed on the corpus; --set changes NEW. The setting of a folder is the choice of tune or the current one of replay, unless --base-setting or --new-setting names another. Recall and fpr are tested by exact McNemar, the other metrics by a paired bootstrap over groups; p is corrected by Holm's method, over the metrics of all models together and over metrics x models. NEW has improved or regressed if the difference is significant and beyond the noise. It is equivalent if the 95 % interval is inside the noise. Otherwise the result is inconclusive.\n\nExit codes: 0 passed, 3 not comparable (other transcripts, texts or labels, an error), 4 nothing selected, 5 a gate could not be evaluated, 100 a gate failed.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop compare reports/baseline fresh\n  deadloop compare old.toml new.toml --corpus datasets/starter --out compared --markdown summary.md\n  deadloop compare document ts-3 --corpus datasets/starter --fail-on never\n\nA side that is not a folder is replayed on the corpus; --set changes NEW. The setting of a folder is the choice of tune or the current one of replay, unless --base-setting or --new-setting names another. Two folders of repair, or of budget, are compared alike: what each would run, repairer by repairer or window by window (--model keeps some of them). Recall and fpr are tested by exact McNemar, the other metrics by a paired bootstrap over groups; p is corrected by Holm's method, over the metrics of all models together and over metrics x models. NEW has improved or regressed if the difference is significant and beyond the noise. It is equivalent if the 95 % interval is inside the noise. Otherwise the result is inconclusive.\n\nExit codes: 0 passed, 3 not comparable (other transcripts, texts or labels, an error), 4 nothing selected, 5 a gate could not be evaluated, 100 a gate failed.";
 
 /// What is compared, and what has to hold.
 #[derive(Debug, Args)]
 pub(crate) struct Compare {
-    /// The side in use: a folder that replay or tune wrote, a settings file, or the name of a preset
+    /// The side in use: a folder that replay, tune, repair or budget wrote, a settings file, or the name of a preset
     pub(crate) base: PathBuf,
     /// The side to be judged, given in the same way
     pub(crate) new: PathBuf,
@@ -68,10 +70,11 @@ pub(crate) struct GateArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) cases: Vec<PathBuf>,
     /// A difference up to this is noise, as recall=0.01; may be repeated [default: recall=0.01,
-    /// fpr=0.005, fa_per_mchar=0.1, delay=20, saved=0.01]
+    /// fpr=0.005, fa_per_mchar=0.1, delay=20, saved=0.01; recovered=0.01, wrong=0.005; overflow=0.005, price=0.01]
     #[arg(long, value_name = "METRIC=X")]
     pub(crate) noise: Vec<String>,
-    /// False alarms per million chars that NEW may have more than BASE, by the upper bound
+    /// False alarms per million chars that NEW may have more than BASE, by the upper bound; of repairers wrong and changed
+    /// streams in a hundred, of budgets overflows in a hundred runs
     #[arg(long, value_name = "X", default_value_t = 0.5)]
     pub(crate) margin: f64,
 }
@@ -133,7 +136,7 @@ impl GateArgs {
         };
         for text in &self.noise {
             let wrong = |what| Code::Usage.error(format!("--noise {text}: {what}"));
-            let expected = "expected one of recall, fpr, fa_per_mchar, delay, saved, and a number from 0, as recall=0.01";
+            let expected = "expected one of ended, recall, fpr, fa_per_mchar, delay, saved, recovered, wrong, overflow, price, and a number from 0, as recall=0.01";
             let (metric, x) = text.split_once('=').ok_or_else(|| wrong(expected))?;
             let floor = options.noise.named(metric.trim());
             let x = x.trim().parse().ok().filter(|x: &f64| *x >= 0.0);
@@ -195,7 +198,7 @@ fn tell(args: &Compare, global: Global, compared: &Compared, out: &Out) -> Outco
         show::print(&show::prose(&words(compared, args.write.list)))?;
     }
     match compared.comparison.passed() {
-        Some(true) => lead_on(args, global),
+        Some(true) => lead_on(args, compared.new.subject(), global),
         Some(false) => {
             Err(Code::GateFailed.error(format!("the gate failed: {}", compared.unpassed())))
         }
@@ -207,11 +210,17 @@ fn tell(args: &Compare, global: Global, compared: &Compared, out: &Out) -> Outco
 }
 
 /// A result that passed may become the baseline; settings that did go on to the page of a replay.
-fn lead_on(args: &Compare, global: Global) -> Outcome {
+fn lead_on(args: &Compare, subject: ComparedSubject, global: Global) -> Outcome {
     let (base, new) = (show::typed(&args.base), show::typed(&args.new));
     let corpus = args.corpus.as_deref().map(show::typed);
-    let next = match (args.base.is_dir() && args.new.is_dir(), corpus) {
-        (false, Some(corpus)) => {
+    let folders = args.base.is_dir() && args.new.is_dir();
+    let next = match (subject, corpus) {
+        (ComparedSubject::Repairs, _) => {
+            let settings = show::typed(args.new.join("settings.toml"));
+            format!("deadloop watch --repair {settings} < recording.jsonl")
+        }
+        (ComparedSubject::Budgets, _) => format!("deadloop report {new} --open"),
+        (ComparedSubject::Guards, Some(corpus)) if !folders => {
             format!(
                 "deadloop replay {corpus} --settings {new} --settings {base} --out compared-replay"
             )

@@ -157,11 +157,7 @@ fn settings(variants: &[Variant], scored: &ScoredRepairs) -> String {
         "# What deadloop repair says to run; loadable with --grid, and by deadloop watch --repair.\n",
     );
     for chosen in &scored.chosen {
-        let ships = chosen.choice.ruling.name() == "ship";
-        let variant = match &chosen.choice.chosen {
-            Some((variant, _)) if ships => *variant,
-            _ => chosen.in_use,
-        };
+        let variant = chosen.to_run();
         let said = repair_sentence(chosen, variants);
         text += &format!(
             "\n# {}: {}. {said}\n{}",

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use deadloop_detect::{Settings, Unit};
 use deadloop_score::{
     Assurance, ChooseOptions, Constraint, JudgeOptions, Metric, metric, wrong_rate,
@@ -10,11 +10,12 @@ use deadloop_score::{
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::args::{Judge, Output, Per, Select};
+use crate::args::{Judge, Output, Select};
 use crate::exit::{Code, Failure, Outcome};
 use crate::host::Terminal;
 use crate::replaying::request;
 use crate::settings;
+use crate::words::{LEVELS, word};
 use deadloop_run::Request;
 use deadloop_run::SEALED;
 
@@ -50,8 +51,8 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u64).range(2..=100))]
     pub(crate) folds: u64,
     /// How sure a candidate has to be within the limits [default: the least that holds on the folds left out]
-    #[arg(long, value_enum, value_name = "LEVEL")]
-    pub(crate) assurance: Option<Level>,
+    #[arg(long, value_name = "LEVEL", value_parser = word::<Assurance>(LEVELS))]
+    pub(crate) assurance: Option<Assurance>,
     /// How many points a better setting has to gain: hundredths of a share, else hundredths of the value in use
     #[arg(long, value_name = "POINTS", default_value_t = 1.0, value_parser = points)]
     pub(crate) worthwhile: f64,
@@ -97,27 +98,6 @@ fn points(text: &str) -> Result<f64, String> {
         .ok()
         .filter(|n| *n >= 0.0 && n.is_finite());
     points.ok_or_else(|| "expected a number from 0 on".into())
-}
-
-/// How sure a candidate has to be within the limits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
-pub(crate) enum Level {
-    /// As likely as not: 0.5
-    Likely,
-    /// 0.8
-    Probable,
-    /// 0.95
-    Sure,
-}
-
-impl Level {
-    fn assurance(self) -> Assurance {
-        match self {
-            Self::Likely => Assurance::Likely,
-            Self::Probable => Assurance::Probable,
-            Self::Sure => Assurance::Sure,
-        }
-    }
 }
 
 /// No limit on wrong alarms was given, and the unit has no default.
@@ -166,7 +146,7 @@ impl Tune {
                 unit,
                 ..self.judge.options()
             },
-            assurance: self.assurance.map(Level::assurance),
+            assurance: self.assurance,
             worthwhile: self.worthwhile,
             ..ChooseOptions::default()
         })
@@ -195,7 +175,7 @@ impl Tune {
 
     /// The guards of `--also`, each with what sentences call it.
     pub(super) fn also(&self, unit: Unit) -> Outcome<Vec<(String, Settings)>> {
-        let per = self.judge.per.map(Per::per);
+        let per = self.judge.per;
         let read = |path: &PathBuf| {
             let read = settings::settings_in(Some(path), &[], unit)?;
             let (settings, _) = settings::read_per(read, per)?;

@@ -13,7 +13,7 @@ use deadloop_score::{
 };
 use serde_json::Value;
 
-use crate::args::{Global, Per};
+use crate::args::Global;
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::replaying::{finish, replay, tell_no_csv};
@@ -36,7 +36,7 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     let unit = unit(args)?;
     let counted = unit_of_guards(unit, &args.corpus)?;
     refuse_learning_from(counted, args)?;
-    let per = args.judge.per.map(Per::per);
+    let per = args.judge.per;
     let in_use = settings::settings_in(args.settings.as_deref(), &args.judge.set, counted)?;
     let in_use = settings::read_per(in_use, per)?;
     let current = in_use.0.clone();
@@ -104,7 +104,7 @@ fn unit(args: &Tune) -> Outcome<Unit> {
         .as_ref()
         .and_then(|parts| parts.unit());
     match (args.judge.unit, of_parts) {
-        (Some(unit), _) => Ok(unit.unit()),
+        (Some(unit), _) => Ok(unit),
         (None, Some(unit)) => Ok(unit),
         (None, None) => Ok(first_unit(&args.corpus)?),
     }
@@ -127,7 +127,7 @@ fn grids(args: &Tune, counted: Unit) -> Outcome<(Vec<Grid>, String)> {
     };
     let read = |grid: Grid| match args.judge.per {
         None => grid,
-        Some(per) => grid.read_per(per.per()),
+        Some(per) => grid.read_per(per),
     };
     Ok((grids.into_iter().map(read).collect(), text))
 }

@@ -9,7 +9,7 @@ use deadloop_replay::{Grid, Plan};
 use deadloop_score::{Choices, ChooseOptions, InUse, Manifest, ReadyGuard};
 
 use super::asked::Tune;
-use crate::args::{Global, Per};
+use crate::args::Global;
 use crate::exit::{Code, Outcome};
 use crate::replaying::tell_refused;
 use crate::settings::{self, recommended_name};
@@ -64,7 +64,7 @@ impl Planned {
         let chosen = |settings: &Settings| settings.part(|m| scope.has(m));
         let in_use = plan.add_settings(&chosen(&settings));
         let with_grid = 0..plan.cells();
-        let per = args.judge.per.map(Per::per);
+        let per = args.judge.per;
         let mut presets = shipped(&mut plan, &scope, unit, per)?;
         for (name, setting) in also {
             let part = chosen(setting);

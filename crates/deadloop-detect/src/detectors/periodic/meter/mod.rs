@@ -2,6 +2,7 @@
 //! first char at which the loosest setting accepts it to the last that continues it; copies and chars grow along it,
 //! so that one fact answers every threshold. `facts` tells them, `unit` says what is repeated.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::counters::Counters;
@@ -9,7 +10,7 @@ use super::elements::Elements;
 use super::look::Look;
 use super::places::Places;
 use super::recycled::Recycled;
-use super::runs::{Run, Runs};
+use super::runs::{Run, Runs, grow};
 use super::symbols::{MOST, Out, Symbols};
 use crate::fact::Fact;
 use crate::meter::{Recipe, TextMeter};
@@ -76,6 +77,7 @@ impl PeriodicMeter {
             let (block, after) =
                 rest.split_at(rest.floor_char_boundary(room).max(first.len_utf8()));
             rest = after;
+            self.runs.reserve(&look.want, block.len());
             self.runs.add_chars(block);
             self.read(false);
         }
@@ -102,6 +104,7 @@ impl PeriodicMeter {
             let cut = rest.floor_char_boundary(most).max(first.len_utf8());
             let (block, after) = rest.split_at(cut);
             rest = after;
+            self.reserve(block.len());
             self.symbols.read(
                 block,
                 &mut Taken {
@@ -117,6 +120,18 @@ impl PeriodicMeter {
             }
         }
         self.read(self.symbols.fenced());
+    }
+
+    /// Makes room for the symbols of a text of so many bytes.
+    fn reserve(&mut self, bytes: usize) {
+        let (want, more) = (&self.look.want, bytes + MOST);
+        self.runs.reserve(want, more);
+        if let Some(places) = &mut self.places {
+            grow(&mut places.ends, more, want.most_kept());
+        }
+        if let Some(counters) = &mut self.counters {
+            counters.reserve(more, want.most_kept());
+        }
     }
 
     /// Reads what was added.
@@ -174,6 +189,18 @@ impl Out for Taken<'_> {
         if let Some(recycled) = self.recycled {
             let start = |number| places.end_of(self.runs.base(), number);
             recycled.add(symbol, start);
+        }
+    }
+
+    #[inline]
+    fn chars(&mut self, text: &str, at: RangeInclusive<u64>) {
+        let count = at.clone().count();
+        self.runs.add_chars(text);
+        if let Some(counters) = self.counters {
+            counters.add_worthless(count);
+        }
+        if let Some(places) = self.places {
+            places.ends.extend(at);
         }
     }
 

@@ -134,7 +134,12 @@ impl Runs {
 
     /// How many symbols can be added before old ones have to be dropped.
     pub(super) fn room(&self, want: &Want) -> usize {
-        (want.keep + want.keep / 2).saturating_sub(self.kept.len())
+        want.most_kept().saturating_sub(self.kept.len())
+    }
+
+    /// Makes room for so many symbols more.
+    pub(super) fn reserve(&mut self, want: &Want, more: usize) {
+        grow(&mut self.kept, more, want.most_kept());
     }
 
     /// Adds a symbol, to be [`read`](Self::read).
@@ -276,7 +281,9 @@ impl Runs {
         let matches = |run: &Run| self.seen - run.start - u64::from(run.lag);
         let whole = || self.tracked.iter().filter(|run| run.whole);
         let small = whole().filter(|run| run.lag <= want.least);
-        let covered = small.map(matches).max().unwrap_or(0);
+        // A unit as long as a row of one symbol is a row of it.
+        let reach = |run: &Run| matches(run) + u64::from(run.lag == 1);
+        let covered = small.map(reach).max().unwrap_or(0);
         if covered >= u64::from(want.max_lag) {
             self.next_scan = u64::MAX;
             return;
@@ -295,8 +302,12 @@ impl Runs {
             let missing = from.saturating_sub(want.enter + want.gram as u32);
             *idle = self.seen + u64::from(missing);
         }
+        let last = last.min(longest(due));
+        if covered >= u64::from(last) {
+            return;
+        }
         for back in 0..want.enter as usize {
-            self.scan_at(want, back, (covered, last.min(longest(due))));
+            self.scan_at(want, back, (covered, last));
         }
     }
 
@@ -320,7 +331,7 @@ impl Runs {
                 return;
             }
             if !after && u64::from(lag) > covered {
-                let idle = self.consider(want, lag);
+                let idle = self.consider(want, lag, covered);
                 let band = &mut self.bands[band(lag)];
                 *band = idle.min(*band);
             }
@@ -335,8 +346,8 @@ impl Runs {
     }
 
     /// Tracks a lag if it is long enough, or notes when it can be; the count of symbols before which it
-    /// need not be tested again.
-    fn consider(&mut self, want: &Want, lag: u32) -> u64 {
+    /// need not be tested again: not before a tail ends that will cover it, as it does all lags up to `covered`.
+    fn consider(&mut self, want: &Want, lag: u32, covered: u64) -> u64 {
         let index = lag as usize - 1;
         let from = u64::from(want.tracked_from(lag));
         let early = match want.max_lag > SHORT {
@@ -350,6 +361,12 @@ impl Runs {
             return u64::MAX;
         }
         let matches = self.matches(lag as usize);
+        let missing = u64::from(want.matches[index]).saturating_sub(matches);
+        if covered > 0 && missing >= u64::from(lag) - covered {
+            // What covers shorter lags grows as fast as this one.
+            self.idle[index] = self.seen + from.saturating_sub(matches);
+            return u64::MAX;
+        }
         if matches < from {
             self.idle[index] = self.seen + (from - matches);
             return self.idle[index];
@@ -395,6 +412,14 @@ impl Runs {
         }
         let pairs = later.iter().rev().zip(earlier.iter().rev());
         (most - later.len() + pairs.take_while(|(a, b)| a == b).count()) as u64
+    }
+}
+
+/// Makes room for so many more: by doubling, as ever, but for no more than `most`, which is all that is ever kept.
+pub(super) fn grow<T>(kept: &mut Vec<T>, more: usize, most: usize) {
+    let full = kept.capacity() - kept.len() < more;
+    if full && 2 * kept.capacity() > most {
+        kept.reserve_exact(most.saturating_sub(kept.len()).max(more));
     }
 }
 

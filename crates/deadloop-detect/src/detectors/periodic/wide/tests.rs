@@ -1,6 +1,7 @@
 //! What is left of lines, against regular expressions that say what a marker is.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::sync::{LazyLock, Mutex};
 
 use proptest::prelude::*;
@@ -16,6 +17,9 @@ fn left(fold: Fold, text: &str, size: usize) -> String {
     impl Out for Left {
         fn symbol(&mut self, symbol: u32, _: u64, _: u64) {
             self.0.extend(char::from_u32(symbol));
+        }
+        fn chars(&mut self, text: &str, _: RangeInclusive<u64>) {
+            self.0 += text;
         }
         fn marker(&mut self, _: u64) {}
         fn elements(&mut self) -> &mut Elements {

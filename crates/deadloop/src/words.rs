@@ -1,0 +1,81 @@
+//! Options that take a word of a library's enum: the words are those that it has in files, and their help stands here.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use serde::de::value::Error;
+use serde::de::{DeserializeOwned, IntoDeserializer};
+
+/// A word and its help.
+type Word = (&'static str, &'static str);
+
+/// The words of `Unit`.
+pub(crate) const UNITS: &[Word] = &[
+    ("chars", "Chars of text"),
+    ("calls", "Tool calls"),
+    ("turns", "Turns of an agent"),
+    ("tokens", "Tokens, for recordings that count them"),
+    ("ms", "Milliseconds, for recordings that have times"),
+];
+/// The words of `Per`.
+pub(crate) const PER: &[Word] = &[
+    ("turn", "Each turn is a text of its own"),
+    ("run", "A channel of the whole run is one text"),
+];
+/// The words of `At`.
+pub(crate) const AT: &[Word] = &[
+    (
+        "delivered",
+        "The end of the chunk, which is what a live integration sees",
+    ),
+    ("exact", "The char at which the detector knows"),
+];
+/// The words of `Transient`.
+pub(crate) const TRANSIENT: &[Word] = &[
+    ("ignore", "In columns of their own, in no ratio"),
+    ("clean", "As clean text"),
+    ("loop", "As loops"),
+];
+/// The words of `Assurance`.
+pub(crate) const LEVELS: &[Word] = &[
+    ("likely", "As likely as not: 0.5"),
+    ("probable", "0.8"),
+    ("sure", "0.95"),
+];
+
+/// Reads one of these words as that of the library.
+pub(crate) fn word<T>(words: &'static [Word]) -> impl TypedValueParser<Value = T>
+where
+    T: DeserializeOwned + Clone + Send + Sync + 'static,
+{
+    let possible = words
+        .iter()
+        .map(|(word, help)| PossibleValue::new(*word).help(*help));
+    let read = |word: String| -> Result<T, Error> { T::deserialize(word.into_deserializer()) };
+    PossibleValuesParser::new(possible).try_map(read)
+}
+
+#[cfg(test)]
+mod tests {
+    use deadloop_detect::{Per, Unit};
+    use deadloop_score::{Assurance, At, Transient};
+
+    use super::*;
+
+    fn all_read<T: DeserializeOwned>(words: &[Word]) -> usize {
+        let read = |(word, _): &&Word| {
+            let word = word.to_owned().to_owned();
+            let read: Result<T, Error> = T::deserialize(word.into_deserializer());
+            read.is_ok()
+        };
+        words.iter().filter(read).count()
+    }
+
+    #[test]
+    fn every_word_is_one_of_its_library() {
+        // Money is what tokens cost, and no unit that is asked for.
+        assert_eq!(all_read::<Unit>(UNITS), Unit::ALL.len() - 1);
+        assert_eq!(all_read::<Per>(PER), Per::ALL.len());
+        assert_eq!(all_read::<At>(AT), 2);
+        assert_eq!(all_read::<Transient>(TRANSIENT), 3);
+        assert_eq!(all_read::<Assurance>(LEVELS), Assurance::ALL.len());
+    }
+}
