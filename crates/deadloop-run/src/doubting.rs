@@ -1,8 +1,8 @@
 //! Asks the offline finder about the labels that guards speak against.
 
 use deadloop_corpus::Entry;
-use deadloop_score::proposing::propose;
-use deadloop_score::{Case, ChooseOptions, Evidence, against_labels, is_doubted};
+use deadloop_score::proposing::sees_loop;
+use deadloop_score::{Case, ChooseOptions, Evidence, against_labels};
 
 use crate::again::Again;
 use crate::failure::RunResult;
@@ -30,9 +30,10 @@ pub fn doubted(
         host,
     };
     let mut doubted = vec![false; places.len()];
-    let rows = |entry: &Entry, _: (usize, &Case)| propose(&entry.transcript).rows;
-    again.some(evidence.cases, &wanted, rows, |case, rows| {
-        doubted[case] = is_doubted(&rows, &places[case]);
+    let seen =
+        |entry: &Entry, (case, _): (usize, &Case)| sees_loop(&entry.transcript, &places[case]);
+    again.some(evidence.cases, &wanted, seen, |case, seen| {
+        doubted[case] = seen;
         Ok(())
     })?;
     Ok(doubted)

@@ -9,8 +9,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use deadloop_corpus::{Beside, Entry, WriteError};
-use deadloop_detect::{Channel, Setting, Settings};
-use deadloop_score::{AnyEvidence, Case, Class, Span};
+use deadloop_detect::{Channel, Setting, Settings, Value};
+use deadloop_score::{AnyEvidence, Case, Class, ResultTable, Span};
+use deadloop_tables::{Column, ColumnDoc, Columns, CsvTable, Type, cell, columns};
 
 use crate::again::Again;
 use crate::explaining::{FactSight, Question};
@@ -18,31 +19,86 @@ use crate::failure::{Code, RunResult};
 use crate::host::Host;
 use crate::replay::Replayed;
 
-/// The columns before those of the measures.
-const HEAD: [&str; 15] = [
-    "transcript",
-    "group",
-    "model",
-    "class",
-    "label",
-    "member",
-    "channel",
-    "check",
-    "kind",
-    "accepted",
-    "position",
-    "onset",
-    "period",
-    "copies",
-    "unit",
-];
+/// A fact of a transcript.
+struct FactRow {
+    transcript: Arc<str>,
+    group: Option<Arc<str>>,
+    model: Arc<str>,
+    class: &'static str,
+    label: &'static str,
+    member: String,
+    channel: Channel,
+    sight: FactSight,
+    /// One for each column of measures; `None` where the threshold is another member's, or asks nothing of this fact.
+    measures: Vec<Option<f64>>,
+}
+
+/// The columns before those of the measures. Positions and lengths are counted in the unit of the fact's channel.
+fn head() -> Columns<FactRow> {
+    columns![FactRow;
+        ("transcript", Text, "The transcript's id.", |row| &row.transcript),
+        ("group", Text, "Its group: what belongs together, as the answers to one prompt.", |row| row.group.clone()),
+        ("model", Text, "Its model.", |row| &row.model),
+        ("class", Text, "The class of its label: loop, clean, transient, unsure.", |row| row.class),
+        (
+            "label", Text,
+            "What the label says of the fact's place: the class of the span there; before, after or other-channel beside a loop.",
+            |row| row.label,
+        ),
+        ("member", Text, "The guard that saw it.", |row| &row.member),
+        ("channel", Text, "The channel.", |row| row.channel.name()),
+        ("check", Text, "The check of the guard that saw it.", |row| row.sight.check),
+        ("kind", Text, "The kind of loop that it claims.", |row| row.sight.kind.name()),
+        ("accepted", Int, "1 where every threshold accepts it.", |row| row.sight.accepted),
+        (
+            "position", Int["unit"],
+            "How much of the channel had arrived when it was accepted; if it never was, at its end.",
+            |row| row.sight.position.count(),
+        ),
+        ("onset", Int["unit"], "Where the second copy starts.", |row| row.sight.onset.count()),
+        ("period", Int["unit"], "The length of one copy.", |row| row.sight.period.count()),
+        ("copies", Int["copies"], "Whole copies up to `position`.", |row| u64::try_from(row.sight.copies).ok()),
+        ("unit", Text, "The text that repeats, shortened.", |row| &row.sight.unit),
+    ]
+}
+
+/// The columns of a file with these measures.
+fn columns_of(measures: &[String]) -> Columns<FactRow> {
+    let mut all = head();
+    for (place, measure) in measures.iter().enumerate() {
+        let cell = move |row: &FactRow| row.measures.get(place).copied().flatten().into();
+        all.push(Column::new::<cell::Float>(measure, "", MEASURE, cell));
+    }
+    all
+}
+
+/// What a measure is.
+const MEASURE: &str = "What was measured of the fact for this threshold of a member, as periodic.min_copies; empty where it asks nothing of it.";
+
+/// The table, as `schema results` shows it.
+pub(crate) fn described() -> ResultTable {
+    let mut columns = head().described();
+    columns.push(ColumnDoc {
+        name: "*.*".into(),
+        of: Type::Float,
+        unit: String::new(),
+        about: MEASURE.into(),
+    });
+    ResultTable {
+        file: "facts.csv",
+        left_by: "replay --facts facts.csv",
+        row: "a fact that a guard saw in a transcript",
+        columns,
+    }
+}
 
 /// The file in the making.
 pub struct Facts<'a> {
     settings: &'a Settings,
     /// The thresholds of all members, as `member.parameter`: a column each.
     measures: Vec<String>,
-    rows: csv::Writer<Beside>,
+    columns: Columns<FactRow>,
+    rows: CsvTable<Beside>,
 }
 
 impl<'a> Facts<'a> {
@@ -59,12 +115,12 @@ impl<'a> Facts<'a> {
             other => Code::Usage.because(other),
         })?;
         let measures = measures(settings);
-        let mut rows = csv::Writer::from_writer(file);
-        rows.write_record(HEAD.into_iter().chain(measures.iter().map(String::as_str)))?;
+        let columns = columns_of(&measures);
         Ok(Self {
             settings,
             measures,
-            rows,
+            rows: CsvTable::exact(file, &columns.schema())?,
+            columns,
         })
     }
 
@@ -83,7 +139,7 @@ impl<'a> Facts<'a> {
             let guard = settings.for_model(case.work());
             rows(entry, (case, done), (guard, measures))
         };
-        let out = &mut self.rows;
+        let (out, columns) = (&mut self.rows, &self.columns);
         let again = Again {
             done,
             what: "writing facts",
@@ -92,9 +148,9 @@ impl<'a> Facts<'a> {
         };
         again.each(evidence.cases(), of, |_, rows| {
             let mut rows = rows.into_iter();
-            Ok(rows.try_for_each(|row| out.write_record(row))?)
+            Ok(rows.try_for_each(|row| out.row(&columns.cells(&row)))?)
         })?;
-        let mut file = (self.rows.into_inner()).map_err(|e| Code::Unexpected.error(e))?;
+        let mut file = self.rows.finish()?;
         file.flush()?;
         Ok(file.finish()?)
     }
@@ -122,7 +178,7 @@ fn rows(
     entry: &Entry,
     (case, done): (&Case, &Replayed),
     (guard, measures): (&Setting, &[String]),
-) -> Vec<Vec<String>> {
+) -> Vec<FactRow> {
     let question = Question {
         transcript: &entry.transcript,
         case,
@@ -133,8 +189,8 @@ fn rows(
     let mut rows = Vec::new();
     for (name, member) in guard.member_names().iter().zip(&guard.members) {
         for (channel, sights) in question.sights(member) {
-            let row = |sight: &FactSight| row(case, (name, channel, sight), measures);
-            rows.extend(sights.iter().map(row));
+            let row = |sight: FactSight| row(case, (name, channel, sight), measures);
+            rows.extend(sights.into_iter().map(row));
         }
     }
     rows
@@ -142,35 +198,31 @@ fn rows(
 
 fn row(
     case: &Case,
-    (name, channel, sight): (&str, Channel, &FactSight),
+    (name, channel, sight): (&str, Channel, FactSight),
     measures: &[String],
-) -> Vec<String> {
-    let text = |known: &Option<Arc<str>>| known.as_deref().unwrap_or_default().to_owned();
-    let position = sight.position.count();
-    let mut row = vec![
-        case.id.to_string(),
-        text(&case.group),
-        case.model.to_string(),
-        case.class().map_or("", Class::name).to_owned(),
-        label(case, channel, position).to_owned(),
-        name.to_owned(),
-        channel.to_string(),
-        sight.check.to_owned(),
-        sight.kind.to_string(),
-        u8::from(sight.accepted).to_string(),
-        position.to_string(),
-        sight.onset.count().to_string(),
-        sight.period.count().to_string(),
-        sight.copies.to_string(),
-        sight.unit.clone(),
-    ];
+) -> FactRow {
     let measured = |measure: &String| {
         let param = measure.strip_prefix(name)?.strip_prefix('.')?;
         let asked = sight.thresholds.iter().find(|asked| asked.param == param)?;
-        Some(asked.measured.to_string())
+        match asked.measured {
+            // Counts of chars and copies are far below 2^53.
+            #[allow(clippy::cast_precision_loss)]
+            Value::Int(n) => Some(n as f64),
+            Value::Float(x) => Some(x),
+            _ => None,
+        }
     };
-    row.extend(measures.iter().map(|m| measured(m).unwrap_or_default()));
-    row
+    FactRow {
+        transcript: Arc::clone(&case.id),
+        group: case.group.clone(),
+        model: Arc::clone(&case.model),
+        class: case.class().map_or("", Class::name),
+        label: label(case, channel, sight.position.count()),
+        member: name.to_owned(),
+        channel,
+        measures: measures.iter().map(measured).collect(),
+        sight,
+    }
 }
 
 /// What the label says of the place at which a fact was measured: the class of the span that it lies in; outside of spans

@@ -9,11 +9,11 @@ use deadloop_detect::{
     Arguments, DETECTORS, Detector, Event, Mark, Param, Preset, Sample, Spec, Value,
 };
 use deadloop_replay::budget;
-use deadloop_score::{MEASURES, MeasureUnit, result_tables};
+use deadloop_score::{MEASURES, MeasureUnit};
 
 use crate::failure::{Code, RunResult};
 use crate::folder::{REPORT_FILES, result_files};
-use crate::schemas::column_kind;
+use crate::schemas::{column_kind, tables};
 
 /// A page: its path below the folder of the reference, its place in the contents, and its text.
 pub struct Leaf {
@@ -34,7 +34,7 @@ pub fn leaves(commands: Vec<Leaf>) -> RunResult<Vec<Leaf>> {
     let mut all = commands;
     all.extend(detectors()?);
     all.extend(repairers()?);
-    all.extend([budgets(), formats(), measures(), files()]);
+    all.extend([budgets(), formats(), measures(), files(), disk()]);
     let line = |leaf: &Leaf| {
         let title = leaf.text.lines().next().unwrap_or_default();
         let title = title.trim_start_matches("# ");
@@ -52,6 +52,61 @@ pub fn leaf(path: impl Into<String>, depth: usize, text: String) -> Leaf {
         depth,
         text,
     }
+}
+
+/// What stands on disk, by its version: what reads it, and what a reader says of what it cannot read.
+fn disk() -> Leaf {
+    let rows = [
+        (
+            "a corpus: `*.jsonl`, also `.gz` and `.zst`, `*.parquet`, `labels.csv`, `splits.csv`",
+            "none",
+            "Every version. Fields of a record that deadloop does not know are kept, and written again.",
+        ),
+        (
+            "settings, grids, presets",
+            "none",
+            "Every version. Names of detectors and parameters stay; CHANGELOG names a preset that is called otherwise now.",
+        ),
+        (
+            "a folder of results",
+            "`deadloop` and `detectors` in `manifest.json`",
+            "`report` and `compare` read older ones. A column that is not there reads as empty. `compare` refuses outcomes without \
+             the columns that it adds up: \"expected outcomes of this version: replay it again\".",
+        ),
+        (
+            "a part of `--shard`",
+            "`whole.deadloop` and `whole.detectors` in `part.json`",
+            "`merge` of the same version alone. It names the other one, and ends with exit code 2.",
+        ),
+        (
+            "`.journal.jsonl`, an unfinished run",
+            "`deadloop` in its first line",
+            "The same version alone. Another one says that it belongs to other inputs; `--force` starts anew.",
+        ),
+        (
+            "`facts.csv`, `flips.csv` and other tables",
+            "none",
+            "Columns are added at the end of a table or beside those of their kind, so read them by name: \
+             `deadloop schema results` lists them.",
+        ),
+        (
+            "the lines between deadloop and a program (`command`)",
+            "`protocol` in the first line",
+            "The program reads it: [programs](../docs/programs.md).",
+        ),
+    ];
+    let mut text = format!(
+        "# Formats on disk and their versions\n\nThis is deadloop {}.\n\n{}",
+        env!("CARGO_PKG_VERSION"),
+        head(&["what", "where its version stands", "which version reads it"])
+    );
+    text.extend(rows.map(|cells| row(<[&str; 3]>::from(cells))));
+    text += "\n## Versions of the detectors\n\nA detector whose defaults alarm elsewhere has a new version. Results of two versions are \
+             no longer of one detector, and `merge` does not put them together.\n\n";
+    text += &head(&["detector", "version"]);
+    let versions = DETECTORS.iter().map(|of| (of.name, of.version.to_string()));
+    text.extend(versions.map(|(name, version)| row([format!("`{name}`").as_str(), &version])));
+    leaf("disk.md", 0, text)
 }
 
 /// Words as Markdown shows them: a tag is no HTML, a bar ends no cell. What is between back-ticks stays.
@@ -326,7 +381,7 @@ fn files() -> Leaf {
         text += &row([format!("`{name}`").as_str(), &holds]);
     }
     text += "\n## Columns\n\nAn empty cell is n/a. A unit `unit` is that of the row, or of the choice. A `.parquet` has a `.csv` beside it with `--csv`.\n";
-    for table in result_tables() {
+    for table in tables() {
         text += &format!(
             "\n### `{}` of {}\n\nA row is {}.\n\n{}",
             table.file,

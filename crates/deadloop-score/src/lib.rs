@@ -54,7 +54,7 @@ pub use choose::pieces::EvidencePieces;
 pub use choose::pooling::{BetaBinomial, Borrowing, GammaPoisson, GroupSizes};
 pub use choose::rule::LEAST as FEWEST_GROUPS;
 pub use choose::words::told;
-pub use choose::{NoCandidates, against_labels, changes, choose, explained, is_doubted};
+pub use choose::{NoCandidates, against_labels, changes, choose, explained};
 pub use compare::{
     Bearing, Change, CompareOptions, ComparedSubject, Comparison, CountedKinds, Direction, Fails,
     Fate, Fit, Flip, Gate, GateName, Noise, NotComparable, Row, Said, Side, SideError, Spot, Test,

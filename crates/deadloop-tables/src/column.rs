@@ -296,3 +296,36 @@ macro_rules! table_row {
         }
     };
 }
+
+/// The names of some columns of a [`table_row!`]. One that the row has not does not compile.
+///
+/// ```
+/// deadloop_tables::table_row! {
+///     /// A run.
+///     pub struct Run {
+///         /// Its name.
+///         run: Text,
+///         /// How many turns it took.
+///         turns: Int["turns"],
+///     }
+/// }
+/// assert_eq!(deadloop_tables::column_names![Run: turns], ["turns"]);
+/// ```
+///
+/// ```compile_fail
+/// deadloop_tables::table_row! {
+///     /// A run.
+///     pub struct Run {
+///         /// Its name.
+///         run: Text,
+///     }
+/// }
+/// let names = deadloop_tables::column_names![Run: turns];
+/// ```
+#[macro_export]
+macro_rules! column_names {
+    ($row:ty: $($name:ident),* $(,)?) => {{
+        let _ = |row: &$row| { $(let _ = &row.$name;)* };
+        [$(stringify!($name)),*]
+    }};
+}

@@ -6,7 +6,11 @@ use crate::formula::as_it_was;
 use crate::table::{Schema, Table, TableCell, Type};
 
 /// A CSV file being written.
-pub struct CsvTable<W: Write>(csv::Writer<W>);
+pub struct CsvTable<W: Write> {
+    file: csv::Writer<W>,
+    /// Whether texts stand as they are, also those that a spreadsheet would run.
+    exact: bool,
+}
 
 impl<W: Write> CsvTable<W> {
     /// Writes the header.
@@ -14,9 +18,21 @@ impl<W: Write> CsvTable<W> {
     /// # Errors
     /// It cannot be written.
     pub fn new(to: W, schema: &Schema) -> Result<Self, csv::Error> {
+        Self::begin(to, schema, false)
+    }
+
+    /// The same for programs that are no spreadsheet: every text stands as it is, so that an id is that of a transcript.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn exact(to: W, schema: &Schema) -> Result<Self, csv::Error> {
+        Self::begin(to, schema, true)
+    }
+
+    fn begin(to: W, schema: &Schema, exact: bool) -> Result<Self, csv::Error> {
         let mut file = csv::Writer::from_writer(to);
         file.write_record(schema.iter().map(|(name, _)| name))?;
-        Ok(Self(file))
+        Ok(Self { file, exact })
     }
 
     /// Writes a row.
@@ -24,7 +40,11 @@ impl<W: Write> CsvTable<W> {
     /// # Errors
     /// It cannot be written.
     pub fn row(&mut self, cells: &[TableCell]) -> Result<(), csv::Error> {
-        self.0.write_record(cells.iter().map(TableCell::for_people))
+        let written = match self.exact {
+            true => TableCell::csv,
+            false => TableCell::for_people,
+        };
+        self.file.write_record(cells.iter().map(written))
     }
 
     /// Writes every row of a table.
@@ -34,8 +54,11 @@ impl<W: Write> CsvTable<W> {
     pub fn rows(&mut self, table: &Table) -> Result<(), csv::Error> {
         for row in 0..table.rows() {
             let cells = table.columns().map(|(_, cells)| cells.cell(row));
-            let texts = cells.map(|cell| cell.map_or_else(String::new, |c| c.for_people()));
-            self.0.write_record(texts)?;
+            self.row(
+                &cells
+                    .map(|cell| cell.unwrap_or(TableCell::Text(None)))
+                    .collect::<Vec<_>>(),
+            )?;
         }
         Ok(())
     }
@@ -45,7 +68,7 @@ impl<W: Write> CsvTable<W> {
     /// # Errors
     /// The rest cannot be written.
     pub fn finish(self) -> Result<W, csv::Error> {
-        self.0.into_inner().map_err(|e| e.into_error().into())
+        self.file.into_inner().map_err(|e| e.into_error().into())
     }
 }
 
@@ -73,6 +96,15 @@ pub fn read_csv(from: impl Read) -> Result<Table, csv::Error> {
 mod tests {
     use super::*;
     use crate::table::named;
+
+    #[test]
+    fn a_text_for_programs_stands_as_it_is() {
+        let schema = [named(&["id"], Type::Text), named(&["x"], Type::Float)].concat();
+        let mut file = CsvTable::exact(Vec::new(), &schema).unwrap();
+        file.row(&[TableCell::text("=1+2"), TableCell::Float(Some(8.0))])
+            .unwrap();
+        assert_eq!(file.finish().unwrap(), b"id,x\n=1+2,8\n");
+    }
 
     #[test]
     fn a_table_is_written_for_people_and_read_as_text() {

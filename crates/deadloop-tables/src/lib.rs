@@ -3,7 +3,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | a table in memory: columns of text, whole numbers or numbers | [`Table`], [`TableCell`] |
-//! | a table as a list of typed columns: written, read and documented by it | [`table_row!`], [`columns!`], [`Columns`], [`Rows`] |
+//! | a table as a list of typed columns: written, read and documented by it | [`table_row!`], [`columns!`], [`column_names!`], [`Columns`], [`Rows`] |
 //! | a table as CSV, without formulas that a spreadsheet would run | [`CsvTable`], [`read_csv`], [`unrunnable`] |
 //! | a table as Parquet | [`ParquetWriter`], [`parquet_shape`], [`read_parquet`] |
 //! | the rows of any Parquet file as JSON, lists and structs too | [`ParquetRows`] |

@@ -223,7 +223,10 @@ fn without_numbers(text: &str) -> String {
 }
 
 fn is_digit(c: char) -> bool {
-    c.is_numeric() || "〇零一二三四五六七八九十百千万亿".contains(c)
+    match c.is_ascii() {
+        true => c.is_ascii_digit(),
+        false => c.is_numeric() || "〇零一二三四五六七八九十百千万亿".contains(c),
+    }
 }
 
 fn is_sign(c: char) -> bool {

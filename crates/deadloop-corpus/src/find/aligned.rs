@@ -42,14 +42,15 @@ pub(super) fn reach(a: &[u32], b: &[u32], limits: Limits) -> Reach {
     let mut front = Front {
         // In the middle neither side is further.
         low: limits.band,
-        furthest: vec![Some(0)],
+        furthest: vec![1],
+        before: Vec::new(),
     };
     for differences in 0.. {
         front.slide(a, b, limits, differences, &mut best);
         if front.furthest.is_empty() {
             break;
         }
-        front = front.next(limits.band, (a.len(), b.len()));
+        front.step(limits.band, (a.len(), b.len()));
     }
     best
 }
@@ -57,11 +58,13 @@ pub(super) fn reach(a: &[u32], b: &[u32], limits: Limits) -> Reach {
 /// The furthest places that alignments with a given number of differences reach, by diagonal.
 ///
 /// A diagonal says how much further the alignment is in the first text than in the second; `limits.band` is added so
-/// that it is never negative. `furthest[i]` is the place in the first text on diagonal `low + i`, in symbols. `None`
-/// if no alignment there is worth following.
+/// that it is never negative. `furthest[i]` is the place in the first text on diagonal `low + i`, in symbols, and 1: 0
+/// where no alignment is worth following.
 struct Front {
     low: usize,
-    furthest: Vec<Option<usize>>,
+    furthest: Vec<usize>,
+    /// Those with one difference less; kept for its memory.
+    before: Vec<usize>,
 }
 
 impl Front {
@@ -75,7 +78,9 @@ impl Front {
         best: &mut Reach,
     ) {
         for (at, furthest) in self.furthest.iter_mut().enumerate() {
-            let Some(first) = *furthest else { continue };
+            let Some(first) = furthest.checked_sub(1) else {
+                continue;
+            };
             let second = first + limits.band - (self.low + at);
             let both = a[first..].iter().zip(&b[second..]);
             let matched = both.take_while(|(x, y)| x == y).count();
@@ -90,9 +95,9 @@ impl Front {
             }
             let goes_on = here.score() + limits.drop >= best.score();
             best.cut |= goes_on && here.b == b.len();
-            *furthest = goes_on.then_some(here.a);
+            *furthest = if goes_on { here.a + 1 } else { 0 };
         }
-        let alive = |furthest: &Option<usize>| furthest.is_some();
+        let alive = |furthest: &usize| *furthest > 0;
         let end = self
             .furthest
             .iter()
@@ -104,28 +109,29 @@ impl Front {
         self.low += start;
     }
 
-    /// The places with one difference more.
-    fn next(&self, band: usize, (a, b): (usize, usize)) -> Self {
+    /// Goes on to the places with one difference more.
+    fn step(&mut self, band: usize, (a, b): (usize, usize)) {
+        std::mem::swap(&mut self.furthest, &mut self.before);
         let low = self.low.saturating_sub(1);
-        let high = (self.low + self.furthest.len()).min(2 * band);
-        let at = |diagonal: usize| {
-            let at = diagonal.checked_sub(self.low)?;
-            self.furthest.get(at).copied().flatten()
+        let high = (self.low + self.before.len()).min(2 * band);
+        let on = |diagonal: usize| {
+            let at = diagonal.wrapping_sub(self.low);
+            self.before.get(at).copied().unwrap_or(0)
         };
-        let furthest = (low..=high).map(|diagonal| {
-            let inside =
-                |at: &usize| *at <= a && at + band >= diagonal && at + band - diagonal <= b;
-            let ways = [
-                diagonal.checked_sub(1).and_then(at).map(|at| at + 1),
-                at(diagonal).map(|at| at + 1),
-                at(diagonal + 1),
-            ];
-            ways.into_iter().flatten().filter(inside).max()
-        });
-        Self {
-            low,
-            furthest: furthest.collect(),
+        self.furthest.clear();
+        for diagonal in low..=high {
+            // The furthest place at which both texts have a symbol left, or end.
+            let most = (b + diagonal).checked_sub(band);
+            let most = most.map_or(0, |most| most.min(a) + 1);
+            let to = |furthest: usize, more: usize| match furthest {
+                1.. if furthest + more <= most => furthest + more,
+                _ => 0,
+            };
+            let (left_out, put_in) = (on(diagonal.wrapping_sub(1)), on(diagonal + 1));
+            let ways = to(left_out, 1).max(to(on(diagonal), 1));
+            self.furthest.push(ways.max(to(put_in, 0)));
         }
+        self.low = low;
     }
 }
 

@@ -1,7 +1,10 @@
 //! Copies that differ a little: each is laid beside the one before it, from where an n-gram comes back
 //! for as far as both are alike.
 
-use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 
 use super::aligned::{Limits, Reach, reach};
 use super::views::{Numbers, Stretch, View, seen_as};
@@ -60,11 +63,21 @@ fn band(gap: usize) -> usize {
 
 /// Where n-grams begin to come back from one distance: the place, and the distance.
 fn seeds(symbols: &[u32]) -> Vec<(usize, usize)> {
-    let mut last: HashMap<&[u32], usize> = HashMap::new();
+    // The newest place of each n-gram.
+    let mut last: HashTable<usize> = HashTable::with_capacity(symbols.len());
     let mut found = Vec::new();
     let mut row = (0, 0);
-    for (at, gram) in symbols.windows(GRAM).enumerate() {
-        let gap = last.insert(gram, at).map_or(0, |before| at - before);
+    for (at, hash) in hashes(symbols).enumerate() {
+        let gram = |at: usize| &symbols[at..at + GRAM];
+        let same = |before: &usize| gram(*before) == gram(at);
+        // There is room for all, so no place is hashed anew.
+        let gap = match last.entry(hash, same, |_| hash) {
+            Entry::Occupied(mut before) => at - std::mem::replace(before.get_mut(), at),
+            Entry::Vacant(none) => {
+                none.insert(at);
+                0
+            }
+        };
         row = match row {
             (same, count) if same == gap => (gap, count + 1),
             _ => (gap, 1),
@@ -75,6 +88,23 @@ fn seeds(symbols: &[u32]) -> Vec<(usize, usize)> {
         }
     }
     found
+}
+
+/// The hash of each n-gram: a polynomial over its symbols, so that one follows from that before it. Its base is of
+/// chance, so that no text can be written whose n-grams have the same.
+fn hashes(symbols: &[u32]) -> impl Iterator<Item = u64> {
+    let base = RandomState::new().hash_one(GRAM) | 1;
+    let next = move |sum: u64, symbol: u32| sum.wrapping_mul(base).wrapping_add(u64::from(symbol));
+    let whole = (1..GRAM).fold(1u64, |power, _| power.wrapping_mul(base));
+    let begun = symbols.iter().take(GRAM - 1);
+    let mut sum = begun.fold(0, |sum, symbol| next(sum, *symbol));
+    symbols.windows(GRAM).map(move |gram| {
+        let full = next(sum, gram[GRAM - 1]);
+        sum = full.wrapping_sub(whole.wrapping_mul(u64::from(gram[0])));
+        // The table goes by the highest and the lowest bits.
+        let mixed = (full ^ (full >> 32)).wrapping_mul(base);
+        mixed ^ (mixed >> 29)
+    })
 }
 
 /// A text laid beside itself: what each side takes up, in symbols.
@@ -128,6 +158,7 @@ impl Beside {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::{prop, prop_assert_eq, proptest};
 
     const BEFORE: &str = "The lighthouse was sold to a painter, who never went up. ";
 
@@ -140,6 +171,32 @@ mod tests {
         let say =
             |name: &&str| format!("Suppose {name} took the key; then the note was left here. ");
         names.iter().map(say).collect()
+    }
+
+    /// The same by a map of slices.
+    fn seeds_by_slices(symbols: &[u32]) -> Vec<(usize, usize)> {
+        let mut last: std::collections::HashMap<&[u32], usize> = std::collections::HashMap::new();
+        let grams = symbols.windows(GRAM).enumerate();
+        let gaps: Vec<usize> = grams
+            .map(|(at, gram)| last.insert(gram, at).map_or(0, |before| at - before))
+            .collect();
+        let row = |at: usize| {
+            let before = gaps[..=at].iter().rev();
+            before.take_while(|gap| **gap == gaps[at]).count()
+        };
+        let seed = |gap: usize| SEED.0 + (gap / SEED.1).min(MORE);
+        let ends = (0..gaps.len()).filter(|at| gaps[*at] >= GRAM && row(*at) == seed(gaps[*at]));
+        ends.map(|at| (at + 1 - seed(gaps[at]), gaps[at])).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn seeds_are_those_of_a_map_of_slices(
+            parts in prop::collection::vec((prop::collection::vec(0u32..3, 1..40), 1usize..5), 0..9),
+        ) {
+            let s: Vec<u32> = parts.iter().flat_map(|(unit, n)| unit.repeat(*n)).collect();
+            prop_assert_eq!(seeds(&s), seeds_by_slices(&s));
+        }
     }
 
     #[test]

@@ -31,6 +31,12 @@ impl PeriodicRun {
 
 /// Every run, in the order of their starts and ends.
 pub fn runs(symbols: &[u32]) -> Vec<PeriodicRun> {
+    runs_in(symbols, |_, _| true)
+}
+
+/// The runs that stand in parts of which `worth` says yes, and perhaps others: a part, from its first symbol to one past
+/// its last, is not searched where it says no. What it says of a part must hold for all that stand in it.
+pub(super) fn runs_in(symbols: &[u32], worth: impl Fn(usize, usize) -> bool) -> Vec<PeriodicRun> {
     let reversed: Vec<u32> = symbols.iter().rev().copied().collect();
     let mut search = Search {
         symbols,
@@ -42,7 +48,7 @@ pub fn runs(symbols: &[u32]) -> Vec<PeriodicRun> {
     // A run is found at the first cut that goes through it: there the part holds all of it.
     let mut parts = vec![(0, symbols.len())];
     while let Some((from, to)) = parts.pop() {
-        if to - from < 2 {
+        if to - from < 2 || !worth(from, to) {
             continue;
         }
         let middle = from + (to - from) / 2;
@@ -249,6 +255,19 @@ mod tests {
         fn random_texts(letters in 1u32..5, text in prop::collection::vec(0u32..1000, 0..300)) {
             let s: Vec<u32> = text.iter().map(|c| c % letters).collect();
             prop_assert_eq!(runs(&s), twin(&s));
+        }
+
+        /// What is left out is what is too short to be asked for.
+        #[test]
+        fn no_long_run_is_left_out(
+            parts in prop::collection::vec((prop::collection::vec(0u32..3, 1..12), 1usize..9), 1..8),
+            least in 2usize..40,
+        ) {
+            let s: Vec<u32> = parts.iter().flat_map(|(unit, n)| unit.repeat(*n)).take(300).collect();
+            let long = |found: Vec<PeriodicRun>| -> Vec<PeriodicRun> {
+                found.into_iter().filter(|run| run.length() >= least).collect()
+            };
+            prop_assert_eq!(long(runs_in(&s, |from, to| to - from >= least)), long(twin(&s)));
         }
 
         #[test]

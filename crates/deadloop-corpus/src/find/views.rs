@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::runs::{PeriodicRun, runs};
+use super::runs::{PeriodicRun, runs_in};
 
 /// How a text is seen, the sharpest view first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -119,7 +119,9 @@ pub(super) fn stretches(view: View, text: &[char], copies: f64, least: usize) ->
         let long = run.copies() >= copies && length >= least;
         long.then(|| symbols.stretch(view, text, &run))
     };
-    runs(&symbols.symbols)
+    // One symbol more: a cut copy may follow.
+    let worth = |from: usize, to: usize| symbols.end_of(to + 1) - symbols.starts[from] >= least;
+    runs_in(&symbols.symbols, worth)
         .into_iter()
         .filter_map(taken)
         .collect()

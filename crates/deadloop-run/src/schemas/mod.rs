@@ -24,6 +24,7 @@ mod results;
 mod settings;
 mod transcript;
 
+pub(crate) use results::tables;
 pub use results::{column_kind, in_words};
 
 /// A kind of file with its schema.

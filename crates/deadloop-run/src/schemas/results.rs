@@ -3,9 +3,16 @@
 use deadloop_score::{ColumnDoc, ResultTable, Type, result_tables};
 use serde_json::{Map, Value as Json, json};
 
+/// Every table that a command leaves: those of its folder, and those whose file the user names.
+pub(crate) fn tables() -> Vec<ResultTable> {
+    let mut all = result_tables();
+    all.push(crate::facts::described());
+    all
+}
+
 /// A JSON Schema of the rows of each table, as `read_json` of a row would have them.
 pub(super) fn results() -> Map<String, Json> {
-    let tables = result_tables();
+    let tables = tables();
     let table = |table: &ResultTable| {
         let columns = table.columns.iter();
         let columns: Map<String, Json> = columns.map(|of| (of.name.clone(), column(of))).collect();
@@ -51,7 +58,7 @@ pub fn in_words() -> String {
     let mut text = String::from(
         "An empty cell is n/a. A unit `unit` is that of the row, or of the choice. A *.parquet has a *.csv beside it with --csv.\n",
     );
-    for table in result_tables() {
+    for table in tables() {
         text += &format!(
             "\n{} ({}): a row is {}\n",
             table.file, table.left_by, table.row

@@ -7,18 +7,10 @@ use std::collections::BTreeSet;
 use deadloop_replay::detect::Channel;
 
 use crate::judge::JudgeOptions;
-use crate::proposing::Reading;
 use crate::tally::Evidence;
-use crate::truth::LabelRow;
-
-/// Whether the finder, which proposes `rows` for a transcript, sees a loop at one of the places that speak against its label.
-pub fn is_doubted(rows: &[LabelRow], places: &BTreeSet<(Channel, u64)>) -> bool {
-    let mut places = places.iter();
-    places.any(|place| Reading::at(rows, Some(*place)).is_loop())
-}
 
 /// Of each case whose label no person has confirmed, the places at which some of the cells stop it against that label: the
-/// channel, and the position in it, in its unit. Where the finder sees a loop at one of them ([`is_doubted`]), the label is in
+/// channel, and the position in it, in its unit. Where the finder sees a loop at one of them ([`sees_loop`](crate::proposing::sees_loop)), the label is in
 /// doubt.
 pub fn against_labels(
     evidence: &Evidence<'_>,

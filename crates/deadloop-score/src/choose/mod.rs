@@ -58,7 +58,7 @@ use board::Field;
 pub use changes::changes;
 use choices::{Choice, Choices, Why};
 use cross::Cross;
-pub use doubted::{against_labels, is_doubted};
+pub use doubted::against_labels;
 use duel::{Duel, Pair};
 use folds::folds;
 use ledger::Ledger;

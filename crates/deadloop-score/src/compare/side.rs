@@ -18,7 +18,7 @@ use crate::judge::{JudgeOptions, Mended, Outcome, Verdict};
 use crate::repairs::RepairTally;
 use crate::tally::{Evidence, Tally};
 use crate::truth::{Case, copies};
-use deadloop_tables::{Rows, Table};
+use deadloop_tables::{Rows, Table, column_names};
 
 /// What one setting, or one choice for each model, did to each transcript of a corpus.
 #[derive(Clone, Debug)]
@@ -374,24 +374,12 @@ pub(super) fn no_setting(dir: &Path, wanted: Option<&str>, about: &About) -> Sid
     }
 }
 
-/// What a comparison reads of a row, names and texts of cells that may be empty aside.
-const READ: [&str; 10] = [
-    "verdict",
-    "transcript",
-    "model",
-    "setting",
-    "latency",
-    "saved",
-    "lost",
-    "exposure",
-    "loop_chars",
-    "delay",
-];
-
 /// Refuses a table that lacks what is read, or has verdicts that nobody gives: it would be compared as
 /// if it said 0, or had failed.
 fn sound(table: &Table) -> Result<(), String> {
-    if let Some(name) = READ.iter().find(|name| table.column(name).is_none()) {
+    // Names and texts of cells may be empty, and those of older files are.
+    let read = column_names![OutcomeLine: verdict, transcript, model, setting, latency, saved, lost, exposure, loop_chars, delay];
+    if let Some(name) = read.iter().find(|name| table.column(name).is_none()) {
         return Err(format!(
             "no column {name:?}; expected outcomes of this version: replay it again"
         ));

@@ -1,6 +1,8 @@
 //! What the offline loop finder finds in a transcript, as rows of a labels.csv ([`propose`]), and what it says where an
 //! alarm and the label disagree ([`Reading`]).
 
+use std::collections::BTreeSet;
+
 use deadloop_replay::corpus::find::{Benign, Found, FoundRun, FoundSpan, Stuck, find, find_run};
 use deadloop_replay::corpus::{Body, RecordedEvent, Transcript};
 use deadloop_replay::detect::{Channel, Event};
@@ -96,6 +98,29 @@ pub fn propose(transcript: &Transcript) -> Proposal {
         confidence,
         finished: transcript.finish_reason().is_some(),
     }
+}
+
+/// Whether the finder sees a loop at one of these places, each a channel and a position in it: what [`Reading::at`] says
+/// of all that [`propose`] finds, for less. A loop in a text goes on to the end of the transcript, so only its last text
+/// is looked through, and none where the model stopped by itself.
+pub fn sees_loop(transcript: &Transcript, places: &BTreeSet<(Channel, u64)>) -> bool {
+    let run = find_run(transcript);
+    let stretches = run.iter().flat_map(|run| &run.spans);
+    let mut rows: Vec<LabelRow> = stretches.map(|span| stuck(&transcript.id, span)).collect();
+    if End::of(transcript) != End::ByItself {
+        let asked = |text: &Text| places.iter().any(|(channel, _)| *channel == text.channel);
+        let texts = texts(transcript, run.is_some()).into_iter();
+        for text in texts.filter(|text| text.last && !text.text.is_empty() && asked(text)) {
+            let spans = find(&text.text).spans;
+            rows.extend(
+                spans
+                    .iter()
+                    .map(|span| text.row(&transcript.id, span, true)),
+            );
+        }
+    }
+    let mut places = places.iter();
+    places.any(|place| Reading::at(&rows, Some(*place)).is_loop())
 }
 
 /// A row for a stretch of calls or turns that brought nothing new.
@@ -361,6 +386,50 @@ mod tests {
             assert!(by_server.confidence > cut.confidence, "{verdict}");
             assert!(confidence(&by_server.rows[0]) > confidence(&cut.rows[0]));
         }
+    }
+
+    /// Asked for less, the finder says the same at every place.
+    #[test]
+    fn a_loop_is_seen_where_all_that_is_proposed_has_one() {
+        let text = |text: String| Body::Answer(text);
+        let ended = |reason: &str| Body::Finish {
+            reason: Some(reason.to_owned()),
+        };
+        let call = || Body::ToolCall {
+            id: None,
+            name: "look".into(),
+            arguments: "{}".into(),
+        };
+        let prose = || "The sea is wide, and the hill above it stands alone.".to_owned();
+        let left = || looping() + &prose();
+        let all = [
+            vec![],
+            vec![text(looping())],
+            vec![text(left())],
+            vec![text(looping()), ended("stop")],
+            vec![text(looping()), ended("length")],
+            vec![text(looping()), ended("repetition")],
+            vec![Body::Reasoning(looping()), text(prose())],
+            vec![Body::Reasoning(prose()), text(looping())],
+            vec![Body::Reasoning(looping())],
+            vec![text(looping()), Body::Turn, text(prose())],
+            vec![text(prose()), Body::Turn, text(looping())],
+            (0..9).map(|_| call()).collect(),
+        ];
+        let mut seen = [0, 0];
+        for bodies in all {
+            let transcript = transcript(bodies);
+            let rows = propose(&transcript).rows;
+            for channel in Channel::ALL {
+                for at in [0, 5, 41, 42, 300, 5_000] {
+                    let says = sees_loop(&transcript, &BTreeSet::from([(channel, at)]));
+                    let whole = Reading::at(&rows, Some((channel, at))).is_loop();
+                    assert_eq!(says, whole, "{channel:?} {at} {rows:?}");
+                    seen[usize::from(says)] += 1;
+                }
+            }
+        }
+        assert!(seen[0] > 50 && seen[1] > 10, "{seen:?}");
     }
 
     /// A server's word alone makes no loop of a text in which nothing repeats.

@@ -213,6 +213,9 @@ fn the_reference_has_everything_that_is_registered() {
     assert!(page("measures.md").contains("\n| `saved` |"));
     assert!(page("formats.md").contains("\n| `openai-chat` |"));
     assert!(page("files.md").contains("\n| `scores.parquet` |"));
+    assert!(
+        page("disk.md").contains("`.journal.jsonl`") && page("disk.md").contains("| `periodic` |")
+    );
     let again = deadloop_in(dir.path(), &["man", "--site", "--out", "pages"]);
     assert_eq!(code(&again), Some(2), "{}", stderr(&again));
 }
