@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use deadloop_score::measure::{FA_PER_MCHAR, SAVED};
+use deadloop_score::proposing::Reading;
 use deadloop_score::replay::Record;
 use deadloop_score::replay::detect::Channel;
 use deadloop_score::{
     Case, Choices, ChooseOptions, Evidence, JudgeOptions, Tally, Weights, Worth, against_labels,
-    choose, is_doubted,
+    choose,
 };
 
 use crate::spoil::spoilt;
@@ -103,8 +104,10 @@ impl Draw {
             unchosen.chain(world.in_use.iter().copied()),
             &JudgeOptions::default(),
         );
-        let doubted =
-            |(i, places): (&usize, &BTreeSet<(Channel, u64)>)| is_doubted(&world.rows[*i], places);
+        let doubted = |(i, places): (&usize, &BTreeSet<(Channel, u64)>)| {
+            let seen = |place| Reading::at(&world.rows[*i], Some(place)).is_loop();
+            places.iter().copied().any(seen)
+        };
         let options = ChooseOptions {
             doubted: self.drawn.iter().zip(&places).map(doubted).collect(),
             seed: self.seed,
