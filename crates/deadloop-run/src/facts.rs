@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use deadloop_corpus::{Beside, Entry, WriteError};
 use deadloop_detect::{Channel, Setting, Settings, Value};
-use deadloop_score::{AnyEvidence, Case, Class, ResultTable, Span};
+use deadloop_score::{AnyEvidence, Case, Class, Span};
 use deadloop_tables::{Column, ColumnDoc, Columns, CsvTable, Type, cell, columns};
 
 use crate::again::Again;
@@ -75,8 +75,8 @@ fn columns_of(measures: &[String]) -> Columns<FactRow> {
 /// What a measure is.
 const MEASURE: &str = "What was measured of the fact for this threshold of a member, as periodic.min_copies; empty where it asks nothing of it.";
 
-/// The table, as `schema results` shows it.
-pub(crate) fn described() -> ResultTable {
+/// The columns, as `schema results` shows them.
+pub(crate) fn described() -> Vec<ColumnDoc> {
     let mut columns = head().described();
     columns.push(ColumnDoc {
         name: "*.*".into(),
@@ -84,12 +84,7 @@ pub(crate) fn described() -> ResultTable {
         unit: String::new(),
         about: MEASURE.into(),
     });
-    ResultTable {
-        file: "facts.csv",
-        left_by: "replay --facts facts.csv",
-        row: "a fact that a guard saw in a transcript",
-        columns,
-    }
+    columns
 }
 
 /// The file in the making.

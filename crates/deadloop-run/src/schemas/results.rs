@@ -6,7 +6,12 @@ use serde_json::{Map, Value as Json, json};
 /// Every table that a command leaves: those of its folder, and those whose file the user names.
 pub(crate) fn tables() -> Vec<ResultTable> {
     let mut all = result_tables();
-    all.push(crate::facts::described());
+    all.push(ResultTable {
+        file: "facts.csv",
+        left_by: "replay --facts facts.csv",
+        row: "a fact that a guard saw in a transcript",
+        columns: crate::facts::described(),
+    });
     all
 }
 
