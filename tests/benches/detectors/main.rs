@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
 
     let (default, recommended) = (setting("periodic")?, Settings::default().guard().clone());
-    let counters = recommended.part(|member| member.params.text("fold") == "counters");
+    let counters = recommended.part(|member| member.params.text("on") == "sentences");
     let listed = Ignore::new(&[r"^\s*\|", r"^\s*\}$"])?;
     let listed = default.clone().ignoring(&listed)?;
     let [deflate, whole, periodic, guard, counting, leaving] = turns([
