@@ -13,7 +13,7 @@
 //! response = "stop"              # optional: observe, warn, refuse or stop; else what the detector says
 //! per      = "turn"              # optional, of a detector of text in a run: each turn is a text of its own; or run
 //! ignore   = ['^}$']             # optional, of a detector of text: lines that it does not read either
-//! chars_per_token = 2.5          # optional: what stands in params in chars is meant in tokens of so many chars
+//! chars_per_token = 2.5          # optional: params that count chars count tokens, each of this many chars
 //! prompt   = "check"             # optional, of a detector of text; or skip: repetition counts only beyond what the user wrote
 //! [guard.params]
 //! min_matches = 8

@@ -26,7 +26,7 @@ table_row! {
         split: Text,
         /// The hash of the text: copies have the same.
         text: Text,
-        /// How many turns there are until it ends or overflows.
+        /// The turns of the run, up to an overflow.
         turns: Int["turns"],
         /// The turn whose prompt is an overflow; empty: there is none.
         overflow: Int["turns"],

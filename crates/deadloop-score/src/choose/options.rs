@@ -2,6 +2,7 @@
 
 use deadloop_replay::detect::Unit;
 
+use super::pieces::FOLDS;
 use crate::constraint::{Assurance, Constraint};
 use crate::intervals::Resampling;
 use crate::judge::JudgeOptions;
@@ -81,7 +82,7 @@ impl Default for ChooseOptions {
             doubted: Vec::new(),
             rate_given: false,
             objective: &SAVED,
-            folds: 5,
+            folds: FOLDS,
             seed: 1,
             judge: JudgeOptions::default(),
             worth: Worth::default(),

@@ -1,7 +1,5 @@
 //! The price of a choice in words: where a guard pays for itself, and what is left to people because it does not.
 
-use std::cmp::Ordering;
-
 use deadloop_replay::detect::Unit;
 
 use super::choices::Choices;
@@ -82,12 +80,12 @@ pub(super) fn instead(used: &Tally, ready: &[(&str, Tally)], options: &ChooseOpt
     if net(used).is_none_or(|net| net >= 0.0) {
         return String::new();
     }
-    let spares = |one: &&(&str, Tally)| net(&one.1).is_some_and(|net| net > 0.0);
+    let priced = ready.iter().filter_map(|one| Some((net(&one.1)?, one)));
+    let spares = priced.filter(|(net, _)| *net > 0.0);
     // Of those that spare as much, the first.
-    let best = ready.iter().filter(spares).rev();
-    let best = best.max_by(|a, b| net(&a.1).partial_cmp(&net(&b.1)).unwrap_or(Ordering::Equal));
+    let best = spares.reduce(|best, one| if one.0 > best.0 { one } else { best });
     match best {
-        Some((name, tally)) => format!(
+        Some((_, (name, tally))) => format!(
             " There {name} spares most: ended {}, {}.",
             ENDED
                 .value(tally, &options.worth)

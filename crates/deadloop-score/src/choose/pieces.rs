@@ -8,8 +8,8 @@ use deadloop_replay::detect::Unit;
 use super::folds::dealt;
 use crate::truth::{Case, firsts};
 
-/// Folds of a choice.
-const FOLDS: usize = 5;
+/// Folds of a choice, where nobody says how many.
+pub(super) const FOLDS: usize = 5;
 
 /// Transcripts as evidence, each under its number. Rates count all of them; what says how sure a figure is counts copies
 /// once.

@@ -69,12 +69,9 @@ impl<'t> Found<'t> {
     }
 
     fn side(self, rows: Vec<Judged>, adds: Adds, settings: BTreeMap<String, String>) -> Side {
-        let tomls = self
-            .meant
-            .iter()
-            .filter_map(|id| self.about.settings.get(id));
-        let tomls: Vec<&str> = tomls.map(|described| described.toml.as_str()).collect();
-        let tomls: Vec<&str> = tomls.into_iter().filter(|toml| !toml.is_empty()).collect();
+        let toml = |id| Some(self.about.settings.get(id)?.toml.as_str());
+        let tomls = self.meant.iter().filter_map(toml);
+        let tomls: Vec<&str> = tomls.filter(|toml| !toml.is_empty()).collect();
         Side {
             source: self.source,
             name: self.name,

@@ -119,8 +119,13 @@ pub fn sees_loop(transcript: &Transcript, places: &BTreeSet<(Channel, u64)>) -> 
             );
         }
     }
+    is_loop_at(&rows, places)
+}
+
+/// Whether rows that the finder proposes have a loop at one of these places.
+pub fn is_loop_at(rows: &[LabelRow], places: &BTreeSet<(Channel, u64)>) -> bool {
     let mut places = places.iter();
-    places.any(|place| Reading::at(&rows, Some(*place)).is_loop())
+    places.any(|place| Reading::at(rows, Some(*place)).is_loop())
 }
 
 /// A row for a stretch of calls or turns that brought nothing new.

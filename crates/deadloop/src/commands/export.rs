@@ -94,12 +94,13 @@ pub(super) fn run(args: &Export, global: Global) -> Outcome {
     let settings = settings::settings(Some(&args.settings), &args.judge.set)?;
     let (model, task) = (args.model.as_deref(), args.task.as_str());
     let named = model.is_some() || !task.is_empty();
-    let setting = match named {
-        true => settings.for_model(Work {
+    let setting = if named {
+        settings.for_model(Work {
             model: model.unwrap_or(""),
             task,
-        }),
-        false => settings.guard(),
+        })
+    } else {
+        settings.guard()
     };
     let engine = ENGINES.iter().find(|engine| engine.name == args.to);
     let engine = engine.ok_or_else(|| Code::Usage.error(format!("--to {}: not known", args.to)))?;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use deadloop_score::measure::{FA_PER_MCHAR, SAVED};
-use deadloop_score::proposing::Reading;
+use deadloop_score::proposing::is_loop_at;
 use deadloop_score::replay::Record;
 use deadloop_score::replay::detect::Channel;
 use deadloop_score::{
@@ -104,10 +104,8 @@ impl Draw {
             unchosen.chain(world.in_use.iter().copied()),
             &JudgeOptions::default(),
         );
-        let doubted = |(i, places): (&usize, &BTreeSet<(Channel, u64)>)| {
-            let seen = |place| Reading::at(&world.rows[*i], Some(place)).is_loop();
-            places.iter().copied().any(seen)
-        };
+        let doubted =
+            |(i, places): (&usize, &BTreeSet<(Channel, u64)>)| is_loop_at(&world.rows[*i], places);
         let options = ChooseOptions {
             doubted: self.drawn.iter().zip(&places).map(doubted).collect(),
             seed: self.seed,

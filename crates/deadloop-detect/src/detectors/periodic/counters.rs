@@ -66,7 +66,7 @@ impl Counters {
         self.values.push(value);
     }
 
-    /// Makes room for so many symbols more, of which `most` are ever kept.
+    /// Makes room for `more` symbols; no more than `most` are ever kept.
     pub(super) fn reserve(&mut self, more: usize, most: usize) {
         grow(&mut self.values, more, most);
     }

@@ -122,7 +122,7 @@ impl PeriodicMeter {
         self.read(self.symbols.fenced());
     }
 
-    /// Makes room for the symbols of a text of so many bytes.
+    /// Makes room for the symbols of a text that has `bytes` bytes.
     fn reserve(&mut self, bytes: usize) {
         let (want, more) = (&self.look.want, bytes + MOST);
         self.runs.reserve(want, more);

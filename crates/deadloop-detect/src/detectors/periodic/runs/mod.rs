@@ -137,7 +137,7 @@ impl Runs {
         want.most_kept().saturating_sub(self.kept.len())
     }
 
-    /// Makes room for so many symbols more.
+    /// Makes room for `more` symbols.
     pub(super) fn reserve(&mut self, want: &Want, more: usize) {
         grow(&mut self.kept, more, want.most_kept());
     }
@@ -362,14 +362,15 @@ impl Runs {
         }
         let matches = self.matches(lag as usize);
         let missing = u64::from(want.matches[index]).saturating_sub(matches);
-        if covered > 0 && missing >= u64::from(lag) - covered {
-            // What covers shorter lags grows as fast as this one.
+        // What covers shorter lags grows as fast as this one.
+        let will_be_covered = covered > 0 && missing >= u64::from(lag) - covered;
+        if will_be_covered || matches < from {
             self.idle[index] = self.seen + from.saturating_sub(matches);
-            return u64::MAX;
-        }
-        if matches < from {
-            self.idle[index] = self.seen + (from - matches);
-            return self.idle[index];
+            return if will_be_covered {
+                u64::MAX
+            } else {
+                self.idle[index]
+            };
         }
         let whole = matches >= u64::from(lag);
         if whole && !is_primitive(&self.kept[self.read - lag as usize..self.read]) {
@@ -415,7 +416,7 @@ impl Runs {
     }
 }
 
-/// Makes room for so many more: by doubling, as ever, but for no more than `most`, which is all that is ever kept.
+/// Makes room for `more` symbols. A vector doubles as it grows, but never to more than `most`: that many are ever kept.
 pub(super) fn grow<T>(kept: &mut Vec<T>, more: usize, most: usize) {
     let full = kept.capacity() - kept.len() < more;
     if full && 2 * kept.capacity() > most {
