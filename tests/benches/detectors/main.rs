@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
 
     let (default, recommended) = (setting("periodic")?, Settings::default().guard().clone());
-    let counters = recommended.part(|member| member.params.text("on") == "sentences");
+    let sentences = recommended.part(|member| member.params.text("on") == "sentences");
     let listed = Ignore::new(&[r"^\s*\|", r"^\s*\}$"])?;
     let listed = default.clone().ignoring(&listed)?;
     let [deflate, whole, periodic, guard, counting, leaving] = turns([
@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         &mut || deflated(&texts.iter().collect::<Vec<_>>()),
         &mut || push(&default, &texts),
         &mut || push(&recommended, &texts),
-        &mut || push(&counters, &texts),
+        &mut || push(&sentences, &texts),
         &mut || push(&listed, &texts),
     ]);
     let (one, all) = (least(&deflate), least(&whole));
@@ -70,7 +70,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     held &= at_most(2.0, "times flate2, in one stream", times(&periodic, &whole));
     println!("the recommended guard: {:.3} s", least(&guard));
     held &= at_most(2.5, "times periodic", times(&guard, &periodic));
-    println!("its member of counters: {:.3} s", least(&counting));
+    println!("its member of sentences: {:.3} s", least(&counting));
     held &= at_most(2.0, "times periodic", times(&counting, &periodic));
     println!(
         "periodic with two patterns to ignore: {:.3} s",
