@@ -39,7 +39,7 @@ mod spent;
 mod structures;
 mod subject;
 
-pub use arrivals::{text_of, tokens_at};
+pub use arrivals::{EventTokens, text_of};
 pub use block::{Axis, Block, BlockIds};
 pub use deadloop_corpus as corpus;
 pub use deadloop_detect as detect;

@@ -14,7 +14,8 @@ use crate::replay::Replayed;
 pub fn doubted(
     done: &Replayed,
     evidence: &Evidence<'_>,
-    (in_use, options): (usize, &ChooseOptions),
+    in_use: usize,
+    options: &ChooseOptions,
     host: &dyn Host,
 ) -> RunResult<Vec<bool>> {
     let unchosen = options.ready.iter().map(|ready| ready.cell);

@@ -106,11 +106,7 @@ pub enum State {
 impl Folder {
     /// Makes the folder if it is missing, and proves that files can be written there and that none would
     /// overwrite an input.
-    pub fn prepare(
-        (path, force): (&Path, bool),
-        read: &[&Path],
-        host: &dyn Host,
-    ) -> RunResult<Self> {
+    pub fn prepare(path: &Path, force: bool, read: &[&Path], host: &dyn Host) -> RunResult<Self> {
         let refuse = |what: &str, e: std::io::Error| {
             Code::Usage.error(format!("`out` {}: {what}: {e}", path.display()))
         };

@@ -41,7 +41,7 @@
 //! let request = Request::of("recordings".as_ref(), "replayed".as_ref(), &host);
 //! if let Done::Ran(done) = replay(&request, &plan, &settings)? {
 //!     let evidence = done.evidence(&plan)?;
-//!     done.score(&evidence, Some(cell), &[cell], (&[], true))?;
+//!     done.score(&evidence, Some(cell), &[cell], &[], true)?;
 //!     done.finish(Ok(()), |folder, _| Ok(println!("{}", folder.display())))?;
 //! }
 //! # Ok::<(), deadloop_run::Failure>(())

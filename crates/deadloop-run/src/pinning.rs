@@ -111,13 +111,14 @@ pub fn read(files: &[PathBuf]) -> RunResult<Vec<PinnedCase>> {
     Ok(all)
 }
 
-/// Every expectation of every case. `general`: the settings of those that name none, and what they are called.
+/// Every expectation of every case. `general`: the settings of those that name none, called `name`.
 ///
 /// # Errors
 /// A transcript is not there, or as [`say`].
 pub fn check<'a>(
     cases: &'a [PinnedCase],
-    (name, general): (&str, &Settings),
+    name: &str,
+    general: &Settings,
     corpus: Option<&Path>,
     host: &dyn Host,
 ) -> RunResult<Vec<Checked<'a>>> {

@@ -231,7 +231,8 @@ impl Replayed {
         evidence: &impl AnyEvidence,
         current: Option<usize>,
         reported: &[usize],
-        (by, csv): (&[String], bool),
+        by: &[String],
+        csv: bool,
     ) -> RunResult<Scored> {
         let floors = self.floors(evidence, current);
         let scoring = self.scoring(evidence, &floors, reported, csv);

@@ -106,7 +106,7 @@ impl<'a> Request<'a> {
     pub fn folder(&self) -> RunResult<Folder> {
         let read = std::iter::once(self.corpus).chain(self.read.iter().copied());
         let read: Vec<&Path> = read.collect();
-        Folder::prepare((self.out, self.force), &read, self.host)
+        Folder::prepare(self.out, self.force, &read, self.host)
     }
 
     /// Which transcripts are meant.

@@ -2,6 +2,7 @@
 //! nothing writes or reads Parquet, and whoever asks is told how to get it.
 
 use std::fs::File;
+use std::ops::Range;
 
 use crate::rows::{Lost, ParquetError, RowColumn, RowOfValues};
 use crate::table::{Schema, Table};
@@ -35,7 +36,7 @@ pub fn parquet_shape(_: File) -> Result<(Vec<String>, usize), ParquetError> {
 ///
 /// # Errors
 /// Always.
-pub fn read_parquet(_: File, _: &[&str], _: (usize, usize)) -> Result<Table, ParquetError> {
+pub fn read_parquet(_: File, _: &[&str], _: Range<usize>) -> Result<Table, ParquetError> {
     Err(ParquetError::Missing)
 }
 

@@ -138,8 +138,8 @@ impl Table {
     }
 
     /// Adds a column; all have as many cells.
-    pub fn widen(&mut self, (name, of): &(String, Type), cells: Vec<TableCell>) {
-        let mut column = Self::new(&vec![(name.clone(), *of)]);
+    pub fn widen(&mut self, name: &str, of: Type, cells: Vec<TableCell>) {
+        let mut column = Self::new(&vec![(name.to_owned(), of)]);
         cells.into_iter().for_each(|cell| column.push(vec![cell]));
         self.rows = column.rows;
         self.columns.extend(column.columns);

@@ -41,6 +41,20 @@ pub(crate) const LEVELS: &[Word] = &[
     ("sure", "0.95"),
 ];
 
+/// The words of `Fails`.
+pub(crate) const FAILS: &[Word] = &[
+    ("regressed", "Significantly worse, by more than noise"),
+    ("inconclusive", "These transcripts cannot tell"),
+    ("equivalent", "The same, but for noise"),
+    ("improved", "Significantly better"),
+    (
+        "inferior",
+        "The false-alarm rate may be worse by more than the margin",
+    ),
+    ("flips", "Any verdict that changed"),
+    ("never", "Nothing: report only"),
+];
+
 /// Reads one of these words as that of the library.
 pub(crate) fn word<T>(words: &'static [Word]) -> impl TypedValueParser<Value = T>
 where
@@ -56,7 +70,7 @@ where
 #[cfg(test)]
 mod tests {
     use deadloop_detect::{Per, Unit};
-    use deadloop_score::{Assurance, At, Transient};
+    use deadloop_score::{Assurance, At, Fails, Transient};
 
     use super::*;
 
@@ -76,6 +90,7 @@ mod tests {
         assert_eq!(all_read::<Per>(PER), Per::ALL.len());
         assert_eq!(all_read::<At>(AT), 2);
         assert_eq!(all_read::<Transient>(TRANSIENT), 3);
+        assert_eq!(all_read::<Fails>(FAILS), FAILS.len());
         assert_eq!(all_read::<Assurance>(LEVELS), Assurance::ALL.len());
     }
 }

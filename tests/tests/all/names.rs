@@ -43,6 +43,38 @@ fn no_public_type_name_stands_for_two_things() {
     assert!(names.is_empty(), "{names:#?}");
 }
 
+/// A tuple as a parameter hides an argument from the lint that counts them, and names neither of its parts where it is called.
+#[test]
+fn no_public_function_takes_a_tuple() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(crates).expect("the crates") {
+        sources(&entry.expect("a crate").path().join("src"), &mut files);
+    }
+    // A parameter's name or pattern, then a type that begins with a tuple of two or more.
+    let function = Regex::new(r"(?m)^\s*pub (?:const |async )?fn \w+(?:<[^(]*>)?\(([^{;]*)")
+        .expect("a pattern");
+    let tuple = Regex::new(r"[\w)]: (?:&(?:'\w+ )?(?:mut )?)?\([^()]+,").expect("a pattern");
+    assert!(tuple.is_match("(a, b): (&A, bool), c: C"));
+    assert!(tuple.is_match("at: (f64, f64)"));
+    assert!(!tuple.is_match("a: &A, of: impl Fn(&A, usize) -> (A, B)"));
+    let mut seen = 0;
+    for file in &files {
+        let text = std::fs::read_to_string(file).expect("a source");
+        for found in function.captures_iter(&text) {
+            seen += 1;
+            let parameters = found[1].split(") ->").next().unwrap_or_default();
+            assert!(
+                !tuple.is_match(parameters),
+                "{}: {}",
+                file.display(),
+                &found[0]
+            );
+        }
+    }
+    assert!(seen > 1_000, "{seen} functions: where are the others?");
+}
+
 /// The words of what is true of a transcript, and of whoever knows it.
 const TRUTH: [&str; 12] = [
     "gold", "golds", "label", "labels", "truth", "truths", "judge", "judged", "verdict",

@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use deadloop_detect::{Channel, Chars, Cursor, Event as Arriving, Seen};
 
-use super::{Arrivals, Arrived, Other};
+use super::{Arrivals, Arrived, EventTokens, Other};
 use crate::record::Moment;
 use crate::spent::Spent;
 
@@ -101,7 +101,7 @@ impl<'a> Arrivals<'a> {
         adding: &mut Adding,
         (number, event): (u64, &RecordedEvent),
         (channel, text): (Channel, Cow<'a, str>),
-        tokens: Option<(u64, u64)>,
+        tokens: Option<EventTokens>,
     ) {
         if text.is_empty() {
             return;
@@ -170,14 +170,16 @@ impl Adding {
         }
     }
 
-    /// Takes the tokens of an event that the model made: those before it, and its own. A tool's result has
+    /// Takes the tokens of an event that the model made. A tool's result has
     /// none and hides none. Where turns are what is counted: those of the turns up to its own.
-    fn count(&mut self, event: &RecordedEvent) -> Option<(u64, u64)> {
+    fn count(&mut self, event: &RecordedEvent) -> Option<EventTokens> {
         if let Some(spent) = self.spent {
-            return spent.through().map(|tokens| (tokens, 0));
+            let before = spent.through()?;
+            return Some(EventTokens { before, own: 0 });
         }
         let counted = self.tokens.zip(event.tokens);
-        self.tokens = counted.map(|(sum, n)| sum.saturating_add(n));
+        let counted = counted.map(|(before, own)| EventTokens { before, own });
+        self.tokens = counted.map(EventTokens::through);
         counted
     }
 }

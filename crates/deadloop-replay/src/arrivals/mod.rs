@@ -38,8 +38,7 @@ struct Arrived {
     /// Where the uninterrupted stretch of this channel that it belongs to begins.
     stretch: Chars,
     t_ms: Option<f64>,
-    /// The tokens before it, and its own.
-    tokens: Option<(u64, u64)>,
+    tokens: Option<EventTokens>,
 }
 
 /// One event that is no text of the model: a call, a result, a turn.
@@ -83,9 +82,7 @@ impl<'a> Arrivals<'a> {
             },
             seen: arrived.seen.minus(channel, missing.0),
             t_ms: arrived.t_ms,
-            tokens: arrived
-                .tokens
-                .map(|counted| tokens_at(counted, (read, chars))),
+            tokens: arrived.tokens.map(|counted| counted.at(read, chars)),
         }
     }
 
@@ -172,12 +169,29 @@ impl Lane<'_> {
     }
 }
 
-/// The tokens at a position inside an event: `before` it, and its `own` by share, for `read` of its `of`
-/// chars; to the nearest. A recording counts tokens by event, and one event may be a whole answer.
-pub fn tokens_at((before, own): (u64, u64), (read, of): (u64, u64)) -> u64 {
-    let [own, read, of] = [own, read, of].map(u128::from);
-    let share = (own * read + of / 2) / of.max(1);
-    before.saturating_add(u64::try_from(share).unwrap_or(u64::MAX))
+/// The tokens around one event. A recording counts tokens by event, and one event may be a whole answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventTokens {
+    /// Those of the events before it.
+    pub before: u64,
+    /// Its own.
+    pub own: u64,
+}
+
+impl EventTokens {
+    /// The tokens at a position inside the event: those before it, and its own by share, for `read` of its `of` chars;
+    /// to the nearest.
+    pub fn at(self, read: u64, of: u64) -> u64 {
+        let [own, read, of] = [self.own, read, of].map(u128::from);
+        let share = (own * read + of / 2) / of.max(1);
+        self.before
+            .saturating_add(u64::try_from(share).unwrap_or(u64::MAX))
+    }
+
+    /// The tokens up to its end.
+    pub fn through(self) -> u64 {
+        self.before.saturating_add(self.own)
+    }
 }
 
 /// The channel and the text of an event that carries some.
@@ -247,8 +261,15 @@ mod tests {
         let arrivals = Arrivals::of(&t, None);
         let tokens = |at| arrivals.moment(Channel::Answer, Chars(at)).tokens;
         assert_eq!([1, 500, 1000].map(tokens), [1, 151, 301].map(Some));
-        assert_eq!(tokens_at((u64::MAX, u64::MAX), (3, 3)), u64::MAX);
-        assert_eq!(tokens_at((5, 7), (0, 0)), 5);
+        assert_eq!(
+            EventTokens {
+                before: u64::MAX,
+                own: u64::MAX
+            }
+            .at(3, 3),
+            u64::MAX
+        );
+        assert_eq!(EventTokens { before: 5, own: 7 }.at(0, 0), 5);
     }
 
     #[test]

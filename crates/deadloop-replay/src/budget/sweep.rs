@@ -217,7 +217,8 @@ type Judged = (bool, Vec<usize>);
 pub fn sweep(
     field: &Field,
     stage: &Stage,
-    (sources, count): (&[u32], usize),
+    sources: &[u32],
+    count: usize,
     within: impl Fn(&[usize]) -> bool + Sync,
     cancel: &AtomicBool,
 ) -> Result<Swept, Interrupted> {

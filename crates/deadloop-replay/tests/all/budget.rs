@@ -457,14 +457,7 @@ fn a_sweep_adds_up_what_each_setting_makes_of_each_run() {
     let within = |killed: &[usize]| killed.len() * 4 <= 60;
     let mut plays = 0;
     for stage in Stage::of(&budgets) {
-        let swept = sweep(
-            &field,
-            &stage,
-            (&sources, 3),
-            within,
-            &AtomicBool::new(false),
-        )
-        .unwrap();
+        let swept = sweep(&field, &stage, &sources, 3, within, &AtomicBool::new(false)).unwrap();
         let free = field.free(&stage.never);
         let all: Vec<Vec<Played>> = stage.plays.iter().map(|b| field.played(b)).collect();
         let dead = |played: &[Played]| -> Vec<usize> {

@@ -69,13 +69,19 @@ pub(super) fn stages(
             });
             names[at].push(preset.name.as_str());
         }
-        let sources = (found.sources.as_slice(), found.names.len());
         let runs = &found.evidence;
         let within = |killed: &[usize]| {
             options.within(runs.once_of(killed.iter().copied()), runs.once()) >= 0.5
         };
         let _heeded = host.begin(None);
-        let swept = sweep(&found.field, &stage, sources, within, host.cancel());
+        let swept = sweep(
+            &found.field,
+            &stage,
+            &found.sources,
+            found.names.len(),
+            within,
+            host.cancel(),
+        );
         let swept =
             swept.map_err(|_| Code::Interrupted.error("interrupted while settings were played"))?;
         Ok(Arc::new(SweptStage {

@@ -28,7 +28,7 @@ impl Two {
     ///
     /// # Errors
     /// A file or a corpus cannot be read, or its labels are bad, or the host stopped it.
-    pub fn read((a, b): (&Path, &Path), corpus: Option<&Path>, host: &dyn Host) -> RunResult<Self> {
+    pub fn read(a: &Path, b: &Path, corpus: Option<&Path>, host: &dyn Host) -> RunResult<Self> {
         let (first, second) = (Labelled::read(a, host)?, Labelled::read(b, host)?);
         let mut lengths = first.lengths;
         lengths.extend(second.lengths);

@@ -170,7 +170,7 @@ mod tests {
             rows[1].note,
             "confidence 0; loop at 50 by review:ann, clean by review:bob"
         );
-        let mut review = Session::new(rows, "eve", (None, false));
+        let mut review = Session::new(rows, "eve", None, false);
         assert_eq!(
             review.current(),
             Some("differ"),

@@ -68,7 +68,8 @@ impl Session {
     pub fn new(
         rows: Vec<LabelRow>,
         reviewer: &str,
-        (only, again): (Option<&BTreeSet<String>>, bool),
+        only: Option<&BTreeSet<String>>,
+        again: bool,
     ) -> Self {
         let mut by_id: BTreeMap<String, Vec<LabelRow>> = BTreeMap::new();
         let mut order = Vec::new();
@@ -278,7 +279,7 @@ mod tests {
             span("half", Class::Loop, 500, 0.7),
             span("half", Class::Transient, 100, 0.99),
         ];
-        Session::new(rows, "ann", (None, false))
+        Session::new(rows, "ann", None, false)
     }
 
     fn of<'r>(rows: &'r [LabelRow], id: &str) -> Vec<&'r LabelRow> {
@@ -353,15 +354,15 @@ mod tests {
     fn what_was_answered_is_not_asked_again() {
         let mut first = session();
         first.press(Key::Answer(Class::Clean));
-        let second = Session::new(first.rows(), "bob", (None, false));
+        let second = Session::new(first.rows(), "bob", None, false);
         let left: Vec<&str> = second.next(9).collect();
         assert_eq!(left, ["half", "sure"]);
         let only = BTreeSet::from(["sure".to_owned()]);
         assert_eq!(
-            Session::new(first.rows(), "bob", (Some(&only), false)).current(),
+            Session::new(first.rows(), "bob", Some(&only), false).current(),
             Some("sure")
         );
-        let again = Session::new(first.rows(), "bob", (None, true));
+        let again = Session::new(first.rows(), "bob", None, true);
         assert_eq!(again.next(9).count(), 3);
     }
 

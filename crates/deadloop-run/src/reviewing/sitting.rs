@@ -94,7 +94,7 @@ pub struct Sitting<'a> {
 impl<'a> Sitting<'a> {
     /// Begins with the most uncertain transcript that is meant.
     pub fn open(task: &'a Review<'a>, rows: Vec<LabelRow>) -> RunResult<Self> {
-        let session = Session::new(rows, task.reviewer, (Some(&task.only), task.again));
+        let session = Session::new(rows, task.reviewer, Some(&task.only), task.again);
         let mut sitting = Self {
             task,
             session,

@@ -50,7 +50,8 @@ impl WatchParts {
         self,
         model: Option<String>,
         from: Option<StreamFormat>,
-        (strict, shared): (bool, &'a Shared),
+        strict: bool,
+        shared: &'a Shared,
     ) -> Watching<'a> {
         let (guards, think, settings) = (self.guards, self.think, self.settings);
         let task = self.task;

@@ -1,7 +1,7 @@
 //! The verdict on NEW, and the gates that it has to pass. A gate that could not be evaluated is not
 //! passed.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::flips::{Change, Flip};
 use super::rows::Row;
@@ -68,7 +68,7 @@ pub(crate) struct Inferior {
 }
 
 /// What does not pass.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Fails {
     /// The verdict `regressed`.
@@ -84,6 +84,8 @@ pub enum Fails {
     Inferior,
     /// Any transcript whose verdict changed.
     Flips,
+    /// Nothing: the comparison only reports.
+    Never,
 }
 
 impl Fails {

@@ -191,7 +191,8 @@ pub enum SideError {
 impl Side {
     /// The side of one setting that was just replayed.
     pub fn of(
-        (source, name): (&str, &str),
+        source: &str,
+        name: &str,
         evidence: &Evidence<'_>,
         cell: usize,
         about: &About,

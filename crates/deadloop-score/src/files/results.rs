@@ -37,7 +37,7 @@ impl Results {
     /// # Errors
     /// `manifest.json` or `scores.parquet` is not there, or some file cannot be read.
     pub fn read(dir: &Path) -> Result<Self, FileError> {
-        let outcomes = read_parquet(&dir.join(OUTCOMES), &[], (0, usize::MAX))?;
+        let outcomes = read_parquet(&dir.join(OUTCOMES), &[], 0..usize::MAX)?;
         let others = Self::but_outcomes(dir)?;
         Ok(Self { outcomes, ..others })
     }
@@ -51,7 +51,7 @@ impl Results {
         Ok(Self {
             manifest: Manifest::read(dir)?,
             scores: ScoresFile::open(dir)?,
-            scores_by: read_parquet(&scores_by, &[], (0, usize::MAX))?,
+            scores_by: read_parquet(&scores_by, &[], 0..usize::MAX)?,
             outcomes: None,
             pareto: read_csv(dir, "pareto")?,
             intervals: read_csv(dir, "intervals")?,
@@ -77,7 +77,7 @@ pub fn each_outcomes<E: From<FileError>>(
     let path = dir.join(OUTCOMES);
     let rows = parquet_shape(&path)?.map_or(0, |(_, rows)| rows);
     for first in (0..rows).step_by(PART) {
-        let part = read_parquet(&path, &[], (first, PART.min(rows - first)))?;
+        let part = read_parquet(&path, &[], first..rows.min(first + PART))?;
         let gone = || FileError::at(&path, "it vanished while it was read");
         visit(part.ok_or_else(gone)?)?;
     }
@@ -129,8 +129,8 @@ impl ScoresFile {
     pub fn each(&self, columns: &[&str], mut visit: impl FnMut(Table)) -> Result<(), FileError> {
         for first in (0..self.rows).step_by(Self::PART) {
             // Behind them are those in other units.
-            let rows = Self::PART.min(self.rows - first);
-            let part = read_parquet(&self.path, columns, (first, rows))?;
+            let rows = first..self.rows.min(first + Self::PART);
+            let part = read_parquet(&self.path, columns, rows)?;
             let gone = || FileError::at(&self.path, "it vanished while it was read");
             visit(part.ok_or_else(gone)?);
         }

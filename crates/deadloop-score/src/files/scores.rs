@@ -201,12 +201,12 @@ impl BlockParams {
             }
         }
         let mut tables: Vec<(Option<usize>, Table)> = Vec::new();
-        for ((axis, cells), column) in decided.into_iter().zip(&columns.schema) {
+        for ((axis, cells), (name, of)) in decided.into_iter().zip(&columns.schema) {
             match tables.last_mut() {
-                Some((None, table)) if axis.is_none() => table.widen(column, cells),
+                Some((None, table)) if axis.is_none() => table.widen(name, *of, cells),
                 _ => {
                     let mut table = Table::new(&Schema::new());
-                    table.widen(column, cells);
+                    table.widen(name, *of, cells);
                     tables.push((axis, table));
                 }
             }

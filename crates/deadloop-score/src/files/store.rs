@@ -3,6 +3,7 @@
 use std::borrow::Borrow;
 use std::fs::File;
 use std::io::{self, BufRead, BufWriter, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use deadloop_replay::corpus::{Beside, WriteError, if_named, open_file, read_text, unpack_zstd};
@@ -280,7 +281,7 @@ pub(crate) fn write_table<R: Borrow<T>, T>(
 
 /// The table `<name>.parquet`, or else `<name>.csv`; `None` where there is neither.
 pub(crate) fn read_table(dir: &Path, name: &str) -> Result<Option<Table>, FileError> {
-    match read_parquet(&dir.join(format!("{name}.parquet")), &[], (0, usize::MAX))? {
+    match read_parquet(&dir.join(format!("{name}.parquet")), &[], 0..usize::MAX)? {
         Some(table) => Ok(Some(table)),
         None => read_csv(dir, name),
     }
@@ -292,12 +293,12 @@ pub(crate) fn parquet_shape(path: &Path) -> Result<Option<(Vec<String>, usize)>,
     shape.transpose().map_err(|e| FileError::at(path, e))
 }
 
-/// Reads some rows (first, count) of those of the named columns that a Parquet file has, or with
+/// Reads some rows of those of the named columns that a Parquet file has, or with
 /// none named of all; `None` where there is no such file.
 pub(crate) fn read_parquet(
     path: &Path,
     columns: &[&str],
-    rows: (usize, usize),
+    rows: Range<usize>,
 ) -> Result<Option<Table>, FileError> {
     let file = parquet_file(path)?;
     let read = file.map(|file| deadloop_tables::read_parquet(file, columns, rows));

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use deadloop_replay::{Decided, Plan, Record, Region};
+use deadloop_replay::{Plan, Record, Region};
 
 use crate::judge::{JudgeOptions, ReadChannels};
 use crate::tally::Tally;
@@ -52,7 +52,8 @@ impl Boxes {
         &mut self,
         key: &BoxKey,
         plan: &Plan,
-        (case, record): (&Case, &Record),
+        case: &Case,
+        record: &Record,
         options: &JudgeOptions,
     ) {
         for (block, decided) in record.blocks.iter().enumerate() {
@@ -61,7 +62,12 @@ impl Boxes {
             };
             let guard = of.guard(case.work());
             let watch = ReadChannels::of(|channel| guard.watches(channel));
-            self.add_trial(key, block, (case, decided, watch), options);
+            let trial = Trial {
+                case,
+                decided,
+                watch,
+            };
+            self.add_trial(key, block, trial, options);
         }
     }
 
@@ -70,14 +76,9 @@ impl Boxes {
         &mut self,
         key: &BoxKey,
         block: usize,
-        (case, decided, watch): (&Case, &Decided, ReadChannels),
+        trial: Trial<'_>,
         options: &JudgeOptions,
     ) {
-        let trial = Trial {
-            case,
-            decided,
-            watch,
-        };
         let (base, boxes) = changes(trial, options);
         let mut put = |region, latency, tally, hits| {
             let key = key.clone();

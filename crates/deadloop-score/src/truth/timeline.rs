@@ -2,7 +2,7 @@
 
 use deadloop_replay::corpus::{Body, RecordedEvent, stream};
 use deadloop_replay::detect::{Channel, Chars, Event as Arriving, Unit};
-use deadloop_replay::{Seen, Spent, text_of, tokens_at};
+use deadloop_replay::{EventTokens, Seen, Spent, text_of};
 use serde::{Deserialize, Serialize};
 
 use crate::truth::{Bytes, Stretches};
@@ -199,6 +199,12 @@ fn spent_before(
     None
 }
 
+/// The tokens around an event that the model made, where it and all before it have some.
+fn around(before: Option<u64>, event: &RecordedEvent) -> Option<EventTokens> {
+    let (before, own) = before.zip(event.tokens)?;
+    Some(EventTokens { before, own })
+}
+
 fn clock_of_events(events: &[RecordedEvent], channel: Channel, at: u64) -> Clock {
     let mut own = 0;
     let mut tokens = Some(0);
@@ -211,18 +217,17 @@ fn clock_of_events(events: &[RecordedEvent], channel: Channel, at: u64) -> Clock
                 let t_ms = event.t_ms;
                 return Clock { t_ms, tokens };
             }
-            let counted = tokens.zip(event.tokens);
+            let counted = around(tokens, event);
             return Clock {
                 t_ms: event.t_ms,
-                tokens: counted.map(|counted| tokens_at(counted, (at - own, n))),
+                tokens: counted.map(|counted| counted.at(at - own, n)),
             };
         }
         if c == channel {
             own += n;
         }
         if made {
-            let counted = tokens.zip(event.tokens);
-            tokens = counted.map(|(sum, n): (u64, u64)| sum.saturating_add(n));
+            tokens = around(tokens, event).map(EventTokens::through);
         }
     }
     Clock::default()

@@ -111,7 +111,7 @@ proptest! {
         for machine in (0..machines).rev() {
             let mut own = Boxes::default();
             for (i, t) in trials.iter().enumerate().filter(|(i, _)| i % machines == machine) {
-                own.add_trial(&key(i), 3, (t.case, t.decided, t.watch), &options);
+                own.add_trial(&key(i), 3, *t, &options);
             }
             own.sums().for_each(|(place, sum)| all.put(place.clone(), *sum));
         }

@@ -1,6 +1,7 @@
 //! Tables as Parquet, by polars. A build without the feature `parquet` has `no_parquet.rs` in its place.
 
 use std::fs::File;
+use std::ops::Range;
 use std::sync::Arc;
 
 use polars::error::PolarsError;
@@ -73,15 +74,15 @@ pub fn parquet_shape(file: File) -> Result<(Vec<String>, usize), ParquetError> {
     })
 }
 
-/// Reads some rows (first, count) of those of the named columns that a Parquet file has, or with
-/// none named of all.
+/// Reads some rows of those of the named columns that a Parquet file has, or with none named of all. Rows past the end
+/// are not there.
 ///
 /// # Errors
 /// It is no whole Parquet file, or a column has another type than [`Type`] knows.
 pub fn read_parquet(
     file: File,
     columns: &[&str],
-    rows: (usize, usize),
+    rows: Range<usize>,
 ) -> Result<Table, ParquetError> {
     let read = || {
         let mut reader = ParquetReader::new(file);
@@ -92,7 +93,7 @@ pub fn read_parquet(
         let frame = reader
             .read_parallel(ParallelStrategy::None)
             .with_columns(named)
-            .with_slice(Some(rows))
+            .with_slice(Some((rows.start, rows.len())))
             .finish()?;
         let rows = frame.height();
         // One column after the other is dropped, so that the table is never there twice.
@@ -188,7 +189,7 @@ mod tests {
         let open = || written();
         let (names, rows) = parquet_shape(open()).unwrap();
         assert_eq!((names.join(" "), rows), ("name n x".to_owned(), 12));
-        let part = read_parquet(open(), &["x", "n", "absent"], (5, 4)).unwrap();
+        let part = read_parquet(open(), &["x", "n", "absent"], 5..9).unwrap();
         assert_eq!((part.names().count(), part.rows()), (2, 4));
         let read: Vec<_> = (0..4)
             .map(|row| (part.int("n", row), part.number("x", row)))
@@ -201,7 +202,7 @@ mod tests {
             (Some(20), None),
         ];
         assert_eq!(read, expected);
-        let all = read_parquet(open(), &[], (0, usize::MAX)).unwrap();
+        let all = read_parquet(open(), &[], 0..usize::MAX).unwrap();
         assert_eq!(
             (all.text("name", 4), all.text("name", 5)),
             (None, Some("a"))
@@ -254,7 +255,7 @@ mod tests {
         file.seek(SeekFrom::Start(0)).unwrap();
         let open = || file.try_clone().unwrap();
         assert!(parquet_shape(open()).is_err());
-        assert!(read_parquet(open(), &[], (0, 1)).is_err());
+        assert!(read_parquet(open(), &[], 0..1).is_err());
         assert!(ParquetRows::open(open()).is_err());
     }
 }

@@ -1,11 +1,12 @@
 //! `deadloop bless`: makes a result the baseline, after showing what that changes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use deadloop_corpus::{if_named, prove_writable, read_text};
+use deadloop_run::result_files;
 use deadloop_score::{CompareOptions, Side, compare, write_text};
 use serde_json::json;
 
@@ -14,23 +15,19 @@ use crate::comparing::{Compared, words};
 use crate::exit::{Code, Outcome};
 use crate::show;
 
-pub(crate) const HELP: &str = "Example:\n  deadloop replay datasets/starter --split dev --presets --csv --out fresh\n  deadloop bless fresh reports/baseline\n\nThe baseline keeps the tables (CSV, cases.jsonl, settings.toml), which have the same bytes whenever the same run is repeated. It keeps no manifest and no report. Without --yes the command asks first. If it cannot ask, it changes nothing and ends with exit code 2.";
+pub(crate) const HELP: &str = "Example:\n  deadloop replay datasets/starter --split dev --presets --csv --out fresh\n  deadloop bless fresh reports/baseline\n\nThe result may be of replay, tune, repair or budget. The baseline keeps the tables (CSV, cases.jsonl, settings.toml), which have the same bytes whenever the same run is repeated. It keeps no manifest and no report. Of repair it keeps a row for each stream and variant: search few variants (--grid), where it is to be committed. Without --yes the command asks first. If it cannot ask, it changes nothing and ends with exit code 2.";
 
-/// The tables of a result that a baseline keeps. They are text, and the same run writes the same bytes.
-const TABLES: [&str; 8] = [
-    "cases.jsonl",
-    "choice.csv",
-    "intervals.csv",
-    "outcomes.csv",
-    "pareto.csv",
-    "scores.csv",
-    "scores_by.csv",
-    "settings.toml",
-];
+/// One of these and `cases.jsonl` are what [`Side::read`] needs: of guards, repairers, budgets.
+const SIDES: [&str; 3] = ["outcomes.csv", "repairs.csv", "budget_runs.csv"];
+
+/// Whether a baseline keeps a file of a result: what is text, and has the same bytes whenever the same run is repeated.
+fn is_kept(file: &str) -> bool {
+    file.ends_with(".csv") || ["cases.jsonl", "settings.toml"].contains(&file)
+}
 
 #[derive(Debug, Args)]
 pub(crate) struct Bless {
-    /// A folder that replay or tune wrote with --csv
+    /// A folder that replay, tune, repair or budget wrote with --csv
     pub(crate) result: PathBuf,
     /// The folder of the baseline; it is made if it does not exist
     pub(crate) baseline: PathBuf,
@@ -45,7 +42,7 @@ pub(crate) struct Bless {
 pub(super) fn run(args: &Bless, global: Global) -> Outcome {
     let new = tables(&args.result)?;
     if !is_result(&new) {
-        let what = "holds no outcomes.csv and cases.jsonl; expected a result of replay --csv";
+        let what = "holds no outcomes.csv, repairs.csv or budget_runs.csv beside cases.jsonl; expected a result of replay, tune, repair or budget with --csv";
         return Err(Code::Usage.error(format!("{}: {what}", args.result.display())));
     }
     let old = tables(&args.baseline)?;
@@ -81,18 +78,18 @@ pub(super) fn run(args: &Bless, global: Global) -> Outcome {
     show::next(&[&format!("deadloop compare {baseline} NEW")], global)
 }
 
-/// Whether these tables are a result of `replay --csv`; a baseline is one too.
+/// Whether these tables are a result that can be compared; a baseline is one too.
 fn is_result(tables: &Tables) -> bool {
-    tables.contains_key("outcomes.csv") && tables.contains_key("cases.jsonl")
+    SIDES.iter().any(|name| tables.contains_key(*name)) && tables.contains_key("cases.jsonl")
 }
 
-type Tables = BTreeMap<&'static str, String>;
+type Tables = BTreeMap<String, String>;
 
 /// The tables of a folder by name; empty if there is no such folder.
 fn tables(dir: &Path) -> Outcome<Tables> {
     let mut found = Tables::new();
-    for name in TABLES {
-        let path = dir.join(name);
+    for name in result_files().into_keys().filter(|name| is_kept(name)) {
+        let path = dir.join(&name);
         let text = if_named(read_text(&path))
             .map_err(|e| Code::Usage.error(format!("{}: {e}", path.display())))?;
         found.extend(text.map(|text| (name, text)));
@@ -102,14 +99,14 @@ fn tables(dir: &Path) -> Outcome<Tables> {
 
 /// How a table changes. Counts are of lines.
 struct Change {
-    file: &'static str,
+    file: String,
     lines: usize,
     added: usize,
     removed: usize,
 }
 
 fn changes(old: &Tables, new: &Tables) -> Vec<Change> {
-    let change = |file: &&'static str| {
+    let change = |file: &String| {
         let (old, new) = (old.get(file), new.get(file));
         let lines = |text: Option<&String>| {
             let mut lines: BTreeMap<String, i64> = BTreeMap::new();
@@ -127,13 +124,14 @@ fn changes(old: &Tables, new: &Tables) -> Vec<Change> {
             usize::try_from(n).unwrap_or(0)
         };
         (old != new).then(|| Change {
-            file,
+            file: file.clone(),
             lines: new.map_or(0, |text| text.lines().count()),
             added: count(1),
             removed: count(-1),
         })
     };
-    TABLES.iter().filter_map(change).collect()
+    let files: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    files.into_iter().filter_map(change).collect()
 }
 
 /// How the files change, and what that means for the current setting, as text for the terminal.
@@ -146,7 +144,7 @@ fn told(args: &Bless, old: &Tables, changes: &[Change]) -> String {
     }
     let row = |c: &Change| {
         [
-            c.file.to_owned(),
+            c.file.clone(),
             c.lines.to_string(),
             format!("+{}", c.added),
             format!("-{}", c.removed),

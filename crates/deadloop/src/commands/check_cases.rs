@@ -40,7 +40,8 @@ pub(super) fn run(args: &CheckCases, global: Global) -> Outcome {
     let cases = read(&args.files)?;
     let checked = check(
         &cases,
-        (&name, &general),
+        &name,
+        &general,
         args.corpus.as_deref(),
         &Terminal::silent(),
     )?;

@@ -69,7 +69,7 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
     };
     let (cases, records) = done.unpacked(&plan);
     let evidence = Evidence::new(&plan, &cases, &records)?;
-    let scored = done.score(&evidence, None, &[], (&args.output.by, args.output.csv))?;
+    let scored = done.score(&evidence, None, &[], &args.output.by, args.output.csv)?;
     tell_no_csv(args.output.csv, &scored, global);
     done.run.manifest.models_left_out = scored.left_out;
     let marked = Marked {

@@ -165,7 +165,7 @@ fn start(args: &Watch, global: Global, parts: WatchParts, shared: &Arc<Shared>, 
     let model = args.model.clone();
     std::thread::spawn(move || {
         let watch = || {
-            let watching = parts.watching(model, from, (strict, &shared));
+            let watching = parts.watching(model, from, strict, &shared);
             let told = |news: News<'_>| {
                 if !global.quiet {
                     tell(news);

@@ -130,6 +130,11 @@ fn a_budget_is_swept_chosen_and_left_in_files() {
     let alike = deadloop(&["compare", &out, &other]);
     assert_eq!(code(&alike), Some(0), "{}", stderr(&alike));
     assert!(stdout(&alike).contains("equivalent"), "{}", stdout(&alike));
+    let baseline = dir.path().join("baseline").display().to_string();
+    let blessed = deadloop(&["bless", &out, &baseline, "--yes"]);
+    assert_eq!(code(&blessed), Some(0), "{}", stderr(&blessed));
+    let held = deadloop(&["compare", &baseline, &other]);
+    assert_eq!(stdout(&held), stdout(&alike).replace(&out, &baseline));
     // The same request again does nothing.
     assert!(stderr(&deadloop(&args)).contains("already holds these results"));
 }

@@ -196,7 +196,7 @@ fn a_variant_that_changes_intact_streams_is_not_shipped() {
         let out = format!("{out}/{limit}");
         // With some seeds all forms that the bolder variant swallows are left out together: then nothing ships.
         let more = [
-            "--grid", &grid, "--harm", limit, "--seed", "2", "--out", &out,
+            "--grid", &grid, "--harm", limit, "--seed", "2", "--out", &out, "--csv",
         ];
         let run = deadloop(&[&["repair", &faults()][..], &more].concat());
         assert_eq!(code(&run), Some(0), "{}", stderr(&run));
@@ -232,6 +232,7 @@ fn a_variant_that_changes_intact_streams_is_not_shipped() {
         (Some(100), Some(141)),
         "{said}"
     );
+    let said_before = said["gates"].clone();
     let gates: Vec<(&str, bool)> = said["gates"]
         .as_array()
         .into_iter()
@@ -248,6 +249,16 @@ fn a_variant_that_changes_intact_streams_is_not_shipped() {
     assert_eq!(swallowed.count(), 20);
     assert_eq!(compared(&side("0.1"), &["--fail-on", "never"]).0, Some(0));
     assert_eq!(compared(&side("10"), &[]).0, Some(0));
+    // A baseline holds what the folder holds, as text.
+    let baseline = side("baseline");
+    let blessed = deadloop(&["bless", &side("0.1"), &baseline, "--yes"]);
+    assert_eq!(code(&blessed), Some(0), "{}", stderr(&blessed));
+    let (exit, held) = compared(&baseline, &[]);
+    assert_eq!((exit, &held["gates"]), (Some(100), &said_before));
+    let asked = deadloop(&["bless", &side("10"), &baseline]);
+    assert_eq!(code(&asked), Some(2), "{}", stderr(&asked));
+    let told = String::from_utf8_lossy(&asked.stdout);
+    assert!(told.contains("false-repair") && told.contains("repairs.csv"));
     // A variant by its name, on the same folder; and a folder of something else.
     let (exit, said) = compared(&side("10"), &["--base-setting", "filter/none"]);
     assert_eq!(

@@ -8,7 +8,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use deadloop_score::{
     CompareOptions, ComparedSubject, Fails, NotComparable, Resampling, Side, compare, write_text,
 };
@@ -24,6 +24,7 @@ use crate::comparing::{Compared, NoComparison, Pins, junit, markdown, words};
 use crate::exit::{Code, Outcome};
 use crate::show;
 use crate::visible::visible;
+use crate::words::{FAILS, word};
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop compare reports/baseline fresh\n  deadloop compare old.toml new.toml --corpus datasets/starter --out compared --markdown summary.md\n  deadloop compare document ts-3 --corpus datasets/starter --fail-on never\n\nA side that is not a folder is replayed on the corpus; --set changes NEW. The setting of a folder is the choice of tune or the current one of replay, unless --base-setting or --new-setting names another. Two folders of repair, or of budget, are compared alike: what each would run, repairer by repairer or window by window (--model keeps some of them). Recall and fpr are tested by exact McNemar, the other metrics by a paired bootstrap over groups; p is corrected by Holm's method, over the metrics of all models together and over metrics x models. NEW has improved or regressed if the difference is significant and beyond the noise. It is equivalent if the 95 % interval is inside the noise. Otherwise the result is inconclusive.\n\nExit codes: 0 passed, 3 not comparable (other transcripts, texts or labels, an error), 4 nothing selected, 5 a gate could not be evaluated, 100 a gate failed.";
 
@@ -60,12 +61,12 @@ pub(crate) struct GateArgs {
     /// What makes the gate fail: a verdict, a false-alarm rate that is not shown to be non-inferior, any flip
     #[arg(
         long,
-        value_enum,
         value_name = "WHAT",
+        value_parser = word::<Fails>(FAILS),
         value_delimiter = ',',
         default_value = "regressed,inferior"
     )]
-    pub(crate) fail_on: Vec<FailOn>,
+    pub(crate) fail_on: Vec<Fails>,
     /// Pinned cases: the gate fails if any of them flips; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) cases: Vec<PathBuf>,
@@ -100,25 +101,6 @@ pub(crate) struct Write {
     pub(crate) force: bool,
 }
 
-/// What does not pass.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FailOn {
-    /// Significantly worse, by more than noise
-    Regressed,
-    /// These transcripts cannot tell
-    Inconclusive,
-    /// The same, but for noise
-    Equivalent,
-    /// Significantly better
-    Improved,
-    /// The false-alarm rate may be worse by more than the margin
-    Inferior,
-    /// Any verdict that changed
-    Flips,
-    /// Nothing: report only
-    Never,
-}
-
 impl GateArgs {
     fn options(&self, seed: u64) -> Outcome<CompareOptions> {
         if !(self.margin >= 0.0 && self.margin.is_finite()) {
@@ -131,7 +113,7 @@ impl GateArgs {
                 ..Resampling::default()
             },
             margin: self.margin,
-            fail_on: self.fail_on.iter().filter_map(|f| f.fails()).collect(),
+            fail_on: self.fail_on.clone(),
             ..CompareOptions::default()
         };
         for text in &self.noise {
@@ -144,20 +126,6 @@ impl GateArgs {
             *floor = x;
         }
         Ok(options)
-    }
-}
-
-impl FailOn {
-    fn fails(self) -> Option<Fails> {
-        match self {
-            Self::Regressed => Some(Fails::Regressed),
-            Self::Inconclusive => Some(Fails::Inconclusive),
-            Self::Equivalent => Some(Fails::Equivalent),
-            Self::Improved => Some(Fails::Improved),
-            Self::Inferior => Some(Fails::Inferior),
-            Self::Flips => Some(Fails::Flips),
-            Self::Never => None,
-        }
     }
 }
 

@@ -137,7 +137,7 @@ fn replayed(args: &Compare, inputs: [&Input; 2], global: Global) -> Outcome<Vec<
         ..About::of(&plan, &cells, &surveyed.cases, &BTreeMap::new())
     };
     let source = corpus.display().to_string();
-    let side = |(name, cell): &(&str, usize)| Side::of((&source, name), &evidence, *cell, &about);
+    let side = |(name, cell): &(&str, usize)| Side::of(&source, name, &evidence, *cell, &about);
     Ok(named.iter().map(side).collect())
 }
 

@@ -18,7 +18,7 @@ pub(super) fn compare(args: &Label, global: Global, (a, b): (&Path, &Path)) -> O
         first,
         second,
         lengths,
-    } = Two::read((a, b), args.corpus.as_deref(), &Terminal::of(global))?;
+    } = Two::read(a, b, args.corpus.as_deref(), &Terminal::of(global))?;
     let found = agreement(&first, &second, &lengths);
     if found.both == 0 {
         return Err(Code::NothingSelected.error("no transcript is labelled by both"));
@@ -113,7 +113,7 @@ pub(super) fn merge(args: &Label, global: Global, (a, b): (&Path, &Path)) -> Out
         first,
         second,
         lengths,
-    } = Two::read((a, b), args.corpus.as_deref(), &Terminal::of(global))?;
+    } = Two::read(a, b, args.corpus.as_deref(), &Terminal::of(global))?;
     let (rows, merged) = merged(&first, &second);
     let found = agreement(&reviewed(&first), &reviewed(&second), &lengths);
     write_labels(out, &rows)?;

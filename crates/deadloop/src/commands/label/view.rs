@@ -171,7 +171,7 @@ mod tests {
     }
 
     fn shown(text: &str, row: LabelRow, context: u64) -> String {
-        let session = Session::new(vec![row], "ann", (None, false));
+        let session = Session::new(vec![row], "ann", None, false);
         let page = page(
             &transcript(text),
             &session,

@@ -87,7 +87,8 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
         &evidence,
         Some(cells[0]),
         &distinct,
-        (&args.output.by, args.output.csv),
+        &args.output.by,
+        args.output.csv,
     )?;
     let means = done.intervals(&evidence, &distinct)?;
     write_regions(done.run.folder.path(), &evidence, 0, &distinct, &done.judge)?;

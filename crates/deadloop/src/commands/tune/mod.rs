@@ -62,7 +62,7 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     planned.describe(&mut done.run.manifest, args, &options);
     let (cases, records) = done.unpacked(&planned.plan);
     let evidence = Evidence::new(&planned.plan, &cases, &records)?;
-    options.doubted = doubted(&done, &evidence, (planned.in_use, &options), &host)?;
+    options.doubted = doubted(&done, &evidence, planned.in_use, &options, &host)?;
     let work = Work {
         args,
         global,
@@ -176,9 +176,9 @@ impl Work<'_> {
         reported: &[usize],
     ) -> Outcome<(Scored, ExcerptsHead)> {
         let (args, planned, evidence) = (self.args, self.planned, self.evidence);
-        let by = (&args.output.by[..], args.output.csv);
-        let scored = done.score(evidence, Some(planned.in_use), reported, by)?;
-        tell_no_csv(args.output.csv, &scored, self.global);
+        let (by, csv) = (&args.output.by, args.output.csv);
+        let scored = done.score(evidence, Some(planned.in_use), reported, by, csv)?;
+        tell_no_csv(csv, &scored, self.global);
         let dir = done.run.folder.path();
         let chosen = choices.map(Choices::cells).unwrap_or_default();
         let marked = Marked {

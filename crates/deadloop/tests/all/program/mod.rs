@@ -146,7 +146,7 @@ fn columns(path: &Path) -> Vec<(String, String)> {
     let table = if path.extension().is_some_and(|ending| ending == "csv") {
         read_csv(file).expect("CSV")
     } else {
-        read_parquet(file, &[], (0, 1)).expect("Parquet")
+        read_parquet(file, &[], 0..1).expect("Parquet")
     };
     let of = |cells: &Cells| match cells {
         Cells::Text(_) => "string",
