@@ -258,7 +258,7 @@ fn a_variant_that_changes_intact_streams_is_not_shipped() {
     let asked = deadloop(&["bless", &side("10"), &baseline]);
     assert_eq!(code(&asked), Some(2), "{}", stderr(&asked));
     let told = String::from_utf8_lossy(&asked.stdout);
-    assert!(told.contains("false-repair") && told.contains("repairs.csv"));
+    assert!(told.contains("false-repair") && told.contains("settings.toml"));
     // A variant by its name, on the same folder; and a folder of something else.
     let (exit, said) = compared(&side("10"), &["--base-setting", "filter/none"]);
     assert_eq!(
