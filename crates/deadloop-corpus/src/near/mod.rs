@@ -284,26 +284,30 @@ fn texts(transcript: &Transcript) -> impl Iterator<Item = String> {
 
 /// Hashes in hand at a time: a text of any length takes no more memory than this besides itself.
 const BATCH: usize = 1 << 16;
+/// Places for hashes that came lately: few, so that they stay in the cache and a short text does not pay for them.
+const LATELY: usize = 1 << 13;
 
-/// Hands out the distinct hashes of the shingles of some texts, in batches; those of a later one may have been in
-/// an earlier.
+/// Hands out the hashes of the shingles of some texts, in batches. Most of what a loop repeats is left out; what is
+/// further apart than some thousand shingles comes again.
 fn batches(texts: impl Iterator<Item = String>, mut take: impl FnMut(&[u64])) {
     let mut batch = Vec::with_capacity(BATCH);
-    let mut full = |batch: &mut Vec<u64>| {
-        batch.sort_unstable();
-        batch.dedup();
-        take(batch);
-        batch.clear();
-    };
+    // Of the hashes with the same low bits, the one that came last; at first one that has others, so that none is known.
+    let mut lately: Vec<u64> = (0..LATELY as u64).map(|place| !place).collect();
     for text in texts {
         shingles(folded(&text), |hash| {
+            let known = &mut lately[hash as usize % LATELY];
+            if *known == hash {
+                return;
+            }
+            *known = hash;
             batch.push(hash);
             if batch.len() == BATCH {
-                full(&mut batch);
+                take(&batch);
+                batch.clear();
             }
         });
     }
-    full(&mut batch);
+    take(&batch);
 }
 
 /// Lower case, every run of white space one blank.

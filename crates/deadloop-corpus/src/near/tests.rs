@@ -55,6 +55,19 @@ fn the_sketch_estimates_the_likeness() {
 }
 
 #[test]
+fn a_sketch_is_that_of_the_set_however_far_copies_are_apart() {
+    for sentences in [3, 200, 2_000] {
+        let said = text(1, sentences).repeat(3) + "the end";
+        let transcript = Transcript {
+            events: vec![crate::RecordedEvent::of(Body::Answer(said))],
+            ..Transcript::default()
+        };
+        let set = Shingles::of(&transcript);
+        assert_eq!(Sketch::of(&transcript), set.sketch());
+    }
+}
+
+#[test]
 fn a_sample_estimates_the_likeness() {
     for changed in [0, 25, 50, 100] {
         let a = text(1, 2000);

@@ -274,6 +274,15 @@ mod tests {
             params.set(param.name, other);
         }
         assert_eq!(Budget::of(&params).params(), params);
+        // Each word is a policy, and none is played as another.
+        for param in PARAMS {
+            if let Domain::Word(words) = param.domain {
+                for word in words {
+                    params.set(param.name, Value::Text((*word).into()));
+                    assert_eq!(Budget::of(&params).params(), params, "{word}");
+                }
+            }
+        }
         assert_eq!(Budget::default().params(), SPEC.defaults());
     }
 }
