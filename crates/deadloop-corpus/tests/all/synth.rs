@@ -632,14 +632,14 @@ fn what_is_wrong_is_told_with_its_line() {
         (
             "seed = 5",
             "sead = 5",
-            "2: unknown key sead, expected one of name, seed",
+            "2: unknown key sead (did you mean \"seed\"?), expected one of name, seed",
         ),
         ("seed = 5\n", "", "1: no seed, expected a whole number"),
         ("name = \"small\"", "name = small", "1: "),
         (
             "kind = \"paragraph\"",
             "kind = \"paragraf\"",
-            "9: kind = \"paragraf\", expected short-sequence | paragraph",
+            "9: kind = \"paragraf\" (did you mean \"paragraph\"?), expected short-sequence | paragraph",
         ),
         (
             "count = 3",
@@ -669,13 +669,19 @@ fn what_is_wrong_is_told_with_its_line() {
         (
             "onset = [200, 500]",
             "drift = { kind = \"wort\" }",
-            "12: kind = \"wort\", expected counter | fill",
+            "12: kind = \"wort\" (did you mean \"word\"?), expected counter | fill",
         ),
         (
             "onset = [200, 500]",
             "lead = [1, 2]",
             "12: lead without drift",
         ),
+        (
+            "onset = [200, 500]",
+            "truncate = 1",
+            "12: truncate = 1, expected true or false",
+        ),
+        ("[[item]]", "[item]", "7: [item], expected tables"),
         (
             "onset = [200, 500]",
             "around = 2",
@@ -764,7 +770,11 @@ fn forms_are_checked_when_they_are_read() {
         ),
         ("class = \"csv-rows\"\n", "", "3: no class"),
         ("class", "clas", "5: unknown key clas"),
-        ("[\"a\", \"b\"]", "3", "1: lists"),
+        (
+            "[\"a\", \"b\"]",
+            "3",
+            "1: [lists], expected a table of lists",
+        ),
     ];
     for (from, to, error) in cases {
         let told = Forms::parse(&form.replace(from, to))

@@ -19,14 +19,7 @@ use super::presets::preset;
 use crate::grid::{cells, product, swept};
 
 /// The grid of agents.md where none is given.
-pub const DEFAULT_GRID: &str = "\
-[[budget]]
-[budget.params]
-window    = [8000, 16000, 32000, 64000, 128000]
-threshold = [0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95]
-keep      = [0.1, 0.2, 0.3]
-cache     = [1, 0.25, 0.1]
-";
+pub const DEFAULT_GRID: &str = include_str!("grid.toml");
 
 /// How many settings a grid may have: each is held in memory with its counts.
 const MOST: usize = 1_000_000;

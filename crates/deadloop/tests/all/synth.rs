@@ -84,7 +84,7 @@ fn bad_specs_and_foreign_folders_are_refused() {
     let cases = [
         (
             format!("{head}{source}[[item]]\nname = \"i\"\nkind = \"clene\"\ncount = 1\n"),
-            "spec.toml:9: kind = \"clene\"; expected short-sequence | ",
+            "spec.toml:9: kind = \"clene\" (did you mean \"clean\"?); expected short-sequence | ",
         ),
         (
             format!("{head}{}{item}", source.replace("a.txt", "b.txt")),

@@ -10,18 +10,18 @@ impl CorpusSpec {
             "Made by `deadloop synth --spec {from}` from seed {}: the same spec, sources and seed give the same bytes. Planted loops are labelled by = planted, true by construction and checked; texts of forms and clean text by = construction.",
             self.seed
         );
-        let own = self
-            .card
-            .get("how")
-            .map_or(String::new(), |own| format!("{own}\n\n"));
+        let said = &self.table;
+        let own = said.how.as_ref().map(|own| format!("{own}\n\n"));
+        let own = own.unwrap_or_default();
+        let version = said.version.as_ref().map_or("1", |version| version);
         card.insert("name".into(), self.name.clone().into());
-        card.insert(
-            "version".into(),
-            self.card.get("version").map_or("1", String::as_str).into(),
-        );
-        for key in ["licence", "description"] {
-            if let Some(text) = self.card.get(key) {
-                card.insert(key.into(), text.clone().into());
+        card.insert("version".into(), version.into());
+        for (key, text) in [
+            ("licence", &said.licence),
+            ("description", &said.description),
+        ] {
+            if let Some(text) = text {
+                card.insert(key.into(), text.as_str().into());
             }
         }
         card.insert("how".into(), format!("{own}{how}\n").into());

@@ -1,7 +1,7 @@
 //! Cuts a text into events: each has a number of chars, or of pieces that stand for tokens, as the spec asks.
 
-use super::drift::is_sign;
-use super::spec::Chunks;
+use super::letters::is_sign;
+use super::spec::{Chunks, Cut, ends};
 use super::stock::TimedPiece;
 use crate::make::plant::Rng;
 use crate::{Body, RecordedEvent};
@@ -13,17 +13,14 @@ const TOKEN: usize = 6;
 pub(super) fn events(
     text: &str,
     channel: &str,
-    chunks: Option<Chunks>,
+    chunks: Option<&Chunks>,
     rng: &mut Rng,
 ) -> Vec<RecordedEvent> {
-    let Some(Chunks::Made {
-        tokens,
-        size: sizes,
-        ms,
-    }) = chunks
-    else {
+    let Some(chunks) = chunks.filter(|chunks| !chunks.are_recorded()) else {
         return vec![RecordedEvent::of(body(channel, text.to_owned()))];
     };
+    let tokens = chunks.by.0 == Cut::Tokens;
+    let (sizes, ms) = (ends(chunks.size, 1, 1), chunks.ms.map(|ms| ms.0));
     let ends = if tokens {
         token_ends(text)
     } else {

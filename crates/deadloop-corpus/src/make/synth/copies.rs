@@ -1,14 +1,28 @@
 //! What is repeated, and its copies: drawn, drifted, cut.
 
 use super::cut::cut;
-use super::drift::{DriftKind, Words, is_chinese, plan, words};
-use super::fields::Bounds;
+use super::drift::{Words, plan};
 use super::label::is_primitive;
-use super::looped::{Failed, Wanted};
+use super::letters::{is_chinese, words};
+use super::made::Failed;
+use super::spec::{Bounds, CorpusSpec, DriftKind, Item, ends};
 use super::stock::{Clean, CleanText};
 use crate::make::plant::{PlantKind, Planting, Rng};
 
 const NO_UNIT: Failed = "no piece of clean text of the wanted period";
+
+/// What is wanted of one transcript.
+pub(super) struct Wanted<'a> {
+    pub(super) spec: &'a CorpusSpec,
+    pub(super) kind: PlantKind,
+    pub(super) item: &'a Item,
+    pub(super) onset: Bounds,
+    pub(super) lang: &'a str,
+    pub(super) channel: &'a str,
+    pub(super) pool: &'a [&'a CleanText],
+    /// Which of the listed units may be taken.
+    pub(super) units: &'a [usize],
+}
 
 /// Something to repeat: how copies are made, and the first of them.
 pub(super) struct Unit {
@@ -38,19 +52,19 @@ pub(super) struct Maker<'a> {
 
 impl Maker<'_> {
     pub(super) fn unit(&self, rng: &mut Rng) -> Result<Unit, Failed> {
-        let l = self.wanted.looped;
+        let l = self.wanted.item;
         let mut inner = None;
-        let (text, fillers, name) = match l.nested {
-            None => self.piece(l.period, rng)?,
+        let (text, fillers, name) = match &l.nested {
+            None => self.piece(l.repeats.period, rng)?,
             Some(times) => {
-                let times = times.draw(rng);
-                let small = Bounds::new(1, l.period.high / (times + 1));
+                let times = times.0.draw(rng);
+                let small = Bounds::new(1, l.repeats.period.high / (times + 1));
                 let (small, fillers, name) = self.piece(small, rng)?;
                 let length = small.chars().count();
                 let used = length * times;
                 let rest = Bounds::new(
-                    l.period.low.saturating_sub(used).max(1),
-                    l.period.high.saturating_sub(used),
+                    l.repeats.period.low.saturating_sub(used).max(1),
+                    l.repeats.period.high.saturating_sub(used),
                 );
                 let (rest, ..) = self.piece(rest, rng)?;
                 inner = Some((length, times));
@@ -61,22 +75,22 @@ impl Maker<'_> {
         let fills = l
             .drift
             .as_ref()
-            .is_some_and(|drift| matches!(drift.kind, DriftKind::Fill | DriftKind::Draw));
+            .is_some_and(|drift| matches!(drift.kind.0, DriftKind::Fill | DriftKind::Draw));
         let fillers = if fills { fillers } else { Vec::new() };
         let text = match &l.drift {
-            Some(drift) if l.lead.high == 0 => drift.base(&text, self.wanted.lang),
+            Some(drift) if l.lead().high == 0 => drift.base(&text, self.wanted.lang),
             _ => text,
         };
-        let plan = plan(l.kind, text, &fillers, chinese, rng);
+        let plan = plan(self.wanted.kind, text, &fillers, chinese, rng);
         let mut unit = Unit {
             plan,
             name,
             inner,
             first: Vec::new(),
         };
-        unit.first = self.copy(&unit, 0, l.lead.high == 0, rng)?;
-        let exact = l.drift.is_none() && l.kind != PlantKind::OrderedList;
-        if !l.period.holds(unit.first.len()) {
+        unit.first = self.copy(&unit, 0, l.lead().high == 0, rng)?;
+        let exact = l.drift.is_none() && self.wanted.kind != PlantKind::OrderedList;
+        if !l.repeats.period.holds(unit.first.len()) {
             return Err(NO_UNIT);
         }
         if exact && !is_primitive(&unit.first) {
@@ -91,9 +105,9 @@ impl Maker<'_> {
         chars: Bounds,
         rng: &mut Rng,
     ) -> Result<(String, Vec<String>, String), Failed> {
-        let l = self.wanted.looped;
+        let l = self.wanted.item;
         let Some(name) = &l.unit else {
-            let (unit, name) = cut(self.texts, l.kind, chars, rng).ok_or(NO_UNIT)?;
+            let (unit, name) = cut(self.texts, self.wanted.kind, chars, rng).ok_or(NO_UNIT)?;
             return Ok((unit, Vec::new(), name));
         };
         let units = self
@@ -104,8 +118,8 @@ impl Maker<'_> {
         let at = rng.pick(self.wanted.units).ok_or(NO_UNIT)?;
         let text = units.texts.get(*at).ok_or(NO_UNIT)?;
         Ok((
-            text.clone(),
-            units.fillers.clone(),
+            text.to_string(),
+            units.fillers().iter().map(ToString::to_string).collect(),
             format!("{name}/{}/{at}", units.lang),
         ))
     }
@@ -118,7 +132,7 @@ impl Maker<'_> {
         drifts: bool,
         rng: &mut Rng,
     ) -> Result<Vec<char>, Failed> {
-        let copy = match &self.wanted.looped.drift {
+        let copy = match &self.wanted.item.drift {
             Some(drift) if drifts => drift
                 .copy(&unit.plan, number, &self.words, rng)
                 .ok_or("nothing in the unit that could differ")?,
@@ -134,10 +148,10 @@ impl Maker<'_> {
             first: 0,
             differ: false,
         };
-        let Some(drift) = &self.wanted.looped.drift else {
+        let Some(drift) = &self.wanted.item.drift else {
             return Ok(copies);
         };
-        for number in 1..=self.wanted.looped.lead.draw(rng) {
+        for number in 1..=self.wanted.item.lead().draw(rng) {
             let mut as_said = unit.plan.clone();
             as_said.unit = drift.base(&unit.plan.unit, self.wanted.lang);
             let copy = drift.copy(&as_said, number, &self.words, rng);
@@ -153,9 +167,12 @@ impl Maker<'_> {
 
     /// The loop itself.
     pub(super) fn body(&self, unit: &Unit, rng: &mut Rng) -> Result<Copies, Failed> {
-        let l = self.wanted.looped;
-        let (wanted, length) = (l.copies.draw(rng), l.length.draw(rng));
-        self.run(unit, wanted, length, l.truncate, rng)
+        let l = self.wanted.item;
+        let (wanted, length) = (
+            l.repeats.copies.draw(rng),
+            ends(l.length, 700, 2600).draw(rng),
+        );
+        self.run(unit, wanted, length, l.truncate.unwrap_or(true), rng)
     }
 
     /// Two or three copies of something.
@@ -174,7 +191,7 @@ impl Maker<'_> {
         truncate: bool,
         rng: &mut Rng,
     ) -> Result<Copies, Failed> {
-        let drifts = self.wanted.looped.lead.high == 0;
+        let drifts = self.wanted.item.lead().high == 0;
         let mut copies = Copies {
             chars: unit.first.clone(),
             first: unit.first.len(),
@@ -192,7 +209,7 @@ impl Maker<'_> {
             let cut = rng.below(more.len());
             copies.chars.extend(more.iter().take(cut));
         }
-        if self.wanted.looped.kind == PlantKind::NearRepeat && !copies.differ {
+        if self.wanted.kind == PlantKind::NearRepeat && !copies.differ {
             return Err("copies that do not differ");
         }
         Ok(copies)

@@ -1,7 +1,7 @@
 //! Units: what is repeated, cut out of clean text.
 
-use super::drift::{is_sign, words};
-use super::fields::Bounds;
+use super::letters::{is_sign, words};
+use super::spec::Bounds;
 use super::stock::{CleanText, ends_sentence};
 use crate::make::plant::{PlantKind, Rng};
 

@@ -4,8 +4,10 @@ use deadloop_detect::Fault;
 use deadloop_detect::repair::Delivered;
 use serde_json::{Map, Value as Json, json};
 
-use super::faults::{Asked, Failed, Stream};
+use super::faults::{Asked, Stream};
 use super::gold::{self, Known};
+use super::made::Failed;
+use super::spec::StreamKind;
 use super::{chunks, finish};
 use crate::make::damage::{damage, damage_events};
 use crate::make::plant::Rng;
@@ -29,17 +31,17 @@ fn hurt(asked: &Asked, intact: &str) -> Result<(String, Option<usize>), Failed> 
 
 /// A text with actions, thinking and an answer, or a text.
 pub(super) fn text(
-    stream: &str,
+    stream: StreamKind,
     asked: &Asked,
     intact: &str,
     rng: &mut Rng,
 ) -> Result<Stream, Failed> {
     let meaning = match stream {
-        "tags" => gold::tags(&Known::new(), intact),
-        "think" => gold::think(intact),
+        StreamKind::Tags => gold::tags(&Known::new(), intact),
+        StreamKind::Think => gold::think(intact),
         _ => gold::text(intact),
     };
-    if stream == "think" && meaning.reasoning.is_empty() {
+    if stream == StreamKind::Think && meaning.reasoning.is_empty() {
         return Err("no whole block of thinking at its start");
     }
     let (text, onset) = hurt(asked, intact)?;
@@ -51,7 +53,7 @@ pub(super) fn text(
         Fault::Empty if !asked.is_intact => gold::tags(&Known::new(), &text),
         _ => meaning,
     };
-    let mut events = chunks::events(&text, "answer", asked.chunks, rng);
+    let mut events = chunks::events(&text, "answer", asked.chunks.as_ref(), rng);
     if asked.is_intact || asked.fault != Fault::Cut {
         events.push(finish("stop"));
     }

@@ -1,7 +1,8 @@
 //! Words of doubt between statements. Text that goes round in circles says "but wait, maybe" before each statement, and
 //! so does honest thinking that finds something new each time. The difference is whether the statements are new.
 
-use super::drift::is_sign;
+use super::letters::is_sign;
+use super::spec::Text;
 use crate::make::plant::Rng;
 
 /// The statements of a text, each with the blanks behind it.
@@ -30,11 +31,11 @@ pub(super) fn statements(text: &str) -> Vec<&str> {
 
 /// Joins statements. A word of doubt precedes each with the probability `share`. A blank follows each, except in a
 /// script without blanks.
-pub(super) fn glued(statements: &[&str], doubt: &[String], share: f64, rng: &mut Rng) -> String {
+pub(super) fn glued(statements: &[&str], doubt: &[Text], share: f64, rng: &mut Rng) -> String {
     let mut text = String::new();
     for statement in statements {
         if rng.chance(share) {
-            text.extend(rng.pick(doubt).map(String::as_str));
+            text.extend(rng.pick(doubt).map(|text| text.as_str()));
         }
         text.push_str(statement);
         let apart = statement
@@ -72,12 +73,12 @@ mod tests {
 
     #[test]
     fn doubt_stands_before_each_statement() {
-        let doubt = ["But wait, ".to_owned()];
+        let doubt = ["But wait, ".into()];
         let mut rng = Rng::new(1);
         let text = glued(&["A is b. ", "C is d."], &doubt, 1.0, &mut rng);
         assert_eq!(text, "But wait, A is b. But wait, C is d. ");
         assert_eq!(
-            glued(&["好。"], &["等等，".to_owned()], 1.0, &mut rng),
+            glued(&["好。"], &["等等，".into()], 1.0, &mut rng),
             "等等，好。"
         );
     }

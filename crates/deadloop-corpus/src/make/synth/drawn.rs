@@ -1,8 +1,8 @@
 //! Intact streams, before they are damaged: out of a form, out of a real transcript, or the actions of a form
 //! in the answer of a real one.
 
-use super::faults::Failed;
-use super::spec::{Chunks, Faults};
+use super::made::Failed;
+use super::spec::{Chunks, Faults, Form, Named, StreamKind};
 use super::stock::{CleanText, Real, TimedPiece};
 use super::{Frame, Synth};
 use crate::make::plant::Rng;
@@ -18,15 +18,15 @@ impl Synth<'_> {
         faults: &Faults,
         rng: &mut Rng,
     ) -> Result<Drawn, Failed> {
-        if faults.stream == "calls" {
+        if faults.stream == StreamKind::Calls {
             return Ok(Drawn::default());
         }
-        let Some(forms) = &faults.forms else {
-            return self.real((frame, pool), &faults.stream, rng);
+        let Some(forms) = &frame.item.forms else {
+            return self.real((frame, pool), faults.stream, rng);
         };
-        let formed = self.formed(frame, forms, &faults.stream, rng)?;
+        let formed = self.formed(frame, forms, faults.stream, rng)?;
         if faults.planted {
-            planted(self.real((frame, pool), &faults.stream, rng)?, &formed, rng)
+            planted(self.real((frame, pool), faults.stream, rng)?, &formed, rng)
         } else {
             Ok(formed)
         }
@@ -36,12 +36,12 @@ impl Synth<'_> {
         &self,
         frame: &Frame<'_>,
         name: &str,
-        stream: &str,
+        stream: StreamKind,
         rng: &mut Rng,
     ) -> Result<Drawn, Failed> {
         let file = self.stock.forms.get(name).ok_or("no forms were read")?;
-        let fits = |form: &&super::forms::Form| form.class == stream && form.lang == frame.lang;
-        let forms: Vec<&super::forms::Form> = file.forms.iter().filter(fits).collect();
+        let fits = |form: &&Form| *form.class == stream.name() && form.lang() == frame.lang;
+        let forms: Vec<&Form> = file.forms.iter().filter(fits).collect();
         let form = rng
             .pick(&forms)
             .copied()
@@ -63,7 +63,7 @@ impl Synth<'_> {
     }
 
     /// Whether a text of the pool has a stream of this kind.
-    pub(super) fn has(&self, frame: &Frame<'_>, clean: &CleanText, stream: &str) -> bool {
+    pub(super) fn has(&self, frame: &Frame<'_>, clean: &CleanText, stream: StreamKind) -> bool {
         self.real_of(frame, clean)
             .is_none_or(|real| real.has(stream))
     }
@@ -72,7 +72,7 @@ impl Synth<'_> {
     fn real(
         &self,
         (frame, pool): (&Frame<'_>, &[&CleanText]),
-        stream: &str,
+        stream: StreamKind,
         rng: &mut Rng,
     ) -> Result<Drawn, Failed> {
         if pool.is_empty() {
@@ -83,13 +83,19 @@ impl Synth<'_> {
             .copied()
             .ok_or("no transcript with what is to be damaged")?;
         let text = match self.real_of(frame, clean) {
-            None if matches!(stream, "text" | "whole" | "events") => short(&clean.text),
+            None if matches!(
+                stream,
+                StreamKind::Text | StreamKind::Whole | StreamKind::Events
+            ) =>
+            {
+                short(&clean.text)
+            }
             None => return Err("a text file where a transcript is needed"),
             Some(real) => match stream {
-                "arguments" => rng.pick(&real.calls).map(|call| call.1.clone()),
-                "name" => rng.pick(&real.calls).map(|call| call.0.clone()),
-                "think" if !real.has(stream) => None,
-                "think" => Some(format!(
+                StreamKind::Arguments => rng.pick(&real.calls).map(|call| call.1.clone()),
+                StreamKind::Name => rng.pick(&real.calls).map(|call| call.0.clone()),
+                StreamKind::Think if !real.has(stream) => None,
+                StreamKind::Think => Some(format!(
                     "<think>{}</think>{}",
                     short(&real.reasoning),
                     short(&real.answer)
@@ -113,9 +119,11 @@ impl Synth<'_> {
     fn timed(
         &self,
         (frame, clean): (&Frame<'_>, &CleanText),
-        stream: &str,
+        stream: StreamKind,
     ) -> Result<Drawn, Failed> {
-        if stream != "whole" || !matches!(frame.item.chunks, Some(Chunks::Recorded)) {
+        if stream != StreamKind::Whole
+            || !frame.item.chunks.as_ref().is_some_and(Chunks::are_recorded)
+        {
             return Ok(Drawn::default());
         }
         let real = self
@@ -135,10 +143,10 @@ impl Synth<'_> {
 
 impl Real {
     /// Whether it has a stream of this kind.
-    fn has(&self, stream: &str) -> bool {
+    fn has(&self, stream: StreamKind) -> bool {
         match stream {
-            "arguments" | "name" => !self.calls.is_empty(),
-            "think" => !self.reasoning.is_empty() && !self.answer.is_empty(),
+            StreamKind::Arguments | StreamKind::Name => !self.calls.is_empty(),
+            StreamKind::Think => !self.reasoning.is_empty() && !self.answer.is_empty(),
             _ => !self.answer.is_empty(),
         }
     }

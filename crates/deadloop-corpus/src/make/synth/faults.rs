@@ -6,32 +6,16 @@
 use deadloop_detect::Fault;
 use serde_json::{Map, Value as Json, json};
 
-use super::checks::named;
 use super::drawn::Drawn;
-use super::fields::{Bounds, Fields, SpecError};
 use super::label::Label;
-use super::spec::{Chunks, CorpusSpec, Faults, Item};
-use super::{ATTEMPTS, DAMAGED, Frame, Made, Synth, damaged};
+use super::made::{Failed, Made};
+use super::spec::{Chunks, Faults, Item, Named, SpecError, StreamKind};
+use super::{ATTEMPTS, DAMAGED, Frame, Synth, damaged};
 use crate::RecordedEvent;
 use crate::make::plant::Rng;
 
-/// What may be damaged.
-pub(super) const STREAMS: &[&str] = &[
-    "tags",
-    "think",
-    "text",
-    "arguments",
-    "name",
-    "events",
-    "whole",
-    "calls",
-];
-
-/// Why nothing came of a draw.
-pub(super) type Failed = &'static str;
-
 /// What is wanted of one transcript.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Asked {
     pub(super) fault: Fault,
     pub(super) severity: u8,
@@ -51,104 +35,6 @@ pub(super) struct Stream {
     pub(super) more: Map<String, Json>,
 }
 
-impl CorpusSpec {
-    /// Reads an item of faults; refuses what no stream has.
-    pub(super) fn faults(&self, table: &Fields) -> Result<Faults, SpecError> {
-        let kinds: Vec<Fault> = table
-            .texts("fault")
-            .iter()
-            .filter_map(|name| Fault::find(name))
-            .collect();
-        let stream = table.string("stream");
-        for (key, missing) in [("fault", kinds.is_empty()), ("stream", stream.is_empty())] {
-            if missing {
-                let what = format!("kind fault without {key}");
-                return Err(SpecError::at(table.line_of("kind"), what, key));
-            }
-        }
-        if let Some(kind) = kinds.iter().find(|kind| !fits(**kind, &stream)) {
-            let known: Vec<&str> = Fault::ALL
-                .into_iter()
-                .filter(|kind| fits(*kind, &stream))
-                .map(Fault::name)
-                .collect();
-            let what = format!("fault {kind} of a stream of {stream}");
-            let expected = format!("one of {}", known.join(", "));
-            return Err(SpecError::at(table.line_of("fault"), what, expected));
-        }
-        if kinds.contains(&Fault::Stall)
-            && table
-                .table("chunks")
-                .is_none_or(|c| c.range("ms").is_none() && c.text("by") != Some("recorded"))
-        {
-            let expected = "chunks = { by = …, ms = [low, high] }, or { by = \"recorded\" }";
-            return Err(SpecError::at(table.line, "a stall without times", expected));
-        }
-        let forms = table.text("forms");
-        let has_source = !table.texts("source").is_empty();
-        if stream == "calls" && self.tools.is_empty() && !has_source {
-            return Err(SpecError::at(
-                table.line,
-                "calls without [[tool]]",
-                "a [[tool]] that is called, or the source of runs",
-            ));
-        }
-        if let Some(name) = forms {
-            named(table, "forms", name, self.forms.iter().map(|f| &f.0))?;
-        }
-        let planted = has_source && (forms.is_some() || stream == "calls");
-        if forms.is_some() && planted && !matches!(stream.as_str(), "tags" | "think") {
-            let what = format!("forms in the texts of a source, of a stream of {stream}");
-            let expected = "stream tags or think, or source without forms";
-            return Err(SpecError::at(table.line_of("source"), what, expected));
-        }
-        Ok(Faults {
-            kinds,
-            stream,
-            severity: table.range("severity").unwrap_or(Bounds::new(1, 3)),
-            intact: table.number("intact").unwrap_or(0.2),
-            forms: forms.map(str::to_owned),
-            planted,
-        })
-    }
-}
-
-/// Whether a fault can befall a stream.
-fn fits(fault: Fault, stream: &str) -> bool {
-    use Fault::{
-        BrokenJson, Case, Confirmation, Crossed, Cut, EarlyClose, Empty, ErrorEvent, LeakedControl,
-        MissingField, Misspelt, Nested, NoDone, NumberMismatch, PartialTools, Pseudo,
-        ReplayDoubled, ReplayLost, ReplayOrder, Stall, ThinkLate, ThinkMissing, ThinkOpen,
-        ThinkTwice, ToolInThink, Unclosed,
-    };
-    match stream {
-        "tags" => matches!(
-            fault,
-            Unclosed
-                | EarlyClose
-                | Nested
-                | Crossed
-                | Case
-                | Misspelt
-                | NumberMismatch
-                | MissingField
-                | Empty
-                | LeakedControl
-                | Cut
-        ),
-        "think" => matches!(
-            fault,
-            ThinkOpen | ThinkMissing | ThinkTwice | ThinkLate | ToolInThink | LeakedControl | Cut
-        ),
-        "text" => matches!(fault, Pseudo | Confirmation | LeakedControl | Cut),
-        "arguments" => matches!(fault, BrokenJson | LeakedControl | Cut),
-        "name" => matches!(fault, Case | Misspelt | LeakedControl),
-        "events" => matches!(fault, ReplayLost | ReplayDoubled | ReplayOrder),
-        "whole" => matches!(fault, Cut | NoDone | Stall | ErrorEvent),
-        _ => fault == PartialTools,
-    }
-}
-
 impl<'a> Synth<'a> {
     pub(super) fn fault(
         &self,
@@ -165,28 +51,23 @@ impl<'a> Synth<'a> {
             severity: u8::try_from(severity).unwrap_or(3),
             is_intact: rng.chance(faults.intact),
             seed: 0,
-            chunks: item.chunks,
+            chunks: item.chunks.clone(),
         };
         let mut pool = self.pool(&frame);
-        let mut why = "no stream";
-        for attempt in 0..2 * ATTEMPTS {
+        let draw = |attempt| {
             asked.seed = rng.next_u64();
             if attempt == ATTEMPTS {
                 // Of some corpora nearly nothing has what is to be damaged: then it is drawn among those that have it.
-                pool.retain(|clean| self.has(&frame, clean, &faults.stream));
+                pool.retain(|clean| self.has(&frame, clean, faults.stream));
             }
-            let made = if faults.is_of_runs() {
-                self.partial(&frame, &asked, &mut rng)
-            } else {
-                self.drawn((&frame, &pool), faults, &mut rng)
-                    .and_then(|drawn| Ok((self.damaged(faults, &asked, &drawn, &mut rng)?, drawn)))
-            };
-            match made {
-                Ok((stream, drawn)) => return Ok(self.faulty(frame, faults, &asked, stream, drawn)),
-                Err(reason) => why = reason,
+            if faults.is_of_runs() {
+                return self.partial(&frame, &asked, &mut rng);
             }
-        }
-        Err(self.failed(item, &frame.id, why))
+            let drawn = self.drawn((&frame, &pool), faults, &mut rng)?;
+            Ok((self.damaged(faults, &asked, &drawn, &mut rng)?, drawn))
+        };
+        let (stream, drawn) = self.tried((item, &frame.id), 2 * ATTEMPTS, draw)?;
+        Ok(self.faulty(frame, faults, &asked, stream, drawn))
     }
 
     fn damaged(
@@ -197,12 +78,12 @@ impl<'a> Synth<'a> {
         rng: &mut Rng,
     ) -> Result<Stream, Failed> {
         let intact = drawn.text.as_str();
-        match faults.stream.as_str() {
-            "calls" => super::streams::calls(&self.spec.tools, asked, rng),
-            "whole" => super::streams::whole(asked, drawn, rng),
-            "events" => damaged::events(asked, intact, rng),
-            "arguments" => damaged::arguments(asked, intact),
-            "name" => damaged::name(asked, intact),
+        match faults.stream {
+            StreamKind::Calls => super::streams::calls(self.spec.tools(), asked, rng),
+            StreamKind::Whole => super::streams::whole(asked, drawn, rng),
+            StreamKind::Events => damaged::events(asked, intact, rng),
+            StreamKind::Arguments => damaged::arguments(asked, intact),
+            StreamKind::Name => damaged::name(asked, intact),
             stream => damaged::text(stream, asked, intact, rng),
         }
     }
@@ -223,10 +104,10 @@ impl<'a> Synth<'a> {
             "template"
         };
         meta.insert("source".into(), source.into());
-        meta.insert("item".into(), frame.item.name.clone().into());
-        meta.insert("stream".into(), faults.stream.clone().into());
+        meta.insert("item".into(), frame.item.name.as_str().into());
+        meta.insert("stream".into(), faults.stream.name().into());
         meta.insert("made".into(), json!({"of": drawn.from}));
-        if frame.item.chunks.is_some_and(Chunks::makes_times) {
+        if frame.item.chunks.as_ref().is_some_and(Chunks::make_times) {
             meta.insert("times".into(), "made".into());
         }
         let label = match stream.onset {

@@ -14,8 +14,7 @@ use minijinja::value::{Rest, Serde, Value};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 use serde_json::Value as Json;
 
-use super::fields::{Fields, SpecError};
-use super::tables;
+use super::spec::{Form, FormFile, Named, SpecError, TextChannel, read};
 use crate::make::plant::Rng;
 
 /// A file of forms.
@@ -23,18 +22,6 @@ use crate::make::plant::Rng;
 pub struct Forms {
     lists: BTreeMap<String, Vec<Json>>,
     pub(super) forms: Vec<Form>,
-}
-
-/// A shape of healthy text.
-#[derive(Clone, Debug)]
-pub(super) struct Form {
-    pub(super) name: String,
-    pub(super) class: String,
-    pub(super) lang: String,
-    pub(super) channel: String,
-    pub(super) most: usize,
-    pub(super) alone: bool,
-    text: String,
 }
 
 /// The paragraphs that a text may still take.
@@ -46,26 +33,23 @@ impl Forms {
     /// # Errors
     /// The first thing that is wrong with it: as in a spec, or a text that is no template.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
-        let fields = Fields::parse(text, tables::FORM_FILE)?;
-        let mut forms = Self {
-            lists: fields.lists("lists"),
-            forms: Vec::new(),
-        };
-        for table in fields.tables("form") {
-            let form = form(table);
-            if forms.forms.iter().any(|other| other.name == form.name) {
-                let what = format!("two forms named {}", form.name);
-                return Err(SpecError::at(
-                    table.line_of("name"),
-                    what,
-                    "names of their own",
-                ));
+        read(text, |file: FormFile, at| {
+            let mut forms = Self {
+                lists: file.lists.unwrap_or_default().0,
+                forms: Vec::new(),
+            };
+            for (form, at) in file.form.into_iter().zip(at.tables("form")) {
+                if forms.forms.iter().any(|other| other.name == form.name) {
+                    let what = format!("two forms named {}", form.name);
+                    return Err(at.refused("name", what, "names of their own"));
+                }
+                forms
+                    .render(&form, &mut Rng::new(1), &[String::new()])
+                    .map_err(|what| at.refused("text", what, "a Jinja template"))?;
+                forms.forms.push(form);
             }
-            let drawn = forms.render(&form, &mut Rng::new(1), &[String::new()]);
-            drawn.map_err(|what| SpecError::at(table.line_of("text"), what, "a Jinja template"))?;
-            forms.forms.push(form);
-        }
-        Ok(forms)
+            Ok(forms)
+        })
     }
 
     /// One text of a form.
@@ -91,15 +75,20 @@ impl Forms {
     }
 }
 
-fn form(table: &Fields) -> Form {
-    Form {
-        name: table.string("name"),
-        class: table.string("class"),
-        lang: table.text("lang").unwrap_or("en").to_owned(),
-        channel: table.text("channel").unwrap_or("answer").to_owned(),
-        most: table.whole("most").unwrap_or(u64::MAX) as usize,
-        alone: table.flag("alone").unwrap_or_default(),
-        text: table.string("text"),
+impl Form {
+    pub(super) fn lang(&self) -> &str {
+        self.lang.as_ref().map_or("en", |lang| lang)
+    }
+
+    /// Where its texts stand, if the item does not say.
+    pub(super) fn channel(&self) -> &'static str {
+        let own = self.channel.map(|channel| channel.0);
+        own.unwrap_or(TextChannel::Answer).name()
+    }
+
+    /// How many texts of it an item makes that wants `count`.
+    pub(super) fn most(&self, count: usize) -> usize {
+        self.most.map_or(count, |most| count.min(most.0 as usize))
     }
 }
 

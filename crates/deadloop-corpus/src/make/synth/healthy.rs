@@ -3,11 +3,11 @@
 use serde_json::json;
 
 use super::doubt::{glued, statements};
-use super::fields::{Bounds, SpecError};
 use super::label::Label;
-use super::spec::Item;
+use super::made::{Made, seeded};
+use super::spec::{Bounds, Item, SpecError, ends};
 use super::stock::{Clean, Deal};
-use super::{Frame, Made, PLANTED, Synth, SynthJob, chunks, finish, in_turn, seeded};
+use super::{Frame, PLANTED, Synth, SynthJob, chunks, finish};
 use crate::make::plant::Rng;
 use crate::{Body, RecordedEvent};
 
@@ -16,7 +16,6 @@ impl<'a> Synth<'a> {
         &self,
         item: &'a Item,
         forms: &str,
-        (around, aside): (Bounds, Bounds),
         job: &SynthJob,
     ) -> Result<Made, SpecError> {
         let missing = || self.failed(item, &item.name, "no forms were read");
@@ -29,7 +28,7 @@ impl<'a> Synth<'a> {
         let frame = Frame {
             item,
             id,
-            lang: &form.lang,
+            lang: form.lang(),
             split,
         };
         let mut prose: Vec<String> = self
@@ -38,8 +37,9 @@ impl<'a> Synth<'a> {
             .map(|text| text.text.clone())
             .collect();
         rng.shuffle(&mut prose);
+        let around = ends(item.around, 1, 3);
         let mut paragraphs = |of: Bounds, rng: &mut Rng| {
-            let some = if form.alone || of.high == 0 {
+            let some = if form.alone == Some(true) || of.high == 0 {
                 0
             } else {
                 of.draw(rng)
@@ -48,38 +48,30 @@ impl<'a> Synth<'a> {
         };
         let mut parts = paragraphs(around, &mut rng);
         let after = paragraphs(around, &mut rng);
-        let aside = paragraphs(aside, &mut rng).join("\n\n");
+        let aside = paragraphs(ends(item.aside, 0, 0), &mut rng).join("\n\n");
         let block = file
             .render(form, &mut rng, &prose)
             .map_err(|why| self.failed(item, &frame.id, &why))?;
         parts.push(block.trim_matches('\n').to_owned());
         parts.extend(after);
-        let channel = item
-            .channels
-            .get(job.at % item.channels.len().max(1))
-            .unwrap_or(&form.channel);
+        let channel = item.channel(job.at, form.channel());
         let mut events = chunks::events(&parts.join("\n\n"), channel, None, &mut rng);
-        match channel.as_str() {
+        match channel {
             _ if aside.is_empty() => {}
             "answer" => events.insert(0, RecordedEvent::of(Body::Reasoning(aside))),
             _ => events.push(RecordedEvent::of(Body::Answer(aside))),
         }
         events.push(finish("stop"));
-        let meta = json!({"source": "hard-negative", "tag": form.class, "item": item.name, "form": form.name});
+        let meta = json!({"source": "hard-negative", "tag": form.class.as_str(), "item": item.name.as_str(), "form": form.name.as_str()});
         let (group, label) = (format!("form/{}", form.name), Label::clean(channel));
         Ok(self.entry(frame, None, group, meta, events, vec![label]))
     }
 
-    pub(super) fn clean(
-        &self,
-        item: &'a Item,
-        chars: Bounds,
-        glue: Option<&str>,
-        at: usize,
-    ) -> Result<Made, SpecError> {
+    pub(super) fn clean(&self, item: &'a Item, at: usize) -> Result<Made, SpecError> {
         let (mut rng, frame) = self.frame(item, at);
-        let channel = in_turn(&item.channels, at / item.langs.len());
+        let channel = item.channel(at / item.langs.len(), "answer");
         let pool = self.pool(&frame);
+        let chars = ends(item.chars, 1000, 6000);
         let wanted = chars.draw(&mut rng);
         let short = || self.failed(item, &frame.id, "too little clean text");
         let mut clean = Clean::of(&pool, wanted, &mut rng);
@@ -88,14 +80,14 @@ impl<'a> Synth<'a> {
             .ok_or_else(short)?
             .iter()
             .collect();
-        if glue.is_some() {
-            let doubt = self.spec.doubt(glue, frame.lang);
+        if item.glue.is_some() {
+            let doubt = self.spec.doubt(item.glue.as_ref(), frame.lang);
             text = glued(&statements(&text), doubt, 1.0, &mut rng);
         }
         let first = clean.parts.first().ok_or_else(short)?;
         let ids: Vec<&str> = clean.parts.iter().map(|part| part.id.as_str()).collect();
-        let meta = json!({"source": "clean", "tag": "clean", "item": item.name, "made": {"clean_text_of": ids}});
-        let mut events = chunks::events(&text, channel, item.chunks, &mut rng);
+        let meta = json!({"source": "clean", "tag": "clean", "item": item.name.as_str(), "made": {"clean_text_of": ids}});
+        let mut events = chunks::events(&text, channel, item.chunks.as_ref(), &mut rng);
         events.push(finish("stop"));
         let group = first.group.clone().unwrap_or_else(|| first.id.clone());
         let model = first.model.as_ref();

@@ -1,11 +1,11 @@
 //! A loop in text: clean text, perhaps repetitions that end by themselves, then the loop.
 
-use super::copies::{Copies, Maker, Unit, vocabulary};
-use super::drift::{Drift, Words};
-use super::fields::Bounds;
+use super::copies::{Copies, Maker, Unit, Wanted, vocabulary};
+use super::drift::Words;
 use super::label::{Label, Stretch};
-use super::spec::{CorpusSpec, Loop};
-use super::stock::{Clean, CleanText};
+use super::made::Failed;
+use super::spec::{Bounds, Named, ends};
+use super::stock::Clean;
 use crate::make::plant::{PlantKind, Rng};
 
 /// A text with what is true about it.
@@ -21,31 +21,16 @@ pub(super) struct Text {
     pub(super) group: String,
 }
 
-/// What is wanted of one transcript.
-pub(super) struct Wanted<'a> {
-    pub(super) spec: &'a CorpusSpec,
-    pub(super) looped: &'a Loop,
-    pub(super) onset: Bounds,
-    pub(super) lang: &'a str,
-    pub(super) channel: &'a str,
-    pub(super) pool: &'a [&'a CleanText],
-    /// Which of the listed units may be taken.
-    pub(super) units: &'a [usize],
-}
-
-/// Why a draw came to nothing. Another may come to something.
-pub(super) type Failed = &'static str;
-
 const SHORT: Failed = "too little clean text for the wanted onset";
 
 /// One draw.
 pub(super) fn looped(wanted: &Wanted<'_>, rng: &mut Rng) -> Result<Text, Failed> {
-    let after = wanted.looped.after.draw(rng);
+    let after = wanted.item.repeats.after.draw(rng);
     let mut clean = Clean::of(wanted.pool, wanted.onset.high + after, rng);
     let first = *clean.parts.first().ok_or(SHORT)?;
     let planted = Planted::draw(wanted, &clean, rng)?;
     let room = planted.room(wanted.onset, rng)?;
-    let (chars, at) = planted.assembled(wanted.looped, &mut clean, room, after)?;
+    let (chars, at) = planted.assembled(wanted, &mut clean, room, after)?;
     let unit = planted.unit;
     let labels = labels(wanted, &unit, &chars, &at)?;
     let prefix: String = chars[..at.lead.start].iter().collect();
@@ -57,7 +42,7 @@ pub(super) fn looped(wanted: &Wanted<'_>, rng: &mut Rng) -> Result<Text, Failed>
         labels,
         model: first.model.clone(),
         parts: clean.parts.iter().map(|part| part.id.clone()).collect(),
-        group: match (&first.group, &wanted.looped.unit) {
+        group: match (&first.group, &wanted.item.unit) {
             (Some(group), _) => group.clone(),
             (None, Some(_)) => unit.name.clone(),
             (None, None) => first.id.clone(),
@@ -83,9 +68,13 @@ impl Planted {
             texts: &clean.others,
             words: Words {
                 others: &vocabulary,
-                paraphrase: &wanted.spec.paraphrase,
+                paraphrase: wanted.spec.paraphrase(),
                 doubt: wanted.spec.doubt(
-                    wanted.looped.drift.as_ref().and_then(Drift::glue),
+                    wanted
+                        .item
+                        .drift
+                        .as_ref()
+                        .and_then(|drift| drift.glue.as_ref()),
                     wanted.lang,
                 ),
             },
@@ -94,7 +83,7 @@ impl Planted {
         Ok(Self {
             lead: maker.lead(&unit, rng)?,
             body: maker.body(&unit, rng)?,
-            starts: (0..wanted.looped.false_starts.draw(rng))
+            starts: (0..ends(wanted.item.false_starts, 0, 0).draw(rng))
                 .map(|_| maker.false_start(rng))
                 .collect::<Result<_, _>>()?,
             unit,
@@ -114,14 +103,14 @@ impl Planted {
     /// Clean text with everything in it: the false starts apart by it, the loop, and what comes after.
     fn assembled(
         &self,
-        looped: &Loop,
+        wanted: &Wanted<'_>,
         clean: &mut Clean<'_>,
         room: Bounds,
         after: usize,
     ) -> Result<(Vec<char>, Spans), Failed> {
         let mut text = Assembled {
             chars: Vec::new(),
-            list: looped.kind == PlantKind::OrderedList,
+            list: wanted.kind == PlantKind::OrderedList,
         };
         let mut transient = Vec::new();
         for (at, copies) in self.starts.iter().enumerate() {
@@ -138,7 +127,7 @@ impl Planted {
         let body = text.plant(&self.body);
         if after > 0 {
             text.chars.extend(['\n', '\n']);
-            text.clean(clean, looped.after.low, after)?;
+            text.clean(clean, wanted.item.repeats.after.low, after)?;
         }
         let spans = Spans {
             transient,
@@ -205,9 +194,9 @@ fn labels(
     chars: &[char],
     at: &Spans,
 ) -> Result<Vec<Label>, Failed> {
-    let l = wanted.looped;
-    let class = if l.transient { "transient" } else { "loop" };
-    let exact = matches!(l.kind, PlantKind::ShortSequence | PlantKind::Paragraph);
+    let (l, kind) = (wanted.item, wanted.kind);
+    let class = l.repeats.class.name();
+    let exact = matches!(kind, PlantKind::ShortSequence | PlantKind::Paragraph);
     let whole = |stretch: Stretch| {
         let whole = if exact {
             stretch.whole(chars, loose)
@@ -217,7 +206,7 @@ fn labels(
         whole.ok_or("copies that are not exact")
     };
     let label =
-        |stretch: Stretch, class| stretch.label(class, l.kind.name(), wanted.channel, chars.len());
+        |stretch: Stretch, class| stretch.label(class, kind.name(), wanted.channel, chars.len());
     let body = whole(at.body)?;
     let mut main = label(body, class);
     if at.lead_first > 0 {

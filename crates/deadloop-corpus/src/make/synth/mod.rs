@@ -7,7 +7,6 @@
 //! no smaller period and from no earlier letter.
 
 mod card;
-mod checks;
 mod chunks;
 mod copies;
 mod cut;
@@ -16,45 +15,40 @@ mod doubt;
 mod drawn;
 mod drift;
 mod faults;
-mod fields;
 mod forms;
 mod gold;
 mod healthy;
-mod items;
-mod keys;
-mod kinds;
 mod label;
+mod letters;
 mod looped;
-mod parsing;
+mod made;
 mod reading;
 mod recorded;
 mod runs;
-mod schema;
 mod spec;
 mod stock;
 mod streams;
-mod tables;
 mod tools;
 
-pub use fields::SpecError;
 pub use forms::Forms;
-pub use keys::{KeyText, key_texts};
 pub use label::{COLUMNS, Label, LabelCells};
+pub use made::Made;
 pub use recorded::LabelRows;
 pub use runs::Run;
-pub use schema::{forms_schema, spec_schema};
-pub use spec::{CleanSource, CorpusSpec, SourcePlace};
+pub use spec::{
+    CleanSource, CorpusSpec, KeyText, SourcePlace, SpecError, forms_schema, key_texts, spec_schema,
+};
 pub use stock::{CleanText, Real, Stock, TimedPiece};
 
 use serde_json::{Map, Value as Json, json};
-use sha2::{Digest, Sha256};
 
-use crate::make::plant::Rng;
+use crate::make::plant::{PlantKind, Rng};
 use crate::{Body, Entry, Place, RecordedEvent, Transcript};
 
-use forms::Form;
-use looped::{Text, Wanted};
-use spec::{Chunks, Item, Loop, What};
+use copies::Wanted;
+use looped::Text;
+use made::{Failed, seeded};
+use spec::{By, Chunks, Form, Item, Named};
 use stock::{Deal, Split, pool};
 
 /// What was done to a model's text, as it is behind the model's name.
@@ -63,26 +57,6 @@ const DAMAGED: &str = "+damaged";
 
 /// Draws before a transcript is given up.
 const ATTEMPTS: usize = 500;
-
-/// A made transcript and what is true about it.
-#[derive(Clone, Debug)]
-pub struct Made {
-    /// The transcript, with its split where the spec deals splits.
-    pub entry: Entry,
-    /// What is known of it because it was made so.
-    pub labels: Vec<Label>,
-    /// Of a recording: its rows of `labels.csv`, as its corpus has them.
-    pub rows: Vec<LabelCells>,
-}
-
-impl Made {
-    /// Its rows of `labels.csv`.
-    pub fn label_rows(&self) -> impl Iterator<Item = LabelCells> {
-        let id = &self.entry.transcript.id;
-        let known = self.labels.iter().map(|label| label.row(id));
-        known.chain(self.rows.iter().cloned())
-    }
-}
 
 /// One transcript to be made.
 #[derive(Clone, Copy, Debug)]
@@ -118,15 +92,15 @@ impl<'a> Synth<'a> {
         let mut jobs = Vec::new();
         for (item, wanted) in self.spec.items.iter().enumerate() {
             let forms = self.forms_of(wanted);
-            if matches!(wanted.what, What::Negatives { .. }) {
+            if is_of_forms(wanted) {
                 for (form, of) in forms {
-                    let count = wanted.count.min(of.most);
+                    let count = of.most(wanted.count());
                     jobs.extend((0..count).map(|at| SynthJob { item, at, form }));
                 }
             } else {
-                let count = match wanted.what {
-                    What::Recorded => self.recordings(wanted).len().min(wanted.count),
-                    _ => wanted.count,
+                let count = match wanted.kind.by {
+                    By::Recorded => self.recordings(wanted).len().min(wanted.count()),
+                    _ => wanted.count(),
                 };
                 jobs.extend((0..count).map(|at| SynthJob { item, at, form: 0 }));
             }
@@ -141,7 +115,7 @@ impl<'a> Synth<'a> {
 
     /// The file of transcripts that a transcript is in, without an ending.
     pub fn file(&self, job: &SynthJob) -> &'a str {
-        self.spec.items.get(job.item).map_or("", |item| &item.file)
+        self.spec.items.get(job.item).map_or("", Item::file)
     }
 
     /// Makes one transcript.
@@ -150,57 +124,59 @@ impl<'a> Synth<'a> {
     /// No draw satisfied its item; the last reason is given.
     pub fn make(&self, job: &SynthJob) -> Result<Made, SpecError> {
         let item = &self.spec.items[job.item];
-        match &item.what {
-            What::Loop(l) => self.text_loop(item, l, job.at),
-            What::Tools(_) => self.tool_loop(item, job.at),
-            What::Negatives {
-                forms,
-                around,
-                aside,
-            } => self.negative(item, forms, (*around, *aside), job),
-            What::Clean { chars, glue } => self.clean(item, *chars, glue.as_deref(), job.at),
-            What::Faults(faults) => self.fault(item, faults, job.at),
-            What::Run(wanted) => self.run(item, wanted, job.at),
-            What::Recorded => self.recorded(item, job.at),
+        match (item.kind.by, &item.forms, &item.faults) {
+            (By::Text(kind), ..) => self.text_loop(item, kind, job.at),
+            (By::Call | By::Calls, ..) => self.tool_loop(item, job.at),
+            (By::Clean, Some(forms), _) => self.negative(item, forms, job),
+            (By::Clean, None, _) => self.clean(item, job.at),
+            (By::Recorded, ..) => self.recorded(item, job.at),
+            (_, _, Some(faults)) => self.fault(item, faults, job.at),
+            (_, _, None) => self.run(item, job.at),
         }
     }
 
     fn forms_of(&self, item: &Item) -> Vec<(usize, &'a Form)> {
-        let What::Negatives { forms, .. } = &item.what else {
-            return Vec::new();
-        };
-        let all = self
-            .stock
-            .forms
-            .get(forms)
-            .into_iter()
-            .flat_map(|file| &file.forms);
-        let wanted = |form: &Form| item.langs.is_empty() || item.langs.contains(&form.lang);
-        all.enumerate().filter(|(_, form)| wanted(form)).collect()
+        let forms = item.forms.as_ref().filter(|_| is_of_forms(item));
+        let file = forms.and_then(|forms| self.stock.forms.get(forms.as_str()));
+        let all = file.into_iter().flat_map(|file| &file.forms).enumerate();
+        all.filter(|(_, form)| item.speaks(form.lang())).collect()
     }
 
-    /// The generator, language and split of the transcript at `at`.
+    /// The generator and the split of the transcript at `at`.
+    fn start(&self, item: &Item, at: usize) -> (Rng, Split) {
+        let name = ["item", &item.name, &at.to_string()];
+        let mut rng = Rng::new(seeded(self.spec.seed, &name));
+        let is_test = rng.chance(self.spec.test());
+        (rng, if is_test { Split::Test } else { Split::Dev })
+    }
+
+    /// The same, and its language.
     fn frame(&self, item: &'a Item, at: usize) -> (Rng, Frame<'a>) {
-        let mut rng = Rng::new(seeded(
-            self.spec.seed,
-            &["item", &item.name, &at.to_string()],
-        ));
-        let split = if rng.chance(self.spec.test) {
-            Split::Test
-        } else {
-            Split::Dev
+        let (rng, split) = self.start(item, at);
+        let frame = Frame {
+            item,
+            id: item.id(at),
+            lang: &item.langs[at % item.langs.len()],
+            split,
         };
-        let lang = &item.langs[at % item.langs.len()];
-        let id = format!("{}/{at:03}", item.name);
-        (
-            rng,
-            Frame {
-                item,
-                id,
-                lang,
-                split,
-            },
-        )
+        (rng, frame)
+    }
+
+    /// The first of some draws that comes to something.
+    fn tried<T>(
+        &self,
+        (item, id): (&Item, &str),
+        attempts: usize,
+        mut draw: impl FnMut(usize) -> Result<T, Failed>,
+    ) -> Result<T, SpecError> {
+        let mut why = "no draw";
+        for attempt in 0..attempts {
+            match draw(attempt) {
+                Ok(drawn) => return Ok(drawn),
+                Err(reason) => why = reason,
+            }
+        }
+        Err(self.failed(item, id, why))
     }
 
     fn pool(&self, frame: &Frame<'_>) -> Vec<&'a CleanText> {
@@ -224,106 +200,75 @@ impl<'a> Synth<'a> {
         )
     }
 
-    fn text_loop(&self, item: &'a Item, l: &Loop, at: usize) -> Result<Made, SpecError> {
+    fn text_loop(&self, item: &'a Item, kind: PlantKind, at: usize) -> Result<Made, SpecError> {
         let (mut rng, frame) = self.frame(item, at);
         let turn = at / item.langs.len();
-        let onset = l.onsets[turn % l.onsets.len()];
-        let channel = in_turn(&item.channels, turn / l.onsets.len());
         let pool = self.pool(&frame);
-        let units = l
-            .unit
-            .as_deref()
-            .and_then(|name| self.spec.units(name, frame.lang));
-        let units = units.map_or(Vec::new(), |unit| {
-            let texts = unit.texts.iter().map(String::as_str);
-            let deal = Deal::of(
-                self.spec,
-                &format!("unit/{}/{}", unit.name, unit.lang),
-                texts,
-            );
-            deal.only(unit.texts.len(), frame.split)
+        if pool.is_empty() {
+            let why = "no clean text of its language in its sources";
+            return Err(self.failed(item, &frame.id, why));
+        }
+        let unit = item.unit.as_ref();
+        let unit = unit.and_then(|name| self.spec.units(name, frame.lang));
+        let units = unit.map_or(Vec::new(), |unit| {
+            let texts = unit.texts.iter().map(|text| text.as_str());
+            let name = format!("unit/{}/{}", unit.name, unit.lang);
+            Deal::of(self.spec, &name, texts).only(unit.texts.len(), frame.split)
         });
         let wanted = Wanted {
             spec: self.spec,
-            looped: l,
-            onset,
+            kind,
+            item,
+            onset: item.onset(turn),
             lang: frame.lang,
-            channel,
+            channel: item.channel(turn / item.repeats.onsets.len(), "answer"),
             pool: &pool,
             units: &units,
         };
-        let mut why = "no clean text";
-        for _ in 0..ATTEMPTS {
-            match looped::looped(&wanted, &mut rng) {
-                Ok(text) => return Ok(self.planted(frame, l, channel, text, &mut rng)),
-                Err(reason) => why = reason,
-            }
-        }
-        if pool.is_empty() {
-            why = "no clean text of its language in its sources";
-        }
-        Err(self.failed(item, &frame.id, why))
+        let draw = |_| looped::looped(&wanted, &mut rng);
+        let text = self.tried((item, &frame.id), ATTEMPTS, draw)?;
+        Ok(self.planted(frame, (kind, wanted.channel), text, &mut rng))
     }
 
     fn planted(
         &self,
         frame: Frame<'_>,
-        l: &Loop,
-        channel: &str,
+        (kind, channel): (PlantKind, &str),
         made: Text,
         rng: &mut Rng,
     ) -> Made {
-        let onset = made
-            .labels
-            .last()
-            .and_then(|label| label.onset)
-            .unwrap_or_default();
+        let item = frame.item;
+        let onset = made.labels.last().and_then(|label| label.onset);
         let mut meta = json!({
             "source": "planted",
-            "tag": format!("{}-{}", if l.transient { "transient" } else { "loop" }, l.kind),
-            "item": frame.item.name,
-            "onset": place(onset),
+            "tag": format!("{}-{kind}", item.repeats.class.name()),
+            "item": item.name.as_str(),
+            "onset": place(onset.unwrap_or_default()),
             "made": {"unit": made.unit, "clean_text_of": made.parts},
         });
-        if frame.item.chunks.is_some_and(Chunks::makes_times) {
+        if item.chunks.as_ref().is_some_and(Chunks::make_times) {
             meta["times"] = json!("made");
         }
-        let mut events = chunks::events(&made.text, channel, frame.item.chunks, rng);
-        let ends = if l.after.high > 0 { "stop" } else { "length" };
-        events.push(finish(ends));
-        let written = made.model.filter(|model| *model != self.spec.model);
+        let mut events = chunks::events(&made.text, channel, item.chunks.as_ref(), rng);
+        events.push(ending(item));
+        let written = made.model.filter(|model| *model != self.spec.model());
         let model = written.map(|model| self.writer(&model, PLANTED));
         self.entry(frame, model, made.group, meta, events, made.labels)
     }
 
     fn tool_loop(&self, item: &'a Item, at: usize) -> Result<Made, SpecError> {
-        let What::Tools(looped) = &item.what else {
-            return Err(self.failed(item, &item.name, "no tools"));
-        };
         let (mut rng, frame) = self.frame(item, at);
-        let onset = looped.onsets[at / item.langs.len() % looped.onsets.len()];
-        let mut why = "no tools";
-        for _ in 0..ATTEMPTS {
-            match tools::tool_loop(self.spec, looped, onset, &mut rng) {
-                Ok((mut events, label)) => {
-                    events.push(finish(if looped.after.high > 0 {
-                        "stop"
-                    } else {
-                        "length"
-                    }));
-                    let meta = json!({"source": "planted", "tag": format!("{}-{}", label.class, label.kind), "item": item.name});
-                    let group = format!("{}/{at:03}", item.name);
-                    return Ok(self.entry(frame, None, group, meta, events, vec![label]));
-                }
-                Err(reason) => why = reason,
-            }
-        }
-        Err(self.failed(item, &frame.id, why))
+        let onset = item.onset(at / item.langs.len());
+        let draw = |_| tools::tool_loop(self.spec, item, onset, &mut rng);
+        let (mut events, label) = self.tried((item, &frame.id), ATTEMPTS, draw)?;
+        events.push(ending(item));
+        let meta = json!({"source": "planted", "tag": format!("{}-{}", label.class, label.kind), "item": item.name.as_str()});
+        Ok(self.entry(frame, None, item.id(at), meta, events, vec![label]))
     }
 
     /// The model of a text that was made of what this model wrote.
     fn writer(&self, model: &str, done: &str) -> String {
-        let done = if self.spec.marked { done } else { "" };
+        let done = if self.spec.is_marked() { done } else { "" };
         format!("{model}{done}")
     }
 
@@ -338,7 +283,7 @@ impl<'a> Synth<'a> {
     ) -> Made {
         let transcript = Transcript {
             id: frame.id,
-            model: model.unwrap_or_else(|| self.spec.model.clone()),
+            model: model.unwrap_or_else(|| self.spec.model().to_owned()),
             profile: None,
             group: Some(group),
             lang: Some(frame.lang.to_owned()),
@@ -352,7 +297,7 @@ impl<'a> Synth<'a> {
             transcript,
             labels: None,
             rest: Map::new(),
-            split: (self.spec.test > 0.0).then(|| frame.split.name().to_owned()),
+            split: (self.spec.test() > 0.0).then(|| frame.split.name().to_owned()),
             place: Place::whole("made"),
         };
         Made {
@@ -369,10 +314,15 @@ fn finish(reason: &str) -> RecordedEvent {
     })
 }
 
-fn in_turn(channels: &[String], at: usize) -> &str {
-    channels
-        .get(at % channels.len().max(1))
-        .map_or("answer", String::as_str)
+/// How a text or run with a loop ends.
+fn ending(item: &Item) -> RecordedEvent {
+    let goes_on = item.repeats.after.high > 0;
+    finish(if goes_on { "stop" } else { "length" })
+}
+
+/// Whether it makes each form several times.
+fn is_of_forms(item: &Item) -> bool {
+    item.kind.by == By::Clean && item.forms.is_some()
 }
 
 /// Where an onset lies, as tables have it.
@@ -382,19 +332,4 @@ fn place(onset: usize) -> &'static str {
         2000..5000 => "2000-5000",
         _ => "over-5000",
     }
-}
-
-/// A seed for something that has a name.
-fn seeded(seed: u64, name: &[&str]) -> u64 {
-    let mut hasher = Sha256::new();
-    hasher.update(seed.to_le_bytes());
-    for part in name {
-        hasher.update((part.len() as u64).to_le_bytes());
-        hasher.update(part.as_bytes());
-    }
-    let digest = hasher.finalize();
-    digest
-        .iter()
-        .take(8)
-        .fold(0, |all, byte| all << 8 | u64::from(*byte))
 }

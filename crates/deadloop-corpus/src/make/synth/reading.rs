@@ -8,9 +8,8 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use super::fields::SpecError;
 use super::forms::Forms;
-use super::spec::{CleanSource, CorpusSpec};
+use super::spec::{CleanSource, CorpusSpec, SpecError};
 use super::stock::{CleanText, Real, TimedPiece};
 use crate::{Body, Entry, Place, Problem, RecordedEvent};
 
@@ -45,12 +44,13 @@ impl CorpusSpec {
     /// # Errors
     /// The first that cannot be read, or see [`Forms::parse`].
     pub fn read_forms(&self, base: &Path) -> Result<BTreeMap<String, Forms>, Problem> {
-        let one = |(name, file): &(String, String)| {
-            let path = base.join(file);
+        let mut read_forms = BTreeMap::new();
+        for named in self.table.forms.iter().flatten() {
+            let path = base.join(&*named.file);
             let forms = Forms::parse(&read(&path)?).map_err(|e| e.problem(&path))?;
-            Ok((name.clone(), forms))
-        };
-        self.forms.iter().map(one).collect()
+            read_forms.insert(named.name.to_string(), forms);
+        }
+        Ok(read_forms)
     }
 }
 

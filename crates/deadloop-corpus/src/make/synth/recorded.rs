@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::Synth;
 use super::label::{COLUMNS, LabelCells};
-use super::spec::{CorpusSpec, Item, What};
-use super::{Made, SpecError, Synth};
+use super::made::Made;
+use super::spec::{Item, SpecError};
 use crate::{Corpus, Entry, Place, Problem};
 
 /// The rows of `labels.csv`, by transcript.
@@ -46,17 +47,6 @@ impl LabelRows {
     }
 }
 
-impl CorpusSpec {
-    /// Whether an item takes recordings of a source as they are.
-    pub fn wants_recordings(&self, source: usize) -> bool {
-        let mut recorded = self
-            .items
-            .iter()
-            .filter(|item| matches!(item.what, What::Recorded));
-        recorded.any(|item| item.sources.contains(&source))
-    }
-}
-
 impl<'a> Synth<'a> {
     /// The recordings that an item may take, in the order of its sources.
     pub(super) fn recordings(&self, item: &'a Item) -> Vec<&'a Made> {
@@ -72,7 +62,7 @@ impl<'a> Synth<'a> {
     pub(super) fn recorded(&self, item: &'a Item, at: usize) -> Result<Made, SpecError> {
         let none = || self.failed(item, &item.name, "no such recording");
         let mut made = Made::clone(self.recordings(item).get(at).ok_or_else(none)?);
-        if self.spec.test == 0.0 {
+        if self.spec.test() == 0.0 {
             made.entry.split = None;
         }
         Ok(made)

@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::forms::Forms;
+use super::made::{Made, seeded};
 use super::runs::Run;
 use super::spec::CorpusSpec;
-use super::{Made, seeded};
 use crate::make::plant::Rng;
 
 /// A clean text.
@@ -94,7 +94,7 @@ impl Deal {
         let keyed = |(at, name)| (seeded(spec.seed, &["split", pool, name]), at);
         let mut order: Vec<(u64, usize)> = names.enumerate().map(keyed).collect();
         order.sort_unstable();
-        let test = (order.len() as f64 * spec.test).round() as usize;
+        let test = (order.len() as f64 * spec.test()).round() as usize;
         Self(order.into_iter().take(test).map(|(_, at)| at).collect())
     }
 
@@ -128,7 +128,7 @@ pub(super) fn pool<'a>(
 ) -> Vec<&'a CleanText> {
     let fits = |text: &&CleanText| text.lang == lang || text.lang.is_empty();
     let of_lang: Vec<&CleanText> = texts.iter().filter(fits).collect();
-    if spec.test > 0.0 && texts.iter().any(|text| text.split.is_some()) {
+    if spec.test() > 0.0 && texts.iter().any(|text| text.split.is_some()) {
         let own = |text: &&CleanText| text.split.as_deref() == Some(split.name());
         return of_lang.into_iter().filter(own).collect();
     }

@@ -2,13 +2,14 @@
 //! error; calls of one turn of which some fail.
 
 use deadloop_detect::Fault;
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, json};
 
 use super::chunks;
 use super::drawn::Drawn;
 use super::faults::{Asked, Stream};
 use super::finish;
 use super::gold;
+use super::made::Failed;
 use super::spec::Tool;
 use crate::make::damage::damage;
 use crate::make::plant::Rng;
@@ -22,7 +23,7 @@ const PAUSES: [u32; 11] = [1, 2, 3, 4, 6, 9, 14, 20, 30, 45, 60];
 /// Makes a stream, with or without its end.
 ///
 /// A recording that has times of its own and is meant to be intact keeps its pauses and its end.
-pub(super) fn whole(asked: &Asked, drawn: &Drawn, rng: &mut Rng) -> Result<Stream, &'static str> {
+pub(super) fn whole(asked: &Asked, drawn: &Drawn, rng: &mut Rng) -> Result<Stream, Failed> {
     let intact = drawn.text.as_str();
     let length = intact.chars().count();
     if length < 8 {
@@ -43,7 +44,7 @@ pub(super) fn whole(asked: &Asked, drawn: &Drawn, rng: &mut Rng) -> Result<Strea
     let mut events = if is_recorded {
         chunks::recorded(&text, &drawn.pieces)
     } else {
-        chunks::events(&text, "answer", asked.chunks, rng)
+        chunks::events(&text, "answer", asked.chunks.as_ref(), rng)
     };
     let mut more = Map::new();
     match asked.fault {
@@ -89,7 +90,7 @@ fn pause(events: &mut [RecordedEvent], rng: &mut Rng) -> f64 {
 }
 
 /// Calls of one turn and what came back. A degree: one more of them fails, or lacks the field that the others have.
-pub(super) fn calls(tools: &[Tool], asked: &Asked, rng: &mut Rng) -> Result<Stream, &'static str> {
+pub(super) fn calls(tools: &[Tool], asked: &Asked, rng: &mut Rng) -> Result<Stream, Failed> {
     let count = rng.between(3, 5);
     let failing = if asked.is_intact {
         0
@@ -103,17 +104,13 @@ pub(super) fn calls(tools: &[Tool], asked: &Asked, rng: &mut Rng) -> Result<Stre
     for (at, is_broken) in broken.iter().enumerate() {
         let tool = rng.pick(tools).ok_or("no tools")?;
         let id = Some(format!("call-{at}"));
-        let drawn = tool.arguments.iter().map(|(name, values)| {
-            let value = rng.pick(values).cloned().unwrap_or_default();
-            (name.clone(), value)
-        });
-        let arguments = Json::Object(drawn.collect());
+        let arguments = tool.drawn(rng);
         events.push(RecordedEvent::of(Body::ToolCall {
             id: id.clone(),
-            name: tool.name.clone(),
+            name: tool.name.to_string(),
             arguments,
         }));
-        let result = rng.pick(&tool.results).cloned().unwrap_or_default();
+        let result = tool.result(rng);
         let whole = json!({"title": result, "link": format!("https://example.org/{at}"), "content": result});
         let (content, error) = match (is_broken, rng.chance(0.5)) {
             (false, _) => (whole.to_string(), false),

@@ -5,10 +5,9 @@ use std::collections::BTreeSet;
 use deadloop_detect::{Channel, Kind};
 use serde_json::{Map, Value as Json};
 
-use super::fields::Bounds;
 use super::label::{Label, Stretch};
-use super::looped::Failed;
-use super::spec::{CorpusSpec, Tool, ToolLoop};
+use super::made::Failed;
+use super::spec::{Bounds, By, CorpusSpec, Item, Named, Tool};
 use crate::make::plant::Rng;
 use crate::{Body, RecordedEvent};
 
@@ -18,26 +17,24 @@ type Call = (usize, String);
 /// One draw: the events and what is true about them.
 pub(super) fn tool_loop(
     spec: &CorpusSpec,
-    looped: &ToolLoop,
+    item: &Item,
     onset: Bounds,
     rng: &mut Rng,
 ) -> Result<(Vec<RecordedEvent>, Label), Failed> {
-    let tools: Vec<&Tool> = spec
-        .tools
-        .iter()
-        .filter(|tool| looped.tools.contains(&tool.name))
-        .collect();
-    let period = looped.period.draw(rng);
+    let named = item.tools.as_deref();
+    let wanted = |tool: &&Tool| named.is_none_or(|all| all.contains(&tool.name));
+    let tools: Vec<&Tool> = spec.tools().iter().filter(wanted).collect();
+    let period = item.repeats.period.draw(rng);
     let before = onset
         .draw(rng)
         .checked_sub(period)
         .ok_or("a cycle longer than the wanted onset")?;
-    let after = looped.after.draw(rng);
+    let after = item.repeats.after.draw(rng);
     let mut distinct = distinct(&tools, before + period + after, rng)?;
     let unit = distinct.split_off(before + after);
     let rest = distinct.split_off(before);
     let mut calls = distinct;
-    let copies = looped.copies.draw(rng);
+    let copies = item.repeats.copies.draw(rng);
     (0..copies).for_each(|_| calls.extend(unit.iter().cloned()));
     let end = calls.len();
     calls.extend(rest);
@@ -49,16 +46,12 @@ pub(super) fn tool_loop(
     let whole = planted
         .whole(&calls, |_| false)
         .ok_or("calls that do not repeat")?;
-    let kind = if looped.cycle {
+    let kind = if item.kind.by == By::Calls {
         Kind::Cycle
     } else {
         Kind::IdenticalCall
     };
-    let class = if looped.transient {
-        "transient"
-    } else {
-        "loop"
-    };
+    let class = item.repeats.class.name();
     let label = whole.label(class, kind.name(), Channel::Tools.name(), calls.len());
     let events = calls
         .iter()
@@ -75,7 +68,7 @@ fn distinct(tools: &[&Tool], count: usize, rng: &mut Rng) -> Result<Vec<Call>, F
             return Ok(calls);
         }
         let tool = rng.below(tools.len());
-        let call = (tool, arguments(tools[tool], rng));
+        let call = (tool, tools[tool].drawn(rng).to_string());
         if seen.insert(call.clone()) {
             calls.push(call);
         }
@@ -83,12 +76,25 @@ fn distinct(tools: &[&Tool], count: usize, rng: &mut Rng) -> Result<Vec<Call>, F
     Err("the tools' arguments allow too few different calls; expected more values")
 }
 
-fn arguments(tool: &Tool, rng: &mut Rng) -> String {
-    let drawn = tool.arguments.iter().map(|(name, values)| {
-        let value = rng.pick(values).cloned().unwrap_or_default();
-        (name.clone(), value)
-    });
-    Json::Object(drawn.collect::<Map<_, _>>()).to_string()
+impl Tool {
+    /// Arguments for a call of it.
+    pub(super) fn drawn(&self, rng: &mut Rng) -> Json {
+        let arguments = self.arguments.iter().flat_map(|all| &all.0);
+        let drawn = arguments.map(|(name, values)| {
+            let value = rng.pick(values).cloned().unwrap_or_default();
+            (name.clone(), value)
+        });
+        Json::Object(drawn.collect::<Map<_, _>>())
+    }
+
+    /// What it answers.
+    pub(super) fn result(&self, rng: &mut Rng) -> String {
+        let drawn = match &self.results {
+            Some(all) => rng.pick(all).map(ToString::to_string),
+            None => rng.pick(&["ok"]).map(ToString::to_string),
+        };
+        drawn.unwrap_or_default()
+    }
 }
 
 /// A turn of the run: the call and its result.
@@ -99,12 +105,12 @@ fn step(tools: &[&Tool], at: usize, call: &Call, rng: &mut Rng) -> [RecordedEven
         Body::Turn,
         Body::ToolCall {
             id: id.clone(),
-            name: tool.name.clone(),
+            name: tool.name.to_string(),
             arguments: serde_json::from_str(&call.1).unwrap_or_default(),
         },
         Body::ToolResult {
             id,
-            content: rng.pick(&tool.results).cloned().unwrap_or_default(),
+            content: tool.result(rng),
             error: Some(false),
         },
     ];

@@ -3,11 +3,11 @@
 
 use super::host::{Host, Turn, called};
 use super::reworded::of_others;
-use super::shape::Harmless;
 use super::{Asked, Failed, Planted, clean};
 use crate::Body;
 use crate::find::Reason;
 use crate::make::plant::Rng;
+use crate::make::synth::spec::Harmless;
 
 /// One draw: the repetition in place of some turn of the host.
 pub(super) fn planted(
@@ -17,7 +17,7 @@ pub(super) fn planted(
     rng: &mut Rng,
 ) -> Result<Planted, Failed> {
     let at = behind(asked, host, rng)?;
-    let count = asked.wanted.copies.draw(rng);
+    let count = asked.item.repeats.copies.draw(rng);
     let reason = harmless.reason();
     let (instead, skipped) = match harmless {
         Harmless::Own(Reason::Poll) => (polled(asked, &host.turns[at], count, rng)?, 1),
@@ -67,7 +67,7 @@ fn polled(
     count: usize,
     rng: &mut Rng,
 ) -> Result<Vec<Turn>, Failed> {
-    let text = rng.pick(&asked.wanted.texts).ok_or("no texts")?;
+    let text = asked.text(rng)?;
     let mut turns = Vec::new();
     for nth in 1..count {
         let done = 100 * nth / count;
@@ -84,7 +84,7 @@ fn retried(
     count: usize,
     rng: &mut Rng,
 ) -> Result<Vec<Turn>, Failed> {
-    let text = rng.pick(&asked.wanted.texts).ok_or("no texts")?;
+    let text = asked.text(rng)?;
     let mut turns = vec![turn.answered(text, Some(true)); count.saturating_sub(1)];
     turns.push(turn.clone());
     Ok(turns)
@@ -162,7 +162,7 @@ fn silent(asked: &Asked<'_>, count: usize, rng: &mut Rng) -> Result<Vec<Turn>, F
         ("undo", "steps", "1"),
         ("click", "target", "next"),
     ];
-    let text = rng.pick(&asked.wanted.texts).ok_or("no texts")?;
+    let text = asked.text(rng)?;
     let (tool, name, value) = rng.pick(&CALLS).ok_or("no calls")?;
     let turn = called(tool, serde_json::json!({*name: value}), text, false);
     Ok(vec![turn; count])

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::super::forms::Form;
-use super::shape::REASONS;
 use super::{Failed, script};
 use crate::find::{Benign, Reason};
+use crate::make::synth::spec::Form;
+use crate::make::synth::spec::REASONS;
 use crate::stream;
 use crate::{Body, Entry, RecordedEvent};
 
@@ -176,7 +176,7 @@ impl Host {
             from: format!("form/{}", form.name),
             group: format!("form/{}", form.name),
             model: None,
-            lang: form.lang.clone(),
+            lang: form.lang().to_owned(),
             head,
             turns,
         })

@@ -7,9 +7,10 @@ use deadloop_detect::{Channel, Kind};
 use super::super::label::Label;
 use super::host::{Host, Turn};
 use super::reworded::reworded;
-use super::shape::Looped;
 use super::{Asked, Failed, Planted, reported};
 use crate::make::plant::Rng;
+use crate::make::synth::spec::Looped;
+use crate::make::synth::spec::Named;
 use crate::{Body, RecordedEvent};
 
 /// Where a loop begins and what it is made of.
@@ -52,11 +53,11 @@ pub(super) fn planted(
     } else {
         turns.iter().map(Turn::calls).sum()
     };
-    let after = rest(host, copies.at, asked.wanted.after.draw(rng))?;
+    let after = rest(host, copies.at, asked.item.repeats.after.draw(rng))?;
     let goes_on = !after.is_empty();
     turns.extend(after);
     let label = Label {
-        class: asked.wanted.class(),
+        class: asked.item.repeats.class.name(),
         kind: looped.kind().name(),
         channel: channel.name().to_owned(),
         start: Some(copies.start),
@@ -142,12 +143,12 @@ fn exact(
     rng: &mut Rng,
 ) -> Result<Copies, Failed> {
     let period = match kind {
-        Kind::Cycle => asked.wanted.period.draw(rng),
+        Kind::Cycle => asked.item.repeats.period.draw(rng),
         _ => 1,
     };
     let unit = unit(host, at, period)?;
     let mut kept = host.turns[..=at].to_vec();
-    let copies = asked.wanted.copies.draw(rng);
+    let copies = asked.item.repeats.copies.draw(rng);
     let turns = match kind {
         Kind::IdenticalCall => {
             let mut answers = immaterial(unit[0].pair().map_or("", |pair| pair.2), copies, rng);
@@ -198,8 +199,8 @@ fn immaterial(content: &str, copies: usize, rng: &mut Rng) -> Vec<String> {
 
 /// A few calls come back, in no order.
 fn interleaved(asked: &Asked<'_>, host: &Host, at: usize, rng: &mut Rng) -> Result<Copies, Failed> {
-    let count = asked.wanted.period.draw(rng);
-    let wanted = (asked.wanted.copies.draw(rng) - 1) * count;
+    let count = asked.item.repeats.period.draw(rng);
+    let wanted = (asked.item.repeats.copies.draw(rng) - 1) * count;
     let mut drawn: Vec<usize> = Vec::new();
     while drawn.len() < wanted {
         let next = rng.below(count);
@@ -217,7 +218,7 @@ fn interleaved(asked: &Asked<'_>, host: &Host, at: usize, rng: &mut Rng) -> Resu
 
 /// All of many calls come back, each once or twice, in another order: most are different, and none is new.
 fn aperiodic(asked: &Asked<'_>, host: &Host, at: usize, rng: &mut Rng) -> Result<Copies, Failed> {
-    let count = asked.wanted.period.draw(rng);
+    let count = asked.item.repeats.period.draw(rng);
     let mut drawn = Vec::new();
     for _ in 0..2 {
         let mut round: Vec<usize> = (0..count).collect();
@@ -250,9 +251,9 @@ fn in_order(host: &Host, at: usize, count: usize, order: &[usize]) -> Result<Cop
 fn other_words(asked: &Asked<'_>, host: &Host, at: usize, rng: &mut Rng) -> Result<Copies, Failed> {
     let turn = &unit(host, at, 1)?[0];
     let (_, arguments, ..) = turn.pair().ok_or("no result")?;
-    let count = asked.wanted.copies.draw(rng) - 1;
+    let count = asked.item.repeats.copies.draw(rng) - 1;
     let others = reworded(arguments, count, rng).ok_or("arguments without a text")?;
-    let text = rng.pick(&asked.wanted.texts).ok_or("no texts")?;
+    let text = asked.text(rng)?;
     let mut kept = host.turns[..=at].to_vec();
     kept[at] = turn.answered(text, Some(true));
     Ok(Copies {
@@ -274,8 +275,8 @@ fn said(
     rng: &mut Rng,
 ) -> Result<Copies, Failed> {
     const AGENTS: [&str; 2] = ["planner", "worker"];
-    let text = rng.pick(&asked.wanted.texts).ok_or("no texts")?;
-    let copies = asked.wanted.copies.draw(rng);
+    let text = asked.text(rng)?;
+    let copies = asked.item.repeats.copies.draw(rng);
     let (period, count) = match kind {
         Kind::Handoff => (2, 2 * copies),
         _ => (1, copies),
@@ -283,7 +284,7 @@ fn said(
     let one = |number: usize| {
         let mut turn = Turn::new();
         turn.events
-            .push(RecordedEvent::of(Body::Answer(text.clone())));
+            .push(RecordedEvent::of(Body::Answer(text.to_owned())));
         if kind == Kind::Handoff {
             let (from, to) = (AGENTS[number % 2], AGENTS[(number + 1) % 2]);
             turn.events[0].rest.insert("agent".into(), from.into());

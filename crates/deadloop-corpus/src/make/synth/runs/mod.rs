@@ -4,10 +4,10 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | what an item may ask for | this file |
+//! | one transcript | this file |
 //! | a run as turns, and where it is from | `host` |
 //! | the notation of scripts | `script` |
-//! | what can be planted | `shape` |
+//! | what can be planted | `spec/shape` |
 //! | loops | `loops` |
 //! | loops of the shapes that people report of agents of today | `reported` |
 //! | parallel calls that come back in part | `partial` |
@@ -22,7 +22,6 @@ mod partial;
 mod reported;
 mod reworded;
 mod script;
-mod shape;
 mod volatile;
 
 pub use host::Run;
@@ -30,98 +29,19 @@ pub use host::Run;
 use deadloop_detect::Channel;
 use serde_json::{Map, Value as Json, json};
 
-use super::checks::{ends, named};
-use super::fields::{Bounds, Fields, SpecError};
 use super::label::Label;
-use super::spec::{CorpusSpec, Item};
+use super::made::{Failed, Made, seeded};
+use super::spec::{Bounds, By, Item, Named, SpecError};
 use super::stock::{Split, of_split};
-use super::{ATTEMPTS, Frame, Made, PLANTED, Synth, seeded};
+use super::{ATTEMPTS, Frame, PLANTED, Synth};
 use crate::find::Reason;
 use crate::make::plant::Rng;
 use crate::{Body, RecordedEvent};
 use host::{Host, Turn};
-pub(super) use shape::Shape;
-use volatile::Volatile;
-pub(super) use volatile::WORDS as VOLATILE;
-
-/// Why nothing came of a draw.
-type Failed = &'static str;
-
-/// An item of runs.
-#[derive(Clone, Debug)]
-pub(super) struct Wanted {
-    pub(super) shape: Shape,
-    /// None: the runs of the sources.
-    pub(super) forms: Option<String>,
-    period: Bounds,
-    copies: Bounds,
-    onsets: Vec<Bounds>,
-    after: Bounds,
-    is_transient: bool,
-    texts: Vec<String>,
-    volatile: Volatile,
-}
-
-impl CorpusSpec {
-    /// Reads an item of runs; refuses what no run has.
-    pub(super) fn run(&self, table: &Fields, shape: Shape) -> Result<Wanted, SpecError> {
-        let forms = table.text("forms");
-        match forms {
-            Some(name) => {
-                named(table, "forms", name, self.forms.iter().map(|f| &f.0))?;
-            }
-            None if self.sources.is_empty() => {
-                let expected = "forms, or a [[source]] that is a corpus of runs";
-                return Err(SpecError::at(table.line, "a run without a host", expected));
-            }
-            None => {}
-        }
-        let wanted = Wanted {
-            shape,
-            forms: forms.map(str::to_owned),
-            period: table.range("period").unwrap_or(shape.period()),
-            copies: table.range("copies").unwrap_or(shape.copies()),
-            onsets: match table.ranges("onset") {
-                [] => vec![Bounds::new(3, 20)],
-                onsets => onsets.to_vec(),
-            },
-            after: table.range("after").unwrap_or(Bounds::new(0, 0)),
-            is_transient: table.text("class") == Some("transient"),
-            texts: match table.texts("texts") {
-                [] => shape
-                    .texts()
-                    .iter()
-                    .map(|text| (*text).to_owned())
-                    .collect(),
-                texts => texts.to_vec(),
-            },
-            volatile: Volatile::of(table.texts("volatile")),
-        };
-        let least = shape.period().low.min(2);
-        if wanted.period.low < least {
-            let what = format!("{} of {} calls", table.string("kind"), wanted.period);
-            let expected = "2 calls and more; one call over and over is same-call-same-result";
-            return Err(SpecError::at(table.line_of("period"), what, expected));
-        }
-        ends(table, wanted.is_transient, wanted.after)?;
-        Ok(wanted)
-    }
-}
-
-impl Wanted {
-    /// What the label says of a loop.
-    fn class(&self) -> &'static str {
-        if self.is_transient {
-            "transient"
-        } else {
-            "loop"
-        }
-    }
-}
 
 /// What is asked of one draw.
 struct Asked<'a> {
-    wanted: &'a Wanted,
+    item: &'a Item,
     /// Where the second copy has to begin, in calls; in turns for loops of turns.
     onset: Bounds,
 }
@@ -135,53 +55,34 @@ struct Planted {
 }
 
 impl<'a> Synth<'a> {
-    pub(super) fn run(
-        &self,
-        item: &'a Item,
-        wanted: &Wanted,
-        at: usize,
-    ) -> Result<Made, SpecError> {
-        let mut rng = Rng::new(seeded(
-            self.spec.seed,
-            &["item", &item.name, &at.to_string()],
-        ));
-        let split = if rng.chance(self.spec.test) {
-            Split::Test
-        } else {
-            Split::Dev
+    pub(super) fn run(&self, item: &'a Item, at: usize) -> Result<Made, SpecError> {
+        let (mut rng, split) = self.start(item, at);
+        let onset = item.onset(at);
+        let asked = Asked { item, onset };
+        let draw = |attempt| {
+            let host = self.host(item, (at + attempt, split), &mut rng)?;
+            Ok((planted(&asked, &host, &mut rng)?, host))
         };
-        let asked = Asked {
-            wanted,
-            onset: wanted.onsets[at % wanted.onsets.len()],
-        };
-        let mut why = "no run";
-        for attempt in 0..ATTEMPTS {
-            let host = self.host(item, wanted, (at + attempt, split), &mut rng);
-            match host.and_then(|host| Ok((planted(&asked, &host, &mut rng)?, host))) {
-                Ok((planted, host)) => {
-                    return Ok(self.of_run(item, wanted, (at, split), planted, host));
-                }
-                Err(reason) => why = reason,
-            }
-        }
-        Err(self.failed(item, &format!("{}/{at:03}", item.name), why))
+        let (planted, host) = self.tried((item, &item.id(at)), ATTEMPTS, draw)?;
+        Ok(self.of_run(item, (at, split), planted, host))
     }
 
     /// A run to plant into; forms take turns.
     fn host(
         &self,
         item: &Item,
-        wanted: &Wanted,
         (at, split): (usize, Split),
         rng: &mut Rng,
     ) -> Result<Host, Failed> {
-        if let Some(name) = &wanted.forms {
-            let file = self.stock.forms.get(name).ok_or("no forms were read")?;
-            let fits = |form: &&super::forms::Form| {
-                form.class == "run" && (item.langs.is_empty() || item.langs.contains(&form.lang))
-            };
+        if let Some(name) = &item.forms {
+            let file = self
+                .stock
+                .forms
+                .get(name.as_str())
+                .ok_or("no forms were read")?;
+            let fits = |form: &&super::spec::Form| *form.class == "run" && item.speaks(form.lang());
             let forms: Vec<_> = file.forms.iter().filter(fits).collect();
-            let forms = of_split(self.spec, forms, name, split, |form| form.name.clone());
+            let forms = of_split(self.spec, forms, name, split, |form| form.name.to_string());
             let form = forms
                 .get(at % forms.len().max(1))
                 .ok_or("no form of class run")?;
@@ -200,7 +101,7 @@ impl<'a> Synth<'a> {
         let mut pool: Vec<&Run> = Vec::new();
         for at in &item.sources {
             let runs = self.stock.runs.get(*at).map_or(&[][..], Vec::as_slice);
-            let fits = |run: &&Run| item.langs.is_empty() || item.langs.contains(&run.lang);
+            let fits = |run: &&Run| item.speaks(&run.lang);
             let name = self.spec.sources.get(*at).map_or("", |source| &source.name);
             let runs = runs.iter().filter(fits).collect();
             pool.extend(of_split(self.spec, runs, name, split, |run| {
@@ -213,20 +114,20 @@ impl<'a> Synth<'a> {
     fn of_run(
         &self,
         item: &'a Item,
-        wanted: &Wanted,
         (at, split): (usize, Split),
         made: Planted,
         host: Host,
     ) -> Made {
-        let (source, tag) = match wanted.shape {
-            Shape::Plain => ("clean", "clean".to_owned()),
-            Shape::Harmless(harmless) => ("harmless", harmless.name()),
-            Shape::Loop(looped) => ("planted", format!("{}-{}", wanted.class(), looped.name())),
+        let kind = item.kind.name;
+        let (source, tag) = match item.kind.by {
+            By::Loop(_) => ("planted", format!("{}-{kind}", item.repeats.class.name())),
+            By::Harmless(_) => ("harmless", kind.to_owned()),
+            _ => ("clean", "clean".to_owned()),
         };
         let mut meta = Map::new();
         meta.insert("source".into(), source.into());
         meta.insert("tag".into(), tag.into());
-        meta.insert("item".into(), item.name.clone().into());
+        meta.insert("item".into(), item.name.as_str().into());
         meta.insert("made".into(), json!({"of": host.from}));
         let benign = benign(&made.turns);
         if !benign.is_empty() {
@@ -241,10 +142,14 @@ impl<'a> Synth<'a> {
         events.push(super::finish(reason));
         name_calls(&mut events);
         let seed = seeded(self.spec.seed, &["volatile", &item.name, &at.to_string()]);
-        wanted.volatile.put(&mut events, &mut Rng::new(seed));
+        volatile::put(
+            item.volatile.as_deref().unwrap_or_default(),
+            &mut events,
+            &mut Rng::new(seed),
+        );
         let frame = Frame {
             item,
-            id: format!("{}/{at:03}", item.name),
+            id: item.id(at),
             lang: &host.lang,
             split,
         };
@@ -262,14 +167,25 @@ impl<'a> Synth<'a> {
 
 /// One draw on one host.
 fn planted(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Planted, Failed> {
-    match asked.wanted.shape {
-        Shape::Plain => Ok(Planted {
+    match asked.item.kind.by {
+        By::Harmless(harmless) => harmless::planted(asked, host, harmless, rng),
+        By::Loop(looped) => loops::planted(asked, host, looped, rng),
+        _ => Ok(Planted {
             turns: host.turns.clone(),
             labels: clean(),
             is_cut: false,
         }),
-        Shape::Harmless(harmless) => harmless::planted(asked, host, harmless, rng),
-        Shape::Loop(looped) => loops::planted(asked, host, looped, rng),
+    }
+}
+
+impl<'a> Asked<'a> {
+    /// Something to say.
+    fn text(&self, rng: &mut Rng) -> Result<&'a str, Failed> {
+        let drawn = match &self.item.texts {
+            Some(texts) => rng.pick(texts).map(|text| text.as_str()),
+            None => rng.pick(self.item.kind.texts).copied(),
+        };
+        drawn.ok_or("no texts")
     }
 }
 

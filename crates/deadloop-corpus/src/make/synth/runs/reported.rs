@@ -5,10 +5,10 @@ use serde_json::{Value as Json, json};
 use super::host::{Host, Turn, called};
 use super::loops::{Copies, behind, unit};
 use super::reworded::grown;
-use super::shape::Looped;
 use super::{Asked, Failed};
 use crate::import::run::system;
 use crate::make::plant::Rng;
+use crate::make::synth::spec::Looped;
 use crate::{Body, RecordedEvent};
 
 /// The loop behind some turn of the host.
@@ -43,8 +43,8 @@ fn line(words: usize, rng: &mut Rng) -> String {
 fn writes(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Failed> {
     let place = |at: usize, places: &[usize]| places[at + 1] + 1;
     let at = behind(asked, host, (place, false), rng)?;
-    let text = rng.pick(&asked.wanted.texts).ok_or("no texts")?.clone();
-    let count = asked.wanted.copies.draw(rng);
+    let text = asked.text(rng)?.to_owned();
+    let count = asked.item.repeats.copies.draw(rng);
     let one = |_| {
         let (title, note) = (rng.between(2, 4), rng.between(8, 20));
         let body = json!({"title": line(title, rng), "text": line(note, rng)});
@@ -64,8 +64,8 @@ fn writes(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Faile
 /// A file that is read in windows that overlap. Behind its end it begins anew, some lines later than before: no two
 /// calls are equal, and from the second round on each line was read before.
 fn windows(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Failed> {
-    let a_round = asked.wanted.period.draw(rng);
-    let rounds = asked.wanted.copies.draw(rng);
+    let a_round = asked.item.repeats.period.draw(rng);
+    let rounds = asked.item.repeats.copies.draw(rng);
     let place = |at: usize, places: &[usize]| places[at + 1] + a_round;
     let at = behind(asked, host, (place, false), rng)?;
     let step = rng.between(2 * rounds, 2 * rounds + 20);
@@ -104,7 +104,7 @@ fn growing(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Fail
         return Err("a result that says nothing");
     }
     let between = rng.pick(&[" && ", "; ", "\n"]).ok_or("no signs")?;
-    let count = asked.wanted.copies.draw(rng);
+    let count = asked.item.repeats.copies.draw(rng);
     let all = (2..=count).map(|times| grown(arguments, times, between));
     let all: Option<Vec<Json>> = all.collect();
     let all = all.ok_or("arguments without a text")?;
@@ -125,8 +125,8 @@ fn growing(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Fail
 fn replanned(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Failed> {
     let place = |at: usize, places: &[usize]| places[at + 1];
     let at = behind(asked, host, (place, true), rng)?;
-    let period = asked.wanted.period.draw(rng);
-    let plan = rng.pick(&asked.wanted.texts).ok_or("no texts")?;
+    let period = asked.item.repeats.period.draw(rng);
+    let plan = asked.text(rng)?;
     let mut round = unit(host, at, period)?.to_vec();
     if let [first, others @ ..] = &mut round[..] {
         *first = first.clone().saying(plan);
@@ -144,7 +144,7 @@ fn replanned(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Fa
     }
     let mut kept = host.turns[..=at].to_vec();
     kept[at + 1 - period..].clone_from_slice(&round);
-    let copies = asked.wanted.copies.draw(rng);
+    let copies = asked.item.repeats.copies.draw(rng);
     Ok(Copies {
         kept,
         turns: (1..copies).flat_map(|_| round.clone()).collect(),
@@ -170,10 +170,10 @@ fn answered(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Fai
         "How many of them are there in all?",
     ];
     let at = behind(asked, host, (|at, _: &[usize]| at + 2, false), rng)?;
-    let text = rng.pick(&asked.wanted.texts).ok_or("no texts")?;
+    let text = asked.text(rng)?;
     let mut questions = QUESTIONS.to_vec();
     rng.shuffle(&mut questions);
-    let count = asked.wanted.copies.draw(rng);
+    let count = asked.item.repeats.copies.draw(rng);
     let question = |number: usize| {
         let one = questions[number % questions.len()];
         match number / questions.len() {
@@ -204,8 +204,8 @@ fn answered(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Fai
 /// The host's own turns, each of which says the same before its call.
 fn narrated(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Failed> {
     let at = behind(asked, host, (|at, _: &[usize]| at + 2, false), rng)?;
-    let text = rng.pick(&asked.wanted.texts).ok_or("no texts")?;
-    let count = asked.wanted.copies.draw(rng);
+    let text = asked.text(rng)?;
+    let count = asked.item.repeats.copies.draw(rng);
     let works = |turn: &&Turn| turn.pair().is_some();
     let own = host.turns[at + 1..].iter().take(count).take_while(works);
     let said = |(number, turn): (usize, &Turn)| {

@@ -9,8 +9,8 @@ use serde_json::Value as Json;
 
 use super::Failed;
 use super::host::Turn;
-use super::shape::REASONS;
 use crate::find::Reason;
+use crate::make::synth::spec::REASONS;
 use crate::{Body, RecordedEvent};
 
 /// What is read, so far.

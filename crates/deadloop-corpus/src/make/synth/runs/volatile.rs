@@ -3,45 +3,26 @@
 use serde_json::Value as Json;
 
 use crate::make::plant::Rng;
+use crate::make::synth::spec::{Volatile, Word};
 use crate::{Body, RecordedEvent};
 
-/// What each result can have.
-pub(in super::super) const WORDS: &[&str] = &["ids", "dates"];
-
-/// What each result has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Volatile {
-    ids: bool,
-    dates: bool,
-}
-
-impl Volatile {
-    pub(super) fn of(words: &[String]) -> Self {
-        let has = |word: &str| words.iter().any(|one| one == word);
-        Self {
-            ids: has(WORDS[0]),
-            dates: has(WORDS[1]),
+/// Puts an id and a date into every result: as fields of an object, else as lines after it.
+pub(super) fn put(wanted: &[Word<Volatile>], events: &mut [RecordedEvent], rng: &mut Rng) {
+    // A day of seconds, from some morning on.
+    let mut clock = rng.between(25_000, 40_000);
+    for event in events {
+        let Body::ToolResult { content, .. } = &mut event.body else {
+            continue;
+        };
+        clock += rng.between(1, 40);
+        let mut fields = Vec::new();
+        if wanted.contains(&Word(Volatile::Ids)) {
+            fields.push(("request_id", format!("req-{}", drawn(rng))));
         }
-    }
-
-    /// Puts an id and a date into every result: as fields of an object, else as lines after it.
-    pub(super) fn put(self, events: &mut [RecordedEvent], rng: &mut Rng) {
-        // A day of seconds, from some morning on.
-        let mut clock = rng.between(25_000, 40_000);
-        for event in events {
-            let Body::ToolResult { content, .. } = &mut event.body else {
-                continue;
-            };
-            clock += rng.between(1, 40);
-            let mut fields = Vec::new();
-            if self.ids {
-                fields.push(("request_id", format!("req-{}", drawn(rng))));
-            }
-            if self.dates {
-                fields.push(("date", date(clock)));
-            }
-            *content = with(content, &fields);
+        if wanted.contains(&Word(Volatile::Dates)) {
+            fields.push(("date", date(clock)));
         }
+        *content = with(content, &fields);
     }
 }
 

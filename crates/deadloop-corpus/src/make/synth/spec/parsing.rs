@@ -1,0 +1,282 @@
+//! Reads a [`CorpusSpec`] from TOML. Everything that can be known to be impossible is refused before any work.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use deadloop_detect::meant;
+use serde::de::DeserializeOwned;
+use toml::de::DeTable;
+
+use super::held::{Many, Text, Word, ends};
+use super::kinds::By;
+use super::tables::{Class, ItemTable, SourceTable, SpecTable, Take};
+use super::{CleanSource, CorpusSpec, Item, Repeats, SourcePlace};
+
+/// What is wrong with a spec or a file of forms, and in which line of it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{line}: {what}, expected {expected}")]
+pub struct SpecError {
+    /// Line, from 1.
+    pub line: usize,
+    /// What is wrong, a lower-case fragment.
+    pub what: String,
+    /// What was expected.
+    pub expected: String,
+}
+
+impl SpecError {
+    pub(crate) fn at(line: usize, what: impl Into<String>, expected: impl Into<String>) -> Self {
+        Self {
+            line,
+            what: what.into(),
+            expected: expected.into(),
+        }
+    }
+
+    /// What serde says of a text that is TOML.
+    fn of(text: &str, error: &toml::de::Error) -> Self {
+        let span = error.span().unwrap_or(0..0);
+        let line = line(text, &span);
+        let message = error.message().replace('`', "\"");
+        let (what, expected) = message
+            .rsplit_once(", expected ")
+            .unwrap_or((&message, "it, since it has no default"));
+        let expected = match expected {
+            "a boolean" => "true or false",
+            "a sequence" => "tables",
+            expected => expected,
+        };
+        let known = expected.trim_start_matches("one of ").replace('"', "");
+        let named = what.split('"').nth(1).unwrap_or_default();
+        if what.starts_with("missing field") {
+            return Self::at(line, format!("no {named}"), expected);
+        }
+        if what.starts_with("unknown field") {
+            let hint = meant(named, known.split(", "));
+            let what = format!("unknown key {named}{hint}");
+            return Self::at(line, what, format!("one of {known}"));
+        }
+        let shown = text.get(span.clone()).unwrap_or_default();
+        let hint = meant(shown.trim_matches('"'), known.split(" | "));
+        let short: String = shown.chars().take(40).collect();
+        let before = text.get(..span.start).unwrap_or_default();
+        let key = before.rsplit(['\n', '{', ',']).next().unwrap_or_default();
+        let what = format!("{}{}{hint}", key.trim_start(), short.replace('\n', " "));
+        Self::at(line, what, expected)
+    }
+}
+
+fn line(text: &str, span: &Range<usize>) -> usize {
+    let before = text.as_bytes().iter().take(span.start);
+    1 + before.filter(|byte| **byte == b'\n').count()
+}
+
+/// A table of a file with the places of its keys.
+#[derive(Clone, Copy)]
+pub(crate) struct Placed<'a> {
+    text: &'a str,
+    /// The line on which it begins.
+    pub(super) line: usize,
+    table: &'a DeTable<'a>,
+}
+
+/// Reads a file: its typed content goes to `then`, with the places of its keys.
+pub(crate) fn read<T: DeserializeOwned, R>(
+    text: &str,
+    then: impl FnOnce(T, Placed<'_>) -> Result<R, SpecError>,
+) -> Result<R, SpecError> {
+    let table = DeTable::parse(text).map_err(|e| {
+        let what = e.message().trim().replace('\n', ", ");
+        SpecError::at(line(text, &e.span().unwrap_or(0..0)), what, "TOML")
+    })?;
+    let read = toml::from_str(text).map_err(|error| SpecError::of(text, &error))?;
+    let table = table.get_ref();
+    let line = 1;
+    then(read, Placed { text, line, table })
+}
+
+impl<'a> Placed<'a> {
+    /// Its tables of this name.
+    pub(crate) fn tables(self, name: &str) -> impl Iterator<Item = Self> {
+        let list = self.table.iter().find(|(key, _)| key.get_ref() == name);
+        let list = list.and_then(|(_, list)| list.get_ref().as_array());
+        let list = list.into_iter().flat_map(|list| list.iter());
+        list.filter_map(move |item| {
+            let (line, table) = (line(self.text, &item.span()), item.get_ref().as_table()?);
+            Some(Self {
+                line,
+                table,
+                ..self
+            })
+        })
+    }
+
+    /// The names of its keys, in the order of the file.
+    pub(super) fn keys(self) -> impl Iterator<Item = &'a str> {
+        let mut keys: Vec<_> = self.table.keys().collect();
+        keys.sort_by_key(|key| key.span().start);
+        keys.into_iter().map(|key| key.get_ref().as_ref())
+    }
+
+    /// The error that a key has; if the key is not there, the table has it.
+    pub(crate) fn refused(
+        self,
+        key: &str,
+        what: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> SpecError {
+        let key = self.table.keys().find(|other| other.get_ref() == key);
+        let line = key.map_or(self.line, |key| line(self.text, &key.span()));
+        SpecError::at(line, what, expected)
+    }
+}
+
+/// Where `name` stands among `names`; a key `key` names it.
+pub(super) fn named<'a>(
+    at: Placed<'_>,
+    key: &str,
+    name: &str,
+    names: impl Iterator<Item = &'a String> + Clone,
+) -> Result<usize, SpecError> {
+    let mut names = names.map(String::as_str);
+    let known: BTreeSet<&str> = names.clone().collect();
+    let hint = meant(name, known.iter().copied());
+    names.position(|other| other == name).ok_or_else(|| {
+        let known: Vec<&str> = known.into_iter().collect();
+        let expected = match known.as_slice() {
+            [] => "a table of that name".to_owned(),
+            known => format!("one of {}", known.join(", ")),
+        };
+        at.refused(key, format!("{key} {name}: there is none{hint}"), expected)
+    })
+}
+
+impl CorpusSpec {
+    /// Reads a spec.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with it: a key that is unknown, missing, out of its bounds or
+    /// without meaning for the kind, a name of nothing, or keys that are impossible together.
+    pub fn parse(text: &str) -> Result<Self, SpecError> {
+        read(text, Self::of)
+    }
+
+    fn of(table: SpecTable, at: Placed<'_>) -> Result<Self, SpecError> {
+        let sources = table.source.iter().flatten().zip(at.tables("source"));
+        let mut spec = Self {
+            name: table.name.to_string(),
+            seed: table.seed.0,
+            sources: sources
+                .map(|(table, at)| source(table, at))
+                .collect::<Result<_, _>>()?,
+            items: Vec::new(),
+            table,
+        };
+        let tables = std::mem::take(&mut spec.table.item);
+        for (table, at) in tables.into_iter().zip(at.tables("item")) {
+            let item = Item::of(&spec, table, at)?;
+            if spec.items.iter().any(|other| other.name == item.name) {
+                let what = format!("two items named {}", item.name);
+                return Err(at.refused("name", what, "names of their own"));
+            }
+            spec.items.push(item);
+        }
+        Ok(spec)
+    }
+
+    /// The languages of an item that names none: English, but where all its sources are in others.
+    fn own_langs(&self, sources: &[usize]) -> Vec<String> {
+        let sources = sources.iter().filter_map(|at| self.sources.get(*at));
+        let langs: Option<BTreeSet<String>> = sources.map(|source| source.lang.clone()).collect();
+        let langs = langs.filter(|langs| !langs.is_empty() && !langs.contains("en"));
+        langs.map_or_else(
+            || vec!["en".to_owned()],
+            |langs| langs.into_iter().collect(),
+        )
+    }
+}
+
+fn source(table: &SourceTable, at: Placed<'_>) -> Result<CleanSource, SpecError> {
+    let place = match (&table.corpus, &table.text) {
+        (Some(corpus), None) => SourcePlace::Corpus(corpus.to_string()),
+        (None, Some(text)) => SourcePlace::Text(text.to_string()),
+        _ => return Err(at.refused("name", "a source of neither or both", "corpus or text")),
+    };
+    if matches!(place, SourcePlace::Text(_)) {
+        let filter = at.keys().find(|key| matches!(*key, "where" | "take"));
+        if let Some(key) = filter {
+            return Err(at.refused(key, "a filter on a text", "it with corpus alone"));
+        }
+        if table.lang.is_none() {
+            return Err(at.refused("text", "a text without lang", "lang, a language tag"));
+        }
+    }
+    Ok(CleanSource {
+        name: table.name.to_string(),
+        place,
+        lang: table.lang.as_ref().map(ToString::to_string),
+        wheres: strings(table.r#where.as_ref()),
+        all: table.take == Some(Word(Take::All)),
+        line: at.line,
+    })
+}
+
+/// The texts, if there are some.
+fn strings(many: Option<&Many<Text>>) -> Vec<String> {
+    let all = many.into_iter().flat_map(|many| many.iter());
+    all.map(ToString::to_string).collect()
+}
+
+/// An item, the spec so far, and the places of its keys.
+pub(super) struct Asked<'a> {
+    pub(super) spec: &'a CorpusSpec,
+    pub(super) item: &'a Item,
+    pub(super) at: Placed<'a>,
+}
+
+impl Item {
+    fn of(spec: &CorpusSpec, table: ItemTable, at: Placed<'_>) -> Result<Self, SpecError> {
+        let kind = table.kind.0;
+        super::checks::has_its_keys(&table, at)?;
+        let names = spec.sources.iter().map(|source| &source.name);
+        let sources = match table.source.as_deref() {
+            None => (0..spec.sources.len()).collect(),
+            Some(some) => {
+                let all = some
+                    .iter()
+                    .map(|name| named(at, "source", name, names.clone()));
+                all.collect::<Result<Vec<_>, _>>()?
+            }
+        };
+        let langs = match (&table.lang, kind.by) {
+            (None, By::Text(_) | By::Call | By::Calls | By::Fault) => spec.own_langs(&sources),
+            (None, By::Clean) if table.forms.is_none() => spec.own_langs(&sources),
+            (langs, _) => strings(langs.as_ref()),
+        };
+        let onsets = table.onset.as_deref();
+        let repeats = Repeats {
+            period: ends(table.period, kind.period.low, kind.period.high),
+            copies: ends(table.copies, kind.copies.low, kind.copies.high),
+            onsets: onsets.map_or(vec![kind.onset()], |all| {
+                all.iter().map(|one| one.0).collect()
+            }),
+            after: ends(table.after, 0, 0),
+            class: table.class.map_or(Class::Loop, |class| class.0),
+        };
+        let item = Self {
+            table,
+            line: at.line,
+            sources,
+            langs,
+            repeats,
+            faults: None,
+        };
+        let asked = Asked {
+            spec,
+            item: &item,
+            at,
+        };
+        let faults = asked.possible()?;
+        Ok(Self { faults, ..item })
+    }
+}
