@@ -1,5 +1,7 @@
 //! [`Element`]: a word, sentence or line in the making, as a hash and a length.
 
+use std::ops::Range;
+
 /// Whether a sentence ends with this char; a line ends at `\n` alone.
 #[inline]
 pub(crate) fn ends_sentence(c: char) -> bool {
@@ -10,7 +12,7 @@ pub(crate) fn ends_sentence(c: char) -> bool {
 /// different ones have one hash once in 2^64 pairs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Element {
-    hash: u64,
+    hash: Hash,
     chars: u64,
     blank: bool,
 }
@@ -29,25 +31,137 @@ impl Element {
         self.mix(c);
     }
 
+    /// Adds the ASCII letters and digits of this range of a text, in lower case.
+    #[inline]
+    pub(crate) fn add_word(&mut self, text: &[u8], word: Range<usize>) {
+        self.chars += word.len() as u64;
+        self.hash.add_word(text, word);
+    }
+
+    /// Adds the ASCII of this range of a text: no blank but single spaces, none at its beginning where one was added last or
+    /// nothing.
+    #[inline]
+    pub(crate) fn add_ascii(&mut self, text: &[u8], mut range: Range<usize>) {
+        let spaced = text[range.clone()].last() == Some(&b' ');
+        range.end -= usize::from(spaced);
+        if !range.is_empty() && std::mem::take(&mut self.blank) {
+            self.mix(' ');
+        }
+        self.blank |= spaced;
+        self.chars += range.len() as u64;
+        self.hash.add_ascii(text, range);
+    }
+
+    /// Whether blanks are left out now: there was nothing, or a blank was added last.
+    pub(crate) fn leaves_out_blanks(&self) -> bool {
+        self.blank || self.is_empty()
+    }
+
     /// Whether it has nothing but blanks.
     pub(crate) fn is_empty(&self) -> bool {
         self.chars == 0
     }
 
     /// The hash and the length of what was gathered; `None`: nothing but blanks.
+    #[inline]
     pub(crate) fn finish(&mut self) -> Option<(u64, u64)> {
         let done = std::mem::take(self);
-        (!done.is_empty()).then_some((done.hash, done.chars))
+        (!done.is_empty()).then(|| (done.hash.value(), done.chars))
     }
 
-    /// The two halves of a product, together: each bit of the char moves about half of all others.
     #[inline]
     fn mix(&mut self, c: char) {
         self.chars += 1;
-        let word = self.hash ^ u64::from(c) ^ 0x2545_F491_4F6C_DD1D;
-        let product = u128::from(word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        self.hash = (product ^ (product >> 64)) as u64;
+        self.hash.add(c);
     }
+}
+
+/// The hash of a text that is read in pieces: of its bytes, eight at a time, wherever pieces end.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Hash {
+    /// Of the whole blocks of eight bytes.
+    hash: u64,
+    /// The bytes after them, the first one lowest.
+    rest: u64,
+    /// How many bits they have.
+    bits: u32,
+}
+
+impl Hash {
+    /// Adds a char.
+    #[inline]
+    pub(crate) fn add(&mut self, c: char) {
+        if c.is_ascii() {
+            return self.bytes(u64::from(c), 8);
+        }
+        let mut bytes = [0; 8];
+        let length = c.encode_utf8(&mut bytes).len();
+        self.bytes(u64::from_le_bytes(bytes), 8 * length as u32);
+    }
+
+    /// Adds a byte that no char has: 0xF8 to 0xFF.
+    #[inline]
+    pub(crate) fn add_sign(&mut self, byte: u64) {
+        self.bytes(byte, 8);
+    }
+
+    /// Adds the ASCII letters, digits and `_` of this range of a text, letters in lower case. (A `_` becomes a byte that no
+    /// other of them is.)
+    #[inline]
+    pub(crate) fn add_word(&mut self, text: &[u8], word: Range<usize>) {
+        self.add_all(text, word, 0x2020_2020_2020_2020);
+    }
+
+    /// Adds the ASCII of this range of a text.
+    #[inline]
+    pub(crate) fn add_ascii(&mut self, text: &[u8], range: Range<usize>) {
+        self.add_all(text, range, 0);
+    }
+
+    /// Adds bytes, with these bits set in each eight.
+    #[inline]
+    fn add_all(&mut self, text: &[u8], range: Range<usize>, set: u64) {
+        let mut at = range.start;
+        while at < range.end {
+            let count = (range.end - at).min(8);
+            let eight = text[at..].first_chunk().copied().unwrap_or_else(|| {
+                let mut eight = [0; 8];
+                eight[..count].copy_from_slice(&text[at..at + count]);
+                eight
+            });
+            let bits = 8 * count as u32;
+            let bytes = u64::from_le_bytes(eight) | set;
+            self.bytes(bytes & u64::MAX >> (64 - bits), bits);
+            at += count;
+        }
+    }
+
+    /// The hash of all that was added.
+    #[inline]
+    pub(crate) fn value(self) -> u64 {
+        mixed(mixed(self.hash, self.rest), u64::from(self.bits))
+    }
+
+    /// Adds up to eight bytes, of so many bits.
+    #[inline]
+    fn bytes(&mut self, bytes: u64, bits: u32) {
+        self.rest |= bytes << self.bits;
+        self.bits += bits;
+        if self.bits >= 64 {
+            self.hash = mixed(self.hash, self.rest);
+            self.bits -= 64;
+            // What found no room; nothing where all did.
+            self.rest = bytes.checked_shr(bits - self.bits).unwrap_or(0);
+        }
+    }
+}
+
+/// The two halves of a product, together: each bit of the word moves about half of all others.
+#[inline]
+fn mixed(hash: u64, word: u64) -> u64 {
+    let word = hash ^ word ^ 0x2545_F491_4F6C_DD1D;
+    let product = u128::from(word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (product ^ (product >> 64)) as u64
 }
 
 #[cfg(test)]
@@ -64,11 +178,51 @@ mod tests {
 
     proptest! {
         #[test]
+        fn many_at_once_as_char_by_char(text in "[ab ]{0,40}", cut in 0..40_usize) {
+            let (mut fast, mut slow) = (Element::default(), Element::default());
+            let cut = cut.min(text.len());
+            for part in [&text[..cut], &text[cut..]] {
+                part.chars().for_each(|c| slow.add(c, c == ' '));
+                let mut at = 0;
+                while at < part.len() {
+                    if part.as_bytes()[at] == b' ' && fast.leaves_out_blanks() {
+                        fast.add(' ', true);
+                        at += 1;
+                        continue;
+                    }
+                    let end = part[at..].find("  ").map_or(part.len(), |n| at + n + 1);
+                    fast.add_ascii(part.as_bytes(), at..end);
+                    at = end;
+                }
+            }
+            prop_assert_eq!(fast.finish(), slow.finish());
+        }
+
+        #[test]
         fn equal_where_the_blanks_alone_differ(a in "[ab长 \t]{0,24}", b in "[ab长 \t]{0,24}") {
             let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
             prop_assert_eq!(hashed(&a) == hashed(&b), plain(&a) == plain(&b));
             let chars = plain(&a).chars().count() as u64;
             prop_assert_eq!(hashed(&a).map_or(0, |(_, chars)| chars), chars);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn words_are_as_their_chars(parts in prop::collection::vec("[a-zA-Z0-9_]{0,20}|[长é]{0,3}", 0..6)) {
+            let (mut fast, mut slow) = (Hash::default(), Hash::default());
+            for part in &parts {
+                let lower = |c: char| if c == '_' { '\x7F' } else { c.to_ascii_lowercase() };
+                part.chars().for_each(|c| slow.add(lower(c)));
+                if part.is_ascii() {
+                    // What stands after a word says nothing.
+                    let text = format!("{part}!?");
+                    fast.add_word(text.as_bytes(), 0..part.len());
+                } else {
+                    part.chars().for_each(|c| fast.add(c));
+                }
+            }
+            prop_assert_eq!(fast.value(), slow.value());
         }
     }
 

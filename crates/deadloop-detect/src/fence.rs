@@ -49,6 +49,11 @@ impl Fence {
         };
     }
 
+    /// Whether no fence can begin or end before the next line.
+    pub(crate) fn is_past(self) -> bool {
+        !matches!(self.line, Line::Start(_))
+    }
+
     /// Whether the last char is on a fence line, from its third backtick on.
     pub(crate) fn is_line(self) -> bool {
         self.line == Line::Fence
@@ -97,6 +102,11 @@ impl Ticks {
             _ => 0,
         };
         self.open ^= self.are_read();
+    }
+
+    /// Whether the last char is no backtick.
+    pub(crate) fn are_none(self) -> bool {
+        self.read == 0
     }
 
     /// Whether the last char is the last of three.

@@ -22,6 +22,7 @@
 
 mod alarm;
 mod arrived;
+mod bytes;
 mod class;
 mod context;
 mod decision;

@@ -16,6 +16,8 @@ pub(crate) struct Recent {
     text: String,
     /// The chars before it.
     before: u64,
+    /// The place that was looked for last, in chars and in bytes of `text`: the next one is near it.
+    found: (u64, usize),
 }
 
 /// So many chars are kept at least; when it is twice as many, half is dropped.
@@ -26,8 +28,10 @@ impl Recent {
     pub(crate) fn begin(&mut self, piece: &str) {
         let gone = self.base() - self.before;
         if gone > 0 {
-            self.text.drain(..start_of(&self.text, gone));
+            let bytes = self.place(self.base());
+            self.text.drain(..bytes);
             self.before += gone;
+            self.found = (self.before, 0);
         }
         self.text.push_str(piece);
     }
@@ -36,6 +40,18 @@ impl Recent {
     #[inline]
     pub(crate) fn step(&mut self) {
         self.read += 1;
+    }
+
+    /// Reads the chars of the piece up to this count of all chars.
+    #[inline]
+    pub(crate) fn read_to(&mut self, read: u64) {
+        self.read = read;
+    }
+
+    /// Reads what is left of the piece.
+    pub(crate) fn read_to_end(&mut self) {
+        let (chars, bytes) = self.found;
+        self.read = chars + self.text[bytes..].chars().count() as u64;
     }
 
     /// Chars read.
@@ -49,22 +65,38 @@ impl Recent {
     }
 
     /// The chars from position `from` to `to`, as far as they are kept.
-    pub(crate) fn text(&self, from: u64, to: u64) -> String {
-        let known = |at: u64| at.clamp(self.base(), self.read) - self.before;
+    pub(crate) fn text(&mut self, from: u64, to: u64) -> &str {
+        let (base, read) = (self.base(), self.read);
+        let known = |at: u64| at.clamp(base, read);
         let (from, to) = (known(from), known(to));
-        let text = &self.text[start_of(&self.text, from)..];
-        text[..start_of(text, to.saturating_sub(from))].to_owned()
+        let from_byte = self.place(from);
+        let to_byte = self.place(to.max(from));
+        &self.text[from_byte..to_byte]
     }
-}
 
-/// Where a char begins, in bytes, by the number of chars before it.
-fn start_of(text: &str, chars: u64) -> usize {
-    let Some(before) = chars.checked_sub(1) else {
-        return 0;
-    };
-    let mut rest = text.chars();
-    rest.nth(usize::try_from(before).unwrap_or(usize::MAX));
-    text.len() - rest.as_str().len()
+    /// Where a char of `text` begins, in bytes, by its position.
+    fn place(&mut self, at: u64) -> usize {
+        let (chars, bytes) = self.found;
+        let (before, after) = self.text.split_at(bytes);
+        let steps = at.abs_diff(chars);
+        self.found = match steps
+            .checked_sub(1)
+            .map(|last| usize::try_from(last).unwrap_or(usize::MAX))
+        {
+            None => self.found,
+            Some(last) if at > chars => {
+                let mut rest = after.chars();
+                rest.nth(last);
+                (at, self.text.len() - rest.as_str().len())
+            }
+            Some(last) => {
+                let mut rest = before.chars();
+                rest.nth_back(last);
+                (at, rest.as_str().len())
+            }
+        };
+        self.found.1
+    }
 }
 
 /// A line that begins with a list number.

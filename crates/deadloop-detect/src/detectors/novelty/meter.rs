@@ -30,6 +30,9 @@ struct Look {
     hold: u64,
 }
 
+/// The most chars that are read before what is too old is dropped.
+const AT_ONCE: u64 = 1024;
+
 /// What novelty meters are made from.
 pub(super) fn recipe(params: &Params) -> Recipe {
     let look = Arc::new(Look::new(params));
@@ -92,32 +95,34 @@ impl NoveltyMeter {
         }
     }
 
-    /// As much of a text as there is before the next sample, and whether the sample is due then.
-    fn before_sample<'t>(&self, text: &'t str) -> (&'t str, bool) {
-        let missing = self.next_sample - self.read;
+    /// As much of a text as is read at once and ends no later than the next sample is due, and its chars.
+    fn before_sample<'t>(&self, text: &'t str) -> (&'t str, u64) {
+        let most = (self.next_sample - self.read).min(AT_ONCE);
         let mut rest = text.chars();
-        let last = usize::try_from(missing - 1).unwrap_or(usize::MAX);
-        let due = rest.nth(last).is_some();
-        (&text[..text.len() - rest.as_str().len()], due)
-    }
-
-    #[inline]
-    fn read(&mut self, c: char) {
-        self.read += 1;
-        let [before, own] = self.tokens.read(c);
-        if let Some(token) = before {
-            self.add(token);
-        }
-        if let Some(token) = own {
-            self.add(token);
+        // Not below 1: a sample that is due was taken.
+        let last = usize::try_from(most - 1).unwrap_or(usize::MAX);
+        match rest.nth(last) {
+            Some(_) => (&text[..text.len() - rest.as_str().len()], most),
+            None => (text, text.chars().count() as u64),
         }
     }
 
-    fn add(&mut self, token: Token) {
-        self.recent_tokens.push(token);
-        if let Some(gram) = self.grams.push(token) {
-            self.recent_grams.push(gram);
-        }
+    /// Reads text in which no sample is due before its end.
+    fn read(&mut self, text: &str, chars: u64) {
+        let Self {
+            tokens,
+            grams,
+            recent_tokens,
+            recent_grams,
+            ..
+        } = self;
+        tokens.read(text, |token| {
+            recent_tokens.push(token);
+            if let Some(gram) = grams.push(token) {
+                recent_grams.push(gram);
+            }
+        });
+        self.read += chars;
         // Not only at samples: they may be far apart, and memory must not grow with that distance.
         self.advance();
     }
@@ -167,11 +172,11 @@ impl TextMeter for NoveltyMeter {
     fn push(&mut self, piece: &str, facts: &mut Vec<Fact>) {
         let mut rest = piece;
         while !rest.is_empty() {
-            let (chars, due) = self.before_sample(rest);
-            chars.chars().for_each(|c| self.read(c));
-            self.sentence.push(chars);
-            rest = &rest[chars.len()..];
-            if due {
+            let (text, chars) = self.before_sample(rest);
+            self.read(text, chars);
+            self.sentence.push(text);
+            rest = &rest[text.len()..];
+            if self.read == self.next_sample {
                 self.sample(facts);
                 self.next_sample += self.look.stride;
             }

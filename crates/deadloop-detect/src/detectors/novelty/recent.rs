@@ -1,110 +1,197 @@
 //! [`Recent`]: the tokens or n-grams of the window and of the history before it, counted as they enter
 //! and leave.
 //!
-//! Each item knows the distance to its previous and next occurrence. So counting costs one look-up when
-//! an item enters and at most one when it leaves, whatever window and stride are.
-
-use std::collections::VecDeque;
-
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
+//! Each item knows the distance to its previous and next occurrence. A table of chains, as in `recurrence`, finds the
+//! previous one: a chain leads from newer to older items and ends at the first that was dropped, so that items need not be
+//! removed from it. So counting costs one look-up when an item enters and none when it leaves, whatever window and stride are.
 
 use super::tokens::Token;
 
 /// A token or n-gram in the window or the history.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Item {
     hash: u64,
-    /// The chars before it.
-    start: u64,
+    /// The chars before it. This wraps around; only differences count.
+    start: u32,
     /// The distance to its previous occurrence, in items; 0 if no earlier one is kept.
     back: u32,
     /// The distance to its next occurrence, in items; 0 if there is no later one.
     on: u32,
+    /// The distance to the next older item of the chain, the newest one of another hash; 0 without one.
+    older: u32,
+}
+
+impl Item {
+    /// Whether it starts before this position, which is near.
+    fn starts_before(&self, position: u64) -> bool {
+        self.start.wrapping_sub(low(position)).cast_signed() < 0
+    }
 }
 
 /// Tokens or n-grams in the order of the text: first those of the history, then those of the window. An
-/// item belongs to the part that contains its first char.
-#[derive(Debug, Default)]
+/// item belongs to the part that contains its first char. They are numbered from 0.
+#[derive(Debug)]
 pub(super) struct Recent {
-    items: VecDeque<Item>,
-    /// The number of the first of `items`; numbers wrap around.
-    first: u32,
-    /// How many of `items` belong to the history.
-    history: usize,
-    /// The number of the last item with each hash. The hashes themselves are in `items`, so this takes a
-    /// quarter of the memory of a map from hashes to numbers. They are well spread and need no hashing.
-    latest: HashTable<u32>,
+    /// Those that are kept, each at its number modulo `length`; as long as there were as many.
+    ring: Vec<Item>,
+    /// For how many there is room: a power of two.
+    length: usize,
+    /// For each value of the low bits of a hash, the newest item that has it: its number and 1. This wraps around, which is
+    /// rarely, and then leads into another chain, where no item of the hash is.
+    chains: Vec<u32>,
+    /// The number of the first item that is kept.
+    first: u64,
+    /// The number of the first item of the window.
+    window: u64,
+    /// How many items there were.
+    count: u64,
+    /// How many different items are kept.
+    different: u64,
     /// How many different items are in the window.
     in_window: u64,
     /// How many of those are not in the history.
     new: u64,
 }
 
+/// So many items there is room for at first; a power of two.
+const FIRST: usize = 512;
+/// Where there is room for so many, more is made sparingly.
+const LONG: usize = 8192;
+/// Chains for each item.
+const CHAINS: usize = 2;
+
+impl Default for Recent {
+    fn default() -> Self {
+        Self {
+            ring: Vec::with_capacity(FIRST),
+            length: FIRST,
+            chains: vec![0; CHAINS * FIRST],
+            first: 0,
+            window: 0,
+            count: 0,
+            different: 0,
+            in_window: 0,
+            new: 0,
+        }
+    }
+}
+
 impl Recent {
     /// Adds an item to the window.
     pub(super) fn push(&mut self, Token { hash, start }: Token) {
-        let number = self.number(self.items.len());
-        let (items, first) = (&self.items, self.first);
-        let hash_of = |n: &u32| items[n.wrapping_sub(first) as usize].hash;
-        let same = |n: &u32| hash_of(n) == hash;
-        let before = match self.latest.entry(hash, same, hash_of) {
-            Entry::Occupied(mut latest) => Some(std::mem::replace(latest.get_mut(), number)),
-            Entry::Vacant(none) => {
-                none.insert(number);
-                None
-            }
-        };
-        let before = before.map(|n| n.wrapping_sub(first) as usize);
-        let back = match before {
-            Some(i) => number.wrapping_sub(self.number(i)),
-            None => 0,
-        };
-        if let Some(i) = before {
-            self.items[i].on = back;
+        if self.count - self.first == self.length as u64 {
+            self.grow();
         }
-        self.in_window += u64::from(before.is_none_or(|i| i < self.history));
+        let number = self.count;
+        self.count += 1;
+        let (before, older) = self.chain(number, hash);
+        let mut back = 0;
+        if let Some(before) = before {
+            back = narrow(number - before);
+            self.item(before).on = back;
+        }
+        self.in_window += u64::from(before.is_none_or(|before| before < self.window));
         self.new += u64::from(before.is_none());
-        self.items.push_back(Item {
+        self.different += u64::from(before.is_none());
+        let item = Item {
             hash,
-            start,
+            start: low(start),
             back,
             on: 0,
-        });
+            older,
+        };
+        match self.ring.len() < self.length {
+            true => self.ring.push(item),
+            false => *self.item(number) = item,
+        }
     }
 
     /// Moves the start of the window to `window` and that of the history to `history`, in chars.
     pub(super) fn advance(&mut self, window: u64, history: u64) {
-        while let Some(item) = self.items.get(self.history).filter(|i| i.start < window) {
+        while self.window < self.count {
+            let (number, first) = (self.window, self.first);
+            let item = *self.item(number);
+            if !item.starts_before(window) {
+                break;
+            }
             // Items leave from the front, so it was the first of its kind in the window.
-            let known = item.back > 0 && item.back as usize <= self.history;
+            let known = item.back > 0 && number - u64::from(item.back) >= first;
             self.new -= u64::from(!known);
             self.in_window -= u64::from(item.on == 0);
-            self.history += 1;
+            self.window += 1;
         }
-        while self.items.front().is_some_and(|i| i.start < history) {
-            self.forget();
+        while self.first < self.window {
+            let item = *self.item(self.first);
+            if !item.starts_before(history) {
+                break;
+            }
+            let next = self.first + u64::from(item.on);
+            self.different -= u64::from(item.on == 0);
+            self.new += u64::from(item.on > 0 && next >= self.window);
+            self.first += 1;
         }
     }
 
-    fn forget(&mut self) {
-        let Some(item) = self.items.pop_front() else {
-            return;
-        };
-        if item.on == 0
-            && let Ok(latest) = self.latest.find_entry(item.hash, |n| *n == self.first)
-        {
-            latest.remove();
+    /// Puts an item at the head of its chain, in the place of the newest one of the same hash. Returns that one, and the
+    /// distance to the next older one.
+    fn chain(&mut self, number: u64, hash: u64) -> (Option<u64>, u32) {
+        let chain = place(hash, self.chains.len());
+        let head = std::mem::replace(&mut self.chains[chain], low(number + 1));
+        // Where the chain is empty, far away, and so dropped.
+        let head = number.saturating_sub(u64::from(low(number).wrapping_sub(head)));
+        let (mut link, mut newer) = (head, None);
+        while link > self.first {
+            let at = link - 1;
+            let item = *self.item(at);
+            let next = match item.older {
+                0 => 0,
+                older => link.saturating_sub(u64::from(older)),
+            };
+            if item.hash == hash {
+                let Some(newer) = newer else {
+                    return (Some(at), self.distance_to(number, next));
+                };
+                self.item(newer).older = self.distance_to(newer, next);
+                return (Some(at), self.distance_to(number, head));
+            }
+            (link, newer) = (next, Some(at));
         }
-        self.new += u64::from(item.on as usize >= self.history && item.on > 0);
-        self.first = self.first.wrapping_add(1);
-        self.history -= 1;
+        (None, self.distance_to(number, head))
     }
 
-    fn number(&self, index: usize) -> u32 {
-        // There are far fewer items than numbers, so a number is unique although they wrap around.
-        self.first
-            .wrapping_add(u32::try_from(index).unwrap_or(u32::MAX))
+    /// The distance from an item to one further back in a chain; 0 to one that was dropped.
+    fn distance_to(&self, number: u64, link: u64) -> u32 {
+        match link > self.first {
+            true => narrow(number + 1 - link),
+            false => 0,
+        }
+    }
+
+    #[inline]
+    fn item(&mut self, number: u64) -> &mut Item {
+        &mut self.ring[place(number, self.length)]
+    }
+
+    /// Makes room for more items, and chains them anew.
+    #[cold]
+    fn grow(&mut self) {
+        let length = self.length * if self.length < LONG { 4 } else { 2 };
+        if self.first == 0 {
+            self.ring.reserve_exact(length - self.length);
+        } else {
+            let mut ring = vec![Item::default(); length];
+            for number in self.first..self.count {
+                ring[place(number, length)] = *self.item(number);
+            }
+            self.ring = ring;
+        }
+        self.length = length;
+        self.chains = vec![0; CHAINS * length];
+        for number in self.first..self.count {
+            let hash = self.item(number).hash;
+            let (_, older) = self.chain(number, hash);
+            self.item(number).older = older;
+        }
     }
 
     /// How many different items of the window are not in the history, and how many different items the
@@ -115,21 +202,42 @@ impl Recent {
 
     /// How many different items window and history have together, and how many items in all.
     pub(super) fn distinct(&self) -> (u64, u64) {
-        (self.latest.len() as u64, self.items.len() as u64)
+        (self.different, self.count - self.first)
     }
 
     /// The median distance, in chars, from the last items to their previous occurrences; 0 if they have
     /// no previous occurrences.
-    pub(super) fn distance(&self) -> u64 {
-        const LAST: usize = 15;
-        let from = self.items.len().saturating_sub(LAST);
-        let distance = |(i, item): (usize, &Item)| {
-            let before = i.checked_sub(item.back as usize)?;
-            (item.back > 0).then(|| item.start - self.items[before].start)
-        };
-        let last = self.items.iter().enumerate().skip(from);
-        let mut all: Vec<u64> = last.filter_map(distance).collect();
+    pub(super) fn distance(&mut self) -> u64 {
+        const LAST: u64 = 15;
+        let last = self.count.saturating_sub(LAST).max(self.first)..self.count;
+        let mut all = Vec::new();
+        for number in last {
+            let Item { start, back, .. } = *self.item(number);
+            let before = number.checked_sub(back.into());
+            if let Some(before) = before.filter(|at| back > 0 && *at >= self.first) {
+                all.push(u64::from(start.wrapping_sub(self.item(before).start)));
+            }
+        }
         all.sort_unstable();
         all.get(all.len() / 2).copied().unwrap_or(0)
     }
+}
+
+/// A number modulo a length that is a power of two.
+#[inline]
+fn place(number: u64, length: usize) -> usize {
+    // The length is no larger than fits.
+    #[allow(clippy::cast_possible_truncation)]
+    let place = number as usize & (length - 1);
+    place
+}
+
+/// The low bits of a number.
+fn low(number: u64) -> u32 {
+    (number & u64::from(u32::MAX)) as u32
+}
+
+/// A distance between items that are kept, far fewer than numbers.
+fn narrow(distance: u64) -> u32 {
+    u32::try_from(distance).unwrap_or(u32::MAX)
 }

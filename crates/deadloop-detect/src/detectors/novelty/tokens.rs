@@ -2,7 +2,10 @@
 //!
 //! A word is complete only with the char after it, so no token depends on text that has not been read.
 
-use crate::hash::{join, spread};
+use crate::bytes::runs;
+use crate::class::{Classes, NAMED, NUMBER as NUMERIC};
+use crate::element::Hash;
+use crate::hash::spread;
 use crate::script::is_unspaced;
 
 /// What a token is.
@@ -24,12 +27,12 @@ pub(super) struct Token {
 }
 
 /// The most chars of a word; a longer one is cut, so that text without blanks is not one endless word.
-const MAX_WORD: u32 = 64;
+const MAX_WORD: usize = 64;
 
-/// The symbol for every number where numbers are folded. It is above every char.
-const NUMBER: u32 = 0x11_0000;
-/// The symbol for blanks, also above every char.
-const BLANK: u32 = 0x11_0001;
+/// What a number is where numbers are folded: no char is it.
+const NUMBER: u64 = 0xFF;
+/// What blanks are that are a token, likewise.
+const BLANK: u64 = 0xFE;
 
 /// Cuts one stream into tokens.
 #[derive(Debug)]
@@ -37,13 +40,15 @@ pub(super) struct Tokens {
     by: By,
     /// Whether all numbers count as equal.
     fold: bool,
+    classes: Classes,
     read: u64,
-    /// The word that is being read.
-    word: Token,
+    /// The word that is being read, and the chars before it.
+    word: Hash,
+    start: u64,
     /// The length of that word in chars; 0 between words.
-    length: u32,
-    /// The symbol of the last char. [`NUMBER`] and [`BLANK`] extend over all chars of their kind.
-    last: u32,
+    length: usize,
+    /// What the last char was, if it goes on over all chars of its kind: [`NUMBER`] or [`BLANK`].
+    last: Option<u64>,
 }
 
 impl Tokens {
@@ -51,120 +56,165 @@ impl Tokens {
         Self {
             by,
             fold,
+            classes: Classes::new(),
             read: 0,
-            word: Token::default(),
+            word: Hash::default(),
+            start: 0,
             length: 0,
-            last: 0,
+            last: None,
         }
     }
 
-    /// Reads a char: the word that it completes, and itself where it is a token.
-    #[inline]
-    pub(super) fn read(&mut self, c: char) -> [Option<Token>; 2] {
-        let start = self.read;
-        self.read += 1;
-        if self.by != By::Chars && c.is_ascii() {
-            let within = c.is_ascii_alphanumeric() || c == '_';
-            return [
-                if within {
-                    self.extend(c, start)
-                } else {
-                    self.finish()
-                },
-                None,
-            ];
-        }
+    /// Reads a text; passes on each token that it completes.
+    pub(super) fn read(&mut self, text: &str, mut each: impl FnMut(Token)) {
         if self.by == By::Chars {
-            return [None, self.char_token(c, start)];
+            let tokens = text.chars().filter_map(|c| self.char_token(c));
+            return tokens.for_each(each);
         }
+        let mut rest = text;
+        while !rest.is_empty() {
+            let (bytes, before) = (rest.as_bytes(), self.read);
+            let ascii = runs(bytes, b'_', |run, named| {
+                self.read = before + run.start as u64;
+                match named {
+                    true => self.extend_all(&rest[run.clone()], (bytes, run), &mut each),
+                    false => self.finish().into_iter().for_each(&mut each),
+                }
+            });
+            self.read = before + ascii as u64;
+            rest = &rest[ascii..];
+            let others = rest.chars().take_while(|c| !c.is_ascii());
+            let others = others.fold(0, |bytes, c| {
+                self.other(c).into_iter().flatten().for_each(&mut each);
+                self.read += 1;
+                bytes + c.len_utf8()
+            });
+            rest = &rest[others..];
+        }
+    }
+
+    /// Adds ASCII letters, digits and `_` to the word that is read.
+    #[inline]
+    fn extend_all(
+        &mut self,
+        word: &str,
+        (bytes, run): (&[u8], std::ops::Range<usize>),
+        each: &mut impl FnMut(Token),
+    ) {
+        let folds = self.fold && word.bytes().any(|byte| byte.is_ascii_digit());
+        if folds || self.length + word.len() >= MAX_WORD {
+            for c in word.chars() {
+                self.extend(c).into_iter().for_each(&mut *each);
+                self.read += 1;
+            }
+            return;
+        }
+        self.begin();
+        self.length += word.len();
+        self.last = None;
+        self.word.add_word(bytes, run);
+    }
+
+    /// Reads a char that is not ASCII: the word that it completes, and itself where it is a token.
+    fn other(&mut self, c: char) -> [Option<Token>; 2] {
         if self.by == By::Auto && is_unspaced(c) {
             let own = Token {
                 hash: spread(u64::from(u32::from(c))),
-                start,
+                start: self.read,
             };
             return [self.finish(), Some(own)];
         }
-        if c.is_alphanumeric() || c == '_' {
-            return [self.extend(c, start), None];
+        if self.classes.of(c) & NAMED != 0 {
+            return [self.extend(c), None];
         }
         [self.finish(), None]
     }
 
-    fn char_token(&mut self, c: char, start: u64) -> Option<Token> {
-        let symbol = self.symbol(c);
-        let goes_on = symbol >= NUMBER && symbol == self.last;
-        self.last = symbol;
-        let hash = match symbol {
-            NUMBER | BLANK => u64::from(symbol),
-            _ => lower(0, c),
+    fn char_token(&mut self, c: char) -> Option<Token> {
+        let start = self.read;
+        self.read += 1;
+        let kind = match c {
+            _ if c.is_whitespace() => Some(BLANK),
+            _ => self.number(c),
         };
-        (!goes_on).then_some(Token {
-            hash: spread(hash),
+        let goes_on = kind.is_some() && kind == self.last;
+        self.last = kind;
+        let mut hash = Hash::default();
+        match kind {
+            Some(kind) => hash.add_sign(kind),
+            None if c.is_ascii() => hash.add(c.to_ascii_lowercase()),
+            None => c.to_lowercase().for_each(|c| hash.add(c)),
+        }
+        (!goes_on).then(|| Token {
+            hash: spread(hash.value()),
             start,
         })
     }
 
+    /// Whether a char belongs to a number that is folded.
+    fn number(&self, c: char) -> Option<u64> {
+        (self.fold && self.classes.of(c) & NUMERIC != 0).then_some(NUMBER)
+    }
+
     #[inline]
-    fn symbol(&self, c: char) -> u32 {
-        match c {
-            'a'..='z' | 'A'..='Z' => u32::from(c),
-            _ if c.is_whitespace() => BLANK,
-            _ if self.fold && c.is_numeric() => NUMBER,
-            _ => u32::from(c),
+    fn begin(&mut self) {
+        if self.length == 0 {
+            (self.word, self.start, self.last) = (Hash::default(), self.read, None);
         }
     }
 
     /// Adds a char to the word that is read; the word, where it is cut here.
     #[inline]
-    fn extend(&mut self, c: char, start: u64) -> Option<Token> {
-        if self.length == 0 {
-            self.word = Token { hash: 0, start };
-            self.last = 0;
-        }
+    fn extend(&mut self, c: char) -> Option<Token> {
+        self.begin();
         self.length += 1;
-        let symbol = self.symbol(c);
-        if symbol != NUMBER {
-            self.word.hash = lower(self.word.hash, c);
-        } else if self.last != NUMBER {
-            self.word.hash = add(self.word.hash, NUMBER);
+        let kind = self.number(c);
+        match kind {
+            None => add_lower(&mut self.word, c),
+            Some(number) if self.last.is_none() => self.word.add_sign(number),
+            Some(_) => {}
         }
-        self.last = symbol;
+        self.last = kind;
         (self.length == MAX_WORD).then(|| self.finish()).flatten()
     }
 
     #[inline]
     fn finish(&mut self) -> Option<Token> {
         let length = std::mem::take(&mut self.length);
-        (length > 0).then_some(Token {
-            hash: spread(self.word.hash),
-            start: self.word.start,
+        (length > 0).then(|| Token {
+            hash: spread(self.word.value()),
+            start: self.start,
         })
     }
 }
 
-/// Extends a hash by the lower-case form of a char.
-fn lower(hash: u64, c: char) -> u64 {
-    if c.is_ascii() {
-        return add(hash, u32::from(c.to_ascii_lowercase()));
+/// Adds the lower-case form of a char.
+fn add_lower(hash: &mut Hash, c: char) {
+    match c {
+        '_' | '0'..='9' | 'a'..='z' | 'A'..='Z' => {
+            let mut byte = [0];
+            c.encode_utf8(&mut byte);
+            hash.add_word(&byte, 0..1);
+        }
+        // Most others have no case, and to ask for it takes a search.
+        _ if is_unspaced(c) => hash.add(c),
+        _ => c.to_lowercase().for_each(|c| hash.add(c)),
     }
-    c.to_lowercase().fold(hash, |h, c| add(h, u32::from(c)))
-}
-
-fn add(hash: u64, symbol: u32) -> u64 {
-    join(hash, u64::from(symbol))
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     /// Where tokens begin, and which of them are equal: numbered as they appear.
     fn tokens(by: By, fold: bool, text: &str) -> Vec<(u64, usize)> {
         let mut tokens = Tokens::new(by, fold);
         let mut known = Vec::new();
-        text.chars()
-            .flat_map(|c| tokens.read(c))
-            .flatten()
+        let mut all = Vec::new();
+        tokens.read(text, |token| all.push(token));
+        all.into_iter()
             .map(|token| {
                 let place = known.iter().position(|h| *h == token.hash);
                 let place = place.unwrap_or_else(|| {
@@ -174,6 +224,74 @@ mod tests {
                 (token.start, place)
             })
             .collect()
+    }
+
+    /// Tokens char by char, as the definition has them: as texts, and where they begin.
+    fn slow(by: By, fold: bool, text: &str) -> Vec<(u64, String)> {
+        let (mut all, mut word) = (Vec::new(), None);
+        for (at, c) in (0_u64..).zip(text.chars()) {
+            let own = by == By::Auto && !c.is_ascii() && is_unspaced(c);
+            let (_, text, length) = match (by, own) {
+                (By::Chars, _) | (_, true) => {
+                    all.extend(word.take());
+                    word.insert((at, String::new(), 0))
+                }
+                _ if c.is_alphanumeric() || c == '_' => word.get_or_insert((at, String::new(), 0)),
+                _ => {
+                    all.extend(word.take());
+                    continue;
+                }
+            };
+            *length += 1;
+            match c {
+                _ if by == By::Chars && c.is_whitespace() => text.push(' '),
+                _ if !own && fold && c.is_numeric() => {
+                    if !text.ends_with('#') {
+                        text.push('#');
+                    }
+                }
+                _ if own => text.push(c),
+                _ => text.extend(c.to_lowercase()),
+            }
+            if own || by == By::Chars || *length == MAX_WORD {
+                all.extend(word.take());
+            }
+        }
+        all.extend(word.filter(|_| by == By::Chars));
+        let mut all: Vec<(u64, String)> = all.into_iter().map(|(at, text, _)| (at, text)).collect();
+        if by == By::Chars {
+            all.dedup_by(|b, a| a.1 == b.1 && [" ", "#"].contains(&a.1.as_str()));
+        }
+        all
+    }
+
+    proptest! {
+        #[test]
+        fn as_char_by_char(
+            pieces in prop::collection::vec("(?s)[aB1２_é长か .]{0,20}|[a-z ]{0,70}|[aA1_]{0,150}|.{0,5}", 0..8),
+            by in prop::sample::select(vec![By::Auto, By::Chars, By::Words]),
+            fold in any::<bool>(),
+        ) {
+            let mut tokens = Tokens::new(by, fold);
+            let mut all = Vec::new();
+            pieces.iter().for_each(|piece| tokens.read(piece, |token| all.push(token)));
+            // `#` is a folded number there, and nothing else in words.
+            let text = pieces.concat().replace('#', "");
+            let mut again = Tokens::new(by, fold);
+            let mut whole = Vec::new();
+            again.read(&text, |token| whole.push(token));
+            if !pieces.concat().contains('#') {
+                prop_assert_eq!(&all, &whole);
+            }
+            let slow = slow(by, fold, &text);
+            prop_assert_eq!(whole.len(), slow.len());
+            for (token, (start, text)) in whole.iter().zip(&slow) {
+                prop_assert_eq!(token.start, *start);
+                for (other, (_, same)) in whole.iter().zip(&slow) {
+                    prop_assert_eq!(token.hash == other.hash, text == same);
+                }
+            }
+        }
     }
 
     #[test]

@@ -17,6 +17,10 @@ const ROUND: u32 = 6;
 #[derive(Debug)]
 pub(super) struct Counters {
     values: Vec<u64>,
+    /// How many symbols came before the last one that is worth something, itself included; 0 if none is.
+    number: u64,
+    /// The symbols that were dropped.
+    gone: u64,
     tails: Vec<Tail>,
     max_lag: u32,
 }
@@ -55,6 +59,8 @@ impl Counters {
     pub(super) fn new(max_lag: u32) -> Self {
         Self {
             values: Vec::new(),
+            number: 0,
+            gone: 0,
             tails: Vec::new(),
             max_lag,
         }
@@ -64,6 +70,9 @@ impl Counters {
     #[inline]
     pub(super) fn add(&mut self, value: u64) {
         self.values.push(value);
+        if value != 0 {
+            self.number = self.gone + self.values.len() as u64;
+        }
     }
 
     /// Makes room for `more` symbols; no more than `most` are ever kept.
@@ -80,6 +89,7 @@ impl Counters {
     /// Drops old symbols, and tails that have ended.
     pub(super) fn forget(&mut self, old: usize, going_on: &[Run]) {
         self.values.drain(..old);
+        self.gone += old as u64;
         self.tails
             .retain(|tail| going_on.iter().any(|run| same(*run, tail.run)));
     }
@@ -90,7 +100,12 @@ impl Counters {
         let mut tail = self.tail(run);
         let lag = u64::from(run.lag);
         let mut parts = Vec::new();
-        for last in tail.until.max(base + lag)..until {
+        // Where nothing in it is worth anything, all is equal.
+        let from = match self.number > run.start {
+            true => tail.until.max(base + lag),
+            false => until,
+        };
+        for last in from..until {
             let value = |copies: u64| self.value(last - base - copies * lag);
             let (now, before) = (value(0), value(1));
             if last >= tail.equal + lag && now != before {

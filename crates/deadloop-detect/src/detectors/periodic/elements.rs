@@ -6,7 +6,7 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::bytes::Bytes;
+use crate::bytes::Bytes;
 use crate::class::{self, Class, Classes};
 use crate::fact::UNIT_CHARS;
 use crate::hash::{BASE, spread};

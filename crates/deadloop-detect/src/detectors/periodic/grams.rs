@@ -7,6 +7,8 @@ use super::want::{ENTER, LOOK, Want};
 pub(super) struct Grams {
     /// Of the last K symbols.
     hash: u64,
+    /// log2 of the size of the table.
+    bits: u32,
     /// For each hash, where a K-gram with it that was entered ended last; 0: nowhere.
     pub(super) table: Vec<u32>,
     /// For each of the last places, what the table held before it.
@@ -33,18 +35,42 @@ pub(super) fn roll(want: &Want, hash: u64, symbol: u32) -> u64 {
 impl Grams {
     pub(super) fn new(want: &Want) -> Self {
         let places = (want.max_lag / want.enter + 2).next_power_of_two();
+        let bits = want.table_bits(0);
         Self {
             hash: 0,
-            table: vec![0; 1 << want.table_bits],
+            bits,
+            table: vec![0; 1 << bits],
             before: vec![0; places as usize],
             near: false,
         }
     }
 
+    /// Makes the table as large as so many symbols need, and enters those that are kept anew: `kept`, of which the first is
+    /// the one after the `base`-th. A text that ends early pays for no large table.
+    pub(super) fn fit(&mut self, want: &Want, symbols: u64, (kept, base): (&[u32], u64)) {
+        let bits = want.table_bits(symbols);
+        if bits <= self.bits {
+            return;
+        }
+        self.bits = bits;
+        self.table = vec![0; 1 << bits];
+        let mut hash = 0;
+        for (seen, symbol) in (base + 1..).zip(kept) {
+            hash = roll(want, hash, *symbol);
+            let here = place(want, seen);
+            if here & (want.enter - 1) == 0 {
+                let slot = self.slot(hash);
+                let last = std::mem::replace(&mut self.table[slot], here);
+                let index = self.index(want, here);
+                self.before[index] = last;
+            }
+        }
+    }
+
     /// Every symbol of a K-gram has been moved up into the high bits of its hash.
     #[inline]
-    pub(super) fn slot(&self, want: &Want, hash: u64) -> usize {
-        usize::try_from(hash >> (64 - want.table_bits)).unwrap_or(0)
+    pub(super) fn slot(&self, hash: u64) -> usize {
+        usize::try_from(hash >> (64 - self.bits)).unwrap_or(0)
     }
 
     /// Where in `before` a place is.
@@ -65,7 +91,7 @@ impl Grams {
         if !looks && !enters {
             return false;
         }
-        let slot = self.slot(want, self.hash);
+        let slot = self.slot(self.hash);
         let last = self.table[slot];
         if enters {
             self.table[slot] = here;
@@ -92,7 +118,7 @@ impl Grams {
         block: &[u32; LOOK as usize],
     ) -> Option<u64> {
         let base = place(want, seen);
-        let bits = 64 - want.table_bits;
+        let bits = 64 - self.bits;
         let ring = self.before.len() - 1;
         let mut hash = self.hash;
         let mut near = false;

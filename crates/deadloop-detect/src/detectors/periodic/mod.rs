@@ -24,7 +24,6 @@ use crate::params::Params;
 use crate::spec::Spec;
 use crate::value::{Literal, Value};
 
-mod bytes;
 mod counters;
 mod elements;
 mod fold;

@@ -5,13 +5,13 @@
 
 use std::ops::RangeInclusive;
 
-use super::bytes::Bytes;
 use super::elements::Elements;
 use super::fold::{Fold, Lines};
 use super::inside::{Inside, inside};
 use super::marker::{HELD, Step};
 use super::numeral::Numeral;
 use super::wide::is_numeral;
+use crate::bytes::Bytes;
 use crate::class::{self, Class, Classes, NAMED};
 use crate::fence::Fence;
 

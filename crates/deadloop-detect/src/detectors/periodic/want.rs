@@ -25,8 +25,6 @@ pub(super) struct Want {
     pub(super) stride: u32,
     /// Symbols that are kept.
     pub(super) keep: usize,
-    /// log2 of the size of the table of K-grams.
-    pub(super) table_bits: u32,
     /// For each [`band`] of lags, the fewest matches from which one of them is tracked.
     pub(super) bands_from: Vec<u32>,
 }
@@ -86,11 +84,6 @@ impl Want {
             quiet,
             stride: quiet.div_ceil(2),
             keep: longest + (gram + enter) as usize,
-            // A short K-gram has no row of others to be told from chance by: its table is larger.
-            table_bits: (if gram < 16 { 16 } else { 2 } * max_lag)
-                .next_power_of_two()
-                .ilog2()
-                .clamp(8, 16),
         };
         let mut bands = vec![u32::MAX; band(max_lag) + 1];
         for lag in 1..=max_lag {
@@ -99,6 +92,14 @@ impl Want {
         }
         want.bands_from = bands;
         want
+    }
+
+    /// log2 of the size of the table of K-grams once there are so many symbols.
+    pub(super) fn table_bits(&self, symbols: u64) -> u32 {
+        let symbols = u32::try_from(symbols).unwrap_or(u32::MAX).min(self.max_lag);
+        // A short K-gram has no row of others to be told from chance by: its table is larger.
+        let slots = (if self.gram < 16 { 16 } else { 2 }) * symbols;
+        slots.next_power_of_two().ilog2().clamp(8, 16)
     }
 
     /// Symbols that are kept at most, before old ones are dropped.

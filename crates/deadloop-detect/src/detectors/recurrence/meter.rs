@@ -11,7 +11,7 @@ use crate::fact::{Bound, Clock, Fact, UNIT_CHARS};
 use crate::meter::{Recipe, TextMeter};
 use crate::params::Params;
 use crate::repeated::{Recent, SHORT, kind};
-use crate::stream::Chars;
+use crate::stream::{Chars, Kind};
 use crate::value::Value;
 
 /// What all meters of one recipe share.
@@ -65,6 +65,15 @@ impl Look {
             max_distinct: or_none("max_distinct"),
         }
     }
+
+    /// For each count, the symbols from the first of as many occurrences to the last that the loosest setting accepts.
+    fn accepted(&self) -> [u64; MAX_COUNT as usize + 1] {
+        let mut accepted = [0; MAX_COUNT as usize + 1];
+        for count in self.min_count..=MAX_COUNT {
+            accepted[count as usize] = self.max_gap.saturating_mul(u64::from(count - 1));
+        }
+        accepted
+    }
 }
 
 /// Follows one stream.
@@ -117,6 +126,15 @@ impl RecurrenceMeter {
 }
 
 impl Counter {
+    /// Reads a char that is a symbol.
+    #[inline]
+    fn char(&mut self, c: char, facts: &mut Vec<Fact>) {
+        let symbol = Symbol::of_char(c, self.recent.read());
+        self.recent.step();
+        self.symbol(symbol, facts);
+    }
+
+    #[inline]
     fn symbol(&mut self, symbol: Symbol, facts: &mut Vec<Fact>) {
         let times = self.grams.push(symbol, self.recent.read());
         if times >= self.look.min_count {
@@ -134,50 +152,41 @@ impl Counter {
             return;
         }
         let look = Arc::clone(&self.look);
-        let furthest = look.max_gap.saturating_mul(u64::from(MAX_COUNT - 1));
         self.between.clear();
-        let (mut symbols, mut second) = (0, self.grams.last_start());
+        let (mut before, mut count) = (0, 1);
         let mut repeated = None;
-        for (count, gap) in (2..=MAX_COUNT).zip(self.grams.gaps()) {
-            symbols += gap.symbols;
-            if !self.between.contains(&gap.between) {
-                self.between.push(gap.between);
+        for gaps in self.grams.gaps() {
+            if !self.between.contains(&gaps.between) {
+                self.between.push(gaps.between);
             }
-            // Both only grow, so no further occurrence can meet the thresholds.
-            if symbols > furthest || self.between.len() as u64 > look.max_distinct {
+            let distinct = self.between.len();
+            if distinct as u64 > look.max_distinct || count == MAX_COUNT {
                 break;
             }
-            let seen = Seen {
-                count,
-                symbols,
-                distinct: self.between.len(),
-                starts: (gap.start, std::mem::replace(&mut second, gap.start)),
-            };
-            let mean = seen.mean(symbols);
-            let asked = count >= look.min_count && mean <= look.max_gap;
-            if asked && self.told.is_news(count, mean, seen.distinct) {
-                let repeated = repeated.get_or_insert_with(|| self.repeated());
-                facts.push(self.fact(&seen, repeated));
+            let most = u64::from(MAX_COUNT - count).min(gaps.count);
+            self.told.prepare(distinct, &look);
+            let start = |back| self.grams.start(gaps.occurrence(back));
+            for back in 1..=most {
+                let symbols = before + back * gaps.symbols;
+                let count = count + back as u32;
+                if self.told.is_news(count, symbols, distinct) {
+                    let seen = Seen {
+                        count,
+                        symbols,
+                        distinct,
+                        starts: (start(back), start(back - 1)),
+                    };
+                    let repeated =
+                        repeated.get_or_insert_with(|| Repeated::of(&self.grams, &mut self.recent));
+                    facts.push(self.fact(&seen, repeated));
+                }
             }
+            (before, count) = (before + most * gaps.symbols, count + most as u32);
         }
         self.told.even = even.or(self.told.even);
     }
 
-    /// The repeated unit, from the last occurrence but one to the last, and the same text up to the end of
-    /// the last occurrence, in which a list number that the unit cuts is whole. If the last occurrence but
-    /// one is no longer kept, both are the text of the last, which begins with the same symbols.
-    fn repeated(&self) -> (String, String) {
-        let (last, read) = (self.grams.last_start(), self.recent.read());
-        let before = self.grams.gaps().next().map_or(last, |gap| gap.start);
-        let (from, to) = if before < self.recent.base() {
-            (last, read)
-        } else {
-            (before, last)
-        };
-        (self.recent.text(from, to), self.recent.text(from, read))
-    }
-
-    fn fact(&self, seen: &Seen, (unit, whole): &(String, String)) -> Fact {
+    fn fact(&self, seen: &Seen, repeated: &Repeated) -> Fact {
         let (first, second) = seen.starts;
         let period = seen.mean(self.grams.last_start() - first);
         let bound = |n: u64| Bound::Fixed(i64::try_from(n).unwrap_or(i64::MAX));
@@ -185,7 +194,10 @@ impl Counter {
             at: self.recent.read(),
             until: self.recent.read(),
             clock: Clock::Chars,
-            kind: kind(whole, period < SHORT),
+            kind: match repeated.kind {
+                Kind::Paragraph if period < SHORT => Kind::ShortSequence,
+                kind => kind,
+            },
             bounds: vec![
                 Bound::Exactly(i64::from(seen.count)),
                 bound(seen.mean(seen.symbols)),
@@ -196,7 +208,36 @@ impl Counter {
             onset: Chars(second).into(),
             period: Chars(period).into(),
             copies: Bound::Fixed(i64::from(seen.count)),
-            unit: unit.chars().take(UNIT_CHARS).collect(),
+            unit: repeated.unit.clone(),
+        }
+    }
+}
+
+/// What is repeated.
+struct Repeated {
+    unit: String,
+    /// The kind if its unit is long.
+    kind: Kind,
+}
+
+impl Repeated {
+    /// The unit, from the last occurrence but one to the last; and the kind of the same text up to the end of
+    /// the last occurrence, in which a list number that the unit cuts is whole. If the last occurrence but
+    /// one is no longer kept, both are of the text of the last, which begins with the same symbols.
+    fn of(grams: &Grams, recent: &mut Recent) -> Self {
+        let (last, read) = (grams.last_start(), recent.read());
+        let gaps = grams.gaps().next();
+        let before = gaps.map_or(last, |gaps| grams.start(gaps.occurrence(1)));
+        let (from, to) = if before < recent.base() {
+            (last, read)
+        } else {
+            (before, last)
+        };
+        let from = from.max(recent.base());
+        let shown = to.min(from + UNIT_CHARS as u64);
+        Self {
+            unit: recent.text(from, shown).to_owned(),
+            kind: kind(recent.text(from, read), false),
         }
     }
 }
@@ -204,26 +245,34 @@ impl Counter {
 /// The facts so far, to leave out those that no setting needs.
 #[derive(Default)]
 struct Told {
-    /// By count and by number of different texts between: the least mean gap of the facts with that count and
-    /// no more different texts.
-    least: Vec<Vec<u64>>,
+    /// By number of different texts between, from 1 on, and by count: the most symbols from the first occurrence to the last
+    /// that some setting needs to hear of. It is below the mean gap of the facts with that count and no more different
+    /// texts.
+    most: Vec<[u64; MAX_COUNT as usize + 1]>,
     /// The length and number of the last equal gaps. A loop repeats them; looking at them again is needless.
     even: Option<(u64, u32)>,
 }
 
 impl Told {
-    fn is_news(&mut self, count: u32, mean: u64, distinct: usize) -> bool {
-        let count = count as usize;
-        if self.least.len() <= count {
-            self.least.resize(count + 1, Vec::new());
+    /// Makes ready for so many different texts.
+    fn prepare(&mut self, distinct: usize, look: &Look) {
+        while self.most.len() < distinct {
+            let next = self.most.last().copied();
+            self.most.push(next.unwrap_or_else(|| look.accepted()));
         }
-        let least = &mut self.least[count];
-        least.resize(count, u64::MAX);
-        if least[distinct] <= mean {
+    }
+
+    /// Whether a setting needs to hear that so many occurrences lie within so many symbols. Notes it if so.
+    #[inline]
+    fn is_news(&mut self, count: u32, symbols: u64, distinct: usize) -> bool {
+        let index = count as usize;
+        if symbols > self.most[distinct - 1][index] {
             return false;
         }
-        for known in &mut least[distinct..] {
-            *known = mean.min(*known);
+        let gaps = u64::from(count - 1);
+        let mean = symbols.div_ceil(gaps);
+        for most in &mut self.most[distinct - 1..] {
+            most[index] = most[index].min((mean - 1) * gaps);
         }
         true
     }
@@ -239,12 +288,31 @@ impl TextMeter for RecurrenceMeter {
     fn push(&mut self, piece: &str, facts: &mut Vec<Fact>) {
         let Self { symbols, counter } = self;
         counter.recent.begin(piece);
-        for c in piece.chars() {
-            let at = counter.recent.read();
-            counter.recent.step();
-            if symbols.read(c, at, |symbol| counter.symbol(symbol, facts)) {
-                counter.grams.reset();
+        if symbols.are_elements() {
+            let before = counter.recent.read();
+            symbols.read_all(piece, before, |symbol, read| {
+                counter.recent.read_to(read);
+                counter.symbol(symbol, facts);
+            });
+            return counter.recent.read_to_end();
+        }
+        let mut rest = piece;
+        while !rest.is_empty() {
+            let (quiet, others) = rest.split_at(symbols.quiet(rest));
+            if symbols.are_read() {
+                quiet.chars().for_each(|c| counter.char(c, facts));
+            } else {
+                quiet.chars().for_each(|_| counter.recent.step());
             }
+            let mut others = others.chars();
+            if let Some(c) = others.next() {
+                let at = counter.recent.read();
+                counter.recent.step();
+                if symbols.read(c, at, |symbol| counter.symbol(symbol, facts)) {
+                    counter.grams.reset();
+                }
+            }
+            rest = others.as_str();
         }
     }
 }

@@ -6,22 +6,26 @@ const PRIME: u64 = (1 << 61) - 1;
 pub(super) const BASE: u64 = 0x0B1A_6F3D_92C4_58E7;
 
 /// A sum.
+#[inline]
 pub(super) fn add(a: u64, b: u64) -> u64 {
     let sum = a + b;
     if sum >= PRIME { sum - PRIME } else { sum }
 }
 
 /// A number modulo the prime.
+#[inline]
 pub(super) fn below_prime(x: u64) -> u64 {
     add(x & PRIME, x >> 61)
 }
 
 /// A difference.
+#[inline]
 pub(super) fn sub(a: u64, b: u64) -> u64 {
     add(a, PRIME - b)
 }
 
 /// A product.
+#[inline]
 pub(super) fn mul(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     // Both halves are below 2^61, so their sum fits.

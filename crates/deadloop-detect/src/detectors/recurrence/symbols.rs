@@ -1,6 +1,8 @@
 //! Turns chars into symbols: leaves out code, resets at structures, and collects words, sentences and lines.
 
 use super::structure::{Line, Structures};
+use crate::bytes::{Bytes, runs};
+use crate::class::{Classes, NAMED};
 use crate::element::{Element, ends_sentence};
 use crate::fence::{Fence, Ticks};
 use crate::script::is_unspaced;
@@ -21,6 +23,17 @@ pub(super) struct Symbol {
     pub(super) value: u64,
     /// The chars before it.
     pub(super) start: u64,
+}
+
+impl Symbol {
+    /// A char with `at` chars before it.
+    #[inline]
+    pub(super) fn of_char(c: char, at: u64) -> Self {
+        Self {
+            value: u64::from(c) + 1,
+            start: at,
+        }
+    }
 }
 
 /// Which text is code.
@@ -55,6 +68,14 @@ impl Fences {
         }
     }
 
+    /// Whether chars but line ends and backticks change nothing.
+    fn are_quiet(self) -> bool {
+        match self {
+            Self::Lines(fence) => fence.is_past(),
+            Self::Ticks(ticks) => ticks.are_none(),
+        }
+    }
+
     fn is_inside(self) -> bool {
         match self {
             Self::Lines(fence) => fence.is_inside(),
@@ -71,6 +92,7 @@ pub(super) struct Symbols {
     lengths: (u64, u64),
     reset_on: Structures,
     skip_code: bool,
+    classes: Classes,
     /// Whether fences decide anything, and how lines begin.
     follows: (bool, bool),
     fences: Fences,
@@ -93,6 +115,7 @@ impl Symbols {
             lengths,
             reset_on,
             skip_code,
+            classes: Classes::new(),
             follows: (
                 skip_code || reset_on.meet(Structures::FENCE),
                 reset_on.has_more_than(Structures::FENCE),
@@ -101,6 +124,99 @@ impl Symbols {
             line: Line::default(),
             element: Element::default(),
             start: 0,
+        }
+    }
+
+    /// How many bytes a text begins with that are read by themselves: chars at which no structure and no fence
+    /// begins or ends.
+    pub(super) fn quiet(&self, text: &str) -> usize {
+        let line = !self.follows.1 || self.line == Line::Text;
+        if self.by != By::Chars || !line || self.follows.0 && !self.fences.are_quiet() {
+            return 0;
+        }
+        let mut read = 0;
+        while let Some(rest) = text.as_bytes().get(read..).filter(|rest| !rest.is_empty()) {
+            let bytes = Bytes::first(rest);
+            let stops = bytes.equal(b'\n') | bytes.equal(b'`');
+            let count = stops.trailing_zeros().min(Bytes::MOST) as usize;
+            read += count.min(rest.len());
+            if count < Bytes::MOST as usize {
+                break;
+            }
+        }
+        read
+    }
+
+    /// Whether chars at which nothing begins or ends are symbols here, and not left out.
+    pub(super) fn are_read(&self) -> bool {
+        !(self.skip_code && self.fences.is_inside())
+    }
+
+    /// Whether nothing but words, sentences or lines decides anything.
+    pub(super) fn are_elements(&self) -> bool {
+        self.by != By::Chars && self.follows == (false, false)
+    }
+
+    /// Reads a text with `at` chars before it, of [elements](Self::are_elements) alone, as [`read`](Self::read) would char by
+    /// char. Passes on each with how many chars were read when it was complete.
+    pub(super) fn read_all(
+        &mut self,
+        text: &str,
+        mut at: u64,
+        mut complete: impl FnMut(Symbol, u64),
+    ) {
+        if self.by == By::Words {
+            return self.read_words(text, at, complete);
+        }
+        let mut rest = text;
+        while let Some(c) = rest.chars().next() {
+            let bytes = rest.as_bytes();
+            let count = Bytes::first(bytes).of_sentence(self.element.leaves_out_blanks());
+            let count = count.min(bytes.len());
+            if count > 0 {
+                if self.element.is_empty() {
+                    self.start = at;
+                }
+                self.element.add_ascii(bytes, 0..count);
+            } else {
+                self.gather(c, at, |symbol| complete(symbol, at + 1));
+            }
+            let (chars, bytes) = match count {
+                0 => (1, c.len_utf8()),
+                _ => (count, count),
+            };
+            (at, rest) = (at + chars as u64, &rest[bytes..]);
+        }
+    }
+
+    fn read_words(&mut self, text: &str, mut at: u64, mut complete: impl FnMut(Symbol, u64)) {
+        let mut rest = text;
+        while !rest.is_empty() {
+            let bytes = rest.as_bytes();
+            let ascii = runs(bytes, b'0', |run, named| {
+                let before = at + run.start as u64;
+                match named {
+                    true => {
+                        if self.element.is_empty() {
+                            self.start = before;
+                        }
+                        self.element.add_word(bytes, run);
+                    }
+                    false => {
+                        if let Some(symbol) = self.finish() {
+                            complete(symbol, before + 1);
+                        }
+                    }
+                }
+            });
+            (at, rest) = (at + ascii as u64, &rest[ascii..]);
+            let others = rest.chars().take_while(|c| !c.is_ascii());
+            let others = others.fold(0, |bytes, c| {
+                self.word(c, at, |symbol| complete(symbol, at + 1));
+                at += 1;
+                bytes + c.len_utf8()
+            });
+            rest = &rest[others..];
         }
     }
 
@@ -131,10 +247,7 @@ impl Symbols {
     #[inline]
     fn gather(&mut self, c: char, at: u64, mut complete: impl FnMut(Symbol)) {
         let ends = match self.by {
-            By::Chars => {
-                let value = u64::from(c) + 1;
-                return complete(Symbol { value, start: at });
-            }
+            By::Chars => return complete(Symbol::of_char(c, at)),
             By::Words => return self.word(c, at, complete),
             By::Sentences => ends_sentence(c),
             By::Lines => c == '\n',
@@ -151,7 +264,7 @@ impl Symbols {
         if c.is_ascii_alphanumeric() {
             return self.add_char(c.to_ascii_lowercase(), at, false);
         }
-        if !c.is_alphanumeric() {
+        if self.classes.of(c) & NAMED == 0 {
             return self.finish().into_iter().for_each(complete);
         }
         if !is_unspaced(c) {
@@ -175,6 +288,7 @@ impl Symbols {
         self.element.add(c, blank);
     }
 
+    #[inline]
     fn finish(&mut self) -> Option<Symbol> {
         let (hash, chars) = self.element.finish()?;
         let (min, max) = self.lengths;

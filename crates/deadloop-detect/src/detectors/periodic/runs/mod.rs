@@ -67,7 +67,7 @@ pub(super) struct Runs {
     /// Symbols that had been added by the last reading.
     known: u64,
     grams: Grams,
-    /// For each lag, the count of symbols before which it need not be compared again.
+    /// For each lag, the count of symbols before which it need not be compared again; up to the longest that was met.
     idle: Vec<u64>,
     /// For each [`band`] of lags, the count of symbols before which none of its lags need be
     /// visited. A tracked tail keeps other tails of its band out until it ends.
@@ -98,7 +98,7 @@ impl Runs {
             seen: 0,
             known: 0,
             grams: Grams::new(want),
-            idle: vec![0; want.matches.len()],
+            idle: Vec::new(),
             bands: [0; BANDS],
             next_scan: u64::from(want.quiet),
             tracked: Vec::new(),
@@ -164,6 +164,9 @@ impl Runs {
     /// Reads what was added, up to and with the first symbol that ends a tail. `true`: one did, and
     /// there may be more to read; its tails wait in [`take_ended`](Self::take_ended).
     pub(super) fn read(&mut self, want: &Want) -> bool {
+        let (base, symbols) = (self.base(), self.base() + self.kept.len() as u64);
+        let kept = &self.kept[..self.read];
+        self.grams.fit(want, symbols, (kept, base));
         while self.read < self.kept.len() {
             if !self.tracked.is_empty() {
                 self.step(want);
@@ -322,7 +325,7 @@ impl Runs {
             .iter()
             .fold(0, |hash, symbol| roll(want, hash, *symbol));
         let here = place(want, self.seen - back as u64);
-        let mut there = self.grams.table[self.grams.slot(want, hash)];
+        let mut there = self.grams.table[self.grams.slot(hash)];
         loop {
             // A place after `here`, which the K-gram of one of the last symbols left, is negative.
             let lag = here.wrapping_sub(there);
@@ -349,6 +352,10 @@ impl Runs {
     /// need not be tested again: not before a tail ends that will cover it, as it does all lags up to `covered`.
     fn consider(&mut self, want: &Want, lag: u32, covered: u64) -> u64 {
         let index = lag as usize - 1;
+        if index >= self.idle.len() {
+            let most = (index + 1).next_power_of_two().min(want.matches.len());
+            self.idle.resize(most, 0);
+        }
         let from = u64::from(want.tracked_from(lag));
         let early = match want.max_lag > SHORT {
             true => SOON.min(from / EARLY),
@@ -358,6 +365,10 @@ impl Runs {
             return self.idle[index];
         }
         if self.is_tracked(lag) {
+            return u64::MAX;
+        }
+        if let Some(most) = self.cut_off(lag) {
+            self.idle[index] = self.seen + from.saturating_sub(most);
             return u64::MAX;
         }
         let matches = self.matches(lag as usize);
@@ -392,6 +403,23 @@ impl Runs {
             lag == run.lag || lag.is_multiple_of(run.lag) && self.seen - run.start >= u64::from(lag)
         };
         self.tracked.iter().any(covers)
+    }
+
+    /// How many matches there can be at most if none can be enough while a tail goes on that is tracked: the lag is a multiple
+    /// of its own and longer than it is, and what stands just before it does not match. So no match reaches further back than it
+    /// does; a tail needs as many as it has symbols to a copy; and once the one that goes on is so long, it covers the
+    /// lag. A flood that follows another of the same unit has thousands of such lags, and each would be compared as far as the
+    /// flood is long.
+    fn cut_off(&self, lag: u32) -> Option<u64> {
+        let base = self.base();
+        let cuts = |run: &&Run| {
+            let before = run.start.checked_sub(1 + base)?;
+            let earlier = before.checked_sub(lag.into())?;
+            let at = |index: u64| self.kept.get(usize::try_from(index).ok()?);
+            (run.whole && lag.is_multiple_of(run.lag) && at(before) != at(earlier)).then_some(())
+        };
+        let run = self.tracked.iter().find(|run| cuts(run).is_some())?;
+        Some(self.seen - run.start)
     }
 
     /// How many of the last symbols equal the one `lag` before, as far as symbols are kept.

@@ -5,6 +5,13 @@
 //! follows from the hashes of all text before its start and of all text before its end. A table of chains, like
 //! those of compressors, finds the previous occurrence of an n-gram. A chain leads from newer to older n-grams
 //! and ends at the first one that has left the window, so n-grams need not be removed from it.
+//!
+//! Of text that does not repeat nothing is entered there: [`anchors`] tells n-grams that can have no other occurrence in the
+//! window, and they are entered late, when one can.
+
+use std::ops::Range;
+
+use anchors::{Anchors, Entering};
 
 use super::prime::{BASE, add, below_prime, mul, power, sub};
 use super::symbols::Symbol;
@@ -22,8 +29,12 @@ pub(super) struct Grams {
     /// [`BASE`] to the power n.
     shift: u64,
     window: Window,
-    /// The symbols of the window, each at its number modulo the length, which is a power of two.
-    ring: Vec<Slot>,
+    /// The symbols of the window, each at its number modulo `length`; as long as there were as many.
+    ring: Vec<Place>,
+    /// The n-grams that begin with them, likewise.
+    slots: Vec<Slot>,
+    /// For how many there is room: a power of two.
+    length: usize,
     /// The first one in the window.
     first: u64,
     /// How many there were so far.
@@ -34,16 +45,25 @@ pub(super) struct Grams {
     chains: Vec<u64>,
     /// The last distance and [`BASE`] to its power, kept because all of a loop asks for the same one.
     power: (u64, u64),
+    /// Which n-grams need not be entered yet, where n-grams are long enough to tell.
+    anchors: Option<Anchors>,
 }
 
-/// A symbol of the window and the n-gram that begins with it.
+/// A symbol of the window.
 #[derive(Clone, Copy, Default)]
-struct Slot {
+struct Place {
     /// The hash of all symbols before it.
     prefix: u64,
     /// The chars before it.
     start: u64,
-    /// The hash of the n-gram, once it is complete.
+}
+
+/// An n-gram that was entered.
+#[derive(Clone, Copy, Default)]
+struct Slot {
+    /// The number of its first symbol and 1; 0: nothing was ever entered here.
+    entered: u64,
+    /// Its hash.
     gram: u64,
     /// How far back the next older n-gram of the chain is, the newest one of another hash; 0 without one.
     next: u32,
@@ -66,15 +86,24 @@ struct Back {
     run: u32,
 }
 
-/// A gap: the distance from an occurrence of an n-gram back to the previous one.
+/// Gaps in a row that are the same: each the distance from an occurrence of an n-gram back to the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Gap {
+pub(super) struct Gaps {
+    /// The number of the symbol that the last occurrence begins with.
+    newest: u64,
     /// Symbols from the beginning of one to the beginning of the other.
     pub(super) symbols: u64,
     /// The hash of those symbols.
     pub(super) between: u64,
-    /// The chars before the earlier occurrence.
-    pub(super) start: u64,
+    /// How many they are; at least one.
+    pub(super) count: u64,
+}
+
+impl Gaps {
+    /// The number of the symbol that the occurrence begins with which so many of the gaps lead back to.
+    pub(super) fn occurrence(&self, back: u64) -> u64 {
+        self.newest - back * self.symbols
+    }
 }
 
 impl Grams {
@@ -90,32 +119,53 @@ impl Grams {
             n: n as u64,
             shift: power(n as u64),
             window,
-            ring: vec![Slot::default(); first],
+            ring: Vec::with_capacity(first),
+            slots: vec![Slot::default(); first],
+            length: first,
             first: 0,
             count: 0,
             prefix: 0,
             chains: vec![0; first],
             power: (0, 1),
+            anchors: Anchors::new(n, most),
         }
     }
 
     /// Reads a symbol that is complete after `read` chars. Returns an upper bound of how often the n-gram
     /// that it ends occurs in the window; 0 if it ends no n-gram.
+    #[inline]
     pub(super) fn push(&mut self, symbol: Symbol, read: u64) -> u32 {
-        if self.count - self.first == self.ring.len() as u64 {
+        if self.count - self.first == self.length as u64 {
             self.widen();
         }
-        let prefix = self.prefix;
-        *self.slot_mut(self.count) = Slot {
-            prefix,
-            start: symbol.start,
-            ..Slot::default()
-        };
+        let (number, prefix) = (self.count, self.prefix);
+        let start = symbol.start;
+        if self.ring.len() < self.length {
+            self.ring.push(Place { prefix, start });
+        } else {
+            self.ring[place(number, self.length)] = Place { prefix, start };
+        }
         self.count += 1;
         self.prefix = add(mul(prefix, BASE), below_prime(symbol.value));
         while self.is_past(read) {
             self.first += 1;
         }
+        let entering = match &mut self.anchors {
+            Some(anchors) => anchors.read(symbol.value, number, self.first),
+            None => Entering::Now,
+        };
+        match entering {
+            Entering::Later => u32::from(self.last().is_some()),
+            Entering::Now => self.enter_last(),
+            Entering::NowAnd(late) => {
+                self.enter_late(late);
+                self.enter_last()
+            }
+        }
+    }
+
+    /// Enters the last n-gram, if one is complete.
+    fn enter_last(&mut self) -> u32 {
         let Some(last) = self.last() else { return 0 };
         if self.count - self.first > self.chains.len() as u64 {
             self.grow(last);
@@ -123,22 +173,71 @@ impl Grams {
         self.complete(last)
     }
 
-    fn slot(&self, number: u64) -> &Slot {
-        &self.ring[place(number, self.ring.len())]
+    /// Enters n-grams that have no other occurrence in the window, by the numbers of their last symbols.
+    #[cold]
+    fn enter_late(&mut self, ends: Range<u64>) {
+        for end in ends {
+            let number = (end + 1).checked_sub(self.n);
+            if let Some(number) = number.filter(|number| *number >= self.first) {
+                let gram = self.gram(number, self.at(end + 1).prefix);
+                *self.slot_mut(number) = Slot {
+                    entered: number + 1,
+                    gram,
+                    times: 1,
+                    ..Slot::default()
+                };
+                self.chain_late(number, gram);
+            }
+        }
     }
 
+    /// Puts a symbol's n-gram, the only one of its hash, at its place in a chain from newer to older ones.
+    fn chain_late(&mut self, number: u64, gram: u64) {
+        let chain = place(gram, self.chains.len());
+        let (mut link, mut newer) = (self.chains[chain], None);
+        while link > self.first && link > number {
+            newer = Some(link - 1);
+            link = self.older(link - 1);
+        }
+        self.link(number, link);
+        match newer {
+            None => self.chains[chain] = number + 1,
+            Some(newer) => self.link(newer, number + 1),
+        }
+    }
+
+    #[inline]
+    fn at(&self, number: u64) -> &Place {
+        &self.ring[place(number, self.length)]
+    }
+
+    #[inline]
+    fn slot(&self, number: u64) -> &Slot {
+        &self.slots[place(number, self.length)]
+    }
+
+    #[inline]
     fn slot_mut(&mut self, number: u64) -> &mut Slot {
-        let length = self.ring.len();
-        &mut self.ring[place(number, length)]
+        &mut self.slots[place(number, self.length)]
     }
 
     /// Makes room for twice as many symbols.
+    #[cold]
     fn widen(&mut self) {
-        let mut ring = vec![Slot::default(); 2 * self.ring.len()];
-        for number in self.first..self.count {
-            ring[place(number, 2 * self.ring.len())] = *self.slot(number);
+        let length = 2 * self.length;
+        if self.first == 0 {
+            self.ring.reserve_exact(self.length);
+            self.slots.resize(length, Slot::default());
+        } else {
+            let mut ring = vec![Place::default(); length];
+            let mut slots = vec![Slot::default(); length];
+            for number in self.first..self.count {
+                ring[place(number, length)] = *self.at(number);
+                slots[place(number, length)] = *self.slot(number);
+            }
+            (self.ring, self.slots) = (ring, slots);
         }
-        self.ring = ring;
+        self.length = length;
     }
 
     /// Makes four times as many chains, so that there are as many as symbols in the window, and links the complete
@@ -146,7 +245,9 @@ impl Grams {
     fn grow(&mut self, last: u64) {
         self.chains = vec![0; 4 * self.chains.len()];
         for earlier in self.first..last {
-            self.chain(earlier, self.slot(earlier).gram);
+            if let Some(Slot { gram, .. }) = self.entered(earlier).copied() {
+                self.chain(earlier, gram);
+            }
         }
     }
 
@@ -157,25 +258,32 @@ impl Grams {
 
     /// The chars before the last n-gram.
     pub(super) fn last_start(&self) -> u64 {
-        self.last().map_or(0, |last| self.slot(last).start)
+        self.last().map_or(0, |last| self.at(last).start)
     }
 
     /// The gaps between the occurrences of the last n-gram, from the last one back, as far as the window
-    /// reaches.
-    pub(super) fn gaps(&self) -> impl Iterator<Item = Gap> {
+    /// reaches; those in a row that are the same come together.
+    pub(super) fn gaps(&self) -> impl Iterator<Item = Gaps> {
         let mut at = self.last();
         std::iter::from_fn(move || {
-            let Back { gap, between, .. } = self.slot(at?).back;
+            let Back { gap, between, run } = self.slot(at?).back;
             let symbols = u64::from(gap);
             // Nothing lies 0 symbols back.
-            let back = at?.checked_sub(symbols).filter(|at| *at >= self.first);
-            at = back.filter(|_| gap > 0);
-            Some(Gap {
+            let inside = (at? - self.first).checked_div(symbols)?;
+            let gaps = Gaps {
+                newest: at?,
                 symbols,
                 between,
-                start: self.slot(at?).start,
-            })
+                count: inside.min(u64::from(run)),
+            };
+            at = Some(gaps.occurrence(gaps.count));
+            (gaps.count > 0).then_some(gaps)
         })
+    }
+
+    /// The chars before a symbol of the window.
+    pub(super) fn start(&self, number: u64) -> u64 {
+        self.at(number).start
     }
 
     /// If the last `most` gaps, or all gaps in the window, are the same: their length in symbols, and how
@@ -216,28 +324,49 @@ impl Grams {
             Window::Symbols(window) => self.count - self.first > window as u64,
             Window::Chars(window) => {
                 let starts = self.first < self.count;
-                starts && self.slot(self.first).start.saturating_add(window) < read
+                starts && self.at(self.first).start.saturating_add(window) < read
             }
         }
     }
 
     /// Counts the n-gram that begins with this symbol and has just been completed.
     fn complete(&mut self, number: u64) -> u32 {
-        let gram = sub(self.prefix, mul(self.slot(number).prefix, self.shift));
+        let gram = self.gram(number, self.prefix);
         let (mut back, mut times, mut shifted) = (Back::default(), 1, 0);
         if let Some(earlier) = self.chain(number, gram) {
             back = self.back(number, earlier);
             let before = number.checked_sub(1).filter(|before| *before >= self.first);
             let slot = self.slot(earlier);
             times = slot.times.saturating_add(1);
-            if before.is_some_and(|before| self.slot(before).back.gap == back.gap) {
+            if before.is_some_and(|before| {
+                self.entered(before).map_or(0, |slot| slot.back.gap) == back.gap
+            }) {
                 shifted = slot.shifted.saturating_add(1);
             }
         }
         let slot = self.slot_mut(number);
-        (slot.gram, slot.back) = (gram, back);
+        (slot.entered, slot.gram, slot.back) = (number + 1, gram, back);
         (slot.times, slot.shifted) = (times, shifted);
         times
+    }
+
+    /// The hash of the n-gram that begins with this symbol; `until`: that of all symbols up to its end.
+    #[inline]
+    fn gram(&self, number: u64, until: u64) -> u64 {
+        sub(until, mul(self.at(number).prefix, self.shift))
+    }
+
+    /// The n-gram that begins with a symbol, if it was entered.
+    fn entered(&self, number: u64) -> Option<&Slot> {
+        Some(self.slot(number)).filter(|slot| slot.entered == number + 1)
+    }
+
+    /// The next older n-gram of a chain, its number and 1; 0 without one.
+    fn older(&self, number: u64) -> u64 {
+        match self.slot(number).next {
+            0 => 0,
+            back => (number + 1).saturating_sub(u64::from(back)),
+        }
     }
 
     /// Puts a symbol's n-gram at the head of its chain, in the place of the newest one of the same hash,
@@ -248,12 +377,8 @@ impl Grams {
         let (mut link, mut newer) = (head, None);
         while link > self.first {
             let at = link - 1;
-            let slot = self.slot(at);
-            let next = match slot.next {
-                0 => 0,
-                back => link.saturating_sub(u64::from(back)),
-            };
-            if slot.gram != gram {
+            let next = self.older(at);
+            if self.slot(at).gram != gram {
                 (link, newer) = (next, Some(at));
                 continue;
             }
@@ -286,8 +411,9 @@ impl Grams {
         if self.power.0 != gap {
             self.power = (gap, power(gap));
         }
-        let Slot { prefix, back, .. } = *self.slot(earlier);
-        let between = sub(self.slot(number).prefix, mul(prefix, self.power.1));
+        let back = self.slot(earlier).back;
+        let before = mul(self.at(earlier).prefix, self.power.1);
+        let between = sub(self.at(number).prefix, before);
         let gap = narrow(gap);
         let same = (back.gap, back.between) == (gap, between);
         Back {
@@ -315,5 +441,6 @@ fn narrow(distance: u64) -> u32 {
 /// Chains and symbols at first, at most; a power of two. A long window costs a short text no more.
 const FIRST_CHAINS: usize = 512;
 
+mod anchors;
 #[cfg(test)]
 mod tests;

@@ -24,11 +24,13 @@ fn looked_up(text: &[u8], first: usize, n: usize) -> Vec<(u64, usize, u64)> {
 
 fn told(grams: &Grams) -> Vec<(u64, usize, u64)> {
     let mut between = HashSet::new();
-    let mut gap = |gap: Gap| {
-        between.insert(gap.between);
-        (gap.symbols, between.len(), gap.start)
+    let each = |gaps: Gaps| (1..=gaps.count).map(move |back| (gaps, back));
+    let mut gap = |(gaps, back): (Gaps, u64)| {
+        between.insert(gaps.between);
+        let start = grams.start(gaps.occurrence(back));
+        (gaps.symbols, between.len(), start)
     };
-    grams.gaps().map(&mut gap).collect()
+    grams.gaps().flat_map(each).map(&mut gap).collect()
 }
 
 proptest! {
@@ -59,6 +61,41 @@ proptest! {
                 }
                 before = shape;
             }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// N-grams that are long enough to have anchors are entered late, and found all the same.
+    #[test]
+    fn late_ones_are_found(
+        pieces in prop::collection::vec(("[a-f]{1,90}", 0_usize..4, 1_usize..4, 0_u8..12), 1..40),
+        (n, window, in_chars) in (40_usize..60, 100_usize..900, any::<bool>()),
+    ) {
+        let window_of = match in_chars {
+            true => Window::Chars(window as u64),
+            false => Window::Symbols(window),
+        };
+        let mut grams = Grams::new(n, window_of);
+        let (mut text, mut from, mut known) = (Vec::new(), 0, Vec::<String>::new());
+        for (piece, earlier, times, reset) in pieces {
+            let piece = known.iter().rev().nth(earlier).cloned().unwrap_or(piece);
+            if reset == 0 {
+                grams.reset();
+                from = text.len();
+            }
+            for byte in piece.repeat(times).bytes() {
+                let (value, start) = (u64::from(byte), text.len() as u64);
+                let bound = grams.push(Symbol { value, start }, start + 1);
+                text.push(byte);
+                let first = from.max(text.len().saturating_sub(window));
+                let slow = looked_up(&text, first, n);
+                let now = if bound > 1 { told(&grams) } else { Vec::new() };
+                prop_assert_eq!(now, slow);
+            }
+            known.push(piece);
         }
     }
 }

@@ -1,0 +1,156 @@
+//! [`Bytes`]: sixteen bytes of text, tested at once; and [`runs`] of letters and digits, found with them.
+
+use std::ops::Range;
+
+use wide::i8x16;
+
+/// Sixteen bytes of text, tested all at once; bit n of a result is for byte n.
+pub(crate) struct Bytes(pub(crate) [u8; Bytes::MOST as usize]);
+
+impl Bytes {
+    /// How many they are.
+    pub(crate) const MOST: u32 = 16;
+
+    /// The first bytes of a text; after its end there are zeros.
+    #[inline]
+    pub(crate) fn first(text: &[u8]) -> Self {
+        Self(text.first_chunk().copied().unwrap_or_else(|| {
+            let mut bytes = [0; Self::MOST as usize];
+            bytes[..text.len()].copy_from_slice(text);
+            bytes
+        }))
+    }
+
+    #[inline]
+    fn wide(&self) -> i8x16 {
+        i8x16::new(self.0.map(u8::cast_signed))
+    }
+
+    /// Those that equal this one.
+    #[inline]
+    pub(crate) fn equal(&self, byte: u8) -> u32 {
+        self.wide()
+            .simd_eq(i8x16::splat(byte.cast_signed()))
+            .to_bitmask()
+    }
+
+    /// Those that are not ASCII, can end an element or be a number.
+    #[inline]
+    pub(crate) fn ends(&self) -> u32 {
+        let wide = self.wide();
+        let equal = |byte: u8| wide.simd_eq(i8x16::splat(byte.cast_signed()));
+        // What is not ASCII is negative.
+        let low = wide.simd_lt(i8x16::splat(b' '.cast_signed()));
+        let signs = equal(b'.') | equal(b';') | equal(b'!') | equal(b'?');
+        (low | signs | within(wide, b'0', b'9')).to_bitmask()
+    }
+
+    /// How many there are before the first that is not ASCII, can end a sentence, or is a blank but a space between two others;
+    /// `spaced`: a space came before.
+    #[inline]
+    pub(crate) fn of_sentence(&self, spaced: bool) -> usize {
+        let wide = self.wide();
+        let equal = |byte: u8| wide.simd_eq(i8x16::splat(byte.cast_signed()));
+        let low = wide.simd_lt(i8x16::splat(b' '.cast_signed()));
+        let signs = equal(b'.') | equal(b';') | equal(b'!') | equal(b'?');
+        let spaces = equal(b' ').to_bitmask();
+        let twice = spaces & (spaces << 1 | u32::from(spaced));
+        let stops = (low | signs).to_bitmask() | twice;
+        stops.trailing_zeros().min(Self::MOST) as usize
+    }
+
+    /// How many come before the first that is not ASCII, ends a line or is a digit, of those that there are.
+    #[inline]
+    pub(crate) fn passing(&self) -> usize {
+        let wide = self.wide();
+        let low = wide.simd_lt(i8x16::splat(b' '.cast_signed()));
+        let stops = (low | within(wide, b'0', b'9')).to_bitmask();
+        stops.trailing_zeros().min(Self::MOST) as usize
+    }
+
+    /// ASCII letters.
+    #[inline]
+    pub(crate) fn letters(&self) -> u32 {
+        let lower = self.wide() | i8x16::splat(0x20);
+        within(lower, b'a', b'z').to_bitmask()
+    }
+
+    /// ASCII letters and digits, and this char.
+    #[inline]
+    fn of_words(&self, also: u8) -> u32 {
+        let wide = self.wide();
+        let letters = within(wide | i8x16::splat(0x20), b'a', b'z');
+        let also = wide.simd_eq(i8x16::splat(also.cast_signed()));
+        (letters | within(wide, b'0', b'9') | also).to_bitmask()
+    }
+
+    /// Those that are not ASCII.
+    #[inline]
+    fn others(&self) -> u32 {
+        self.wide().simd_lt(i8x16::splat(0)).to_bitmask()
+    }
+}
+
+/// The bytes from `first` to `last`, both ASCII.
+#[inline]
+fn within(bytes: i8x16, first: u8, last: u8) -> i8x16 {
+    let above = bytes.simd_gt(i8x16::splat(first.cast_signed() - 1));
+    above & bytes.simd_lt(i8x16::splat(last.cast_signed() + 1))
+}
+
+/// Bytes that are cut into runs at once.
+const BLOCK: usize = 64;
+
+/// Cuts the ASCII that a text begins with into runs of letters, digits and the char `also`, and of others. `each` takes a
+/// run and whether it is one of the former; a run can be taken in parts. Returns how many bytes there are.
+#[inline]
+pub(crate) fn runs(text: &[u8], also: u8, mut each: impl FnMut(Range<usize>, bool)) -> usize {
+    let mut base = 0;
+    loop {
+        let rest = &text[base..];
+        let (mut named, mut others) = (0, 0);
+        for part in 0..BLOCK / Bytes::MOST as usize {
+            let at = part * Bytes::MOST as usize;
+            let bytes = Bytes::first(rest.get(at..).unwrap_or_default());
+            named |= u64::from(bytes.of_words(also)) << at;
+            others |= u64::from(bytes.others()) << at;
+        }
+        let ascii = (others.trailing_zeros() as usize).min(rest.len());
+        let mut at = 0;
+        while at < ascii {
+            let left = named >> at;
+            let is_named = left & 1 != 0;
+            let same = if is_named { !left } else { left };
+            let end = (at + same.trailing_zeros() as usize).min(ascii);
+            each(base + at..base + end, is_named);
+            at = end;
+        }
+        base += ascii;
+        if ascii < BLOCK {
+            return base;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn runs_are_those_of_the_chars(text in "(?s)[aZ09_. ]{0,90}([ -~]{0,70}|[aé\n]{0,5}|.{0,9})") {
+            let mut seen = Vec::new();
+            let read = runs(text.as_bytes(), b'_', |run, named| {
+                seen.extend(text[run].chars().map(|c| (c, named)));
+            });
+            let ascii = text.chars().take_while(char::is_ascii);
+            let slow: Vec<(char, bool)> = ascii
+                .map(|c| (c, c.is_ascii_alphanumeric() || c == '_'))
+                .collect();
+            prop_assert_eq!(read, slow.len());
+            prop_assert_eq!(seen, slow);
+        }
+    }
+}
