@@ -150,9 +150,10 @@ fn ignore(detector: &'static Detector) -> impl Strategy<Value = Ignore> {
     let none = Just(Ignore::default()).boxed();
     let list = |patterns: Vec<&str>| Ignore::new(&patterns).ok();
     let some = vec(select(vec!["^-", "^$", r"^\d+\. ", "same"]), 1..3);
-    match detector.takes_ignore() {
-        false => none,
-        true => prop_oneof![3 => none, 1 => some.prop_filter_map("a list", list)].boxed(),
+    if detector.takes_ignore() {
+        prop_oneof![3 => none, 1 => some.prop_filter_map("a list", list)].boxed()
+    } else {
+        none
     }
 }
 

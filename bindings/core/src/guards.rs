@@ -49,8 +49,7 @@ impl Guards {
         }
         let bad = |e: &dyn std::fmt::Display| ReadError::Settings(format!("{name}:{e}"));
         let settings = Settings::parse(text).map_err(|e| bad(&e))?;
-        let wire: Wire =
-            read_toml(text).map_err(|e| bad(&e))?;
+        let wire: Wire = read_toml(text).map_err(|e| bad(&e))?;
         let compiled = deadloop_detect::Guards::new(&settings);
         Ok(Self {
             id: settings.id(),

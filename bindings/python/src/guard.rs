@@ -134,9 +134,10 @@ impl Guard {
     }
 
     fn event(&self, py: Python<'_>, length: usize, event: &Event<'_>) -> PyResult<Py<PyAny>> {
-        let decision = match length < LONG {
-            true => self.lock(py).event(event),
-            false => self.long(py, |guard| guard.event(event)),
+        let decision = if length < LONG {
+            self.lock(py).event(event)
+        } else {
+            self.long(py, |guard| guard.event(event))
         };
         decided(py, &decision)
     }
@@ -254,9 +255,10 @@ impl Guard {
     }
 
     fn __repr__(&self, py: Python<'_>) -> &'static str {
-        match self.fired(py) {
-            true => "Guard(fired=True)",
-            false => "Guard(fired=False)",
+        if self.fired(py) {
+            "Guard(fired=True)"
+        } else {
+            "Guard(fired=False)"
         }
     }
 }

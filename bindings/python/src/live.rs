@@ -50,16 +50,18 @@ impl Live {
                 .cast_into()?,
         };
         let bytes = chunk.as_bytes();
-        let keep = match bytes.len() < LONG {
-            true => self.lock(py).feed(bytes),
-            false => py.detach(|| {
+        let keep = if bytes.len() < LONG {
+            self.lock(py).feed(bytes)
+        } else {
+            py.detach(|| {
                 let mut live = self.0.lock().unwrap_or_else(PoisonError::into_inner);
                 live.feed(bytes)
-            }),
+            })
         };
-        Ok(match keep == bytes.len() {
-            true => chunk,
-            false => PyBytes::new(py, &bytes[..keep]),
+        Ok(if keep == bytes.len() {
+            chunk
+        } else {
+            PyBytes::new(py, &bytes[..keep])
         })
     }
 
@@ -109,14 +111,15 @@ impl Chunks {
         length: usize,
         take: impl FnOnce(&mut deadloop_bindings::Chunks) -> Vec<Decision> + Send,
     ) -> PyResult<Vec<Py<PyAny>>> {
-        let decisions = match length < LONG {
-            true => take(
+        let decisions = if length < LONG {
+            take(
                 &mut self
                     .0
                     .lock_py_attached(py)
                     .unwrap_or_else(PoisonError::into_inner),
-            ),
-            false => py.detach(|| take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))),
+            )
+        } else {
+            py.detach(|| take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner)))
         };
         decisions
             .iter()

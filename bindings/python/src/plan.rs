@@ -140,12 +140,13 @@ impl Plan {
     }
 
     fn setting(&self, cell: usize) -> PyResult<String> {
-        match cell < self.plan.cells() {
-            true => Ok(self.plan.id(cell)),
-            false => Err(refused(format!(
+        if cell < self.plan.cells() {
+            Ok(self.plan.id(cell))
+        } else {
+            Err(refused(format!(
                 "there is no cell {cell}; the plan has {}",
                 self.plan.cells()
-            ))),
+            )))
         }
     }
 

@@ -17,9 +17,10 @@ const SHARE: usize = 16;
 pub(crate) fn row(row: &Bound<'_, PyTuple>) -> PyResult<Text> {
     let field = |at: usize| -> PyResult<Option<String>> {
         let value = row.get_item(at)?;
-        match value.is_none() {
-            true => Ok(None),
-            false => Ok(Some(whole(value.cast::<PyString>()?)?.into_owned())),
+        if value.is_none() {
+            Ok(None)
+        } else {
+            Ok(Some(whole(value.cast::<PyString>()?)?.into_owned()))
         }
     };
     Ok(Text {

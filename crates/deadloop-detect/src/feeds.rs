@@ -209,13 +209,14 @@ impl Member {
             .iter()
             .filter(|feed| !feeds.has(*feed))
             .collect();
-        Some(match missing.is_empty() {
+        Some(if missing.is_empty() {
             // One of several would do.
-            true => detector
+            detector
                 .example()
                 .filter(|feed| !feeds.has(*feed))
-                .collect(),
-            false => missing,
+                .collect()
+        } else {
+            missing
         })
     }
 }

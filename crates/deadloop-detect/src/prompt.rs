@@ -92,9 +92,10 @@ impl Said {
         let (mut low, mut high) = (known, Chars::of(tail).0 + 1);
         while high - low > 1 {
             let middle = low + (high - low) / 2;
-            match stands(middle) {
-                true => low = middle,
-                false => high = middle,
+            if stands(middle) {
+                low = middle
+            } else {
+                high = middle
             }
         }
         fact.beyond(Chars(start + low))

@@ -386,9 +386,10 @@ impl Relay<'_> {
                 break;
             }
         }
-        match chunked {
-            true => self.gone(write_chunk(self.client, b"")),
-            false => Ok(()),
+        if chunked {
+            self.gone(write_chunk(self.client, b""))
+        } else {
+            Ok(())
         }
     }
 
@@ -438,9 +439,10 @@ impl Relay<'_> {
             return Ok(());
         }
         self.shared.metrics.add(Counter::Bytes, bytes.len() as u64);
-        match chunked {
-            true => self.gone(write_chunk(self.client, bytes)),
-            false => self.write(bytes),
+        if chunked {
+            self.gone(write_chunk(self.client, bytes))
+        } else {
+            self.write(bytes)
         }
     }
 

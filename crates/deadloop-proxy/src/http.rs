@@ -79,9 +79,10 @@ impl<R: Read> Wire<R> {
                 return Ok(Some(self.ahead.drain(..come).collect()));
             }
             if self.fill()? == 0 {
-                return match self.ahead.is_empty() {
-                    true => Ok(None),
-                    false => Err(ErrorKind::UnexpectedEof.into()),
+                return if self.ahead.is_empty() {
+                    Ok(None)
+                } else {
+                    Err(ErrorKind::UnexpectedEof.into())
                 };
             }
         }
@@ -222,9 +223,10 @@ impl Body {
                 Self::Trailer(come) => {
                     let line = wire.line()?;
                     let come = *come + line.len();
-                    *self = match line.is_empty() {
-                        true => Self::Length(0),
-                        false => Self::Trailer(come),
+                    *self = if line.is_empty() {
+                        Self::Length(0)
+                    } else {
+                        Self::Trailer(come)
                     };
                     if wire.strict && !line.is_empty() {
                         strict::header(&line).map_err(malformed)?;
@@ -509,9 +511,10 @@ mod tests {
     #[test]
     fn chunks_of_a_client_are_read_strictly_and_those_of_a_server_as_servers_write_them() {
         let read = |bytes: &[u8], strict: bool| {
-            let mut wire = match strict {
-                true => Wire::of_client(bytes),
-                false => Wire::of_server(bytes),
+            let mut wire = if strict {
+                Wire::of_client(bytes)
+            } else {
+                Wire::of_server(bytes)
             };
             let (mut body, mut all) = (Body::Size, Vec::new());
             loop {

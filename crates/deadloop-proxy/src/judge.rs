@@ -102,9 +102,10 @@ impl Judge {
             return self.wait(bytes, now);
         }
         let arrived = std::mem::take(bytes);
-        let passed = match arrived.is_empty() {
-            true => self.refusing.end(now),
-            false => self.refusing.feed(&arrived, now),
+        let passed = if arrived.is_empty() {
+            self.refusing.end(now)
+        } else {
+            self.refusing.feed(&arrived, now)
         };
         let ended = self.pass(passed, bytes);
         if ended || arrived.is_empty() {

@@ -127,9 +127,10 @@ impl Stopper {
 /// Wakes a listener that waits; where that fails it does not wait.
 fn wake(mut at: SocketAddr) {
     if at.ip().is_unspecified() {
-        at.set_ip(match at.is_ipv4() {
-            true => std::net::Ipv4Addr::LOCALHOST.into(),
-            false => std::net::Ipv6Addr::LOCALHOST.into(),
+        at.set_ip(if at.is_ipv4() {
+            std::net::Ipv4Addr::LOCALHOST.into()
+        } else {
+            std::net::Ipv6Addr::LOCALHOST.into()
         });
     }
     drop(TcpStream::connect_timeout(&at, Duration::from_secs(1)));

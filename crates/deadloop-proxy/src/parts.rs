@@ -27,9 +27,10 @@ pub struct Message {
 /// The messages that stand in the bytes: requests, or the response to each, up to the first that cannot be read.
 /// A read that times out is tried again.
 pub fn messages(from: impl Read, requests: bool) -> Vec<Message> {
-    let mut wire = match requests {
-        true => Wire::of_client(from),
-        false => Wire::of_server(from),
+    let mut wire = if requests {
+        Wire::of_client(from)
+    } else {
+        Wire::of_server(from)
     };
     let mut all = Vec::new();
     while let Some(message) = message(&mut wire, requests) {
@@ -49,9 +50,10 @@ fn message(wire: &mut Wire<impl Read>, request: bool) -> Option<Message> {
             head => break head.ok().flatten()?,
         }
     };
-    let (head, without) = match request {
-        true => (Head::of_request(&head).ok()?, Body::Length(0)),
-        false => (Head::of_response(&head)?, Body::Close),
+    let (head, without) = if request {
+        (Head::of_request(&head).ok()?, Body::Length(0))
+    } else {
+        (Head::of_response(&head)?, Body::Close)
     };
     let mut body = head.framing().ok()?.body(without);
     let mut message = Message {

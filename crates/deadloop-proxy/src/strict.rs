@@ -66,9 +66,10 @@ pub(crate) fn header(line: &[u8]) -> Result<(), &'static str> {
     if name.contains(&b'_') && DECISIVE.contains(&dashed.as_slice()) {
         return Err("a name of a header that some take for another");
     }
-    match is_text(value) {
-        true => Ok(()),
-        false => Err("a control char in a header"),
+    if is_text(value) {
+        Ok(())
+    } else {
+        Err("a control char in a header")
     }
 }
 
@@ -102,9 +103,10 @@ pub(crate) fn target(method: &str, target: &str) -> Result<(), &'static str> {
     }
     // Some servers read what follows a semicolon as parameters of the part before it.
     let dots = |part: &str| matches!(part.split(';').next(), Some("." | ".."));
-    match path.split('/').any(dots) {
-        true => Err("a path with /./ or /../"),
-        false => Ok(()),
+    if path.split('/').any(dots) {
+        Err("a path with /./ or /../")
+    } else {
+        Ok(())
     }
 }
 

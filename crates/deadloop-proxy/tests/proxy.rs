@@ -581,9 +581,10 @@ const REFUSES: &str = "[[guard]]\ndetector = \"duplicate\"\nresponse = \"refuse\
 /// What a client gets of a body with this head, and how many calls the proxy says it has replaced, and ended for.
 fn refused(head: &'static str, body: String) -> (String, [usize; 2]) {
     let upstream = server(move |_, _, mut stream| {
-        let length = match head.contains("json") {
-            true => format!("Content-Length: {}\r\n", body.len()),
-            false => String::new(),
+        let length = if head.contains("json") {
+            format!("Content-Length: {}\r\n", body.len())
+        } else {
+            String::new()
         };
         let all = head.replace("\r\n\r\n", &format!("\r\n{length}\r\n")) + &body;
         stream.write_all(all.as_bytes()).unwrap();

@@ -115,12 +115,13 @@ fn names(folders: &[PathBuf]) -> Vec<String> {
     };
     let all: Vec<String> = folders.iter().map(last).collect();
     let once: BTreeSet<&String> = all.iter().collect();
-    match once.len() == all.len() {
-        true => all,
-        false => folders
+    if once.len() == all.len() {
+        all
+    } else {
+        folders
             .iter()
             .map(|folder| folder.display().to_string())
-            .collect(),
+            .collect()
     }
 }
 

@@ -169,9 +169,10 @@ impl Breakdown {
         Self {
             title: "onset",
             parts: buckets(if of_runs { CALLS } else { CHARS }),
-            of: match of_runs {
-                true => |row, _| Some(bucket(CALLS, row.onset?)),
-                false => |row, _| Some(bucket(CHARS, row.onset?)),
+            of: if of_runs {
+                |row, _| Some(bucket(CALLS, row.onset?))
+            } else {
+                |row, _| Some(bucket(CHARS, row.onset?))
             },
         }
     }

@@ -155,9 +155,10 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
         };
         let open = |entry: &Entry, (case, known): (usize, &Case)| {
             // Where parts are merged the corpus may have changed since.
-            match *text_hash(&entry.transcript) == *known.text {
-                true => self.open(entry, case, done),
-                false => Ok(None),
+            if *text_hash(&entry.transcript) == *known.text {
+                self.open(entry, case, done)
+            } else {
+                Ok(None)
             }
         };
         let wanted = |case: usize| among.contains(&case);

@@ -70,9 +70,10 @@ pub fn open(path: &Path) -> RunResult<Corpus> {
 
 /// Why a corpus cannot be opened.
 pub fn unopened(error: CorpusError) -> Failure {
-    match error.is_of_machine() {
-        true => Code::Unexpected.because(error),
-        false => Code::Usage.because(error),
+    if error.is_of_machine() {
+        Code::Unexpected.because(error)
+    } else {
+        Code::Usage.because(error)
     }
 }
 

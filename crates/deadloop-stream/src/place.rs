@@ -101,9 +101,12 @@ impl Problem {
 }
 
 fn one_line(text: &str) -> String {
-    let one = |c: char| match c.is_control() {
-        true => c.escape_default().collect(),
-        false => String::from(c),
+    let one = |c: char| {
+        if c.is_control() {
+            c.escape_default().collect()
+        } else {
+            String::from(c)
+        }
     };
     text.chars().map(one).collect()
 }

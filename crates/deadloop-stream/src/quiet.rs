@@ -30,9 +30,10 @@ pub struct Quiet {
 impl Quiet {
     /// The silences to tell while nothing comes, at `now`: their lengths in milliseconds, the shortest first.
     pub fn waited(&mut self, now: u64) -> Vec<u64> {
-        match self.others {
-            true => Vec::new(),
-            false => self.tell(now.saturating_sub(self.last).saturating_add(1)),
+        if self.others {
+            Vec::new()
+        } else {
+            self.tell(now.saturating_sub(self.last).saturating_add(1))
         }
     }
 

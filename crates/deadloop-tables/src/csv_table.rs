@@ -40,9 +40,10 @@ impl<W: Write> CsvTable<W> {
     /// # Errors
     /// It cannot be written.
     pub fn row(&mut self, cells: &[TableCell]) -> Result<(), csv::Error> {
-        let written = match self.exact {
-            true => TableCell::csv,
-            false => TableCell::for_people,
+        let written = if self.exact {
+            TableCell::csv
+        } else {
+            TableCell::for_people
         };
         self.file.write_record(cells.iter().map(written))
     }

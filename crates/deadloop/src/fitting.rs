@@ -69,9 +69,10 @@ fn widths(
         .collect();
     let least = |at: usize| {
         // A figure stays on its line, its unit with it; what heads it may be folded.
-        let own = match numbers.contains(&at) {
-            true => whole(at),
-            false => cells(at).map(|cell| longest(cell)).max().unwrap_or(0),
+        let own = if numbers.contains(&at) {
+            whole(at)
+        } else {
+            cells(at).map(|cell| longest(cell)).max().unwrap_or(0)
         };
         own.max(longest(header[at]))
     };

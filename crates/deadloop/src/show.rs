@@ -54,9 +54,12 @@ pub(crate) fn prose(text: &str) -> String {
     let Some(width) = width() else {
         return text.to_owned();
     };
-    let line = |line: &str| match line.contains("deadloop ") {
-        true => vec![line.to_owned()],
-        false => fitting::folded(line, width.into()),
+    let line = |line: &str| {
+        if line.contains("deadloop ") {
+            vec![line.to_owned()]
+        } else {
+            fitting::folded(line, width.into())
+        }
     };
     text.lines().flat_map(line).collect::<Vec<_>>().join("\n")
 }

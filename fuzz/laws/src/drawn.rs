@@ -30,10 +30,13 @@ pub(crate) fn value(domain: Domain, bytes: &mut Unstructured) -> Result<Value> {
         }
         Domain::Flag => Value::Bool(bytes.arbitrary()?),
         Domain::Word(words) => word(words, bytes)?,
-        Domain::WordOrInt { words, min, max } => match bytes.arbitrary()? {
-            true => word(words, bytes)?,
-            false => Value::Int(int(min, max, bytes)?),
-        },
+        Domain::WordOrInt { words, min, max } => {
+            if bytes.arbitrary()? {
+                word(words, bytes)?
+            } else {
+                Value::Int(int(min, max, bytes)?)
+            }
+        }
         Domain::Words(words) => {
             let bits: u32 = bytes.arbitrary()?;
             let chosen = words

@@ -104,9 +104,10 @@ impl Reader {
                 .collect()
         };
         let (lengths, codings) = (named("content-length"), named("transfer-encoding"));
-        let chunked = match self.loose {
-            true => codings.iter().any(|coding| coding.contains("chunked")),
-            false => codings.last().is_some_and(|coding| coding == "chunked"),
+        let chunked = if self.loose {
+            codings.iter().any(|coding| coding.contains("chunked"))
+        } else {
+            codings.last().is_some_and(|coding| coding == "chunked")
         };
         let length = if self.last {
             lengths.last()

@@ -100,9 +100,12 @@ static WIRES: [Wire; 4] = [
         format: StreamFormat::Sse,
         run: false,
         finish: "stop",
-        text: |thinking, text| match thinking {
-            true => delta(json!({"reasoning_content": text})),
-            false => delta(json!({"content": text})),
+        text: |thinking, text| {
+            if thinking {
+                delta(json!({"reasoning_content": text}))
+            } else {
+                delta(json!({"content": text}))
+            }
         },
         call: [
             |n, name| {
@@ -125,11 +128,10 @@ static WIRES: [Wire; 4] = [
         format: StreamFormat::Sse,
         run: false,
         finish: "end_turn",
-        text: |thinking, text| match thinking {
-            true => {
+        text: |thinking, text| {
+            if thinking {
                 json!({"type": "content_block_delta", "index": 900, "delta": {"type": "thinking_delta", "thinking": text}})
-            }
-            false => {
+            } else {
                 json!({"type": "content_block_delta", "index": 901, "delta": {"type": "text_delta", "text": text}})
             }
         },
@@ -152,9 +154,12 @@ static WIRES: [Wire; 4] = [
         format: StreamFormat::Sse,
         run: false,
         finish: "completed",
-        text: |thinking, text| match thinking {
-            true => json!({"type": "response.reasoning_text.delta", "delta": text}),
-            false => json!({"type": "response.output_text.delta", "delta": text}),
+        text: |thinking, text| {
+            if thinking {
+                json!({"type": "response.reasoning_text.delta", "delta": text})
+            } else {
+                json!({"type": "response.output_text.delta", "delta": text})
+            }
         },
         call: [
             |n, name| {
@@ -430,9 +435,12 @@ fn run() -> impl Strategy<Value = Vec<Step>> {
         });
     let said = (any::<bool>(), generate::text())
         .prop_filter("no text, no event", |(_, text)| !text.is_empty())
-        .prop_map(|(thinking, text)| match thinking {
-            true => Body::Reasoning(text),
-            false => Body::Answer(text),
+        .prop_map(|(thinking, text)| {
+            if thinking {
+                Body::Reasoning(text)
+            } else {
+                Body::Answer(text)
+            }
         });
     let other = select(vec![Body::Turn, Body::User("go on".into()), Body::System]);
     let body = prop_oneof![6 => call, 4 => result, 3 => said, 2 => other];

@@ -223,9 +223,10 @@ fn without_numbers(text: &str) -> String {
 }
 
 fn is_digit(c: char) -> bool {
-    match c.is_ascii() {
-        true => c.is_ascii_digit(),
-        false => c.is_numeric() || "〇零一二三四五六七八九十百千万亿".contains(c),
+    if c.is_ascii() {
+        c.is_ascii_digit()
+    } else {
+        c.is_numeric() || "〇零一二三四五六七八九十百千万亿".contains(c)
     }
 }
 

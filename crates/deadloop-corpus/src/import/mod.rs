@@ -125,9 +125,10 @@ impl ImportFields {
 /// A column as it is typed at a shell.
 fn typed(column: &str) -> Cow<'_, str> {
     let plain = |char: char| char.is_alphanumeric() || "_-.".contains(char);
-    match column.chars().all(plain) {
-        true => column.into(),
-        false => format!("'{}'", column.replace('\'', r"'\''")).into(),
+    if column.chars().all(plain) {
+        column.into()
+    } else {
+        format!("'{}'", column.replace('\'', r"'\''")).into()
     }
 }
 

@@ -45,9 +45,12 @@ fn import(path: &Path, from: Option<&str>) -> (Vec<Entry>, Vec<Problem>) {
 fn listing(path: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let folder = std::fs::read_dir(path.parent().unwrap()).unwrap();
     let files = folder.map(|file| file.unwrap().path());
-    let held = |file: &Path| match file.to_string_lossy().ends_with("-shm") {
-        true => Vec::new(),
-        false => std::fs::read(file).unwrap(),
+    let held = |file: &Path| {
+        if file.to_string_lossy().ends_with("-shm") {
+            Vec::new()
+        } else {
+            std::fs::read(file).unwrap()
+        }
     };
     files.map(|file| (file.clone(), held(&file))).collect()
 }

@@ -14,9 +14,12 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     let paths = entries.map(|entry| entry.unwrap().path());
     let mut paths: Vec<PathBuf> = paths.filter(|path| !path.ends_with("right.txt")).collect();
     paths.sort();
-    let of = |path: PathBuf| match path.is_dir() {
-        true => files(&path),
-        false => vec![path],
+    let of = |path: PathBuf| {
+        if path.is_dir() {
+            files(&path)
+        } else {
+            vec![path]
+        }
     };
     paths.into_iter().flat_map(of).collect()
 }

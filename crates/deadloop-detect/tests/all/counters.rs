@@ -135,9 +135,12 @@ fn text() -> impl Strategy<Value = String> {
                 2 => copy * copy % 5,
                 _ => copy,
             };
-            let part = |((word, from, step), numbered): &((&str, u64, u64), bool)| match numbered {
-                true => format!("{word}{}", from + step * at),
-                false => (*word).to_owned(),
+            let part = |((word, from, step), numbered): &((&str, u64, u64), bool)| {
+                if numbered {
+                    format!("{word}{}", from + step * at)
+                } else {
+                    (*word).to_owned()
+                }
             };
             unit.iter().map(part).collect::<String>() + "-"
         };

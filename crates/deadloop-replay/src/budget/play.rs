@@ -312,9 +312,10 @@ fn run(sizes: &RunSizes, budget: &Budget, tell: &mut impl FnMut(BudgetStep)) -> 
             break;
         }
         let wanted = context.prompt(turn);
-        let acted = match wanted > limits.trigger {
-            true => context.act(turn, budget, &limits),
-            false => None,
+        let acted = if wanted > limits.trigger {
+            context.act(turn, budget, &limits)
+        } else {
+            None
         };
         let sent = context.prompt(turn);
         let overflow = sent > limits.most;
@@ -370,9 +371,10 @@ fn send(context: &Context<'_>, played: &mut Played, from: usize, to: usize) {
     let all = context.sum(from, to);
     // The first turn whose prompt begins with one that was sent, if only with the definitions of the tools.
     let first = from.max(1);
-    let cached = match first < to {
-        true => context.sum(first - 1, to - 1),
-        false => 0,
+    let cached = if first < to {
+        context.sum(first - 1, to - 1)
+    } else {
+        0
     };
     played.turns += (to - from) as u64;
     played.cached += cached;

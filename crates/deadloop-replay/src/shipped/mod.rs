@@ -48,9 +48,10 @@ impl Scope {
 
     /// Whether it has this member.
     pub fn has(self, member: &Member) -> bool {
-        let looked_for = match is_of_faults(member.detector) {
-            true => self.faults,
-            false => self.loops,
+        let looked_for = if is_of_faults(member.detector) {
+            self.faults
+        } else {
+            self.loops
         };
         looked_for && is_chosen(member, self.unit)
     }

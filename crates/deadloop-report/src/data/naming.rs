@@ -99,9 +99,10 @@ pub fn differences(
     let base: BTreeMap<&str, &str> = base.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
     let differs = |name: &str, value: &str| {
         let before = base.get(name).copied();
-        let same = match old.contains(member(name)) {
-            true => before == Some(value),
-            false => is_default(name, value),
+        let same = if old.contains(member(name)) {
+            before == Some(value)
+        } else {
+            is_default(name, value)
         };
         (!same).then(|| brief(&beyond(before, value)))
     };

@@ -131,9 +131,10 @@ impl Target {
         if !old.is_file() {
             return Ok(());
         }
-        let mut lines = match new.is_file() {
-            true => read_file(&new)?,
-            false => Vec::new(),
+        let mut lines = if new.is_file() {
+            read_file(&new)?
+        } else {
+            Vec::new()
         };
         for line in read_file(&old)?.split_inclusive(|byte| *byte == b'\n') {
             let problem: Value = serde_json::from_slice(line).unwrap_or_default();

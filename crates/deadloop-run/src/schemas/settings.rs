@@ -76,12 +76,13 @@ pub(super) fn prompt() -> Json {
 /// One `[[guard]]`: its detector says which parameters and presets there are.
 fn guard(in_grid: bool) -> RunResult<Json> {
     let names: Vec<&str> = DETECTORS.iter().map(|d| d.name).collect();
-    let tokens = match in_grid {
-        true => json!({"not": {}, "description": "a grid is in chars"}),
-        false => json!({
+    let tokens = if in_grid {
+        json!({"not": {}, "description": "a grid is in chars"})
+    } else {
+        json!({
             "type": "number", "minimum": 0.1, "maximum": 100,
             "description": "what stands in params in chars is meant in tokens of so many chars",
-        }),
+        })
     };
     Ok(json!({
         "type": "object",

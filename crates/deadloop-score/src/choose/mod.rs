@@ -186,9 +186,10 @@ impl Chooser<'_> {
             Some(Lead { ships: Some(_), .. }) => false,
             _ => self.is_over(&self.every) != self.is_over(&self.trusted),
         };
-        match left_out {
-            true => (self.every.len() - self.trusted.len()) as u64,
-            false => 0,
+        if left_out {
+            (self.every.len() - self.trusted.len()) as u64
+        } else {
+            0
         }
     }
 

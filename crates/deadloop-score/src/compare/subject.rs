@@ -120,9 +120,10 @@ fn of_guards(metric: Metric, noise: &Noise) -> Measured<Tally> {
     let (fpr, rate) = (metric == &FPR, metric.is_wrong_rate());
     let right = move |tally: &Tally| {
         let counts = ((fpr || rate) && tally.clean() > 0) || (!fpr && tally.loops() > 0);
-        counts.then(|| match fpr || rate {
-            true => tally.wrong() == 0,
-            false => {
+        counts.then(|| {
+            if fpr || rate {
+                tally.wrong() == 0
+            } else {
                 let earlier = metric == &ENDED && tally.get(Count::Earlier) > 0;
                 tally.get(Count::Hit) > 0 || earlier
             }
@@ -192,9 +193,12 @@ fn of_repairs(
     noise: &Noise,
 ) -> Measured<RepairTally> {
     let good = verdict == Mended::Recovered;
-    let all = move |tally: &RepairTally| match verdict.is_of_damaged() {
-        true => tally.damaged(),
-        false => tally.intact(),
+    let all = move |tally: &RepairTally| {
+        if verdict.is_of_damaged() {
+            tally.damaged()
+        } else {
+            tally.intact()
+        }
     };
     let inferior = match verdict {
         Mended::Wrong => Some(Inferior {
@@ -274,9 +278,12 @@ impl Comparable for Spent {
     /// What is spent in runs that neither side kills.
     fn pair(base: Self, new: Self) -> [Self; 2] {
         let alive = base.0[1] == 0 && new.0[1] == 0;
-        [base, new].map(|Sums([runs, overflow, price, cost, free])| match alive {
-            true => Sums([runs, overflow, price, cost, free]),
-            false => Sums([runs, overflow, 0, 0, 0]),
+        [base, new].map(|Sums([runs, overflow, price, cost, free])| {
+            if alive {
+                Sums([runs, overflow, price, cost, free])
+            } else {
+                Sums([runs, overflow, 0, 0, 0])
+            }
         })
     }
 }

@@ -215,9 +215,10 @@ impl Table {
         }
         let Some(detector) = &self.detector else {
             let others = self.preset.is_some() || self.ignore.is_some() || self.prompt.is_some();
-            return match others || !self.params.is_empty() {
-                false => Ok(None),
-                true => Err("preset, params, ignore and prompt need a detector beside them".into()),
+            return if others || !self.params.is_empty() {
+                Err("preset, params, ignore and prompt need a detector beside them".into())
+            } else {
+                Ok(None)
             };
         };
         let mut guard = toml::Table::new();

@@ -51,9 +51,10 @@ pub(super) fn tell(head: &[u8], ended: bool) -> Option<StreamFormat> {
         }
     }
     let decided = over || (ended && !head.is_empty());
-    decided.then_some(match fields {
-        true => StreamFormat::Sse,
-        false => StreamFormat::Text,
+    decided.then_some(if fields {
+        StreamFormat::Sse
+    } else {
+        StreamFormat::Text
     })
 }
 

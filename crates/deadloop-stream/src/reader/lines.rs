@@ -73,9 +73,10 @@ impl Lines {
             let known = std::mem::replace(&mut self.skipping, !whole);
             if !known {
                 let end = self.before + after as u64;
-                let bytes = match too_long {
-                    true => Err(self.too_long()),
-                    false => Ok(&self.held[start..content]),
+                let bytes = if too_long {
+                    Err(self.too_long())
+                } else {
+                    Ok(&self.held[start..content])
                 };
                 return Some(Line { bytes, end });
             }

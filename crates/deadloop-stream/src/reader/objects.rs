@@ -126,9 +126,10 @@ impl Objects {
                 Err(fault) => Some(Err(fault)),
             };
             let object = frame.and_then(|frame| read(frame, limit));
-            let object = match self.frames.is_error() {
-                true => object.map(|object| object.map(error)),
-                false => object,
+            let object = if self.frames.is_error() {
+                object.map(|object| object.map(error))
+            } else {
+                object
             };
             self.take(object, out, bad);
         }

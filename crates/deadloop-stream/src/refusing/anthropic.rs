@@ -39,9 +39,10 @@ fn replace(mut object: Object, calls: &[usize], all: &mut WireCalls) -> Vec<Obje
                 .map(Value::to_string)
                 .unwrap_or_default();
             let call = all.with_key(&index);
-            return match call.is_some_and(|call| all.refused(call)) {
-                true => Vec::new(),
-                false => vec![object],
+            return if call.is_some_and(|call| all.refused(call)) {
+                Vec::new()
+            } else {
+                vec![object]
             };
         }
         "message_delta" => {

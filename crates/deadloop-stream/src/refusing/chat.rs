@@ -29,9 +29,10 @@ fn replace(mut object: Object, calls: &[usize], all: &mut WireCalls) -> Vec<Obje
     if all.none_left() && matches!(reason, Some("tool_calls" | "function_call")) {
         choice.insert("finish_reason".to_owned(), "stop".into());
     }
-    match empty && alone {
-        true => Vec::new(),
-        false => vec![object],
+    if empty && alone {
+        Vec::new()
+    } else {
+        vec![object]
     }
 }
 

@@ -305,9 +305,10 @@ impl Refusing {
             .pop_front_if(|event| all || self.calls.know(&event.calls))
         {
             self.held -= event.size();
-            let bytes = match self.calls.any_refused() {
-                true => self.without_refused(&event).unwrap_or(event.bytes),
-                false => event.bytes,
+            let bytes = if self.calls.any_refused() {
+                self.without_refused(&event).unwrap_or(event.bytes)
+            } else {
+                event.bytes
             };
             self.pass(&bytes, passed);
         }
@@ -336,9 +337,10 @@ impl Refusing {
 
     /// The response ends here.
     fn finish(&mut self, alarm: Alarm, passed: &mut Passed) {
-        let ending = match self.refuses {
-            true => self.ending.bytes(),
-            false => self.watched.ending(),
+        let ending = if self.refuses {
+            self.ending.bytes()
+        } else {
+            self.watched.ending()
         };
         passed.bytes.extend(ending);
         passed.ended = Some(alarm);

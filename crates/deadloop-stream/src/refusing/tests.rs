@@ -258,9 +258,10 @@ fn a_whole_call_does_not_wait_for_a_server_that_is_silent() {
         let calls = stream
             .find("data: {\"id\":\"c\",\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{},");
         let calls = &stream[..calls.unwrap()];
-        let sent = match whole {
-            true => calls.to_owned(),
-            false => calls.replacen("\"{}\"", "\"{\"", 2),
+        let sent = if whole {
+            calls.to_owned()
+        } else {
+            calls.replacen("\"{}\"", "\"{\"", 2)
         };
         let mut got = refusing.feed(sent.as_bytes(), 0).bytes;
         assert!(got.len() < sent.len());

@@ -19,9 +19,10 @@ impl WireEvents {
     /// Takes bytes up to the end of the next event, and returns it; `None` once they are all taken.
     pub(super) fn next(&mut self, bytes: &mut &[u8]) -> Option<Vec<u8>> {
         while !bytes.is_empty() {
-            let end = match std::mem::take(&mut self.cr) {
-                true => Some(usize::from(bytes[0] == b'\n')),
-                false => line_end(bytes),
+            let end = if std::mem::take(&mut self.cr) {
+                Some(usize::from(bytes[0] == b'\n'))
+            } else {
+                line_end(bytes)
             };
             self.cr = end.is_none() && bytes.ends_with(b"\r");
             let (line, rest) = bytes.split_at(end.unwrap_or(bytes.len()));

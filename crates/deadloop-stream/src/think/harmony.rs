@@ -24,9 +24,10 @@ pub(super) fn in_header(c: char) -> bool {
 /// without the role. Thinking is what comes in the channel `analysis`.
 pub(super) fn header(text: &str) -> Look<TagSide> {
     let seen = &text[..text.floor_char_boundary(HEADER)];
-    let cut = match text.len() < HEADER {
-        true => Look::Cut,
-        false => Look::Nothing,
+    let cut = if text.len() < HEADER {
+        Look::Cut
+    } else {
+        Look::Nothing
     };
     let (mut rest, mut side) = (seen, TagSide::Answer);
     let mut parts = 0..2;

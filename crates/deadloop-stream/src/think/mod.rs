@@ -333,9 +333,10 @@ pub fn split_whole(text: String, options: ThinkOptions) -> Vec<(TagSide, String)
     let mut splitter = ThinkSplitter::new(options.clone());
     let (mut first, mut length) = (None, 0);
     splitter.push(&text, &mut |side, piece| {
-        length += match *first.get_or_insert(side) == side {
-            true => piece.len(),
-            false => 0,
+        length += if *first.get_or_insert(side) == side {
+            piece.len()
+        } else {
+            0
         };
     });
     match first {

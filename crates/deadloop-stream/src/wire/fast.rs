@@ -366,51 +366,51 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn damaged_json_is_read_as_the_json_reader_reads_it(
-            text: String, number: f64, whole: i64, keys in prop::collection::vec("[ab]{1,2}", 0..6),
-            at in 0usize..200, cut in 0usize..200, put in r#"["\\{}\[\],:0-9eE+.tfn u/\-\n]{0,4}"#,
-        ) {
-            let object: Map<String, Value> = keys.iter().map(|key| (key.clone(), number.into())).collect();
-            let value = serde_json::json!({"x": text, "y": [whole, null, true, object], "\u{1f600}\n": "\\\"\u{1}"});
-            let mut text = value.to_string();
-            prop_assert_eq!(read(&text, MOST), Some(value));
-            let boundary = |text: &str, at: usize| (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap();
-            text.insert_str(boundary(&text, at), &put);
-            as_the_reader(&text)?;
-            text.truncate(boundary(&text, cut));
-            as_the_reader(&text)?;
-        }
-
-        /// Escapes before, in and over the edges of every window, and a string that ends in it.
-        #[test]
-        fn a_long_string_is_read_as_the_json_reader_reads_it(
-            parts in prop::collection::vec("[a-z\u{fc}\u{1f600}]{0,70}|[\"\\\\\n\t\u{1}]{1,3}", 0..12),
-            by_number in prop::collection::vec(any::<bool>(), 12),
-            at in 0usize..700, cut in 0usize..700, put in r#"["\\nu{}\x01d8300e-]{0,3}"#,
-        ) {
-            let mut json = String::from("\"");
-            for (part, by_number) in parts.iter().zip(by_number) {
-                match by_number {
-                    true => part.encode_utf16().for_each(|unit| json += &format!("\\u{unit:04x}")),
-                    false => {
-                        let written = serde_json::to_string(part).unwrap();
-                        json += &written[1..written.len() - 1];
-                    }
-                }
+            #[test]
+            fn damaged_json_is_read_as_the_json_reader_reads_it(
+                text: String, number: f64, whole: i64, keys in prop::collection::vec("[ab]{1,2}", 0..6),
+                at in 0usize..200, cut in 0usize..200, put in r#"["\\{}\[\],:0-9eE+.tfn u/\-\n]{0,4}"#,
+            ) {
+                let object: Map<String, Value> = keys.iter().map(|key| (key.clone(), number.into())).collect();
+                let value = serde_json::json!({"x": text, "y": [whole, null, true, object], "\u{1f600}\n": "\\\"\u{1}"});
+                let mut text = value.to_string();
+                prop_assert_eq!(read(&text, MOST), Some(value));
+                let boundary = |text: &str, at: usize| (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap();
+                text.insert_str(boundary(&text, at), &put);
+                as_the_reader(&text)?;
+                text.truncate(boundary(&text, cut));
+                as_the_reader(&text)?;
             }
-            json += "\"";
-            prop_assert_eq!(read(&json, MOST), serde_json::from_str(&json).ok());
-            let boundary = |text: &str, at: usize| (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap();
-            json.insert_str(boundary(&json, at), &put);
-            as_the_reader(&json)?;
-            json.truncate(boundary(&json, cut));
-            as_the_reader(&json)?;
-        }
 
-        #[test]
-        fn any_text_of_json_is_read_as_the_json_reader_reads_it(text in r#"["\\{}\[\],:0-9eE+.truefalsn u/\-\n]{0,30}"#) {
-            as_the_reader(&text)?;
-        }
+            /// Escapes before, in and over the edges of every window, and a string that ends in it.
+            #[test]
+            fn a_long_string_is_read_as_the_json_reader_reads_it(
+                parts in prop::collection::vec("[a-z\u{fc}\u{1f600}]{0,70}|[\"\\\\\n\t\u{1}]{1,3}", 0..12),
+                by_number in prop::collection::vec(any::<bool>(), 12),
+                at in 0usize..700, cut in 0usize..700, put in r#"["\\nu{}\x01d8300e-]{0,3}"#,
+            ) {
+                let mut json = String::from("\"");
+                for (part, by_number) in parts.iter().zip(by_number) {
+                    if by_number {
+    part.encode_utf16().for_each(|unit| json += &format!("\\u{unit:04x}"))
+    } else {
+                            let written = serde_json::to_string(part).unwrap();
+                            json += &written[1..written.len() - 1];
+
     }
+                }
+                json += "\"";
+                prop_assert_eq!(read(&json, MOST), serde_json::from_str(&json).ok());
+                let boundary = |text: &str, at: usize| (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap();
+                json.insert_str(boundary(&json, at), &put);
+                as_the_reader(&json)?;
+                json.truncate(boundary(&json, cut));
+                as_the_reader(&json)?;
+            }
+
+            #[test]
+            fn any_text_of_json_is_read_as_the_json_reader_reads_it(text in r#"["\\{}\[\],:0-9eE+.truefalsn u/\-\n]{0,30}"#) {
+                as_the_reader(&text)?;
+            }
+        }
 }

@@ -30,9 +30,10 @@ pub fn write_event(event: &RecordedEvent, out: &mut Vec<u8>) -> serde_json::Resu
         }
     }
     let error = matches!(&event.body, Body::ToolResult { error: Some(_), .. });
-    match !error && event.t_ms.is_none() && event.tokens.is_none() && event.rest.is_empty() {
-        true => out.push(b'}'),
-        false => go_on(out, &About(event))?,
+    if !error && event.t_ms.is_none() && event.tokens.is_none() && event.rest.is_empty() {
+        out.push(b'}')
+    } else {
+        go_on(out, &About(event))?
     }
     Ok(())
 }

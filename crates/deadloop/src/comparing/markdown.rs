@@ -61,9 +61,10 @@ fn metrics(compared: &Compared) -> String {
     let mut cut = 0;
     for row in told {
         let line = table_row(&cells(row));
-        match text.len() + line.len() > LIMIT / 2 {
-            true => cut += 1,
-            false => text += &line,
+        if text.len() + line.len() > LIMIT / 2 {
+            cut += 1
+        } else {
+            text += &line
         }
     }
     text += "\n";
@@ -81,9 +82,10 @@ fn pinned(compared: &Compared) -> String {
     let lines = told.map(|pin| format!("- {}\n", escaped(&pin.what)));
     let (mut text, mut cut) = (String::new(), 0);
     for line in lines {
-        match text.len() + line.len() > LIMIT / 8 {
-            true => cut += 1,
-            false => text += &line,
+        if text.len() + line.len() > LIMIT / 8 {
+            cut += 1
+        } else {
+            text += &line
         }
     }
     if cut > 0 {

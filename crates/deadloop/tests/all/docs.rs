@@ -247,9 +247,10 @@ fn every_page_is_in_the_contents_once() {
     let reports = markdown(&Path::new(ROOT).join("reports"));
     for page in markdown(&docs).iter().chain(&reports) {
         let name = page.file_name().expect("a name").to_string_lossy();
-        let folder = match page.starts_with(&docs) {
-            true => "",
-            false => "../reports/",
+        let folder = if page.starts_with(&docs) {
+            ""
+        } else {
+            "../reports/"
         };
         let wanted = usize::from(name != "SUMMARY.md");
         let found = contents.matches(&format!("]({folder}{name})")).count();

@@ -118,12 +118,13 @@ fn is_whole(path: &Path, header: &[u8; 100]) -> Result<(), WireFault> {
     let counted = number(24) == number(92);
     let said = u64::from(number(28)) * page;
     let there = path.metadata().map_or(0, |about| about.len());
-    match counted && there < said {
-        true => Err(WireFault::new(
+    if counted && there < said {
+        Err(WireFault::new(
             format!("the file ends inside the database: {there} bytes of {said}"),
             "a whole SQLite database",
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 
@@ -133,9 +134,12 @@ fn escaped(path: &Path) -> Result<String, WireFault> {
         WireFault::new("a database whose path is not UTF-8", "a path that is UTF-8")
     })?;
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/\\:".contains(&byte);
-    let escaped = text.bytes().map(|byte| match plain(byte) {
-        true => char::from(byte).to_string(),
-        false => format!("%{byte:02X}"),
+    let escaped = text.bytes().map(|byte| {
+        if plain(byte) {
+            char::from(byte).to_string()
+        } else {
+            format!("%{byte:02X}")
+        }
     });
     Ok(escaped.collect())
 }
@@ -386,9 +390,10 @@ impl Run {
     /// What it is called among places: its key, where that can be a name.
     fn name(&self) -> &str {
         let plain = |c: char| c.is_alphanumeric() || "-_.:".contains(c);
-        match self.key.starts_with('.') || !self.key.chars().all(plain) {
-            true => "session",
-            false => &self.key,
+        if self.key.starts_with('.') || !self.key.chars().all(plain) {
+            "session"
+        } else {
+            &self.key
         }
     }
 }

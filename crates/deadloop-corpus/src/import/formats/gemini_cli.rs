@@ -228,9 +228,10 @@ fn thoughts(thoughts: &[Value], tokens: Option<u64>, clock: &mut EventClock) -> 
 
 /// What the user wrote, or what the program tells the model of where it is.
 fn asked(run: &mut Conversation, content: String, t_ms: Option<f64>) {
-    match content.trim_start().starts_with("<session_context>") {
-        true => run.system(&content, t_ms),
-        false => run.user(content, t_ms),
+    if content.trim_start().starts_with("<session_context>") {
+        run.system(&content, t_ms)
+    } else {
+        run.user(content, t_ms)
     }
 }
 

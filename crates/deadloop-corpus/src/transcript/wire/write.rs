@@ -39,9 +39,10 @@ pub(crate) fn line(entry: &Entry, out: &mut Vec<u8>) -> serde_json::Result<()> {
         write_event(event, out)?;
     }
     out.push(b']');
-    match entry.labels.is_none() && entry.rest.is_empty() {
-        true => out.push(b'}'),
-        false => go_on(out, &Back(entry))?,
+    if entry.labels.is_none() && entry.rest.is_empty() {
+        out.push(b'}')
+    } else {
+        go_on(out, &Back(entry))?
     }
     Ok(())
 }

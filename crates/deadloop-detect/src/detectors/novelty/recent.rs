@@ -100,9 +100,10 @@ impl Recent {
             on: 0,
             older,
         };
-        match self.ring.len() < self.length {
-            true => self.ring.push(item),
-            false => *self.item(number) = item,
+        if self.ring.len() < self.length {
+            self.ring.push(item)
+        } else {
+            *self.item(number) = item
         }
     }
 
@@ -161,9 +162,10 @@ impl Recent {
 
     /// The distance from an item to one further back in a chain; 0 to one that was dropped.
     fn distance_to(&self, number: u64, link: u64) -> u32 {
-        match link > self.first {
-            true => narrow(number + 1 - link),
-            false => 0,
+        if link > self.first {
+            narrow(number + 1 - link)
+        } else {
+            0
         }
     }
 

@@ -76,9 +76,10 @@ impl Tokens {
             let (bytes, before) = (rest.as_bytes(), self.read);
             let ascii = runs(bytes, b'_', |run, named| {
                 self.read = before + run.start as u64;
-                match named {
-                    true => self.extend_all(&rest[run.clone()], (bytes, run), &mut each),
-                    false => self.finish().into_iter().for_each(&mut each),
+                if named {
+                    self.extend_all(&rest[run.clone()], (bytes, run), &mut each)
+                } else {
+                    self.finish().into_iter().for_each(&mut each)
                 }
             });
             self.read = before + ascii as u64;

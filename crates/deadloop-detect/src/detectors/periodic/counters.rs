@@ -101,9 +101,10 @@ impl Counters {
         let lag = u64::from(run.lag);
         let mut parts = Vec::new();
         // Where nothing in it is worth anything, all is equal.
-        let from = match self.number > run.start {
-            true => tail.until.max(base + lag),
-            false => until,
+        let from = if self.number > run.start {
+            tail.until.max(base + lag)
+        } else {
+            until
         };
         for last in from..until {
             let value = |copies: u64| self.value(last - base - copies * lag);

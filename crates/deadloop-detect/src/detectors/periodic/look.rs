@@ -238,11 +238,12 @@ impl Look {
     pub(super) fn bounds(&self, run: Run, at: Origin, (ask, holds): (Ask, Holds)) -> Vec<Bound> {
         let always = Bound::Fixed(Threshold::AT_MOST.always());
         let grows = self.chars_since(run, at.start);
-        let after = match self.symbols.are_elements() {
-            true => Bound::Units {
+        let after = if self.symbols.are_elements() {
+            Bound::Units {
                 from: at.onset.into(),
-            },
-            false => steps(run.start + u64::from(run.lag), 1),
+            }
+        } else {
+            steps(run.start + u64::from(run.lag), 1)
         };
         let copies = steps(run.start, run.lag);
         // A single is held to what others need only where `min_single` is 0.

@@ -195,17 +195,14 @@ impl Symbols {
             let bytes = rest.as_bytes();
             let ascii = runs(bytes, b'0', |run, named| {
                 let before = at + run.start as u64;
-                match named {
-                    true => {
-                        if self.element.is_empty() {
-                            self.start = before;
-                        }
-                        self.element.add_word(bytes, run);
+                if named {
+                    if self.element.is_empty() {
+                        self.start = before;
                     }
-                    false => {
-                        if let Some(symbol) = self.finish() {
-                            complete(symbol, before + 1);
-                        }
+                    self.element.add_word(bytes, run);
+                } else {
+                    if let Some(symbol) = self.finish() {
+                        complete(symbol, before + 1);
                     }
                 }
             });

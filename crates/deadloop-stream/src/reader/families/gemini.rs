@@ -83,9 +83,10 @@ fn read_part(mut part: Object, index: u64, said: &mut Said) -> Result<(), WireFa
     let text = take::string(&mut part, "text")?;
     said.event(
         index,
-        match thought {
-            true => reasoning(text),
-            false => answer(text),
+        if thought {
+            reasoning(text)
+        } else {
+            answer(text)
         },
     );
     if let Some(mut call) = take::object(&mut part, "functionCall")? {

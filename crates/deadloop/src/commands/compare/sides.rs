@@ -44,9 +44,10 @@ pub(crate) fn both(args: &Compare, global: Global) -> Outcome<(Side, Side)> {
 fn input(path: &Path, set: &[String]) -> Outcome<Input> {
     if path.is_dir() {
         let refuse = "changes a settings file, and NEW is a folder of results";
-        return match set.is_empty() {
-            true => Ok(Input::Folder(path.into())),
-            false => Err(Code::Usage.error(format!("--set {}: {refuse}", set.join(" --set ")))),
+        return if set.is_empty() {
+            Ok(Input::Folder(path.into()))
+        } else {
+            Err(Code::Usage.error(format!("--set {}: {refuse}", set.join(" --set "))))
         };
     }
     let name = path.display().to_string();

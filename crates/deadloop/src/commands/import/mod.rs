@@ -206,10 +206,9 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
     let import = import.map_err(|e| Code::Usage.error(e))?;
     // One bad file of many must not stop a folder; what is named itself, and a corpus in a folder, should be whole.
     let folders = auto || files.iter().all(|path| path.is_dir());
-    let on_bad = args.on_bad.unwrap_or(match folders {
-        true => OnBad::Skip,
-        false => OnBad::Fail,
-    });
+    let on_bad = args
+        .on_bad
+        .unwrap_or(if folders { OnBad::Skip } else { OnBad::Fail });
     let whole = import.corpora().map(|(folder, _)| folder.to_path_buf());
     let whole: Vec<PathBuf> = whole.filter(|_| args.on_bad.is_none() && !auto).collect();
     let joined = before.is_some();
@@ -256,9 +255,10 @@ fn not_all(args: &Import, imported: &Imported) -> Failure {
 /// No transcript was found: an error, but where a corpus is only added to.
 fn nothing(args: &Import, adds: bool, imported: &Imported, global: Global) -> Outcome {
     if adds {
-        return show::print(&match global.json {
-            true => imported.json(args.out.as_deref()).to_string(),
-            false => format!("nothing is new\n{}", imported.summary()),
+        return show::print(&if global.json {
+            imported.json(args.out.as_deref()).to_string()
+        } else {
+            format!("nothing is new\n{}", imported.summary())
         });
     }
     let what = "no transcript was found in what was to be imported";

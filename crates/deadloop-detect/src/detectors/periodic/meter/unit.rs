@@ -49,9 +49,10 @@ impl PeriodicMeter {
         if self.look.min_bare > 0 && !one && bare && unit.contains(number) {
             return Holds::Bare;
         }
-        match one || symbols.count() && bare || !self.is_named(run, until, unit) {
-            true => Holds::Single,
-            false => Holds::Named,
+        if one || symbols.count() && bare || !self.is_named(run, until, unit) {
+            Holds::Single
+        } else {
+            Holds::Named
         }
     }
 

@@ -357,9 +357,10 @@ impl Runs {
             self.idle.resize(most, 0);
         }
         let from = u64::from(want.tracked_from(lag));
-        let early = match want.max_lag > SHORT {
-            true => SOON.min(from / EARLY),
-            false => from / EARLY,
+        let early = if want.max_lag > SHORT {
+            SOON.min(from / EARLY)
+        } else {
+            from / EARLY
         };
         if self.idle[index] > self.seen + early {
             return self.idle[index];

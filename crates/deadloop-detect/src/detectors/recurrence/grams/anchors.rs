@@ -78,9 +78,10 @@ impl Anchors {
             return self.mark(number, first);
         }
         let newest = &self.table[self.newest];
-        match number - newest.end < u64::from(self.reach) - 1 && !newest.entered {
-            true => Entering::Later,
-            false => Entering::Now,
+        if number - newest.end < u64::from(self.reach) - 1 && !newest.entered {
+            Entering::Later
+        } else {
+            Entering::Now
         }
     }
 

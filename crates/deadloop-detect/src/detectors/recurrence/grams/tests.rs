@@ -74,10 +74,11 @@ proptest! {
         pieces in prop::collection::vec(("[a-f]{1,90}", 0_usize..4, 1_usize..4, 0_u8..12), 1..40),
         (n, window, in_chars) in (40_usize..60, 100_usize..900, any::<bool>()),
     ) {
-        let window_of = match in_chars {
-            true => Window::Chars(window as u64),
-            false => Window::Symbols(window),
-        };
+        let window_of = if in_chars {
+Window::Chars(window as u64)
+} else {
+Window::Symbols(window)
+};
         let mut grams = Grams::new(n, window_of);
         let (mut text, mut from, mut known) = (Vec::new(), 0, Vec::<String>::new());
         for (piece, earlier, times, reset) in pieces {
