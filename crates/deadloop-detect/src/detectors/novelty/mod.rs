@@ -16,7 +16,7 @@
 //!
 //! `exactly.md`, which `deadloop detectors` shows, defines exactly what it does.
 //!
-//! Cost: two look-ups when a token enters the window and at most two when it leaves the history. While
+//! Cost: two look-ups when a token enters the window, and none when it leaves the history. While
 //! shares are low, a sample takes up to 50 steps, and each step may be a fact while the shares still
 //! fall. No other cost depends on the stride, and none on the window.
 

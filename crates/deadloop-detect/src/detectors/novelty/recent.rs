@@ -243,3 +243,53 @@ fn low(number: u64) -> u32 {
 fn narrow(distance: u64) -> u32 {
     u32::try_from(distance).unwrap_or(u32::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::hash::spread;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        /// Counted anew each time; also where room is made after items were dropped.
+        #[test]
+        fn counts_are_those_of_the_definition(
+            parts in prop::collection::vec((1_u64..400, 1_usize..900, 1_u64..4), 1..7),
+            (window, history) in (1_u64..900, 0_u64..1500),
+        ) {
+            let (mut recent, mut all) = (Recent::default(), Vec::<Token>::new());
+            let mut read = 0;
+            for (kinds, times, chars) in parts {
+                for i in 0..times as u64 {
+                    let token = Token { hash: spread(spread(i) % kinds), start: read };
+                    recent.push(token);
+                    all.push(token);
+                    read += chars;
+                    if i % 7 != 0 {
+                        continue;
+                    }
+                    let from = read.saturating_sub(window);
+                    let before = from.saturating_sub(history);
+                    recent.advance(from, before);
+                    let of = |from: u64, to: u64| -> Vec<u64> {
+                        let inside = all.iter().filter(|t| (from..to).contains(&t.start));
+                        inside.map(|token| token.hash).collect()
+                    };
+                    let (old, now) = (of(before, from), of(from, u64::MAX));
+                    let (known, different): (HashSet<_>, HashSet<_>) =
+                        (old.iter().collect(), now.iter().collect());
+                    let new = different.difference(&known).count() as u64;
+                    prop_assert_eq!(recent.new_in_window(), (new, different.len() as u64));
+                    let kept = (old.len() + now.len()) as u64;
+                    let distinct = different.union(&known).count() as u64;
+                    prop_assert_eq!(recent.distinct(), (distinct, kept));
+                }
+            }
+        }
+    }
+}

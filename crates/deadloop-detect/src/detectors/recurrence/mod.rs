@@ -15,6 +15,7 @@
 //! | chars to symbols: words, elements, code, resets | `symbols` |
 //! | structures at the start of a line | `structure` |
 //! | counting n-grams in a window: the algorithm | `grams` |
+//! | which n-grams can have come before | `grams/anchors` |
 //! | the numbers that texts are hashed to | `prime` |
 //! | from occurrences to facts | `meter` |
 //!

@@ -295,3 +295,87 @@ impl Symbols {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Each symbol with how many chars were read when it was complete, and where all was forgotten.
+    type Told = (Vec<(Symbol, u64)>, Vec<u64>);
+
+    /// Char by char.
+    fn slow(mut symbols: Symbols, text: &str) -> Told {
+        let (mut told, mut resets) = (Vec::new(), Vec::new());
+        for (at, c) in (0..).zip(text.chars()) {
+            if symbols.read(c, at, |symbol| told.push((symbol, at + 1))) {
+                resets.push(at + 1);
+            }
+        }
+        (told, resets)
+    }
+
+    /// As the meter reads chars.
+    fn quietly(mut symbols: Symbols, pieces: &[String]) -> Told {
+        let (mut told, mut resets, mut at) = (Vec::new(), Vec::new(), 0);
+        for piece in pieces {
+            let mut rest = piece.as_str();
+            while !rest.is_empty() {
+                let (quiet, others) = rest.split_at(symbols.quiet(rest));
+                for c in quiet.chars() {
+                    if symbols.are_read() {
+                        told.push((Symbol::of_char(c, at), at + 1));
+                    }
+                    at += 1;
+                }
+                let mut others = others.chars();
+                if let Some(c) = others.next() {
+                    if symbols.read(c, at, |symbol| told.push((symbol, at + 1))) {
+                        resets.push(at + 1);
+                    }
+                    at += 1;
+                }
+                rest = others.as_str();
+            }
+        }
+        (told, resets)
+    }
+
+    fn pieces() -> impl Strategy<Value = Vec<String>> {
+        let piece =
+            "(?s)[aB1_ .!\n]{0,30}|[aé长か。 \n]{0,9}|(```|# |- |\n){0,4}|[ -~]{0,40}|.{0,5}";
+        prop::collection::vec(piece, 0..9)
+    }
+
+    proptest! {
+        #[test]
+        fn elements_are_those_char_by_char(
+            pieces in pieces(),
+            by in prop::sample::select(vec![By::Words, By::Sentences, By::Lines]),
+        ) {
+            let code = Code::Lines { skip: false };
+            let symbols = Symbols::new(by, (0, 40), Structures::default(), code);
+            prop_assert!(symbols.are_elements());
+            let (mut fast, mut told, mut at) = (symbols, Vec::new(), 0);
+            for piece in &pieces {
+                fast.read_all(piece, at, |symbol, read| told.push((symbol, read)));
+                at += piece.chars().count() as u64;
+            }
+            prop_assert_eq!(told, slow(symbols, &pieces.concat()).0);
+        }
+
+        #[test]
+        fn quiet_chars_are_symbols(
+            pieces in pieces(),
+            code in prop::sample::select(vec![
+                Code::Lines { skip: false }, Code::Lines { skip: true }, Code::Ticks,
+            ]),
+            resets in any::<bool>(),
+        ) {
+            let names = ["fence", "list", "heading"].into_iter().filter(|_| resets);
+            let symbols = Symbols::new(By::Chars, (0, u64::MAX), Structures::named(names), code);
+            prop_assert_eq!(quietly(symbols, &pieces), slow(symbols, &pieces.concat()));
+        }
+    }
+}
