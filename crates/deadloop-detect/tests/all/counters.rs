@@ -136,7 +136,7 @@ fn text() -> impl Strategy<Value = String> {
                 _ => copy,
             };
             let part = |((word, from, step), numbered): &((&str, u64, u64), bool)| {
-                if numbered {
+                if *numbered {
                     format!("{word}{}", from + step * at)
                 } else {
                     (*word).to_owned()
