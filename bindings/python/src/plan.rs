@@ -236,7 +236,7 @@ impl Plan {
             let (entry, _, case) = self.entry(line, number)?;
             let key: BoxKey = by.iter().map(|name| field(&entry, name)).collect();
             let record = decide(&self.plan, &entry.transcript, None);
-            boxes.add(&key, &self.plan, (&case, &record), &options);
+            boxes.add(&key, &self.plan, &case, &record, &options);
         }
         Ok(boxes)
     }

@@ -45,13 +45,11 @@ const countsOf = async (model, names, cells) => {
   const numbers = new Numbers(await unpacked(model.counts));
   return Object.fromEntries(names.map((name) => [name, numbers.column(cells)]));
 };
-// The parts that loops are the sum of.
-const LOOPS = ["hit", "late", "premature", "stale", "miss", "earlier"];
 // What stands beside the sliders of a cell: counts by name, and measures from them.
-const scoresOf = (counts, cell, { named, poisson, worth }) => {
+const scoresOf = (counts, cell, { loops, named, poisson, worth }) => {
   const count = (name) => counts[name][cell];
   return {
-    count, loops: LOOPS.reduce((sum, name) => sum + count(name), 0),
+    count, loops: loops.reduce((sum, name) => sum + count(name), 0),
     value: (name) => (named.has(name) ? valueOf(named.get(name), count, worth) : null),
     ends: (name) => endsOf(named.get(name), count, poisson),
     of: (name) => countedOf(named.get(name), count),

@@ -48,6 +48,8 @@ struct Embedded<'d> {
     prices: Vec<Priced<'d>>,
     /// The names of the counts that each model has, in their order.
     counted: Vec<&'static str>,
+    /// Those that loops are the sum of.
+    loops: [&'static str; Count::LOOPS.len()],
     /// The measures that are computed from them.
     measures: Vec<serde_json::Value>,
     worth: &'d Worth,
@@ -136,6 +138,7 @@ pub(crate) fn embedded(data: &ReportData) -> std::io::Result<Option<String>> {
         objective: data.run.objective.0.name,
         prices: prices(data, board),
         counted: embedded_counts().into_iter().map(Count::name).collect(),
+        loops: Count::LOOPS.map(Count::name),
         measures: measures(&data.run)?,
         worth: &data.run.worth,
         regions: boxes(data, board)?,
