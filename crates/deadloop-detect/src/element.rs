@@ -142,7 +142,7 @@ impl Hash {
         mixed(mixed(self.hash, self.rest), u64::from(self.bits))
     }
 
-    /// Adds up to eight bytes, of so many bits.
+    /// Adds up to eight bytes; they have `bits` bits.
     #[inline]
     fn bytes(&mut self, bytes: u64, bits: u32) {
         self.rest |= bytes << self.bits;

@@ -46,6 +46,7 @@ mod prompt;
 pub mod repair;
 mod repeated;
 mod response;
+mod ring;
 mod row;
 mod run;
 mod script;

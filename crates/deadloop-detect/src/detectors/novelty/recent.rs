@@ -6,6 +6,7 @@
 //! removed from it. So counting costs one look-up when an item enters and none when it leaves, whatever window and stride are.
 
 use super::tokens::Token;
+use crate::ring::{narrow, place};
 
 /// A token or n-gram in the window or the history.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,9 +54,9 @@ pub(super) struct Recent {
     new: u64,
 }
 
-/// So many items there is room for at first; a power of two.
+/// The room at first, in items; a power of two.
 const FIRST: usize = 512;
-/// Where there is room for so many, more is made sparingly.
+/// The room from which on it doubles only, in items.
 const LONG: usize = 8192;
 /// Chains for each item.
 const CHAINS: usize = 2;
@@ -225,23 +226,9 @@ impl Recent {
     }
 }
 
-/// A number modulo a length that is a power of two.
-#[inline]
-fn place(number: u64, length: usize) -> usize {
-    // The length is no larger than fits.
-    #[allow(clippy::cast_possible_truncation)]
-    let place = number as usize & (length - 1);
-    place
-}
-
 /// The low bits of a number.
 fn low(number: u64) -> u32 {
     (number & u64::from(u32::MAX)) as u32
-}
-
-/// A distance between items that are kept, far fewer than numbers.
-fn narrow(distance: u64) -> u32 {
-    u32::try_from(distance).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 //!
 //! A word is complete only with the char after it, so no token depends on text that has not been read.
 
+use std::ops::Range;
+
 use crate::bytes::runs;
 use crate::class::{Classes, NAMED, NUMBER as NUMERIC};
 use crate::element::Hash;
@@ -73,11 +75,11 @@ impl Tokens {
         }
         let mut rest = text;
         while !rest.is_empty() {
-            let (bytes, before) = (rest.as_bytes(), self.read);
-            let ascii = runs(bytes, b'_', |run, named| {
+            let before = self.read;
+            let ascii = runs(rest.as_bytes(), b'_', |run, named| {
                 self.read = before + run.start as u64;
                 if named {
-                    self.extend_all(&rest[run.clone()], (bytes, run), &mut each)
+                    self.extend_all(rest, run, &mut each)
                 } else {
                     self.finish().into_iter().for_each(&mut each)
                 }
@@ -94,14 +96,10 @@ impl Tokens {
         }
     }
 
-    /// Adds ASCII letters, digits and `_` to the word that is read.
+    /// Adds this range of a text, ASCII letters, digits and `_`, to the word that is read.
     #[inline]
-    fn extend_all(
-        &mut self,
-        word: &str,
-        (bytes, run): (&[u8], std::ops::Range<usize>),
-        each: &mut impl FnMut(Token),
-    ) {
+    fn extend_all(&mut self, text: &str, run: Range<usize>, each: &mut impl FnMut(Token)) {
+        let word = &text[run.clone()];
         let folds = self.fold && word.bytes().any(|byte| byte.is_ascii_digit());
         if folds || self.length + word.len() >= MAX_WORD {
             for c in word.chars() {
@@ -113,7 +111,7 @@ impl Tokens {
         self.begin();
         self.length += word.len();
         self.last = None;
-        self.word.add_word(bytes, run);
+        self.word.add_word(text.as_bytes(), run);
     }
 
     /// Reads a char that is not ASCII: the word that it completes, and itself where it is a token.

@@ -45,8 +45,8 @@ impl Grams {
         }
     }
 
-    /// Makes the table as large as so many symbols need, and enters those that are kept anew: `kept`, of which the first is
-    /// the one after the `base`-th. A text that ends early pays for no large table.
+    /// Makes the table as large as `symbols` need, and enters the `kept` ones anew. Before the first of them came `base`
+    /// others. A text that ends early pays for no large table.
     pub(super) fn fit(&mut self, want: &Want, symbols: u64, (kept, base): (&[u32], u64)) {
         let bits = want.table_bits(symbols);
         if bits <= self.bits {

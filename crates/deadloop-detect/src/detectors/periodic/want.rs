@@ -94,7 +94,7 @@ impl Want {
         want
     }
 
-    /// log2 of the size of the table of K-grams once there are so many symbols.
+    /// log2 of the size of the table of K-grams for `symbols` symbols.
     pub(super) fn table_bits(&self, symbols: u64) -> u32 {
         let symbols = u32::try_from(symbols).unwrap_or(u32::MAX).min(self.max_lag);
         // A short K-gram has no row of others to be told from chance by: its table is larger.

@@ -254,7 +254,7 @@ struct Told {
 }
 
 impl Told {
-    /// Makes ready for so many different texts.
+    /// Makes room for up to `distinct` different texts between.
     fn prepare(&mut self, distinct: usize, look: &Look) {
         while self.most.len() < distinct {
             let next = self.most.last().copied();
@@ -262,7 +262,7 @@ impl Told {
         }
     }
 
-    /// Whether a setting needs to hear that so many occurrences lie within so many symbols. Notes it if so.
+    /// Whether a setting needs to hear that `count` occurrences lie within `symbols`. Notes it if so.
     #[inline]
     fn is_news(&mut self, count: u32, symbols: u64, distinct: usize) -> bool {
         let index = count as usize;

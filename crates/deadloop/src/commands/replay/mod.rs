@@ -83,13 +83,8 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
     distinct.sort_unstable();
     distinct.dedup();
     let evidence = done.evidence(&plan)?;
-    let scored = done.score(
-        &evidence,
-        Some(cells[0]),
-        &distinct,
-        &args.output.by,
-        args.output.csv,
-    )?;
+    let (by, csv) = (&args.output.by, args.output.csv);
+    let scored = done.score(&evidence, Some(cells[0]), &distinct, by, csv)?;
     let means = done.intervals(&evidence, &distinct)?;
     write_regions(done.run.folder.path(), &evidence, 0, &distinct, &done.judge)?;
     Opening {

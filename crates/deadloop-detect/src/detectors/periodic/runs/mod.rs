@@ -413,13 +413,14 @@ impl Runs {
     /// flood is long.
     fn cut_off(&self, lag: u32) -> Option<u64> {
         let base = self.base();
+        let at = |index: u64| self.kept.get(usize::try_from(index).ok()?);
         let cuts = |run: &&Run| {
-            let before = run.start.checked_sub(1 + base)?;
-            let earlier = before.checked_sub(lag.into())?;
-            let at = |index: u64| self.kept.get(usize::try_from(index).ok()?);
-            (run.whole && lag.is_multiple_of(run.lag) && at(before) != at(earlier)).then_some(())
+            let before = run.start.checked_sub(1 + base);
+            let both = before.and_then(|before| Some((before, before.checked_sub(lag.into())?)));
+            let differ = both.is_some_and(|(before, earlier)| at(before) != at(earlier));
+            run.whole && lag.is_multiple_of(run.lag) && differ
         };
-        let run = self.tracked.iter().find(|run| cuts(run).is_some())?;
+        let run = self.tracked.iter().find(cuts)?;
         Some(self.seen - run.start)
     }
 

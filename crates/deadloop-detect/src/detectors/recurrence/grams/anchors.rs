@@ -12,11 +12,11 @@ use std::ops::Range;
 
 /// Symbols of a k-gram.
 const K: u32 = 16;
-/// A symbol leaves a hash of 64 bits when it was shifted by so many as often as a k-gram has symbols.
+/// The hash is shifted by this many bits at each symbol. After [`K`] shifts a symbol has left its 64 bits.
 const SHIFT: u32 = 64 / K;
-/// Of 256 k-grams so many are marked.
+/// How many of 256 k-grams are marked.
 const MARKED: u64 = 24;
-/// Of shorter n-grams too many would be without an anchor.
+/// The fewest symbols of an n-gram. Many shorter ones would have no anchor.
 const SHORTEST: usize = 40;
 /// The most places of the table.
 const MOST: usize = 1 << 12;
@@ -27,7 +27,7 @@ const FACTOR: u64 = 0xD6E8_FEB8_6659_FD93;
 pub(super) struct Anchors {
     /// The hash of the last k-gram.
     hash: u64,
-    /// So many n-grams at most have one anchor.
+    /// The most n-grams that have one anchor.
     reach: u32,
     /// The newest anchor of each place.
     table: Vec<Anchor>,
@@ -41,7 +41,7 @@ pub(super) struct Anchors {
 struct Anchor {
     /// The number of its last symbol and 1; 0: none.
     end: u64,
-    /// Its n-grams end with so many symbols, from its own last one on.
+    /// How many symbols end one of its n-grams: the first is its own last one.
     ends: u32,
     /// Whether its n-grams are entered.
     entered: bool,

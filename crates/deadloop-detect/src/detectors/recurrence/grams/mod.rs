@@ -15,6 +15,7 @@ use anchors::{Anchors, Entering};
 
 use super::prime::{BASE, add, below_prime, mul, power, sub};
 use super::symbols::Symbol;
+use crate::ring::{narrow, place};
 
 /// How far back occurrences count, in symbols or in chars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +101,7 @@ pub(super) struct Gaps {
 }
 
 impl Gaps {
-    /// The number of the symbol that the occurrence begins with which so many of the gaps lead back to.
+    /// The first symbol, by number, of the occurrence that lies `back` gaps before the newest.
     pub(super) fn occurrence(&self, back: u64) -> u64 {
         self.newest - back * self.symbols
     }
@@ -422,20 +423,6 @@ impl Grams {
             run: if same { back.run.saturating_add(1) } else { 1 },
         }
     }
-}
-
-/// A number modulo a length that is a power of two.
-#[inline]
-fn place(number: u64, length: usize) -> usize {
-    // The length is no larger than fits.
-    #[allow(clippy::cast_possible_truncation)]
-    let place = number as usize & (length - 1);
-    place
-}
-
-/// A distance inside a window, which has at most a million symbols.
-fn narrow(distance: u64) -> u32 {
-    u32::try_from(distance).unwrap_or(u32::MAX)
 }
 
 /// Chains and symbols at first, at most; a power of two. A long window costs a short text no more.
