@@ -69,7 +69,7 @@ impl Alarm {
         fact: Fact,
         (event, seen): (u64, Seen),
     ) -> Self {
-        let beat = fact.beat().map(|(_, beat)| beat);
+        let place = fact.place();
         Self {
             detector: member.detector.name,
             member: index,
@@ -80,13 +80,13 @@ impl Alarm {
             thresholds: met(member, &fact),
             exact: fact.position(fact.at),
             // The facts of a run say themselves where they are: before a turn it has not begun.
-            delivered: match beat {
+            delivered: match place {
                 Some(_) => fact.position(fact.at),
                 None => seen.units(channel),
             },
             event,
-            calls: beat.map_or(seen.tools, |beat| beat.calls),
-            turns: beat.map_or(seen.turns, |beat| beat.turns),
+            calls: place.map_or(seen.tools, |place| place.calls),
+            turns: place.map_or(seen.turns, |place| place.turns),
             onset: fact.onset,
             period: fact.period,
             copies: u64::try_from(fact.value(fact.copies, fact.at)).unwrap_or(0),

@@ -3,7 +3,7 @@
 //! halves, so they cannot disagree.
 
 use crate::param::Threshold;
-use crate::stream::{Calls, Chars, Kind, Turns, Units};
+use crate::stream::{Chars, Kind, Place, Units};
 
 /// One thing that a meter saw, with all that a rule needs to decide about it: something at one
 /// position, or a stretch that grows while the text goes on.
@@ -56,20 +56,8 @@ pub enum Clock {
     Chars,
     /// The chars that had been read at each step from `at` on; rising.
     At(Vec<Chars>),
-    /// The one step is an event of a run, by its number from 0.
-    Event(Beat),
-}
-
-/// Where in a run an event is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Beat {
-    /// Calls issued by then, the event's own included.
-    pub calls: Calls,
-    /// Turns begun by then; before a turn: those that have ended.
-    pub turns: Turns,
-    /// Chars of the answer by then. Detectors of whole streams count them; where positions are in calls or
-    /// turns, this is 0.
-    pub chars: Chars,
+    /// The one step is an event of a stream, by its number from 0.
+    Event(Place),
 }
 
 /// What a fact asks of one threshold.
@@ -147,22 +135,21 @@ impl Fact {
                 let i = usize::try_from(step.saturating_sub(self.at)).unwrap_or(usize::MAX);
                 at.get(i).or(at.last()).copied().unwrap_or_default()
             }
-            Clock::Event(beat) => {
+            Clock::Event(place) => {
                 return match self.onset {
-                    Units::Turns(_) => beat.turns.into(),
-                    Units::Calls(_) => beat.calls.into(),
-                    Units::Chars(_) => beat.chars.into(),
+                    Units::Turns(_) => place.turns.into(),
+                    Units::Calls(_) => place.calls.into(),
+                    Units::Chars(_) => place.answer.into(),
                 };
             }
         };
         chars.into()
     }
 
-    /// The event of a run at which it was known, and what of the run there was by then; `None`: it is a
-    /// fact of a text.
-    pub fn beat(&self) -> Option<(u64, Beat)> {
+    /// The event at which it was known; `None`: it is a fact of a text.
+    pub fn place(&self) -> Option<Place> {
         match self.clock {
-            Clock::Event(beat) => Some((self.at, beat)),
+            Clock::Event(place) => Some(place),
             Clock::Chars | Clock::At(_) => None,
         }
     }

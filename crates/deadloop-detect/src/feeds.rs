@@ -6,7 +6,7 @@ use std::fmt;
 use crate::detectors::{Detector, Measuring, Sample};
 use crate::params::Params;
 use crate::setting::{Member, Setting};
-use crate::stream::{Channel, Event, TextChannel};
+use crate::stream::{Channel, Event, Places, TextChannel};
 
 /// A kind of event that a guard can be fed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -259,11 +259,10 @@ impl Detector {
         };
         let (mut meter, rule) = (recipe.meter(channel), member.rule());
         let fed = |event: &&Event<'_>| Feed::of(event).is_none_or(|feed| feeds.has(feed));
-        let mut facts = Vec::new();
-        events
-            .iter()
-            .filter(fed)
-            .for_each(|event| meter.push(event, &mut facts));
+        let (mut places, mut facts) = (Places::default(), Vec::new());
+        for event in events.iter().filter(fed) {
+            meter.push(event, places.of(event), &mut facts);
+        }
         facts.iter().any(|fact| rule.alarm(fact).is_some())
     }
 }

@@ -11,7 +11,7 @@ use crate::prompt::PromptUse;
 use crate::response::Response;
 use crate::setting::{Member, NotLive, Setting};
 use crate::settings::{Settings, Work};
-use crate::stream::{Channel, Chars, Event, Seen, TextChannel};
+use crate::stream::{Channel, Chars, Event, Place, Seen, TextChannel};
 
 /// The guards of a settings file, compiled once. `Send` and `Sync`: one for the whole program.
 ///
@@ -216,8 +216,6 @@ impl Guard {
         if let Some(alarm) = &self.stopped {
             return Decision::Stop(alarm.clone()).into();
         }
-        let number = self.events;
-        self.events += 1;
         if let Event::Call { .. } | Event::Turn { .. } = event {
             self.begin_telling();
         }
@@ -226,13 +224,20 @@ impl Guard {
             _ => None,
         };
         let (written, seen) = self.after(event);
+        let place = Place {
+            event: self.events,
+            calls: seen.tools,
+            turns: self.seen.turns,
+            answer: seen.answer,
+        };
         self.seen = seen;
-        let accepted = self.accepted(event);
+        self.events += 1;
+        let accepted = self.accepted(event, place);
         if accepted.is_empty() && refused.is_none() {
             // Nearly every push: nothing the size of an alarm is moved.
             return Pushed::default();
         }
-        let mut found = self.take(accepted, (number, written));
+        let mut found = self.take(accepted, place.event, written);
         if refused.is_some() {
             found.refusal = refused;
         }
@@ -252,10 +257,10 @@ impl Guard {
 
     /// What the parts accept in an event, in the order of moments. All of it is in this event: what is left of that
     /// order is the text of a call before the call, the offset, then the part.
-    fn accepted(&mut self, event: &Event<'_>) -> Vec<Accepted> {
+    fn accepted(&mut self, event: &Event<'_>, place: Place) -> Vec<Accepted> {
         let mut all: Vec<Accepted> = (0..self.parts.len())
             .filter_map(|part| {
-                let (channel, fact) = self.read(part, event)?;
+                let (channel, fact) = self.read(part, event, place)?;
                 Some(Accepted {
                     part,
                     channel,
@@ -265,14 +270,14 @@ impl Guard {
             .collect();
         let call = matches!(event, Event::Call { .. });
         all.sort_by_key(|Accepted { part, fact, .. }| {
-            (call && fact.beat().is_some(), offset(fact), *part)
+            (call && fact.place().is_some(), offset(fact), *part)
         });
         all
     }
 
     /// The alarms of what was accepted in the event with this number, up to the first that stops. `written`: what had
     /// arrived with its text.
-    fn take(&mut self, accepted: Vec<Accepted>, (number, written): (u64, Seen)) -> Found {
+    fn take(&mut self, accepted: Vec<Accepted>, event: u64, written: Seen) -> Found {
         let mut found = Found::default();
         for Accepted {
             part: i,
@@ -280,12 +285,12 @@ impl Guard {
             fact,
         } in accepted
         {
-            let seen = if fact.beat().is_some() {
+            let seen = if fact.place().is_some() {
                 self.seen
             } else {
                 written
             };
-            let alarm = Alarm::new((i, &self.parts[i].member), channel, fact, (number, seen));
+            let alarm = Alarm::new((i, &self.parts[i].member), channel, fact, (event, seen));
             let stops = alarm.response == Response::Stop;
             if stops || !std::mem::replace(&mut self.told[i], true) {
                 found.take(alarm);
@@ -336,13 +341,18 @@ impl Guard {
     }
 
     /// Of the facts that a part sees in this event, the one that its rule accepts first, and its channel.
-    fn read(&mut self, part: usize, event: &Event<'_>) -> Option<(Channel, Fact)> {
+    fn read(
+        &mut self,
+        part: usize,
+        event: &Event<'_>,
+        place: Place,
+    ) -> Option<(Channel, Fact)> {
         let Part { rule, recipe, .. } = &self.parts[part];
         let mut meters = self.meters[part].iter_mut();
         let run = recipe.reads_run();
         if let (Event::Turn { .. } | Event::User(_), false) = (event, run) {
             // A text may begin anew there, in each channel, and what the user wrote may be skipped; neither is text of it.
-            meters.for_each(|(_, meter)| meter.push(event, &mut self.facts));
+            meters.for_each(|(_, meter)| meter.push(event, place, &mut self.facts));
             return None;
         }
         let reads = |channel: Channel| match event {
@@ -354,7 +364,7 @@ impl Guard {
         let (channel, meter) = meters.find(|(channel, _)| reads(*channel))?;
         let facts = &mut self.facts;
         facts.clear();
-        meter.push(event, facts);
+        meter.push(event, place, facts);
         let accepted = |(i, fact): (usize, &Fact)| Some((rule.alarm(fact)?, i));
         let all = facts.iter().enumerate().filter_map(accepted);
         let (step, i) = all.min_by_key(|(step, i)| (facts[*i].position(*step).count(), *i))?;
@@ -405,7 +415,7 @@ impl Found {
 
 /// The chars of the event's text after which a fact is known; 0 of an event without text.
 fn offset(fact: &Fact) -> u64 {
-    match fact.beat() {
+    match fact.place() {
         Some(_) => 0,
         None => fact.position(fact.at).count(),
     }

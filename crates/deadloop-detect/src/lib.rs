@@ -21,7 +21,6 @@
 )]
 
 mod alarm;
-mod arrived;
 mod bytes;
 mod class;
 mod context;
@@ -62,7 +61,7 @@ pub use alarm::{Alarm, Met};
 pub use context::{Context, ContextBudget, Room, estimated_tokens};
 pub use decision::{Decision, Pushed};
 pub use detectors::{DETECTORS, Detector, Measuring, Program, Refusal, Response, Sample};
-pub use fact::{Asked, Beat, Bound, Clock, Fact, Rule, UNIT_CHARS};
+pub use fact::{Asked, Bound, Clock, Fact, Rule, UNIT_CHARS};
 pub use feeds::{Blind, Feed, Feeds};
 pub use guard::{Guard, Guards};
 pub use ignore::{Ignore, LINE_CHARS};
@@ -81,7 +80,7 @@ pub use settings::{
 pub use spec::Spec;
 pub use stream::{
     Arguments, ArgumentsOf, Calls, Channel, Chars, Cursor, Cut, CutOf, Event, EventOf, Fault, Kind,
-    OwnedEvent, Seen, TextChannel, Turns, Unit, Units,
+    OwnedEvent, Place, Places, Seen, TextChannel, Turns, Unit, Units,
 };
 pub use unfit::Unfit;
 pub use value::{Literal, Value};

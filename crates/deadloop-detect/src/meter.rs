@@ -8,7 +8,7 @@ use crate::fact::Fact;
 use crate::ignore::{Ignore, Lines};
 use crate::per::Per;
 use crate::prompt::{PromptUse, Said};
-use crate::stream::{Channel, Chars, Event};
+use crate::stream::{Channel, Chars, Event, Place};
 
 /// The measuring half: one per stream. A fresh meter is the reset.
 ///
@@ -17,8 +17,9 @@ pub trait Meter: Send + Sync {
     /// Reads the next event and appends what it shows. Of facts that a setting accepts at the same place,
     /// the one that is listed first counts.
     ///
-    /// How a text is cut into events does not change which setting accepts what where.
-    fn push(&mut self, event: &Event<'_>, facts: &mut Vec<Fact>);
+    /// How a text is cut into events does not change which setting accepts what where. `place`: where in the stream the
+    /// event is. A meter of one text does not look at it.
+    fn push(&mut self, event: &Event<'_>, place: Place, facts: &mut Vec<Fact>);
 }
 
 /// A meter of one text.
@@ -145,7 +146,7 @@ struct Lane {
 }
 
 impl Meter for Lane {
-    fn push(&mut self, event: &Event<'_>, facts: &mut Vec<Fact>) {
+    fn push(&mut self, event: &Event<'_>, _: Place, facts: &mut Vec<Fact>) {
         let arguments = self.channel == Channel::Arguments;
         match event {
             Event::Text(channel, piece) if *channel == self.channel => self.read(piece, facts),

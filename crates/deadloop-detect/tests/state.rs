@@ -64,7 +64,7 @@ fn most(settings: &str, text: &str) -> usize {
     recipes.iter().for_each(|recipe| {
         recipe
             .meter(LANE.into())
-            .push(&Event::Text(LANE, start), &mut facts)
+            .push(&Event::Text(LANE, start), Place::default(), &mut facts)
     });
     drop(facts);
     let before = HEAP.current_usage();
@@ -75,14 +75,14 @@ fn most(settings: &str, text: &str) -> usize {
     let said = Event::User(text);
     meters
         .iter_mut()
-        .for_each(|m| m.push(&said, &mut Vec::new()));
+        .for_each(|m| m.push(&said, Place::default(), &mut Vec::new()));
     let mut rest = text;
     let mut most = 0;
     while !rest.is_empty() {
         let (chunk, after) = rest.split_at(rest.floor_char_boundary(1000));
         let mut facts = Vec::new();
         let event = Event::Text(LANE, chunk);
-        meters.iter_mut().for_each(|m| m.push(&event, &mut facts));
+        meters.iter_mut().for_each(|m| m.push(&event, Place::default(), &mut facts));
         drop(facts);
         most = most.max(HEAP.current_usage() - before);
         rest = after;

@@ -6,7 +6,7 @@
 use std::num::NonZeroU64;
 
 use deadloop_corpus::Transcript;
-use deadloop_detect::{Bound, Chars, Cursor, Event, Fact, TextChannel, Unit, Work};
+use deadloop_detect::{Bound, Chars, Cursor, Event, Fact, Places, TextChannel, Unit, Work};
 
 use crate::arrivals::Arrivals;
 use crate::block::{Axis, Block};
@@ -74,10 +74,10 @@ fn measure(plan: &Plan, transcript: &Transcript, arrivals: &Arrivals<'_>) -> Vec
         {
             return reading.facts(*lane, text);
         }
-        let mut facts = Vec::new();
+        let (mut places, mut facts) = (Places::default(), Vec::new());
         let mut meter = reading.recipe.meter(channel);
         for (_, event) in transcript.stream() {
-            meter.push(&event, &mut facts);
+            meter.push(&event, places.of(&event), &mut facts);
         }
         facts
     };
@@ -158,7 +158,7 @@ fn from_facts(block: &Block, work: Work<'_>, measured: &Measured<'_>) -> Vec<Can
             for step in steps(block, source.member, fact, first) {
                 if let Some(span) = Span::accepting(block, source.member, fact, step) {
                     let stop = stop_of(&measured.arrivals, source, fact, step);
-                    let nth = fact.beat().map_or(0, |(nth, _)| nth + 1);
+                    let nth = fact.place().map_or(0, |place| place.event + 1);
                     candidates.push(Candidate::new(span, stop, nth));
                 }
             }
@@ -254,9 +254,9 @@ fn claim(block: &Block, candidates: Vec<Candidate>) -> Decided {
 
 /// Where a member is that accepts `fact` at `step`.
 fn stop_of(arrivals: &Arrivals<'_>, source: &Source, fact: &Fact, step: u64) -> Stop {
-    let [exact, delivered] = match fact.beat() {
+    let [exact, delivered] = match fact.place() {
         // An event is there as a whole.
-        Some((event, beat)) => [arrivals.known_at(event, beat); 2],
+        Some(place) => [arrivals.known_at(place); 2],
         None => arrivals.both(source.channel, Chars(fact.position(step).count())),
     };
     Stop {

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use deadloop_detect::{
-    Channel, Chars, Event, Fact, Member, Program, Recipe, Rule, Setting, TextChannel,
+    Channel, Chars, Event, Fact, Member, Place, Program, Recipe, Rule, Setting, TextChannel,
 };
 
 /// The distinct meters and programs of a plan.
@@ -71,7 +71,7 @@ impl Reading {
         let mut rest = text;
         while !rest.is_empty() && stopped.is_none_or(|at| read < at) {
             let (piece, later) = rest.split_at(boundary(rest));
-            meter.push(&Event::Text(lane, piece), &mut facts);
+            meter.push(&Event::Text(lane, piece), Place::default(), &mut facts);
             read += Chars::of(piece).0;
             rest = later;
             for fact in &facts[asked..] {
@@ -176,7 +176,8 @@ mod tests {
         let mut all = Vec::new();
         let lane = reading.channel.text().unwrap();
         let event = Event::Text(lane, text);
-        reading.recipe.meter(reading.channel).push(&event, &mut all);
+        let mut meter = reading.recipe.meter(reading.channel);
+        meter.push(&event, Place::default(), &mut all);
         let rules = [reading.loosest.rule(), reading.strictest.clone()];
         [reading.facts(lane, text), all].map(|facts| {
             let first = rules.each_ref().map(|rule| {

@@ -195,9 +195,9 @@ fn push(setting: &Setting, texts: &[String]) {
     for text in texts {
         for recipe in &recipes {
             facts.clear();
-            recipe
-                .meter(Channel::Answer)
-                .push(&Event::Text(TextChannel::Answer, text), &mut facts);
+            let event = Event::Text(TextChannel::Answer, text);
+            let mut meter = recipe.meter(Channel::Answer);
+            meter.push(&event, Place::default(), &mut facts);
             black_box(&facts);
         }
     }

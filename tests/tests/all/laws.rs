@@ -203,7 +203,8 @@ fn facts(detector: &'static Detector, params: &Params, text: &str) -> Vec<Fact> 
     };
     let mut facts = Vec::new();
     let mut meter = recipe(params).meter(Channel::Answer);
-    meter.push(&Event::Text(TextChannel::Answer, text), &mut facts);
+    let event = Event::Text(TextChannel::Answer, text);
+    meter.push(&event, Place::default(), &mut facts);
     facts
 }
 

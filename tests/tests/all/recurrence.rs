@@ -295,9 +295,9 @@ fn swept(params: &Params, text: &str) -> Option<u64> {
         ..Member::new(detector, loosest)
     };
     let recipe = loosest.recipe().expect("it reads text");
-    recipe
-        .meter(Channel::Answer)
-        .push(&Event::Text(TextChannel::Answer, text), &mut facts);
+    let event = Event::Text(TextChannel::Answer, text);
+    let mut meter = recipe.meter(Channel::Answer);
+    meter.push(&event, Place::default(), &mut facts);
     let params = params.clone();
     let member = Member {
         response: Response::Stop,

@@ -4,14 +4,13 @@
 //! pushes. These are events like others, so no meter needs to be told of an end.
 
 use super::{Detector, Measuring, Sample};
-use crate::arrived::Arrived;
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
 use crate::param::Param;
 use crate::params::Params;
+use crate::run::{Repeat, fact};
 use crate::spec::Spec;
-use crate::stream::Fault;
-use crate::stream::{Channel, Chars, Event, Kind, TextChannel};
+use crate::stream::{Channel, Chars, Event, Fault, Kind, Place, TextChannel};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
@@ -88,7 +87,6 @@ fn recipe(params: &Params) -> Recipe {
 struct Ending {
     need: Vec<String>,
     reasons: Vec<String>,
-    arrived: Arrived,
     /// A known finish reason came.
     finished: bool,
     /// Any end mark came.
@@ -137,8 +135,7 @@ impl Json {
 }
 
 impl Meter for Ending {
-    fn push(&mut self, event: &Event<'_>, facts: &mut Vec<Fact>) {
-        self.arrived.see(event);
+    fn push(&mut self, event: &Event<'_>, place: Place, facts: &mut Vec<Fact>) {
         match event {
             Event::Text(TextChannel::Answer, text) => {
                 text.chars().for_each(|c| self.json.char(c));
@@ -146,8 +143,8 @@ impl Meter for Ending {
                 self.begin();
             }
             Event::Text(..) | Event::Call { .. } | Event::Turn { .. } => self.begin(),
-            Event::Finish(reason) => self.finish(*reason, facts),
-            Event::Closed => self.closed(facts),
+            Event::Finish(reason) => self.finish(*reason, place, facts),
+            Event::Closed => self.closed(place, facts),
             _ => {}
         }
     }
@@ -163,7 +160,7 @@ impl Ending {
         self.need.iter().any(|word| word == what)
     }
 
-    fn finish(&mut self, reason: Option<&str>, facts: &mut Vec<Fact>) {
+    fn finish(&mut self, reason: Option<&str>, place: Place, facts: &mut Vec<Fact>) {
         self.done = true;
         self.finished = reason.is_some_and(|r| self.reasons.iter().any(|known| known == r));
         let bad = self.needs("finish") && !self.finished;
@@ -176,11 +173,11 @@ impl Ending {
             let said = reason.map_or("no finish reason".to_owned(), |r| {
                 format!("finish reason {r}")
             });
-            self.tell(kind, said, facts);
+            self.tell((kind, said), place, facts);
         }
     }
 
-    fn closed(&mut self, facts: &mut Vec<Fact>) {
+    fn closed(&mut self, place: Place, facts: &mut Vec<Fact>) {
         let missing = [
             (self.needs("finish") && !self.finished, "no finish reason"),
             (self.needs("done") && !self.done, "no end mark"),
@@ -190,7 +187,7 @@ impl Ending {
             ),
         ];
         if let Some((_, what)) = missing.into_iter().find(|(is, _)| *is) {
-            self.tell(self.kind(), what.to_owned(), facts);
+            self.tell((self.kind(), what.to_owned()), place, facts);
         }
     }
 
@@ -208,15 +205,11 @@ impl Ending {
         }
     }
 
-    fn tell(&mut self, kind: Fault, what: String, facts: &mut Vec<Fact>) {
+    fn tell(&mut self, (kind, what): (Fault, String), place: Place, facts: &mut Vec<Fact>) {
         if std::mem::replace(&mut self.told, true) {
             return;
         }
-        let here = self.arrived.chars();
-        let places = (here.into(), Chars(0).into());
-        facts.push(
-            self.arrived
-                .fact((Kind::Fault(kind), "end"), Vec::new(), places, what),
-        );
+        let seen = Repeat::once(place.answer, Chars(0), what);
+        facts.push(fact(place, (Kind::Fault(kind), "end"), Vec::new(), seen));
     }
 }

@@ -3,14 +3,13 @@
 use std::collections::VecDeque;
 
 use super::{Detector, Measuring, Sample};
-use crate::arrived::Arrived;
-use crate::fact::{Bound, Fact};
+use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
 use crate::param::Param;
 use crate::params::Params;
+use crate::run::{Repeat, fact, number};
 use crate::spec::Spec;
-use crate::stream::Fault;
-use crate::stream::{Arguments, Calls, Channel, Event, Kind};
+use crate::stream::{Arguments, Calls, Channel, Event, Fault, Kind, Place};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
@@ -93,7 +92,6 @@ const MOST: usize = 1000;
 struct Results {
     min_calls: u64,
     need: Vec<String>,
-    arrived: Arrived,
     /// Calls without a result: id and number.
     open: VecDeque<(Option<String>, Calls)>,
     good: u64,
@@ -104,11 +102,10 @@ struct Results {
 }
 
 impl Meter for Results {
-    fn push(&mut self, event: &Event<'_>, facts: &mut Vec<Fact>) {
-        self.arrived.see(event);
+    fn push(&mut self, event: &Event<'_>, place: Place, facts: &mut Vec<Fact>) {
         match event {
             Event::Call { id, .. } if self.open.len() < MOST => {
-                let number = self.arrived.calls().saturating_sub(Calls(1));
+                let number = place.calls.saturating_sub(Calls(1));
                 self.open.push_back((id.map(str::to_owned), number));
                 self.asked += 1;
             }
@@ -118,12 +115,12 @@ impl Meter for Results {
                 let whole = *error != Some(true) && self.has(content);
                 self.result(*id, whole);
                 if self.open.is_empty() {
-                    self.close(facts);
+                    self.close(place, facts);
                 }
             }
             // A response that ends has not had its results yet; one that another follows has lost them.
             Event::Finish(_) | Event::Closed if self.came == 0 => {}
-            Event::Turn { .. } | Event::Finish(_) | Event::Closed => self.close(facts),
+            Event::Turn { .. } | Event::Finish(_) | Event::Closed => self.close(place, facts),
             _ => {}
         }
     }
@@ -159,7 +156,7 @@ impl Results {
     }
 
     /// The batch is over: calls that are still open have failed too.
-    fn close(&mut self, facts: &mut Vec<Fact>) {
+    fn close(&mut self, place: Place, facts: &mut Vec<Fact>) {
         let missing = self.open.front().map(|(_, call)| *call);
         self.open.clear();
         let failed = match (self.failed.take(), missing) {
@@ -171,14 +168,10 @@ impl Results {
         let asked = std::mem::take(&mut self.asked);
         let is_batch = asked >= self.min_calls;
         if let Some(first) = failed.filter(|_| is_batch) {
-            let bound = i64::try_from(good + 1).unwrap_or(i64::MAX);
-            let places = (first.into(), Calls(0).into());
             let said = format!("{good} of {asked} calls have a whole result");
             let kind = (Kind::Fault(Fault::PartialTools), "results");
-            facts.push(
-                self.arrived
-                    .fact(kind, vec![Bound::Fixed(bound)], places, said),
-            );
+            let seen = Repeat::once(first, Calls(0), said);
+            facts.push(fact(place, kind, vec![number(good + 1)], seen));
         }
     }
 }

@@ -1,15 +1,14 @@
 //! `pseudo`: an acknowledgement in place of an answer, or a confirmation in place of content.
 
 use super::{Detector, Measuring, Refusal, Sample};
-use crate::arrived::Arrived;
-use crate::fact::{Bound, Fact};
+use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
 use crate::param::Param;
 use crate::params::Params;
 use crate::repair::{PHRASE_LISTS, phrases};
+use crate::run::{Repeat, fact, number};
 use crate::spec::Spec;
-use crate::stream::Fault;
-use crate::stream::{Channel, Chars, Event, Kind, TextChannel};
+use crate::stream::{Channel, Chars, Event, Fault, Kind, Place, TextChannel};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
@@ -103,7 +102,6 @@ struct Pseudo {
     all: Vec<String>,
     done: Vec<String>,
     anchor: String,
-    arrived: Arrived,
     answer: String,
     chars: usize,
     /// Where the answer begins.
@@ -111,15 +109,14 @@ struct Pseudo {
 }
 
 impl Meter for Pseudo {
-    fn push(&mut self, event: &Event<'_>, facts: &mut Vec<Fact>) {
-        self.arrived.see(event);
+    fn push(&mut self, event: &Event<'_>, place: Place, facts: &mut Vec<Fact>) {
         match event {
             Event::Text(TextChannel::Answer, text) => {
                 let room = LOOKED_AT.saturating_sub(self.chars.min(LOOKED_AT));
                 self.answer.extend(text.chars().take(room));
                 self.chars += text.chars().count();
             }
-            Event::Finish(_) | Event::Closed | Event::Turn { .. } => self.look(facts),
+            Event::Finish(_) | Event::Closed | Event::Turn { .. } => self.look(place, facts),
             _ => {}
         }
     }
@@ -127,9 +124,9 @@ impl Meter for Pseudo {
 
 impl Pseudo {
     /// The answer is whole.
-    fn look(&mut self, facts: &mut Vec<Fact>) {
+    fn look(&mut self, place: Place, facts: &mut Vec<Fact>) {
         let answer = std::mem::take(&mut self.answer);
-        let from = std::mem::replace(&mut self.from, self.arrived.chars());
+        let from = std::mem::replace(&mut self.from, place.answer);
         if std::mem::take(&mut self.chars) > LOOKED_AT {
             return;
         }
@@ -147,14 +144,8 @@ impl Pseudo {
         } else {
             Fault::Pseudo
         };
-        let length = i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
-        let places = (from.into(), Chars(0).into());
-        let bounds = vec![Bound::Fixed(length)];
-        facts.push(self.arrived.fact(
-            (Kind::Fault(kind), "phrase"),
-            bounds,
-            places,
-            phrase.clone(),
-        ));
+        let bounds = vec![number(text.chars().count() as u64)];
+        let seen = Repeat::once(from, Chars(0), phrase.clone());
+        facts.push(fact(place, (Kind::Fault(kind), "phrase"), bounds, seen));
     }
 }

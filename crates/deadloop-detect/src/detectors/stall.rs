@@ -4,13 +4,12 @@
 //! event.
 
 use super::{Detector, Measuring, Sample};
-use crate::arrived::Arrived;
-use crate::fact::{Bound, Fact};
+use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
 use crate::param::{Param, Threshold};
+use crate::run::{Repeat, fact, number};
 use crate::spec::Spec;
-use crate::stream::Fault;
-use crate::stream::{Channel, Chars, Event, Kind, TextChannel};
+use crate::stream::{Channel, Chars, Event, Fault, Kind, Place, TextChannel};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
@@ -67,27 +66,20 @@ const fn millis(name: &'static str, default: i64, doc: &'static str) -> Param {
 /// Follows one stream.
 #[derive(Default)]
 struct Stall {
-    arrived: Arrived,
     /// Whether the model has said or called anything.
     begun: bool,
 }
 
 impl Meter for Stall {
-    fn push(&mut self, event: &Event<'_>, facts: &mut Vec<Fact>) {
-        self.arrived.see(event);
+    fn push(&mut self, event: &Event<'_>, place: Place, facts: &mut Vec<Fact>) {
         match event {
             Event::Text(..) | Event::Call { .. } => self.begun = true,
             Event::Silence(millis) => {
-                let held = Bound::Fixed(i64::try_from(*millis).unwrap_or(i64::MAX));
-                let any = Bound::Fixed(Threshold::AT_MOST.always());
+                let (held, any) = (number(*millis), Threshold::AT_MOST.always());
                 let bounds = if self.begun { [held, any] } else { [any, held] };
-                let here = self.arrived.chars();
-                facts.push(self.arrived.fact(
-                    (Kind::Fault(Fault::Stall), "silence"),
-                    bounds.to_vec(),
-                    (here.into(), Chars(0).into()),
-                    format!("{millis} ms"),
-                ));
+                let kind = (Kind::Fault(Fault::Stall), "silence");
+                let seen = Repeat::once(place.answer, Chars(0), format!("{millis} ms"));
+                facts.push(fact(place, kind, bounds.to_vec(), seen));
             }
             _ => {}
         }

@@ -2,7 +2,7 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | where in a run an event is, and what it is to a meter | here: [`Run`], [`Saw`] |
+//! | what an event is to a meter, and the fact that it makes | here: [`Run`], [`Saw`], [`fact`] |
 //! | tools that are left out, and what of results is taken as equal | `look` |
 //! | which results are the same although ids in them differ | `known`; what an id is: `ids` |
 //! | a call kept until its result comes | `pairs`; the meter of detectors that look then: `answers` |
@@ -19,8 +19,8 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::fact::{Beat, Bound, Clock, Fact};
-use crate::stream::{Arguments, Calls, Chars, Cut, Event, Kind, TextChannel, Turns, Units};
+use crate::fact::{Bound, Clock, Fact};
+use crate::stream::{Arguments, Calls, Cut, Event, Kind, Place, TextChannel, Turns, Units};
 
 mod counted;
 mod errors;
@@ -85,8 +85,7 @@ pub(crate) enum Saw<'a> {
     Call(Call<'a>),
     /// The result of one.
     Result(Answer<'a>),
-    /// A turn begins, and this is its agent where that is said. The turns that have ended are those of
-    /// [`Run::now`].
+    /// A turn begins, and this is its agent where that is said.
     Turn(Option<&'a str>),
     /// The model thinks or answers; the text of arguments is in their call.
     Text(TextChannel, &'a str),
@@ -105,18 +104,14 @@ struct Open {
     left_out: bool,
 }
 
-/// Follows one run: where it is, which calls are left out, and which result is of which call.
+/// Follows one run: which calls are left out, and which result is of which call.
 ///
 /// A result of no call is ignored, so is a second one. Calls without an id are joined to results without one in
 /// their order. An id that comes again stands for the newer call.
 pub(crate) struct Run {
     look: Arc<Look>,
-    events: u64,
-    calls: Calls,
-    /// Turns begun before the event that was seen last.
-    ended: Turns,
-    /// Turns begun.
-    turns: Turns,
+    /// Where the event that was seen last is.
+    place: Place,
     open: VecDeque<Open>,
 }
 
@@ -124,18 +119,14 @@ impl Run {
     pub(crate) fn new(look: Arc<Look>) -> Self {
         Self {
             look,
-            events: 0,
-            calls: Calls(0),
-            ended: Turns(0),
-            turns: Turns(0),
+            place: Place::default(),
             open: VecDeque::new(),
         }
     }
 
     /// Takes the next event.
-    pub(crate) fn see<'a>(&mut self, event: &Event<'a>) -> Saw<'a> {
-        self.events += 1;
-        self.ended = self.turns;
+    pub(crate) fn see<'a>(&mut self, event: &Event<'a>, place: Place) -> Saw<'a> {
+        self.place = place;
         match *event {
             Event::Call {
                 id,
@@ -156,20 +147,16 @@ impl Run {
                 }),
                 None => Saw::Nothing,
             },
-            Event::Turn { agent } => {
-                self.turns = self.turns + Turns(1);
-                Saw::Turn(agent)
-            }
+            Event::Turn { agent } => Saw::Turn(agent),
             Event::Text(TextChannel::Arguments, _) => Saw::Nothing,
             Event::Text(channel, text) => Saw::Text(channel, text),
-            Event::User(_) if self.look.forgets && self.turns > Turns(0) => Saw::Forget,
+            Event::User(_) if self.look.forgets && place.turns > Turns(0) => Saw::Forget,
             Event::User(_) => Saw::User,
             _ => Saw::Nothing,
         }
     }
 
     fn issued<'a>(&mut self, id: Option<&str>, call: Call<'a>) -> Saw<'a> {
-        self.calls = self.calls + Calls(1);
         let left_out = self.look.allow.is_match(call.name);
         let id = id.map(|id| hash(&[id]));
         self.open.retain(|open| id.is_none() || open.id != id);
@@ -196,54 +183,52 @@ impl Run {
         (!open.left_out).then_some(open.call)
     }
 
-    /// The number of the event that was just seen, from 0, and where in the run it is: at the beginning of a
-    /// turn, before it.
+    /// The number of the event that was just seen, and where in the run it is.
     pub(crate) fn now(&self) -> (u64, Clock) {
-        let beat = Beat {
-            calls: self.calls,
-            turns: self.ended(),
-            chars: Chars(0),
-        };
-        (self.events.saturating_sub(1), Clock::Event(beat))
+        (self.place.event, Clock::Event(self.place))
     }
 
     /// The number of the call that was just issued, from 0.
     pub(crate) fn call(&self) -> Calls {
-        self.calls.saturating_sub(Calls(1))
+        self.place.calls.saturating_sub(Calls(1))
     }
 
     /// Calls issued, those of tools that are left out too.
     pub(crate) fn calls(&self) -> Calls {
-        self.calls
+        self.place.calls
     }
 
     /// Turns begun; at the beginning of a turn, those that have ended.
     pub(crate) fn ended(&self) -> Turns {
-        self.ended
+        self.place.turns
     }
 
-    /// What is known now: the `bounds` in the order of the detector's thresholds. Where it began, how long a copy
-    /// is, how many there are and what they say is in `seen`.
-    pub(crate) fn fact(
-        &self,
-        (kind, check): (Kind, &'static str),
-        bounds: Vec<i64>,
-        seen: Repeat,
-    ) -> Fact {
-        let (at, clock) = self.now();
-        Fact {
-            at,
-            until: at,
-            clock,
-            kind,
-            bounds: bounds.into_iter().map(Bound::Fixed).collect(),
-            asked: Vec::new(),
-            check,
-            onset: seen.onset,
-            period: seen.period,
-            copies: Bound::Fixed(number(seen.copies)),
-            unit: seen.unit.chars().take(crate::fact::UNIT_CHARS).collect(),
-        }
+    /// What is known now; see [`fact`].
+    pub(crate) fn fact(&self, what: (Kind, &'static str), bounds: Vec<i64>, seen: Repeat) -> Fact {
+        fact(self.place, what, bounds, seen)
+    }
+}
+
+/// What is known at an event: the `bounds` in the order of the detector's thresholds. Where it began, how long a copy
+/// is, how many there are and what they say is in `seen`.
+pub(crate) fn fact(
+    place: Place,
+    (kind, check): (Kind, &'static str),
+    bounds: Vec<i64>,
+    seen: Repeat,
+) -> Fact {
+    Fact {
+        at: place.event,
+        until: place.event,
+        clock: Clock::Event(place),
+        kind,
+        bounds: bounds.into_iter().map(Bound::Fixed).collect(),
+        asked: Vec::new(),
+        check,
+        onset: seen.onset,
+        period: seen.period,
+        copies: Bound::Fixed(number(seen.copies)),
+        unit: seen.unit.chars().take(crate::fact::UNIT_CHARS).collect(),
     }
 }
 
@@ -260,6 +245,16 @@ pub(crate) struct Repeat {
 }
 
 impl Repeat {
+    /// One thing from `onset` on, with no period.
+    pub(crate) fn once(onset: impl Into<Units>, period: impl Into<Units>, unit: String) -> Self {
+        Self {
+            onset: onset.into(),
+            period: period.into(),
+            copies: 1,
+            unit,
+        }
+    }
+
     /// Calls that repeat from the call with number `onset` on, with no period.
     pub(crate) fn calls(onset: Calls, copies: u64, unit: String) -> Self {
         Self {

@@ -5,6 +5,7 @@
 //! | what arrives: text, calls, results, turns | [`EventOf`]: borrowed an [`Event`], held an [`OwnedEvent`] |
 //! | what positions are counted on, and in what | [`Channel`], [`Unit`], [`Units`] |
 //! | the channels in which text arrives | [`TextChannel`] |
+//! | where in a stream an event is | [`Place`] |
 //! | how much of each channel had arrived | [`Seen`] |
 //! | a place in a transcript, which can be ordered | [`Cursor`] |
 //! | what kind of loop it is | [`Kind`] |
@@ -32,6 +33,7 @@ mod channel;
 mod event;
 mod fault;
 mod kind;
+mod place;
 mod seen;
 mod units;
 
@@ -39,5 +41,6 @@ pub use channel::{Channel, TextChannel};
 pub use event::{Arguments, ArgumentsOf, Cut, CutOf, Event, EventOf, OwnedEvent};
 pub use fault::Fault;
 pub use kind::Kind;
+pub use place::{Place, Places};
 pub use seen::{Cursor, Seen};
 pub use units::{Calls, Chars, Turns, Unit, Units};

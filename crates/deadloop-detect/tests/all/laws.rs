@@ -50,9 +50,14 @@ fn facts(setting: &Setting, sample: Sample) -> Vec<Fact> {
     match sample {
         Sample::Text(unit, times) => {
             let channel = channel.text().unwrap();
-            meter.push(&Event::Text(channel, &unit.repeat(times)), &mut facts)
+            let text = unit.repeat(times);
+            meter.push(&Event::Text(channel, &text), Place::default(), &mut facts)
         }
-        Sample::Run(events) => events.iter().for_each(|e| meter.push(e, &mut facts)),
+        Sample::Run(events) => {
+            let mut places = Places::default();
+            let read = |e| meter.push(e, places.of(e), &mut facts);
+            events.iter().for_each(read)
+        }
         Sample::None => {}
     }
     facts

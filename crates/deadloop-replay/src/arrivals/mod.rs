@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::num::NonZeroU64;
 
 use deadloop_corpus::{Body, RecordedEvent};
-use deadloop_detect::{Beat, Channel, Chars, Cursor, Seen};
+use deadloop_detect::{Channel, Chars, Cursor, Place, Seen};
 
 use crate::record::Moment;
 
@@ -95,17 +95,17 @@ impl<'a> Arrivals<'a> {
         self.others[..up_to].last().map_or(0, |other| other.nth)
     }
 
-    /// The moment at which a detector of runs knew a fact: at the `nth` event of the stream, and where in
-    /// the run it says it is.
-    pub(crate) fn known_at(&self, nth: u64, beat: Beat) -> Moment {
-        let other = self.others.partition_point(|other| other.nth < nth);
+    /// The moment at which a detector of runs knew a fact: at an event of the stream, and with what of the run there is at
+    /// its place.
+    pub(crate) fn known_at(&self, place: Place) -> Moment {
+        let other = self.others.partition_point(|other| other.nth < place.event);
         let moment = self
             .others
             .get(other)
             .map_or(Moment::default(), |o| o.moment);
         let seen = Seen {
-            tools: beat.calls,
-            turns: beat.turns,
+            tools: place.calls,
+            turns: place.turns,
             ..moment.seen
         };
         Moment { seen, ..moment }

@@ -113,7 +113,7 @@ impl Term<'_> {
 /// Everything that a member saw in the text of a channel, in order.
 pub(super) fn sights(member: &Member, channel: TextChannel, text: &str) -> Vec<FactSight> {
     sights_of(member, channel.into(), |meter, facts| {
-        meter.push(&Event::Text(channel, text), facts);
+        meter.push(&Event::Text(channel, text), Place::default(), facts);
     })
 }
 
@@ -124,8 +124,9 @@ pub(super) fn sights_in_run(
     transcript: &Transcript,
 ) -> Vec<FactSight> {
     sights_of(member, channel, |meter, facts| {
+        let mut places = Places::default();
         for (_, event) in transcript.stream() {
-            meter.push(&event, facts);
+            meter.push(&event, places.of(&event), facts);
         }
     })
 }

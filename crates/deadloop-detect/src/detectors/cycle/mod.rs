@@ -17,7 +17,7 @@ use crate::run::{
     unit,
 };
 use crate::spec::Spec;
-use crate::stream::{Calls, Channel, Event, Kind};
+use crate::stream::{Calls, Channel, Event, Kind, Place};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
@@ -108,8 +108,8 @@ struct CycleMeter {
 }
 
 impl Meter for CycleMeter {
-    fn push(&mut self, event: &Event<'_>, facts: &mut Vec<Fact>) {
-        match self.run.see(event) {
+    fn push(&mut self, event: &Event<'_>, place: Place, facts: &mut Vec<Fact>) {
+        match self.run.see(event, place) {
             Saw::Call(call) => {
                 self.stretch.push(self.key.of(&call), self.run.call());
                 let periods = self.periods.clone();

@@ -106,9 +106,9 @@ pub(crate) use twins;
 pub(crate) fn facts(member: &Member, text: &str) -> Vec<Fact> {
     let mut facts = Vec::new();
     let recipe = member.recipe().expect("it reads text");
-    recipe
-        .meter(Channel::Answer)
-        .push(&Event::Text(TextChannel::Answer, text), &mut facts);
+    let event = Event::Text(TextChannel::Answer, text);
+    let mut meter = recipe.meter(Channel::Answer);
+    meter.push(&event, Place::default(), &mut facts);
     facts
 }
 
