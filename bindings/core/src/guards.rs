@@ -217,7 +217,7 @@ pub struct Text {
 fn feed(name: &str) -> Result<Feed, String> {
     let found = Feed::ALL.into_iter().find(|feed| feed.name() == name);
     found.ok_or_else(|| {
-        let names = Feed::ALL.map(Feed::name).join(", ");
+        let names = Feed::NAMES.join(", ");
         format!("no kind of events is called {name:?}; expected one of: {names}")
     })
 }

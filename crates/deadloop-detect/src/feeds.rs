@@ -8,47 +8,34 @@ use crate::params::Params;
 use crate::setting::{Member, Setting};
 use crate::stream::{Channel, Event, Places, TextChannel};
 
-/// A kind of event that a guard can be fed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Feed {
-    /// Text of the thinking.
-    Reasoning,
-    /// Text of the answer.
-    Answer,
-    /// Text of calls' arguments. A call brings it too.
-    Arguments,
-    /// Calls of tools.
-    Calls,
-    /// Results of calls.
-    Results,
-    /// Messages of users.
-    Users,
-    /// Turns.
-    Turns,
-    /// Handoffs from one agent to another.
-    Handoffs,
-    /// Silence, from whoever has a clock.
-    Silence,
-    /// The end of a response.
-    Ends,
+crate::words! {
+    /// A kind of event that a guard can be fed.
+    #[non_exhaustive]
+    pub enum Feed {
+        /// Text of the thinking.
+        Reasoning = "reasoning",
+        /// Text of the answer.
+        Answer = "answer",
+        /// Text of calls' arguments. A call brings it too.
+        Arguments = "arguments",
+        /// Calls of tools.
+        Calls = "calls",
+        /// Results of calls.
+        Results = "results",
+        /// Messages of users.
+        Users = "messages of users",
+        /// Turns.
+        Turns = "turns",
+        /// Handoffs from one agent to another.
+        Handoffs = "handoffs",
+        /// Silence, from whoever has a clock.
+        Silence = "silence",
+        /// The end of a response.
+        Ends = "ends",
+    }
 }
 
 impl Feed {
-    /// All of them.
-    pub const ALL: [Self; 10] = [
-        Self::Reasoning,
-        Self::Answer,
-        Self::Arguments,
-        Self::Calls,
-        Self::Results,
-        Self::Users,
-        Self::Turns,
-        Self::Handoffs,
-        Self::Silence,
-        Self::Ends,
-    ];
-
     /// The kind of this event; `None` of what no detector looks at.
     pub fn of(event: &Event<'_>) -> Option<Self> {
         Some(match event {
@@ -64,28 +51,6 @@ impl Feed {
             Event::Finish(_) | Event::Closed => Self::Ends,
             Event::System => return None,
         })
-    }
-
-    /// What it is called in messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Reasoning => "reasoning",
-            Self::Answer => "answer",
-            Self::Arguments => "arguments",
-            Self::Calls => "calls",
-            Self::Results => "results",
-            Self::Users => "messages of users",
-            Self::Turns => "turns",
-            Self::Handoffs => "handoffs",
-            Self::Silence => "silence",
-            Self::Ends => "ends",
-        }
-    }
-}
-
-impl fmt::Display for Feed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

@@ -56,6 +56,7 @@ mod spec;
 pub mod stream;
 mod unfit;
 mod value;
+mod words;
 
 pub use alarm::{Alarm, Met};
 pub use context::{Context, ContextBudget, Room, estimated_tokens};

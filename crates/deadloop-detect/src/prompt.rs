@@ -5,38 +5,21 @@ use serde::{Deserialize, Serialize};
 use crate::fact::Fact;
 use crate::stream::Chars;
 
-/// What a detector of text makes of repetition that stands in what the user wrote: `prompt` in a settings file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PromptUse {
-    /// It is repetition like any other.
-    #[default]
-    Check,
-    /// It counts only beyond that: an alarm waits as long as all that repeats, from the first copy to the last char, stands word
-    /// for word in the last [`PROMPT_CHARS`] of what the user wrote.
-    Skip,
+crate::words! {
+    /// What a detector of text makes of repetition that stands in what the user wrote: `prompt` in a settings file.
+    #[derive(Default)]
+    pub enum PromptUse {
+        /// It is repetition like any other.
+        #[default]
+        Check = "check",
+        /// It counts only beyond that: an alarm waits as long as all that repeats, from the first copy to the last char, stands word
+        /// for word in the last [`PROMPT_CHARS`] of what the user wrote.
+        Skip = "skip",
+    }
 }
 
 /// How much of what the user wrote is kept where it is skipped, in chars: the last of it.
 pub const PROMPT_CHARS: usize = 32_768;
-
-impl PromptUse {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Check, Self::Skip];
-
-    /// Its name in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Check => "check",
-            Self::Skip => "skip",
-        }
-    }
-
-    /// The one with this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|prompt| prompt.name() == name)
-    }
-}
 
 /// What the user wrote, and as much of the text that is read as could stand in it.
 #[derive(Default)]

@@ -1,11 +1,11 @@
 //! [`words!`](crate::words): an enum whose variants have names in files, each said once.
 
-/// Makes an enum of words: what its variants are called in files stands beside them, and all else follows: `ALL` (in
-
-/// spellings, which are read and never written. Behind a bar at the end may stand one variant that holds another enum of words.
+/// Makes enums of words: what a variant is called in files stands beside it, and all else follows: `ALL` (in the order of
+/// tables), `name`, `named`, how it is displayed, and how serde writes and reads it. A word may have older spellings,
+/// which are read and never written. Behind a bar at the end may stand one variant that holds another such enum.
 ///
 /// ```
-/// use deadloop_detect::harness::words;
+/// use deadloop_detect::words;
 ///
 /// words! {
 ///     /// What a traffic light shows.
@@ -16,20 +16,20 @@
 ///         Green = "green",
 ///     }
 /// }
-/// assert_eq!(Light::ALL.map(Light::name), ["red", "green"]);
+/// assert_eq!(Light::NAMES, ["red", "green"]);
 /// assert_eq!(Light::named("rouge"), Some(Light::Red));
 /// assert_eq!(serde_json::to_string(&Light::Green).unwrap(), "\"green\"");
 /// ```
 #[doc(hidden)]
 #[macro_export]
 macro_rules! words {
-    (
+    ($(
         $(#[$about:meta])*
         $vis:vis enum $words:ident {
             $($(#[$of:meta])* $variant:ident = $word:literal $(| $older:literal)*,)+
             $(| $(#[$of_other:meta])* $other:ident($inner:ty),)?
         }
-    ) => {
+    )+) => {$(
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         $vis enum $words {
@@ -40,7 +40,10 @@ macro_rules! words {
         #[allow(dead_code, reason = "one that is not public may not need all of these")]
         impl $words {
             /// All of them, in the order of tables; without those that another enum has.
-            $vis const ALL: [Self; [$($word),+].len()] = [$(Self::$variant),+];
+            $vis const ALL: [Self; Self::NAMES.len()] = [$(Self::$variant),+];
+
+            /// Their names.
+            $vis const NAMES: [&'static str; [$($word),+].len()] = [$($word),+];
 
             /// The name used in files and commands.
             $vis const fn name(self) -> &'static str {
@@ -54,7 +57,8 @@ macro_rules! words {
             $vis fn named(name: &str) -> Option<Self> {
                 match name {
                     $($word $(| $older)* => Some(Self::$variant),)+
-                    _ => $crate::words!(@other name $($other($inner))?),
+                    $(name if <$inner>::named(name).is_some() => <$inner>::named(name).map(Self::$other),)?
+                    _ => None,
                 }
             }
         }
@@ -74,11 +78,9 @@ macro_rules! words {
         impl<'de> ::serde::Deserialize<'de> for $words {
             fn deserialize<D: ::serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
                 let name = <::std::borrow::Cow<'_, str> as ::serde::Deserialize>::deserialize(from)?;
-                let unknown = || ::serde::de::Error::unknown_variant(&name, &[$($word),+]);
+                let unknown = || ::serde::de::Error::unknown_variant(&name, &Self::NAMES);
                 Self::named(&name).ok_or_else(unknown)
             }
         }
-    };
-    (@other $name:ident) => { None };
-    (@other $name:ident $other:ident($inner:ty)) => { <$inner>::named($name).map(Self::$other) };
+    )+};
 }

@@ -54,8 +54,8 @@ mod write;
 
 pub use charts::{CHARTS, Chart, ChartEntry, Layouts, draw_all};
 pub use data::{
-    ALL_MODELS, Became, BesideFloor, Board, By, ChoiceRow, ComparedResults, Counted, Difference,
-    FlipRow, GateRow, History, Objective, OutcomeRow, Outcomes, PackedColumn, PastRun, ReportData,
+    ALL_MODELS, BesideFloor, Board, By, ChoiceRow, ComparedResults, Counted, Difference,
+    History, Objective, OutcomeRow, Outcomes, PackedColumn, PastRun, ReportData,
     Role, RunInfo, Score, SettingRow, SideRow, Since, SupportedRow, Verdict, beside, brief,
     differences, differing, embedded_counts, in_short,
 };

@@ -64,7 +64,7 @@ pub(crate) fn embedded(data: &ReportData) -> std::io::Result<Option<String>> {
     };
     let embedded = Embedded {
         guards: list.iter().map(|one| one.name.clone()).collect(),
-        verdicts: Verdict::ALL.map(Verdict::name).to_vec(),
+        verdicts: Verdict::NAMES.to_vec(),
         models: rows.models,
         kinds: rows.kinds,
         differing: rows.differing.min(rows.rows.len()),

@@ -179,7 +179,7 @@ impl Breakdown {
 
     /// By the kinds that occur, in the order of the contract.
     pub(crate) fn by_kind(data: &ReportData) -> Self {
-        let kinds = Kind::ALL.map(Kind::name);
+        let kinds = Kind::NAMES;
         let occurs = |kind: &&str| {
             data.outcomes
                 .iter()

@@ -170,7 +170,7 @@ fn repairers() -> RunResult<Vec<Leaf>> {
         text += &row([
             format!("[`{0}`](repairers/{0}.md)", repairer.name).as_str(),
             repairer.about,
-            repairer.stream,
+            repairer.stream.name(),
             presets.len().to_string().as_str(),
         ]);
         let page = described(repairer, "", &presets);

@@ -31,22 +31,19 @@ pub struct Constraint {
     pub bound: f64,
 }
 
-/// How sure a candidate has to be within the limits: the levels that are tried, from the least on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Assurance {
-    /// As likely as not.
-    Likely,
-    /// Four times in five.
-    Probable,
-    /// Nineteen times in twenty.
-    Sure,
+deadloop_replay::detect::words! {
+    /// How sure a candidate has to be within the limits: the levels that are tried, from the least on.
+    pub enum Assurance {
+        /// As likely as not.
+        Likely = "likely",
+        /// Four times in five.
+        Probable = "probable",
+        /// Nineteen times in twenty.
+        Sure = "sure",
+    }
 }
 
 impl Assurance {
-    /// The levels, from the least on.
-    pub const ALL: [Self; 3] = [Self::Likely, Self::Probable, Self::Sure];
-
     /// The probability that it asks for.
     pub fn probability(self) -> f64 {
         match self {
@@ -55,16 +52,6 @@ impl Assurance {
             Self::Sure => 0.95,
         }
     }
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Likely => "likely",
-            Self::Probable => "probable",
-            Self::Sure => "sure",
-        }
-    }
-
     /// The highest level that a probability reaches.
     pub fn of(probability: f64) -> Option<Self> {
         let reached = |a: &Self| probability >= a.probability();

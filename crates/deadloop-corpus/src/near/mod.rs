@@ -100,43 +100,33 @@ impl Shingles {
             both as f64 / either as f64
         }
     }
-
-    /// The sketch of the set; `None` if the set is empty.
-    pub fn sketch(&self) -> Option<Sketch> {
-        let mut sketch = Sketch::default();
-        sketch.take(&self.hashes);
-        sketch.found()
-    }
 }
 
-/// The smallest hash of a set under each of 120 hash functions. Two sets agree in a row with the
-/// probability that is their likeness.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// A set of shingles in 120 rows: a shingle's hash says in which row it is, and of each row the least one is kept (one
+/// permutation hashing; Li, Owen and Zhang 2012). A row that nothing is in takes what is in another (Shrivastava 2017). So
+/// two sets agree in a row with the probability that is their likeness, and a shingle costs one look, not one for each row.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sketch(Vec<u32>);
 
+/// What is kept of a row that nothing is in.
+const NOTHING: u32 = u32::MAX;
+
 impl Sketch {
-    /// The sketch of a transcript's shingles, which are never there all at once.
+    /// The sketch of a transcript's shingles, which are never there all at once; `None` if it says nothing.
     pub fn of(transcript: &Transcript) -> Option<Self> {
-        let mut sketch = Self::default();
-        batches(texts(transcript), |batch| sketch.take(batch));
-        sketch.found()
+        Self::of_texts(texts(transcript))
     }
 
-    fn take(&mut self, hashes: &[u64]) {
-        if !hashes.is_empty() {
-            self.0.resize(ROWS * BANDS, u32::MAX);
+    fn of_texts(texts: impl Iterator<Item = String>) -> Option<Self> {
+        let mut rows = vec![NOTHING; ROWS * BANDS];
+        for text in texts {
+            shingles(folded(&text), |hash| {
+                let least = &mut rows[row(hash)];
+                *least = (*least).min(hash as u32);
+            });
         }
-        // Row by row, so that the factor and the least stay in registers, over as many hashes as stay in the cache.
-        for hashes in hashes.chunks(1 << 10) {
-            for (row, least) in self.0.iter_mut().enumerate() {
-                let of = row_hash(row);
-                *least = hashes.iter().map(|hash| of(*hash)).fold(*least, u32::min);
-            }
-        }
-    }
-
-    fn found(self) -> Option<Self> {
-        (!self.0.is_empty()).then_some(self)
+        let any = rows.iter().any(|least| *least != NOTHING);
+        any.then(|| Self((0..rows.len()).map(|row| of_row(&rows, row)).collect()))
     }
 
     /// The share of rows that agree: an estimate of [`Shingles::alike`], off by 0.05 or less in
@@ -329,7 +319,8 @@ fn shingles(text: impl Iterator<Item = char>, mut found: impl FnMut(u64)) {
     // The chars of the shingle, each at its place in the text modulo the width.
     let mut inside = [0; SHINGLE];
     let mut length = 0;
-    for char in text {
+    // Not a loop: what folds chars hands them out faster than it can be asked for them.
+    text.for_each(|char| {
         let value = u64::from(char) + 1;
         let left = std::mem::replace(&mut inside[length % SHINGLE], value);
         // Before the first shingle is full nothing leaves, and what would is 0.
@@ -341,16 +332,23 @@ fn shingles(text: impl Iterator<Item = char>, mut found: impl FnMut(u64)) {
         if length >= SHINGLE {
             found(mixed(rolling));
         }
-    }
+    });
     if (1..SHINGLE).contains(&length) {
         found(mixed(rolling));
     }
 }
 
-/// The hash function of a row: multiply-shift (Dietzfelbinger et al. 1997) with a factor of its own.
-fn row_hash(row: usize) -> impl Fn(u64) -> u32 {
-    let factor = mixed(row as u64 + 1) | 1;
-    move |hash| (hash.wrapping_mul(factor) >> 32) as u32
+/// The row of a shingle, by the high half of its hash.
+fn row(hash: u64) -> usize {
+    (((hash >> 32) * (ROWS * BANDS) as u64) >> 32) as usize
+}
+
+/// What is in a row; of one that nothing is in, what is in the first other that is not, in an order of its own, which is the
+/// same for every set. Some row has something.
+fn of_row(rows: &[u32], number: usize) -> u32 {
+    let others = (1..).map(|nth| rows[row(mixed((number as u64) << 32 | nth))]);
+    let mut all = std::iter::once(rows[number]).chain(others);
+    all.find(|least| *least != NOTHING).unwrap_or(NOTHING)
 }
 
 /// A bijection whose every output bit depends on every input bit (the finisher of SplitMix64).

@@ -5,46 +5,25 @@ use deadloop_detect::Event;
 
 use super::Transcript;
 
-/// What is wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum DisorderKind {
-    /// A turn begins, or a user speaks, and a call has no result yet; it never gets one.
-    Unanswered,
-    /// The same, and the result comes later.
-    Between,
-    /// A result that belongs to no call.
-    StrayResult,
-    /// A second result of a call.
-    SecondResult,
-    /// A turn without text and call.
-    EmptyTurn,
-    /// A result before that of an earlier call. Only strict readers mind.
-    OtherOrder,
+deadloop_detect::words! {
+    /// What is wrong.
+    pub enum DisorderKind {
+        /// A turn begins, or a user speaks, and a call has no result yet; it never gets one.
+        Unanswered = "unanswered",
+        /// The same, and the result comes later.
+        Between = "between",
+        /// A result that belongs to no call.
+        StrayResult = "stray-result",
+        /// A second result of a call.
+        SecondResult = "second-result",
+        /// A turn without text and call.
+        EmptyTurn = "empty-turn",
+        /// A result before that of an earlier call. Only strict readers mind.
+        OtherOrder = "other-order",
+    }
 }
 
 impl DisorderKind {
-    /// All of them.
-    pub const ALL: [Self; 6] = [
-        Self::Unanswered,
-        Self::Between,
-        Self::StrayResult,
-        Self::SecondResult,
-        Self::EmptyTurn,
-        Self::OtherOrder,
-    ];
-
-    /// The name used in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Unanswered => "unanswered",
-            Self::Between => "between",
-            Self::StrayResult => "stray-result",
-            Self::SecondResult => "second-result",
-            Self::EmptyTurn => "empty-turn",
-            Self::OtherOrder => "other-order",
-        }
-    }
-
     /// Names it in words.
     pub fn words(self) -> &'static str {
         match self {

@@ -46,7 +46,7 @@ fn of_streams(fault: Fault) -> bool {
 fn damage_is_what_it_says() {
     let mut hit = BTreeMap::new();
     for fault in Fault::ALL {
-        assert_eq!(Fault::find(fault.name()), Some(fault));
+        assert_eq!(Fault::named(fault.name()), Some(fault));
         for (intact, severity, seed) in INTACT
             .iter()
             .flat_map(|t| (0..5).flat_map(move |s| (0..40).map(move |seed| (t, s, seed))))

@@ -39,4 +39,4 @@ mod think;
 pub(crate) use filter::{LISTS as PHRASE_LISTS, phrases};
 pub use json::MOST_DEEP;
 pub use meaning::{Action, Delivered, Meaning, Piece, Pieces};
-pub use registry::{EventRepair, Make, Mends, REPAIRERS, Repairer, TextRepair};
+pub use registry::{EventRepair, Make, Mends, REPAIRERS, Repairer, StreamKind, TextRepair};

@@ -27,12 +27,37 @@ pub struct Repairer {
     /// Its name, its parameters and presets: [`Spec`]'s fields are read as its own. All parameters are
     /// [structural](crate::Mark::Structural).
     pub spec: Spec,
-    /// What it reads: the value of `meta.stream` of such streams.
-    pub stream: &'static str,
+    /// What it reads.
+    pub stream: StreamKind,
     /// What it mends in a live stream.
     pub mends: Mends,
     /// Makes a repairer for one stream, from checked parameters.
     pub make: Make,
+}
+
+crate::words! {
+    /// What kind of stream a repairer reads: the value of `meta.stream` of such streams.
+    pub enum StreamKind {
+        /// An answer with tags of actions in it.
+        Tags = "tags",
+        /// An answer behind its thinking.
+        Think = "think",
+        /// An answer without either.
+        Text = "text",
+        /// The arguments of a call.
+        Arguments = "arguments",
+        /// The name of a call.
+        Name = "name",
+        /// A row of events.
+        Events = "events",
+    }
+}
+
+impl StreamKind {
+    /// Whether it is an answer.
+    pub fn is_answer(self) -> bool {
+        matches!(self, Self::Tags | Self::Think | Self::Text)
+    }
 }
 
 /// What a repairer mends in a live stream, in the order in which `watch --repair` does so.

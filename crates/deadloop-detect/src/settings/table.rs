@@ -231,7 +231,7 @@ fn response(
         "response",
         name,
         Response::named,
-        Response::ALL.map(Response::name),
+        Response::NAMES,
         text,
     )
 }
@@ -249,7 +249,7 @@ fn per(
         let what = format!("{} does not read text: per is for what does", detector.name);
         return Err(SettingsError::at(text, name.span(), what));
     }
-    word("per", name, Per::named, Per::ALL.map(Per::name), text)
+    word("per", name, Per::named, Per::NAMES, text)
 }
 
 /// What a word stands for, of those that a key takes; `text` is the file, for the place in an error.
@@ -291,7 +291,7 @@ fn prompt(
         "prompt",
         name,
         PromptUse::named,
-        PromptUse::ALL.map(PromptUse::name),
+        PromptUse::NAMES,
         text,
     )
 }

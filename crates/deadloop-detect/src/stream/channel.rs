@@ -6,50 +6,29 @@ use serde::{Deserialize, Serialize};
 
 use super::units::{Calls, Chars, Turns, Unit, Units};
 
-/// A stream inside a transcript. Positions are counted in each one apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Channel {
-    /// Text of the model's thinking, in chars.
-    Reasoning,
-    /// Text of the model's answer, in chars.
-    Answer,
-    /// The argument texts of tool calls, one after the other, in chars.
-    Arguments,
-    /// Tool calls, in calls.
-    Tools,
-    /// Turns of an agent, in turns.
-    Turns,
+crate::words! {
+    /// A stream inside a transcript. Positions are counted in each one apart.
+    pub enum Channel {
+        /// Text of the model's thinking, in chars.
+        Reasoning = "reasoning",
+        /// Text of the model's answer, in chars.
+        Answer = "answer",
+        /// The argument texts of tool calls, one after the other, in chars.
+        Arguments = "arguments",
+        /// Tool calls, in calls.
+        Tools = "tools",
+        /// Turns of an agent, in turns.
+        Turns = "turns",
+    }
 }
 
 impl Channel {
-    /// Every channel.
-    pub const ALL: [Self; 5] = [
-        Self::Reasoning,
-        Self::Answer,
-        Self::Arguments,
-        Self::Tools,
-        Self::Turns,
-    ];
-
     /// The channels that a text detector watches unasked, in the order in which a model usually fills
     /// them.
     pub const TEXT: [Self; 2] = [Self::Reasoning, Self::Answer];
 
     /// The channels that carry text: a detector of text can read any of them.
     pub const LANES: [Self; 3] = [Self::Reasoning, Self::Answer, Self::Arguments];
-
-    /// The name used in files and commands.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Reasoning => "reasoning",
-            Self::Answer => "answer",
-            Self::Arguments => "arguments",
-            Self::Tools => "tools",
-            Self::Turns => "turns",
-        }
-    }
-
     /// Returns the unit in which its positions are counted.
     pub fn unit(self) -> Unit {
         match self {
@@ -127,12 +106,6 @@ impl PartialEq<Channel> for TextChannel {
 }
 
 impl fmt::Display for TextChannel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl fmt::Display for Channel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }

@@ -1,108 +1,50 @@
 //! [`Kind`]: what kind of loop it is.
 
-use std::fmt;
-
-use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
 use super::fault::Fault;
 
-/// What kind of loop it is: of an alarm (what the detector saw) and of a label (the truth).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Kind {
-    /// A short unit over and over: "thinkthinkthink".
-    ShortSequence,
-    /// The same sentences or paragraphs.
-    Paragraph,
-    /// The same list items under rising numbers.
-    OrderedList,
-    /// Copies that differ in a word, a number, a name.
-    NearRepeat,
-    /// The same few ideas again, in other words.
-    Circling,
-    /// One tool call over and over.
-    IdenticalCall,
-    /// One tool call over and over, with the same result each time.
-    SameCallSameResult,
-    /// A cycle of tool calls.
-    Cycle,
-    /// The same calls and results come back, with others between.
-    Interleaved,
-    /// Calls that bring nothing new, in no fixed order.
-    AperiodicStagnation,
-    /// An error is met again and again.
-    ErrorRetry,
-    /// Turns without a call, in a row.
-    Monologue,
-    /// Agents hand the work to each other and back.
-    Handoff,
-    /// More turns or calls than are allowed.
-    Iterations,
-    /// More tokens than the window holds.
-    Budget,
-    /// Anything else.
-    Other,
-    /// No loop: the stream is damaged, and how.
-    Fault(Fault),
+crate::words! {
+    /// What kind of loop it is: of an alarm (what the detector saw) and of a label (the truth). `ALL` has those of loops;
+    /// those of faults are [`Fault::ALL`].
+    #[non_exhaustive]
+    pub enum Kind {
+        /// A short unit over and over: "thinkthinkthink".
+        ShortSequence = "short-sequence",
+        /// The same sentences or paragraphs.
+        Paragraph = "paragraph",
+        /// The same list items under rising numbers.
+        OrderedList = "ordered-list",
+        /// Copies that differ in a word, a number, a name.
+        NearRepeat = "near-repeat",
+        /// The same few ideas again, in other words.
+        Circling = "circling",
+        /// One tool call over and over.
+        IdenticalCall = "identical-call" | "tool-repeat",
+        /// One tool call over and over, with the same result each time.
+        SameCallSameResult = "same-call-same-result",
+        /// A cycle of tool calls.
+        Cycle = "cycle" | "tool-cycle",
+        /// The same calls and results come back, with others between.
+        Interleaved = "interleaved",
+        /// Calls that bring nothing new, in no fixed order.
+        AperiodicStagnation = "aperiodic-stagnation",
+        /// An error is met again and again.
+        ErrorRetry = "error-retry",
+        /// Turns without a call, in a row.
+        Monologue = "monologue",
+        /// Agents hand the work to each other and back.
+        Handoff = "handoff",
+        /// More turns or calls than are allowed.
+        Iterations = "iterations",
+        /// More tokens than the window holds.
+        Budget = "budget",
+        /// Anything else.
+        Other = "other",
+        | /// No loop: the stream is damaged, and how.
+        Fault(Fault),
+    }
 }
 
 impl Kind {
-    /// All kinds of loops, in the order of tables and charts; those of faults are [`Fault::ALL`].
-    pub const ALL: [Self; 16] = [
-        Self::ShortSequence,
-        Self::Paragraph,
-        Self::OrderedList,
-        Self::NearRepeat,
-        Self::Circling,
-        Self::IdenticalCall,
-        Self::SameCallSameResult,
-        Self::Cycle,
-        Self::Interleaved,
-        Self::AperiodicStagnation,
-        Self::ErrorRetry,
-        Self::Monologue,
-        Self::Handoff,
-        Self::Iterations,
-        Self::Budget,
-        Self::Other,
-    ];
-
-    /// The name used in files and commands.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ShortSequence => "short-sequence",
-            Self::Paragraph => "paragraph",
-            Self::OrderedList => "ordered-list",
-            Self::NearRepeat => "near-repeat",
-            Self::Circling => "circling",
-            Self::IdenticalCall => "identical-call",
-            Self::SameCallSameResult => "same-call-same-result",
-            Self::Cycle => "cycle",
-            Self::Interleaved => "interleaved",
-            Self::AperiodicStagnation => "aperiodic-stagnation",
-            Self::ErrorRetry => "error-retry",
-            Self::Monologue => "monologue",
-            Self::Handoff => "handoff",
-            Self::Iterations => "iterations",
-            Self::Budget => "budget",
-            Self::Other => "other",
-            Self::Fault(fault) => fault.name(),
-        }
-    }
-
-    /// The kind of that name; `tool-repeat` and `tool-cycle` are older names of two of them.
-    pub fn parse(name: &str) -> Option<Self> {
-        match name {
-            "tool-repeat" => Some(Self::IdenticalCall),
-            "tool-cycle" => Some(Self::Cycle),
-            _ => {
-                let of_loop = Self::ALL.into_iter().find(|kind| kind.name() == name);
-                of_loop.or_else(|| Fault::find(name).map(Self::Fault))
-            }
-        }
-    }
-
     /// Says what the model was doing, as a clause for the reader of the answer: `was repeating
     /// itself`.
     pub fn was_doing(self) -> &'static str {
@@ -129,26 +71,6 @@ impl Kind {
     }
 }
 
-impl Serialize for Kind {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(self.name())
-    }
-}
-
-impl<'de> Deserialize<'de> for Kind {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let name = String::deserialize(from)?;
-        let unknown = || D::Error::custom(format!("unknown kind {name:?}"));
-        Self::parse(&name).ok_or_else(unknown)
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,13 +78,13 @@ mod tests {
     #[test]
     fn every_name_is_read_again_and_two_older_ones_too() {
         for kind in Kind::ALL {
-            assert_eq!(Kind::parse(kind.name()), Some(kind));
+            assert_eq!(Kind::named(kind.name()), Some(kind));
         }
-        assert_eq!(Kind::parse("tool-cycle"), Some(Kind::Cycle));
-        assert_eq!(Kind::parse("tool-repeat"), Some(Kind::IdenticalCall));
-        assert_eq!(Kind::parse("loop"), None);
+        assert_eq!(Kind::named("tool-cycle"), Some(Kind::Cycle));
+        assert_eq!(Kind::named("tool-repeat"), Some(Kind::IdenticalCall));
+        assert_eq!(Kind::named("loop"), None);
         for fault in Fault::ALL {
-            assert_eq!(Kind::parse(fault.name()), Some(Kind::Fault(fault)));
+            assert_eq!(Kind::named(fault.name()), Some(Kind::Fault(fault)));
         }
     }
 }

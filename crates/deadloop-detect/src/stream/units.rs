@@ -73,62 +73,33 @@ impl Chars {
     }
 }
 
-/// The unit of a count.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Unit {
-    /// Unicode scalar values.
-    #[default]
-    Chars,
-    /// Tool calls.
-    Calls,
-    /// Turns of an agent.
-    Turns,
-    /// Tokens, where the recording counts them: of a run those that its turns read and wrote.
-    Tokens,
-    /// Milliseconds, where the recording has times.
-    Ms,
-    /// Millionths of the currency in which prices of tokens were given, where the recording counts tokens.
-    Money,
+crate::words! {
+    /// The unit of a count.
+    #[derive(Default)]
+    pub enum Unit {
+        /// Unicode scalar values.
+        #[default]
+        Chars = "chars",
+        /// Tool calls.
+        Calls = "calls",
+        /// Turns of an agent.
+        Turns = "turns",
+        /// Tokens, where the recording counts them: of a run those that its turns read and wrote.
+        Tokens = "tokens",
+        /// Milliseconds, where the recording has times.
+        Ms = "ms",
+        /// Millionths of the currency in which prices of tokens were given, where the recording counts tokens.
+        Money = "money",
+    }
 }
 
 impl Unit {
-    /// Every unit, in the order of tables.
-    pub const ALL: [Self; 6] = [
-        Self::Chars,
-        Self::Calls,
-        Self::Turns,
-        Self::Tokens,
-        Self::Ms,
-        Self::Money,
-    ];
-
     /// The units of channels: positions and labels are counted in these.
     pub const COUNTED: [Self; 3] = [Self::Chars, Self::Calls, Self::Turns];
 
     /// Whether it is measured beside the channels, and known only where a recording says so.
     pub fn is_measured(self) -> bool {
         !Self::COUNTED.contains(&self)
-    }
-
-    /// The name used in files and commands.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Chars => "chars",
-            Self::Calls => "calls",
-            Self::Turns => "turns",
-            Self::Tokens => "tokens",
-            Self::Ms => "ms",
-            Self::Money => "money",
-        }
-    }
-}
-
-impl fmt::Display for Unit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

@@ -4,30 +4,19 @@ use deadloop_detect::{Param, Params, Refusal, Spec, Value, short_hash};
 
 use crate::grid::params_toml;
 
-/// How tokens are counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Counter {
-    /// Chars divided by 4, rounded up for each event.
-    Quarter,
-    /// Chars divided by 3.3, rounded up for each event.
-    Third,
-    /// The tokens that were recorded; an estimate for events without.
-    Recorded,
+deadloop_detect::words! {
+    /// How tokens are counted.
+    pub enum Counter {
+        /// Chars divided by 4, rounded up for each event.
+        Quarter = "chars/4",
+        /// Chars divided by 3.3, rounded up for each event.
+        Third = "chars/3.3",
+        /// The tokens that were recorded; an estimate for events without.
+        Recorded = "recorded",
+    }
 }
 
 impl Counter {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Quarter, Self::Third, Self::Recorded];
-
-    /// The name used in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Quarter => "chars/4",
-            Self::Third => "chars/3.3",
-            Self::Recorded => "recorded",
-        }
-    }
-
     /// The chars of a token, for estimates.
     pub fn chars(self) -> f64 {
         match self {
@@ -37,31 +26,17 @@ impl Counter {
     }
 }
 
-/// What happens to old events when a prompt exceeds the threshold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Policy {
-    /// A summary replaces them.
-    Summary,
-    /// They are left out.
-    Drop,
-    /// Old results become stubs; everything else stays.
-    ClearResults,
-    /// Nothing happens: the run without a guard.
-    Never,
-}
-
-impl Policy {
-    /// The policies that a setting can have.
-    pub const ALL: [Self; 3] = [Self::Summary, Self::Drop, Self::ClearResults];
-
-    /// The name used in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Summary => "summary",
-            Self::Drop => "drop",
-            Self::ClearResults => "clear-results",
-            Self::Never => "never",
-        }
+deadloop_detect::words! {
+    /// What happens to old events when a prompt exceeds the threshold.
+    pub enum Policy {
+        /// A summary replaces them.
+        Summary = "summary",
+        /// They are left out.
+        Drop = "drop",
+        /// Old results become stubs; everything else stays.
+        ClearResults = "clear-results",
+        /// Nothing happens: the run without a guard.
+        Never = "never",
     }
 }
 
@@ -118,7 +93,7 @@ pub static SPEC: Spec = Spec {
 
 /// The parameters of a budget, in the order in which they are written.
 const PARAMS: &[Param] = &[
-    Param::word("counter", "chars/4", &["chars/4", "chars/3.3", "recorded"])
+    Param::word("counter", Counter::Quarter.name(), &Counter::NAMES)
         .doc("how tokens are counted: estimated from chars event by event, or as the recording says"),
     Param::count("window", 128_000, 100..=100_000_000).unit("tokens").doc("what the model takes"),
     Param::number("threshold", 0.85, 0.05..=1.0)
@@ -158,20 +133,16 @@ impl Default for Budget {
 impl Budget {
     /// The setting that checked parameters ask for.
     pub fn of(params: &Params) -> Self {
-        let counter = params.text("counter");
-        let counter = Counter::ALL.into_iter().find(|c| c.name() == counter);
-        let policy = params.text("policy");
-        let policy = Policy::ALL.into_iter().find(|p| p.name() == policy);
         let globs = params.items("exclude").iter().filter_map(Value::as_text);
         Self {
-            counter: counter.unwrap_or(Counter::Quarter),
+            counter: Counter::named(params.text("counter")).unwrap_or(Counter::Quarter),
             window: params.count("window"),
             threshold: params.float("threshold"),
             reserve: params.float("reserve"),
             tools: params.count("tools"),
             keep: params.float("keep"),
             summary: params.float("summary"),
-            policy: policy.unwrap_or(Policy::Summary),
+            policy: Policy::named(params.text("policy")).unwrap_or(Policy::Summary),
             keep_results: params.count("keep_results"),
             clear_at_least: params.count("clear_at_least"),
             exclude: globs.map(str::to_owned).collect(),

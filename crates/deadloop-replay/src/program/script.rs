@@ -140,7 +140,7 @@ impl Script {
         Ok(Heard {
             channel: *channel,
             at,
-            kind: Kind::parse(&cry.kind).unwrap_or(Kind::Other),
+            kind: Kind::named(&cry.kind).unwrap_or(Kind::Other),
             detail: cry.detail(),
             event: *nth,
         })

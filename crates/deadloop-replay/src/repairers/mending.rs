@@ -1,7 +1,7 @@
 //! A variant on one stream: what arrived, what it made of it, how long text waited. What was meant is not known here.
 
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
-use deadloop_detect::repair::{Action, Delivered, Meaning};
+use deadloop_detect::repair::{Action, Delivered, Meaning, StreamKind};
 use serde_json::Value as Json;
 
 use super::delay::{Delay, mend_and_wait};
@@ -19,14 +19,15 @@ pub enum Arrived {
 
 impl Arrived {
     /// The stream of this kind in a transcript: its answer, the arguments or the name of its first call, or its events.
-    /// `None` if it has none, or if no repairer reads streams of this kind.
-    pub fn of(transcript: &Transcript, kind: &str) -> Option<Self> {
+    /// `None` if it has none.
+    pub fn of(transcript: &Transcript, kind: StreamKind) -> Option<Self> {
         match kind {
-            "tags" | "think" | "text" => Some(Self::Text(transcript.answer())),
-            "arguments" => call(transcript).map(|(_, arguments)| Self::Text(arguments)),
-            "name" => call(transcript).map(|(name, _)| Self::Text(name)),
-            "events" => Some(Self::Events(delivered(transcript))),
-            _ => None,
+            StreamKind::Tags | StreamKind::Think | StreamKind::Text => {
+                Some(Self::Text(transcript.answer()))
+            }
+            StreamKind::Arguments => call(transcript).map(|(_, written)| Self::Text(written)),
+            StreamKind::Name => call(transcript).map(|(name, _)| Self::Text(name)),
+            StreamKind::Events => Some(Self::Events(delivered(transcript))),
         }
     }
 }
@@ -95,13 +96,13 @@ fn of_text(text: String) -> Meaning {
 }
 
 /// Reads the answer of a program.
-fn heard(said: &Repaired, kind: &str) -> Result<Out, String> {
+fn heard(said: &Repaired, kind: StreamKind) -> Result<Out, String> {
     let text = |name: &str| said.fields.get(name).and_then(Json::as_str).unwrap_or("");
-    if kind == "events" {
+    if kind == StreamKind::Events {
         return Err("programs that mend events are not asked".into());
     }
-    if matches!(kind, "arguments" | "name") {
-        let text = match said.fields.get(kind) {
+    if !kind.is_answer() {
+        let text = match said.fields.get(kind.name()) {
             Some(Json::String(text)) => text.clone(),
             None | Some(Json::Null) => String::new(),
             Some(value) => value.to_string(),

@@ -17,7 +17,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use deadloop_detect::repair::{REPAIRERS, Repairer};
+use deadloop_detect::repair::{REPAIRERS, Repairer, StreamKind};
 use deadloop_detect::{Domain, Params, Placed, Program, SettingsError, Value, read_toml};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -54,7 +54,7 @@ pub enum Mending {
     /// A repairer of deadloop.
     Of(&'static Repairer, Params),
     /// A program, and the kind of streams that it reads.
-    Program(Program, String),
+    Program(Program, StreamKind),
 }
 
 impl Variant {
@@ -62,15 +62,15 @@ impl Variant {
     pub fn repairer(&self) -> &str {
         match &self.made {
             Mending::Nothing(repairer) | Mending::Of(repairer, _) => repairer.name,
-            Mending::Program(_, stream) => repairer_of(stream).map_or("command", |r| r.name),
+            Mending::Program(_, stream) => repairer_of(*stream).map_or("command", |r| r.name),
         }
     }
 
     /// The kind of streams that it reads.
-    pub fn stream(&self) -> &str {
+    pub fn stream(&self) -> StreamKind {
         match &self.made {
             Mending::Nothing(repairer) | Mending::Of(repairer, _) => repairer.stream,
-            Mending::Program(_, stream) => stream,
+            Mending::Program(_, stream) => *stream,
         }
     }
 
@@ -101,7 +101,7 @@ impl Variant {
 }
 
 /// The repairer of streams of this kind.
-fn repairer_of(stream: &str) -> Option<&'static Repairer> {
+fn repairer_of(stream: StreamKind) -> Option<&'static Repairer> {
     REPAIRERS.iter().copied().find(|r| r.stream == stream)
 }
 
@@ -314,15 +314,15 @@ impl Table {
     }
 
     fn program(&self, text: &str) -> Result<Variant, SettingsError> {
-        let stream = self.stream.clone().unwrap_or_default();
-        if self.command.is_empty() || repairer_of(&stream).is_none() {
-            let known: Vec<&str> = REPAIRERS.iter().map(|r| r.stream).collect();
+        let stream = self.stream.as_deref().and_then(StreamKind::named);
+        let Some(stream) = stream.filter(|_| !self.command.is_empty()) else {
+            let known = REPAIRERS.iter().map(|r| r.stream.name());
             let what = format!(
                 "a program without command or stream; expected command = [\"program\", …] and stream, one of: {}",
-                known.join(", ")
+                known.collect::<Vec<_>>().join(", ")
             );
             return Err(self.error(text, what));
-        }
+        };
         let mut params = BTreeMap::new();
         for (name, item) in &self.params {
             params.insert(name.get_ref().clone(), item.get_ref().clone());

@@ -8,7 +8,7 @@ use crate::draw::{
 use crate::numbers::{Estimate, writer};
 use crate::points::Rows as Data;
 use deadloop_score::measure::RECALL;
-use deadloop_score::{Metric, TableCell};
+use deadloop_score::{Change, Metric, TableCell};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -146,7 +146,7 @@ fn most(data: &ReportData, comparison: &ComparedResults) -> f64 {
 /// All models together, then those of which most transcripts flipped.
 fn models(comparison: &ComparedResults) -> Vec<&str> {
     let mut flips: BTreeMap<&str, usize> = BTreeMap::new();
-    for flip in comparison.flips.iter().filter(|flip| flip.change == "flip") {
+    for flip in comparison.flips.iter().filter(|flip| flip.change == Change::Flip) {
         *flips.entry(&flip.model).or_default() += 1;
     }
     let rows = comparison

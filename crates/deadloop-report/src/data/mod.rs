@@ -19,7 +19,7 @@ pub(crate) use board::varint;
 pub use board::{Board, Counted, PackedColumn, embedded_counts};
 pub use budget::SupportedRow;
 pub use choice::ChoiceRow;
-pub use comparison::{Became, ComparedResults, Difference, FlipRow, GateRow, SideRow};
+pub use comparison::{ComparedResults, Difference, SideRow};
 pub use deadloop_score::Verdict;
 pub use history::{History, PastRun, Since};
 pub use naming::{brief, differences, in_short};

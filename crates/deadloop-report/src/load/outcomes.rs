@@ -68,12 +68,12 @@ impl Reader {
     ) -> Result<OutcomeRow, LoadError> {
         let written = Written::read(rows, row);
         let name = written.verdict.as_deref().unwrap_or_default();
-        let verdict = Verdict::parse(name).ok_or_else(|| LoadError::Row {
+        let verdict = Verdict::named(name).ok_or_else(|| LoadError::Row {
             file: "outcomes.parquet",
             row: self.rows,
             what: format!(
                 "unknown verdict {name:?}; expected one of {}",
-                Verdict::ALL.map(Verdict::name).join(", ")
+                Verdict::NAMES.join(", ")
             ),
         })?;
         let mut once = |text: Option<Arc<str>>| Some(self.texts.once(&text?));

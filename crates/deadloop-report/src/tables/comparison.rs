@@ -1,10 +1,10 @@
 //! What changed against a base: metrics, gates, and every transcript by name.
 
 use super::{Cell, Row, Table, number, words};
-use crate::data::{ALL_MODELS, Became, ComparedResults, Difference, FlipRow, GateRow, ReportData};
+use crate::data::{ALL_MODELS, ComparedResults, Difference, ReportData};
 use crate::numbers::{UNDEFINED, count, decimal, signed_writer, writer};
 use crate::visible::visible;
-use deadloop_score::Measure;
+use deadloop_score::{Bearing, Change, Direction, Flip, Gate, Measure, Said};
 use deadloop_score::replay::detect::Unit;
 
 /// How many rows of single models, and how many flips, are shown before the rest is folded away.
@@ -29,8 +29,8 @@ pub(super) fn tables(data: &ReportData) -> Vec<Table> {
 
 /// What came out, in a sentence.
 pub(crate) fn told(comparison: &ComparedResults) -> String {
-    let flips = |direction: &str| {
-        let of = |flip: &&FlipRow| flip.change == "flip" && flip.direction == direction;
+    let flips = |direction| {
+        let of = |flip: &&Flip| flip.change == Change::Flip && flip.direction == direction;
         count(comparison.flips.iter().filter(of).count() as u64)
     };
     format!(
@@ -38,16 +38,16 @@ pub(crate) fn told(comparison: &ComparedResults) -> String {
         comparison.new.name,
         comparison.base.name,
         comparison.verdict,
-        flips("worse"),
-        flips("better"),
-        flips("neutral"),
+        flips(Direction::Worse),
+        flips(Direction::Better),
+        flips(Direction::Neutral),
     )
 }
 
 fn gates(comparison: &ComparedResults) -> Option<Table> {
-    let row = |gate: &GateRow| Row {
+    let row = |gate: &Gate| Row {
         cells: vec![
-            Cell::text(gate.gate.as_str()),
+            Cell::text(gate.gate.name()),
             Cell::text(match gate.passed {
                 Some(true) => "passed",
                 Some(false) => "failed",
@@ -70,11 +70,11 @@ fn gates(comparison: &ComparedResults) -> Option<Table> {
 /// All models together, then what is significant of single models, then what might be; the rest is counted.
 fn metrics(comparison: &ComparedResults, unit: Unit) -> Option<Table> {
     let is_sure =
-        |row: &Difference| matches!(row.verdict.as_deref(), Some("improved" | "regressed"));
-    let rank = |row: &&Difference| match row.verdict.as_deref() {
+        |row: &Difference| matches!(row.verdict, Some(Bearing::Improved | Bearing::Regressed));
+    let rank = |row: &&Difference| match row.verdict {
         _ if row.model == ALL_MODELS => 0,
-        Some("regressed") => 1,
-        Some("improved") => 2,
+        Some(Bearing::Regressed) => 1,
+        Some(Bearing::Improved) => 2,
         _ => 3,
     };
     let tells = |row: &&Difference| {
@@ -126,34 +126,33 @@ fn difference(row: &Difference, unit: Unit) -> Row {
             Cell::figure(row.base, write),
             Cell::figure(row.new, write),
             change.with(ends),
-            Cell::text(row.verdict.as_deref().unwrap_or(UNDEFINED)),
+            Cell::text(row.verdict.map_or(UNDEFINED, Bearing::name)),
         ],
-        role: match row.verdict.as_deref() {
-            Some("improved") => "better",
-            Some("regressed") => "worse",
+        role: match row.verdict {
+            Some(Bearing::Improved) => "better",
+            Some(Bearing::Regressed) => "worse",
             _ => "",
         },
     }
 }
 
 fn flips(comparison: &ComparedResults) -> Option<Table> {
-    let became = |became: &Became| match became.alarm_at {
-        Some(at) => format!("{} at {}", became.verdict, count(at)),
-        None => became.verdict.clone(),
+    let became = |said: &Said| match said.alarm_at {
+        Some(at) => format!("{} at {}", said.verdict.name(), count(at)),
+        None => said.verdict.name().to_owned(),
     };
-    let row = |flip: &FlipRow| Row {
+    let row = |flip: &Flip| Row {
         cells: vec![
             Cell::transcript(&flip.transcript),
             Cell::model(&flip.model),
-            Cell::text(flip.direction.as_str()),
-            Cell::position(flip.onset),
+            Cell::text(flip.direction.name()),
+            Cell::position(flip.span.onset),
             Cell::text(became(&flip.base)),
             Cell::text(became(&flip.new)),
         ],
-        role: match flip.direction.as_str() {
-            "better" => "better",
-            "worse" => "worse",
-            _ => "",
+        role: match flip.direction {
+            Direction::Neutral => "",
+            told => told.name(),
         },
     };
     let columns = vec![
@@ -164,12 +163,11 @@ fn flips(comparison: &ComparedResults) -> Option<Table> {
         words("base"),
         words("new"),
     ];
-    let mut flipped: Vec<&FlipRow> = comparison
-        .flips
-        .iter()
-        .filter(|flip| flip.change == "flip")
+    let flips = comparison.flips.iter();
+    let mut flipped: Vec<&Flip> = flips
+        .filter(|flip| flip.change == Change::Flip)
         .collect();
-    flipped.sort_by_key(|flip| flip.direction != "worse");
+    flipped.sort_by_key(|flip| flip.direction != Direction::Worse);
     let explain = flipped.iter().find_map(|flip| flip.explain.as_deref());
     let explain = explain.map_or_else(String::new, |command| {
         format!(" What explains one stands in flips.csv, as this: {command}")

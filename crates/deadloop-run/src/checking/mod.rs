@@ -63,25 +63,15 @@ static CHECKS: [&CorpusCheck; 24] = [
     &gaps::UNTIMED,
 ];
 
-/// How bad a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// The corpus is not whole: nothing is scored on it.
-    Error,
-    /// Numbers come out, and are wrong.
-    Warning,
-    /// What the numbers cannot say.
-    Note,
-}
-
-impl Severity {
-    /// The name, as it is printed.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-            Self::Note => "note",
-        }
+deadloop_detect::words! {
+    /// How bad a finding is.
+    pub enum Severity {
+        /// The corpus is not whole: nothing is scored on it.
+        Error = "error",
+        /// Numbers come out, and are wrong.
+        Warning = "warning",
+        /// What the numbers cannot say.
+        Note = "note",
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
+use deadloop_detect::repair::StreamKind;
 use deadloop_replay::Repaired;
 use deadloop_replay::repairers::{Arrived, Out, Variant, VariantOutput, written};
 use deadloop_score::FileError;
@@ -62,16 +63,16 @@ pub(super) fn broken_of(transcript: &Transcript) -> Broken {
     found
 }
 
-/// The type of a field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Kind {
-    Null,
-    Boolean,
-    Number,
-    String,
-    Array,
-    Object,
+deadloop_detect::words! {
+    /// The type of a field.
+    enum Kind {
+        Null = "null",
+        Boolean = "boolean",
+        Number = "number",
+        String = "string",
+        Array = "array",
+        Object = "object",
+    }
 }
 
 impl Kind {
@@ -146,7 +147,7 @@ pub(super) fn write_broken(
         shapes.entry(tool).or_default().learn(fields);
     }
     let mut counts: BTreeMap<(String, usize), Counts> = BTreeMap::new();
-    let reads = |variant: &Variant| variant.stream() == "arguments";
+    let reads = |variant: &Variant| variant.stream() == StreamKind::Arguments;
     let mut all = 0;
     for broken in found {
         for (tool, text) in &broken.texts {

@@ -122,7 +122,7 @@ fn gathered(outcomes: &Table, named: impl Fn(&str) -> Option<String>) -> BTreeMa
     for row in 0..outcomes.rows() {
         let text = |name: &str| outcomes.text(name, row);
         let (Some(id), Some(verdict)) =
-            (text("transcript"), text("verdict").and_then(Verdict::parse))
+            (text("transcript"), text("verdict").and_then(Verdict::named))
         else {
             continue;
         };

@@ -121,7 +121,7 @@ fn expect() -> RunResult<Json> {
         {"type": "integer"},
         {"type": "string", "pattern": "^\\s*(onset|alarm|end)\\s*([+-]\\s*[0-9]+)?\\s*$"},
     ]});
-    let kinds = Kind::ALL.map(Kind::name).to_vec();
+    let kinds = Kind::NAMES.to_vec();
     let names: Vec<&str> = DETECTORS.iter().map(|d| d.name).collect();
     let alarm = "false, true, or the char at which it is due";
     Ok(json!({

@@ -13,7 +13,7 @@ pub(super) fn repairers() -> RunResult<Map<String, Json>> {
     let names = REPAIRERS.iter().map(|repairer| repairer.name);
     let names: Vec<&str> = names.chain(["command"]).collect();
     let mut own: Vec<Json> = REPAIRERS.iter().map(|r| of(r)).collect::<RunResult<_>>()?;
-    let streams: Vec<&str> = REPAIRERS.iter().map(|r| r.stream).collect();
+    let streams: Vec<&str> = REPAIRERS.iter().map(|r| r.stream.name()).collect();
     let text = json!({"type": "string"});
     let program = json!({
         "if": {"properties": {"name": {"const": "command"}}},

@@ -70,7 +70,7 @@ pub(super) fn ignore(words: &str) -> Json {
 /// What becomes of repetition that the user brought.
 pub(super) fn prompt() -> Json {
     let words = "skip: repetition in a text counts only beyond what the user wrote; default: check";
-    json!({"enum": PromptUse::ALL.map(PromptUse::name), "description": words})
+    json!({"enum": PromptUse::NAMES, "description": words})
 }
 
 /// One `[[guard]]`: its detector says which parameters and presets there are.
@@ -91,8 +91,8 @@ fn guard(in_grid: bool) -> RunResult<Json> {
             "chars_per_token": tokens,
             "preset": {"type": "string", "description": "parameters to start from; params override"},
             "channel": {"type": "string", "description": "default: reasoning and answer, each by itself; of a detector of runs its own"},
-            "response": {"enum": Response::ALL.map(Response::name), "description": "what an alarm does; default: what the detector says"},
-            "per": {"enum": Per::ALL.map(Per::name), "description": "what a detector of text takes for one text in a run; default: turn"},
+            "response": {"enum": Response::NAMES, "description": "what an alarm does; default: what the detector says"},
+            "per": {"enum": Per::NAMES, "description": "what a detector of text takes for one text in a run; default: turn"},
             "ignore": ignore("lines that a detector of repetition in a text does not read: patterns"),
             "prompt": prompt(),
             "enabled": {"type": "boolean", "default": true},

@@ -70,13 +70,13 @@ fn label() -> Json {
         json!({"enum": all})
     };
     let channels = [Channel::Reasoning, Channel::Answer, Channel::Tools];
-    let faults = Fault::ALL.map(Fault::name);
-    let kinds = Kind::ALL.map(Kind::name).into_iter().chain(faults);
+    let faults = Fault::NAMES;
+    let kinds = Kind::NAMES.into_iter().chain(faults);
     let kinds: Vec<&str> = kinds.collect();
     json!({
         "type": "object",
         "properties": {
-            "class": {"enum": Class::ALL.map(Class::name)},
+            "class": {"enum": Class::NAMES},
             "kind": or_null(kinds),
             "channel": or_null(channels.map(Channel::name).to_vec()),
             "start": position("first char of the first copy"),

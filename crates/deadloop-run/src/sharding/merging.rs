@@ -111,7 +111,7 @@ impl Parts {
     /// The unit for which grids and limits were made, where they were made by default.
     pub fn unit(&self) -> Option<Unit> {
         let name = self.first.whole.unit.as_deref()?;
-        Unit::ALL.into_iter().find(|unit| unit.name() == name)
+        Unit::named(name)
     }
 
     /// Who the programs of the plan said they are, and what their results depend on.

@@ -8,60 +8,44 @@ use crate::constraint::Assurance;
 use crate::measure::{DELAY, ENDED, Metric, RECALL, SAVED, wrong_rate};
 use crate::tally::Tally;
 
-/// The verdict of a choice: of a guard, of a repairer, of a budget.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Ruling {
-    /// Ship `settings.toml`: what is chosen is better than what is in use, also where it was not chosen.
-    Ship,
-    /// The setting in use is over a limit, and what is within costs too much to be advised unasked: decide.
-    Decide,
-    /// Too little is known: collect more labels or text.
-    Collect,
-    /// Keep the setting in use.
-    #[default]
-    Keep,
-    /// No setting is within the limits, or none does any good.
-    None,
-}
-
-impl Ruling {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Ship => "ship",
-            Self::Decide => "decide",
-            Self::Collect => "collect",
-            Self::Keep => "keep",
-            Self::None => "none",
-        }
+deadloop_replay::detect::words! {
+    /// The verdict of a choice: of a guard, of a repairer, of a budget.
+    #[derive(Default)]
+    pub enum Ruling {
+        /// Ship `settings.toml`: what is chosen is better than what is in use, also where it was not chosen.
+        Ship = "ship",
+        /// The setting in use is over a limit, and what is within costs too much to be advised unasked: decide.
+        Decide = "decide",
+        /// Too little is known: collect more labels or text.
+        Collect = "collect",
+        /// Keep the setting in use.
+        #[default]
+        Keep = "keep",
+        /// No setting is within the limits, or none does any good.
+        None = "none",
     }
-}
 
-/// What there is too little of to choose by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Lack {
-    /// Labels: no transcript has one.
-    Labels,
-    /// Loops, or groups that have one.
-    Loops,
-    /// Clean text, or groups that have some.
-    Clean,
-    /// Certainty: the difference may be large either way.
-    Certainty,
-}
+    /// What there is too little of to choose by.
+    pub enum Lack {
+        /// Labels: no transcript has one.
+        Labels = "labels",
+        /// Loops, or groups that have one.
+        Loops = "loops",
+        /// Clean text, or groups that have some.
+        Clean = "clean",
+        /// Certainty: the difference may be large either way.
+        Certainty = "certainty",
+    }
 
-/// By which rule something ships.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Ship {
-    /// It is better.
-    Better,
-    /// It is as good, with fewer wrong alarms.
-    Safer,
-    /// What is in use breaks a limit that the user gave.
-    Needed,
+    /// By which rule something ships.
+    pub enum Ship {
+        /// It is better.
+        Better = "better",
+        /// It is as good, with fewer wrong alarms.
+        Safer = "safer",
+        /// What is in use breaks a limit that the user gave.
+        Needed = "needed",
+    }
 }
 
 /// A parameter that differs between what is in use and what is advised.

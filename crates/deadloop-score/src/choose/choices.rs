@@ -8,34 +8,21 @@ use super::pooling::Borrowing;
 use crate::measure::{Metric, Worth};
 use crate::tally::Tally;
 
-/// Where the setting of a model comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
-    /// Chosen on its own transcripts, helped by those of the other models.
-    Own,
-    /// Chosen on all transcripts.
-    Pooled,
-    /// A guard that was there before, chosen on none of them.
-    Ready,
-    /// What is in use, since nothing else was shown to be better.
-    InUse,
-    /// That of all models, since its own labels are too few to try another.
-    FewLabels,
-    /// Not one choice: the settings of all models together, as the file has them.
-    Shipped,
-}
-
-impl Why {
-    /// The name used in choice.csv.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Own => "own",
-            Self::Pooled => "pooled",
-            Self::Ready => "ready",
-            Self::InUse => "in use",
-            Self::FewLabels => "few labels",
-            Self::Shipped => "shipped",
-        }
+deadloop_replay::detect::words! {
+    /// Where the setting of a model comes from.
+    pub enum Why {
+        /// Chosen on its own transcripts, helped by those of the other models.
+        Own = "own",
+        /// Chosen on all transcripts.
+        Pooled = "pooled",
+        /// A guard that was there before, chosen on none of them.
+        Ready = "ready",
+        /// What is in use, since nothing else was shown to be better.
+        InUse = "in use",
+        /// That of all models, since its own labels are too few to try another.
+        FewLabels = "few labels",
+        /// Not one choice: the settings of all models together, as the file has them.
+        Shipped = "shipped",
     }
 }
 

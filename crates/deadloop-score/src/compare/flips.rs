@@ -1,7 +1,7 @@
 //! Which transcripts the two sides treat differently, by name.
 
 use deadloop_tables::{Columns, CsvTable, columns};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::pairs::Pair;
 use super::said::Said;
@@ -9,7 +9,7 @@ use super::side::{Fate, SideSeen, Spot};
 use crate::judge::Verdict;
 
 /// A transcript that the two sides treat differently.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Flip {
     /// Its id.
     pub transcript: String,
@@ -32,36 +32,24 @@ pub struct Flip {
     pub explain: Option<String>,
 }
 
-/// How much differs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Change {
-    /// The verdict.
-    Flip,
-    /// The alarm alone: its place, channel or kind.
-    Moved,
-}
-
-impl Change {
-    /// The name used in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Flip => "flip",
-            Self::Moved => "moved",
-        }
+deadloop_replay::detect::words! {
+    /// How much differs.
+    pub enum Change {
+        /// The verdict.
+        Flip = "flip",
+        /// The alarm alone: its place, channel or kind.
+        Moved = "moved",
     }
-}
 
-/// For better or worse.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Direction {
-    /// NEW is worse on it.
-    Worse,
-    /// NEW is better on it.
-    Better,
-    /// Neither.
-    Neutral,
+    /// For better or worse.
+    pub enum Direction {
+        /// NEW is worse on it.
+        Worse = "worse",
+        /// NEW is better on it.
+        Better = "better",
+        /// Neither.
+        Neutral = "neutral",
+    }
 }
 
 /// The text of `flips.csv`.
@@ -110,17 +98,6 @@ fn side_columns(side: &str, said: fn(&Flip) -> &SideSeen) -> Columns<Flip> {
         (name("alarm_kind"), Text, about("the kind of loop that the alarm claims"), |flip| said(flip).alarm_kind.as_ref()),
         (name("detector"), Text, about("the guard that alarmed"), |flip| said(flip).detector.as_ref()),
     ]
-}
-
-impl Direction {
-    /// The name used in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Worse => "worse",
-            Self::Better => "better",
-            Self::Neutral => "neutral",
-        }
-    }
 }
 
 /// All of them, in the order of the corpus.

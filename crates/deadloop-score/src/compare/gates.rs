@@ -11,7 +11,7 @@ use super::{Bearing, CompareOptions};
 use crate::measure::MeasureUnit;
 
 /// One condition on NEW.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gate {
     /// Which.
     pub gate: GateName,
@@ -21,35 +21,21 @@ pub struct Gate {
     pub why: String,
 }
 
-/// The gates there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum GateName {
-    /// The verdict on the corpus.
-    Corpus,
-    /// Non-inferiority of the false-alarm rate.
-    FalseAlarms,
-    /// Of repairers: non-inferiority of the share of damaged streams that come out wrong.
-    Wrong,
-    /// Of repairers: non-inferiority of the share of intact streams that are changed.
-    FalseRepair,
-    /// Of budgets: non-inferiority of the share of runs that overflow.
-    Overflow,
-    /// Pinned cases.
-    Pinned,
-}
-
-impl GateName {
-    /// The name used in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Corpus => "corpus",
-            Self::FalseAlarms => "false-alarms",
-            Self::Wrong => "wrong",
-            Self::FalseRepair => "false-repair",
-            Self::Overflow => "overflow",
-            Self::Pinned => "pinned",
-        }
+deadloop_replay::detect::words! {
+    /// The gates there are.
+    pub enum GateName {
+        /// The verdict on the corpus.
+        Corpus = "corpus",
+        /// Non-inferiority of the false-alarm rate.
+        FalseAlarms = "false-alarms",
+        /// Of repairers: non-inferiority of the share of damaged streams that come out wrong.
+        Wrong = "wrong",
+        /// Of repairers: non-inferiority of the share of intact streams that are changed.
+        FalseRepair = "false-repair",
+        /// Of budgets: non-inferiority of the share of runs that overflow.
+        Overflow = "overflow",
+        /// Pinned cases.
+        Pinned = "pinned",
     }
 }
 
@@ -67,25 +53,25 @@ pub(crate) struct Inferior {
     pub(crate) needs: Option<(&'static str, &'static str)>,
 }
 
-/// What does not pass.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Fails {
-    /// The verdict `regressed`.
-    Regressed,
-    /// The verdict `inconclusive`.
-    Inconclusive,
-    /// The verdict `equivalent`.
-    Equivalent,
-    /// The verdict `improved`.
-    Improved,
-    /// What does harm (the false-alarm rate, wrong repairs, overflows) and is not shown to be no worse than BASE's by more
-    /// than the margin.
-    Inferior,
-    /// Any transcript whose verdict changed.
-    Flips,
-    /// Nothing: the comparison only reports.
-    Never,
+deadloop_replay::detect::words! {
+    /// What does not pass.
+    pub enum Fails {
+        /// The verdict `regressed`.
+        Regressed = "regressed",
+        /// The verdict `inconclusive`.
+        Inconclusive = "inconclusive",
+        /// The verdict `equivalent`.
+        Equivalent = "equivalent",
+        /// The verdict `improved`.
+        Improved = "improved",
+        /// What does harm (the false-alarm rate, wrong repairs, overflows) and is not shown to be no worse than BASE's by more
+        /// than the margin.
+        Inferior = "inferior",
+        /// Any transcript whose verdict changed.
+        Flips = "flips",
+        /// Nothing: the comparison only reports.
+        Never = "never",
+    }
 }
 
 impl Fails {

@@ -51,29 +51,17 @@ use subject::Comparable;
 use crate::choose::contest;
 use crate::intervals::Resampling;
 
-/// What a difference comes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Bearing {
-    /// Better, by more than chance and noise.
-    Improved,
-    /// Worse, by more than chance and noise.
-    Regressed,
-    /// The same, but for noise.
-    Equivalent,
-    /// These transcripts cannot tell.
-    Inconclusive,
-}
-
-impl Bearing {
-    /// The name used in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Improved => "improved",
-            Self::Regressed => "regressed",
-            Self::Equivalent => "equivalent",
-            Self::Inconclusive => "inconclusive",
-        }
+deadloop_replay::detect::words! {
+    /// What a difference comes to.
+    pub enum Bearing {
+        /// Better, by more than chance and noise.
+        Improved = "improved",
+        /// Worse, by more than chance and noise.
+        Regressed = "regressed",
+        /// The same, but for noise.
+        Equivalent = "equivalent",
+        /// These transcripts cannot tell.
+        Inconclusive = "inconclusive",
     }
 }
 

@@ -14,18 +14,18 @@ use super::{Bearing, CompareOptions};
 use crate::intervals::ByGroup;
 use crate::measure::MeasureUnit;
 
-/// Which test a p comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Test {
-    /// Exact McNemar: every group has one flip at most.
-    Mcnemar,
-    /// The exact permutation of the signs of the groups' net flips: transcripts of one group flip together, so
-    /// twelve flips in one group are one observation.
-    SignFlip,
-    /// Student's t with the standard error of the paired cluster bootstrap, and as many degrees of
-    /// freedom as there are clusters that differ, less one.
-    Bootstrap,
+deadloop_replay::detect::words! {
+    /// Which test a p comes from.
+    pub enum Test {
+        /// Exact McNemar: every group has one flip at most.
+        Mcnemar = "mcnemar",
+        /// The exact permutation of the signs of the groups' net flips: transcripts of one group flip together, so
+        /// twelve flips in one group are one observation.
+        SignFlip = "sign-flip",
+        /// Student's t with the standard error of the paired cluster bootstrap, and as many degrees of
+        /// freedom as there are clusters that differ, less one.
+        Bootstrap = "bootstrap",
+    }
 }
 
 /// One metric of one model, or of all models together.

@@ -70,7 +70,7 @@ pub(crate) struct Judged {
 }
 
 /// The span that was judged, or the first one.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spot {
     /// Kind of the loop.
     pub kind: Option<String>,
@@ -83,7 +83,7 @@ pub struct Spot {
 }
 
 /// What became of a transcript, in the words of its subject.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Fate {
     /// Under a guard.
@@ -94,23 +94,13 @@ pub enum Fate {
     Budget(Fit),
 }
 
-/// What became of a run under a budget.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Fit {
-    /// All its prompts fit.
-    Fits,
-    /// A prompt was too long.
-    Overflow,
-}
-
-impl Fit {
-    /// Its name in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Fits => "fits",
-            Self::Overflow => "overflow",
-        }
+deadloop_replay::detect::words! {
+    /// What became of a run under a budget.
+    pub enum Fit {
+        /// All its prompts fit.
+        Fits = "fits",
+        /// A prompt was too long.
+        Overflow = "overflow",
     }
 }
 
@@ -147,7 +137,7 @@ impl Fate {
 }
 
 /// What a setting said.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SideSeen {
     /// The verdict.
     pub verdict: Fate,
@@ -386,7 +376,7 @@ fn sound(table: &Table) -> Result<(), String> {
         ));
     }
     let verdict = |i: &usize| table.text("verdict", *i).unwrap_or_default();
-    let unknown = |i: &usize| Verdict::parse(verdict(i)).is_none();
+    let unknown = |i: &usize| Verdict::named(verdict(i)).is_none();
     match (0..table.rows()).find(unknown) {
         Some(i) => Err(format!(
             "row {}: verdict {:?}; expected hit, miss, quiet, false-alarm, …",
@@ -398,7 +388,7 @@ fn sound(table: &Table) -> Result<(), String> {
 }
 
 fn verdict(row: &OutcomeLine) -> Verdict {
-    let verdict = row.verdict.as_deref().and_then(Verdict::parse);
+    let verdict = row.verdict.as_deref().and_then(Verdict::named);
     verdict.unwrap_or(Verdict::Error)
 }
 

@@ -11,28 +11,19 @@ use crate::measure::{DELAY, ENDED, FPR, MeasureUnit, Metric, RECALL, SAVED, Wort
 use crate::repairs::RepairTally;
 use crate::tally::{Count, Counts, Sums, Tally};
 
-/// Whose settings are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ComparedSubject {
-    /// Guards, of `replay`, `tune` and `sweep`.
-    Guards,
-    /// Repairers.
-    Repairs,
-    /// Budgets of context.
-    Budgets,
+deadloop_replay::detect::words! {
+    /// Whose settings are compared.
+    pub enum ComparedSubject {
+        /// Guards, of `replay`, `tune` and `sweep`.
+        Guards = "guards",
+        /// Repairers.
+        Repairs = "repairers",
+        /// Budgets of context.
+        Budgets = "budgets",
+    }
 }
 
 impl ComparedSubject {
-    /// The name of it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Guards => "guards",
-            Self::Repairs => "repairers",
-            Self::Budgets => "budgets",
-        }
-    }
-
     /// By what rows are given beside those of all together.
     pub fn by(self) -> &'static str {
         match self {

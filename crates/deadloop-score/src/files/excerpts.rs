@@ -14,24 +14,21 @@ use super::store::{FileError, read_lines, write_headed_lines};
 /// The file's name.
 const NAME: &str = "excerpts.jsonl.zst";
 
-/// Why a transcript is worth opening.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Group {
-    /// Healthy text was cut, the most of it first.
-    FalseAlarm,
-    /// A loop that was missed or found after the deadline, the longest first.
-    Miss,
-    /// A hit, the latest first.
-    LateHit,
-    /// Nobody labelled it, and it would have been cut.
-    Fired,
+deadloop_replay::detect::words! {
+    /// Why a transcript is worth opening.
+    pub enum Group {
+        /// Healthy text was cut, the most of it first.
+        FalseAlarm = "false-alarm",
+        /// A loop that was missed or found after the deadline, the longest first.
+        Miss = "miss",
+        /// A hit, the latest first.
+        LateHit = "late-hit",
+        /// Nobody labelled it, and it would have been cut.
+        Fired = "fired",
+    }
 }
 
 impl Group {
-    /// All of them, in the order in which they are shown.
-    pub const ALL: [Self; 4] = [Self::FalseAlarm, Self::Miss, Self::LateHit, Self::Fired];
-
     /// How many transcripts of a group are opened at most.
     pub fn most(self) -> usize {
         match self {

@@ -23,25 +23,15 @@ pub struct Intervals {
     pub rows: Vec<(String, Option<Interval>, Method)>,
 }
 
-/// How an interval was made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
-    /// Wilson.
-    Wilson,
-    /// Exact Poisson.
-    Poisson,
-    /// The bootstrap over groups.
-    Bootstrap,
-}
-
-impl Method {
-    /// The name used in intervals.csv.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Wilson => "wilson",
-            Self::Poisson => "poisson",
-            Self::Bootstrap => "bootstrap",
-        }
+deadloop_replay::detect::words! {
+    /// How an interval was made.
+    pub enum Method {
+        /// Wilson.
+        Wilson = "wilson",
+        /// Exact Poisson.
+        Poisson = "poisson",
+        /// The bootstrap over groups.
+        Bootstrap = "bootstrap",
     }
 }
 

@@ -21,62 +21,29 @@ pub struct MeantText {
     pub marks: Vec<String>,
 }
 
-/// The verdict on the repair of one stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Mended {
-    /// The stream was intact, and it was left so.
-    Intact,
-    /// The stream was intact, and it was changed.
-    FalseRepair,
-    /// The stream was damaged, and the repair is exactly the truth.
-    Recovered,
-    /// The repair has an action that the truth does not have, or one with other arguments. This is the verdict that does
-    /// harm.
-    Wrong,
-    /// The repaired text contains more tags or control marks than the truth does.
-    Leaked,
-    /// Text or an action is missing or in the wrong place.
-    Lost,
+deadloop_replay::detect::words! {
+    /// The verdict on the repair of one stream.
+    pub enum Mended {
+        /// The stream was damaged, and the repair is exactly the truth.
+        Recovered = "recovered",
+        /// The repair has an action that the truth does not have, or one with other arguments. This is the verdict that does
+        /// harm.
+        Wrong = "wrong",
+        /// Text or an action is missing or in the wrong place.
+        Lost = "lost",
+        /// The repaired text contains more tags or control marks than the truth does.
+        Leaked = "leaked",
+        /// The stream was intact, and it was changed.
+        FalseRepair = "false-repair",
+        /// The stream was intact, and it was left so.
+        Intact = "intact",
+    }
 }
 
 impl Mended {
-    /// Every verdict, in the order of tables.
-    pub const ALL: [Self; 6] = [
-        Self::Recovered,
-        Self::Wrong,
-        Self::Lost,
-        Self::Leaked,
-        Self::FalseRepair,
-        Self::Intact,
-    ];
-
-    /// The verdict of a name in tables; `None`: there is no such.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|verdict| verdict.name() == name)
-    }
-
     /// Whether it is a verdict on a damaged stream.
     pub fn is_of_damaged(self) -> bool {
         !matches!(self, Self::Intact | Self::FalseRepair)
-    }
-
-    /// Its name in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Intact => "intact",
-            Self::FalseRepair => "false-repair",
-            Self::Recovered => "recovered",
-            Self::Wrong => "wrong",
-            Self::Leaked => "leaked",
-            Self::Lost => "lost",
-        }
-    }
-}
-
-impl fmt::Display for Mended {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

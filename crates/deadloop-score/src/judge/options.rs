@@ -29,29 +29,29 @@ fn is_chars(unit: &Unit) -> bool {
     *unit == Unit::Chars
 }
 
-/// What a transcript that repeats itself and recovers counts as.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Transient {
-    /// Its own columns, in no ratio.
-    #[default]
-    Ignore,
-    /// Healthy text: its spans are as if they were not there.
-    Clean,
-    /// Its spans are loops. One without a span stays in its own columns: there is nothing to judge
-    /// an alarm by.
-    Loop,
-}
+deadloop_replay::detect::words! {
+    /// What a transcript that repeats itself and recovers counts as.
+    #[derive(Default)]
+    pub enum Transient {
+        /// Its own columns, in no ratio.
+        #[default]
+        Ignore = "ignore",
+        /// Healthy text: its spans are as if they were not there.
+        Clean = "clean",
+        /// Its spans are loops. One without a span stays in its own columns: there is nothing to judge
+        /// an alarm by.
+        Loop = "loop",
+    }
 
-/// Which position of an alarm is scored.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum At {
-    /// The char at which a detector that sees one char at a time knows.
-    Exact,
-    /// The end of the event that holds it: what a live integration sees.
-    #[default]
-    Delivered,
+    /// Which position of an alarm is scored.
+    #[derive(Default)]
+    pub enum At {
+        /// The char at which a detector that sees one char at a time knows.
+        Exact = "exact",
+        /// The end of the event that holds it: what a live integration sees.
+        #[default]
+        Delivered = "delivered",
+    }
 }
 
 impl JudgeOptions {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use deadloop_replay::detect::repair::{Action, Delivered, Meaning};
+use deadloop_replay::detect::repair::{Action, Delivered, Meaning, StreamKind};
 use deadloop_replay::repairers::{Arrived, Delay, Mending, Out, Variant, VariantOutput};
 
 use super::mended::{MeantText, Mended, MendedEvents, judge_arguments, judge_events, verdict};
@@ -50,7 +50,7 @@ pub fn judge_repair(
             (meant.judge(made), detail, shown(made))
         }
         (Gold::Text(gold), Out::Meaning(made)) => {
-            let verdict = if kind == "name" {
+            let verdict = if kind == StreamKind::Name {
                 of_name(variant, &gold, &made.text, damaged)
             } else {
                 of_arguments(&gold, &made.text, damaged)
@@ -275,9 +275,9 @@ mod tests {
                 ..Meaning::default()
             };
             let stream = KnownStream {
-                fault: Fault::find("unclosed"),
+                fault: Some(Fault::Unclosed),
                 severity: 1,
-                kind: "tags".into(),
+                kind: StreamKind::Tags,
                 arrived: Arrived::Text(text),
                 gold: Gold::Meaning(gold),
             };

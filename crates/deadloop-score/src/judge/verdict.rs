@@ -2,72 +2,35 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What became of a transcript under a setting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// A loop, found in time.
-    Hit,
-    /// A loop, found after the deadline.
-    Late,
-    /// An alarm before the loop: a healthy stream was cut.
-    Premature,
-    /// An alarm after the loop: the model had escaped.
-    Stale,
-    /// A loop, never found.
-    Miss,
-    /// An alarm on a clean transcript.
-    FalseAlarm,
-    /// No alarm on a clean transcript.
-    Quiet,
-    /// An alarm on a repetition that ends by itself.
-    TransientStop,
-    /// No alarm on one.
-    TransientPass,
-    /// Nobody says what is true; counted, not scored.
-    Unlabelled,
-    /// The detector failed on it; not scored.
-    Error,
+deadloop_replay::detect::words! {
+    /// What became of a transcript under a setting.
+    pub enum Verdict {
+        /// A loop, found in time.
+        Hit = "hit",
+        /// A loop, found after the deadline.
+        Late = "late",
+        /// An alarm before the loop: a healthy stream was cut.
+        Premature = "premature",
+        /// An alarm after the loop: the model had escaped.
+        Stale = "stale",
+        /// A loop, never found.
+        Miss = "miss",
+        /// An alarm on a clean transcript.
+        FalseAlarm = "false-alarm",
+        /// No alarm on a clean transcript.
+        Quiet = "quiet",
+        /// An alarm on a repetition that ends by itself.
+        TransientStop = "transient-stop",
+        /// No alarm on one.
+        TransientPass = "transient-pass",
+        /// Nobody says what is true; counted, not scored.
+        Unlabelled = "unlabelled",
+        /// The detector failed on it; not scored.
+        Error = "error",
+    }
 }
 
 impl Verdict {
-    /// All verdicts, in the order of scoring.md.
-    pub const ALL: [Self; 11] = [
-        Self::Hit,
-        Self::Late,
-        Self::Premature,
-        Self::Stale,
-        Self::Miss,
-        Self::FalseAlarm,
-        Self::Quiet,
-        Self::TransientStop,
-        Self::TransientPass,
-        Self::Unlabelled,
-        Self::Error,
-    ];
-
-    /// The name used in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Hit => "hit",
-            Self::Late => "late",
-            Self::Premature => "premature",
-            Self::Stale => "stale",
-            Self::Miss => "miss",
-            Self::FalseAlarm => "false-alarm",
-            Self::Quiet => "quiet",
-            Self::TransientStop => "transient-stop",
-            Self::TransientPass => "transient-pass",
-            Self::Unlabelled => "unlabelled",
-            Self::Error => "error",
-        }
-    }
-
-    /// The verdict with this name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|verdict| verdict.name() == name)
-    }
-
     /// Whether healthy text was cut: `false-alarm`, `premature` or `stale`.
     pub fn is_false(self) -> bool {
         matches!(self, Self::FalseAlarm | Self::Premature | Self::Stale)

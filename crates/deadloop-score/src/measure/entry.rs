@@ -35,18 +35,18 @@ pub struct Measure {
     pub shown: Shown,
 }
 
-/// What a number counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum MeasureUnit {
-    /// A share, 0 to 1.
-    Share,
-    /// Events or chars per million healthy chars; of calls and turns, per thousand.
-    PerMillion,
-    /// Chars.
-    Chars,
-    /// Chars per thousand responses of production.
-    PerThousand,
+deadloop_replay::detect::words! {
+    /// What a number counts.
+    pub enum MeasureUnit {
+        /// A share, 0 to 1.
+        Share = "share",
+        /// Events or chars per million healthy chars; of calls and turns, per thousand.
+        PerMillion = "per-million",
+        /// Chars.
+        Chars = "chars",
+        /// Chars per thousand responses of production.
+        PerThousand = "per-thousand",
+    }
 }
 
 impl MeasureUnit {
@@ -61,16 +61,16 @@ impl MeasureUnit {
     }
 }
 
-/// How the uncertainty of a measure is computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Certainty {
-    /// A share of things counted one by one: Wilson, Clopper-Pearson, and Beta for assurance.
-    Share,
-    /// Events per exposure: exact Poisson, and Gamma for assurance.
-    Rate,
-    /// Anything else: the bootstrap over groups.
-    Resampled,
+deadloop_replay::detect::words! {
+    /// How the uncertainty of a measure is computed.
+    pub enum Certainty {
+        /// A share of things counted one by one: Wilson, Clopper-Pearson, and Beta for assurance.
+        Share = "share",
+        /// Events per exposure: exact Poisson, and Gamma for assurance.
+        Rate = "rate",
+        /// Anything else: the bootstrap over groups.
+        Resampled = "resampled",
+    }
 }
 
 /// Where people see a measure.

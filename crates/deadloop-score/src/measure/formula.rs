@@ -43,18 +43,18 @@ pub enum Times {
     Annoyance(f64),
 }
 
-/// How several ratios make one score. The page's script has the same four.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Joined {
-    /// The only one.
-    Alone,
-    /// Precision in production: pi·a / (pi·a + pi·b + (1-pi)·c).
-    Ppv,
-    /// What 1,000 responses of production spare: 1000·(pi·a - (1-pi)·b).
-    Net,
-    /// The share of loops from which on the guard pays: b / (a + b), n/a where a is not above 0.
-    BreakEven,
+deadloop_replay::detect::words! {
+    /// How several ratios make one score. The page's script has the same four.
+    pub enum Joined {
+        /// The only one.
+        Alone = "alone",
+        /// Precision in production: pi·a / (pi·a + pi·b + (1-pi)·c).
+        Ppv = "ppv",
+        /// What 1,000 responses of production spare: 1000·(pi·a - (1-pi)·b).
+        Net = "net",
+        /// The share of loops from which on the guard pays: b / (a + b), n/a where a is not above 0.
+        BreakEven = "break-even",
+    }
 }
 
 /// Transcripts of which a ratio is computed.

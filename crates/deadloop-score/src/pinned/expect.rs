@@ -75,11 +75,12 @@ pub struct PinnedPlace {
     add: i64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mark {
-    Onset,
-    Alarm,
-    End,
+deadloop_replay::detect::words! {
+    enum Mark {
+        Onset = "onset",
+        Alarm = "alarm",
+        End = "end",
+    }
 }
 
 const START: PinnedPlace = PinnedPlace { mark: None, add: 0 };
@@ -243,21 +244,9 @@ impl Table {
 fn kind(name: &str) -> Result<Kind, String> {
     let found = Kind::ALL.into_iter().find(|kind| kind.name() == name);
     found.ok_or_else(|| {
-        let all = Kind::ALL.map(Kind::name).join(", ");
+        let all = Kind::NAMES.join(", ");
         format!("unknown kind {name:?}; expected one of {all}")
     })
-}
-
-impl Mark {
-    const ALL: [Self; 3] = [Self::Onset, Self::Alarm, Self::End];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Onset => "onset",
-            Self::Alarm => "alarm",
-            Self::End => "end",
-        }
-    }
 }
 
 impl Marks {

@@ -3,7 +3,7 @@
 use deadloop_replay::Misfit;
 use deadloop_replay::corpus::Transcript;
 use deadloop_replay::detect::Fault;
-use deadloop_replay::detect::repair::{Action, Delivered, Meaning};
+use deadloop_replay::detect::repair::{Action, Delivered, Meaning, StreamKind};
 use deadloop_replay::repairers::Arrived;
 use serde_json::Value as Json;
 
@@ -14,8 +14,8 @@ pub struct KnownStream {
     pub fault: Option<Fault>,
     /// The severity of the fault, 1 to 3; 0 without a fault.
     pub severity: u64,
-    /// The kind of stream, as `meta.stream` names it.
-    pub kind: String,
+    /// The kind of stream.
+    pub kind: StreamKind,
     /// What arrived.
     pub arrived: Arrived,
     /// What was meant.
@@ -40,14 +40,15 @@ impl KnownStream {
     /// Returns which part of `meta` cannot be read, and what was expected.
     pub fn of(transcript: &Transcript) -> Result<Option<Self>, Misfit> {
         let meta = |name: &str| transcript.meta.get(name);
-        let (Some(gold), Some(kind)) = (meta("gold"), meta("stream").and_then(Json::as_str)) else {
+        let kind = meta("stream").and_then(Json::as_str);
+        let (Some(gold), Some(kind)) = (meta("gold"), kind.and_then(StreamKind::named)) else {
             return Ok(None);
         };
         let fault = match meta("fault").and_then(Json::as_str) {
             None => None,
-            Some(name) => Some(Fault::find(name).ok_or_else(|| Misfit {
+            Some(name) => Some(Fault::named(name).ok_or_else(|| Misfit {
                 what: format!("meta.fault {name:?}"),
-                expected: format!("one of: {}", Fault::ALL.map(Fault::name).join(", ")),
+                expected: format!("one of: {}", Fault::NAMES.join(", ")),
             })?),
         };
         let bad = || Misfit {
@@ -55,20 +56,21 @@ impl KnownStream {
             expected: "what deadloop synth writes".to_owned(),
         };
         let gold = match kind {
-            "tags" | "think" | "text" => meaning(gold).map(Gold::Meaning),
-            "arguments" | "name" => {
-                let text = gold.get(kind).and_then(Json::as_str);
+            StreamKind::Tags | StreamKind::Think | StreamKind::Text => {
+                meaning(gold).map(Gold::Meaning)
+            }
+            StreamKind::Arguments | StreamKind::Name => {
+                let text = gold.get(kind.name()).and_then(Json::as_str);
                 text.map(|text| Gold::Text(text.to_owned()))
             }
-            "events" => rows(gold).map(Gold::Events),
-            _ => return Ok(None),
+            StreamKind::Events => rows(gold).map(Gold::Events),
         };
         let arrived = Arrived::of(transcript, kind).ok_or_else(bad)?;
         let gold = gold.ok_or_else(bad)?;
         Ok(Some(Self {
             fault,
             severity: meta("severity").and_then(Json::as_u64).unwrap_or(0),
-            kind: kind.to_owned(),
+            kind,
             arrived,
             gold,
         }))
@@ -76,14 +78,13 @@ impl KnownStream {
 
     /// Whether a repairer of streams of this kind is run on this one. Every repairer of texts is run on intact texts,
     /// since it may spoil them.
-    pub fn is_for(&self, kind: &str) -> bool {
-        const TEXTS: [&str; 3] = ["tags", "think", "text"];
-        let texts = TEXTS.contains(&kind) && TEXTS.contains(&self.kind.as_str());
-        self.kind == kind || (texts && self.fault.is_none())
+    pub fn is_for(&self, kind: StreamKind) -> bool {
+        let answers = kind.is_answer() && self.kind.is_answer();
+        self.kind == kind || (answers && self.fault.is_none())
     }
 
     /// The truth for a repairer of streams of this kind. For a text of another kind it is the unchanged text.
-    pub fn gold_for(&self, kind: &str) -> Gold {
+    pub fn gold_for(&self, kind: StreamKind) -> Gold {
         match (&self.gold, &self.arrived) {
             (Gold::Meaning(_), Arrived::Text(text)) if self.kind != kind => {
                 Gold::Meaning(Meaning {

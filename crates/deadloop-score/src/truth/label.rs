@@ -167,7 +167,7 @@ impl Wire {
             place,
             problems,
         );
-        let known = self.kind.as_deref().and_then(Kind::parse);
+        let known = self.kind.as_deref().and_then(Kind::named);
         let kind =
             known.or_else(|| optional("kind", &self.kind, &Kind::ALL, Kind::name, place, problems));
         let channel = optional(
@@ -226,7 +226,7 @@ impl Wire {
         let expected = if of_fault {
             "class fault with it".to_owned()
         } else {
-            Fault::ALL.map(Fault::name).join(" | ")
+            Fault::NAMES.join(" | ")
         };
         push(problems, place, what, &expected);
     }

@@ -33,25 +33,15 @@ pub use frames::{Frame, Framed, Frames, object};
 use objects::Objects;
 use text::Text;
 
-/// How a stream is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StreamFormat {
-    /// Plain text: the answer, and before it what is between `<think>` and `</think>`.
-    Text,
-    /// One JSON object a line: events as in a transcript, or an API's chunks.
-    Jsonl,
-    /// Server-sent events whose `data` are such objects. Bare objects are taken too.
-    Sse,
-}
-
-impl StreamFormat {
-    /// The name used in commands.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Jsonl => "jsonl",
-            Self::Sse => "sse",
-        }
+deadloop_detect::words! {
+    /// How a stream is written.
+    pub enum StreamFormat {
+        /// Plain text: the answer, and before it what is between `<think>` and `</think>`.
+        Text = "text",
+        /// One JSON object a line: events as in a transcript, or an API's chunks.
+        Jsonl = "jsonl",
+        /// Server-sent events whose `data` are such objects. Bare objects are taken too.
+        Sse = "sse",
     }
 }
 

@@ -30,13 +30,13 @@ pub(crate) struct Pin {
     pub(crate) what: String,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Held {
-    Pass,
-    Fail,
-    /// It could not be looked at.
-    Unknown,
+deadloop_detect::words! {
+    enum Held {
+        Pass = "pass",
+        Fail = "fail",
+        /// It could not be looked at.
+        Unknown = "unknown",
+    }
 }
 
 impl Pin {

@@ -65,19 +65,11 @@ pub struct Stock {
     pub forms: BTreeMap<String, Forms>,
 }
 
-/// The two splits of a made corpus.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Split {
-    Dev,
-    Test,
-}
-
-impl Split {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Dev => "dev",
-            Self::Test => "test",
-        }
+deadloop_detect::words! {
+    /// The two splits of a made corpus.
+    pub(super) enum Split {
+        Dev = "dev",
+        Test = "test",
     }
 }
 

@@ -18,7 +18,7 @@ use crate::params::Params;
 use crate::spec::Spec;
 use crate::value::Value;
 
-use super::registry::{HOLD, Make, Mends, Repairer, list};
+use super::registry::{HOLD, Make, Mends, Repairer, StreamKind, list};
 
 mod machine;
 
@@ -33,7 +33,7 @@ pub(super) static ENTRY: Repairer = Repairer {
         presets: include_str!("presets.toml"),
         check,
     },
-    stream: "text",
+    stream: StreamKind::Text,
     mends: Mends::Answer(2),
     make: Make::Text(|params| Box::new(machine::Machine::new(params))),
 };

@@ -22,7 +22,7 @@ use crate::spec::Spec;
 use crate::value::Value;
 
 use super::marks::Marks;
-use super::registry::{HOLD, Make, Mends, Repairer, list};
+use super::registry::{HOLD, Make, Mends, Repairer, StreamKind, list};
 
 mod clean;
 mod closer;
@@ -47,7 +47,7 @@ pub(super) static ENTRY: Repairer = Repairer {
         presets: include_str!("presets.toml"),
         check,
     },
-    stream: "arguments",
+    stream: StreamKind::Arguments,
     mends: Mends::Arguments,
     make: Make::Text(|params| Box::new(machine::Machine::new(params))),
 };

@@ -14,7 +14,7 @@ use crate::spec::Spec;
 
 use super::meaning::Pieces;
 use super::nearest::Nearest;
-use super::registry::{Make, Mends, Repairer, TextRepair, list, size};
+use super::registry::{Make, Mends, Repairer, StreamKind, TextRepair, list, size};
 
 /// The registry entry.
 pub(super) static ENTRY: Repairer = Repairer {
@@ -27,7 +27,7 @@ pub(super) static ENTRY: Repairer = Repairer {
         presets: include_str!("presets.toml"),
         ..Spec::PLAIN
     },
-    stream: "name",
+    stream: StreamKind::Name,
     mends: Mends::Name,
     make: Make::Text(|params| Box::new(Machine::new(params))),
 };

@@ -18,7 +18,7 @@ use crate::params::Params;
 use crate::spec::Spec;
 
 use super::meaning::Delivered;
-use super::registry::{EventRepair, Make, Mends, Repairer, size};
+use super::registry::{EventRepair, Make, Mends, Repairer, StreamKind, size};
 
 /// The registry entry.
 pub(super) static ENTRY: Repairer = Repairer {
@@ -31,7 +31,7 @@ pub(super) static ENTRY: Repairer = Repairer {
         presets: include_str!("presets.toml"),
         ..Spec::PLAIN
     },
-    stream: "events",
+    stream: StreamKind::Events,
     mends: Mends::Nothing,
     make: Make::Events(|params| Box::new(Machine::new(params))),
 };

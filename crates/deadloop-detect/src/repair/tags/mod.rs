@@ -20,7 +20,7 @@ use crate::params::Params;
 use crate::spec::Spec;
 use crate::value::Value;
 
-use super::registry::{HOLD, Make, Mends, Repairer, list};
+use super::registry::{HOLD, Make, Mends, Repairer, StreamKind, list};
 
 mod code;
 mod fields;
@@ -40,7 +40,7 @@ pub(super) static ENTRY: Repairer = Repairer {
         presets: include_str!("presets.toml"),
         check,
     },
-    stream: "tags",
+    stream: StreamKind::Tags,
     mends: Mends::Answer(1),
     make: Make::Text(|params| Box::new(machine::Machine::new(params))),
 };

@@ -15,7 +15,7 @@ use crate::param::Param;
 use crate::params::Params;
 use crate::spec::Spec;
 
-use super::registry::{HOLD, Make, Mends, Repairer, list};
+use super::registry::{HOLD, Make, Mends, Repairer, StreamKind, list};
 
 mod kinds;
 mod machine;
@@ -31,7 +31,7 @@ pub(super) static ENTRY: Repairer = Repairer {
         presets: include_str!("presets.toml"),
         check,
     },
-    stream: "think",
+    stream: StreamKind::Think,
     mends: Mends::Answer(0),
     make: Make::Text(|params| Box::new(machine::Machine::new(params))),
 };

@@ -85,7 +85,7 @@ fn words(found: &Agreement, (first, second): (&str, &str)) -> String {
 /// A row for each class of the first, a column for each of the second.
 fn classes(found: &Agreement) -> String {
     let mut header = vec!["class"];
-    header.extend(Class::ALL.map(Class::name));
+    header.extend(Class::NAMES);
     header.extend(["total", "agree"]);
     let row = |(class, counts): (Class, &[u64; Class::ALL.len()])| {
         let total: u64 = counts.iter().sum();

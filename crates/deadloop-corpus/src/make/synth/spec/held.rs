@@ -98,15 +98,22 @@ pub(crate) trait Named: Copy + 'static {
     fn name(self) -> &'static str;
 }
 
-impl Named for Fault {
-    fn all() -> Vec<Self> {
-        Self::ALL.to_vec()
-    }
+/// Enums of words are chosen by these.
+macro_rules! named {
+    ($($words:ty),+) => {$(
+        impl Named for $words {
+            fn all() -> Vec<Self> {
+                Self::ALL.to_vec()
+            }
 
-    fn name(self) -> &'static str {
-        self.name()
-    }
+            fn name(self) -> &'static str {
+                self.name()
+            }
+        }
+    )+};
 }
+
+named!(Class, Cut, DriftKind, Fault, StreamKind, Take, TextChannel, Volatile, Writers);
 
 /// `n` or `[low, high]`, as it is written.
 #[derive(serde::Deserialize)]

@@ -47,54 +47,29 @@ macro_rules! tables {
     )+};
 }
 
-/// Words, each a variant.
-macro_rules! words {
-    ($($(#[doc = $what:literal])+ $words:ident {
-        $($(#[doc = $about:literal])* $variant:ident = $word:literal,)+
-    })+) => {$(
-        $(#[doc = $what])+
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(crate) enum $words {
-            $($(#[doc = $about])* $variant,)+
-        }
-
-        impl Named for $words {
-            fn all() -> Vec<Self> {
-                vec![$(Self::$variant),+]
-            }
-
-            fn name(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $word,)+
-                }
-            }
-        }
-    )+};
-}
-
-words! {
+deadloop_detect::words! {
     /// What the model of a made text is called.
-    Writers {
+    pub(crate) enum Writers {
         Marked = "marked",
         Kept = "kept",
     }
     /// Which transcripts of a source are taken.
-    Take {
+    pub(crate) enum Take {
         Clean = "clean",
         All = "all",
     }
     /// Where a text stands.
-    TextChannel {
+    pub(crate) enum TextChannel {
         Answer = "answer",
         Reasoning = "reasoning",
     }
     /// What a label says of a loop.
-    Class {
+    pub(crate) enum Class {
         Loop = "loop",
         Transient = "transient",
     }
     /// What is damaged.
-    StreamKind {
+    pub(crate) enum StreamKind {
         Tags = "tags",
         Think = "think",
         Text = "text",
@@ -105,12 +80,12 @@ words! {
         Calls = "calls",
     }
     /// What each result of a run has, drawn anew.
-    Volatile {
+    pub(crate) enum Volatile {
         Ids = "ids",
         Dates = "dates",
     }
     /// How copies differ.
-    DriftKind {
+    pub(crate) enum DriftKind {
         Counter = "counter",
         Fill = "fill",
         /// As fill, each copy from any filler: no period comes of it.
@@ -123,7 +98,7 @@ words! {
         Circle = "circle",
     }
     /// What a text is cut into.
-    Cut {
+    pub(crate) enum Cut {
         Chars = "chars",
         Tokens = "tokens",
         Recorded = "recorded",
