@@ -2,10 +2,10 @@
 //! detector is generated for without a change here.
 
 use deadloop_corpus::Body;
-use deadloop_detect::{
-    Channel, DETECTORS, Detector, Domain, Ignore, Mark, Measuring, Member, Params, PromptUse,
-    Response, Setting, Value,
+use deadloop_detect::harness::{
+    DETECTORS, Detector, Domain, Ignore, Mark, Measuring, Member, Params, PromptUse,
 };
+use deadloop_detect::{Channel, Response, Setting, Value};
 use deadloop_replay::{Grid, GridMember};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -118,7 +118,7 @@ fn value(domain: Domain) -> BoxedStrategy<Value> {
 
 /// A possible member of a detector, each parameter at its default or at a value of its domain.
 pub fn member(detector: &'static Detector) -> impl Strategy<Value = Member> {
-    let one = |p: &'static deadloop_detect::Param| prop_oneof![1 => Just(Value::from(p.default)), 2 => value(p.domain)];
+    let one = |p: &'static deadloop_detect::harness::Param| prop_oneof![1 => Just(Value::from(p.default)), 2 => value(p.domain)];
     let values: Vec<_> = detector.params.iter().map(one).collect();
     let channels = detector.may_read().iter().copied().map(Some);
     let channel = select([None].into_iter().chain(channels).collect::<Vec<_>>());
@@ -240,7 +240,7 @@ fn grid_member(base: Member) -> impl Strategy<Value = GridMember> {
     let chosen = proptest::sample::subsequence(params, 0..=most);
     chosen.prop_flat_map(move |chosen| {
         let base = base.clone();
-        let several = |p: &'static deadloop_detect::Param| {
+        let several = |p: &'static deadloop_detect::harness::Param| {
             vec(value(p.domain), 1..4).prop_map(move |values| (p, tidy(p, values)))
         };
         let values: Vec<_> = chosen.into_iter().map(several).collect();
@@ -256,7 +256,7 @@ fn grid_member(base: Member) -> impl Strategy<Value = GridMember> {
 }
 
 /// Without repetitions, thresholds rising: as a grid file would be read.
-fn tidy(param: &deadloop_detect::Param, values: Vec<Value>) -> Vec<Value> {
+fn tidy(param: &deadloop_detect::harness::Param, values: Vec<Value>) -> Vec<Value> {
     let mut tidy: Vec<Value> = Vec::new();
     for value in values {
         if !tidy.contains(&value) {

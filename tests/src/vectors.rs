@@ -3,7 +3,8 @@
 
 use std::path::PathBuf;
 
-use deadloop_detect::{Detector, Member, Params, Response, Setting, Value};
+use deadloop_detect::harness::{Detector, Member, Params};
+use deadloop_detect::{Response, Setting, Value};
 use serde::Deserialize;
 
 /// One vector.

@@ -29,7 +29,7 @@ pub struct Alarm {
     /// The check that decided.
     pub check: &'static str,
     /// The thresholds that were met, in the order of the detector's parameters; after them what structural
-    /// parameters asked ([`Asked`](crate::Asked)).
+    /// parameters asked ([`Asked`](crate::harness::Asked)).
     pub thresholds: Vec<Met>,
     /// The units after which a detector that sees one at a time knows.
     pub exact: Units,

@@ -1,4 +1,4 @@
-//! The two halves of a detector: a [`Meter`](crate::Meter) turns events into [`Fact`]s, a [`Rule`] decides which of
+//! The two halves of a detector: a [`Meter`](crate::harness::Meter) turns events into [`Fact`]s, a [`Rule`] decides which of
 //! them is an alarm. The live [`Guard`](crate::Guard), a replay and a sweep all join these same two
 //! halves, so they cannot disagree.
 

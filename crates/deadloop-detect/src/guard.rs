@@ -87,7 +87,7 @@ impl Guards {
 ///
 /// It costs some nanoseconds a char (`reports/bench.md` has each detector) and keeps a window of the
 /// stream, never all of it: less than 1 MB for every detector at its defaults, and for presets as much
-/// as [they say](crate::Preset::megabytes).
+/// as [they say](crate::harness::Preset::megabytes).
 ///
 /// ```
 /// use deadloop_detect::{Decision, Guard, Settings, TextChannel};
@@ -341,12 +341,7 @@ impl Guard {
     }
 
     /// Of the facts that a part sees in this event, the one that its rule accepts first, and its channel.
-    fn read(
-        &mut self,
-        part: usize,
-        event: &Event<'_>,
-        place: Place,
-    ) -> Option<(Channel, Fact)> {
+    fn read(&mut self, part: usize, event: &Event<'_>, place: Place) -> Option<(Channel, Fact)> {
         let Part { rule, recipe, .. } = &self.parts[part];
         let mut meters = self.meters[part].iter_mut();
         let run = recipe.reads_run();

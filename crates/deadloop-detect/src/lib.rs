@@ -8,11 +8,11 @@
 //! | to find | look in |
 //! |---|---|
 //! | what arrives, and what positions are counted in | [`stream`] |
-//! | a detector, its parameters and presets | `detectors/<name>` |
-//! | what a parameter is | [`Param`] |
 //! | the TOML that production loads | [`Settings`] |
 //! | the live guard, what it wants done, its alarm | [`Guards`], [`Guard`], [`Decision`], [`Alarm`] |
 //! | when a run's prompt no longer fits | [`Context`] |
+//! | what mends a faulty stream | [`repair`] |
+//! | what a harness needs besides: meters, rules, the registry of detectors, parameters | [`harness`] |
 
 #![deny(
     clippy::print_stderr,
@@ -32,6 +32,7 @@ mod fact;
 mod feeds;
 mod fence;
 mod guard;
+pub mod harness;
 mod hash;
 mod hold;
 mod ignore;
@@ -61,27 +62,13 @@ mod words;
 pub use alarm::{Alarm, Met};
 pub use context::{Context, ContextBudget, Room, estimated_tokens};
 pub use decision::{Decision, Pushed};
-pub use detectors::{DETECTORS, Detector, Measuring, Program, Refusal, Response, Sample};
-pub use fact::{Asked, Bound, Clock, Fact, Rule, UNIT_CHARS};
 pub use feeds::{Blind, Feed, Feeds};
 pub use guard::{Guard, Guards};
-pub use ignore::{Ignore, LINE_CHARS};
-pub use meant::meant;
-pub use meter::{Meter, Recipe, TextMeter};
-pub use param::{DECIMAL, Domain, Mark, Param, Threshold, ThresholdSide, Zero};
-pub use params::Params;
-pub use per::Per;
-pub use preset::{Preset, Source};
-pub use prompt::{PROMPT_CHARS, PromptUse};
-pub use setting::{Member, NotLive, Setting, SettingIds, short_hash};
-pub use settings::{
-    DEPLOYMENT_LOOP_RATE, GuardTable, ModelList, Named, OverrideGlob, Placed, RECOMMENDED,
-    RECOMMENDED_AGENTS, Settings, SettingsError, Work, ignore, prompt_for_all, read_toml, resolve,
-};
-pub use spec::Spec;
+pub use response::Response;
+pub use setting::{NotLive, Setting};
+pub use settings::{RECOMMENDED, RECOMMENDED_AGENTS, Settings, SettingsError, Work};
 pub use stream::{
-    Arguments, ArgumentsOf, Calls, Channel, Chars, Cursor, Cut, CutOf, Event, EventOf, Fault, Kind,
-    OwnedEvent, Place, Places, Seen, TextChannel, Turns, Unit, Units,
+    Arguments, Calls, Channel, Chars, Cut, Event, Fault, Kind, OwnedEvent, Seen, TextChannel,
+    Turns, Unit, Units,
 };
-pub use unfit::Unfit;
-pub use value::{Literal, Value};
+pub use value::Value;

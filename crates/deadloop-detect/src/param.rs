@@ -189,7 +189,7 @@ pub enum Zero {
     Number,
     /// No bound at all.
     NoBound,
-    /// "As another parameter says": it satisfies no bound but [`Bound::Exactly`](crate::Bound) its
+    /// "As another parameter says": it satisfies no bound but [`Bound::Exactly`](crate::harness::Bound) its
     /// own effective value, [`Threshold::elsewhere`].
     Elsewhere,
 }

@@ -1,7 +1,5 @@
 //! [`Per`]: where a detector of text begins anew in a run of an agent.
 
-use serde::{Deserialize, Serialize};
-
 crate::words! {
     /// What a detector of text takes for one text in a run of an agent: `per` in a settings file. Positions count over
     /// the run either way. A stream without turns is one text.

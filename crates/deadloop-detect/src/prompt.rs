@@ -1,7 +1,5 @@
 //! [`PromptUse`]: what a detector of text makes of repetition that the user brought; and [`Said`], which knows what that was.
 
-use serde::{Deserialize, Serialize};
-
 use crate::fact::Fact;
 use crate::stream::Chars;
 

@@ -1,10 +1,8 @@
 //! [`Response`]: what an alarm does.
 
-use serde::Serialize;
-
 crate::words! {
     /// What an alarm does: `response` in a settings file; where it says nothing, what the
-    /// [detector](crate::Detector::response) brings.
+    /// [detector](crate::harness::Detector::response) brings.
     #[non_exhaustive]
     pub enum Response {
         /// It ends the stream: what is scored, and what `tune` chooses among.

@@ -125,7 +125,7 @@ impl<'de> Deserialize<'de> for Value {
     }
 }
 
-/// A value that a program's text can hold: what a [parameter](crate::Param)'s default is written in.
+/// A value that a program's text can hold: what a [parameter](crate::harness::Param)'s default is written in.
 #[derive(Clone, Copy, Debug)]
 pub enum Literal {
     /// A whole number.

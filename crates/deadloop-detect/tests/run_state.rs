@@ -3,7 +3,8 @@
 
 #![allow(clippy::unwrap_used)]
 
-use deadloop_detect::{Arguments, DETECTORS, Event, Guard, Measuring, Settings, TextChannel};
+use deadloop_detect::harness::{DETECTORS, Measuring};
+use deadloop_detect::{Arguments, Event, Guard, Settings, TextChannel};
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]

@@ -7,7 +7,8 @@
 //! ```
 #![allow(clippy::unwrap_used)]
 
-use deadloop_detect::{DETECTORS, Event, Preset, Settings, TextChannel};
+use deadloop_detect::harness::{DETECTORS, Place, Preset};
+use deadloop_detect::{Event, Settings, TextChannel};
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]
@@ -82,7 +83,9 @@ fn most(settings: &str, text: &str) -> usize {
         let (chunk, after) = rest.split_at(rest.floor_char_boundary(1000));
         let mut facts = Vec::new();
         let event = Event::Text(LANE, chunk);
-        meters.iter_mut().for_each(|m| m.push(&event, Place::default(), &mut facts));
+        meters
+            .iter_mut()
+            .for_each(|m| m.push(&event, Place::default(), &mut facts));
         drop(facts);
         most = most.max(HEAP.current_usage() - before);
         rest = after;

@@ -1,9 +1,7 @@
 //! [`Block`]: the settings that share all structural parameters, and their axes.
 
-use deadloop_detect::{
-    Channel, ModelList, OverrideGlob, Response, Setting, SettingIds, Threshold, ThresholdSide,
-    Value, Work,
-};
+use deadloop_detect::harness::{ModelList, OverrideGlob, SettingIds, Threshold, ThresholdSide};
+use deadloop_detect::{Channel, Response, Setting, Value, Work};
 
 use crate::grid::Grid;
 use crate::readings::Sources;

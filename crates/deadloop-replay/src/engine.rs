@@ -6,7 +6,8 @@
 use std::num::NonZeroU64;
 
 use deadloop_corpus::Transcript;
-use deadloop_detect::{Bound, Chars, Cursor, Event, Fact, Places, TextChannel, Unit, Work};
+use deadloop_detect::harness::{Bound, Cursor, Fact, Places};
+use deadloop_detect::{Chars, Event, TextChannel, Unit, Work};
 
 use crate::arrivals::Arrivals;
 use crate::block::{Axis, Block};

@@ -15,10 +15,11 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use deadloop_detect::{
-    DECIMAL, Domain, GuardTable, Mark, Member, Param, Params, Per, Placed, Response, SettingsError,
-    Spec, Value, ignore, meant, prompt_for_all, read_toml, resolve,
+use deadloop_detect::harness::{
+    DECIMAL, Domain, GuardTable, Mark, Member, Param, Params, Per, Placed, Spec, ignore, meant,
+    prompt_for_all, read_toml, resolve,
 };
+use deadloop_detect::{Response, SettingsError, Value};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 

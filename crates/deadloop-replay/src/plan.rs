@@ -6,7 +6,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use deadloop_detect::{Member, ModelList, Setting, Settings, Value, Work};
+use deadloop_detect::harness::{Member, ModelList};
+use deadloop_detect::{Setting, Settings, Value, Work};
 
 use crate::block::{Block, Override, axes};
 use crate::grid::Grid;

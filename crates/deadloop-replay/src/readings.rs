@@ -3,9 +3,8 @@
 
 use std::collections::HashMap;
 
-use deadloop_detect::{
-    Channel, Chars, Event, Fact, Member, Place, Program, Recipe, Rule, Setting, TextChannel,
-};
+use deadloop_detect::harness::{Fact, Member, Place, Program, Recipe, Rule};
+use deadloop_detect::{Channel, Chars, Event, Setting, TextChannel};
 
 /// The distinct meters and programs of a plan.
 #[derive(Clone, Debug, Default)]

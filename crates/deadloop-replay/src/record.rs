@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use crate::{Block, Plan};
-use deadloop_detect::{Channel, Cursor, Kind, Seen};
+use deadloop_detect::harness::Cursor;
+use deadloop_detect::{Channel, Kind, Seen};
 use serde::{Deserialize, Serialize};
 
 /// A moment of a transcript. Moments of one transcript are ordered by their places; an alarm's position in its

@@ -5,7 +5,7 @@
 //! the part of its box that no earlier fact has claimed. What is left over stays quiet. The work
 //! grows with the facts and the boxes they leave, not with the number of cells.
 
-use deadloop_detect::{Bound, Fact};
+use deadloop_detect::harness::{Bound, Fact};
 use smallvec::{SmallVec, smallvec};
 
 use crate::block::{Axis, Block};

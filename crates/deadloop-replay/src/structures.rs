@@ -1,6 +1,7 @@
 //! [`Structures`]: every combination of a grid's structural values, one made at a time.
 
-use deadloop_detect::{Mark, Setting, Value};
+use deadloop_detect::harness::Mark;
+use deadloop_detect::{Setting, Value};
 
 use crate::grid::GridMember;
 use crate::plan::PlanError;
@@ -27,8 +28,9 @@ impl<'a> Structures<'a> {
             members: members.iter().map(|m| m.base.clone()).collect(),
         };
         let axes = members.iter().enumerate().flat_map(|(i, member)| {
-            let structural =
-                |(param, _): &&(&deadloop_detect::Param, _)| matches!(param.mark, Mark::Structural);
+            let structural = |(param, _): &&(&deadloop_detect::harness::Param, _)| {
+                matches!(param.mark, Mark::Structural)
+            };
             let values = member.values.iter().filter(structural);
             values.map(move |(param, values)| (i, param.name, values.as_slice()))
         });

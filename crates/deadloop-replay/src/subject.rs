@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
 use deadloop_corpus::{Corpus, Entry, Problem, Raw, Transcript};
-use deadloop_detect::Program;
+use deadloop_detect::harness::Program;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

@@ -10,6 +10,7 @@ use crate::matrix;
 use crate::numbers::count;
 use crate::points::Told;
 use crate::tables::{Table, Tables, behind, tables};
+use crate::verdicts::verdicts;
 use crate::visible::visible;
 use std::borrow::Cow;
 
@@ -51,6 +52,7 @@ struct Content<'d> {
     chosen: bool,
     board: Option<String>,
     matrix: Option<String>,
+    verdicts: String,
     board_notes: Vec<String>,
     board_cells: String,
     drill: Vec<Drill>,
@@ -189,6 +191,7 @@ fn content<'d>(data: &'d ReportData, charts: &'d [Chart]) -> std::io::Result<Con
         chosen: !data.choices.is_empty(),
         board: embedded(data)?,
         matrix: matrix::embedded(data)?,
+        verdicts: verdicts()?,
         board_notes: board_notes(data),
         board_cells: count(data.board.as_ref().map_or(0, |board| board.grid as u64)),
         drill: drill(data),

@@ -2,7 +2,8 @@
 const WORDS = {
   found: "loops found", lost: "loops lost", cured: "false alarms gone", harmed: "new false alarms", other: "other changes",
 };
-const isFalse = (verdict) => ["false-alarm", "premature", "stale"].includes(verdict);
+const VERDICTS = JSON.parse(byId("verdict-data")?.textContent ?? "{}");
+const isFalse = (verdict) => VERDICTS[verdict].wrong;
 const flipKind = (before, after) => {
   if (isFalse(after) && !isFalse(before)) return "harmed";
   if (isFalse(before) && !isFalse(after)) return after === "hit" ? "found" : "cured";

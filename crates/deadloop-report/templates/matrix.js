@@ -1,9 +1,4 @@
 // Every transcript through every guard: a row opens the transcript.
-const SIGNS = {
-  hit: ["✓", "found"], late: ["◷", "found late"], premature: ["✂", "cut before the loop"], stale: ["✂", "cut after the loop"], miss: ["✗", "missed"],
-  "false-alarm": ["✂", "healthy text cut"], quiet: ["·", "left alone"], "transient-stop": ["~", "stopped in a repetition that ends by itself"],
-  "transient-pass": ["·", "left alone"], unlabelled: ["·", "not cut, no label"], error: ["!", "the guard failed"],
-};
 const SHOWN = 100;
 
 class Matrix {
@@ -28,7 +23,7 @@ class Matrix {
     const wanted = byId("matrix-kind").value;
     if (wanted === "") return true;
     const verdicts = [...letters].map((letter) => this.verdict(letter));
-    return wanted === "cut" ? verdicts.some(isFalse) : verdicts.some((one) => ["hit", "late", "miss", "premature", "stale"].includes(one));
+    return wanted === "cut" ? verdicts.some((one) => VERDICTS[one]?.wrong) : verdicts.some((one) => VERDICTS[one]?.looping);
   }
   show() {
     const { data: { models, kinds, differing, left_out: out } } = this;
@@ -37,7 +32,7 @@ class Matrix {
       && (text === "" || id.toLowerCase().includes(text)) && this.isKind(letters));
     const sign = (letter, alarm) => {
       const verdict = this.verdict(letter);
-      const [mark, words] = verdict === undefined ? ["", "not replayed"] : verdict === "unlabelled" && alarm ? ["✂", "cut, no label"] : SIGNS[verdict];
+      const { sign: mark, words } = verdict === undefined ? { sign: "", words: "not replayed" } : verdict === "unlabelled" && alarm ? { sign: "✂", words: "cut, no label" } : VERDICTS[verdict];
       const told = alarm ? `${words}, at ${count(alarm - 1)}` : words;
       return element("td", { class: `sign ${verdict ?? ""}${verdict === "unlabelled" && alarm ? " cut" : ""}`, title: told }, element("span", { "aria-hidden": "true" }, mark), element("span", { class: "aside" }, told));
     };

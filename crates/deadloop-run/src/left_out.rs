@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use deadloop_corpus::Selection;
-use deadloop_detect::meant;
+use deadloop_detect::harness::meant;
 use deadloop_score::Case;
 
 /// Models, splits and languages of transcripts that filters left out, as far as a message has room for them.

@@ -1,7 +1,7 @@
 //! One transcript of a corpus, by its id; where none has it, ids that somebody may have meant.
 
 use deadloop_corpus::Entry;
-use deadloop_detect::meant;
+use deadloop_detect::harness::meant;
 use deadloop_score::Case;
 
 use crate::failure::{Code, Failure, RunResult};

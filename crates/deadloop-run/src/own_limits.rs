@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use deadloop_corpus::Entry;
-use deadloop_detect::{Member, Settings};
+use deadloop_detect::Settings;
+use deadloop_detect::harness::Member;
 
 use crate::words;
 

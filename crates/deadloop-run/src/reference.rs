@@ -4,10 +4,9 @@
 use std::fmt::Write;
 
 use deadloop_corpus::import_formats;
+use deadloop_detect::harness::{DETECTORS, Detector, Mark, Param, Preset, Sample, Spec};
 use deadloop_detect::repair::REPAIRERS;
-use deadloop_detect::{
-    Arguments, DETECTORS, Detector, Event, Mark, Param, Preset, Sample, Spec, Value,
-};
+use deadloop_detect::{Arguments, Event, Value};
 use deadloop_replay::budget;
 use deadloop_score::{MEASURES, MeasureUnit};
 

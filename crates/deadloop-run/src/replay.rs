@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use deadloop_corpus::Entry;
-use deadloop_detect::{DETECTORS, Settings, Unit};
+use deadloop_detect::harness::DETECTORS;
+use deadloop_detect::{Settings, Unit};
 use deadloop_replay::{Decided, Entered, Plan, PlanGuards, Programs, Record};
 use deadloop_score::{
     About, AnyEvidence, Case, ChooseOptions, Count, Floor, JudgeOptions, Manifest, Mismatch,

@@ -4,7 +4,8 @@
 //! the arguments of one call at a time, so where pieces of two calls come in turns, those of the later call wait for
 //! the end of the earlier one. Then what is told is what a recording holds: one call whole, then the next.
 
-use deadloop_detect::{ArgumentsOf, OwnedEvent, TextChannel};
+use deadloop_detect::harness::ArgumentsOf;
+use deadloop_detect::{OwnedEvent, TextChannel};
 use serde::de::IgnoredAny;
 
 use crate::reader::said::Call;

@@ -1,6 +1,7 @@
 //! A recording as the events of a stream: what a detector is shown of it.
 
-use deadloop_detect::{Arguments, ArgumentsOf, Cut, CutOf, Event as Seen, OwnedEvent, TextChannel};
+use deadloop_detect::harness::{ArgumentsOf, CutOf};
+use deadloop_detect::{Arguments, Cut, Event as Seen, OwnedEvent, TextChannel};
 use serde_json::Value;
 
 use crate::{Body, RecordedEvent, UNTIL};

@@ -4,7 +4,8 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use deadloop_detect::{ArgumentsOf, Guards, OwnedEvent, RECOMMENDED, Settings, TextChannel};
+use deadloop_detect::harness::ArgumentsOf;
+use deadloop_detect::{Guards, OwnedEvent, RECOMMENDED, Settings, TextChannel};
 
 use crate::{StreamReader, ThinkOptions, Watched};
 

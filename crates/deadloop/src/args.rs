@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use clap::{Args, Parser, ValueEnum};
 use deadloop_corpus::{ModelGlob, Sampling, Selection, Shard, parse_where};
-use deadloop_detect::{Per, Unit};
+use deadloop_detect::Unit;
+use deadloop_detect::harness::Per;
 use deadloop_run::{Judging, Parts};
 use deadloop_score::{At, JudgeOptions, Prices, Transient};
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use deadloop_detect::{Member, Per, Response, Settings, Unit};
+use deadloop_detect::harness::{Member, Per};
+use deadloop_detect::{Response, Settings, Unit};
 
 use crate::exit::Outcome;
 use crate::settings;

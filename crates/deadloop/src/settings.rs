@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use deadloop_corpus::ThinkRules;
-use deadloop_detect::{Detector, Per, Setting, Settings, SettingsError, Unit, meant, read_toml};
+use deadloop_detect::harness::{Detector, Per, meant, read_toml};
+use deadloop_detect::{Setting, Settings, SettingsError, Unit};
 use deadloop_replay::Grid;
 use deadloop_replay::shipped::{self, recommended};
 use serde::Deserialize;

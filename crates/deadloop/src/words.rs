@@ -69,7 +69,8 @@ where
 
 #[cfg(test)]
 mod tests {
-    use deadloop_detect::{Per, Unit};
+    use deadloop_detect::Unit;
+    use deadloop_detect::harness::Per;
     use deadloop_score::{Assurance, At, Fails, Transient};
 
     use super::*;

@@ -2,10 +2,8 @@
 //! `detector, chunking, length of what the parameters are drawn from, that, the text`.
 
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
-use deadloop_detect::{
-    Alarm, Chars, DETECTORS, Detector, Guard, Measuring, Member, Setting, TextChannel, UNIT_CHARS,
-    Units,
-};
+use deadloop_detect::harness::{DETECTORS, Detector, Measuring, Member, UNIT_CHARS};
+use deadloop_detect::{Alarm, Chars, Guard, Setting, TextChannel, Units};
 use deadloop_replay::{Plan, decide};
 
 use crate::drawn::member;

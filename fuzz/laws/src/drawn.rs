@@ -2,7 +2,8 @@
 //! without a change here.
 
 use arbitrary::{Result, Unstructured};
-use deadloop_detect::{Detector, Domain, Member, Params, Response, Value};
+use deadloop_detect::harness::{Detector, Domain, Member, Params};
+use deadloop_detect::{Response, Value};
 
 /// A member of a detector; parameters for which no bytes are left have their defaults. None: its
 /// parameters are impossible together.

@@ -3,8 +3,9 @@
 
 use arbitrary::Unstructured;
 use deadloop_corpus::damage::{damage, damage_events};
+use deadloop_detect::Fault;
+use deadloop_detect::harness::{Domain, Params};
 use deadloop_detect::repair::{Delivered, Make, Pieces, REPAIRERS, Repairer};
-use deadloop_detect::{Domain, Fault, Params};
 use deadloop_score::repairs::judge_events;
 
 use crate::drawn::value;

@@ -2,7 +2,8 @@
 //! the parameters are drawn from, that, two bytes an event`.
 
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
-use deadloop_detect::{Alarm, DETECTORS, Detector, Guard, Measuring, Member, Setting, UNIT_CHARS};
+use deadloop_detect::harness::{DETECTORS, Detector, Measuring, Member, UNIT_CHARS};
+use deadloop_detect::{Alarm, Guard, Setting};
 use deadloop_replay::{Plan, decide};
 use serde_json::{Value, json};
 

@@ -1,7 +1,8 @@
 //! Settings: TOML in; what is accepted is written and read again the same, and guards.
 
 use deadloop_corpus::{ThinkRules, split_think};
-use deadloop_detect::{Guard, Member, Setting, Settings, SettingsError, TextChannel, Work};
+use deadloop_detect::harness::Member;
+use deadloop_detect::{Guard, Setting, Settings, SettingsError, TextChannel, Work};
 use serde::Deserialize;
 
 /// The rules of the splitter that stand in settings, as the program reads them.

@@ -19,9 +19,8 @@ use std::path::Path;
 
 use cpu_time::ThreadTime;
 use deadloop_corpus::{Corpus, Transcript};
-use deadloop_detect::{
-    Channel, DETECTORS, Event, Ignore, Measuring, Recipe, Setting, Settings, TextChannel,
-};
+use deadloop_detect::harness::{DETECTORS, Ignore, Measuring, Place, Recipe};
+use deadloop_detect::{Channel, Event, Setting, Settings, TextChannel};
 use deadloop_replay::{Grid, Plan, decide};
 
 const ROUNDS: usize = 9;

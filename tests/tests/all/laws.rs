@@ -6,10 +6,10 @@
     reason = "in the helpers of tests as in tests"
 )]
 
-use deadloop_detect::{
-    Alarm, Channel, DETECTORS, Detector, Event, Fact, Guard, Measuring, Member, Params, Response,
-    Sample, Setting, Settings, TextChannel,
+use deadloop_detect::harness::{
+    DETECTORS, Detector, Fact, Measuring, Member, Params, Place, Sample,
 };
+use deadloop_detect::{Alarm, Channel, Event, Guard, Response, Setting, Settings, TextChannel};
 use deadloop_replay::{Plan, decide};
 use deadloop_tests::generate;
 use deadloop_tests::replayed::{alarm, alarm_of, cell_of, live, replay, transcript};
@@ -177,7 +177,7 @@ fn work_is_bounded_on_adversarial_text() {
             assert!(
                 facts
                     .iter()
-                    .all(|f| f.unit.chars().count() <= deadloop_detect::UNIT_CHARS)
+                    .all(|f| f.unit.chars().count() <= deadloop_detect::harness::UNIT_CHARS)
             );
             assert!(facts.iter().all(|f| f.at <= f.until));
         }

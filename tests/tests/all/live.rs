@@ -483,7 +483,8 @@ proptest! {
 /// The comparison would say nothing of streams that never alarm.
 #[test]
 fn the_example_of_each_detector_alarms_live() {
-    use deadloop_detect::{DETECTORS, Member, Params, Response, Sample};
+    use deadloop_detect::Response;
+    use deadloop_detect::harness::{DETECTORS, Member, Params, Sample};
     let wire = WIRES
         .iter()
         .find(|wire| wire.run)
@@ -537,7 +538,8 @@ fn turn_of(agent: Option<String>) -> RecordedEvent {
 }
 
 fn body(event: deadloop_detect::OwnedEvent) -> Body {
-    use deadloop_detect::{ArgumentsOf, OwnedEvent, TextChannel};
+    use deadloop_detect::harness::ArgumentsOf;
+    use deadloop_detect::{OwnedEvent, TextChannel};
     match event {
         OwnedEvent::Text(TextChannel::Reasoning, text) => Body::Reasoning(text),
         OwnedEvent::Text(_, text) => Body::Answer(text),

@@ -9,7 +9,8 @@
 use std::path::{Path, PathBuf};
 
 use deadloop_corpus::synth::{CorpusSpec, Made, SourcePlace, Stock, Synth};
-use deadloop_detect::{DETECTORS, Guard, Member, Params, Setting, TextChannel};
+use deadloop_detect::harness::{DETECTORS, Member, Params};
+use deadloop_detect::{Guard, Setting, TextChannel};
 
 fn made() -> Vec<Made> {
     let folder: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../datasets/circling");

@@ -6,9 +6,8 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use deadloop_detect::{
-    Channel, Detector, Event, Guard, Member, Params, Response, Setting, TextChannel, Value,
-};
+use deadloop_detect::harness::{Detector, Member, Params, Place};
+use deadloop_detect::{Channel, Event, Guard, Response, Setting, TextChannel, Value};
 use deadloop_tests::generate;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;

@@ -8,9 +8,8 @@
 )]
 
 use deadloop_corpus::{Corpus, Transcript};
-use deadloop_detect::{
-    Alarm, Detector, Domain, Guard, Mark, Member, Param, Params, Setting, Value,
-};
+use deadloop_detect::harness::{Detector, Domain, Mark, Member, Param, Params};
+use deadloop_detect::{Alarm, Guard, Setting, Value};
 use deadloop_replay::{Grid, GridMember, Plan, Stop, decide};
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};

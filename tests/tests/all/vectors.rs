@@ -1,7 +1,8 @@
 //! Every vector, exactly: through the live guard in any chunking, through a replay, and as a cell
 //! of a sweep whose other cells agree with live guards of their own.
 
-use deadloop_detect::{Channel, Guard, Mark, TextChannel, Value};
+use deadloop_detect::harness::Mark;
+use deadloop_detect::{Channel, Guard, TextChannel, Value};
 use deadloop_replay::{Grid, GridMember, Plan, decide};
 use deadloop_tests::replayed::{Seen, cell_of, live, replay, transcript};
 use deadloop_tests::vectors::{Vector, read};

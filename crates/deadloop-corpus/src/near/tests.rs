@@ -69,7 +69,10 @@ fn a_sketch_is_that_of_the_set_however_far_copies_are_apart() {
         let Some(Sketch(found)) = sketch(&said) else {
             panic!("not empty")
         };
-        let said = rows.iter().zip(&found).filter(|(least, _)| **least != NOTHING);
+        let said = rows
+            .iter()
+            .zip(&found)
+            .filter(|(least, _)| **least != NOTHING);
         assert!(said.into_iter().all(|(least, found)| least == found));
         assert!(found.iter().all(|least| rows.contains(least)));
     }

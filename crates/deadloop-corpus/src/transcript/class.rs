@@ -1,7 +1,5 @@
 //! [`Class`]: what a transcript is, seen as a whole.
 
-use serde::{Deserialize, Serialize};
-
 deadloop_detect::words! {
     /// What a transcript is, seen as a whole: by whoever labels it, and by the offline finder.
     pub enum Class {

@@ -9,7 +9,7 @@ use thiserror::Error;
 use crate::meter::Recipe;
 use crate::param::{Mark, Param, Threshold};
 use crate::params::Params;
-pub use crate::response::Response;
+pub(crate) use crate::response::Response;
 use crate::spec::Spec;
 use crate::stream::Fault;
 use crate::stream::{Channel, Event};
@@ -196,12 +196,12 @@ impl Detector {
         matches!(self.measure, Measuring::Text(_))
     }
 
-    /// Whether it looks for repetition in a text. Such a detector takes a white list: [`Ignore`](crate::Ignore).
+    /// Whether it looks for repetition in a text. Such a detector takes a white list: [`Ignore`](crate::harness::Ignore).
     pub fn takes_ignore(&self) -> bool {
         self.reads_text() && self.notices.is_empty()
     }
 
-    /// The threshold parameters, in the order of [bounds](crate::Fact::bounds).
+    /// The threshold parameters, in the order of [bounds](crate::harness::Fact::bounds).
     pub fn thresholds(&self) -> impl Iterator<Item = (&'static Param, Threshold)> {
         self.params.iter().filter_map(|p| match p.mark {
             Mark::Threshold(t) => Some((p, t)),

@@ -25,7 +25,7 @@ pub static REPAIRERS: &[&Repairer] = &[
 #[derive(Debug)]
 pub struct Repairer {
     /// Its name, its parameters and presets: [`Spec`]'s fields are read as its own. All parameters are
-    /// [structural](crate::Mark::Structural).
+    /// [structural](crate::harness::Mark::Structural).
     pub spec: Spec,
     /// What it reads.
     pub stream: StreamKind,

@@ -227,13 +227,7 @@ fn response(
     let Some(name) = name else {
         return Ok(detector.response);
     };
-    word(
-        "response",
-        name,
-        Response::named,
-        Response::NAMES,
-        text,
-    )
+    word("response", name, Response::named, Response::NAMES, text)
 }
 
 /// What a detector of text reads as one text of a run: a turn, unless the table says otherwise.
@@ -287,13 +281,7 @@ fn prompt(
     if !detector.takes_ignore() {
         return Err(no_repetition(detector, "prompt", name.span(), text));
     }
-    word(
-        "prompt",
-        name,
-        PromptUse::named,
-        PromptUse::NAMES,
-        text,
-    )
+    word("prompt", name, PromptUse::named, PromptUse::NAMES, text)
 }
 
 /// The error of a key that says what is no repetition, beside a detector that looks for none.

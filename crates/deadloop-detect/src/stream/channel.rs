@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
 use super::units::{Calls, Chars, Turns, Unit, Units};
 
 crate::words! {

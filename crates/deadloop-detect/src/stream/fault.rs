@@ -1,7 +1,5 @@
 //! [`Fault`]: in what way a stream is damaged.
 
-use std::fmt;
-
 crate::words! {
     /// How a stream is damaged: what a detector of faults names, and what `deadloop synth` makes. N is the severity of one that
     /// was made.

@@ -5,7 +5,8 @@
 use crate::common;
 
 use common::{alarm, twins};
-use deadloop_detect::{Detector, Member, Params, Response, Value};
+use deadloop_detect::harness::{Detector, Member, Params};
+use deadloop_detect::{Response, Value};
 use proptest::prelude::*;
 
 /// The length of the tail of this period that ends a text, if there are two copies and no shorter period.

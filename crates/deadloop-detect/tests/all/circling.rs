@@ -5,7 +5,8 @@
 use crate::common;
 
 use common::{alarm, twins};
-use deadloop_detect::{Detector, Member, Params, Response, Settings, Value};
+use deadloop_detect::harness::{Detector, Member, Params};
+use deadloop_detect::{Response, Settings, Value};
 use proptest::prelude::*;
 
 /// A token: its text, the chars up to its end, the chars that were read when it was complete.

@@ -6,7 +6,8 @@
 use crate::common;
 
 use common::{PROSE, alarm, facts, fires, member, preset, word};
-use deadloop_detect::{Bound, Member, Value};
+use deadloop_detect::Value;
+use deadloop_detect::harness::{Bound, Member};
 use flate2::{Compress, Compression, FlushCompress, Status};
 use proptest::prelude::*;
 

@@ -5,7 +5,8 @@
 use crate::common;
 
 use common::{alarm, twins};
-use deadloop_detect::{Detector, Member, Params, Response, Settings, Value};
+use deadloop_detect::harness::{Detector, Member, Params};
+use deadloop_detect::{Response, Settings, Value};
 use proptest::prelude::*;
 
 /// A char, or a number with its value; the chars that were read when it was known.

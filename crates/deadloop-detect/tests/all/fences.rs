@@ -5,7 +5,8 @@
 use crate::common;
 
 use common::{Dice, fires, member, word};
-use deadloop_detect::{Member, Value};
+use deadloop_detect::Value;
+use deadloop_detect::harness::Member;
 
 /// Blocks of code, each another, and what stands between them.
 fn blocks(between: impl Fn(usize) -> String) -> String {

@@ -1,7 +1,8 @@
 //! The white list of detectors of text: lines that match are not read.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use deadloop_detect::{Event, Guard, Ignore, LINE_CHARS, Member, Settings, TextChannel};
+use deadloop_detect::harness::{Ignore, LINE_CHARS, Member};
+use deadloop_detect::{Event, Guard, Settings, TextChannel};
 use proptest::prelude::*;
 use regex::Regex;
 

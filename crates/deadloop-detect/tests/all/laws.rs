@@ -3,10 +3,10 @@
 
 #![allow(clippy::unwrap_used, reason = "in the helpers of tests as in tests")]
 
-use deadloop_detect::{
-    Alarm, DETECTORS, Detector, Event, Fact, Guard, Measuring, Member, Params, Response, Sample,
-    Setting, TextChannel, UNIT_CHARS,
+use deadloop_detect::harness::{
+    DETECTORS, Detector, Fact, Measuring, Member, Params, Place, Places, Sample, UNIT_CHARS,
 };
+use deadloop_detect::{Alarm, Event, Guard, Response, Setting, TextChannel};
 
 /// The detectors that have a meter, with their defaults.
 fn measured() -> Vec<(&'static Detector, Setting)> {

@@ -8,7 +8,8 @@ use crate::common;
 use std::collections::HashSet;
 
 use common::{Dice, PROSE, alarm, facts, fires, member, preset, word};
-use deadloop_detect::{Bound, Kind, Member, Value};
+use deadloop_detect::harness::{Bound, Member};
+use deadloop_detect::{Kind, Value};
 use proptest::prelude::*;
 use regex::Regex;
 
@@ -194,7 +195,7 @@ proptest! {
     fn an_alarm_tells_of_what_was_read(member in setting(), text in text()) {
         for fact in facts(&member, &text) {
             prop_assert!(fact.onset.count() < fact.at && fact.period.count() <= fact.at);
-            prop_assert!(fact.unit.chars().count() <= deadloop_detect::UNIT_CHARS);
+            prop_assert!(fact.unit.chars().count() <= deadloop_detect::harness::UNIT_CHARS);
         }
     }
 }

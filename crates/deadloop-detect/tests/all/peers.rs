@@ -6,7 +6,7 @@
 use crate::common;
 
 use common::{Dice, alarm, preset};
-use deadloop_detect::Member;
+use deadloop_detect::harness::Member;
 
 /// Where and of which kind a preset fires, in chunks of two sizes.
 fn fires(member: &Member, text: &str) -> Option<(usize, &'static str)> {

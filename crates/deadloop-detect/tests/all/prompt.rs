@@ -1,9 +1,8 @@
 //! Repetition that the user brought: it counts only beyond what the user wrote.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use deadloop_detect::{
-    Channel, Event, Guard, Member, PROMPT_CHARS, PromptUse, Setting, Settings, TextChannel, Value,
-};
+use deadloop_detect::harness::{Member, PROMPT_CHARS, PromptUse};
+use deadloop_detect::{Channel, Event, Guard, Setting, Settings, TextChannel, Value};
 use proptest::prelude::*;
 
 use crate::common::{facts, member, preset, word};

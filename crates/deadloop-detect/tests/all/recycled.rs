@@ -5,7 +5,8 @@
 use crate::common;
 
 use common::{alarm, fires, how_often, member, word};
-use deadloop_detect::{Kind, Member, Value};
+use deadloop_detect::harness::Member;
+use deadloop_detect::{Kind, Value};
 use proptest::prelude::*;
 use regex::Regex;
 

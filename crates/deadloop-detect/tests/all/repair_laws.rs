@@ -4,8 +4,9 @@
 
 use crate::repairing;
 
+use deadloop_detect::Value;
+use deadloop_detect::harness::{Mark, Params};
 use deadloop_detect::repair::{Delivered, MOST_DEEP, Make, Pieces, REPAIRERS, Repairer};
-use deadloop_detect::{Mark, Params, Value};
 use proptest::prelude::*;
 use repairing::{below, preset, settings, streamed, text};
 

@@ -1,7 +1,8 @@
 //! What a settings file may say, what it may not, and what an alarm says of the settings that decided.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use deadloop_detect::{Alarm, DETECTORS, Guard, Settings, TextChannel, Value};
+use deadloop_detect::harness::DETECTORS;
+use deadloop_detect::{Alarm, Guard, Settings, TextChannel, Value};
 
 fn refused(text: &str) -> String {
     Settings::parse(text).unwrap_err().to_string()

@@ -3,9 +3,9 @@
 
 #![allow(clippy::unwrap_used, reason = "in the helpers of tests as in tests")]
 
+use deadloop_detect::harness::{Detector, Member, Params};
 use deadloop_detect::{
-    Arguments, Detector, Event, Guard, Guards, Member, Params, RECOMMENDED_AGENTS, Setting,
-    Settings, TextChannel,
+    Arguments, Event, Guard, Guards, RECOMMENDED_AGENTS, Setting, Settings, TextChannel,
 };
 
 /// A turn: what is said, and at most one call with its result.

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::num::NonZeroU64;
 
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
-use deadloop_detect::{Channel, Chars, Cursor, Event as Arriving, Seen};
+use deadloop_detect::harness::Cursor;
+use deadloop_detect::{Channel, Chars, Event as Arriving, Seen};
 
 use super::{Arrivals, Arrived, EventTokens, Other};
 use crate::record::Moment;

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::num::NonZeroU64;
 
 use deadloop_corpus::{Body, RecordedEvent};
-use deadloop_detect::{Channel, Chars, Cursor, Place, Seen};
+use deadloop_detect::harness::{Cursor, Place};
+use deadloop_detect::{Channel, Chars, Seen};
 
 use crate::record::Moment;
 

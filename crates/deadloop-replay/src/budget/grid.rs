@@ -11,7 +11,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use deadloop_detect::{Placed, SettingsError, Value, read_toml};
+use deadloop_detect::harness::{Placed, read_toml};
+use deadloop_detect::{SettingsError, Value};
 use serde::Deserialize;
 
 use super::params::{Budget, SPEC};

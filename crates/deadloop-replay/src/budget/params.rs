@@ -1,6 +1,7 @@
 //! [`Budget`]: one setting of a context budget, and its parameters.
 
-use deadloop_detect::{Param, Params, Refusal, Spec, Value, short_hash};
+use deadloop_detect::Value;
+use deadloop_detect::harness::{Param, Params, Refusal, Spec, short_hash};
 
 use crate::grid::params_toml;
 
@@ -227,7 +228,7 @@ impl Budget {
 
 #[cfg(test)]
 mod tests {
-    use deadloop_detect::Domain;
+    use deadloop_detect::harness::Domain;
 
     use super::*;
 

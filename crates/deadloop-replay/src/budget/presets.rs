@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use deadloop_detect::meant;
+use deadloop_detect::harness::meant;
 use serde::Deserialize;
 
 use super::params::{Budget, Policy};

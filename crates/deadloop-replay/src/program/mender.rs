@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use deadloop_corpus::Transcript;
-use deadloop_detect::Program;
+use deadloop_detect::harness::Program;
 use serde_json::Value as Json;
 
 use super::process::{Halt, Process};

@@ -17,7 +17,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use deadloop_corpus::Transcript;
-use deadloop_detect::{Channel, Program};
+use deadloop_detect::Channel;
+use deadloop_detect::harness::Program;
 use rayon::prelude::*;
 
 use crate::each::Interrupted;

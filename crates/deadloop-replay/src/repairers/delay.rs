@@ -3,7 +3,7 @@
 //! A repairer produces the same from a whole text and from a stream, so it never takes back what it has
 //! shown. The price is that text waits until it is certain. This module measures the wait.
 
-use deadloop_detect::Params;
+use deadloop_detect::harness::Params;
 use deadloop_detect::repair::{Meaning, Piece, Pieces, Repairer};
 use serde::{Deserialize, Serialize};
 

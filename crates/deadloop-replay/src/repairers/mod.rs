@@ -17,8 +17,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use deadloop_detect::harness::{Domain, Params, Placed, Program, read_toml};
 use deadloop_detect::repair::{REPAIRERS, Repairer, StreamKind};
-use deadloop_detect::{Domain, Params, Placed, Program, SettingsError, Value, read_toml};
+use deadloop_detect::{SettingsError, Value};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 

@@ -1,9 +1,9 @@
 //! What deadloop ships and searches where nobody names settings or a grid: the recommended guards, the
 //! default grids. One place, so that `tune`, its simulations and whoever embeds it search the same.
 
+use deadloop_detect::harness::{DETECTORS, Detector, Member, Params, Preset, Unfit};
 use deadloop_detect::{
-    DETECTORS, Detector, Member, Params, Preset, RECOMMENDED, RECOMMENDED_AGENTS, Response,
-    Setting, Settings, SettingsError, Unfit, Unit,
+    RECOMMENDED, RECOMMENDED_AGENTS, Response, Setting, Settings, SettingsError, Unit,
 };
 
 use crate::Grid;
@@ -134,7 +134,7 @@ fn preset_setting(detector: &'static Detector, preset: &Preset) -> Setting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadloop_detect::{Mark, Measuring};
+    use deadloop_detect::harness::{Mark, Measuring};
     use std::collections::BTreeSet;
 
     /// A detector of loops that ends streams is searched by default, in the unit that it counts in.

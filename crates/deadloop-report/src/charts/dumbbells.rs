@@ -146,7 +146,11 @@ fn most(data: &ReportData, comparison: &ComparedResults) -> f64 {
 /// All models together, then those of which most transcripts flipped.
 fn models(comparison: &ComparedResults) -> Vec<&str> {
     let mut flips: BTreeMap<&str, usize> = BTreeMap::new();
-    for flip in comparison.flips.iter().filter(|flip| flip.change == Change::Flip) {
+    for flip in comparison
+        .flips
+        .iter()
+        .filter(|flip| flip.change == Change::Flip)
+    {
         *flips.entry(&flip.model).or_default() += 1;
     }
     let rows = comparison

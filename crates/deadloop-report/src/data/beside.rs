@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use deadloop_score::replay::detect::{Member, Params, Setting, Value};
+use deadloop_score::replay::detect::harness::{Member, Params};
+use deadloop_score::replay::detect::{Setting, Value};
 
 use super::naming::{brief, differences, in_short};
 

@@ -1,7 +1,8 @@
 //! A setting as a settings file writes it, from the columns of the scores.
 
 use super::{ReportData, SettingRow, member, short};
-use deadloop_score::replay::detect::{Detector, Literal, Settings, Value};
+use deadloop_score::replay::detect::harness::{Detector, Literal};
+use deadloop_score::replay::detect::{Settings, Value};
 use std::fmt::Write as _;
 
 impl ReportData {

@@ -4,8 +4,8 @@ use super::{Cell, Row, Table, number, words};
 use crate::data::{ALL_MODELS, ComparedResults, Difference, ReportData};
 use crate::numbers::{UNDEFINED, count, decimal, signed_writer, writer};
 use crate::visible::visible;
-use deadloop_score::{Bearing, Change, Direction, Flip, Gate, Measure, Said};
 use deadloop_score::replay::detect::Unit;
+use deadloop_score::{Bearing, Change, Direction, Flip, Gate, Measure, Said};
 
 /// How many rows of single models, and how many flips, are shown before the rest is folded away.
 const SHOWN: usize = 40;
@@ -164,9 +164,7 @@ fn flips(comparison: &ComparedResults) -> Option<Table> {
         words("new"),
     ];
     let flips = comparison.flips.iter();
-    let mut flipped: Vec<&Flip> = flips
-        .filter(|flip| flip.change == Change::Flip)
-        .collect();
+    let mut flipped: Vec<&Flip> = flips.filter(|flip| flip.change == Change::Flip).collect();
     flipped.sort_by_key(|flip| flip.direction != Direction::Worse);
     let explain = flipped.iter().find_map(|flip| flip.explain.as_deref());
     let explain = explain.map_or_else(String::new, |command| {

@@ -6,7 +6,8 @@
 //! for the most that the setting asks of any unit which the engine looks for, or it is refused with the reason. A test
 //! replays every twin on the starter corpus: it stops nothing that the setting does not stop, and nothing earlier.
 
-use deadloop_detect::{Member, Setting, Settings, Value};
+use deadloop_detect::harness::Member;
+use deadloop_detect::{Setting, Settings, Value};
 
 mod measured;
 
@@ -139,7 +140,7 @@ fn is_exact(member: &Member) -> bool {
 
 /// The parameters of a member that are not as by default.
 fn changed(member: &Member) -> impl Iterator<Item = (String, String)> {
-    let defaults = deadloop_detect::Params::defaults(member.detector.params);
+    let defaults = deadloop_detect::harness::Params::defaults(member.detector.params);
     let own = member
         .params
         .iter()
@@ -449,7 +450,7 @@ mod tests {
         let wanted =
             serde_json::json!({"max_pattern_size": 128, "min_pattern_size": 4, "min_count": 4});
         assert_eq!(config["repetition_detection"], wanted);
-        let preset = deadloop_detect::DETECTORS
+        let preset = deadloop_detect::harness::DETECTORS
             .iter()
             .find(|d| d.name == "periodic")
             .map(|d| d.presets());

@@ -1,6 +1,7 @@
 //! A member of a guard with loose thresholds, which shows the facts that came near to an alarm.
 
-use deadloop_detect::{Domain, Member, Param, Threshold, ThresholdSide, Value, Zero};
+use deadloop_detect::Value;
+use deadloop_detect::harness::{Domain, Member, Param, Threshold, ThresholdSide, Zero};
 
 /// The member with loose thresholds, so that its meters report facts that came near to an alarm.
 ///

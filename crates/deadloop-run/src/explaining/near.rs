@@ -12,10 +12,10 @@ use std::ops::Range;
 
 use super::loose::loosened;
 use deadloop_corpus::Transcript;
-use deadloop_detect::{
-    Bound, Channel, Domain, Event, Fact, Kind, Member, Meter, Param, TextChannel, Threshold,
-    ThresholdSide, Units, Value, Zero,
+use deadloop_detect::harness::{
+    Bound, Domain, Fact, Member, Meter, Param, Place, Places, Threshold, ThresholdSide, Zero,
 };
+use deadloop_detect::{Channel, Event, Kind, TextChannel, Units, Value};
 use serde::Serialize;
 
 /// A fact, compared with every threshold of a member.

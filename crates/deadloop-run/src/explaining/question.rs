@@ -4,10 +4,8 @@ use std::num::NonZeroU64;
 use std::ops::Range;
 
 use deadloop_corpus::Transcript;
-use deadloop_detect::{
-    Channel, Chars, Domain, Event, Mark, Member, Param, Per, Setting, Settings, TextChannel, Unit,
-    Units, Value,
-};
+use deadloop_detect::harness::{Domain, Mark, Member, Param, Per};
+use deadloop_detect::{Channel, Chars, Event, Setting, Settings, TextChannel, Unit, Units, Value};
 use deadloop_replay::{Interrupted, Plan, Stop, has_turns};
 use deadloop_score::{Case, Evidence, JudgeOptions, Part, Span, WHOLE_CHARS};
 
@@ -342,7 +340,7 @@ fn points(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadloop_detect::{DETECTORS, Literal};
+    use deadloop_detect::harness::{DETECTORS, Literal};
 
     #[test]
     fn a_program_is_not_asked_for_facts() {

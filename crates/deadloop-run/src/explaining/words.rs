@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use deadloop_detect::ThresholdSide;
+use deadloop_detect::harness::ThresholdSide;
 
 use super::explained::{ExplainedLabel, ExplainedSetting};
 use super::near::{AskedOf, FactSight};

@@ -3,8 +3,9 @@
 //! The answer passes through `think`, `tags` and `filter`, in that order, if the file names them. The name of a call
 //! passes through `names` and its arguments through `json`. The output is JSON lines, each as soon as it is certain.
 
+use deadloop_detect::harness::Params;
 use deadloop_detect::repair::{Mends, Piece, Pieces, REPAIRERS, Repairer, StreamKind, TextRepair};
-use deadloop_detect::{Event, Params, TextChannel};
+use deadloop_detect::{Event, TextChannel};
 use serde_json::{Value as Json, json};
 
 use deadloop_replay::repairers::{Mending, RepairGrid};
@@ -80,7 +81,9 @@ impl LiveRepair {
             stages: own.iter().filter_map(stage).collect(),
             names: of(Mends::Name),
             json: of(Mends::Arguments),
-            splits: own.iter().any(|(repairer, _)| repairer.stream == StreamKind::Think),
+            splits: own
+                .iter()
+                .any(|(repairer, _)| repairer.stream == StreamKind::Think),
             out: Vec::new(),
         })
     }

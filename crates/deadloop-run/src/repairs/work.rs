@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use deadloop_corpus::Transcript;
-use deadloop_detect::Program;
+use deadloop_detect::harness::Program;
 use deadloop_replay::repairers::{Mending, Variant, question};
 use deadloop_replay::{Interrupted, Mender, Misfit, Ready, Repaired, Subject};
 use deadloop_score::repairs::{Came, Fare, KnownStream, MendedStream, judge_repair};

@@ -1,7 +1,8 @@
 //! Pinned cases (`check-cases`), and presets as the file beside their detector or repairer has them.
 
+use deadloop_detect::Kind;
+use deadloop_detect::harness::DETECTORS;
 use deadloop_detect::repair::REPAIRERS;
-use deadloop_detect::{DETECTORS, Kind};
 use serde_json::{Map, Value as Json, json};
 
 use super::object;

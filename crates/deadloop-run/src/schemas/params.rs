@@ -1,6 +1,7 @@
 //! What a parameter may be, in settings and in a grid, from its entry in the registry.
 
-use deadloop_detect::{Domain, Mark, Param, Value};
+use deadloop_detect::Value;
+use deadloop_detect::harness::{Domain, Mark, Param};
 use serde_json::{Map, Value as Json, json};
 
 /// Most values that a grid takes for one parameter.

@@ -1,6 +1,7 @@
 //! Settings and grids: guards of every detector in the registry, each with its own parameters and presets.
 
-use deadloop_detect::{DETECTORS, Detector, Measuring, Per, PromptUse, Response};
+use deadloop_detect::Response;
+use deadloop_detect::harness::{DETECTORS, Detector, Measuring, Per, PromptUse};
 use serde_json::{Map, Value as Json, json};
 
 use super::dataset;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use deadloop_corpus::{Corpus, Shard, read_file};
-use deadloop_detect::DETECTORS;
+use deadloop_detect::harness::DETECTORS;
 use deadloop_replay::Subject;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

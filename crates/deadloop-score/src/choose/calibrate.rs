@@ -13,7 +13,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 
-use deadloop_replay::detect::ThresholdSide;
+use deadloop_replay::detect::harness::ThresholdSide;
 use deadloop_replay::{Axis, Block};
 
 use crate::choose::careful::distance;

@@ -1,6 +1,7 @@
 //! What decides between equally good settings: how near each is to the setting in use, and how strict.
 
-use deadloop_replay::detect::{Mark, Setting, ThresholdSide, Value};
+use deadloop_replay::detect::harness::{Mark, ThresholdSide};
+use deadloop_replay::detect::{Setting, Value};
 
 /// How strict a setting is: its thresholds in their order, each turned so that more is stricter. Compared one by
 /// one it says which of two settings of the same detectors is the stricter.

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use deadloop_replay::Plan;
-use deadloop_replay::detect::{Member, Setting, Value};
+use deadloop_replay::detect::harness::Member;
+use deadloop_replay::detect::{Setting, Value};
 
 use super::advice::Changed;
 use super::choices::Choices;

@@ -1,6 +1,7 @@
 //! A setting in plain sentences, made from what the registry says of its detectors and parameters: [`explained`].
 
-use deadloop_replay::detect::{Domain, Mark, Member, Param, Setting, Value};
+use deadloop_replay::detect::harness::{Domain, Mark, Member, Param};
+use deadloop_replay::detect::{Setting, Value};
 
 /// What each guard of a setting looks for and asks for: a line for the guard, then one for each parameter that decides
 /// something. Every threshold is said, and every other parameter that differs from its default.
@@ -170,7 +171,8 @@ fn grouped(n: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadloop_replay::detect::{DETECTORS, Literal, Params, Settings};
+    use deadloop_replay::detect::Settings;
+    use deadloop_replay::detect::harness::{DETECTORS, Literal, Params};
 
     /// Every detector says of each of its parameters what it asks for, whether switched on or as by default.
     #[test]

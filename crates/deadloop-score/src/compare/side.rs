@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use deadloop_replay::corpus::{if_named, read_text};
 use deadloop_replay::detect::{Channel, Seen};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::others;

@@ -2,7 +2,6 @@
 //! comparison.
 
 use deadloop_replay::detect::Unit;
-use serde::Serialize;
 
 use super::Noise;
 use super::gates::{GateName, Inferior};

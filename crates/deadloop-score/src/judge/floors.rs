@@ -3,7 +3,8 @@
 //! A floor alarms at a char, a call or a turn, in the unit of choice; its chunk is not known here, so `delivered`
 //! is `exact`, and it has neither milliseconds nor tokens. It watches both text channels.
 
-use deadloop_replay::detect::{Channel, Cursor, Kind, Seen, Unit};
+use deadloop_replay::detect::harness::Cursor;
+use deadloop_replay::detect::{Channel, Kind, Seen, Unit};
 use deadloop_replay::{Moment, Stop};
 
 use crate::intervals::Random;

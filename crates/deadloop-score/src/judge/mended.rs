@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use deadloop_replay::detect::repair::{Action, Delivered, Meaning};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// What was meant by one text.

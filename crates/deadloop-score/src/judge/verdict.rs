@@ -1,7 +1,5 @@
 //! [`Verdict`] and [`Outcome`]: what became of a transcript under a setting.
 
-use serde::{Deserialize, Serialize};
-
 deadloop_replay::detect::words! {
     /// What became of a transcript under a setting.
     pub enum Verdict {

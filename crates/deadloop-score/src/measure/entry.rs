@@ -3,8 +3,6 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
 use super::formula::Formula;
 use deadloop_replay::detect::Unit as Counted;
 

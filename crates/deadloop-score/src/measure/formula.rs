@@ -6,7 +6,7 @@ use super::entry::{Certainty, Measure};
 use crate::choose::blend::Weights;
 use crate::intervals::{Interval, PoissonCache, wilson};
 use crate::tally::{Count, Tally};
-use deadloop_replay::detect::DEPLOYMENT_LOOP_RATE;
+use deadloop_replay::detect::harness::DEPLOYMENT_LOOP_RATE;
 
 /// A formula: one ratio, or some that are joined.
 #[derive(Clone, Copy, Debug)]

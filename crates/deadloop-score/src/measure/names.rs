@@ -40,7 +40,7 @@ pub enum GoalError {
 
 /// The known name that is close to `name`, as a hint.
 fn nearest(name: &str) -> String {
-    deadloop_replay::detect::meant(name, MEASURES.map(|measure| measure.name))
+    deadloop_replay::detect::harness::meant(name, MEASURES.map(|measure| measure.name))
 }
 
 fn names() -> String {

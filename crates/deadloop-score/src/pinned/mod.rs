@@ -19,7 +19,8 @@ mod expect;
 mod text;
 
 use deadloop_replay::corpus::{Body, RecordedEvent, Transcript};
-use deadloop_replay::detect::{Channel, SettingsError, read_toml};
+use deadloop_replay::detect::harness::read_toml;
+use deadloop_replay::detect::{Channel, SettingsError};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use toml::{Spanned, Value};

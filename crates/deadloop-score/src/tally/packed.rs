@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use deadloop_replay::detect::{Channel, Cursor};
+use deadloop_replay::detect::Channel;
+use deadloop_replay::detect::harness::Cursor;
 use deadloop_replay::{Decided, Moment, Plan, Record, Region, Stop};
 
 use crate::judge::{JudgeOptions, ReadChannels};

@@ -4,7 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use deadloop_detect::{DETECTORS, Detector, Mark, Measuring, Param, Preset, Value, meant};
+use deadloop_detect::Value;
+use deadloop_detect::harness::{DETECTORS, Detector, Mark, Measuring, Param, Preset, meant};
 use deadloop_score::explained;
 use serde_json::{Value as Json, json};
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Command, CommandFactory};
 use clap_mangen::Man as Page;
-use deadloop_detect::meant;
+use deadloop_detect::harness::meant;
 use deadloop_run::reference::{Leaf, head, leaf, leaves, row};
 use deadloop_score::write_text;
 use serde_json::json;

@@ -190,7 +190,7 @@ fn the_reference_has_everything_that_is_registered() {
         std::fs::read_to_string(path).expect(name)
     };
     let contents = page("contents.md");
-    for detector in deadloop_detect::DETECTORS {
+    for detector in deadloop_detect::harness::DETECTORS {
         let name = format!("detectors/{}.md", detector.name);
         assert!(contents.contains(&format!("({name})")), "{name}");
         let page = page(&name);

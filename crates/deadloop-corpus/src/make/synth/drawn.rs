@@ -2,7 +2,7 @@
 //! in the answer of a real one.
 
 use super::made::Failed;
-use super::spec::{Chunks, Faults, Form, Named, StreamKind};
+use super::spec::{Chunks, Faults, Form, StreamKind};
 use super::stock::{CleanText, Real, TimedPiece};
 use super::{Frame, Synth};
 use crate::make::plant::Rng;

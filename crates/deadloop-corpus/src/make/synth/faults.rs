@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json, json};
 use super::drawn::Drawn;
 use super::label::Label;
 use super::made::{Failed, Made};
-use super::spec::{Chunks, Faults, Item, Named, SpecError, StreamKind};
+use super::spec::{Chunks, Faults, Item, SpecError, StreamKind};
 use super::{ATTEMPTS, DAMAGED, Frame, Synth, damaged};
 use crate::RecordedEvent;
 use crate::make::plant::Rng;

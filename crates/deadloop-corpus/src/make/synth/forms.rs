@@ -14,7 +14,7 @@ use minijinja::value::{Rest, Serde, Value};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 use serde_json::Value as Json;
 
-use super::spec::{Form, FormFile, Named, SpecError, TextChannel, read};
+use super::spec::{Form, FormFile, SpecError, TextChannel, read};
 use crate::make::plant::Rng;
 
 /// A file of forms.

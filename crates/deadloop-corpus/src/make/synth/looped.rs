@@ -4,7 +4,7 @@ use super::copies::{Copies, Maker, Unit, Wanted, vocabulary};
 use super::drift::Words;
 use super::label::{Label, Stretch};
 use super::made::Failed;
-use super::spec::{Bounds, Named, ends};
+use super::spec::{Bounds, ends};
 use super::stock::Clean;
 use crate::make::plant::{PlantKind, Rng};
 

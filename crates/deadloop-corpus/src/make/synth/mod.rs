@@ -48,7 +48,7 @@ use crate::{Body, Entry, Place, RecordedEvent, Transcript};
 use copies::Wanted;
 use looped::Text;
 use made::{Failed, seeded};
-use spec::{By, Chunks, Form, Item, Named};
+use spec::{By, Chunks, Form, Item};
 use stock::{Deal, Split, pool};
 
 /// What was done to a model's text, as it is behind the model's name.

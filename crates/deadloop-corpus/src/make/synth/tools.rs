@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json};
 
 use super::label::{Label, Stretch};
 use super::made::Failed;
-use super::spec::{Bounds, By, CorpusSpec, Item, Named, Tool};
+use super::spec::{Bounds, By, CorpusSpec, Item, Tool};
 use crate::make::plant::Rng;
 use crate::{Body, RecordedEvent};
 

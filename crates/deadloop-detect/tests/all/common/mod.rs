@@ -3,10 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "in the helpers of tests as in tests")]
 #![allow(dead_code, reason = "no test uses all of them")]
 
-use deadloop_detect::{
-    Alarm, Channel, Detector, Event, Fact, Guard, Member, Params, Response, Setting, TextChannel,
-    Value,
-};
+use deadloop_detect::harness::{Detector, Fact, Member, Params, Place};
+use deadloop_detect::{Alarm, Channel, Event, Guard, Response, Setting, TextChannel, Value};
 
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;

@@ -5,8 +5,9 @@
 
 use std::collections::BTreeMap;
 
+use deadloop_detect::Value;
+use deadloop_detect::harness::{Domain, Params};
 use deadloop_detect::repair::{Meaning, Pieces, Repairer};
-use deadloop_detect::{Domain, Params, Value};
 use proptest::prelude::*;
 
 /// What texts are made of: marks, whole and cut, what looks like them, and plain text.

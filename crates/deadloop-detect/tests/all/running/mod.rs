@@ -11,10 +11,8 @@ pub(crate) mod past;
 pub(crate) mod stuck;
 pub(crate) mod twin;
 
-use deadloop_detect::{
-    Alarm, Arguments, Cut, Detector, Event, Guard, Member, Params, Response, Setting, TextChannel,
-    Value,
-};
+use deadloop_detect::harness::{Detector, Member, Params};
+use deadloop_detect::{Alarm, Arguments, Cut, Event, Guard, Response, Setting, TextChannel, Value};
 use serde::Deserialize;
 use serde_json::Value as Json;
 

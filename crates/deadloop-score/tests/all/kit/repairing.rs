@@ -1,6 +1,6 @@
 //! What the tests of repairers share.
 
-use deadloop_replay::detect::Params;
+use deadloop_replay::detect::harness::Params;
 use deadloop_replay::detect::repair::{Meaning, Repairer};
 
 /// A preset, or the defaults for an empty name.

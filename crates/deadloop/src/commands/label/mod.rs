@@ -230,7 +230,7 @@ fn asked_about(
 ) -> Outcome<BTreeSet<String>> {
     let known: BTreeSet<&str> = rows.iter().map(|row| row.transcript.as_str()).collect();
     if let Some(id) = args.ids.iter().find(|id| !known.contains(id.as_str())) {
-        let near = deadloop_detect::meant(id, known.iter().copied());
+        let near = deadloop_detect::harness::meant(id, known.iter().copied());
         let what = format!("--id {id}: no row of the labels is about it{near}");
         return Err(Code::NothingSelected.error(what));
     }

@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use deadloop_detect::{DEPLOYMENT_LOOP_RATE, Settings, Unit};
+use deadloop_detect::harness::DEPLOYMENT_LOOP_RATE;
+use deadloop_detect::{Settings, Unit};
 use deadloop_replay::Grid;
 use deadloop_score::{
     Choices, ChooseOptions, Evidence, ExcerptsHead, Manifest, Marked, Ruling, Scored, Why, choose,

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use deadloop_detect::{DETECTORS, Detector, Member, Response, Settings, Unit};
+use deadloop_detect::harness::{DETECTORS, Detector, Member};
+use deadloop_detect::{Response, Settings, Unit};
 use deadloop_replay::shipped::{Scope, presets_in};
 use deadloop_replay::{Grid, Plan};
 use deadloop_score::{Choices, ChooseOptions, InUse, Manifest, ReadyGuard};
@@ -161,7 +162,7 @@ fn shipped(
     plan: &mut Plan,
     scope: &Scope,
     unit: Unit,
-    per: Option<deadloop_detect::Per>,
+    per: Option<deadloop_detect::harness::Per>,
 ) -> Outcome<Vec<(String, usize)>> {
     let part = recommended(scope, unit, per)?;
     let mut all = vec![(recommended_name(unit).to_owned(), plan.add_settings(&part))];
@@ -179,7 +180,11 @@ fn shipped(
 }
 
 /// The recommended guard, as far as it is in scope.
-fn recommended(scope: &Scope, unit: Unit, per: Option<deadloop_detect::Per>) -> Outcome<Settings> {
+fn recommended(
+    scope: &Scope,
+    unit: Unit,
+    per: Option<deadloop_detect::harness::Per>,
+) -> Outcome<Settings> {
     let recommended = settings::settings_in(None, &[], unit)?;
     let (recommended, _) = settings::read_per(recommended, per)?;
     Ok(recommended.part(|m| scope.has(m)))
@@ -191,7 +196,7 @@ fn with_warnings(
     plan: &mut Plan,
     scope: &Scope,
     unit: Unit,
-    per: Option<deadloop_detect::Per>,
+    per: Option<deadloop_detect::harness::Per>,
 ) -> Outcome<Vec<WithWarning>> {
     let part = recommended(scope, unit, per)?;
     let warns = |d: &&'static Detector| d.response == Response::Warn && d.reads_text();

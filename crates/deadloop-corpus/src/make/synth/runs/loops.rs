@@ -10,7 +10,6 @@ use super::reworded::reworded;
 use super::{Asked, Failed, Planted, reported};
 use crate::make::plant::Rng;
 use crate::make::synth::spec::Looped;
-use crate::make::synth::spec::Named;
 use crate::{Body, RecordedEvent};
 
 /// Where a loop begins and what it is made of.

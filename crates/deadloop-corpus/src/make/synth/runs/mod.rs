@@ -31,7 +31,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::label::Label;
 use super::made::{Failed, Made, seeded};
-use super::spec::{Bounds, By, Item, Named, SpecError};
+use super::spec::{Bounds, By, Item, SpecError};
 use super::stock::{Split, of_split};
 use super::{ATTEMPTS, Frame, PLANTED, Synth};
 use crate::find::Reason;

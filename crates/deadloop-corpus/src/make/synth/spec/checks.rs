@@ -2,7 +2,7 @@
 
 use deadloop_detect::Fault;
 
-use super::held::{Named, ends};
+use super::held::ends;
 use super::kinds::By;
 use super::parsing::{Asked, Placed, SpecError, named};
 use super::tables::{Class, DriftKind, ItemTable, StreamKind, Unit};

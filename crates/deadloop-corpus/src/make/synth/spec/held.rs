@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Deref;
 
-use deadloop_detect::Fault;
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error};
 use serde_json::{Value as Json, json};
 
@@ -97,23 +96,6 @@ pub(crate) trait Named: Copy + 'static {
     /// As it is written.
     fn name(self) -> &'static str;
 }
-
-/// Enums of words are chosen by these.
-macro_rules! named {
-    ($($words:ty),+) => {$(
-        impl Named for $words {
-            fn all() -> Vec<Self> {
-                Self::ALL.to_vec()
-            }
-
-            fn name(self) -> &'static str {
-                self.name()
-            }
-        }
-    )+};
-}
-
-named!(Class, Cut, DriftKind, Fault, StreamKind, Take, TextChannel, Volatile, Writers);
 
 /// `n` or `[low, high]`, as it is written.
 #[derive(serde::Deserialize)]

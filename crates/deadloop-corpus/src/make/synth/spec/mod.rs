@@ -21,7 +21,7 @@ mod kinds;
 mod parsing;
 mod tables;
 
-pub(super) use held::{Bounds, Named, Text, Word, ends};
+pub(super) use held::{Bounds, Text, Word, ends};
 pub use keys::{KeyText, forms_schema, key_texts, spec_schema};
 pub(super) use kinds::{By, Harmless, Looped, REASONS};
 pub use parsing::SpecError;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use deadloop_detect::meant;
+use deadloop_detect::harness::meant;
 use serde::de::DeserializeOwned;
 use toml::de::DeTable;
 

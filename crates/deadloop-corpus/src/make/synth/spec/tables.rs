@@ -105,6 +105,33 @@ deadloop_detect::words! {
     }
 }
 
+/// Enums of words are chosen by these.
+macro_rules! named {
+    ($($words:ty),+) => {$(
+        impl Named for $words {
+            fn all() -> Vec<Self> {
+                Self::ALL.to_vec()
+            }
+
+            fn name(self) -> &'static str {
+                self.name()
+            }
+        }
+    )+};
+}
+
+named!(
+    Class,
+    Cut,
+    DriftKind,
+    Fault,
+    StreamKind,
+    Take,
+    TextChannel,
+    Volatile,
+    Writers
+);
+
 tables! {
     /// The file as a whole.
     SpecTable {

@@ -11,7 +11,7 @@ use super::super::runs::Run;
 use super::PeriodicMeter;
 use super::unit::LETTER_OR_EMOJI;
 use crate::fact::{Bound, Clock, Fact, UNIT_CHARS};
-use crate::stream::{Chars, Kind, Place};
+use crate::stream::{Chars, Kind};
 
 /// Tails without a letter that are remembered: more than can go on at once.
 const LEFT: usize = 32;

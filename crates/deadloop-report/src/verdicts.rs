@@ -1,0 +1,46 @@
+//! What the page's scripts know of verdicts, as JSON for a script element that is never executed: `VERDICTS` in
+//! `templates/flips.js`.
+
+use crate::data::Verdict;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+#[derive(Serialize)]
+struct Told {
+    /// Whether healthy text was cut.
+    wrong: bool,
+    /// Whether it is about a loop.
+    looping: bool,
+    /// A sign for a cell of a table.
+    sign: char,
+    /// The same in words.
+    words: &'static str,
+}
+
+/// The JSON: by name.
+pub(crate) fn verdicts() -> serde_json::Result<String> {
+    let told = |verdict: Verdict| {
+        let (sign, words) = match verdict {
+            Verdict::Hit => ('✓', "found"),
+            Verdict::Late => ('◷', "found late"),
+            Verdict::Premature => ('✂', "cut before the loop"),
+            Verdict::Stale => ('✂', "cut after the loop"),
+            Verdict::Miss => ('✗', "missed"),
+            Verdict::FalseAlarm => ('✂', "healthy text cut"),
+            Verdict::Quiet | Verdict::TransientPass => ('·', "left alone"),
+            Verdict::TransientStop => ('~', "stopped in a repetition that ends by itself"),
+            Verdict::Unlabelled => ('·', "not cut, no label"),
+            Verdict::Error => ('!', "the guard failed"),
+        };
+        let (wrong, looping) = (verdict.is_false(), verdict.is_loop());
+        let told = Told {
+            wrong,
+            looping,
+            sign,
+            words,
+        };
+        (verdict.name(), told)
+    };
+    let all: BTreeMap<&str, Told> = Verdict::ALL.into_iter().map(told).collect();
+    serde_json::to_string(&all)
+}
