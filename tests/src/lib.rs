@@ -9,4 +9,5 @@
 pub mod cases;
 pub mod generate;
 pub mod replayed;
+pub mod told;
 pub mod vectors;

@@ -79,15 +79,12 @@ pub fn alarm_of(guard: &mut Guard, pieces: &[(Channel, String)], size: usize) ->
             let Pushed { decision, warnings } = guard.push_text(lane, &chunk);
             // What only warns is told as a replay tells it.
             let stopped = decision.into_alarm();
-            if let Some(a) = stopped.clone().or_else(|| warnings.into_iter().next()) {
+            if let Some(mut a) = stopped.clone().or_else(|| warnings.into_iter().next()) {
                 assert!(a.exact <= a.delivered && a.delivered.since(a.exact) < size as u64);
                 let again = guard.push_text(lane, &chunk);
                 assert_eq!(again.alarm(), stopped.as_ref(), "one alarm a guard");
-                return Some(Alarm {
-                    delivered: a.exact,
-                    event: 0,
-                    ..a
-                });
+                (a.delivered, a.event) = (a.exact, 0);
+                return Some(a);
             }
         }
     }

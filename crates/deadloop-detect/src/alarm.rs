@@ -15,6 +15,7 @@ use crate::value::Value;
 
 /// A dead loop, found in a live stream.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Alarm {
     /// The detector that fired.
     pub detector: &'static str,
@@ -53,6 +54,7 @@ pub struct Alarm {
 
 /// A threshold of the setting, and the bound of the fact that satisfied it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Met {
     /// The parameter, and where in it: `min_copies`, `rules[0].min_copies`.
     pub param: Cow<'static, str>,

@@ -69,11 +69,9 @@ fn live(member: &Member, chunks: &[&str]) -> Option<Alarm> {
                     .all(|more| guard.push_text(TextChannel::Answer, more).alarm() == Some(&alarm)),
                 "one alarm"
             );
-            return Some(Alarm {
-                delivered: alarm.exact,
-                event: 0,
-                ..alarm
-            });
+            let mut alarm = alarm;
+            (alarm.delivered, alarm.event) = (alarm.exact, 0);
+            return Some(alarm);
         }
         before = after;
     }

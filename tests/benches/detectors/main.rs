@@ -11,17 +11,19 @@
 //! both. The ratios are what is claimed: one beyond its target ends with exit code 1.
 
 mod hard;
+#[path = "../turns.rs"]
+mod turns;
 
 use std::error::Error;
 use std::hint::black_box;
 use std::io::Write as _;
 use std::path::Path;
 
-use cpu_time::ThreadTime;
 use deadloop_corpus::{Corpus, Transcript};
 use deadloop_detect::harness::{DETECTORS, Ignore, Measuring, Place, Recipe};
 use deadloop_detect::{Channel, Event, Setting, Settings, TextChannel};
 use deadloop_replay::{Grid, Plan, decide};
+use turns::{least, times, turns};
 
 const ROUNDS: usize = 9;
 const BYTES: usize = 50_000_000;
@@ -53,14 +55,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     let sentences = recommended.part(|member| member.params.text("on") == "sentences");
     let listed = Ignore::new(&[r"^\s*\|", r"^\s*\}$"])?;
     let listed = default.clone().ignoring(&listed)?;
-    let [deflate, whole, periodic, guard, counting, leaving] = turns([
-        &mut || texts.iter().for_each(|t| deflated(&[t])),
-        &mut || deflated(&texts.iter().collect::<Vec<_>>()),
-        &mut || push(&default, &texts),
-        &mut || push(&recommended, &texts),
-        &mut || push(&sentences, &texts),
-        &mut || push(&listed, &texts),
-    ]);
+    let [deflate, whole, periodic, guard, counting, leaving] = turns(
+        ROUNDS,
+        [
+            &mut || texts.iter().for_each(|t| deflated(&[t])),
+            &mut || deflated(&texts.iter().collect::<Vec<_>>()),
+            &mut || push(&default, &texts),
+            &mut || push(&recommended, &texts),
+            &mut || push(&sentences, &texts),
+            &mut || push(&listed, &texts),
+        ],
+    );
     let (one, all) = (least(&deflate), least(&whole));
     println!("flate2, level 1: {one:.3} s a text at a time, {all:.3} s in one stream");
     let (took, beside) = (least(&periodic), times(&periodic, &deflate));
@@ -105,7 +110,7 @@ fn presets_cost(texts: &[String], chars: usize) -> Result<(), Box<dyn Error>> {
                 detector.name, preset.name
             );
             let setting = Settings::parse(&text)?.guard().clone();
-            let [took] = turns([&mut || push(&setting, &some)]).map(|took| least(&took));
+            let [took] = turns(ROUNDS, [&mut || push(&setting, &some)]).map(|took| least(&took));
             println!(
                 "  {:12} {:16} {:7.1}",
                 detector.name,
@@ -149,9 +154,12 @@ fn hard_texts(texts: &[String]) -> Result<bool, Box<dyn Error>> {
     }
     for (name, setting) in settings {
         let cost = |(name, text): &(&'static str, [String; 1])| {
-            let [plain, hard] = turns([&mut || push(&setting, &natural), &mut || {
-                push(&setting, text)
-            }]);
+            let [plain, hard] = turns(
+                ROUNDS,
+                [&mut || push(&setting, &natural), &mut || {
+                    push(&setting, text)
+                }],
+            );
             let chars = text[0].chars().count() as f64 / hard::CHARS as f64;
             (times(&hard, &plain) / chars, *name)
         };
@@ -175,7 +183,7 @@ fn grid(transcripts: &[Transcript]) -> Result<bool, Box<dyn Error>> {
             black_box(decide(plan, transcript, None));
         }
     };
-    let [once, swept] = turns([&mut || replay(&one), &mut || replay(&plan)]);
+    let [once, swept] = turns(ROUNDS, [&mut || replay(&one), &mut || replay(&plan)]);
     let (one, all) = (least(&once), least(&swept));
     println!("replay of one cell {one:.3} s, of {cells} cells {all:.3} s");
     Ok(at_most(1.5, "times one cell", times(&swept, &once)))
@@ -210,31 +218,6 @@ fn deflated(texts: &[&String]) {
         let _ = encoder.write_all(text.as_bytes());
     }
     let _ = encoder.finish();
-}
-
-/// The CPU time of each work in each round, in seconds; they take turns.
-fn turns<const N: usize>(mut works: [&mut dyn FnMut(); N]) -> [Vec<f64>; N] {
-    let mut took = std::array::from_fn(|_| Vec::new());
-    for _ in 0..ROUNDS {
-        for (work, took) in works.iter_mut().zip(&mut took) {
-            let began = ThreadTime::now();
-            work();
-            took.push(began.elapsed().as_secs_f64());
-        }
-    }
-    took
-}
-
-fn least(took: &[f64]) -> f64 {
-    took.iter().copied().fold(f64::MAX, f64::min)
-}
-
-/// How many times as long one takes as the other, round by round; the median.
-fn times(one: &[f64], other: &[f64]) -> f64 {
-    let pairs = one.iter().zip(other);
-    let mut ratios: Vec<f64> = pairs.map(|(one, other)| one / other).collect();
-    ratios.sort_by(f64::total_cmp);
-    ratios[ratios.len() / 2]
 }
 
 fn text(transcript: &Transcript) -> String {

@@ -8,14 +8,17 @@
 //! time, the least of [`ROUNDS`] rounds; the works take turns, and the ratio is the median of the rounds. Events are
 //! those of the recording. The ratio is what is claimed: beyond its target the bench ends with exit code 1.
 
+#[path = "../turns.rs"]
+mod turns;
+
 use std::error::Error;
 use std::hint::black_box;
 use std::path::Path;
 
-use cpu_time::ThreadTime;
 use deadloop_corpus::{Corpus, Transcript};
 use deadloop_detect::{Guards, RECOMMENDED_AGENTS, Settings};
 use deadloop_replay::{Grid, Plan, decide};
+use turns::{least, times, turns};
 
 const ROUNDS: usize = 5;
 /// Loom's monitor: 50 x 20 x 5 x 20 thresholds.
@@ -47,12 +50,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     one.add_setting(Settings::parse("[[guard]]\ndetector = 'loom'")?.guard());
     let mut many = Plan::default();
     let cells = many.add_grid(&Grid::parse(GRID)?)?.len();
-    let [alive, whole, once, swept] = turns([
-        &mut || live(&guards, &runs),
-        &mut || replay(&replayed),
-        &mut || replay(&one),
-        &mut || replay(&many),
-    ]);
+    let [alive, whole, once, swept] = turns(
+        ROUNDS,
+        [
+            &mut || live(&guards, &runs),
+            &mut || replay(&replayed),
+            &mut || replay(&one),
+            &mut || replay(&many),
+        ],
+    );
     for (what, took) in [("live", &alive), ("in a replay", &whole)] {
         let took = least(took);
         let rate = events as f64 / took / 1e6;
@@ -76,34 +82,6 @@ fn live(guards: &Guards, runs: &[Transcript]) {
             let _ = black_box(guard.push(&event));
         }
     }
-}
-
-/// The CPU time of each work in each round, in seconds; they take turns.
-fn turns<const N: usize>(mut works: [&mut dyn FnMut(); N]) -> [Vec<f64>; N] {
-    let mut took = std::array::from_fn(|_| Vec::new());
-    for _ in 0..ROUNDS {
-        for (work, took) in works.iter_mut().zip(&mut took) {
-            let began = ThreadTime::now();
-            work();
-            took.push(began.elapsed().as_secs_f64());
-        }
-    }
-    took
-}
-
-fn least(took: &[f64]) -> f64 {
-    took.iter().copied().fold(f64::MAX, f64::min)
-}
-
-/// How many times as long one takes as the other, round by round; the median.
-fn times(one: &[f64], other: &[f64]) -> f64 {
-    let mut ratios: Vec<f64> = one
-        .iter()
-        .zip(other)
-        .map(|(one, other)| one / other)
-        .collect();
-    ratios.sort_by(f64::total_cmp);
-    ratios[ratios.len() / 2]
 }
 
 fn recorded() -> Result<Vec<Transcript>, Box<dyn Error>> {

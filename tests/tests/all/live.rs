@@ -6,64 +6,18 @@
 #![allow(clippy::expect_used, reason = "in the helpers of tests as in tests")]
 
 use deadloop_corpus::{Body, RecordedEvent, ThinkRules, Transcript};
-use deadloop_detect::{Alarm, Channel, Guards, Setting, Settings};
+use deadloop_detect::{Guards, Setting, Settings};
 use deadloop_proxy::ProxyOptions;
 use deadloop_proxy::parts::judged;
-use deadloop_replay::{Plan, Stop, decide};
+use deadloop_replay::{Plan, decide};
 use deadloop_stream::wire::write_event;
 use deadloop_stream::{StreamFormat, StreamReader, Watched};
 use deadloop_tests::generate;
+use deadloop_tests::told::Told;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
-
-/// What an alarm says, however it was reached.
-#[derive(Clone, Debug, PartialEq)]
-struct Told {
-    channel: Channel,
-    at: u64,
-    kind: &'static str,
-    member: usize,
-    calls: u64,
-    turns: u64,
-}
-
-impl Told {
-    /// What can be known while it goes on. A recording that is a run has a turn from its beginning on; before the first
-    /// call nobody live knows that it is one.
-    fn live(self) -> Self {
-        let turns = if self.calls == 0 { 0 } else { self.turns };
-        Self { turns, ..self }
-    }
-}
-
-impl From<&Alarm> for Told {
-    fn from(alarm: &Alarm) -> Self {
-        Self {
-            channel: alarm.channel,
-            at: alarm.exact.count(),
-            kind: alarm.kind.name(),
-            member: alarm.member,
-            calls: alarm.calls.0,
-            turns: alarm.turns.0,
-        }
-    }
-}
-
-impl From<&Stop> for Told {
-    fn from(stop: &Stop) -> Self {
-        let seen = stop.exact.seen;
-        Self {
-            channel: stop.channel,
-            at: seen.count(stop.channel),
-            kind: stop.kind.name(),
-            member: stop.member,
-            calls: seen.tools.0,
-            turns: seen.turns.0,
-        }
-    }
-}
 
 /// What happens, and how many milliseconds after what was before.
 type Step = (u64, RecordedEvent);

@@ -4,48 +4,11 @@
 #![allow(clippy::expect_used, reason = "in the helpers of tests as in tests")]
 
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
-use deadloop_detect::{Alarm, Channel, Guard, Setting};
-use deadloop_replay::{Plan, Record, Stop, decide};
+use deadloop_detect::{Channel, Guard, Setting};
+use deadloop_replay::{Plan, Record, decide};
 use deadloop_tests::generate;
+use deadloop_tests::told::Told;
 use proptest::prelude::*;
-
-/// What an alarm says, however it was reached.
-#[derive(Debug, PartialEq)]
-struct Told {
-    channel: Channel,
-    at: u64,
-    kind: &'static str,
-    member: usize,
-    calls: u64,
-    turns: u64,
-}
-
-impl From<Alarm> for Told {
-    fn from(alarm: Alarm) -> Self {
-        Self {
-            channel: alarm.channel,
-            at: alarm.exact.count(),
-            kind: alarm.kind.name(),
-            member: alarm.member,
-            calls: alarm.calls.0,
-            turns: alarm.turns.0,
-        }
-    }
-}
-
-impl From<&Stop> for Told {
-    fn from(stop: &Stop) -> Self {
-        let seen = stop.exact.seen;
-        Self {
-            channel: stop.channel,
-            at: seen.count(stop.channel),
-            kind: stop.kind.name(),
-            member: stop.member,
-            calls: seen.tools.0,
-            turns: seen.turns.0,
-        }
-    }
-}
 
 fn transcript(bodies: &[Body]) -> Transcript {
     Transcript {
@@ -60,7 +23,7 @@ fn transcript(bodies: &[Body]) -> Transcript {
 fn live(setting: &Setting, run: &Transcript) -> Option<Told> {
     let mut guard = Guard::new(setting).expect("no program");
     let mut events = run.stream();
-    events.find_map(|(_, event)| guard.push(&event).into_alarm().map(Told::from))
+    events.find_map(|(_, event)| guard.push(&event).alarm().map(Told::from))
 }
 
 fn cell_of(plan: &Plan, record: &Record, cell: usize) -> Option<Told> {

@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 const LAST: &str = "q quit";
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A folder with a corpus of four transcripts, of which `doubt` is the most uncertain.
-fn corpus() -> tempfile::TempDir {
+/// A folder with a corpus of four transcripts, of which `uncertain` is the most uncertain; its text has `more` behind it.
+pub(crate) fn corpus(uncertain: &str, more: &str) -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let clean = "A text that says one thing after another, and each of them once. ";
     let doubt = "It is so, I think, and it stays so. ".repeat(3);
@@ -25,7 +25,7 @@ fn corpus() -> tempfile::TempDir {
         json!({"id": "loop", "answer": format!("A start. {}", "Let me think about it. ".repeat(30))}),
         json!({"id": "clean", "answer": clean}),
         json!({"id": "over", "answer": format!("{clean}{}Now I know. {clean}", "I think so. ".repeat(30))}),
-        json!({"id": "doubt", "answer": format!("{clean}{doubt}")}),
+        json!({"id": uncertain, "answer": format!("{clean}{doubt}{more}")}),
     ];
     let lines: Vec<String> = transcripts.iter().map(Value::to_string).collect();
     std::fs::write(dir.path().join("c.jsonl"), lines.join("\n")).expect("it is writable");
@@ -149,7 +149,7 @@ fn onset(page: &str) -> i64 {
 
 #[test]
 fn every_key_does_what_the_page_says_and_every_answer_is_saved() {
-    let dir = corpus();
+    let dir = corpus("doubt", "");
     let mut terminal = Terminal::open(&dir);
     let first = terminal.page();
     assert!(
@@ -238,7 +238,7 @@ fn every_key_does_what_the_page_says_and_every_answer_is_saved() {
 
 #[test]
 fn to_leave_saves_nothing_more() {
-    let dir = corpus();
+    let dir = corpus("doubt", "");
     for key in ["q", "\u{1b}", "\u{3}"] {
         let mut terminal = Terminal::open(&dir);
         assert!(terminal.page().contains("1 of 4"), "{key:?}");

@@ -8,22 +8,7 @@ use std::process::{Child, Stdio};
 use serde_json::{Value, json};
 
 use crate::program::{command, deadloop, ended, file, stderr, stdout};
-
-/// A folder with a corpus of four transcripts.
-fn corpus() -> tempfile::TempDir {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let clean = "A text that says one thing after another, and each of them once. ";
-    let doubt = "It is so, I think, and it stays so. ".repeat(3);
-    let transcripts = [
-        json!({"id": "loop", "answer": format!("A start. {}", "Let me think about it. ".repeat(30))}),
-        json!({"id": "clean", "answer": clean}),
-        json!({"id": "over", "answer": format!("{clean}{}Now I know. {clean}", "I think so. ".repeat(30))}),
-        json!({"id": "<b>doubt", "answer": format!("{clean}{doubt}<script>\u{1b}[2J")}),
-    ];
-    let lines: Vec<String> = transcripts.iter().map(Value::to_string).collect();
-    file(dir.path(), "c.jsonl", &lines.join("\n"));
-    dir
-}
+use crate::review::corpus;
 
 /// A review in a browser's place.
 struct Served {
@@ -92,7 +77,7 @@ const KEYS: [&str; 13] = [
 
 #[test]
 fn keys_in_a_browser_leave_the_answers_that_they_leave_in_a_terminal() {
-    let dir = corpus();
+    let dir = corpus("<b>doubt", "<script>\u{1b}[2J");
     let served = Served::open(dir.path(), "web.csv");
     let mut state = served.state();
     let first = state["head"][0].as_str().expect("a head").to_owned();
@@ -156,7 +141,7 @@ fn keys_in_a_browser_leave_the_answers_that_they_leave_in_a_terminal() {
 
 #[test]
 fn the_page_is_for_this_machine_and_its_own_requests() {
-    let dir = corpus();
+    let dir = corpus("<b>doubt", "<script>\u{1b}[2J");
     let mut served = Served::open(dir.path(), "l.csv");
     let (host, token) = (served.host.clone(), served.token.clone());
     let page = served.asked(&format!("GET /{token}/"), "", "");
