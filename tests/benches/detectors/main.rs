@@ -11,7 +11,7 @@
 //! both. The ratios are what is claimed: one beyond its target ends with exit code 1.
 
 mod hard;
-#[path = "../turns.rs"]
+#[path = "../turns/mod.rs"]
 mod turns;
 
 use std::error::Error;

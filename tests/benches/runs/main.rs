@@ -8,7 +8,7 @@
 //! time, the least of [`ROUNDS`] rounds; the works take turns, and the ratio is the median of the rounds. Events are
 //! those of the recording. The ratio is what is claimed: beyond its target the bench ends with exit code 1.
 
-#[path = "../turns.rs"]
+#[path = "../turns/mod.rs"]
 mod turns;
 
 use std::error::Error;
