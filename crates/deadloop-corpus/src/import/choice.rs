@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use super::conversation::written;
 use super::reader::Out;
-use crate::import::stream::said::{Call, Tokens};
 use crate::think::{ThinkSplitter, join};
 use crate::{Body, RecordedEvent};
+use deadloop_stream::reader::said::{Call, Tokens};
 
 /// One of the answers of a response.
 pub(super) struct Choice {

@@ -9,10 +9,10 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::reader::Out;
-use super::run::{Turn, Usage};
-use super::take::{self, Object};
+use super::turn::{Turn, Usage};
 use crate::transcript::wire::WireFault;
 use crate::{Body, RecordedEvent};
+use deadloop_stream::take::{self, Object};
 
 /// Collects the events of messages.
 #[derive(Debug, Default)]

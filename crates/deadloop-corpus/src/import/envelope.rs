@@ -18,9 +18,9 @@ use super::cut;
 
 use super::conversation::{Conversation, group_of};
 use super::reader::Out;
-use super::take::{self, Object};
-use super::time::millis;
 use crate::transcript::wire::WireFault;
+use deadloop_stream::take::{self, Object};
+use deadloop_stream::time::millis;
 
 /// An object out of its envelope.
 #[derive(Debug, Default)]

@@ -10,12 +10,13 @@ use super::cut::Record;
 use super::head::{Certainty, Head};
 use super::paths;
 use super::reader::{Out, Reader};
-use super::reasons::usual;
-use super::run::{Session, Usage};
+use super::run::Session;
 use super::spans::words;
-use super::take::{self, Object};
+use super::turn::Usage;
 use crate::Body;
 use crate::transcript::wire::WireFault;
+use deadloop_stream::reasons::usual;
+use deadloop_stream::take::{self, Object};
 
 /// A format of logs.
 pub(crate) struct Log {

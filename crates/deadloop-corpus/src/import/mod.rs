@@ -3,19 +3,19 @@
 //! | to find | look in |
 //! |---|---|
 //! | which files are meant, what their transcripts are called | `files` |
-//! | how the format is recognised from the beginning of a file | `head` |
+//! | how the format is recognised from the beginning of a file | `opening`; what a format sees of it: `head` |
+//! | what the caller asks for | `options` |
 //! | how a file is cut into records: lines, one document, text, an archive, a database | `cut` |
 //! | what a format makes of a record | `formats/<name>.rs` |
-//! | live streams: bytes in, events out | `stream` |
 //! | responses put together from the chunks of a stream | `streams`, `response`, `choice` |
 //! | what recorders wrap around an API's objects | `envelope` |
 //! | messages of a conversation as events | `conversation` |
 //! | logs of agents and chats as tables of paths | `log`, `paths`, `formats/{agent_logs,exports,logs}.rs` |
-//! | programs that keep a database: its tables, and the queries for runs and rows | `formats/databases.rs` |
+//! | programs that keep a database: its tables, and the queries for runs and rows | `cut/queries.rs`; what a row becomes: `formats/databases.rs` |
 //! | the columns of tables | `formats/columns.rs`, read by `formats/table.rs` |
 //! | why a model stopped, in the usual words | `deadloop_stream::reasons` |
 //! | where agents keep their sessions | `stores` |
-//! | turns, tokens, users, prompts of an agent's run | `run` |
+//! | users, prompts, turns of an agent's run; what is said of a turn | `run`; `turn` |
 //! | spans of a trace as a run | `spans` |
 //! | what was left out, counted by name | `losses` |
 //!
@@ -28,7 +28,7 @@ use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::{Corpus, Entry, Ids, MAX_LINE, Place, Problem, ThinkOptions};
+use crate::{Corpus, Entry, Ids, MAX_LINE, Place, Problem};
 
 mod choice;
 pub(crate) mod conversation;
@@ -40,6 +40,8 @@ pub(crate) mod formats;
 pub(crate) mod head;
 pub(crate) mod log;
 pub(crate) mod losses;
+mod opening;
+mod options;
 pub(crate) mod paths;
 pub(crate) mod reader;
 mod response;
@@ -47,80 +49,17 @@ pub(crate) mod run;
 pub(crate) mod spans;
 mod stores;
 pub(crate) mod streams;
+pub(crate) mod turn;
 
 use crate::transcript::wire::WireFault;
 use cut::Records;
-pub(crate) use deadloop_stream::{reader as stream, reasons, take, time};
 pub use files::FileStamp;
 use files::{File, Files, whole};
 use formats::{FOREIGN, deadloop, table};
 pub use losses::{Loss, Losses};
+pub use options::{ImportFields, ImportOptions};
 use reader::{Foreign, Out, Reader};
 pub use stores::{AgentStore, agent_stores};
-
-/// What the caller asks for.
-#[derive(Clone, Debug, Default)]
-pub struct ImportOptions {
-    /// The format's name; `None`: the content of each file decides.
-    pub from: Option<String>,
-    /// The model of recordings that do not name theirs.
-    pub model: Option<String>,
-    /// The columns of tables.
-    pub fields: ImportFields,
-    /// How answers that may hold `<think>` are split.
-    pub think: ThinkOptions,
-    /// The name of its file goes before each id, but in a corpus, whose labels go by the ids.
-    pub prefix_ids: bool,
-    /// Files that were read before: where all of a folder are as they were they are passed over.
-    pub known: BTreeMap<PathBuf, FileStamp>,
-}
-
-/// Which columns of a table hold what: paths of fields (`a.b`, `a[].b`, `a[0].b`); what is not named is
-/// guessed from the names that people use.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ImportFields {
-    /// What the model said.
-    pub text: Option<String>,
-    /// What it thought.
-    pub reasoning: Option<String>,
-    /// Why it stopped.
-    pub finish: Option<String>,
-    /// The id of the transcript.
-    pub id: Option<String>,
-    /// What belongs together, or the prompt.
-    pub group: Option<String>,
-    /// The model.
-    pub model: Option<String>,
-    /// When it was recorded.
-    pub time: Option<String>,
-}
-
-impl ImportFields {
-    /// Every option, and the column that it names.
-    fn options(&self) -> [(&'static str, Option<&String>); 7] {
-        [
-            ("--text-field", self.text.as_ref()),
-            ("--reasoning-field", self.reasoning.as_ref()),
-            ("--finish-field", self.finish.as_ref()),
-            ("--id-field", self.id.as_ref()),
-            ("--group-field", self.group.as_ref()),
-            ("--model-field", self.model.as_ref()),
-            ("--time-field", self.time.as_ref()),
-        ]
-    }
-
-    /// The column that an option names.
-    pub(crate) fn named(&self, option: &str) -> Option<&String> {
-        let mut all = self.options().into_iter();
-        all.find(|(name, _)| *name == option)?.1
-    }
-
-    /// The first option that names a column.
-    fn first(&self) -> Option<(&'static str, &String)> {
-        let mut all = self.options().into_iter();
-        all.find_map(|(name, field)| Some((name, field?)))
-    }
-}
 
 /// A column as it is typed at a shell.
 fn typed(column: &str) -> Cow<'_, str> {
@@ -381,11 +320,11 @@ impl Import {
         let stamp = FileStamp::of(&file.path);
         self.sources
             .extend(stamp.map(|stamp| (whole(&file.path), stamp)));
-        let opened = match head::open(&file, self.options.from.as_deref()) {
+        let opened = match opening::open(&file, self.options.from.as_deref()) {
             Ok(opened) => opened,
             Err(refused) => return self.refuse(refused, &file.path, strict),
         };
-        let head::Opened {
+        let opening::Opened {
             format,
             sure,
             records,
@@ -420,7 +359,7 @@ impl Import {
     }
 
     /// A file that cannot be read: what is no recording is passed over in a folder.
-    fn refuse(&mut self, refused: head::Refused, path: &Arc<PathBuf>, strict: bool) {
+    fn refuse(&mut self, refused: opening::Refused, path: &Arc<PathBuf>, strict: bool) {
         match refused.kind {
             Some(kind) if !strict => self.pass_over(kind.to_owned(), path),
             _ => {

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::cut;
 
-use super::take::{self, Object};
+use deadloop_stream::take::{self, Object};
 
 /// One step of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

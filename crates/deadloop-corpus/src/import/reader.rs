@@ -7,14 +7,15 @@ use serde_json::{Map, Value};
 
 use super::cut::{Record, Shape};
 use super::head::{Certainty, Head};
-use super::take::{self, Object};
-use super::{ImportOptions, Losses};
+use super::losses::Losses;
+use super::options::ImportOptions;
 use crate::think::split_whole;
 use crate::transcript::wire::WireFault;
 use crate::{
     Body, Corpus, Entry, MAX_T_MS, MAX_TOKENS, Place, Problem, RecordedEvent, ThinkOptions,
     Transcript,
 };
+use deadloop_stream::take::{self, Object};
 
 /// A foreign format.
 pub(crate) struct Foreign {

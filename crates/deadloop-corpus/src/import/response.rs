@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use super::choice::Choice;
 use super::envelope::Opened;
 use super::reader::{Out, entry};
-use crate::import::stream::said::{Said, SaidPart, Tokens};
 use crate::{Body, Place};
+use deadloop_stream::reader::said::{Said, SaidPart, Tokens};
 
 /// A response that has not ended.
 pub(super) struct Response {

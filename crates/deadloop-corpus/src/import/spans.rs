@@ -13,9 +13,10 @@ use super::cut;
 
 use super::conversation::written;
 use super::reader::{Out, keep};
-use super::run::{Session, Turn, Usage};
-use super::take::{self, Object};
+use super::run::Session;
+use super::turn::{Turn, Usage};
 use crate::{Body, Place};
+use deadloop_stream::take::{self, Object};
 
 /// What a span is of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -19,12 +19,12 @@ use super::envelope::{self, Opened};
 use super::head::{Certainty, Head, Spoken};
 use super::reader::{Out, Reader};
 use super::response::Response;
-use super::take::Object;
 use crate::Place;
-use crate::import::stream::families::agent::is_replay;
-use crate::import::stream::families::{self, Family};
-use crate::import::stream::said::Said;
 use crate::transcript::wire::WireFault;
+use deadloop_stream::reader::families::agent::is_replay;
+use deadloop_stream::reader::families::{self, Family};
+use deadloop_stream::reader::said::Said;
+use deadloop_stream::take::Object;
 
 /// Most responses that are finished and may still be told their usage.
 const FINISHED: usize = 16;

@@ -15,12 +15,12 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags, Row};
 use serde_json::Value;
 
+use super::queries::{QUERIES, Query};
 use super::{Content, DATABASE, MAX_DOCUMENT, MOST_VALUES, Record, Records};
 use crate::import::files::{FileStamp, beside};
-use crate::import::formats::databases::{QUERIES, Query};
-use crate::import::take::Object;
 use crate::transcript::wire::{self, WireFault};
 use crate::{Place, Problem};
+use deadloop_stream::take::Object;
 
 /// Kilobytes of pages that are held.
 const CACHE: i64 = 8192;

@@ -8,9 +8,9 @@ use serde::de::IgnoredAny;
 
 use super::{Content, Record};
 use crate::files::{Lines, MAX_LINE};
-use crate::import::stream::{Frame, Framed, Frames};
 use crate::transcript::wire::{Parser, WireFault};
 use crate::{Place, Problem};
+use deadloop_stream::reader::{Frame, Framed, Frames};
 
 /// The records of a file; those over several `data` lines stand at the last of them.
 struct Cut<R> {

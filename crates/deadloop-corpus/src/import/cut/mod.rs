@@ -5,9 +5,9 @@ use std::io::BufRead;
 
 use serde_json::Value;
 
-use super::take::{Object, as_object};
 use crate::transcript::wire::{self, Parser, WireFault};
 use crate::{Place, Problem};
+use deadloop_stream::take::{Object, as_object};
 
 mod archive;
 pub(crate) mod csv;
@@ -15,6 +15,8 @@ pub(crate) mod csv;
 mod database;
 mod document;
 mod lines;
+#[cfg(feature = "sqlite")]
+mod queries;
 mod table;
 mod text;
 

@@ -4,10 +4,10 @@
 //! [`envelope`]: crate::import::envelope
 
 use crate::import::reader::Foreign;
-use crate::import::stream::families::{
+use crate::import::streams::{Streams, knows};
+use deadloop_stream::reader::families::{
     agent, ai_sdk, anthropic, bedrock, chat, gemini, llama_cpp, ollama, responses, tgi,
 };
-use crate::import::streams::{Streams, knows};
 
 /// The rows in the registry.
 macro_rules! entries {

@@ -7,10 +7,11 @@ use serde_json::Value;
 use crate::Body;
 use crate::import::conversation::tool_call;
 use crate::import::reader::{Out, known_entry};
-use crate::import::run::{OneRun, Session, Turn, Usage};
+use crate::import::run::{OneRun, Session};
 use crate::import::spans::words;
-use crate::import::take::{self, Object};
+use crate::import::turn::{Turn, Usage};
 use crate::transcript::wire::WireFault;
+use deadloop_stream::take::{self, Object};
 
 known_entry! { AutoGen = known, "autogen", "messages of AutoGen AgentChat, and chat_history of AutoGen 0.2"; }
 

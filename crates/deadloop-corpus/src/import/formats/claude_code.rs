@@ -8,10 +8,11 @@ use serde_json::Value;
 
 use crate::import::cut::Record;
 use crate::import::reader::{Out, Reader, keep, keep_field, known_entry};
-use crate::import::run::{Session, Turn, Usage};
-use crate::import::take::{self, Object};
+use crate::import::run::Session;
+use crate::import::turn::{Turn, Usage};
 use crate::transcript::wire::WireFault;
 use crate::{Body, Place};
+use deadloop_stream::take::{self, Object};
 
 known_entry! { ClaudeCode = known, "claude-code", "sessions of Claude Code (.jsonl), and its stream-json output"; }
 

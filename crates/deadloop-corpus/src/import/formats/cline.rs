@@ -7,8 +7,8 @@ use serde_json::Value;
 use crate::import::head::Head;
 use crate::import::reader::{Out, head_entry};
 use crate::import::run::{OneRun, Session};
-use crate::import::take::{self, Object};
 use crate::transcript::wire::WireFault;
+use deadloop_stream::take::{self, Object};
 
 head_entry! { ENTRY: Cline = |head| known(head), None, "cline", "api_conversation_history.json of Cline and Roo Code"; }
 

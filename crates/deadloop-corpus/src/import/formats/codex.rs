@@ -8,10 +8,11 @@ use crate::Body;
 use crate::import::conversation::written;
 use crate::import::cut;
 use crate::import::reader::{Out, keep, keep_field, known_entry};
-use crate::import::run::{OneRun, Session, Usage};
+use crate::import::run::{OneRun, Session};
 use crate::import::spans::words;
-use crate::import::take::{self, Object};
+use crate::import::turn::Usage;
 use crate::transcript::wire::WireFault;
+use deadloop_stream::take::{self, Object};
 
 known_entry! { Codex = known, "codex", "rollouts of Codex: rollout-*.jsonl"; }
 

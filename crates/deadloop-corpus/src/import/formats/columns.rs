@@ -15,7 +15,7 @@ use super::table::Table;
 use crate::import::head::{Certainty, Head};
 use crate::import::log::marked;
 use crate::import::reader::entries;
-use crate::import::take::Object;
+use deadloop_stream::take::Object;
 
 entries! { Table;
     PROMPTFOO_ENTRY = PROMPTFOO, "promptfoo", "results of promptfoo (-o x.json)";

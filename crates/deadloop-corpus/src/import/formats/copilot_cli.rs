@@ -8,10 +8,11 @@ use serde_json::Value;
 use crate::Body;
 use crate::import::conversation::written;
 use crate::import::reader::{Out, keep_field, known_entry};
-use crate::import::run::{OneRun, Session, Turn, Usage};
+use crate::import::run::{OneRun, Session};
 use crate::import::spans::words;
-use crate::import::take::{self, Object};
+use crate::import::turn::{Turn, Usage};
 use crate::transcript::wire::WireFault;
+use deadloop_stream::take::{self, Object};
 
 known_entry! { Copilot = known, "copilot-cli", "sessions of GitHub Copilot CLI: events.jsonl"; }
 

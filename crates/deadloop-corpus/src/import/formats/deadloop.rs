@@ -7,10 +7,10 @@ use super::table::has_more;
 use crate::import::cut::{Content, Record};
 use crate::import::head::Certainty;
 use crate::import::reader::{Foreign, Out, Reader};
-use crate::import::stream::families::events::ENTRY as FAMILY;
 use crate::import::streams::{Streams, knows};
-use crate::import::take::Object;
 use crate::transcript::wire::{Wire, WireFault};
+use deadloop_stream::reader::families::events::ENTRY as FAMILY;
+use deadloop_stream::take::Object;
 
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "deadloop",

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::import::log::{About, Is, LINES, Log, NOTHING, Reading, Rule};
 use crate::import::paths;
 use crate::import::reader::{Out, entries};
-use crate::import::take::Object;
+use deadloop_stream::take::Object;
 
 entries! { Reading;
     CHATGPT_ENTRY = CHATGPT, "chatgpt", "the export of ChatGPT (conversations.json)";

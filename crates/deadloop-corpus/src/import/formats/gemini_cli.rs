@@ -8,11 +8,11 @@ use serde_json::Value;
 use crate::import::conversation::Conversation;
 use crate::import::cut::Record;
 use crate::import::reader::{Out, Reader, known_entry};
-use crate::import::run::{Turn, Usage, more};
-use crate::import::take::{self, Object};
-use crate::import::time::EventClock;
+use crate::import::turn::{Turn, Usage, more};
 use crate::transcript::wire::{WireFault, kind};
 use crate::{Body, Place, RecordedEvent};
+use deadloop_stream::take::{self, Object};
+use deadloop_stream::time::EventClock;
 
 known_entry! { GeminiCli = known, "gemini-cli", "chats of Gemini CLI: session-*.json and .jsonl, checkpoints, logs.json"; }
 

@@ -9,11 +9,11 @@ use crate::Place;
 use crate::import::cut::{Content, MOST_VALUES, Record};
 use crate::import::paths;
 use crate::import::reader::{Out, Reader, known_entry};
-use crate::import::stream::families;
-use crate::import::stream::{Framed, Frames, object};
 use crate::import::streams::Streams;
-use crate::import::take::{self, Object};
 use crate::transcript::wire::WireFault;
+use deadloop_stream::reader::families;
+use deadloop_stream::reader::{Framed, Frames, object};
+use deadloop_stream::take::{self, Object};
 
 known_entry! { Har = known, "har", "HTTP archives (.har) with exchanges of a model's API"; }
 

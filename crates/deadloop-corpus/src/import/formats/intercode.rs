@@ -6,11 +6,11 @@ use serde_json::Value;
 use crate::import::conversation::Conversation;
 use crate::import::cut::Record;
 use crate::import::reader::{Out, Reader, keep, keep_field, known_entry};
-use crate::import::run::Turn;
 use crate::import::spans::words;
-use crate::import::take::{self, Object};
+use crate::import::turn::Turn;
 use crate::transcript::wire::WireFault;
 use crate::{Body, Entry, Place};
+use deadloop_stream::take::{self, Object};
 
 known_entry! { InterCode = known, "intercode", "results of InterCode: turn_history of actions and observations"; }
 

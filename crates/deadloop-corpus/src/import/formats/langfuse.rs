@@ -6,11 +6,11 @@ use serde_json::Value;
 use crate::Place;
 use crate::import::cut::Record;
 use crate::import::reader::{Out, Reader, known_entry};
-use crate::import::run::Usage;
 use crate::import::spans::{Kind, Span, Traces, message, spoken, words};
-use crate::import::take::{self, Object};
-use crate::import::time::millis;
+use crate::import::turn::Usage;
 use crate::transcript::wire::WireFault;
+use deadloop_stream::take::{self, Object};
+use deadloop_stream::time::millis;
 
 known_entry! { Langfuse = known, "langfuse", "traces of Langfuse with their observations, or observations alone"; }
 

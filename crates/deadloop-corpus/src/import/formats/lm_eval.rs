@@ -13,8 +13,8 @@ use crate::RecordedEvent;
 use crate::import::conversation::group_of;
 use crate::import::cut::Record;
 use crate::import::reader::{Out, Reader, entry, keep, known_entry};
-use crate::import::take::{self, Object};
 use crate::transcript::wire::WireFault;
+use deadloop_stream::take::{self, Object};
 
 known_entry! { LmEval = known, "lm-eval", "samples of lm-evaluation-harness: doc_id, arguments, resps"; }
 

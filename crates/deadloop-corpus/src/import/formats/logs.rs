@@ -11,7 +11,7 @@ use crate::import::head::Certainty;
 use crate::import::log::{About, Is, LINES, Log, NOTHING, Reading, Rule};
 use crate::import::reader::{Out, entries};
 use crate::import::spans;
-use crate::import::take::Object;
+use deadloop_stream::take::Object;
 
 entries! { Reading;
     MESSAGES_ENTRY = MESSAGES, "messages", "messages alone (role, content), a line each or a list";

@@ -6,11 +6,12 @@ use serde_json::Value;
 
 use crate::import::cut::Record;
 use crate::import::reader::{Out, Reader, keep_field, known_entry};
-use crate::import::run::{Session, Turn, Usage, more};
+use crate::import::run::Session;
 use crate::import::spans::words;
-use crate::import::take::{self, Object};
+use crate::import::turn::{Turn, Usage, more};
 use crate::transcript::wire::WireFault;
 use crate::{Body, Place};
+use deadloop_stream::take::{self, Object};
 
 known_entry! { OpenCode = known, "opencode", "sessions of opencode, as `opencode export` writes them; its database (opencode.db)"; }
 

@@ -9,9 +9,10 @@ use crate::Body;
 use crate::import::conversation::written;
 use crate::import::head::{Certainty, Head};
 use crate::import::reader::{Foreign, Out};
-use crate::import::run::{OneRun, Session, Turn, Usage};
-use crate::import::take::{self, Object};
+use crate::import::run::{OneRun, Session};
+use crate::import::turn::{Turn, Usage};
 use crate::transcript::wire::WireFault;
+use deadloop_stream::take::{self, Object};
 
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "openhands",

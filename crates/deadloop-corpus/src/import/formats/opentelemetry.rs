@@ -24,12 +24,12 @@ use crate::Place;
 use crate::import::cut::{self, Record};
 use crate::import::paths;
 use crate::import::reader::{Out, Reader, known_entry};
-use crate::import::reasons::usual;
-use crate::import::run::Usage;
 use crate::import::spans::{Kind, Span, Traces, message, said, words};
-use crate::import::take::{self, Object};
-use crate::import::time::millis;
+use crate::import::turn::Usage;
 use crate::transcript::wire::WireFault;
+use deadloop_stream::reasons::usual;
+use deadloop_stream::take::{self, Object};
+use deadloop_stream::time::millis;
 
 known_entry! { OpenTelemetry = known, "opentelemetry", "spans of OpenTelemetry: OTLP JSON, console; GenAI, OpenInference, OpenLLMetry; Phoenix, MLflow, Braintrust"; }
 

@@ -10,9 +10,9 @@ use std::collections::HashMap;
 use crate::import::conversation::group_of;
 use crate::import::cut::{Record, Shape};
 use crate::import::reader::{Out, Reader, entry, head_entry};
-use crate::import::reasons::usual;
 use crate::transcript::wire::WireFault;
 use crate::{Body, Place, RecordedEvent};
+use deadloop_stream::reasons::usual;
 
 head_entry! { CAPTIONS_ENTRY: Captions = |head| head.text().is_some_and(is_captions), Some(Shape::Text),
 "captions", "subtitles (.srt, .vtt): the text of all cues is one answer"; }

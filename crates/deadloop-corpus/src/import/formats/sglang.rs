@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use crate::import::cut::{Content, Record};
 use crate::import::reader::{Out, Reader, entry, keep, known_entry};
-use crate::import::take::{self, Object};
 use crate::think::{ThinkSplitter, join};
 use crate::transcript::wire::WireFault;
 use crate::{Body, Place, RecordedEvent};
+use deadloop_stream::take::{self, Object};
 
 known_entry! { Sglang = known, "sglang", "SGLang's own /generate, streamed or not: text and meta_info"; }
 

@@ -7,8 +7,8 @@ use serde_json::Value;
 use crate::import::conversation::Conversation;
 use crate::import::cut::Record;
 use crate::import::reader::{Out, Reader, known_entry};
-use crate::import::take::{self, Object};
 use crate::transcript::wire::WireFault;
+use deadloop_stream::take::{self, Object};
 
 use super::table::{columns, name};
 

@@ -9,11 +9,11 @@ use serde_json::{Map, Value};
 use crate::import::conversation::Conversation;
 use crate::import::cut::{self, Record};
 use crate::import::reader::{Out, Reader, keep, keep_field, known_entry};
-use crate::import::run::Turn;
-use crate::import::take::{self, Object};
-use crate::import::time::EventClock;
+use crate::import::turn::Turn;
 use crate::transcript::wire::WireFault;
 use crate::{Body, RecordedEvent, Transcript};
+use deadloop_stream::take::{self, Object};
+use deadloop_stream::time::EventClock;
 
 known_entry! { SweAgent = known, "swe-agent", "trajectories of SWE-agent and mini-swe-agent (.traj)"; }
 

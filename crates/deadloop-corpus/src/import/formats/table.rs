@@ -16,15 +16,16 @@ use crate::import::conversation::{Conversation, group_of, written};
 use crate::import::cut::{self, Record, Shape};
 use crate::import::envelope;
 use crate::import::head::Certainty;
+use crate::import::losses::Losses;
+use crate::import::options::ImportFields;
 use crate::import::paths;
 use crate::import::reader::{Foreign, Out, Reader, entry, keep};
-use crate::import::reasons::usual;
 use crate::import::run::arguments;
-use crate::import::stream::families;
-use crate::import::take::{self, Object};
-use crate::import::{ImportFields, Losses};
 use crate::transcript::wire::WireFault;
 use crate::{Body, Place, RecordedEvent, Transcript};
+use deadloop_stream::reader::families;
+use deadloop_stream::reasons::usual;
+use deadloop_stream::take::{self, Object};
 
 /// Names of texts that only data sets have: beside an id the others may be deadloop's own.
 const OF_DATA: [&str; 8] = [

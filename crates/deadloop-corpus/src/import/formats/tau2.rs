@@ -6,10 +6,10 @@ use serde_json::Value;
 use crate::import::conversation::Conversation;
 use crate::import::cut::Record;
 use crate::import::reader::{Out, Reader, keep, keep_field, known_entry};
-use crate::import::take::{self, Object};
-use crate::import::time::EventClock;
 use crate::transcript::wire::WireFault;
 use crate::{Entry, Place};
+use deadloop_stream::take::{self, Object};
+use deadloop_stream::time::EventClock;
 
 known_entry! { Tau2 = known, "tau2", "results of tau2-bench: simulations with their messages"; }
 

@@ -5,8 +5,8 @@ use serde_json::Value;
 use crate::import::conversation::Conversation;
 use crate::import::cut::Record;
 use crate::import::reader::{Out, Reader, keep_field, known_entry};
-use crate::import::take::{self, Object};
 use crate::transcript::wire::WireFault;
+use deadloop_stream::take::{self, Object};
 
 known_entry! { TauBench = known, "tau-bench", "results of tau-bench: task_id, reward, traj"; }
 

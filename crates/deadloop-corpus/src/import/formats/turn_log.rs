@@ -9,8 +9,8 @@ use crate::import::conversation::{Conversation, tool_call};
 use crate::import::cut::Record;
 use crate::import::reader::{Out, Reader, known_entry};
 use crate::import::spans::words;
-use crate::import::take::{self, Object};
 use crate::transcript::wire::WireFault;
+use deadloop_stream::take::{self, Object};
 
 known_entry! { TurnLog = known, "turn-log", "conversations of turns with request, response, toolCalls, toolCallResults"; }
 
