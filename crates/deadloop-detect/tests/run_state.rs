@@ -12,7 +12,8 @@ static HEAP: PeakAlloc = PeakAlloc;
 
 /// A megabyte.
 const MOST: usize = 1_000_000;
-const TURNS: u32 = 6000;
+/// A call without a result is forgotten after a thousand others: half of this many turns leave more than that.
+const TURNS: u32 = 4000;
 
 /// The bytes that a guard holds in the middle of a run and at its end, at most: calls that never get a result, long
 /// arguments and results, ids and tools and agents that never come again, long texts.

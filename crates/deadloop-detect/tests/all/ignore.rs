@@ -103,7 +103,7 @@ fn patterns() -> impl Strategy<Value = Vec<&'static str>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::common::drawn(1500), ..ProptestConfig::default() })]
 
     /// It is the plain guard on what is left, told at the end of a line, in any chunks.
     #[test]

@@ -169,7 +169,7 @@ mod ladder {
             let member = preset("checkpoint", name);
             let mut dice = Dice(14);
             let mut kinds = std::collections::BTreeMap::new();
-            for i in 0..3000 {
+            for i in 0..crate::common::drawn(3000) {
                 let text = text(&mut dice);
                 let chars: Vec<char> = text.chars().collect();
                 let expected = port.alarm(&chars);
@@ -177,7 +177,7 @@ mod ladder {
                 *kinds.entry(expected.map(|e| e.1)).or_insert(0) += 1;
             }
             assert!(
-                kinds.len() == 4 && kinds.values().all(|n| *n > 50),
+                kinds.len() == 4 && kinds.values().all(|n| *n > crate::common::drawn(50)),
                 "{name}: {kinds:?}"
             );
         }

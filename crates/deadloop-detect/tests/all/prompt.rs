@@ -94,7 +94,7 @@ fn both() -> impl Strategy<Value = (String, String)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::common::drawn(1500), ..ProptestConfig::default() })]
 
     #[test]
     fn it_is_what_it_says(

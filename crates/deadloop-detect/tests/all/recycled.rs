@@ -106,7 +106,7 @@ fn setting() -> impl Strategy<Value = Member> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::common::drawn(1500), ..ProptestConfig::default() })]
 
     #[test]
     fn it_is_what_it_says(member in setting(), text in text(), chunk in 1..50_usize) {

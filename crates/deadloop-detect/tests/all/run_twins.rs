@@ -239,7 +239,7 @@ fn drawn() -> impl Strategy<Value = (&'static str, Map<String, Json>, Vec<Json>)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 3000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::common::drawn(3000), ..ProptestConfig::default() })]
 
     #[test]
     fn every_guard_alarms_where_its_twin_does((guard, params, events) in drawn()) {

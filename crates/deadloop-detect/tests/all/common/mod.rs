@@ -58,6 +58,12 @@ pub(crate) fn fires(member: &Member, text: &str) -> Option<u64> {
     alarm(member, text, usize::MAX).map(|a| a.exact.count())
 }
 
+/// How many cases are drawn where the whole is `all`: CI, which tests in release, draws them all; a build for edits draws a
+/// quarter, so that an edit is tested within half a minute.
+pub(crate) const fn drawn(all: u32) -> u32 {
+    if cfg!(debug_assertions) { all / 4 } else { all }
+}
+
 /// How many of 300 drawn pairs of a setting and a text `alarms` is true of: a comparison says nothing of texts that
 /// never alarm.
 pub(crate) fn how_often<S: Strategy, T: Strategy<Value = String>>(
@@ -78,7 +84,7 @@ pub(crate) fn how_often<S: Strategy, T: Strategy<Value = String>>(
 macro_rules! twins {
     ($params:expr, $text:expr, $fast:ident, $slow:ident) => {
         proptest::proptest! {
-            #![proptest_config(proptest::test_runner::Config { cases: 1500, ..Default::default() })]
+            #![proptest_config(proptest::test_runner::Config { cases: crate::common::drawn(1500), ..Default::default() })]
 
             #[test]
             fn it_is_what_it_says(params in $params, text in $text, size in 1..40_usize) {
