@@ -197,37 +197,78 @@ fn call_line(event: &RecordedEvent) -> String {
 /// are numbers too.
 fn without_numbers(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
-    let mut rest = text.chars().peekable();
-    let mut last = ' ';
-    while let Some(c) = rest.next() {
-        let next_is_digit = rest.peek().copied().is_some_and(is_digit);
-        let begins = is_digit(c) || (is_sign(c) && next_is_digit && !last.is_alphanumeric());
-        last = c;
-        if !begins {
-            folded.push(c);
-            continue;
-        }
+    // What stands before it is folded.
+    let mut done = 0;
+    while let Some(digit) = first_digit(text, done) {
+        // A sign that stands behind no word is part of the number.
+        let mut before = text[..digit].chars().rev();
+        let sign = before
+            .next()
+            .filter(|c| is_sign(*c))
+            .map_or(0, char::len_utf8);
+        let free = digit - sign >= done && !before.next().is_some_and(char::is_alphanumeric);
+        let from = digit - if free { sign } else { 0 };
+        folded.push_str(&text[done..from]);
         folded.push('0');
-        while let Some(c) = rest.peek().copied() {
-            let mut after = rest.clone();
-            after.next();
-            let joins = matches!(c, '.' | ',' | '_') && after.peek().copied().is_some_and(is_digit);
-            if !is_digit(c) && !joins {
-                break;
-            }
-            last = c;
-            rest.next();
+        done = digit + number_bytes(&text[digit..]);
+    }
+    folded.push_str(&text[done..]);
+    folded
+}
+
+/// Where the first digit from a place on is.
+fn first_digit(text: &str, from: usize) -> Option<usize> {
+    let plain = |byte: &u8| byte.is_ascii() && !byte.is_ascii_digit();
+    let mut at = from;
+    loop {
+        at += text.as_bytes()[at..]
+            .iter()
+            .take_while(|byte| plain(byte))
+            .count();
+        let next = text[at..].chars().next()?;
+        if is_digit(next) {
+            return Some(at);
+        }
+        at += next.len_utf8();
+    }
+}
+
+/// The bytes of the number that a text begins with: digits, with what joins them.
+fn number_bytes(text: &str) -> usize {
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let next_is_digit = chars.peek().is_some_and(|(_, next)| is_digit(*next));
+        let joins = matches!(c, '.' | ',' | '_') && next_is_digit;
+        if !is_digit(c) && !joins {
+            return at;
         }
     }
-    folded
+    text.len()
 }
 
 fn is_digit(c: char) -> bool {
     if c.is_ascii() {
-        c.is_ascii_digit()
-    } else {
-        c.is_numeric() || "〇零一二三四五六七八九十百千万亿".contains(c)
+        return c.is_ascii_digit();
     }
+    let word = matches!(
+        c,
+        '〇' | '零'
+            | '一'
+            | '二'
+            | '三'
+            | '四'
+            | '五'
+            | '六'
+            | '七'
+            | '八'
+            | '九'
+            | '十'
+            | '百'
+            | '千'
+            | '万'
+            | '亿'
+    );
+    word || c.is_numeric()
 }
 
 fn is_sign(c: char) -> bool {

@@ -34,6 +34,15 @@ impl Pieces {
         &self.0
     }
 
+    /// How many parts there are, and the bytes of the last one's text: both stay as long as nothing is added.
+    pub fn extent(&self) -> (usize, usize) {
+        let last = match self.0.last() {
+            Some(Piece::Text(text) | Piece::Reasoning(text)) => text.len(),
+            Some(Piece::Action(_)) | None => 0,
+        };
+        (self.0.len(), last)
+    }
+
     /// Removes the parts so far and returns them.
     pub fn take(&mut self) -> Vec<Piece> {
         std::mem::take(&mut self.0)

@@ -25,30 +25,31 @@ pub fn mend_and_wait(repairer: &Repairer, params: &Params, text: &str) -> Option
     let mut machine = repairer.text(params)?;
     let (mut pieces, mut delay) = (Pieces::default(), Delay::default());
     let (mut read, mut given) = (0, 0);
-    let mut all = Meaning::default();
-    let mut note = |pieces: &mut Pieces, read: u64| {
-        all.add(pieces);
-        let parts = pieces.take();
-        if parts.iter().any(|part| matches!(part, Piece::Text(_))) {
-            delay.first_text.get_or_insert(read);
+    let mut known = pieces.extent();
+    let mut note = |pieces: &Pieces, read: u64| {
+        if pieces.extent() == known {
+            return;
         }
-        if !parts.is_empty() {
-            delay.longest_silence = delay.longest_silence.max(read - given);
-            given = read;
+        known = pieces.extent();
+        if delay.first_text.is_none() {
+            let is_text = |part: &Piece| matches!(part, Piece::Text(_));
+            delay.first_text = pieces.parts().iter().any(is_text).then_some(read);
         }
+        delay.longest_silence = delay.longest_silence.max(read - given);
+        given = read;
     };
     let mut most_held = 0;
     for c in text.chars() {
         machine.push(c.encode_utf8(&mut [0; 4]), &mut pieces);
         read += 1;
-        note(&mut pieces, read);
+        note(&pieces, read);
         most_held = most_held.max(machine.held() as u64);
     }
     machine.finish(&mut pieces);
-    note(&mut pieces, read);
+    note(&pieces, read);
     delay.longest_silence = delay.longest_silence.max(read - given);
     delay.most_held = most_held;
-    Some((all, delay))
+    Some((pieces.meaning(), delay))
 }
 
 #[cfg(test)]

@@ -157,22 +157,24 @@ impl Look {
     }
 
     /// How the rest of a tail can be accepted under this condition on its numbers.
-    pub(super) fn asks_of(&self, part: Part, lag: u32, holds: Holds) -> Vec<Ask> {
+    pub(super) fn asks_of(&self, part: Part, lag: u32, holds: Holds) -> impl Iterator<Item = Ask> {
+        let [plain, numbers, counters] = match part {
+            Part::Any if self.symbols.count() => [false, true, false],
+            // Without a threshold of their own, those that count on are asked as others.
+            Part::Equal if self.min_counters == 0 => [false; 3],
+            Part::Even => [true, false, true],
+            _ => [true, false, false],
+        };
         // Of units without a letter their own threshold is asked too.
         let own = self.own(holds).then_some(holds);
-        let both = |on: bool, ask: fn(Holds) -> Ask| {
+        let both = move |on: bool, ask: fn(Holds) -> Ask| {
             let ways = std::iter::once(Holds::Named).chain(own).map(ask);
             ways.filter(move |_| on)
         };
-        let counters = both(self.min_counters > 0, Ask::Counters);
-        let numbers = both(self.min_numbers > 0, Ask::Numbers);
-        match part {
-            Part::Any if self.symbols.count() => numbers.collect(),
-            // Without a threshold of their own, those that count on are asked as others.
-            Part::Equal if self.min_counters == 0 => Vec::new(),
-            Part::Even => self.asks(lag, holds).chain(counters).collect(),
-            _ => self.asks(lag, holds).collect(),
-        }
+        let plain = self.asks(lag, holds).filter(move |_| plain);
+        plain
+            .chain(both(numbers && self.min_numbers > 0, Ask::Numbers))
+            .chain(both(counters && self.min_counters > 0, Ask::Counters))
     }
 
     /// Chars that a tail needs.
@@ -226,9 +228,14 @@ impl Look {
     /// The least that any tail of this lag needs.
     #[inline]
     pub(super) fn least(&self, lag: u32) -> u64 {
-        let parts = [Part::Any, Part::Even, Part::Round].into_iter();
-        let of = |part| [Holds::Single, Holds::Bare].map(|holds| self.asks_of(part, lag, holds));
-        let asks = parts.flat_map(of).flatten();
+        // Each way in which another part can be accepted is one of these.
+        let parts = [Part::Even, Part::Any].into_iter();
+        let parts = parts.take(if self.symbols.count() { 2 } else { 1 });
+        let of = |part| {
+            let each = [Holds::Single, Holds::Bare].into_iter();
+            each.flat_map(move |holds| self.asks_of(part, lag, holds))
+        };
+        let asks = parts.flat_map(of);
         asks.map(|ask| self.need(lag, ask))
             .min()
             .unwrap_or(u64::MAX)
