@@ -8,7 +8,7 @@
 //! | a parameter, its bounds, its values | [`Spec`], [`Param`], [`Domain`], [`Params`] |
 //! | one detector with its values, in a guard | [`Member`] |
 //! | a settings file, table by table | [`GuardTable`], [`resolve`], [`read_toml`] |
-//! | enums whose variants are words of files | [`words`] |
+//! | enums whose variants are words of files | `words!` |
 
 pub use crate::detectors::{DETECTORS, Detector, Measuring, Program, Refusal, Sample};
 pub use crate::fact::{Asked, Bound, Clock, Fact, Rule, UNIT_CHARS};

@@ -42,7 +42,7 @@ pub(super) static IN_A_GROUP: CorpusCheck = CorpusCheck {
 /// Texts that share so much of what either has are one text.
 const ALIKE: f64 = 0.8;
 /// Estimated by sketches, texts are looked at from here on: an estimate may be too low.
-const WORTH_A_LOOK: f64 = 0.7;
+const WORTH_A_LOOK: f64 = 0.65;
 /// Texts shorter than this are alike by chance ("42").
 const LEAST_CHARS: u64 = 200;
 /// Transcripts of a cluster that are named.
