@@ -3,7 +3,7 @@
 //! halves, so they cannot disagree.
 
 use crate::param::Threshold;
-use crate::stream::{Chars, Kind, Place, Units};
+use crate::stream::{Chars, EventPlace, Kind, Units};
 
 /// One thing that a meter saw, with all that a rule needs to decide about it: something at one
 /// position, or a stretch that grows while the text goes on.
@@ -57,7 +57,7 @@ pub enum Clock {
     /// The chars that had been read at each step from `at` on; rising.
     At(Vec<Chars>),
     /// The one step is an event of a stream, by its number from 0.
-    Event(Place),
+    Event(EventPlace),
 }
 
 /// What a fact asks of one threshold.
@@ -147,7 +147,7 @@ impl Fact {
     }
 
     /// The event at which it was known; `None`: it is a fact of a text.
-    pub fn place(&self) -> Option<Place> {
+    pub fn place(&self) -> Option<EventPlace> {
         match self.clock {
             Clock::Event(place) => Some(place),
             Clock::Chars | Clock::At(_) => None,

@@ -6,7 +6,7 @@ use std::fmt;
 use crate::detectors::{Detector, Measuring, Sample};
 use crate::params::Params;
 use crate::setting::{Member, Setting};
-use crate::stream::{Channel, Event, Places, TextChannel};
+use crate::stream::{Channel, Event, EventPlaces, TextChannel};
 
 crate::words! {
     /// A kind of event that a guard can be fed.
@@ -224,7 +224,7 @@ impl Detector {
         };
         let (mut meter, rule) = (recipe.meter(channel), member.rule());
         let fed = |event: &&Event<'_>| Feed::of(event).is_none_or(|feed| feeds.has(feed));
-        let (mut places, mut facts) = (Places::default(), Vec::new());
+        let (mut places, mut facts) = (EventPlaces::default(), Vec::new());
         for event in events.iter().filter(fed) {
             meter.push(event, places.of(event), &mut facts);
         }

@@ -11,7 +11,7 @@ use crate::prompt::PromptUse;
 use crate::response::Response;
 use crate::setting::{Member, NotLive, Setting};
 use crate::settings::{Settings, Work};
-use crate::stream::{Channel, Chars, Event, Place, Seen, TextChannel};
+use crate::stream::{Channel, Chars, Event, EventPlace, Seen, TextChannel};
 
 /// The guards of a settings file, compiled once. `Send` and `Sync`: one for the whole program.
 ///
@@ -224,7 +224,7 @@ impl Guard {
             _ => None,
         };
         let (written, seen) = self.after(event);
-        let place = Place {
+        let place = EventPlace {
             event: self.events,
             calls: seen.tools,
             turns: self.seen.turns,
@@ -257,7 +257,7 @@ impl Guard {
 
     /// What the parts accept in an event, in the order of moments. All of it is in this event: what is left of that
     /// order is the text of a call before the call, the offset, then the part.
-    fn accepted(&mut self, event: &Event<'_>, place: Place) -> Vec<Accepted> {
+    fn accepted(&mut self, event: &Event<'_>, place: EventPlace) -> Vec<Accepted> {
         let mut all: Vec<Accepted> = (0..self.parts.len())
             .filter_map(|part| {
                 let (channel, fact) = self.read(part, event, place)?;
@@ -341,7 +341,12 @@ impl Guard {
     }
 
     /// Of the facts that a part sees in this event, the one that its rule accepts first, and its channel.
-    fn read(&mut self, part: usize, event: &Event<'_>, place: Place) -> Option<(Channel, Fact)> {
+    fn read(
+        &mut self,
+        part: usize,
+        event: &Event<'_>,
+        place: EventPlace,
+    ) -> Option<(Channel, Fact)> {
         let Part { rule, recipe, .. } = &self.parts[part];
         let mut meters = self.meters[part].iter_mut();
         let run = recipe.reads_run();

@@ -26,7 +26,7 @@ pub use crate::settings::{
     prompt_for_all, read_toml, resolve,
 };
 pub use crate::spec::Spec;
-pub use crate::stream::{ArgumentsOf, Cursor, CutOf, EventOf, Place, Places};
+pub use crate::stream::{ArgumentsOf, Cursor, CutOf, EventOf, EventPlace, EventPlaces};
 pub use crate::unfit::Unfit;
 pub use crate::value::Literal;
 pub use crate::words;

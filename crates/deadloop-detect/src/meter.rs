@@ -8,7 +8,7 @@ use crate::fact::Fact;
 use crate::ignore::{Ignore, Lines};
 use crate::per::Per;
 use crate::prompt::{PromptUse, Said};
-use crate::stream::{Channel, Chars, Event, Place};
+use crate::stream::{Channel, Chars, Event, EventPlace};
 
 /// The measuring half: one per stream. A fresh meter is the reset.
 ///
@@ -19,7 +19,7 @@ pub trait Meter: Send + Sync {
     ///
     /// How a text is cut into events does not change which setting accepts what where. `place`: where in the stream the
     /// event is. A meter of one text does not look at it.
-    fn push(&mut self, event: &Event<'_>, place: Place, facts: &mut Vec<Fact>);
+    fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>);
 }
 
 /// A meter of one text.
@@ -146,7 +146,7 @@ struct Lane {
 }
 
 impl Meter for Lane {
-    fn push(&mut self, event: &Event<'_>, _: Place, facts: &mut Vec<Fact>) {
+    fn push(&mut self, event: &Event<'_>, _: EventPlace, facts: &mut Vec<Fact>) {
         let arguments = self.channel == Channel::Arguments;
         match event {
             Event::Text(channel, piece) if *channel == self.channel => self.read(piece, facts),

@@ -7,7 +7,7 @@
 //! ```
 #![allow(clippy::unwrap_used)]
 
-use deadloop_detect::harness::{DETECTORS, Place, Preset};
+use deadloop_detect::harness::{DETECTORS, EventPlace, Preset};
 use deadloop_detect::{Event, Settings, TextChannel};
 use peak_alloc::PeakAlloc;
 
@@ -66,7 +66,7 @@ fn most(settings: &str, text: &str) -> [usize; 2] {
     recipes.iter().for_each(|recipe| {
         recipe
             .meter(LANE.into())
-            .push(&Event::Text(LANE, start), Place::default(), &mut facts)
+            .push(&Event::Text(LANE, start), EventPlace::default(), &mut facts)
     });
     drop(facts);
     let before = HEAP.current_usage();
@@ -77,7 +77,7 @@ fn most(settings: &str, text: &str) -> [usize; 2] {
     let said = Event::User(text);
     meters
         .iter_mut()
-        .for_each(|m| m.push(&said, Place::default(), &mut Vec::new()));
+        .for_each(|m| m.push(&said, EventPlace::default(), &mut Vec::new()));
     let mut rest = text;
     let mut most = [0; 2];
     while !rest.is_empty() {
@@ -86,7 +86,7 @@ fn most(settings: &str, text: &str) -> [usize; 2] {
         let event = Event::Text(LANE, chunk);
         meters
             .iter_mut()
-            .for_each(|m| m.push(&event, Place::default(), &mut facts));
+            .for_each(|m| m.push(&event, EventPlace::default(), &mut facts));
         drop(facts);
         let now = HEAP.current_usage() - before;
         let half = usize::from(rest.len() <= text.len() / 2);

@@ -6,7 +6,7 @@
 use std::num::NonZeroU64;
 
 use deadloop_corpus::Transcript;
-use deadloop_detect::harness::{Bound, Cursor, Fact, Places};
+use deadloop_detect::harness::{Bound, Cursor, EventPlaces, Fact};
 use deadloop_detect::{Chars, Event, TextChannel, Unit, Work};
 
 use crate::arrivals::Arrivals;
@@ -75,7 +75,7 @@ fn measure(plan: &Plan, transcript: &Transcript, arrivals: &Arrivals<'_>) -> Vec
         {
             return reading.facts(*lane, text);
         }
-        let (mut places, mut facts) = (Places::default(), Vec::new());
+        let (mut places, mut facts) = (EventPlaces::default(), Vec::new());
         let mut meter = reading.recipe.meter(channel);
         for (_, event) in transcript.stream() {
             meter.push(&event, places.of(&event), &mut facts);

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use deadloop_detect::harness::{Fact, Member, Place, Program, Recipe, Rule};
+use deadloop_detect::harness::{EventPlace, Fact, Member, Program, Recipe, Rule};
 use deadloop_detect::{Channel, Chars, Event, Setting, TextChannel};
 
 /// The distinct meters and programs of a plan.
@@ -70,7 +70,7 @@ impl Reading {
         let mut rest = text;
         while !rest.is_empty() && stopped.is_none_or(|at| read < at) {
             let (piece, later) = rest.split_at(boundary(rest));
-            meter.push(&Event::Text(lane, piece), Place::default(), &mut facts);
+            meter.push(&Event::Text(lane, piece), EventPlace::default(), &mut facts);
             read += Chars::of(piece).0;
             rest = later;
             for fact in &facts[asked..] {
@@ -176,7 +176,7 @@ mod tests {
         let lane = reading.channel.text().unwrap();
         let event = Event::Text(lane, text);
         let mut meter = reading.recipe.meter(reading.channel);
-        meter.push(&event, Place::default(), &mut all);
+        meter.push(&event, EventPlace::default(), &mut all);
         let rules = [reading.loosest.rule(), reading.strictest.clone()];
         [reading.facts(lane, text), all].map(|facts| {
             let first = rules.each_ref().map(|rule| {

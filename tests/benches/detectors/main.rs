@@ -20,7 +20,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use deadloop_corpus::{Corpus, Transcript};
-use deadloop_detect::harness::{DETECTORS, Ignore, Measuring, Place, Recipe};
+use deadloop_detect::harness::{DETECTORS, EventPlace, Ignore, Measuring, Recipe};
 use deadloop_detect::{Channel, Event, Setting, Settings, TextChannel};
 use deadloop_replay::{Grid, Plan, decide};
 use turns::{least, times, turns};
@@ -204,7 +204,7 @@ fn push(setting: &Setting, texts: &[String]) {
             facts.clear();
             let event = Event::Text(TextChannel::Answer, text);
             let mut meter = recipe.meter(Channel::Answer);
-            meter.push(&event, Place::default(), &mut facts);
+            meter.push(&event, EventPlace::default(), &mut facts);
             black_box(&facts);
         }
     }

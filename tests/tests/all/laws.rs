@@ -7,7 +7,7 @@
 )]
 
 use deadloop_detect::harness::{
-    DETECTORS, Detector, Fact, Measuring, Member, Params, Place, Sample,
+    DETECTORS, Detector, EventPlace, Fact, Measuring, Member, Params, Sample,
 };
 use deadloop_detect::{Alarm, Channel, Event, Guard, Response, Setting, Settings, TextChannel};
 use deadloop_replay::{Plan, decide};
@@ -204,7 +204,7 @@ fn facts(detector: &'static Detector, params: &Params, text: &str) -> Vec<Fact> 
     let mut facts = Vec::new();
     let mut meter = recipe(params).meter(Channel::Answer);
     let event = Event::Text(TextChannel::Answer, text);
-    meter.push(&event, Place::default(), &mut facts);
+    meter.push(&event, EventPlace::default(), &mut facts);
     facts
 }
 

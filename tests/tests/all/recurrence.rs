@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use deadloop_detect::harness::{Detector, Member, Params, Place};
+use deadloop_detect::harness::{Detector, EventPlace, Member, Params};
 use deadloop_detect::{Channel, Event, Guard, Response, Setting, TextChannel, Value};
 use deadloop_tests::generate;
 use proptest::prelude::*;
@@ -296,7 +296,7 @@ fn swept(params: &Params, text: &str) -> Option<u64> {
     let recipe = loosest.recipe().expect("it reads text");
     let event = Event::Text(TextChannel::Answer, text);
     let mut meter = recipe.meter(Channel::Answer);
-    meter.push(&event, Place::default(), &mut facts);
+    meter.push(&event, EventPlace::default(), &mut facts);
     let params = params.clone();
     let member = Member {
         response: Response::Stop,

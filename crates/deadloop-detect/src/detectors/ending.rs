@@ -10,7 +10,7 @@ use crate::param::Param;
 use crate::params::Params;
 use crate::run::{Repeat, fact};
 use crate::spec::Spec;
-use crate::stream::{Channel, Chars, Event, Fault, Kind, Place, TextChannel};
+use crate::stream::{Channel, Chars, Event, EventPlace, Fault, Kind, TextChannel};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
@@ -135,7 +135,7 @@ impl Json {
 }
 
 impl Meter for Ending {
-    fn push(&mut self, event: &Event<'_>, place: Place, facts: &mut Vec<Fact>) {
+    fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
         match event {
             Event::Text(TextChannel::Answer, text) => {
                 text.chars().for_each(|c| self.json.char(c));
@@ -160,7 +160,7 @@ impl Ending {
         self.need.iter().any(|word| word == what)
     }
 
-    fn finish(&mut self, reason: Option<&str>, place: Place, facts: &mut Vec<Fact>) {
+    fn finish(&mut self, reason: Option<&str>, place: EventPlace, facts: &mut Vec<Fact>) {
         self.done = true;
         self.finished = reason.is_some_and(|r| self.reasons.iter().any(|known| known == r));
         let bad = self.needs("finish") && !self.finished;
@@ -177,7 +177,7 @@ impl Ending {
         }
     }
 
-    fn closed(&mut self, place: Place, facts: &mut Vec<Fact>) {
+    fn closed(&mut self, place: EventPlace, facts: &mut Vec<Fact>) {
         let missing = [
             (self.needs("finish") && !self.finished, "no finish reason"),
             (self.needs("done") && !self.done, "no end mark"),
@@ -205,7 +205,7 @@ impl Ending {
         }
     }
 
-    fn tell(&mut self, (kind, what): (Fault, String), place: Place, facts: &mut Vec<Fact>) {
+    fn tell(&mut self, (kind, what): (Fault, String), place: EventPlace, facts: &mut Vec<Fact>) {
         if std::mem::replace(&mut self.told, true) {
             return;
         }

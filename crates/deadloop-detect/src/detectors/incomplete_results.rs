@@ -9,7 +9,7 @@ use crate::param::Param;
 use crate::params::Params;
 use crate::run::{Repeat, fact, number};
 use crate::spec::Spec;
-use crate::stream::{Arguments, Calls, Channel, Event, Fault, Kind, Place};
+use crate::stream::{Arguments, Calls, Channel, Event, EventPlace, Fault, Kind};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
@@ -102,7 +102,7 @@ struct Results {
 }
 
 impl Meter for Results {
-    fn push(&mut self, event: &Event<'_>, place: Place, facts: &mut Vec<Fact>) {
+    fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
         match event {
             Event::Call { id, .. } if self.open.len() < MOST => {
                 let number = place.calls.saturating_sub(Calls(1));
@@ -156,7 +156,7 @@ impl Results {
     }
 
     /// The batch is over: calls that are still open have failed too.
-    fn close(&mut self, place: Place, facts: &mut Vec<Fact>) {
+    fn close(&mut self, place: EventPlace, facts: &mut Vec<Fact>) {
         let missing = self.open.front().map(|(_, call)| *call);
         self.open.clear();
         let failed = match (self.failed.take(), missing) {

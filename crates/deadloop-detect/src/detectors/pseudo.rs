@@ -8,7 +8,7 @@ use crate::params::Params;
 use crate::repair::{PHRASE_LISTS, phrases};
 use crate::run::{Repeat, fact, number};
 use crate::spec::Spec;
-use crate::stream::{Channel, Chars, Event, Fault, Kind, Place, TextChannel};
+use crate::stream::{Channel, Chars, Event, EventPlace, Fault, Kind, TextChannel};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
@@ -109,7 +109,7 @@ struct Pseudo {
 }
 
 impl Meter for Pseudo {
-    fn push(&mut self, event: &Event<'_>, place: Place, facts: &mut Vec<Fact>) {
+    fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
         match event {
             Event::Text(TextChannel::Answer, text) => {
                 let room = LOOKED_AT.saturating_sub(self.chars.min(LOOKED_AT));
@@ -124,7 +124,7 @@ impl Meter for Pseudo {
 
 impl Pseudo {
     /// The answer is whole.
-    fn look(&mut self, place: Place, facts: &mut Vec<Fact>) {
+    fn look(&mut self, place: EventPlace, facts: &mut Vec<Fact>) {
         let answer = std::mem::take(&mut self.answer);
         let from = std::mem::replace(&mut self.from, place.answer);
         if std::mem::take(&mut self.chars) > LOOKED_AT {

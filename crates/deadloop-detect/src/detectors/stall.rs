@@ -9,7 +9,7 @@ use crate::meter::{Meter, Recipe};
 use crate::param::{Param, Threshold};
 use crate::run::{Repeat, fact, number};
 use crate::spec::Spec;
-use crate::stream::{Channel, Chars, Event, Fault, Kind, Place, TextChannel};
+use crate::stream::{Channel, Chars, Event, EventPlace, Fault, Kind, TextChannel};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
@@ -71,7 +71,7 @@ struct Stall {
 }
 
 impl Meter for Stall {
-    fn push(&mut self, event: &Event<'_>, place: Place, facts: &mut Vec<Fact>) {
+    fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
         match event {
             Event::Text(..) | Event::Call { .. } => self.begun = true,
             Event::Silence(millis) => {

@@ -7,7 +7,7 @@ use super::{Answer, Asked, Known, Look, Pairs, Run, Same, Saw, hash, start_of};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
 use crate::params::Params;
-use crate::stream::{Calls, Event, Place};
+use crate::stream::{Calls, Event, EventPlace};
 
 /// What is counted next.
 pub(crate) struct Next {
@@ -133,7 +133,7 @@ struct Counted<C> {
 }
 
 impl<C: Counter> Meter for Counted<C> {
-    fn push(&mut self, event: &Event<'_>, place: Place, facts: &mut Vec<Fact>) {
+    fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
         match self.run.see(event, place) {
             Saw::Call(call) => self.open.put(self.run.call(), Asked::of(&call)),
             Saw::Result(answer) => {

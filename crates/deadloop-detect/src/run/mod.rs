@@ -20,7 +20,7 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::fact::{Bound, Clock, Fact};
-use crate::stream::{Arguments, Calls, Cut, Event, Kind, Place, TextChannel, Turns, Units};
+use crate::stream::{Arguments, Calls, Cut, Event, EventPlace, Kind, TextChannel, Turns, Units};
 
 mod counted;
 mod errors;
@@ -111,7 +111,7 @@ struct Open {
 pub(crate) struct Run {
     look: Arc<Look>,
     /// Where the event that was seen last is.
-    place: Place,
+    place: EventPlace,
     open: VecDeque<Open>,
 }
 
@@ -119,13 +119,13 @@ impl Run {
     pub(crate) fn new(look: Arc<Look>) -> Self {
         Self {
             look,
-            place: Place::default(),
+            place: EventPlace::default(),
             open: VecDeque::new(),
         }
     }
 
     /// Takes the next event.
-    pub(crate) fn see<'a>(&mut self, event: &Event<'a>, place: Place) -> Saw<'a> {
+    pub(crate) fn see<'a>(&mut self, event: &Event<'a>, place: EventPlace) -> Saw<'a> {
         self.place = place;
         match *event {
             Event::Call {
@@ -212,7 +212,7 @@ impl Run {
 /// What is known at an event: the `bounds` in the order of the detector's thresholds. Where it began, how long a copy
 /// is, how many there are and what they say is in `seen`.
 pub(crate) fn fact(
-    place: Place,
+    place: EventPlace,
     (kind, check): (Kind, &'static str),
     bounds: Vec<i64>,
     seen: Repeat,
@@ -245,7 +245,7 @@ pub(crate) struct Repeat {
 }
 
 impl Repeat {
-    /// One thing from `onset` on, with no period.
+    /// One thing from `onset` on. `period`: 0, in the same unit.
     pub(crate) fn once(onset: impl Into<Units>, period: impl Into<Units>, unit: String) -> Self {
         Self {
             onset: onset.into(),

@@ -5,7 +5,7 @@
 //! | what arrives: text, calls, results, turns | [`EventOf`]: borrowed an [`Event`], held an [`OwnedEvent`] |
 //! | what positions are counted on, and in what | [`Channel`], [`Unit`], [`Units`] |
 //! | the channels in which text arrives | [`TextChannel`] |
-//! | where in a stream an event is | [`Place`] |
+//! | where in a stream an event is | [`EventPlace`] |
 //! | how much of each channel had arrived | [`Seen`] |
 //! | a place in a transcript, which can be ordered | [`Cursor`] |
 //! | what kind of loop it is | [`Kind`] |
@@ -41,6 +41,6 @@ pub use channel::{Channel, TextChannel};
 pub use event::{Arguments, ArgumentsOf, Cut, CutOf, Event, EventOf, OwnedEvent};
 pub use fault::Fault;
 pub use kind::Kind;
-pub use place::{Place, Places};
+pub use place::{EventPlace, EventPlaces};
 pub use seen::{Cursor, Seen};
 pub use units::{Calls, Chars, Turns, Unit, Units};

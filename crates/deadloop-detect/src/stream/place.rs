@@ -1,10 +1,10 @@
-//! [`Place`]: where in a stream an event is; [`Places`] counts them.
+//! [`EventPlace`]: where in a stream an event is; [`EventPlaces`] counts them.
 
 use super::{Calls, Chars, Event, TextChannel, Turns};
 
 /// Where in a stream an event is. Whoever runs meters counts, once for all of them, and hands it over with the event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct EventPlace {
     /// The number of the event, from 0.
     pub event: u64,
     /// Calls issued by then, the event's own included.
@@ -17,11 +17,11 @@ pub struct Place {
 
 /// Counts the places of a stream's events, from the first on.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Places(Place);
+pub struct EventPlaces(EventPlace);
 
-impl Places {
+impl EventPlaces {
     /// The place of the next event.
-    pub fn of(&mut self, event: &Event<'_>) -> Place {
+    pub fn of(&mut self, event: &Event<'_>) -> EventPlace {
         let mut here = self.0;
         match event {
             Event::Text(TextChannel::Answer, text) => here.answer = here.answer + Chars::of(text),

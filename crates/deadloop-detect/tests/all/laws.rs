@@ -4,7 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "in the helpers of tests as in tests")]
 
 use deadloop_detect::harness::{
-    DETECTORS, Detector, Fact, Measuring, Member, Params, Place, Places, Sample, UNIT_CHARS,
+    DETECTORS, Detector, EventPlace, EventPlaces, Fact, Measuring, Member, Params, Sample,
+    UNIT_CHARS,
 };
 use deadloop_detect::{Alarm, Event, Guard, Response, Setting, TextChannel};
 
@@ -51,10 +52,14 @@ fn facts(setting: &Setting, sample: Sample) -> Vec<Fact> {
         Sample::Text(unit, times) => {
             let channel = channel.text().unwrap();
             let text = unit.repeat(times);
-            meter.push(&Event::Text(channel, &text), Place::default(), &mut facts)
+            meter.push(
+                &Event::Text(channel, &text),
+                EventPlace::default(),
+                &mut facts,
+            )
         }
         Sample::Run(events) => {
-            let mut places = Places::default();
+            let mut places = EventPlaces::default();
             let read = |e| meter.push(e, places.of(e), &mut facts);
             events.iter().for_each(read)
         }

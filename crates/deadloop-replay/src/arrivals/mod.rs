@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::num::NonZeroU64;
 
 use deadloop_corpus::{Body, RecordedEvent};
-use deadloop_detect::harness::{Cursor, Place};
+use deadloop_detect::harness::{Cursor, EventPlace};
 use deadloop_detect::{Channel, Chars, Seen};
 
 use crate::record::Moment;
@@ -98,7 +98,7 @@ impl<'a> Arrivals<'a> {
 
     /// The moment at which a detector of runs knew a fact: at an event of the stream, and with what of the run there is at
     /// its place.
-    pub(crate) fn known_at(&self, place: Place) -> Moment {
+    pub(crate) fn known_at(&self, place: EventPlace) -> Moment {
         let other = self.others.partition_point(|other| other.nth < place.event);
         let moment = self
             .others

@@ -13,7 +13,8 @@ use std::ops::Range;
 use super::loose::loosened;
 use deadloop_corpus::Transcript;
 use deadloop_detect::harness::{
-    Bound, Domain, Fact, Member, Meter, Param, Place, Places, Threshold, ThresholdSide, Zero,
+    Bound, Domain, EventPlace, EventPlaces, Fact, Member, Meter, Param, Threshold, ThresholdSide,
+    Zero,
 };
 use deadloop_detect::{Channel, Event, Kind, TextChannel, Units, Value};
 use serde::Serialize;
@@ -113,7 +114,7 @@ impl Term<'_> {
 /// Everything that a member saw in the text of a channel, in order.
 pub(super) fn sights(member: &Member, channel: TextChannel, text: &str) -> Vec<FactSight> {
     sights_of(member, channel.into(), |meter, facts| {
-        meter.push(&Event::Text(channel, text), Place::default(), facts);
+        meter.push(&Event::Text(channel, text), EventPlace::default(), facts);
     })
 }
 
@@ -124,7 +125,7 @@ pub(super) fn sights_in_run(
     transcript: &Transcript,
 ) -> Vec<FactSight> {
     sights_of(member, channel, |meter, facts| {
-        let mut places = Places::default();
+        let mut places = EventPlaces::default();
         for (_, event) in transcript.stream() {
             meter.push(&event, places.of(&event), facts);
         }

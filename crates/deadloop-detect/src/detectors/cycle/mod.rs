@@ -17,7 +17,7 @@ use crate::run::{
     unit,
 };
 use crate::spec::Spec;
-use crate::stream::{Calls, Channel, Event, Kind, Place};
+use crate::stream::{Calls, Channel, Event, EventPlace, Kind};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
@@ -108,7 +108,7 @@ struct CycleMeter {
 }
 
 impl Meter for CycleMeter {
-    fn push(&mut self, event: &Event<'_>, place: Place, facts: &mut Vec<Fact>) {
+    fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
         match self.run.see(event, place) {
             Saw::Call(call) => {
                 self.stretch.push(self.key.of(&call), self.run.call());

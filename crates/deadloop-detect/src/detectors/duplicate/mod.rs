@@ -14,7 +14,7 @@ use crate::row::{N, Row};
 use crate::run::sample::call;
 use crate::run::{ALLOW, Key, Look, NORMALISE, RESET, Run, Saw, key, sees_calls, unit};
 use crate::spec::Spec;
-use crate::stream::{Channel, Event, Kind, Place};
+use crate::stream::{Channel, Event, EventPlace, Kind};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
@@ -74,7 +74,7 @@ struct DuplicateMeter {
 }
 
 impl Meter for DuplicateMeter {
-    fn push(&mut self, event: &Event<'_>, place: Place, facts: &mut Vec<Fact>) {
+    fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
         match self.run.see(event, place) {
             Saw::Call(call) => {
                 self.row.push(self.key.of(&call), self.run.call());

@@ -12,7 +12,7 @@ use crate::params::Params;
 use crate::run::sample::{TURN, call, error, result};
 use crate::run::{ALLOW, Errors, Look, NORMALISE, RESET, Repeat, Run, Saw, number, sees_calls};
 use crate::spec::Spec;
-use crate::stream::{Channel, Event, Kind, Place};
+use crate::stream::{Channel, Event, EventPlace, Kind};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
@@ -92,7 +92,7 @@ struct RateMeter {
 }
 
 impl Meter for RateMeter {
-    fn push(&mut self, event: &Event<'_>, place: Place, facts: &mut Vec<Fact>) {
+    fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
         match self.run.see(event, place) {
             Saw::Result(answer) => self.errors.result(answer.error),
             Saw::Turn(_) => {

@@ -16,7 +16,7 @@ use crate::run::{
     prefix, sees_calls, start_of,
 };
 use crate::spec::Spec;
-use crate::stream::{Calls, Channel, Event, Kind, Place};
+use crate::stream::{Calls, Channel, Event, EventPlace, Kind};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
@@ -98,7 +98,7 @@ struct GooseMeter {
 }
 
 impl Meter for GooseMeter {
-    fn push(&mut self, event: &Event<'_>, place: Place, facts: &mut Vec<Fact>) {
+    fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
         match self.run.see(event, place) {
             Saw::Call(call) => facts.extend(self.issued(&call)),
             Saw::Result(answer) => facts.extend(self.answered(&answer)),

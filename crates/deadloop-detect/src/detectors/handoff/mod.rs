@@ -14,7 +14,7 @@ use crate::run::{
     ALLOW, Look, NORMALISE, RESET, Repeat, Run, Saw, Told, WINDOW as LONGEST, Window, hash, window,
 };
 use crate::spec::Spec;
-use crate::stream::{Channel, Event, Kind, Place, Turns};
+use crate::stream::{Channel, Event, EventPlace, Kind, Turns};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
@@ -88,7 +88,7 @@ struct HandoffMeter {
 }
 
 impl Meter for HandoffMeter {
-    fn push(&mut self, event: &Event<'_>, place: Place, facts: &mut Vec<Fact>) {
+    fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
         match self.run.see(event, place) {
             Saw::Turn(Some(agent)) if !agent.is_empty() => facts.extend(self.begins(agent)),
             Saw::Forget => {

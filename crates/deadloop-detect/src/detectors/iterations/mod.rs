@@ -14,7 +14,7 @@ use crate::run::{
     ALLOW, Look, NORMALISE, RESET, Repeat, Run, Saw, TELLS, TELLS_WARNING, WARN_AT, number, warned,
 };
 use crate::spec::Spec;
-use crate::stream::{Calls, Channel, Event, Kind, Place};
+use crate::stream::{Calls, Channel, Event, EventPlace, Kind};
 
 mod growth;
 
@@ -151,7 +151,7 @@ struct IterationsMeter {
 }
 
 impl Meter for IterationsMeter {
-    fn push(&mut self, event: &Event<'_>, place: Place, facts: &mut Vec<Fact>) {
+    fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
         let used = match self.run.see(event, place) {
             Saw::Turn(_) => {
                 self.steps += 1;

@@ -16,7 +16,7 @@ use crate::run::{
     hash, number, warned,
 };
 use crate::spec::Spec;
-use crate::stream::{Calls, Channel, Event, Kind, Place, TextChannel};
+use crate::stream::{Calls, Channel, Event, EventPlace, Kind, TextChannel};
 use crate::value::Value;
 
 mod outputs;
@@ -207,7 +207,7 @@ struct LoomMeter {
 }
 
 impl Meter for LoomMeter {
-    fn push(&mut self, event: &Event<'_>, place: Place, facts: &mut Vec<Fact>) {
+    fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
         match self.run.see(event, place) {
             Saw::Call(call) => {
                 self.names.push(hash(&[call.name]), self.run.call());

@@ -13,7 +13,7 @@ use crate::row::n;
 use crate::run::sample::{TURN, say};
 use crate::run::{ALLOW, Look, NORMALISE, RESET, Repeat, Run, Said, Saw, number};
 use crate::spec::Spec;
-use crate::stream::{Channel, Event, Kind, Place, Turns};
+use crate::stream::{Channel, Event, EventPlace, Kind, Turns};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
@@ -94,7 +94,7 @@ struct Silent {
 }
 
 impl Meter for MonologueMeter {
-    fn push(&mut self, event: &Event<'_>, place: Place, facts: &mut Vec<Fact>) {
+    fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
         match self.run.see(event, place) {
             Saw::Text(_, text) => self.turn.iter_mut().for_each(|turn| turn.said.push(text)),
             Saw::Call(_) => self.turn.iter_mut().for_each(|turn| turn.acted = true),

@@ -14,7 +14,7 @@ use crate::row::n;
 use crate::run::sample::{TURN, call, result, say};
 use crate::run::{ALLOW, Key, Look, NORMALISE, RESET, Repeat, Run, Saw, hash, number, window};
 use crate::spec::Spec;
-use crate::stream::{Channel, Event, Kind, Place, TextChannel, Turns};
+use crate::stream::{Channel, Event, EventPlace, Kind, TextChannel, Turns};
 
 use said::{HEAD, Said, Spoken};
 
@@ -183,7 +183,7 @@ struct Past {
 }
 
 impl Meter for NarrationMeter {
-    fn push(&mut self, event: &Event<'_>, place: Place, facts: &mut Vec<Fact>) {
+    fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
         match self.run.see(event, place) {
             Saw::Text(TextChannel::Reasoning, _) if !self.reasoning => {}
             Saw::Text(_, text) => self.turn.iter_mut().for_each(|turn| turn.said.push(text)),

@@ -15,7 +15,7 @@ use crate::run::{
     ALLOW, Answer, Call, Look, NORMALISE, Pairs, RESET, Repeat, Run, Said, Saw, Told, hash, unit,
 };
 use crate::spec::Spec;
-use crate::stream::{Calls, Channel, Event, Kind, Place};
+use crate::stream::{Calls, Channel, Event, EventPlace, Kind};
 
 mod entry;
 mod recent;
@@ -205,7 +205,7 @@ struct OpenHandsMeter {
 }
 
 impl Meter for OpenHandsMeter {
-    fn push(&mut self, event: &Event<'_>, place: Place, facts: &mut Vec<Fact>) {
+    fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
         match self.run.see(event, place) {
             Saw::Text(_, text) => self.said.push(text),
             Saw::Call(call) => self.issued(&call),

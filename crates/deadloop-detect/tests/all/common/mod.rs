@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "in the helpers of tests as in tests")]
 #![allow(dead_code, reason = "no test uses all of them")]
 
-use deadloop_detect::harness::{Detector, Fact, Member, Params, Place};
+use deadloop_detect::harness::{Detector, EventPlace, Fact, Member, Params};
 use deadloop_detect::{Alarm, Channel, Event, Guard, Response, Setting, TextChannel, Value};
 
 use proptest::strategy::{Strategy, ValueTree};
@@ -112,7 +112,7 @@ pub(crate) fn facts(member: &Member, text: &str) -> Vec<Fact> {
     let recipe = member.recipe().expect("it reads text");
     let event = Event::Text(TextChannel::Answer, text);
     let mut meter = recipe.meter(Channel::Answer);
-    meter.push(&event, Place::default(), &mut facts);
+    meter.push(&event, EventPlace::default(), &mut facts);
     facts
 }
 
