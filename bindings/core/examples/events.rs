@@ -7,8 +7,8 @@
 use std::io::{Write, stdout};
 
 use deadloop_bindings::{Action, Guard, Guards};
-use deadloop_detect::{Arguments, Event, TextChannel};
 use deadloop_detect::harness::{DETECTORS, Detector, Measuring, Sample};
+use deadloop_detect::{Arguments, Event, TextChannel};
 use serde_json::{Value, json};
 
 /// Random streams for each detector, and events of each.

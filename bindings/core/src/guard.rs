@@ -278,7 +278,7 @@ fn json(value: &impl Serialize) -> String {
 
 /// The channels that carry text, as an error names them.
 pub fn lanes() -> String {
-    TextChannel::NAMES.join(", ")
+    TextChannel::ALL.map(TextChannel::name).join(", ")
 }
 
 /// The place of the channel of text with that name, in [`TextChannel::ALL`].

@@ -4,8 +4,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use deadloop_detect::{Alarm, Event, Feed, Feeds, RECOMMENDED, RECOMMENDED_AGENTS, Settings, TextChannel, Work};
 use deadloop_detect::harness::read_toml;
+use deadloop_detect::{
+    Alarm, Event, Feed, Feeds, RECOMMENDED, RECOMMENDED_AGENTS, Settings, TextChannel, Work,
+};
 use deadloop_stream::{Prompted, StreamFormat, StreamReader, ThinkRules};
 use serde::Deserialize;
 
