@@ -160,8 +160,7 @@ impl Member {
                 _ => feeds.has(Feed::Arguments) || feeds.has(Feed::Calls),
             };
             let all: Vec<Channel> = self.channels().collect();
-            let named =
-                |channel: &Channel| Feed::ALL.into_iter().find(|f| f.name() == channel.name());
+            let named = |channel: &Channel| Feed::named(channel.name());
             let blind = !all.iter().any(|channel| heard(*channel));
             return blind.then(|| all.iter().filter_map(named).collect());
         }

@@ -57,8 +57,7 @@ macro_rules! words {
             $vis fn named(name: &str) -> Option<Self> {
                 match name {
                     $($word $(| $older)* => Some(Self::$variant),)+
-                    $(name if <$inner>::named(name).is_some() => <$inner>::named(name).map(Self::$other),)?
-                    _ => None,
+                    _ => None$(.or_else(|| <$inner>::named(name).map(Self::$other)))?,
                 }
             }
         }

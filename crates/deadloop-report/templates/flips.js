@@ -3,7 +3,7 @@ const WORDS = {
   found: "loops found", lost: "loops lost", cured: "false alarms gone", harmed: "new false alarms", other: "other changes",
 };
 const VERDICTS = JSON.parse(byId("verdict-data")?.textContent ?? "{}");
-const isFalse = (verdict) => VERDICTS[verdict].wrong;
+const isFalse = (verdict) => VERDICTS[verdict]?.wrong ?? false;
 const flipKind = (before, after) => {
   if (isFalse(after) && !isFalse(before)) return "harmed";
   if (isFalse(before) && !isFalse(after)) return after === "hit" ? "found" : "cured";

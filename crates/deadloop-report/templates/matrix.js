@@ -23,7 +23,7 @@ class Matrix {
     const wanted = byId("matrix-kind").value;
     if (wanted === "") return true;
     const verdicts = [...letters].map((letter) => this.verdict(letter));
-    return wanted === "cut" ? verdicts.some((one) => VERDICTS[one]?.wrong) : verdicts.some((one) => VERDICTS[one]?.looping);
+    return wanted === "cut" ? verdicts.some(isFalse) : verdicts.some((one) => VERDICTS[one]?.looping);
   }
   show() {
     const { data: { models, kinds, differing, left_out: out } } = this;

@@ -49,24 +49,33 @@ impl Shingles {
     }
 
     fn of_texts(texts: impl Iterator<Item = String>, sample: usize) -> Self {
-        let mut shingles = Self {
+        let mut set = Self {
             hashes: Vec::new(),
             most: u64::MAX,
         };
         // A loop of a million copies has few shingles: what is there twice is dropped whenever as much has come
         // as there was.
         let mut distinct = 0;
-        batches(texts, |batch| {
-            let kept = batch.iter().filter(|hash| **hash <= shingles.most);
-            shingles.hashes.extend(kept);
-            if shingles.hashes.len() > 2 * distinct + BATCH {
-                shingles.tidy(sample);
-                distinct = shingles.hashes.len();
-            }
-        });
-        shingles.tidy(sample);
-        shingles.hashes.shrink_to_fit();
-        shingles
+        // Of the hashes with the same low bits, the one that came last, so that most of what a loop repeats is left out at
+        // once; at first one that has others, so that none is known.
+        let mut lately: Vec<u64> = (0..LATELY as u64).map(|place| !place).collect();
+        for text in texts {
+            shingles(folded(&text), |hash| {
+                let known = &mut lately[hash as usize % LATELY];
+                if *known == hash || hash > set.most {
+                    return;
+                }
+                *known = hash;
+                set.hashes.push(hash);
+                if set.hashes.len() > 2 * distinct + SPARE {
+                    set.tidy(sample);
+                    distinct = set.hashes.len();
+                }
+            });
+        }
+        set.tidy(sample);
+        set.hashes.shrink_to_fit();
+        set
     }
 
     /// In order and each once; of more than `sample`, those with the least hashes.
@@ -272,33 +281,10 @@ fn texts(transcript: &Transcript) -> impl Iterator<Item = String> {
     channels.chain(tools)
 }
 
-/// Hashes in hand at a time: a text of any length takes no more memory than this besides itself.
-const BATCH: usize = 1 << 16;
+/// Hashes that may be there besides, before what is there twice is dropped.
+const SPARE: usize = 1 << 16;
 /// Places for hashes that came lately: few, so that they stay in the cache and a short text does not pay for them.
 const LATELY: usize = 1 << 13;
-
-/// Hands out the hashes of the shingles of some texts, in batches. Most of what a loop repeats is left out; what is
-/// further apart than some thousand shingles comes again.
-fn batches(texts: impl Iterator<Item = String>, mut take: impl FnMut(&[u64])) {
-    let mut batch = Vec::with_capacity(BATCH);
-    // Of the hashes with the same low bits, the one that came last; at first one that has others, so that none is known.
-    let mut lately: Vec<u64> = (0..LATELY as u64).map(|place| !place).collect();
-    for text in texts {
-        shingles(folded(&text), |hash| {
-            let known = &mut lately[hash as usize % LATELY];
-            if *known == hash {
-                return;
-            }
-            *known = hash;
-            batch.push(hash);
-            if batch.len() == BATCH {
-                take(&batch);
-                batch.clear();
-            }
-        });
-    }
-    take(&batch);
-}
 
 /// Lower case, every run of white space one blank.
 fn folded(text: &str) -> impl Iterator<Item = char> {

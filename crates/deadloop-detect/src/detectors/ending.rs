@@ -10,7 +10,7 @@ use crate::param::Param;
 use crate::params::Params;
 use crate::run::{Repeat, fact};
 use crate::spec::Spec;
-use crate::stream::{Channel, Chars, Event, EventPlace, Fault, Kind, TextChannel};
+use crate::stream::{Channel, Event, EventPlace, Fault, Kind, TextChannel};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
@@ -209,7 +209,7 @@ impl Ending {
         if std::mem::replace(&mut self.told, true) {
             return;
         }
-        let seen = Repeat::once(place.answer, Chars(0), what);
+        let seen = Repeat::once(place.answer, what);
         facts.push(fact(place, (Kind::Fault(kind), "end"), Vec::new(), seen));
     }
 }

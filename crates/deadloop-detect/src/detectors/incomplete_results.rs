@@ -170,7 +170,7 @@ impl Results {
         if let Some(first) = failed.filter(|_| is_batch) {
             let said = format!("{good} of {asked} calls have a whole result");
             let kind = (Kind::Fault(Fault::PartialTools), "results");
-            let seen = Repeat::once(first, Calls(0), said);
+            let seen = Repeat::once(first, said);
             facts.push(fact(place, kind, vec![number(good + 1)], seen));
         }
     }

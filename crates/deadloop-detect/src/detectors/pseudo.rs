@@ -145,7 +145,7 @@ impl Pseudo {
             Fault::Pseudo
         };
         let bounds = vec![number(text.chars().count() as u64)];
-        let seen = Repeat::once(from, Chars(0), phrase.clone());
+        let seen = Repeat::once(from, phrase.clone());
         facts.push(fact(place, (Kind::Fault(kind), "phrase"), bounds, seen));
     }
 }

@@ -9,7 +9,7 @@ use crate::meter::{Meter, Recipe};
 use crate::param::{Param, Threshold};
 use crate::run::{Repeat, fact, number};
 use crate::spec::Spec;
-use crate::stream::{Channel, Chars, Event, EventPlace, Fault, Kind, TextChannel};
+use crate::stream::{Channel, Event, EventPlace, Fault, Kind, TextChannel};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
@@ -78,7 +78,7 @@ impl Meter for Stall {
                 let (held, any) = (number(*millis), Threshold::AT_MOST.always());
                 let bounds = if self.begun { [held, any] } else { [any, held] };
                 let kind = (Kind::Fault(Fault::Stall), "silence");
-                let seen = Repeat::once(place.answer, Chars(0), format!("{millis} ms"));
+                let seen = Repeat::once(place.answer, format!("{millis} ms"));
                 facts.push(fact(place, kind, bounds.to_vec(), seen));
             }
             _ => {}

@@ -245,11 +245,11 @@ pub(crate) struct Repeat {
 }
 
 impl Repeat {
-    /// One thing from `onset` on. `period`: 0, in the same unit.
-    pub(crate) fn once(onset: impl Into<Units>, period: impl Into<Units>, unit: String) -> Self {
+    /// One thing from `onset` on, with no period.
+    pub(crate) fn once<U: Into<Units> + Default>(onset: U, unit: String) -> Self {
         Self {
             onset: onset.into(),
-            period: period.into(),
+            period: U::default().into(),
             copies: 1,
             unit,
         }
