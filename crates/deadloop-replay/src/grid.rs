@@ -91,6 +91,12 @@ impl Grid {
         Ok(Self { members })
     }
 
+    /// The names of its detectors: `periodic + recurrence`.
+    pub fn name(&self) -> String {
+        let names: Vec<&str> = self.members.iter().map(|m| m.base.detector.name).collect();
+        names.join(" + ")
+    }
+
     /// The same where detectors of text take `per` for one text in a run.
     #[must_use]
     pub fn read_per(mut self, per: Per) -> Self {

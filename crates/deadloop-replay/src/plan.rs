@@ -187,6 +187,14 @@ impl Plan {
             .map_or_else(Setting::default, |b| b.setting(&cell.at))
     }
 
+    /// The guard that watches a model, or a model at a task, under cell number `index`: a settings file has guards for
+    /// particular models.
+    pub fn guard<'a>(&self, index: usize, work: impl Into<Work<'a>>) -> Setting {
+        let block = self.blocks.get(self.cell(index).block);
+        let file = block.filter(|block| block.axes().is_empty());
+        file.map_or_else(|| self.setting(index), |file| file.guard(work).clone())
+    }
+
     /// The name of cell number `index`: its setting's, or its settings file's.
     pub fn id(&self, index: usize) -> String {
         let cell = self.cell(index);

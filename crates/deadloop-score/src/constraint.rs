@@ -13,7 +13,7 @@ use statrs::function::erf::erfc;
 use statrs::function::gamma::checked_gamma_lr;
 
 use crate::choose::blend::Blend;
-use crate::intervals::share_within;
+use crate::intervals::{binomial_at_least, poisson_at_least, share_within};
 use crate::measure::{
     Certainty, FPR, GoalError, Measure, MeasureUnit, Metric, WITHINS, Worth, metric,
 };
@@ -120,6 +120,39 @@ impl Constraint {
         } else {
             f64::from(u8::from(margin >= 0.0))
         }
+    }
+
+    /// Whether it is surely broken: at the limit so many wrong alarms have a chance below 10 %. A limit on anything but
+    /// wrong alarms is broken by estimate.
+    pub(crate) fn is_surely_broken(&self, tally: &Tally, worth: &Worth) -> bool {
+        match self.at_least(tally, tally.wrong()) {
+            Some(chance) => chance < 0.1,
+            None => {
+                let (value, met) = self.estimate(tally, worth);
+                value.is_some() && !met
+            }
+        }
+    }
+
+    /// Whether wrong alarms are below the limit with 80 % confidence: at the limit so few have a chance of 20 % at most.
+    pub(crate) fn is_surely_kept(&self, tally: &Tally) -> bool {
+        let more = self.at_least(tally, tally.wrong() + 1);
+        more.is_some_and(|more| 1.0 - more <= 0.2)
+    }
+
+    /// P(at least `k` wrong alarms) if the true value is the limit: Poisson of a rate, binomial of the share of clean
+    /// transcripts. `None`: it does not limit wrong alarms.
+    fn at_least(&self, tally: &Tally, k: u64) -> Option<f64> {
+        if !self.limits_wrong() {
+            return None;
+        }
+        Some(match self.metric.unit {
+            MeasureUnit::PerMillion => {
+                let mean = self.bound / self.metric.scale() * tally.get(Count::Exposure) as f64;
+                poisson_at_least(k, mean)
+            }
+            _ => binomial_at_least(k, tally.clean(), self.bound),
+        })
     }
 
     /// Its value by estimate, and whether that meets the limit; what is n/a does not.

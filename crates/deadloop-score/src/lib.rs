@@ -29,6 +29,7 @@
 
 pub mod budget;
 pub mod choose;
+pub mod choosing;
 mod compare;
 mod constraint;
 mod files;

@@ -1,47 +1,31 @@
-//! choice.csv: the setting of each model, and the evidence for it.
+//! choice.csv: the setting of each model in the file, and the evidence for it.
 
 use std::path::Path;
 
-use super::openings::TEST_OPENINGS;
-use super::store::{FileError, write_csv};
-use crate::choose::choices::{Choice, Choices};
-use crate::choose::duel::Figures;
-use crate::choose::options::ChooseOptions;
-use crate::constraint::Constraint;
-use crate::intervals::{Interval, PoissonCache};
-use crate::measure::{ENDED, Metric, RECALL, measures, wrong_rate};
-use crate::tally::{Count, Tally};
 use deadloop_replay::detect::Unit;
 use deadloop_tables::{Columns, columns};
 
-/// Metrics that stand in the table in sample, held out and in use, whatever the objective is.
-fn shown(unit: Unit) -> impl Iterator<Item = Metric> {
-    measures(unit).filter(|measure| measure.shown.choice)
-}
+use super::openings::TEST_OPENINGS;
+use super::store::{FileError, write_csv};
+use crate::choosing::{Choice, ChooseOptions, Choices, PairedTest};
+use crate::measure::{DELAY, ENDED, Metric, RECALL, SAVED, WITHIN_1000, wrong_rate};
+use crate::tally::{Count, Tally};
 
-/// Writes `choice.csv`: `*` first, then what the settings file does as a whole, where it names a model (`model` is
-/// `settings.toml`, `why` is `shipped`), then the models by name.
+/// Writes `choice.csv`: `*` first, the whole file, then the models by name.
 ///
-/// `setting` is what `settings.toml` holds; `candidate` is what was tried against it, and the figures in sample and
-/// held out are the candidate's, those of what is held where nothing was tried. `in_sample`, `held_out`, `optimism` (see
-/// [`Choice::optimism`]) and `in_use` are in the objective, and for some measures more. `difference` (in points) and the
-/// probabilities compare the candidate, held out, with what it would replace. `margins` says how far inside each limit the
-/// candidate is, held out, and with which probability. `prior_…` is how much the other models helped, in loops and healthy
-/// chars. `test_openings` counts how often the sealed split was scored with these settings (see
-/// [`count_opening`](super::openings::count_opening)): 0 when it is written.
-pub fn write_choice(
-    dir: &Path,
-    choices: &Choices,
-    options: &ChooseOptions,
-) -> Result<(), FileError> {
-    let first = std::iter::once(&choices.pooled).chain(&choices.shipped);
-    let all = first.chain(&choices.models);
-    let verdict = choices.advice.verdict.name();
+/// `held_out_…` are the figures of the file, on the folds left out where a part of it was chosen by folds;
+/// `in_sample_…` are those of a replay of the file; `in_use_…` those of the setting in use. All three count all labels.
+/// `difference` is that of the test by which the setting replaces what would run otherwise: each text once, without
+/// labels in doubt. `test_openings` counts how often the sealed split was scored with these settings: 0 when it is written.
+pub fn write_choice(dir: &Path, choices: &Choices, options: &ChooseOptions) -> Result<(), FileError> {
     let columns = choice_columns(options.judge.unit);
-    let rows = all.map(|choice| {
+    let in_use = choices.advice.in_use_is.as_str();
+    let verdict = choices.advice.verdict.name();
+    let rows = std::iter::once(&choices.all).chain(&choices.models);
+    let rows = rows.map(|choice| {
         columns.cells(&Row {
-            held_out: held_out_bounds(&choice.held_out_tally, options.judge.unit),
             choice,
+            in_use,
             verdict,
             options,
         })
@@ -49,130 +33,65 @@ pub fn write_choice(
     write_csv(dir, "choice", &columns.schema(), rows)
 }
 
-/// What a row is made from.
+/// A row before it is written.
 pub(super) struct Row<'a> {
     choice: &'a Choice,
+    in_use: &'a str,
     verdict: &'static str,
     options: &'a ChooseOptions,
-    /// The ends of the intervals of ended, recall and the rate of wrong alarms, held out.
-    held_out: [Option<f64>; 6],
 }
 
 impl Row<'_> {
-    /// The objective in a tally.
-    fn objective(&self, tally: &Tally) -> Option<f64> {
-        self.value(self.options.objective, tally)
-    }
-
     fn value(&self, metric: Metric, tally: &Tally) -> Option<f64> {
         metric.value(tally, &self.options.worth)
     }
 
-    fn figures(&self) -> Option<&Figures> {
-        self.choice.figures.as_ref()
-    }
-
-    fn range(&self) -> Option<(f64, f64)> {
-        self.figures()?.interval_points()
-    }
-
-    /// What is said of each limit.
-    fn limits(&self, said: impl Fn(&Constraint) -> String) -> String {
-        let limits: Vec<String> = self.options.constraints.iter().map(said).collect();
-        limits.join("; ")
+    fn points(&self, of: impl Fn(&PairedTest) -> Option<f64>) -> Option<f64> {
+        let test = self.choice.test.as_ref()?;
+        Some(test.in_points(of(test)?))
     }
 }
 
 /// The columns of `choice.csv`, in a unit of choice.
 pub(super) fn choice_columns<'a>(unit: Unit) -> Columns<Row<'a>> {
-    let mut list = about_the_choice();
-    for metric in shown(unit) {
+    let mut list = columns![Row<'a>;
+        ("model", Text, "The model; `*`: the whole file.", |row| &row.choice.model),
+        ("verdict", Text, "The verdict of the choice: ship, keep or collect.", |row| row.verdict),
+        ("in_use", Text, "The name of the setting in use.", |row| row.in_use),
+        ("gets", Text, "The name of the setting in the file.", |row| &row.choice.name),
+        ("setting", Text, "Its id; of `*` the setting of models without a table.", |row| &row.choice.setting),
+        ("from", Text, "Its source: in use, ready, grid, all models.", |row| row.choice.source.name()),
+        ("why", Text, "The reason in a sentence.", |row| &row.choice.reason),
+        ("ships", Text, "The rule by which it replaces what would run otherwise: better or safer; empty: it does not.", |row| row.choice.ships.map(|ship| ship.name())),
+        ("difference", Float["points"], "The difference of the test, in points of the objective.", |row| row.points(|test| test.difference)),
+        ("difference_lo", Float["points"], "The lower end of its 80 % interval.", |row| row.points(|test| Some(test.lo))),
+        ("difference_hi", Float["points"], "The upper end.", |row| row.points(|test| Some(test.hi))),
+        ("objective", Text, "The measure in which the setting has to be best.", |row| row.options.objective.name),
+        ("limits", Text, "The limits.", |row| {
+            let limits: Vec<String> = row.options.constraints.iter().map(ToString::to_string).collect();
+            limits.join("; ")
+        }),
+        ("transcripts", Int["transcripts"], "Transcripts.", |row| row.choice.in_sample.get(Count::Transcripts)),
+        ("loops", Int["transcripts"], "Transcripts with a loop.", |row| row.choice.in_sample.loops()),
+        ("clean", Int["transcripts"], "Clean transcripts.", |row| row.choice.in_sample.clean()),
+    ];
+    for metric in [&SAVED, &ENDED, &RECALL, &WITHIN_1000, &DELAY, wrong_rate(unit)] {
         let of = metric.unit.words();
-        let about = |whose| format!("{} of the {whose}: {}.", metric.name, metric.meaning);
+        let about = |whose| format!("{} of {whose}: {}.", metric.name, metric.meaning);
         list.extend(columns![Row<'a>;
-            (format!("in_sample_{}", metric.name), Float[of], about("candidate, in sample"), |row| row.value(metric, &row.choice.tally)),
-            (format!("held_out_{}", metric.name), Float[of], about("candidate, held out"), |row| row.value(metric, &row.choice.held_out_tally)),
-            (format!("in_use_{}", metric.name), Float[of], about("setting in use"), |row| row.value(metric, &row.choice.in_use_tally)),
+            (format!("in_use_{}", metric.name), Float[of], about("the setting in use"), |row| row.value(metric, &row.choice.in_use)),
+            (format!("held_out_{}", metric.name), Float[of], about("the file, held out"), |row| row.value(metric, &row.choice.held_out)),
+            (format!("in_sample_{}", metric.name), Float[of], about("the file, in-sample"), |row| row.value(metric, &row.choice.in_sample)),
         ]);
     }
     list.extend(columns![Row<'a>;
-        ("held_out_wrong", Int["alarms"], "Wrong alarms of the candidate, held out.", |row| row.choice.held_out_tally.wrong()),
-        ("in_use_wrong", Int["alarms"], "Wrong alarms of the setting in use.", |row| row.choice.in_use_tally.wrong()),
-        ("held_out_exposure", Int["unit"], "Healthy output watched, held out.", |row| row.choice.held_out_tally.get(Count::Exposure)),
-    ]);
-    let ends = ["ended", "recall", "fa"].map(|of| [(of, "lo", "lower"), (of, "hi", "upper")]);
-    for (at, (of, end, which)) in ends.into_iter().flatten().enumerate() {
-        let unit = if of == "fa" { "per million units" } else { "" };
-        let about = format!(
-            "The {which} end of the 95 % interval of {of}, held out; fa is the rate of wrong alarms."
-        );
-        list.extend(columns![Row<'a>;
-            (format!("held_out_{of}_{end}"), Float[unit], about, |row| row.held_out[at]),
-        ]);
-    }
-    list.extend(columns![Row<'a>;
-        ("prior_loops", Float["loops"], "How much the other models helped, in loops.", |row| row.choice.borrowing.map(|b| b.strength().0)),
-        ("prior_clean_chars", Float["unit"], "How much they helped, in healthy output.", |row| row.choice.borrowing.map(|b| b.strength().1)),
+        ("in_use_wrong", Int["alarms"], "Wrong alarms of the setting in use.", |row| row.choice.in_use.wrong()),
+        ("held_out_wrong", Int["alarms"], "Wrong alarms of the file, held out.", |row| row.choice.held_out.wrong()),
+        ("in_sample_wrong", Int["alarms"], "Wrong alarms of the file, in-sample.", |row| row.choice.in_sample.wrong()),
+        ("in_use_transient", Int["alarms"], "Transient stops of the setting in use.", |row| row.choice.in_use.get(Count::TransientStop)),
+        ("held_out_transient", Int["alarms"], "Transient stops of the file, held out.", |row| row.choice.held_out.get(Count::TransientStop)),
+        ("in_sample_transient", Int["alarms"], "Transient stops of the file, in-sample.", |row| row.choice.in_sample.get(Count::TransientStop)),
         (TEST_OPENINGS, Int["openings"], "How often the sealed split was scored with these settings: 0 when it is written.", |_row| 0),
     ]);
     list
-}
-
-/// The columns in front, which are the same in every unit.
-fn about_the_choice<'a>() -> Columns<Row<'a>> {
-    columns![Row<'a>;
-        ("model", Text, "The model; `*`: all together; `settings.toml`: each model under its own setting.", |row| &row.choice.model),
-        ("setting", Text, "What settings.toml holds.", |row| &row.choice.setting),
-        ("why", Text, "Why: own, pooled, few labels, shipped.", |row| row.choice.why.name()),
-        ("reason", Text, "The same in a sentence.", |row| &row.choice.reason),
-        ("verdict", Text, "Ship, decide, collect, keep or none, for all together.", |row| row.verdict),
-        ("candidate", Text, "What was tried against it.", |row| row.choice.candidate_setting.as_ref()),
-        ("ships", Text, "What of the candidate ships; empty: nothing.", |row| row.choice.ships.map(|ship| format!("{ship:?}").to_lowercase())),
-        ("difference", Float["points"], "How much better the candidate is than what it would replace, held out.", |row| row.figures().map(Figures::points)),
-        ("difference_lo", Float["points"], "The lower end of its 95 % interval.", |row| row.range().map(|(lo, _)| lo)),
-        ("difference_hi", Float["points"], "The upper end.", |row| row.range().map(|(_, hi)| hi)),
-        ("p_better", Float, "The probability that it is better.", |row| row.figures().map(|f| f.better)),
-        ("p_fewer_wrong", Float, "The probability that it has fewer wrong alarms.", |row| row.figures().map(|f| f.fewer_wrong)),
-        ("p_within", Float, "The probability that it is within every limit.", |row| row.figures().map(|f| f.within)),
-        ("transcripts", Int["transcripts"], "How many transcripts there are.", |row| row.choice.tally.get(Count::Transcripts)),
-        ("loops", Int["transcripts"], "How many of them loop.", |row| row.choice.tally.loops()),
-        ("clean", Int["transcripts"], "How many have no loop.", |row| row.choice.tally.clean()),
-        ("exposure", Int["unit"], "Healthy output watched.", |row| row.choice.tally.get(Count::Exposure)),
-        ("folds_without", Int["folds"], "In how many folds nothing satisfied the limits.", |row| row.choice.folds_without as u64),
-        ("objective", Text, "What is made best.", |row| row.options.objective.name),
-        ("in_sample", Float["as the objective"], "The candidate's, on what it was chosen on.", |row| row.objective(&row.choice.tally)),
-        ("held_out", Float["as the objective"], "The candidate's, on folds that it was not chosen on.", |row| row.objective(&row.choice.held_out_tally)),
-        ("optimism", Float["as the objective"], "By how much the first is too good.", |row| row.choice.optimism(row.options.objective, &row.options.worth)),
-        ("in_use", Float["as the objective"], "That of the setting in use.", |row| row.objective(&row.choice.in_use_tally)),
-        ("constraints", Text, "The limits.", |row| row.limits(ToString::to_string)),
-        (
-            "margins", Text,
-            "How far inside each limit the candidate is, held out, and with which probability.",
-            |row| row.limits(|limit| margin(limit, &row.choice.held_out_tally, row.options)),
-        ),
-    ]
-}
-
-/// The lower and the upper ends of ended, recall and the rate of wrong alarms.
-fn held_out_bounds(tally: &Tally, unit: Unit) -> [Option<f64>; 6] {
-    let mut cache = PoissonCache::default();
-    let mut ends = |metric: Metric| {
-        let interval: Option<Interval> = metric.interval(tally, &mut cache);
-        [interval.map(|i| i.lo), interval.map(|i| i.hi)]
-    };
-    let [a, b] = ends(&ENDED);
-    let ([c, d], [e, f]) = (ends(&RECALL), ends(wrong_rate(unit)));
-    [a, b, c, d, e, f]
-}
-
-/// `fa_per_mchar<=1: 0.1235 (P 0.88)`, negative where the limit is broken.
-fn margin(constraint: &Constraint, tally: &Tally, options: &ChooseOptions) -> String {
-    let sign = if constraint.at_most { 1.0 } else { -1.0 };
-    let Some(value) = constraint.metric.value(tally, &options.worth) else {
-        return format!("{constraint}: n/a");
-    };
-    let margin = sign * (constraint.bound - value);
-    let sure = constraint.probability(tally);
-    let sure = sure.map_or_else(String::new, |p| format!(" (P {p:.2})"));
-    format!("{constraint}: {margin:.4}{sure}")
 }

@@ -2,16 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::Path;
-
 use deadloop_replay::Plan;
 use deadloop_replay::detect::{Setting, Settings};
 
-use super::store::{FileError, write_text};
-use crate::choose::choices::{Choice, Choices};
-use crate::choose::options::ChooseOptions;
-use crate::choose::words::told;
-use crate::measure::{DELAY, ENDED, Metric, RECALL, wrong_rate};
+use crate::choosing::{Choice, ChooseOptions, Choices, told, with_transient};
+use crate::measure::{DELAY, ENDED, Metric, WITHIN_1000, wrong_rate};
+use crate::tally::{Count, Tally};
 
 /// The settings file in use: its text, and what of it is no guard.
 #[derive(Clone, Debug, Default)]
@@ -34,54 +30,6 @@ fn kept(guard: &Setting, table: &str) -> String {
     }
 }
 
-/// Writes `settings.toml`, and the settings of the price list in `alternatives/`.
-pub fn write_settings(
-    dir: &Path,
-    plan: &Plan,
-    choices: &Choices,
-    in_use: &InUse,
-    options: &ChooseOptions,
-) -> Result<(), FileError> {
-    let text = settings_toml(plan, choices, in_use, options);
-    write_text(&dir.join("settings.toml"), &text)?;
-    let alternatives = dir.join("alternatives");
-    std::fs::create_dir_all(&alternatives).map_err(|e| FileError::at(&alternatives, e))?;
-    let models: BTreeSet<&str> = choices.models.iter().map(|m| m.model.as_str()).collect();
-    for price in &choices.advice.prices {
-        let n = price.at_most;
-        let s = if n == 1 { "" } else { "s" };
-        let (unit, title) = (
-            options.judge.unit,
-            options.objective.title_in(options.judge.unit),
-        );
-        let wrong = wrong_rate(unit);
-        let head = format!(
-            "# the best {} with at most {n} wrong alarm{s} on this corpus, chosen by deadloop tune\n\
-             # held out: {} {}, ended {}, recall {}, {} {}, delay {}\n",
-            title,
-            title,
-            told(options.objective, price.objective),
-            told(&ENDED, price.ended),
-            told(&RECALL, price.recall),
-            told(wrong, price.rate),
-            wrong.title,
-            told(&DELAY, price.delay),
-        );
-        let body = setting_toml(plan, price.cell, &models);
-        let kept = kept(in_use.kept.guard(), "guard");
-        let text = format!("{head}{}\n{kept}{body}{}", rate(options), in_use.rest);
-        write_text(&dir.join(&price.file), &text)?;
-    }
-    Ok(())
-}
-
-/// Writes `settings.toml` with one setting for all models, and a line on where it comes from.
-pub fn write_setting(dir: &Path, plan: &Plan, cell: usize, comment: &str) -> Result<(), FileError> {
-    let mut text = format!("# {}\n", one_line(comment));
-    text += &plan.setting(cell).to_toml("guard");
-    write_text(&dir.join("settings.toml"), &text)
-}
-
 fn rate(options: &ChooseOptions) -> String {
     format!(
         "deployment_loop_rate = {}",
@@ -98,23 +46,23 @@ pub fn settings_toml(
     options: &ChooseOptions,
 ) -> String {
     let mut text = told_first(choices, options);
-    let pooled = plan.setting(choices.pooled.cell);
-    let own = |choice: &&Choice| choice.cell != choices.pooled.cell;
+    let all = plan.setting(choices.all.cell);
+    let own = |choice: &&Choice| choice.cell != choices.all.cell;
     let mut models = String::new();
     for choice in choices.models.iter().filter(own) {
-        let setting = guard(plan, choice);
-        if choices.pooled.ships.is_some() && setting == pooled {
+        let setting = plan.guard(choice.cell, &choice.model);
+        if choices.all.ships.is_some() && setting == all {
             continue;
         }
         let name = one_line(&choice.model);
         let glob = toml::Value::from(exact_glob(&choice.model));
         let _ = writeln!(models, "\n# {name}: {}", one_line(&choice.reason));
-        let _ = writeln!(models, "# held out: {}", figures(choice, options));
+        let _ = writeln!(models, "# {}", figures(choice, options));
         let _ = writeln!(models, "[[model]]\nmatch = {glob}\n");
         models += &setting.to_toml("model.guard");
         models += &kept(in_use.kept.for_model(&choice.model), "model.guard");
     }
-    match choices.pooled.ships {
+    match choices.all.ships {
         Some(_) => {
             let _ = writeln!(
                 text,
@@ -126,30 +74,23 @@ pub fn settings_toml(
             let own: BTreeSet<&str> = own.map(|m| m.model.as_str()).collect();
             let others = choices.models.iter().map(|m| m.model.as_str());
             let others: BTreeSet<&str> = others.filter(|m| !own.contains(m)).collect();
-            let overrides = overrides(plan, choices.pooled.cell, &others);
-            text + &pooled.to_toml("guard") + &kept + &models + &overrides + &in_use.rest
+            let overrides = overrides(plan, choices.all.cell, &others);
+            text + &all.to_toml("guard") + &kept + &models + &overrides + &in_use.rest
         }
         None if models.is_empty() => format!("{text}\n{}", in_use.text),
         None => before_models(&format!("{text}\n"), &in_use.text, &models),
     }
 }
 
-/// What leads the settings, as comments: the verdict, why, and what changes.
+/// Writes what leads the settings, as comments: the verdict, its reason, the figures of the file, what changes.
 fn told_first(choices: &Choices, options: &ChooseOptions) -> String {
     let advice = &choices.advice;
-    let mut text = format!(
-        "# deadloop tune: {}\n# {}\n",
-        advice.verdict.name(),
-        one_line(&advice.reason)
-    );
-    if !advice.pays.is_empty() {
-        let _ = writeln!(text, "# {}", one_line(&advice.pays));
-    }
-    for warning in &advice.warnings {
-        let _ = writeln!(text, "# {}", one_line(warning));
-    }
+    let mut text = format!("# deadloop tune: {}\n", advice.verdict.name());
     // Writing into a String cannot fail.
-    let _ = writeln!(text, "# held out: {}", figures(&choices.pooled, options));
+    for sentence in [&advice.reason].into_iter().chain(&advice.more).chain(&advice.to_do) {
+        let _ = writeln!(text, "# {}", one_line(sentence));
+    }
+    let _ = writeln!(text, "# this file: {}", figures(&choices.all, options));
     for c in &advice.changes {
         let (from, to) = (shown(c.from.as_ref()), shown(c.to.as_ref()));
         let line = one_line(&format!(
@@ -224,32 +165,25 @@ fn overrides(plan: &Plan, cell: usize, models: &BTreeSet<&str>) -> String {
     text
 }
 
-/// What watches the model of a choice. Only a cell of a grid has axes, and only a settings file has
-/// guards for particular models.
-fn guard(plan: &Plan, choice: &Choice) -> Setting {
-    let place = plan.cell(choice.cell);
-    let file = plan.blocks().get(place.block);
-    let file = file.filter(|block| block.axes().is_empty());
-    file.map_or_else(
-        || plan.setting(choice.cell),
-        |block| block.guard(&choice.model).clone(),
-    )
-}
-
-/// The held-out figures of a choice, on one line.
+/// Writes the figures of a choice on one line: held out, then, where they differ, as a replay has them.
 fn figures(choice: &Choice, options: &ChooseOptions) -> String {
-    let shown = |metric: Metric| {
-        let value = metric.value(&choice.held_out_tally, &options.worth);
-        format!("{} {}", metric.name, told(metric, value))
+    let of = |tally: &Tally| {
+        let shown = |metric: Metric| {
+            let value = metric.value(tally, &options.worth);
+            format!("{} {}", metric.name, told(metric, value))
+        };
+        let mut metrics = vec![options.objective];
+        let more: [Metric; 4] = [&ENDED, &WITHIN_1000, wrong_rate(options.judge.unit), &DELAY];
+        metrics.extend(more.into_iter().filter(|m| *m != options.objective));
+        let metrics: Vec<String> = metrics.into_iter().map(shown).collect();
+        let alarms = with_transient(tally.wrong(), tally.get(Count::TransientStop));
+        format!("{}, {alarms}", metrics.join(", "))
     };
-    let mut metrics = vec![options.objective];
-    let more: [Metric; 4] = [&ENDED, &RECALL, wrong_rate(options.judge.unit), &DELAY];
-    metrics.extend(more.into_iter().filter(|m| *m != options.objective));
-    metrics
-        .into_iter()
-        .map(shown)
-        .collect::<Vec<_>>()
-        .join(", ")
+    if choice.held_out == choice.in_sample {
+        of(&choice.in_sample)
+    } else {
+        format!("held out: {}; in-sample: {}", of(&choice.held_out), of(&choice.in_sample))
+    }
 }
 
 /// A name, of a model or a tool, as a glob that matches nothing else.

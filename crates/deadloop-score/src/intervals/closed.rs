@@ -122,6 +122,25 @@ pub fn poisson_lower(k: u64, alpha: f64) -> f64 {
     }
 }
 
+/// P(at least `k` events) of a Poisson variable.
+pub(crate) fn poisson_at_least(k: u64, mean: f64) -> f64 {
+    match k {
+        0 => 1.0,
+        _ if mean <= 0.0 => 0.0,
+        k => checked_gamma_lr(k as f64, mean).unwrap_or(0.0),
+    }
+}
+
+/// P(at least `k` of `n`) of a binomial variable.
+pub(crate) fn binomial_at_least(k: u64, n: u64, share: f64) -> f64 {
+    match k {
+        0 => 1.0,
+        k if k > n || share <= 0.0 => 0.0,
+        _ if share >= 1.0 => 1.0,
+        k => checked_beta_reg(k as f64, (n - k) as f64 + 1.0, share).unwrap_or(0.0),
+    }
+}
+
 /// The exact interval of a Poisson mean of which `k` events were seen, 95 % (Garwood 1936).
 ///
 /// 0: 0 .. 3.6889. 10: 4.7954 .. 18.3904.
@@ -278,6 +297,18 @@ mod tests {
             assert_eq!(cache.get(k), poisson(k));
             close(poisson_upper(k, 0.05), upper);
         }
+    }
+
+    /// Reference values from scipy 1.14: `1 - poisson.cdf(k - 1, mean)`, `1 - binom.cdf(k - 1, n, share)`.
+    #[test]
+    fn tails_agree_with_scipy() {
+        close(poisson_at_least(0, 1.0), 1.0);
+        close(poisson_at_least(1, 1.0), 0.632_120_558_828_557_7);
+        close(poisson_at_least(5, 2.5), 0.108_821_981_085_849_24);
+        close(poisson_at_least(3, 0.0), 0.0);
+        close(binomial_at_least(2, 10, 0.1), 0.263_901_070_9);
+        close(binomial_at_least(11, 10, 0.9), 0.0);
+        close(binomial_at_least(10, 10, 1.0), 1.0);
     }
 
     #[test]

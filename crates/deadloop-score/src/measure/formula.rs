@@ -213,6 +213,12 @@ impl Formula {
 }
 
 impl Measure {
+    /// The values of its two ratios. `None` if one of them is n/a.
+    pub(crate) fn parts(&self, tally: &Tally, worth: &Worth) -> Option<[f64; 2]> {
+        let [a, b] = self.formula.ratios else { return None };
+        Some([a.value(tally, worth)?, b.value(tally, worth)?])
+    }
+
     /// Its value; `None` where it is n/a.
     pub fn value(&self, tally: &Tally, worth: &Worth) -> Option<f64> {
         self.formula.value(|ratio| ratio.value(tally, worth), worth)

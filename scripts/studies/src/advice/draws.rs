@@ -3,13 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use deadloop_score::measure::{FA_PER_MCHAR, SAVED};
+use deadloop_score::choosing::{Choices, ChooseOptions, choose, contradicted};
 use deadloop_score::proposing::is_loop_at;
 use deadloop_score::replay::Record;
-use deadloop_score::replay::detect::Channel;
-use deadloop_score::{
-    Case, Choices, ChooseOptions, Evidence, JudgeOptions, Tally, Weights, Worth, against_labels,
-    choose,
-};
+use deadloop_score::{Case, Evidence, JudgeOptions, Tally, Weights, Worth};
 
 use crate::spoil::spoilt;
 use crate::verdict::Trial;
@@ -98,36 +95,36 @@ impl Draw {
         let Ok(evidence) = Evidence::new(&world.plan, &cases, &records) else {
             return Vec::new();
         };
-        let unchosen = world.ready.iter().map(|ready| ready.cell);
-        let places = against_labels(
-            &evidence,
-            unchosen.chain(world.in_use.iter().copied()),
-            &JudgeOptions::default(),
-        );
-        let doubted =
-            |(i, places): (&usize, &BTreeSet<(Channel, u64)>)| is_loop_at(&world.rows[*i], places);
+        let ready = world.ready.iter().map(|ready| ready.cell);
+        let contradicted = contradicted(&evidence, ready, &JudgeOptions::default());
+        let doubted = self.drawn.iter().zip(&contradicted);
+        let doubted = doubted.map(|(i, found)| found.is_doubted_by(|places| is_loop_at(&world.rows[*i], places)));
         let options = ChooseOptions {
-            doubted: self.drawn.iter().zip(&places).map(doubted).collect(),
+            doubted: doubted.collect(),
             seed: self.seed,
             ready: world.ready.clone(),
             worth: world.worth,
             ..ChooseOptions::default()
         };
-        let advised = |(name, cell): (&&'static str, &usize)| {
-            let choices = choose(&evidence, 0..world.plan.cells(), *cell, &options).ok()?;
-            Some(self.scored(world, name, *cell, &choices, spoil))
-        };
-        IN_USE
-            .iter()
-            .zip(&world.in_use)
-            .filter_map(advised)
-            .collect()
+        let mut trials = Vec::new();
+        for ships_grid in [false, true] {
+            let options = ChooseOptions {
+                ships_grid,
+                ..options.clone()
+            };
+            for (name, cell) in IN_USE.iter().zip(&world.in_use) {
+                if let Ok(choices) = choose(&evidence, &world.grids, *cell, &options) {
+                    trials.push(self.scored(world, (name, ships_grid), *cell, &choices, spoil));
+                }
+            }
+        }
+        trials
     }
 
     fn scored(
         &self,
         world: &World,
-        name: &'static str,
+        (name, ships_grid): (&'static str, bool),
         in_use: usize,
         choices: &Choices,
         spoilt: bool,
@@ -151,6 +148,7 @@ impl Draw {
         Trial {
             size: self.size,
             spoilt,
+            ships_grid,
             in_use: name,
             verdict: choices.advice.verdict,
             saved: [saved(&now), saved(&then)],

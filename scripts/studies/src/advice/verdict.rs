@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use deadloop_score::Ruling;
+use deadloop_score::choosing::Ruling;
 
 use crate::world::IN_USE;
 
@@ -12,6 +12,8 @@ use crate::world::IN_USE;
 pub(crate) struct Trial {
     pub(crate) size: usize,
     pub(crate) spoilt: bool,
+    /// Whether a setting of the default grids may ship.
+    pub(crate) ships_grid: bool,
     pub(crate) in_use: &'static str,
     pub(crate) verdict: Ruling,
     /// The saved share on what was not drawn: in use, as advised.
@@ -60,24 +62,24 @@ pub(crate) struct Report {
 }
 
 /// A row: size, spoilt, in use.
-type Key = (usize, bool, &'static str);
+type Key = (bool, usize, bool, &'static str);
 
 impl Report {
     fn rows(&self) -> BTreeMap<Key, Vec<&Trial>> {
         let mut rows: BTreeMap<Key, Vec<&Trial>> = BTreeMap::new();
         for trial in &self.trials {
-            let key = (trial.size, trial.spoilt, trial.in_use);
+            let key = (trial.ships_grid, trial.size, trial.spoilt, trial.in_use);
             rows.entry(key).or_default().push(trial);
         }
         rows
     }
 
     /// All draws of one size and kind of labels.
-    fn kinds(&self) -> BTreeMap<(usize, bool), Vec<&Trial>> {
-        let mut kinds: BTreeMap<(usize, bool), Vec<&Trial>> = BTreeMap::new();
+    fn kinds(&self) -> BTreeMap<(bool, usize, bool), Vec<&Trial>> {
+        let mut kinds: BTreeMap<(bool, usize, bool), Vec<&Trial>> = BTreeMap::new();
         for trial in &self.trials {
             kinds
-                .entry((trial.size, trial.spoilt))
+                .entry((trial.ships_grid, trial.size, trial.spoilt))
                 .or_default()
                 .push(trial);
         }
@@ -109,7 +111,7 @@ impl Report {
         for name in IN_USE.into_iter().filter(|name| *name != "recommended") {
             for (size, least) in [(1000, 0.4), (3000, 0.8)] {
                 let rows = self.rows();
-                let Some(of) = rows.get(&(size, false, name)) else {
+                let Some(of) = rows.get(&(false, size, false, name)) else {
                     continue;
                 };
                 gains.push((name, size, share(of), least));
@@ -147,7 +149,7 @@ impl fmt::Display for Report {
         self.write_rows(f)?;
         writeln!(f, "\n## The bounds\n")?;
         self.write_bounds(f)?;
-        for ((size, spoilt, name), of) in self.rows() {
+        for ((grid, size, spoilt, name), of) in self.rows() {
             let behind = mean(&of, Trial::over_both);
             let labels = if spoilt {
                 "3 % spoilt"
@@ -156,7 +158,8 @@ impl fmt::Display for Report {
             };
             writeln!(
                 f,
-                "- `{name}` in use, {size} transcripts, {labels}: {:+.1} points over the better of it and the recommended guard (at least {:+.0}): {}",
+                "- `{name}` in use, {size} transcripts, {labels}{}: {:+.1} points over the better of it and the recommended guard (at least {:+.0}): {}",
+                if grid { ", the grid may ship" } else { "" },
                 100.0 * behind,
                 100.0 * BEHIND,
                 holds(behind >= BEHIND)
@@ -183,7 +186,7 @@ impl fmt::Display for Report {
 impl Report {
     /// A row for each size of a draw, kind of labels and guard in use.
     fn write_rows(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for ((size, spoilt, name), of) in self.rows() {
+        for ((grid, size, spoilt, name), of) in self.rows() {
             let labels = if spoilt { "3 % spoilt" } else { "as they are" };
             let mut verdicts: BTreeMap<&str, usize> = BTreeMap::new();
             of.iter()
@@ -192,7 +195,8 @@ impl Report {
             let worst = of.iter().map(|t| t.gain()).fold(f64::INFINITY, f64::min);
             writeln!(
                 f,
-                "| {size} | {labels} | `{name}` | {} | {:.1} | {:.1} | {:.1} | {:.1} | {:.0} % | {:+.1} | {:.2} | {:.2} | {} | {} |",
+                "| {} | {size} | {labels} | `{name}` | {} | {:.1} | {:.1} | {:.1} | {:.1} | {:.0} % | {:+.1} | {:.2} | {:.2} | {} | {} |",
+                if grid { "grid" } else { "ready" },
                 verdicts.join(", "),
                 100.0 * mean(&of, |t| t.saved[0]),
                 100.0 * mean(&of, |t| t.saved[1]),
@@ -211,7 +215,7 @@ impl Report {
 
     /// Whether few enough draws lose, or cut too much.
     fn write_bounds(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for ((size, spoilt), of) in self.kinds() {
+        for ((grid, size, spoilt), of) in self.kinds() {
             let labels = if spoilt {
                 "3 % spoilt"
             } else {
@@ -230,7 +234,8 @@ impl Report {
             let n = of.len();
             writeln!(
                 f,
-                "- {size} transcripts, {labels}: {lost} of {n} lose more than two points (none may){}; {cut} of {n} cut too much (at most 3){}: {}",
+                "- {size} transcripts, {labels}{}: {lost} of {n} lose more than two points (none may){}; {cut} of {n} cut too much (at most 3){}: {}",
+                if grid { ", the grid may ship" } else { "" },
                 told(&who),
                 told(&whom),
                 holds(lost == 0 && cut <= 3)
@@ -252,8 +257,8 @@ fn holds(holds: bool) -> &'static str {
 }
 
 const HEAD: &str = "\
-| drawn | labels | in use | verdicts | saved, in use | as advised | just take recommended | hindsight | of its gain | worst draw | wrong/Mchar, in use | as advised | lose > 2 points | cut too much |\n\
-|---|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|";
+| may ship | drawn | labels | in use | verdicts | saved, in use | as advised | just take recommended | hindsight | of its gain | worst draw | wrong/Mchar, in use | as advised | lose > 2 points | cut too much |\n\
+|---|---|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|";
 
 const INTRODUCTION: &str = "\
 Written by `scripts/advice`; the code is `scripts/studies/src/advice`. From REAL (8,559 recordings, labels of version 3) whole

@@ -11,12 +11,13 @@ use deadloop_score::replay::corpus::{Corpus, Entry};
 use deadloop_score::replay::detect::{RECOMMENDED, Settings, Unit};
 use deadloop_score::replay::shipped::{default_grids, presets_in};
 use deadloop_score::replay::{Job, Plan, PlanGuards, Programs, Record, Watch, each, run};
+use deadloop_score::choosing::{GridCells, ReadyGuard};
 use deadloop_score::{
-    Case, Count, Evidence, JudgeOptions, LabelRow, ReadyGuard, Tally, Worth, mean_clean, tallies,
+    Case, Count, Evidence, JudgeOptions, LabelRow, Tally, Worth, mean_clean, tallies,
 };
 
 /// The guards in use that advice is asked for.
-pub(crate) const IN_USE: [&str; 3] = ["recommended", "llama-cpp", "document"];
+pub(crate) const IN_USE: [&str; 4] = ["recommended", "llama-cpp", "document", "hipfire"];
 
 /// A corpus and what every setting says about it.
 pub(crate) struct World {
@@ -27,7 +28,9 @@ pub(crate) struct World {
     pub(crate) rows: Vec<Vec<LabelRow>>,
     /// The cells of [`IN_USE`].
     pub(crate) in_use: Vec<usize>,
-    /// The guards that may be taken as they are, as `tune` lists them: the recommended one first.
+    /// The grids that are searched.
+    pub(crate) grids: Vec<GridCells>,
+    /// The ready guards, as `tune` has them.
     pub(crate) ready: Vec<ReadyGuard>,
     /// What errors cost, as by default: the text that is generated again, and a mean clean transcript.
     pub(crate) worth: Worth,
@@ -40,7 +43,7 @@ type Error = Box<dyn std::error::Error>;
 impl World {
     pub(crate) fn load(path: &Path) -> Result<Self, Error> {
         let corpus = Corpus::open(path)?;
-        let (plan, in_use, ready) = plan()?;
+        let (plan, grids, in_use, ready) = plan()?;
         let cancel = AtomicBool::new(false);
         let watch = Watch {
             cancel: &cancel,
@@ -84,6 +87,7 @@ impl World {
             cases,
             records,
             rows,
+            grids,
             in_use,
             ready,
             worth: Worth::default(),
@@ -112,27 +116,34 @@ impl World {
     }
 }
 
-/// What `deadloop tune` searches without `--grid`: the default grids, the recommended guard and every preset.
-fn plan() -> Result<(Plan, Vec<usize>, Vec<ReadyGuard>), Error> {
+type Planned = (Plan, Vec<GridCells>, Vec<usize>, Vec<ReadyGuard>);
+
+/// The plan of `deadloop tune` without `--grid`: the default grids, the ready guards, and the guards in use.
+fn plan() -> Result<Planned, Error> {
     let mut plan = Plan::default();
+    let mut grids = Vec::new();
     for grid in default_grids(Unit::Chars)?.0 {
-        plan.add_grid(&grid)?;
+        grids.push(GridCells {
+            name: grid.name(),
+            cells: plan.add_grid(&grid)?,
+        });
     }
-    let recommended = Settings::parse(RECOMMENDED).map_err(|e| e.to_string())?;
-    let mut named = vec![("recommended".to_owned(), plan.add_settings(&recommended))];
-    for (name, setting) in presets_in(Unit::Chars)? {
-        named.push((name, plan.add_setting(&setting)));
-    }
-    let cell = |name: &&str| {
-        let found = named.iter().find(|(known, _)| known == name);
-        found
-            .map(|(_, cell)| *cell)
-            .ok_or_else(|| format!("there is no preset {name}"))
+    let presets = presets_in(Unit::Chars)?;
+    let mut cell = |name: &str| -> Result<usize, Error> {
+        if name == "recommended" {
+            return Ok(plan.add_settings(&Settings::parse(RECOMMENDED).map_err(|e| e.to_string())?));
+        }
+        let preset = presets.iter().find(|(known, _)| known == name);
+        let (_, setting) = preset.ok_or_else(|| format!("there is no preset {name}"))?;
+        Ok(plan.add_setting(setting))
     };
-    let in_use = IN_USE.iter().map(cell).collect::<Result<_, _>>()?;
-    let ready = named.iter().map(|(name, cell)| ReadyGuard {
-        cell: *cell,
-        name: name.clone(),
+    let ready = ["recommended", "quiet"].map(|name| {
+        Ok::<ReadyGuard, Error>(ReadyGuard {
+            cell: cell(name)?,
+            name: name.to_owned(),
+        })
     });
-    Ok((plan, in_use, ready.collect()))
+    let ready = ready.into_iter().collect::<Result<_, _>>()?;
+    let in_use = IN_USE.iter().map(|name| cell(name)).collect::<Result<_, _>>()?;
+    Ok((plan, grids, in_use, ready))
 }

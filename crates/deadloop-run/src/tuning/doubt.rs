@@ -1,0 +1,39 @@
+//! Asks the offline finder about the labels that good guards contradict.
+
+use deadloop_corpus::Entry;
+use deadloop_score::choosing::{ChooseOptions, Contradicted, contradicted};
+use deadloop_score::{Case, Evidence};
+
+use crate::again::Again;
+use crate::failure::RunResult;
+use crate::host::Host;
+use crate::replay::Replayed;
+
+/// Returns for each case whether its label is in doubt. Empty if no good guard contradicts a label. The good guards are the
+/// ready ones. Only the transcripts that they contradict are read.
+pub(super) fn doubted(
+    done: &Replayed,
+    evidence: &Evidence<'_>,
+    options: &ChooseOptions,
+    host: &dyn Host,
+) -> RunResult<Vec<bool>> {
+    let ready = options.ready.iter().map(|ready| ready.cell);
+    let found: Vec<Contradicted> = contradicted(evidence, ready, &options.judge);
+    let wanted = |case: usize| !found[case].is_empty();
+    if !(0..found.len()).any(wanted) {
+        return Ok(Vec::new());
+    }
+    let again = Again {
+        done,
+        what: "looking at doubtful labels",
+        interrupted: "interrupted while labels were looked at; the same command goes on from there",
+        host,
+    };
+    let mut doubted = vec![false; found.len()];
+    let is_doubted = |entry: &Entry, (case, _): (usize, &Case)| found[case].is_doubted(&entry.transcript);
+    again.some(evidence.cases, &wanted, is_doubted, |case, is| {
+        doubted[case] = is;
+        Ok(())
+    })?;
+    Ok(doubted)
+}

@@ -1,0 +1,221 @@
+//! [`tune`]: the choice of a setting as a library call, from a corpus to a result folder.
+
+use std::collections::BTreeMap;
+
+use deadloop_detect::harness::{DEPLOYMENT_LOOP_RATE, Per};
+use deadloop_detect::{Settings, Unit};
+use deadloop_replay::{Grid, Plan};
+use deadloop_score::choosing::{ChooseOptions, Choices, choose};
+use deadloop_score::{
+    Constraint, Evidence, ExcerptsHead, JudgeOptions, Marked, Metric, Scored, settings_toml, write_choice, write_pareto,
+    write_regions, write_text,
+};
+
+use crate::failure::RunResult;
+use crate::opening::{Focus, Opening};
+use crate::replay::{Done, Replayed, name, replay};
+use crate::request::Request;
+
+mod doubt;
+mod plan;
+mod remedies;
+
+pub use plan::TunePlan;
+use remedies::Remedies;
+
+/// The options of a choice.
+pub struct Tuning {
+    /// The unit of choice.
+    pub unit: Unit,
+    /// The settings in use.
+    pub settings: Settings,
+    /// Their text.
+    pub text: String,
+    /// Their name in sentences.
+    pub in_use_is: String,
+    /// The user's grid with its text. Without one the default grids are scored, and none of their settings ships.
+    pub grid: Option<(Grid, String)>,
+    /// Further ready guards, with their names.
+    pub also: Vec<(String, Settings)>,
+    /// The limits that the user gave. Empty: the default.
+    pub constraints: Vec<Constraint>,
+    /// The measure in which a setting has to be best.
+    pub objective: Metric,
+    /// What counts as one text in a run of an agent, if the user said so.
+    pub per: Option<Per>,
+    /// The share of responses that loop, if the user gave it.
+    pub loop_rate: Option<f64>,
+}
+
+impl Tuning {
+    /// Returns the limits: the user's, or the default.
+    pub fn limits(&self) -> Vec<Constraint> {
+        if self.constraints.is_empty() {
+            vec![ChooseOptions::default_limit(self.unit)]
+        } else {
+            self.constraints.clone()
+        }
+    }
+
+    fn options(&self, request: &Request<'_>, plan: &TunePlan, done: &Replayed) -> ChooseOptions {
+        let of_settings = self.settings.deployment_loop_rate;
+        let given = (of_settings != DEPLOYMENT_LOOP_RATE).then_some(of_settings);
+        ChooseOptions {
+            constraints: self.limits(),
+            given: !self.constraints.is_empty(),
+            in_use_is: self.in_use_is.clone(),
+            ready: plan.ready.clone(),
+            ships_grid: self.grid.is_some(),
+            objective: self.objective,
+            seed: request.seed,
+            judge: JudgeOptions {
+                unit: self.unit,
+                ..request.judging.options
+            },
+            worth: done.worth,
+            loop_rate: self.loop_rate.or(given),
+            ..ChooseOptions::default()
+        }
+    }
+}
+
+/// A choice that was made. Its folder holds all files but the manifest and the report, which [`Replayed::finish`] writes.
+pub struct Tuned {
+    /// The run.
+    pub done: Replayed,
+    /// The plan.
+    pub plan: TunePlan,
+    /// The options of the choice.
+    pub options: ChooseOptions,
+    /// The choice.
+    pub choices: Choices,
+    /// The counts of the transcripts that the report opens.
+    pub head: ExcerptsHead,
+    /// The tables of scores that were written.
+    pub scored: Scored,
+}
+
+/// Replays the plan over the corpus of `request`, chooses, and writes the files. `next`: the commands to type next.
+///
+/// # Errors
+/// As [`replay`]; a file cannot be written; it was interrupted.
+pub fn tune(
+    request: &Request<'_>,
+    tuning: &Tuning,
+    plan: TunePlan,
+    next: impl FnOnce(&Choices) -> Vec<String>,
+) -> RunResult<Done<Tuned>> {
+    replay(request, &plan.plan, &tuning.settings)?.then(|mut done| {
+        let mut options = tuning.options(request, &plan, &done);
+        let (cases, records) = done.unpacked(&plan.plan);
+        let evidence = Evidence::new(&plan.plan, &cases, &records)?;
+        options.doubted = doubt::doubted(&done, &evidence, &options, request.host)?;
+        let mut choices = choose(&evidence, &plan.grids, plan.in_use, &options)?;
+        let written = |choices: &Choices| settings_toml(&plan.plan, choices, &plan.file, &options);
+        let remedies = Remedies {
+            done: &done,
+            evidence: &evidence,
+            host: request.host,
+        };
+        let mut to_do = remedies.sentences(&choices, &written(&choices))?;
+        let work = Work {
+            request,
+            plan: &plan,
+            options: &options,
+            evidence: &evidence,
+        };
+        work.describe(&mut done, &choices);
+        let (scored, head) = work.write(&mut done, &choices, &tuning.settings)?;
+        to_do.extend(head.disputed());
+        choices.advice.to_do = to_do;
+        choices.advice.next = next(&choices);
+        done.run.manifest.advice = Some(choices.advice.clone());
+        let dir = done.run.folder.path();
+        write_choice(dir, &choices, &options)?;
+        write_text(&dir.join("settings.toml"), &written(&choices))?;
+        Ok(Tuned {
+            choices,
+            head,
+            scored,
+            done,
+            options,
+            plan,
+        })
+    })
+}
+
+/// What the files of a choice are made from.
+struct Work<'a> {
+    request: &'a Request<'a>,
+    plan: &'a TunePlan,
+    options: &'a ChooseOptions,
+    evidence: &'a Evidence<'a>,
+}
+
+impl Work<'_> {
+    /// Puts the limits and the names of settings into the manifest.
+    fn describe(&self, done: &mut Replayed, choices: &Choices) {
+        let (plan, manifest): (&Plan, _) = (&self.plan.plan, &mut done.run.manifest);
+        manifest.constraints = self.options.constraints.iter().map(ToString::to_string).collect();
+        manifest.objective = Some(self.options.objective.name.to_owned());
+        for ready in &self.plan.ready {
+            let short = ready.name.trim_start_matches("the preset ");
+            let short = if short == "the recommended guard" { recommended_name(self.options.judge.unit) } else { short };
+            name(manifest, plan, ready.cell, short);
+        }
+        name(manifest, plan, self.plan.in_use, "current");
+        if choices.all.ships.is_some() {
+            name(manifest, plan, choices.all.cell, "chosen");
+        }
+    }
+
+    /// Writes the tables and the excerpts.
+    fn write(&self, done: &mut Replayed, choices: &Choices, in_use: &Settings) -> RunResult<(Scored, ExcerptsHead)> {
+        let ready = self.plan.ready.iter().map(|ready| ready.cell);
+        let mut reported: Vec<usize> = choices.worth_reporting().into_iter().chain(ready).collect();
+        reported.sort_unstable();
+        reported.dedup();
+        let (request, evidence) = (self.request, self.evidence);
+        let scored = done.score(evidence, Some(self.plan.in_use), &reported, request.by, request.csv)?;
+        let dir = done.run.folder.path();
+        let chosen = choices.cells();
+        let marked = Marked {
+            shown: &reported,
+            chosen: &chosen,
+            candidate: Some(choices.all.cell),
+            in_use: Some(self.plan.in_use),
+            names: &done.run.manifest.settings,
+        };
+        write_pareto(dir, &done.scoring(evidence, &[], &reported, false), &scored.fronts, &marked)?;
+        write_regions(dir, evidence, self.plan.plan.cells(), &reported, &done.judge)?;
+        let head = Opening {
+            evidence,
+            focus: self.focus(&chosen, in_use),
+            chunks: request.judging.chunks,
+            texts: request.excerpts,
+            host: request.host,
+        }
+        .write(done)?;
+        let means = done.intervals(evidence, &reported)?;
+        done.note(scored.clone(), means);
+        Ok((scored, head))
+    }
+
+    /// The setting through which the transcripts of each model are seen: that of the file.
+    fn focus(&self, chosen: &BTreeMap<String, usize>, in_use: &Settings) -> BTreeMap<String, Focus> {
+        let of = |cell: usize| {
+            if cell == self.plan.in_use {
+                in_use.clone()
+            } else {
+                Settings::of(self.plan.plan.setting(cell))
+            }
+        };
+        let focus = |(model, cell): (&String, &usize)| (model.clone(), (*cell, ("settings".to_owned(), of(*cell))));
+        chosen.iter().map(focus).collect()
+    }
+}
+
+/// The name under which the recommended guard is known, where things are counted in `unit`.
+fn recommended_name(unit: Unit) -> &'static str {
+    if unit == Unit::Chars { "recommended" } else { "recommended-agents" }
+}

@@ -1,0 +1,102 @@
+//! [`changes`]: the parameters that differ between two settings.
+
+use std::collections::BTreeMap;
+
+use deadloop_replay::Plan;
+use deadloop_replay::detect::harness::Member;
+use deadloop_replay::detect::{Setting, Value};
+
+use super::plain::where_rules_end;
+use super::{Changed, Choices};
+
+/// Returns what `settings.toml` changes against the setting in use: for all models, then for each that the file names.
+pub(super) fn of_choices(plan: &Plan, choices: &Choices) -> Vec<Changed> {
+    let all = &choices.all;
+    let (old, new) = (plan.setting(choices.in_use), plan.setting(all.cell));
+    let mut changed = changes("*", &old, &new);
+    for choice in choices.models.iter().filter(|model| model.cell != all.cell) {
+        let old = plan.guard(choices.in_use, &choice.model);
+        changed.extend(changes(&choice.model, &old, &plan.guard(choice.cell, &choice.model)));
+    }
+    changed
+}
+
+/// The parameters that differ, guard by guard. Guards of one detector are held side by side in their order; one
+/// that is on one side only is a change of `detector`, and what it sets beside the defaults.
+pub fn changes(model: &str, from: &Setting, to: &Setting) -> Vec<Changed> {
+    let (old, new) = (guards(from), guards(to));
+    let mut all = Vec::new();
+    let names = old
+        .keys()
+        .chain(new.keys().filter(|name| !old.contains_key(*name)));
+    for name in names {
+        let of = |param: &str, from: Option<String>, to: Option<String>| Changed {
+            model: model.to_owned(),
+            guard: shown(name),
+            param: param.to_owned(),
+            from,
+            to,
+            words: new.get(name).and_then(|to| where_rules_end(param, to)),
+        };
+        let detector = Some(name.0.to_owned());
+        match (old.get(name), new.get(name)) {
+            (Some(a), Some(b)) => {
+                let (a, b) = (values(a), values(b));
+                let differ = a
+                    .iter()
+                    .filter(|(param, value)| b.get(*param) != Some(*value));
+                all.extend(
+                    differ.map(|(param, value)| {
+                        of(param, Some(value.clone()), b.get(param).cloned())
+                    }),
+                );
+            }
+            (Some(_), None) => all.push(of("detector", detector, None)),
+            (None, Some(b)) => {
+                all.push(of("detector", None, detector));
+                let set = values(b).into_iter().filter(|(param, value)| {
+                    let param = b.detector.params.iter().find(|p| p.name == *param);
+                    param.is_none_or(|p| Value::from(p.default).to_string() != *value)
+                });
+                all.extend(set.map(|(param, value)| of(&param, None, Some(value))));
+            }
+            (None, None) => {}
+        }
+    }
+    all
+}
+
+/// A detector, and which one of it.
+type Name<'a> = (&'a str, usize);
+
+fn guards(setting: &Setting) -> BTreeMap<Name<'_>, &Member> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let named = setting.members.iter().map(|member| {
+        let nth = counts.entry(member.detector.name).or_default();
+        *nth += 1;
+        ((member.detector.name, *nth), member)
+    });
+    named.collect()
+}
+
+/// `periodic`, then `periodic-2`, as the columns of scores.parquet have them.
+fn shown((detector, nth): &Name<'_>) -> String {
+    match nth {
+        1 => (*detector).to_owned(),
+        _ => format!("{detector}-{nth}"),
+    }
+}
+
+fn values(member: &Member) -> BTreeMap<String, String> {
+    let channel = match (member.channel, member.detector.channels()) {
+        (Some(channel), _) => channel.to_string(),
+        // A detector of runs counts in one.
+        (None, [only]) => only.to_string(),
+        (None, _) => "all".to_owned(),
+    };
+    let params = member
+        .params
+        .iter()
+        .map(|(name, value)| (name.to_string(), value.to_string()));
+    params.chain([("channel".to_owned(), channel)]).collect()
+}

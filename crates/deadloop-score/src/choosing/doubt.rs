@@ -1,0 +1,80 @@
+//! Labels in doubt. A label may be wrong, and then every good guard seems to err: three wrong labels in a hundred put
+//! the recommended guard over the default limit. A label that no person confirmed is in doubt if the offline finder,
+//! which asks no detector, contradicts it where good guards do.
+
+use std::collections::BTreeSet;
+
+use deadloop_replay::corpus::Transcript;
+use deadloop_replay::detect::Channel;
+
+use crate::judge::{JudgeOptions, Verdict};
+use crate::proposing::sees_loop;
+use crate::tally::Evidence;
+use crate::truth::Class;
+
+/// A channel and a position in it.
+type Place = (Channel, u64);
+
+/// The places at which good guards contradict an unconfirmed label.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contradicted {
+    /// Alarms outside the labelled loops.
+    pub alarms: BTreeSet<Place>,
+    /// The onset, middle and end of labelled loops in which no good guard alarms.
+    pub loops: BTreeSet<Place>,
+}
+
+impl Contradicted {
+    /// Whether no guard contradicts the label.
+    pub fn is_empty(&self) -> bool {
+        self.alarms.is_empty() && self.loops.is_empty()
+    }
+
+    /// Whether the finder contradicts the label too: it sees a loop at such an alarm, or none where the label has one.
+    pub fn is_doubted(&self, transcript: &Transcript) -> bool {
+        self.is_doubted_by(|places| sees_loop(transcript, places))
+    }
+
+    /// The same with `sees_loop`, which says whether the finder sees a loop at one of these places.
+    pub fn is_doubted_by(&self, sees_loop: impl Fn(&BTreeSet<Place>) -> bool) -> bool {
+        !self.alarms.is_empty() && sees_loop(&self.alarms) || !self.loops.is_empty() && !sees_loop(&self.loops)
+    }
+}
+
+/// Returns for each case where the guards `cells` contradict its label. Empty for labels that a person confirmed.
+pub fn contradicted(
+    evidence: &Evidence<'_>,
+    cells: impl Iterator<Item = usize>,
+    judge: &JudgeOptions,
+) -> Vec<Contradicted> {
+    let cells: BTreeSet<usize> = cells.collect();
+    let of = |i: usize| {
+        let mut found = Contradicted::default();
+        let Some(truth) = evidence.cases[i].truth.as_ref().filter(|truth| !truth.reviewed) else {
+            return found;
+        };
+        let mut is_found = cells.is_empty();
+        for cell in &cells {
+            let cell = evidence.plan.cell(*cell);
+            let trial = evidence.trial(cell.block, i);
+            let verdict = trial.outcome(&cell.at, judge).verdict;
+            is_found |= verdict != Verdict::Miss;
+            if verdict.is_false() {
+                let stop = trial.decided.stop(&cell.at);
+                found.alarms.extend(stop.map(|stop| {
+                    let at = stop.exact.seen.units(stop.channel);
+                    (stop.channel, at.count())
+                }));
+            }
+        }
+        if !is_found {
+            let spans = truth.spans.iter().filter(|span| span.class == Class::Loop);
+            found.loops.extend(spans.flat_map(|span| {
+                let (from, to) = (span.onset.count(), span.end.count());
+                [from, u64::midpoint(from, to), to.saturating_sub(1)].map(|at| (span.channel, at))
+            }));
+        }
+        found
+    };
+    (0..evidence.cases.len()).map(of).collect()
+}

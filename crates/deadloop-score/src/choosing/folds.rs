@@ -1,0 +1,195 @@
+//! Folds for cross-validation: grouped, stratified, the same on every machine.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::intervals::Random;
+use crate::truth::{Case, Class, CopyKey, kept_together};
+
+/// What folds of guards are balanced by: model and class.
+type Stratum<'a> = (&'a str, Option<Class>);
+
+/// The fold of each case, from 0 to `k` - 1.
+///
+/// Cases with one `group` are in one fold; a case without a group is its own. Groups that share a text of
+/// 200 chars and more, but for its numbers, or the calls of a run, are one: what was chosen on a text is not held out
+/// on its copy. Groups are dealt out
+/// one by one, the largest first and equal ones in the order of a seeded hash of their names, each
+/// to the fold that has least of what the group holds (by model and class), then to the smallest
+/// fold. So the folds depend on names and the seed, not on the order of the corpus.
+pub fn folds(cases: &[Case], k: usize, seed: u64) -> Vec<usize> {
+    let all: Vec<&Case> = cases.iter().collect();
+    let strata: Vec<Stratum> = all
+        .iter()
+        .map(|case| (&*case.model, case.class()))
+        .collect();
+    dealt(&all, &strata, k, seed)
+}
+
+/// The same, balanced by the given strata, one a case.
+pub(crate) fn dealt<S: Ord + Copy>(
+    cases: &[&Case],
+    strata: &[S],
+    k: usize,
+    seed: u64,
+) -> Vec<usize> {
+    let mut order = together(cases);
+    order.sort_by_key(|(name, members)| {
+        (
+            usize::MAX - members.len(),
+            Random::named(seed, name).next(),
+            *name,
+        )
+    });
+    let mut dealt = Dealt {
+        strata: vec![BTreeMap::new(); k.max(1)],
+        sizes: vec![0; k.max(1)],
+    };
+    let mut folds = vec![0; cases.len()];
+    for (_, members) in order {
+        let fold = dealt.deal(strata, &members);
+        members.iter().for_each(|i| folds[*i] = fold);
+    }
+    folds
+}
+
+/// The cases that belong together, under the first of their groups' names.
+fn together<'a>(cases: &[&'a Case]) -> Vec<(&'a str, Vec<usize>)> {
+    let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (i, case) in cases.iter().enumerate() {
+        groups.entry(case.cluster()).or_default().push(i);
+    }
+    // Each group's link to one that it shares a text with, nearer to the first of them all.
+    let groups: Vec<(&str, Vec<usize>)> = groups.into_iter().collect();
+    let mut link: Vec<usize> = (0..groups.len()).collect();
+    let mut shared: HashMap<CopyKey, usize> = HashMap::new();
+    for (at, (_, members)) in groups.iter().enumerate() {
+        for key in members.iter().flat_map(|i| kept_together(cases[*i])) {
+            let (a, b) = (first(&mut link, at), *shared.entry(key).or_insert(at));
+            let b = first(&mut link, b);
+            link[a.max(b)] = a.min(b);
+        }
+    }
+    let mut all: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (at, (_, members)) in groups.iter().enumerate() {
+        all.entry(first(&mut link, at)).or_default().extend(members);
+    }
+    let named = all.into_iter().map(|(at, members)| (groups[at].0, members));
+    named.collect()
+}
+
+/// The end of the links from `at`, which then lead there more directly.
+fn first(link: &mut [usize], mut at: usize) -> usize {
+    while link[at] != at {
+        link[at] = link[link[at]];
+        at = link[at];
+    }
+    at
+}
+
+/// What each fold has so far.
+struct Dealt<S> {
+    strata: Vec<BTreeMap<S, usize>>,
+    sizes: Vec<usize>,
+}
+
+impl<S: Ord + Copy> Dealt<S> {
+    fn deal(&mut self, strata: &[S], members: &[usize]) -> usize {
+        let held = |fold: &usize| -> usize {
+            let of = |i: &usize| self.strata[*fold].get(&strata[*i]).copied().unwrap_or(0);
+            members.iter().map(of).sum()
+        };
+        let all = 0..self.sizes.len();
+        let best = all
+            .min_by_key(|fold| (held(fold), self.sizes[*fold]))
+            .unwrap_or(0);
+        for i in members {
+            *self.strata[best].entry(strata[*i]).or_default() += 1;
+        }
+        self.sizes[best] += members.len();
+        best
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::truth::{self, answer};
+
+    fn case(i: usize, group: Option<usize>) -> Case {
+        let class = if i.is_multiple_of(3) {
+            Class::Loop
+        } else {
+            Class::Clean
+        };
+        Case {
+            model: format!("m{}", i % 2).into(),
+            group: group.map(|g| format!("g{g}").into()),
+            timeline: answer(300),
+            ..truth::case(&format!("t{i}"), Some(class))
+        }
+    }
+
+    #[test]
+    fn groups_stay_together() {
+        let cases: Vec<Case> = (0..200).map(|i| case(i, Some(i % 37))).collect();
+        let folds = folds(&cases, 5, 1);
+        for (i, a) in cases.iter().enumerate() {
+            for (j, b) in cases.iter().enumerate() {
+                assert!(a.group != b.group || folds[i] == folds[j]);
+            }
+        }
+        assert!((0..5).all(|fold| folds.contains(&fold)));
+    }
+
+    #[test]
+    fn copies_of_a_text_stay_together_and_draw_their_groups_together() {
+        let mut cases: Vec<Case> = (0..300).map(|i| case(i, Some(i / 2))).collect();
+        // Text n of the first hundred comes back in the group that holds case 299 - n: a chain of pairs.
+        for i in 0..100 {
+            cases[299 - i].copied = cases[i].copied;
+        }
+        let alone = folds(
+            &(0..300).map(|i| case(i, Some(i / 2))).collect::<Vec<_>>(),
+            5,
+            1,
+        );
+        let folds = folds(&cases, 5, 1);
+        let split = |folds: &[usize]| (0..100).filter(|i| folds[*i] != folds[299 - i]).count();
+        assert!(split(&alone) > 50);
+        assert_eq!(split(&folds), 0);
+        assert!(
+            (0..300).all(|i| folds[i] == folds[i / 2 * 2]),
+            "groups stay whole"
+        );
+    }
+
+    #[test]
+    fn models_and_classes_are_spread_evenly() {
+        let cases: Vec<Case> = (0..300).map(|i| case(i, None)).collect();
+        let folds = folds(&cases, 5, 1);
+        let mut counts: BTreeMap<(usize, Stratum), usize> = BTreeMap::new();
+        for (case, fold) in cases.iter().zip(&folds) {
+            *counts
+                .entry((*fold, (&case.model, case.class())))
+                .or_default() += 1;
+        }
+        // 50 looping and 100 clean transcripts of each model.
+        for ((_, (_, class)), n) in &counts {
+            assert_eq!(*n, if *class == Some(Class::Loop) { 10 } else { 20 });
+        }
+        assert_eq!(counts.len(), 20);
+    }
+
+    #[test]
+    fn the_order_of_the_corpus_does_not_matter_but_the_seed_does() {
+        let cases: Vec<Case> = (0..120)
+            .map(|i| case(i, (i % 4 != 0).then_some(i % 29)))
+            .collect();
+        let forward = folds(&cases, 4, 7);
+        let reversed: Vec<Case> = cases.iter().rev().cloned().collect();
+        let mut backward = folds(&reversed, 4, 7);
+        backward.reverse();
+        assert_eq!(forward, backward);
+        assert_ne!(forward, folds(&cases, 4, 8));
+    }
+}

@@ -1,0 +1,342 @@
+//! The choice of a setting: [`choose`], by the one rule of scoring.md 4.
+//!
+//! Ready guards come first, then the grid, then each model, every step against what would ship otherwise. Labels in
+//! doubt are left out of the choice, and copies of a text count once. Figures are of the file that is written, on all
+//! labels.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | the paired test: better, safer | `test.rs` |
+//! | the labels in doubt | `doubt.rs` |
+//! | the ready guards | `ready.rs` |
+//! | the counts of every cell of the grid, fold by fold | `candidates.rs` |
+//! | the ladder of rates, and the best cell of a rung | `search.rs` |
+//! | the verdict, and the figures of the file | `verdict.rs` |
+//! | the sentences | `words.rs`, `changes.rs`, `plain.rs` |
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use deadloop_replay::detect::Unit;
+
+use crate::constraint::Constraint;
+use crate::judge::JudgeOptions;
+use crate::measure::{Metric, SAVED, Worth, wrong_rate};
+use crate::tally::{Evidence, Tally};
+use crate::truth::{Class, CopyKey};
+
+mod candidates;
+mod changes;
+mod doubt;
+mod folds;
+mod plain;
+mod ready;
+mod search;
+mod test;
+mod verdict;
+mod words;
+
+pub use changes::changes;
+pub use doubt::{Contradicted, contradicted};
+pub use folds::folds;
+pub use plain::explained;
+pub use search::{Rung, SavedAt1};
+pub use test::{PairedTest, Ship};
+pub use verdict::{Advice, Changed, Choice, Choices, Figures, Ruling, Source};
+pub use words::{told, with_transient};
+
+use search::{Climb, Search};
+use verdict::Part;
+
+/// Folds of groups.
+const FOLDS: usize = 5;
+/// The fewest loops, and groups with a loop, for a choice.
+pub const FEWEST_LOOPS: u64 = 10;
+/// The fewest loops of a model for a choice on its own transcripts.
+const MODEL_LOOPS: u64 = 50;
+/// The fewest loops, and groups with a loop, for a ready guard to ship as safer.
+const FEWEST_FOR_SAFER: (u64, u64) = (5, 2);
+
+/// There is nothing to choose from.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no setting to choose from")]
+pub struct NoCandidates;
+
+/// A guard that was not chosen on this corpus: the recommended one, `quiet`, or one of `--also`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadyGuard {
+    /// Its number in the plan.
+    pub cell: usize,
+    /// Its name in sentences: `the recommended guard`.
+    pub name: String,
+}
+
+/// Cells of the plan that belong to one grid.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GridCells {
+    /// The names of its detectors.
+    pub name: String,
+    /// Its cells.
+    pub cells: Range<usize>,
+}
+
+/// How a setting is chosen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChooseOptions {
+    /// The limits.
+    pub constraints: Vec<Constraint>,
+    /// Whether the user gave the limits.
+    pub given: bool,
+    /// The name of the setting in use in sentences.
+    pub in_use_is: String,
+    /// The ready guards, in the order in which one is taken where several are as good.
+    pub ready: Vec<ReadyGuard>,
+    /// Whether a cell of the grids may ship. The grids are scored in any case.
+    pub ships_grid: bool,
+    /// Whether each case's label is in doubt ([`contradicted`]). Empty if none is.
+    pub doubted: Vec<bool>,
+    /// The measure in which the setting has to be best.
+    pub objective: Metric,
+    /// The seed of the folds and of the bootstrap.
+    pub seed: u64,
+    /// How alarms are judged.
+    pub judge: JudgeOptions,
+    /// The mean clean response, and the share of responses that loop.
+    pub worth: Worth,
+    /// The share of responses that loop, if the user gave it.
+    pub loop_rate: Option<f64>,
+    /// Replicates of the bootstrap.
+    pub replicates: usize,
+}
+
+impl ChooseOptions {
+    /// Returns the default limit on wrong alarms: 1 per million chars, 0.2 per thousand calls or turns.
+    pub fn default_limit(unit: Unit) -> Constraint {
+        Constraint {
+            metric: wrong_rate(unit),
+            at_most: true,
+            bound: if unit == Unit::Chars { 1.0 } else { 0.2 },
+        }
+    }
+
+    /// Returns the limit on wrong alarms, whose ladder is searched. `None` if there is none.
+    pub(crate) fn limit(&self) -> Option<&Constraint> {
+        self.constraints.iter().find(|c| c.limits_wrong())
+    }
+
+    /// Whether a tally meets every limit but the one on wrong alarms, by estimate.
+    fn meets_others(&self, tally: &Tally) -> bool {
+        let limit = self.limit();
+        let mut others = self.constraints.iter().filter(|c| Some(*c) != limit);
+        others.all(|c| c.estimate(tally, &self.worth).1)
+    }
+
+    /// Whether a tally meets every limit by estimate. A measure that is n/a breaks none.
+    pub(crate) fn is_within(&self, tally: &Tally) -> bool {
+        let broken = |c: &Constraint| {
+            let (value, met) = c.estimate(tally, &self.worth);
+            value.is_some() && !met
+        };
+        !self.constraints.iter().any(broken)
+    }
+
+    /// Whether some limit is surely broken: so many wrong alarms have a chance below 10 % at the limit.
+    fn is_surely_over(&self, tally: &Tally) -> bool {
+        self.constraints
+            .iter()
+            .any(|c| c.is_surely_broken(tally, &self.worth))
+    }
+}
+
+impl Default for ChooseOptions {
+    fn default() -> Self {
+        Self {
+            constraints: vec![Self::default_limit(Unit::Chars)],
+            given: false,
+            in_use_is: "the setting in use".to_owned(),
+            ready: Vec::new(),
+            ships_grid: true,
+            doubted: Vec::new(),
+            objective: &SAVED,
+            seed: 1,
+            judge: JudgeOptions::default(),
+            worth: Worth::default(),
+            loop_rate: None,
+            replicates: 2000,
+        }
+    }
+}
+
+/// Chooses what replaces the setting `in_use`: a ready guard, or a cell of `grids`. A caller that has sealed
+/// transcripts (`split = test`) leaves them out of `evidence`.
+///
+/// # Errors
+/// There is neither a ready guard nor a cell.
+pub fn choose(
+    evidence: &Evidence<'_>,
+    grids: &[GridCells],
+    in_use: usize,
+    options: &ChooseOptions,
+) -> Result<Choices, NoCandidates> {
+    if options.ready.is_empty() && grids.iter().all(|grid| grid.cells.is_empty()) {
+        return Err(NoCandidates);
+    }
+    let chooser = Chooser {
+        evidence,
+        grids,
+        in_use,
+        options,
+        folds: folds(evidence.cases, FOLDS, options.seed),
+    };
+    Ok(chooser.choices())
+}
+
+/// A setting and, if it was chosen on this corpus, the settings chosen without each fold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Candidate {
+    cell: usize,
+    without: Option<[usize; FOLDS]>,
+}
+
+impl Candidate {
+    /// A setting that was not chosen on this corpus.
+    fn ready(cell: usize) -> Self {
+        Self {
+            cell,
+            without: None,
+        }
+    }
+
+    /// Returns the setting that a transcript of this fold is scored by, held out.
+    fn held_out(&self, fold: usize) -> usize {
+        self.without.map_or(self.cell, |without| without[fold])
+    }
+}
+
+/// The transcripts that a choice rests on: labelled, without labels in doubt, each text once.
+struct Sample {
+    pick: Vec<usize>,
+    loops: u64,
+    loop_groups: u64,
+}
+
+impl Sample {
+    fn is_enough(&self) -> bool {
+        self.loops >= FEWEST_LOOPS && self.loop_groups >= FEWEST_LOOPS
+    }
+
+    fn is_enough_for_safer(&self) -> bool {
+        self.loops >= FEWEST_FOR_SAFER.0 && self.loop_groups >= FEWEST_FOR_SAFER.1
+    }
+}
+
+/// Everything that stays the same while choices are made.
+struct Chooser<'a> {
+    evidence: &'a Evidence<'a>,
+    grids: &'a [GridCells],
+    in_use: usize,
+    options: &'a ChooseOptions,
+    folds: Vec<usize>,
+}
+
+impl Chooser<'_> {
+    fn choices(self) -> Choices {
+        let every = self.evidence.all();
+        let sample = self.sample(&every);
+        let search = Search::new(&self, &sample);
+        let incumbent = Candidate::ready(self.in_use);
+        let winner = self.winner(&sample, &incumbent, &self.options.ready);
+        let climb = search.climb(&self, &sample, &winner.candidate, true);
+        let all = self.searched(&sample, winner, (&search, &climb));
+        let models = self.models(&all.candidate);
+        let rungs = Search::rungs(&self, climb);
+        let saved_at_1 = search.saved_at_1(&self, &sample);
+        self.conclude(&sample, (all, models), rungs, saved_at_1)
+    }
+
+    /// Returns the transcripts of `pick` that a choice rests on.
+    fn sample(&self, pick: &[usize]) -> Sample {
+        let cases = self.evidence.cases;
+        let is_doubted = |i: usize| self.options.doubted.get(i).is_some_and(|doubted| *doubted);
+        let is_labelled = |i: usize| !matches!(cases[i].class(), None | Some(Class::Unsure));
+        let mut first: BTreeMap<CopyKey, usize> = BTreeMap::new();
+        for i in pick.iter().copied().filter(|i| is_labelled(*i) && !is_doubted(*i)) {
+            let known = first.entry(cases[i].copy_key(self.options.judge.unit)).or_insert(i);
+            if cases[i].id < cases[*known].id {
+                *known = i;
+            }
+        }
+        let mut pick: Vec<usize> = first.into_values().collect();
+        pick.sort_unstable();
+        let quiet = self.evidence.quiet_each(self.in_use, &pick, &self.options.judge);
+        let looping = pick.iter().zip(&quiet).filter(|(_, tally)| tally.loops() > 0);
+        let groups: BTreeSet<&str> = looping.map(|(i, _)| cases[*i].cluster()).collect();
+        Sample {
+            loops: quiet.iter().map(Tally::loops).sum(),
+            loop_groups: groups.len() as u64,
+            pick,
+        }
+    }
+
+    /// Step 1 on some transcripts, against what would run there otherwise.
+    fn winner(&self, sample: &Sample, incumbent: &Candidate, ready: &[ReadyGuard]) -> Part {
+        let won = self.best_ready(sample, incumbent, ready);
+        won.map_or_else(|| Part::keeping(incumbent.clone()), Part::shipping)
+    }
+
+    /// Step 2 on some transcripts, against the winner of step 1.
+    fn searched(&self, sample: &Sample, winner: Part, (search, climb): (&Search, &Climb)) -> Part {
+        let won = search.best(self, sample, climb).filter(|_| self.options.ships_grid);
+        won.map_or(winner, Part::shipping)
+    }
+
+    /// Step 3: each model with labels enough, or with wrong alarms surely over the limit, against what would ship for
+    /// all. The setting in use is a ready guard there: a model may be better off with it.
+    fn models(&self, all: &Candidate) -> Vec<(String, Part)> {
+        let models = self.evidence.models();
+        let is_alone = models.len() == 1;
+        let mut ready = self.options.ready.clone();
+        ready.push(ReadyGuard {
+            cell: self.in_use,
+            name: self.options.in_use_is.clone(),
+        });
+        let part = |(model, pick): (&str, Vec<usize>)| {
+            let sample = self.sample(&pick);
+            let now: Tally = self.tallies(all, &sample.pick).into_iter().sum();
+            let is_tried = sample.loops >= MODEL_LOOPS || self.options.is_surely_over(&now);
+            let part = if is_tried && !is_alone {
+                let winner = self.winner(&sample, all, &ready);
+                let search = Search::new(self, &sample);
+                let climb = search.climb(self, &sample, &winner.candidate, false);
+                self.searched(&sample, winner, (&search, &climb))
+            } else {
+                Part::keeping(all.clone())
+            };
+            (model.to_owned(), part)
+        };
+        models.into_iter().map(part).collect()
+    }
+
+    /// Returns the tally of a setting that never alarms.
+    fn never(&self, pick: &[usize]) -> Tally {
+        let each = self.evidence.quiet_each(self.in_use, pick, &self.options.judge);
+        each.into_iter().sum()
+    }
+
+    /// Returns what each transcript adds under a candidate, held out if it was chosen on this corpus.
+    fn tallies(&self, candidate: &Candidate, pick: &[usize]) -> Vec<Tally> {
+        let judge = &self.options.judge;
+        let Some(without) = candidate.without else {
+            let outcomes = self.evidence.each_outcome(candidate.cell, pick, judge);
+            return outcomes.map(|outcome| Tally::of(&outcome)).collect();
+        };
+        let mut all = vec![Tally::default(); pick.len()];
+        for (fold, cell) in without.into_iter().enumerate() {
+            let places: Vec<usize> = (0..pick.len()).filter(|at| self.folds[pick[*at]] == fold).collect();
+            let left: Vec<usize> = places.iter().map(|at| pick[*at]).collect();
+            let outcomes = self.evidence.each_outcome(cell, &left, judge);
+            places.into_iter().zip(outcomes).for_each(|(at, outcome)| all[at] = Tally::of(&outcome));
+        }
+        all
+    }
+}

@@ -1,0 +1,228 @@
+//! A setting in plain sentences, made from what the registry says of its detectors and parameters: [`explained`].
+
+use deadloop_replay::detect::harness::{Domain, Mark, Member, Param};
+use deadloop_replay::detect::{Setting, Value};
+
+/// What each guard of a setting looks for and asks for: a line for the guard, then one for each parameter that decides
+/// something. Every threshold is said, and every other parameter that differs from its default.
+pub fn explained(setting: &Setting) -> Vec<String> {
+    let guards = setting.members.iter().enumerate();
+    guards
+        .flat_map(|(nth, member)| guard(nth + 1, member))
+        .collect()
+}
+
+fn guard(nth: usize, member: &Member) -> Vec<String> {
+    let detector = member.detector;
+    let on = match (member.channel, detector.channels()) {
+        (Some(channel), _) => format!("{channel} alone"),
+        (None, all) => {
+            let names: Vec<String> = all.iter().map(ToString::to_string).collect();
+            names.join(" and ")
+        }
+    };
+    let head = format!(
+        "Guard {nth}, {}: {}. It reads {on}; an alarm has the response \"{}\".",
+        detector.name,
+        detector.about.trim_end_matches('.'),
+        member.response.name()
+    );
+    let told = detector.params.iter().filter(|param| tells(param, member));
+    let lines = told.flat_map(|param| match member.params.get(param.name) {
+        Some(Value::List(rows)) if matches!(param.domain, Domain::Rows(_)) => rows_of(rows, member),
+        Some(value) => vec![sentence(param, value, member)],
+        None => Vec::new(),
+    });
+    std::iter::once(head)
+        .chain(lines.map(|line| format!("  {line}")))
+        .collect()
+}
+
+/// Whether a parameter decides something: a threshold that is not switched off, or what is not as by default.
+fn tells(param: &Param, member: &Member) -> bool {
+    let Some(value) = member.params.get(param.name) else {
+        return false;
+    };
+    let is_default = *value == Value::from(param.default);
+    let is_off = is_default && matches!(value, Value::Int(0)) && param.doc.contains("0: ");
+    match param.mark {
+        Mark::Threshold(_) => !is_off,
+        Mark::Structural => !is_default,
+    }
+}
+
+/// `Copies of the unit in a row, the first included: 3 copies (min_copies).`
+fn sentence(param: &Param, value: &Value, member: &Member) -> String {
+    let (meaning, zero) = match param.doc.rsplit_once("; 0: ") {
+        Some((meaning, zero)) => (meaning, Some(zero)),
+        None => (param.doc, None),
+    };
+    let said = match (value, zero) {
+        (Value::Int(0), Some(zero)) => format!("{meaning}: {zero}"),
+        _ => match clause(param, meaning, value) {
+            Some((what, clause)) => format!("{what}: {clause}"),
+            None => format!("{meaning}: {}", amount(value, unit(param, member))),
+        },
+    };
+    let mut chars = said.chars();
+    let first = chars.next().map(char::to_uppercase);
+    let said: String = first.into_iter().flatten().chain(chars).collect();
+    format!("{said} ({}).", param.name)
+}
+
+/// Where a parameter takes words and its meaning has a clause for each: what it is about, and the clause of this word.
+fn clause<'d>(param: &'d Param, meaning: &'d str, value: &Value) -> Option<(&'d str, String)> {
+    let Domain::Word(words) = param.domain else {
+        return None;
+    };
+    let (what, clauses) = meaning.split_once(": ")?;
+    let clauses: Vec<&str> = clauses.split("; ").collect();
+    let nth = words
+        .iter()
+        .position(|word| Some(*word) == value.as_text())?;
+    let clause = clauses.get(nth).filter(|_| clauses.len() == words.len())?;
+    Some((what, format!("{clause} ({})", words[nth])))
+}
+
+/// `4,500 chars`; a word as it is written.
+fn amount(value: &Value, unit: &str) -> String {
+    let text = match value {
+        Value::Int(n) => grouped(*n),
+        other => other.to_string(),
+    };
+    match (unit, value) {
+        ("", _) | (_, Value::Text(_)) => text,
+        _ => format!("{text} {unit}"),
+    }
+}
+
+/// The unit of a parameter's number. `chars, or elements with on`: elements, where `on` is not as by default.
+fn unit<'d>(param: &'d Param, member: &Member) -> &'d str {
+    let Some((usual, other)) = param.unit.split_once(", or ") else {
+        return param.unit;
+    };
+    let Some((other, with)) = other.split_once(" with ") else {
+        return param.unit;
+    };
+    let mut params = member.detector.params.iter();
+    let with = params.find(|param| param.name == with);
+    let differs =
+        |param: &Param| member.params.get(param.name) != Some(&Value::from(param.default));
+    if with.is_some_and(differs) {
+        other
+    } else {
+        usual
+    }
+}
+
+/// The rows of `rules`, a sentence each, and what is asked above the last.
+fn rows_of(rows: &[Value], member: &Member) -> Vec<String> {
+    let unit = rules_unit(member);
+    let number = |row: &Value, name: &str| row.field(name).and_then(Value::as_int).unwrap_or(0);
+    let mut lines: Vec<String> = Vec::new();
+    for row in rows {
+        lines.push(format!(
+            "Units of up to {} {unit}: {} copies, {} chars in all (rules).",
+            grouped(number(row, "max_period")),
+            grouped(number(row, "min_copies")),
+            grouped(number(row, "min_chars")),
+        ));
+    }
+    lines
+}
+
+fn rules_unit(member: &Member) -> &'static str {
+    let mut params = member.detector.params.iter();
+    let longest = params.find(|param| param.name == "max_period");
+    longest.map_or("chars", |param| unit(param, member))
+}
+
+/// What a new value means where the rows of `rules` leave it to longer units alone: `units above 2,000 chars: 2 copies
+/// are enough`. `None`: what the value says is plain.
+pub(crate) fn where_rules_end(param: &str, member: &Member) -> Option<String> {
+    let rows = match member.params.get("rules") {
+        Some(Value::List(rows)) if !rows.is_empty() => rows,
+        _ => return None,
+    };
+    let last = rows.last()?.field("max_period").and_then(Value::as_int)?;
+    let n = member.params.get(param).and_then(Value::as_int)?;
+    let enough = match param {
+        "min_copies" => format!("{} copies are enough", grouped(n)),
+        "min_chars" => format!("{} chars are enough", grouped(n)),
+        _ => return None,
+    };
+    let unit = rules_unit(member);
+    Some(format!("units above {} {unit}: {enough}", grouped(last)))
+}
+
+/// A whole number with commas.
+fn grouped(n: i64) -> String {
+    let digits = n.unsigned_abs().to_string();
+    let parts: Vec<&str> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .filter_map(|part| std::str::from_utf8(part).ok())
+        .collect();
+    let sign = if n < 0 { "-" } else { "" };
+    format!("{sign}{}", parts.join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadloop_replay::detect::Settings;
+    use deadloop_replay::detect::harness::{DETECTORS, Literal, Params};
+
+    /// Every detector says of each of its parameters what it asks for, whether switched on or as by default.
+    #[test]
+    fn every_parameter_of_every_detector_has_a_sentence() {
+        for detector in DETECTORS.iter().copied() {
+            let member = Member::new(detector, Params::defaults(detector.params));
+            for param in detector.params {
+                let value = Value::from(param.default);
+                let said = sentence(param, &value, &member);
+                let name = format!("({}).", param.name);
+                assert!(said.ends_with(&name), "{}: {said}", detector.name);
+                assert!(said.len() > name.len() + 10, "{}: {said}", detector.name);
+                assert!(said.contains(": "), "{}: {said}", detector.name);
+                let literal = matches!(param.default, Literal::Int(n) if n > 0);
+                let Literal::Int(n) = param.default else {
+                    continue;
+                };
+                assert!(
+                    !literal || said.contains(&grouped(n)),
+                    "{}: {said}",
+                    detector.name
+                );
+            }
+            let setting = Setting {
+                members: vec![member],
+            };
+            let lines = explained(&setting);
+            assert!(lines[0].starts_with(&format!("Guard 1, {}: ", detector.name)));
+        }
+    }
+
+    #[test]
+    fn a_setting_is_said_in_words() {
+        let text = "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmax_period = 4500\nmin_copies = 2\nmin_chars = 250\n\
+            rules = [{ max_period = 50, min_copies = 5, min_chars = 180 }, { max_period = 2000, min_copies = 3, min_chars = 250 }]\n";
+        let settings = Settings::parse(text).unwrap();
+        let said = explained(settings.guard());
+        for line in [
+            "  Longest repeated unit: 4,500 chars (max_period).",
+            "  Copies of the unit in a row, the first included: 2 copies (min_copies).",
+            "  Units of up to 50 chars: 5 copies, 180 chars in all (rules).",
+            "  Units of up to 2,000 chars: 3 copies, 250 chars in all (rules).",
+        ] {
+            assert!(said.iter().any(|one| one == line), "{line} in {said:#?}");
+        }
+        let member = &settings.guard().members[0];
+        assert_eq!(
+            where_rules_end("min_copies", member).as_deref(),
+            Some("units above 2,000 chars: 2 copies are enough")
+        );
+        assert_eq!(where_rules_end("max_period", member), None);
+    }
+}

@@ -1,0 +1,365 @@
+//! Step 2: the grids, searched by a ladder of rates of wrong alarms. A choice within a rung is made on all transcripts
+//! and again without each fold; what those choices do on the folds left out is what the rung is judged by.
+//!
+//! The ladder does not depend on the limit. A search up to the limit that then has to prove that it is below it is shut
+//! from just under the rate in use to well above it, so that a laxer limit would ship less.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+
+use deadloop_replay::detect::Value;
+use serde::{Deserialize, Serialize};
+
+use super::candidates::CellCounts;
+use super::verdict::{Figures, Source, Won};
+use super::{Candidate, Chooser, FOLDS, PairedTest, Sample, Ship};
+use crate::constraint::Constraint;
+use crate::intervals::{ByGroup, Resampling, percentile};
+use crate::measure::{Measure, MeasureUnit, SAVED, wrong_rate};
+use crate::tally::{Count, Tally};
+
+/// The rungs, wrong alarms per million chars or per thousand calls or turns; of a share, in percent.
+const LADDER: [f64; 22] = [
+    0.0, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 50.0, 70.0,
+    100.0,
+];
+/// Wrong alarms of the incumbent from which on it is enough to have no more.
+const FEW_WRONG: u64 = 5;
+/// The mean at which no wrong alarm has a chance of 20 %.
+const LEAST_EXPECTED: f64 = 1.61;
+/// Rates of `saved_at_1`: 0, 0.05, … 1.
+const RATES: usize = 21;
+
+/// A row of "what a limit costs": the best setting with at most so many wrong alarms.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rung {
+    /// The most wrong alarms, in the measure of the limit.
+    pub at_most: f64,
+    /// The setting's number in the plan.
+    #[serde(skip)]
+    pub cell: usize,
+    /// The setting.
+    pub setting: String,
+    /// Held out, on all labels.
+    pub held_out: Figures,
+    /// On all transcripts, which it was chosen on.
+    pub in_sample: Figures,
+    /// The rule by which it would replace the best ready guard. `None` if it would not.
+    pub ships: Option<Ship>,
+}
+
+/// How good a detector is with its grid: the mean of `saved` over wrong-alarm rates from 0 to 1 per million chars or
+/// per thousand calls, at each rate the best setting chosen on the other folds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SavedAt1 {
+    /// The detectors of the grid.
+    pub grid: String,
+    /// The mean.
+    pub value: Option<f64>,
+    /// The lower end of its 95 % interval, of the bootstrap over groups.
+    pub lo: Option<f64>,
+    /// The upper end.
+    pub hi: Option<f64>,
+}
+
+/// A cell on some transcripts.
+#[derive(Clone, Copy)]
+struct Standing {
+    cell: usize,
+    /// The objective, more always better.
+    merit: f64,
+    saved: f64,
+    wrong: u64,
+    /// In the measure of the limit.
+    rate: f64,
+    meets_others: bool,
+}
+
+/// How every cell of the grids stands on a sample.
+pub(super) struct Search {
+    /// On all transcripts, then without each fold.
+    standings: Vec<Vec<Standing>>,
+    /// The measure of the ladder.
+    rate: &'static Measure,
+    bound: f64,
+}
+
+/// A rung that was tried.
+struct Tried {
+    at_most: f64,
+    candidate: Candidate,
+    test: PairedTest,
+    by: Option<Ship>,
+    /// The objective, held out, more always better.
+    merit: f64,
+}
+
+/// The rungs that were tried against the winner of step 1.
+pub(super) struct Climb {
+    /// The winner's own rate, and its tally.
+    own: f64,
+    now: Tally,
+    tried: Vec<Tried>,
+}
+
+impl Search {
+    /// Counts every cell on a sample.
+    pub(super) fn new(chooser: &Chooser<'_>, sample: &Sample) -> Self {
+        let options = chooser.options;
+        let limit = options.limit();
+        let rate = limit.map_or_else(|| wrong_rate(options.judge.unit), |limit| limit.metric);
+        let counts = CellCounts::new(chooser, sample);
+        let stand = |without: Option<usize>| {
+            let mut standings = Vec::new();
+            counts.each(chooser, without, |cell, tally| {
+                let value = |metric: &Measure| metric.value(tally, &options.worth);
+                let merit = value(options.objective).map(|x| options.objective.sign() * x);
+                standings.push(Standing {
+                    cell,
+                    merit: merit.unwrap_or(f64::NEG_INFINITY),
+                    saved: value(&SAVED).unwrap_or(0.0),
+                    wrong: tally.wrong(),
+                    rate: value(rate).unwrap_or(0.0),
+                    meets_others: options.meets_others(tally),
+                });
+            });
+            standings
+        };
+        let folds = (0..FOLDS).map(Some);
+        Self {
+            standings: std::iter::once(None).chain(folds).map(stand).collect(),
+            rate,
+            bound: limit.map_or(f64::INFINITY, |limit| limit.bound),
+        }
+    }
+
+    /// Tries the rungs against the winner of step 1: all of them, or up to the larger of the limit and the winner's own rate.
+    /// Rungs with one candidate are one.
+    pub(super) fn climb(&self, chooser: &Chooser<'_>, sample: &Sample, winner: &Candidate, all_rungs: bool) -> Climb {
+        let now: Tally = chooser.tallies(winner, &sample.pick).into_iter().sum();
+        let own = self.rate.value(&now, &chooser.options.worth).unwrap_or(0.0);
+        let mut all: Vec<Tried> = Vec::new();
+        if self.standings[0].is_empty() || sample.loops == 0 {
+            return Climb { own, now, tried: all };
+        }
+        let top = if all_rungs { f64::INFINITY } else { self.bound.max(own) };
+        let near = Distances::new(chooser, winner.cell);
+        for at_most in self.rungs_up_to(top, own) {
+            let candidate = self.candidate(chooser, at_most, winner, &near);
+            if all.iter().any(|tried| tried.candidate == candidate) {
+                continue;
+            }
+            let (test, tally) = chooser.test(sample, &candidate, winner);
+            let by = chooser
+                .ships(sample, &test, &tally)
+                .filter(|_| candidate != *winner && self.may(chooser, &tally, &test, at_most <= own));
+            let merit = chooser.options.objective.value(&tally, &chooser.options.worth);
+            all.push(Tried {
+                at_most,
+                candidate,
+                test,
+                by,
+                merit: merit.map_or(f64::NEG_INFINITY, |x| chooser.options.objective.sign() * x),
+            });
+        }
+        Climb { own, now, tried: all }
+    }
+
+    /// Returns the rung that ships. `None` if none does, or if there is too little healthy text to search.
+    pub(super) fn best(&self, chooser: &Chooser<'_>, sample: &Sample, climb: &Climb) -> Option<Won> {
+        let lacks_text = |limit: &Constraint| {
+            let never = chooser.never(&sample.pick);
+            limit.expected_wrong(&never).is_some_and(|expected| expected < LEAST_EXPECTED)
+        };
+        let is_searched = climb.now.wrong() >= FEW_WRONG || !chooser.options.limit().is_some_and(lacks_text);
+        if !is_searched || !sample.is_enough() {
+            return None;
+        }
+        let top = self.bound.max(climb.own);
+        let passed = || climb.tried.iter().filter(|tried| tried.by.is_some() && tried.at_most <= top);
+        let within: Vec<&Tried> = passed().filter(|tried| tried.at_most <= self.bound).collect();
+        // Of equals the one with the lowest rung.
+        let best = within.into_iter().rev().max_by(|a, b| a.merit.total_cmp(&b.merit));
+        let tried = best.or_else(|| passed().next())?;
+        Some(Won {
+            candidate: tried.candidate.clone(),
+            source: Source::Grid,
+            name: "a setting of the grid".to_owned(),
+            by: tried.by?,
+            test: tried.test.clone(),
+        })
+    }
+
+    /// Whether the wrong alarms of a rung allow it: surely below the limit, or, up to the winner's own rate, no more than
+    /// the winner's if that has some.
+    fn may(&self, chooser: &Chooser<'_>, tally: &Tally, test: &PairedTest, up_to_own: bool) -> bool {
+        let [new, old] = test.wrong;
+        let limit = chooser.options.limit();
+        limit.is_none_or(|limit| limit.is_surely_kept(tally)) || up_to_own && old >= FEW_WRONG && new <= old
+    }
+
+    /// The ladder in the measure of the limit, with the rate `own`.
+    fn rungs_up_to(&self, top: f64, own: f64) -> Vec<f64> {
+        let scale = if self.rate.unit == MeasureUnit::Share { 0.01 } else { 1.0 };
+        let ladder = LADDER.into_iter().map(|rung| rung * scale);
+        let mut rungs: Vec<f64> = ladder.chain([own]).filter(|rung| *rung <= top).collect();
+        rungs.sort_by(f64::total_cmp);
+        rungs.dedup();
+        rungs
+    }
+
+    /// The best cell within a rung, on all transcripts and without each fold.
+    fn candidate(&self, chooser: &Chooser<'_>, at_most: f64, winner: &Candidate, near: &Distances<'_>) -> Candidate {
+        let of = |nth: usize, otherwise: usize| self.select(chooser, nth, at_most, near).unwrap_or(otherwise);
+        Candidate {
+            cell: of(0, winner.cell),
+            without: Some(std::array::from_fn(|fold| of(fold + 1, winner.held_out(fold)))),
+        }
+    }
+
+    /// Of the cells within a rung by estimate and within one point of the best, the one with the fewest wrong alarms; of
+    /// equals the nearest to the winner of step 1.
+    fn select(&self, chooser: &Chooser<'_>, nth: usize, at_most: f64, near: &Distances<'_>) -> Option<usize> {
+        let may = |s: &&Standing| s.rate <= at_most && s.meets_others && s.merit > f64::NEG_INFINITY;
+        let within = || self.standings[nth].iter().filter(may);
+        let best = within().map(|s| s.merit).max_by(f64::total_cmp)?;
+        let point = chooser.options.objective.point(best);
+        let alike = || within().filter(|s| s.merit >= best - point);
+        let fewest = alike().map(|s| s.wrong).min()?;
+        let safest = alike().filter(|s| s.wrong == fewest);
+        safest.map(|s| (near.to(s.cell), s.cell)).min().map(|(_, cell)| cell)
+    }
+
+    /// Returns what each limit costs, held out: a row for each rung with a setting of its own.
+    pub(super) fn rungs(chooser: &Chooser<'_>, climb: Climb) -> Vec<Rung> {
+        let options = chooser.options;
+        let every = chooser.evidence.all();
+        let row = |tried: Tried| {
+            let held_out: Tally = chooser.tallies(&tried.candidate, &every).into_iter().sum();
+            let cell = tried.candidate.cell;
+            let in_sample = chooser.evidence.tally(cell, &every, &options.judge);
+            Rung {
+                at_most: tried.at_most,
+                cell,
+                setting: chooser.evidence.plan.id(cell),
+                held_out: Figures::new(&held_out, options),
+                in_sample: Figures::new(&in_sample, options),
+                ships: tried.by,
+            }
+        };
+        let mut rows: Vec<Rung> = climb.tried.into_iter().map(row).collect();
+        rows.dedup_by(|b, a| a.held_out == b.held_out && a.in_sample == b.in_sample);
+        rows
+    }
+
+    /// Returns `saved_at_1` of each grid.
+    pub(super) fn saved_at_1(&self, chooser: &Chooser<'_>, sample: &Sample) -> Vec<SavedAt1> {
+        if sample.loops == 0 {
+            return Vec::new();
+        }
+        let of = |grid: &super::GridCells| {
+            let best = |fold: usize, rate: f64| {
+                let within = self.standings[fold + 1].iter();
+                let within = within.filter(|s| grid.cells.contains(&s.cell) && s.rate <= rate);
+                let best = within.max_by(|a, b| a.saved.total_cmp(&b.saved).then(b.wrong.cmp(&a.wrong)).then(b.cell.cmp(&a.cell)));
+                best.map(|s| s.cell)
+            };
+            let mut sums = vec![Tally::default(); sample.pick.len()];
+            for fold in 0..FOLDS {
+                let at: Vec<usize> = (0..sums.len()).filter(|at| chooser.folds[sample.pick[*at]] == fold).collect();
+                let left: Vec<usize> = at.iter().map(|at| sample.pick[*at]).collect();
+                // Many rates have one best cell.
+                let mut rates: BTreeMap<Option<usize>, usize> = BTreeMap::new();
+                for step in 0..RATES {
+                    let rate = step as f64 / (RATES - 1) as f64;
+                    *rates.entry(best(fold, rate)).or_default() += 1;
+                }
+                for (cell, times) in rates {
+                    let tallies = match cell {
+                        Some(cell) => chooser.tallies(&Candidate::ready(cell), &left),
+                        None => chooser.evidence.quiet_each(chooser.in_use, &left, &chooser.options.judge),
+                    };
+                    for (at, tally) in at.iter().zip(tallies) {
+                        (0..times).for_each(|_| sums[*at] += tally);
+                    }
+                }
+            }
+            saved_interval(chooser, sample, &sums, &grid.name)
+        };
+        chooser.grids.iter().filter(|grid| !grid.cells.is_empty()).map(of).collect()
+    }
+}
+
+/// The share that tallies, one a transcript of the sample, save, with its interval.
+fn saved_interval(chooser: &Chooser<'_>, sample: &Sample, tallies: &[Tally], grid: &str) -> SavedAt1 {
+    let options = chooser.options;
+    let value = |tally: &Tally| SAVED.value(tally, &options.worth);
+    let counts = [Count::Saved, Count::LoopChars].into();
+    let groups = sample.pick.iter().zip(tallies);
+    let groups = groups.map(|(i, tally)| (chooser.evidence.cases[*i].cluster(), [tally.only(&counts)]));
+    let drawn = ByGroup::<1>::of(groups).draw(Resampling {
+        replicates: options.replicates,
+        seed: options.seed,
+    });
+    let mut values: Vec<f64> = drawn.tallies().filter_map(|[tally]| value(&tally)).collect();
+    let interval = percentile(&mut values);
+    SavedAt1 {
+        grid: grid.to_owned(),
+        value: value(&tallies.iter().copied().sum()),
+        lo: interval.map(|i| i.lo),
+        hi: interval.map(|i| i.hi),
+    }
+}
+
+/// How far cells are from one setting, each computed once.
+struct Distances<'a> {
+    chooser: &'a Chooser<'a>,
+    from: Vec<(String, Value)>,
+    known: RefCell<HashMap<usize, (usize, u64)>>,
+}
+
+impl<'a> Distances<'a> {
+    fn new(chooser: &'a Chooser<'_>, cell: usize) -> Self {
+        Self {
+            chooser,
+            from: chooser.evidence.plan.setting(cell).columns(),
+            known: RefCell::default(),
+        }
+    }
+
+    /// In how many parameters a cell differs, then by how much, in thousandths of the larger value.
+    fn to(&self, cell: usize) -> (usize, u64) {
+        let far = || distance(&self.chooser.evidence.plan.setting(cell).columns(), &self.from);
+        *self.known.borrow_mut().entry(cell).or_insert_with(far)
+    }
+}
+
+fn distance(a: &[(String, Value)], b: &[(String, Value)]) -> (usize, u64) {
+    let mut far = (a.len().abs_diff(b.len()), 0);
+    for (name, value) in a {
+        match b.iter().find(|(other, _)| other == name) {
+            Some((_, other)) if other == value => {}
+            Some((_, other)) => {
+                far.0 += 1;
+                far.1 += apart(value, other);
+            }
+            None => far.0 += 1,
+        }
+    }
+    far
+}
+
+fn apart(a: &Value, b: &Value) -> u64 {
+    let number = |value: &Value| match value {
+        Value::Int(n) => Some(*n as f64),
+        Value::Float(x) => Some(*x),
+        _ => None,
+    };
+    match (number(a), number(b)) {
+        (Some(a), Some(b)) => {
+            let share = (a - b).abs() / a.abs().max(b.abs()).max(f64::MIN_POSITIVE);
+            (1000.0 * share).round() as u64
+        }
+        _ => 1000,
+    }
+}
