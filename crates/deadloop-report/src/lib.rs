@@ -19,7 +19,6 @@
 //! | `headline` | what is said first |
 //! | `history` | several runs over time |
 //! | `page` | the two templates |
-//! | `repairs` | the page of repairers |
 //! | `review` | the page on which labels are reviewed |
 //! | `numbers` | how a number is written |
 //! | `write` | the files |
@@ -31,7 +30,6 @@
 )]
 
 mod board;
-pub mod budget;
 mod charts;
 mod data;
 mod draw;
@@ -45,7 +43,6 @@ mod matrix;
 mod numbers;
 mod page;
 mod points;
-mod repairs;
 mod review;
 mod series;
 mod tables;
@@ -66,9 +63,5 @@ pub use load::{LoadError, load};
 pub use numbers::Estimate;
 pub use page::{PageError, Pages, pages};
 pub use points::{ChartColumn, Told as ToldColumn};
-pub use repairs::{
-    RepairChoiceView, RepairMatrix, RepairPage, RepairPrice, repair_columns, repair_of,
-    repair_page, repair_sentence, repairs_page, why_not_shipped,
-};
 pub use review::review_page;
 pub use write::{Options, Report, ReportError, render, write};

@@ -24,8 +24,7 @@ const JOURNAL: &str = ".journal.jsonl";
 const MANIFEST: &str = "manifest.json";
 
 /// The files of a result beside its tables, and what each holds. What only earlier versions wrote says nothing.
-const OTHER_FILES: [(&str, &str); 9] = [
-    ("budget.json", "`budget`: the verdicts"),
+const OTHER_FILES: [(&str, &str); 8] = [
     (
         "cases.jsonl",
         "how alarms were judged, the settings, and each transcript with its label: what `compare` holds against another result",
@@ -45,7 +44,7 @@ const OTHER_FILES: [(&str, &str); 9] = [
     ),
     (
         "settings.toml",
-        "`tune`, `repair`: what to run, per model; the head says verdict, reason and figures",
+        "`tune`: what to run, per model; the head says verdict, reason and figures",
     ),
     (
         "transcripts.jsonl.zst",

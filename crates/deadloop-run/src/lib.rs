@@ -10,8 +10,8 @@
 //! | what is made of a run with its corpus at hand: excerpts, facts, tools that may repeat, labels in doubt | [`Opening`], [`Facts`], [`learn`], [`doubted`] |
 //! | the first pass over a corpus | [`survey`], [`Surveyed`] |
 //! | the folder, and what must not be written over | [`Folder`], [`apart`] |
-//! | repairers of faulty streams, measured and chosen | [`repairs`] |
-//! | budgets of context, played and chosen | [`budgets`] |
+//! | repairers of faulty streams, measured | [`repairs`] |
+//! | budgets of context, played | [`budgets`] |
 //! | a corpus checked for what makes numbers lie | [`checking`] |
 //! | what labels can show | [`evidence`] |
 //! | a corpus made from a spec | [`making`] |

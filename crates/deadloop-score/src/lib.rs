@@ -51,15 +51,13 @@ pub use choose::choices::{Choice, Choices, Why};
 pub use choose::duel::Figures;
 pub use choose::folds::folds;
 pub use choose::options::{ChooseOptions, ReadyGuard};
-pub use choose::pieces::EvidencePieces;
 pub use choose::pooling::{BetaBinomial, Borrowing, GammaPoisson, GroupSizes};
-pub use choose::rule::LEAST as FEWEST_GROUPS;
 pub use choose::words::told;
 pub use choose::{NoCandidates, against_labels, changes, choose, explained};
 pub use compare::{
-    Bearing, Change, CompareOptions, ComparedSubject, Comparison, CountedKinds, Direction, Fails,
-    Fate, Fit, Flip, Gate, GateName, Noise, NotComparable, Row, Said, Side, SideError, Spot, Test,
-    Verdicts, compare, flips, flips_csv, holm, mcnemar, p_shown, sign_flips, student,
+    Bearing, Change, CompareOptions, Comparison, Direction, Fails, Flip, Gate, GateName, Noise,
+    NotComparable, Row, Said, Side, SideError, Spot, Test, Verdicts, compare, flips, flips_csv,
+    holm, mcnemar, p_shown, sign_flips, student,
 };
 pub use constraint::{Assurance, Constraint};
 pub use deadloop_replay as replay;

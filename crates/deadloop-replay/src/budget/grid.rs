@@ -110,9 +110,9 @@ mod tests {
     #[test]
     fn the_default_grid_is_a_product() {
         let grid = BudgetGrid::parse(DEFAULT_GRID).unwrap();
-        assert_eq!(grid.budgets.len(), 5 * 7 * 3 * 3);
+        assert_eq!(grid.budgets.len(), 5 * 7 * 2 * 3);
         let last = grid.budgets.last().unwrap();
-        assert_eq!((last.window, last.keep, last.cache), (128_000, 0.3, 0.1));
+        assert_eq!((last.window, last.keep, last.cache), (128_000, 0.2, 0.1));
     }
 
     #[test]
@@ -130,7 +130,9 @@ mod tests {
 
     #[test]
     fn what_a_policy_does_not_read_makes_no_second_setting() {
-        let grid = BudgetGrid::parse("[[budget]]\nparams = { keep_results = [1, 3] }").unwrap();
+        let grid =
+            BudgetGrid::parse("[[budget]]\nparams = { policy = \"drop\", summary = [0.1, 0.2] }")
+                .unwrap();
         assert_eq!(grid.budgets.len(), 1);
     }
 }

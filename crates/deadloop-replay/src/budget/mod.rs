@@ -25,10 +25,9 @@ mod remarks;
 mod sizes;
 mod sweep;
 mod tally;
-mod words;
 
 pub use grid::{BudgetGrid, DEFAULT_GRID};
-pub use lengths::{Lengths, Prompt, Use};
+pub use lengths::{Lengths, Prompt};
 pub use limit::{Limit, LimitAsked};
 pub use params::{Budget, Counter, Policy, SPEC};
 pub use play::{BudgetStep, Played, play, trace};

@@ -34,8 +34,6 @@ deadloop_detect::words! {
         Summary = "summary",
         /// They are left out.
         Drop = "drop",
-        /// Old results become stubs; everything else stays.
-        ClearResults = "clear-results",
         /// Nothing happens: the run without a guard.
         Never = "never",
     }
@@ -48,7 +46,6 @@ impl Policy {
             "threshold" => self != Self::Never,
             "keep" => matches!(self, Self::Summary | Self::Drop),
             "summary" => self == Self::Summary,
-            "keep_results" | "clear_at_least" | "exclude" => self == Self::ClearResults,
             _ => true,
         }
     }
@@ -73,12 +70,6 @@ pub struct Budget {
     pub summary: f64,
     /// What happens to old events.
     pub policy: Policy,
-    /// How many of the newest results are never cleared.
-    pub keep_results: u64,
-    /// The fewest tokens that clearing has to free; else nothing is cleared.
-    pub clear_at_least: u64,
-    /// Globs on the names of tools whose results are not cleared.
-    pub exclude: Vec<String>,
     /// The price of a prompt token that was at the same place in the previous request; other tokens cost 1.
     pub cache: f64,
 }
@@ -110,15 +101,7 @@ const PARAMS: &[Param] = &[
         .unit("share of the window")
         .doc("the newest events that stay as they are"),
     Param::share("summary", 0.05).unit("share of the window").doc("what a summary takes at most"),
-    Param::word("policy", "summary", &["summary", "drop", "clear-results"])
-        .doc("what is done with old events"),
-    Param::count("keep_results", 3, 0..=10_000)
-        .unit("results")
-        .doc("clear-results: the newest, which stay"),
-    Param::count("clear_at_least", 0, 0..=100_000_000)
-        .unit("tokens")
-        .doc("clear-results: what it has to free to be done"),
-    Param::globs("exclude").doc("clear-results: tools whose results stay"),
+    Param::word("policy", "summary", &["summary", "drop"]).doc("what is done with old events"),
     Param::share("cache", 1.0)
         .unit("price of a token")
         .doc("of a prompt token that stood in the same place before; others cost 1, and so does what a summary writes"),
@@ -134,7 +117,6 @@ impl Default for Budget {
 impl Budget {
     /// The setting that checked parameters ask for.
     pub fn of(params: &Params) -> Self {
-        let globs = params.items("exclude").iter().filter_map(Value::as_text);
         Self {
             counter: Counter::named(params.text("counter")).unwrap_or(Counter::Quarter),
             window: params.count("window"),
@@ -144,9 +126,6 @@ impl Budget {
             keep: params.float("keep"),
             summary: params.float("summary"),
             policy: Policy::named(params.text("policy")).unwrap_or(Policy::Summary),
-            keep_results: params.count("keep_results"),
-            clear_at_least: params.count("clear_at_least"),
-            exclude: globs.map(str::to_owned).collect(),
             cache: params.float("cache"),
         }
     }
@@ -173,9 +152,6 @@ impl Budget {
             "keep" => Value::Float(self.keep),
             "summary" => Value::Float(self.summary),
             "policy" => text(self.policy.name()),
-            "keep_results" => count(self.keep_results),
-            "clear_at_least" => count(self.clear_at_least),
-            "exclude" => Value::List(self.exclude.iter().map(|glob| text(glob)).collect()),
             _ => Value::Float(self.cache),
         }
     }
@@ -241,7 +217,7 @@ mod tests {
                 Domain::Int { .. } => Value::Int(at as i64 + 200),
                 Domain::Float { .. } => Value::Float(0.1 + at as f64 / 100.0),
                 Domain::Word(words) => Value::Text(words[1].into()),
-                _ => Value::List(vec![Value::Text("x*".into())]),
+                _ => unreachable!("{} is no number and no word", param.name),
             };
             params.set(param.name, other);
         }

@@ -4,7 +4,6 @@
 //! a constant ([`Context::shift`]). Bisection finds the next turn above a limit, and the tokens that the turns before it
 //! send are a difference of sums.
 
-use super::lengths::Use;
 use super::params::{Budget, Policy};
 use super::sizes::RunSizes;
 
@@ -35,14 +34,6 @@ pub struct Played {
     pub cached: u64,
     /// Tokens that summaries wrote.
     pub written: u64,
-    /// Results that were cleared.
-    pub cleared: u64,
-    /// Cleared results that a later call needed.
-    pub needed: u64,
-    /// Tokens of the results that were in no prompt any more (cleared, summarised or dropped) when a later call needed
-    /// them: a run that goes on has to fetch them again. Each result counts once. A lower bound, since what is fetched
-    /// again also stays in the prompts after it.
-    pub again: u64,
 }
 
 impl Played {
@@ -55,18 +46,6 @@ impl Played {
     #[allow(clippy::cast_precision_loss)]
     pub fn cost(&self, cache: f64) -> f64 {
         (self.fresh + self.written) as f64 + self.cached as f64 * cache
-    }
-
-    /// The cost with what forgetting costs: the tokens that have to be fetched again, each as a token that is not in the
-    /// cache.
-    #[allow(clippy::cast_precision_loss)]
-    pub fn price(&self, cache: f64) -> f64 {
-        self.paid() as f64 + self.cached as f64 * cache
-    }
-
-    /// The tokens that cost 1 each, forgetting included.
-    pub fn paid(&self) -> u64 {
-        self.fresh + self.written + self.again
     }
 }
 
@@ -144,8 +123,6 @@ struct Context<'a> {
     from: usize,
     /// Tokens of the summary before them, if there is one.
     summary: Option<u64>,
-    /// The number of results that were cleared.
-    cleared: usize,
     /// The difference between the tokens of a prompt and those of all events so far.
     shift: i64,
 }
@@ -157,7 +134,6 @@ impl<'a> Context<'a> {
             tools,
             from: sizes.fixed as usize,
             summary: None,
-            cleared: 0,
             shift: tools as i64,
         }
     }
@@ -202,7 +178,7 @@ impl<'a> Context<'a> {
         turn.checked_sub(1).map_or(0, |last| self.prompt(last))
     }
 
-    /// Lets the policy act before `turn`. `None` if it could do nothing, which does not count.
+    /// Lets the policy act before `turn`. `None` if there is none.
     fn act(&mut self, turn: usize, budget: &Budget, limits: &Limits) -> Option<Act> {
         let wanted = self.prompt(turn);
         let of = |same, read, written| Act {
@@ -216,7 +192,6 @@ impl<'a> Context<'a> {
                 Some(of(same, wanted, written))
             }
             Policy::Drop => Some(of(self.fold(turn, limits.keep, None).0, 0, 0)),
-            Policy::ClearResults => Some(of(self.clear(turn, budget)?, 0, 0)),
             Policy::Never => None,
         }
     }
@@ -241,29 +216,6 @@ impl<'a> Context<'a> {
         self.from = from;
         self.summary = left;
         (same, left.unwrap_or(0))
-    }
-
-    /// Replaces all results but the newest by stubs. Returns the tokens that are at the same place as before.
-    fn clear(&mut self, turn: usize, budget: &Budget) -> Option<u64> {
-        let items = self.sizes.items[turn];
-        let there = self.sizes.results.partition_point(|item| *item < items);
-        let stay = usize::try_from(budget.keep_results).unwrap_or(usize::MAX);
-        let to = there.saturating_sub(stay).max(self.cleared);
-        let frees = &self.sizes.frees;
-        let freed = frees[to] - frees[self.cleared];
-        if freed == 0 || freed < budget.clear_at_least {
-            return None;
-        }
-        let first = (self.cleared..to).find(|n| self.sizes.is_clearable(*n));
-        let first = first.map_or(items, |n| self.sizes.results[n]) as usize;
-        let begin = self.sizes.before[first].saturating_add_signed(self.shift);
-        let same = match self.last(turn) {
-            0 => 0,
-            last => last.min(begin),
-        };
-        self.shift -= freed as i64;
-        self.cleared = to;
-        Some(same)
     }
 }
 
@@ -301,7 +253,6 @@ fn run(sizes: &RunSizes, budget: &Budget, tell: &mut impl FnMut(BudgetStep)) -> 
     let limits = Limits::of(budget);
     let mut context = Context::new(sizes, budget.tools);
     let mut played = Played::default();
-    let mut acts: Vec<Forgotten> = Vec::new();
     let (mut turn, mut last): (usize, Option<usize>) = (0, None);
     let first_above = limits.trigger.min(limits.most);
     while turn < sizes.turns() {
@@ -323,11 +274,6 @@ fn run(sizes: &RunSizes, budget: &Budget, tell: &mut impl FnMut(BudgetStep)) -> 
             count(&mut played, (turn, last), wanted, sent);
             played.cached += act.read;
             played.written += act.written;
-            acts.push(Forgotten {
-                turn: turn as u32,
-                cleared: context.cleared,
-                from: context.from,
-            });
             last = Some(turn);
         }
         if acted.is_some() || overflow {
@@ -350,20 +296,7 @@ fn run(sizes: &RunSizes, budget: &Budget, tell: &mut impl FnMut(BudgetStep)) -> 
         played.turns += 1;
         turn += 1;
     }
-    lose(&mut played, sizes, &acts);
     played
-}
-
-/// Counts what is lost by the acts of the policy.
-fn lose(played: &mut Played, sizes: &RunSizes, acts: &[Forgotten]) {
-    let needed = needed(sizes, acts, played.turns);
-    played.again = needed.iter().map(|n| sizes.result_tokens(*n)).sum();
-    let cleared = 0..acts.last().map_or(0, |act| act.cleared);
-    played.cleared = cleared.filter(|n| sizes.is_clearable(*n)).count() as u64;
-    // Only what was cleared is needed as such: summaries replace results too.
-    if played.cleared > 0 {
-        played.needed = needed.len() as u64;
-    }
 }
 
 /// Sends the prompts of the turns from `from` to before `to`, between which the policy does not act.
@@ -388,48 +321,4 @@ fn count(played: &mut Played, (turn, last): (usize, Option<usize>), wanted: u64,
     played.first = played.first.or(Some(turn as u64));
     played.useless += u64::from(((wanted - sent) as f64) < USELESS * wanted as f64);
     played.thrash += u64::from(last.is_some_and(|last| turn - last < THRASH));
-}
-
-/// What is not in the prompt any more from a turn on.
-struct Forgotten {
-    turn: u32,
-    /// How many of the oldest results were cleared, as far as they can be.
-    cleared: usize,
-    /// The first item, behind the fixed ones, that no summary replaced.
-    from: usize,
-}
-
-impl Forgotten {
-    /// Whether a call has to fetch again what it uses: every result with the word is gone, and so is all else with it.
-    fn needs(&self, sizes: &RunSizes, one: &Use) -> bool {
-        let folded =
-            |item: u32| (item as usize) >= sizes.fixed as usize && (item as usize) < self.from;
-        let gone = |n: &u32| {
-            let cleared = (*n as usize) < self.cleared && sizes.is_clearable(*n as usize);
-            cleared || folded(sizes.results[*n as usize])
-        };
-        one.results.iter().all(gone) && one.elsewhere.is_none_or(folded)
-    }
-}
-
-/// The results that were gone when a later call, among the turns that were sent, needed them: their numbers, in order.
-fn needed(sizes: &RunSizes, acts: &[Forgotten], turns: u64) -> Vec<usize> {
-    let Some(first) = acts.first() else {
-        return Vec::new();
-    };
-    let mut needed: Vec<usize> = Vec::new();
-    // Uses rise by turn: before the first act nothing is gone.
-    let from = sizes.uses.partition_point(|one| one.turn < first.turn);
-    let to = sizes
-        .uses
-        .partition_point(|one| u64::from(one.turn) < turns);
-    for one in sizes.uses.get(from..to).unwrap_or_default() {
-        let last = acts.partition_point(|act| act.turn <= one.turn) - 1;
-        if acts[last].needs(sizes, one) {
-            needed.extend(one.results.iter().map(|n| *n as usize));
-        }
-    }
-    needed.sort_unstable();
-    needed.dedup();
-    needed
 }

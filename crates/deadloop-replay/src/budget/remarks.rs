@@ -63,7 +63,7 @@ impl Budget {
         let left = match self.policy {
             Policy::Summary => self.keep + self.summary,
             Policy::Drop => self.keep,
-            Policy::ClearResults | Policy::Never => 0.0,
+            Policy::Never => 0.0,
         };
         if left >= self.threshold {
             remarks.push(Remark::Thrashes {

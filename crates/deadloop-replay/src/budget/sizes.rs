@@ -1,14 +1,7 @@
 //! [`RunSizes`]: the tokens of a run's events by one counter, as the sums that [`play`](super::play()) searches.
 
-use std::sync::Arc;
-
-use globset::{Glob, GlobSet, GlobSetBuilder};
-
-use super::lengths::{Item, Lengths, Prompt, Use};
+use super::lengths::{Item, Lengths, Prompt};
 use super::params::Counter;
-
-/// The tokens of the stub that replaces a cleared result.
-pub(super) const STUB: u64 = 20;
 
 /// The tokens of a run by one counter. Positions are numbers of items, which are the events that take room.
 #[derive(Clone, Debug, Default)]
@@ -23,26 +16,19 @@ pub struct RunSizes {
     pub(super) sums: Vec<u64>,
     /// How many items at the beginning no policy touches.
     pub(super) fixed: u32,
-    /// The items of all results that could be cleared.
-    pub(super) results: Vec<u32>,
-    /// At index n: the tokens that clearing the first n of these results frees.
-    pub(super) frees: Vec<u64>,
-    /// What later calls need of results.
-    pub(super) uses: Arc<[Use]>,
     /// For each turn the length of its prompt in tokens, if it was recorded.
     pub(super) recorded: Vec<Option<u64>>,
 }
 
 impl RunSizes {
-    /// Measures a run. Results of tools whose names match a glob of `exclude` cannot be cleared. A system event after the
-    /// beginning counts as an ordinary event.
-    pub fn of(lengths: &Lengths, counter: Counter, exclude: &[String]) -> Self {
+    /// Measures a run. A system event after the beginning counts as an ordinary event.
+    pub fn of(lengths: &Lengths, counter: Counter) -> Self {
         let tokens = match counter {
             Counter::Recorded => recorded(&lengths.items, &lengths.prompts),
             _ => estimated(&lengths.items, counter.chars()),
         };
         let mut sizes = Self {
-            before: running(tokens.iter().copied()),
+            before: running(tokens.into_iter()),
             items: lengths.prompts.iter().map(|prompt| prompt.items).collect(),
             recorded: lengths.prompts.iter().map(|prompt| prompt.tokens).collect(),
             fixed: lengths.items.iter().take_while(|item| item.system).count() as u32,
@@ -54,43 +40,7 @@ impl RunSizes {
             .map(|items| sizes.before[*items as usize]);
         sizes.prompts = prompts.collect();
         sizes.sums = running(sizes.prompts.iter().copied());
-        sizes.clear(lengths, &tokens, exclude);
         sizes
-    }
-
-    /// Finds the results that can be cleared: they are longer than a stub, and their tools are not excluded.
-    fn clear(&mut self, lengths: &Lengths, tokens: &[u64], exclude: &[String]) {
-        let globs = globs(exclude);
-        let stays: Vec<bool> = lengths
-            .tools
-            .iter()
-            .map(|name| globs.is_match(name))
-            .collect();
-        let mut freed = vec![0];
-        let mut all = 0_u64;
-        for (at, item) in lengths.items.iter().enumerate() {
-            let Some(tool) = item.result else { continue };
-            let long = tokens[at] > STUB && !stays.get(tool as usize).copied().unwrap_or(false);
-            // A result that cannot be cleared still counts as one of the newest.
-            self.results.push(at as u32);
-            if long {
-                all += tokens[at] - STUB;
-            }
-            freed.push(all);
-        }
-        self.frees = freed;
-        self.uses = Arc::clone(&lengths.uses);
-    }
-
-    /// Whether clearing the result with this number frees anything.
-    pub(super) fn is_clearable(&self, result: usize) -> bool {
-        self.frees[result + 1] > self.frees[result]
-    }
-
-    /// The tokens of the result with this number.
-    pub(super) fn result_tokens(&self, result: usize) -> u64 {
-        let item = self.results[result] as usize;
-        self.before[item + 1] - self.before[item]
     }
 
     /// How many turns the run has.
@@ -114,18 +64,6 @@ impl RunSizes {
         let both = self.prompts.iter().zip(&self.recorded);
         both.filter_map(move |(own, recorded)| Some((own + tools, recorded.filter(|n| *n > 0)?)))
     }
-}
-
-/// The globs of a setting. They were checked when the setting was read; an invalid one would match nothing.
-fn globs(exclude: &[String]) -> GlobSet {
-    let mut builder = GlobSetBuilder::new();
-    exclude
-        .iter()
-        .filter_map(|glob| Glob::new(glob).ok())
-        .for_each(|glob| {
-            builder.add(glob);
-        });
-    builder.build().unwrap_or_default()
 }
 
 /// The running sums: 0, the first number, the sum of the first two, and so on.
@@ -206,13 +144,11 @@ mod tests {
     use super::*;
 
     fn items(chars: &[u64]) -> Vec<Item> {
-        let item = |(event, chars): (u32, &u64)| Item {
-            event,
+        let item = |chars: &u64| Item {
             chars: *chars,
             system: false,
-            result: None,
         };
-        (0..).zip(chars).map(item).collect()
+        chars.iter().map(item).collect()
     }
 
     fn prompt(items: u32, tokens: Option<u64>) -> Prompt {

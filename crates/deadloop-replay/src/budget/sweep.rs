@@ -12,11 +12,11 @@ use super::sizes::RunSizes;
 use super::tally::BudgetTally;
 use crate::each::Interrupted;
 
-/// The runs of a corpus, measured in each way of counting that a setting uses.
+/// The runs of a corpus, measured by each counter that a setting uses.
 #[derive(Debug, Default)]
 pub struct Field {
-    views: Vec<(Counter, Vec<String>)>,
-    /// By run, then by view.
+    counters: Vec<Counter>,
+    /// By run, then by counter.
     runs: Vec<Vec<RunSizes>>,
 }
 
@@ -67,32 +67,23 @@ pub struct Swept {
     pub never: Vec<BudgetTally>,
     /// Play by play.
     pub plays: Vec<Vec<BudgetTally>>,
-    /// Whether a play is within the limit.
-    pub within: Vec<bool>,
-    /// Runs that no play within the limit kills.
-    pub shared: Vec<bool>,
-    /// Each run without a guard, in a window without end.
-    pub free: Vec<Played>,
 }
 
 impl Field {
-    /// The runs, in the order in which they are given, for all ways of counting that `budgets` name.
+    /// The runs, in the order in which they are given, by all counters that `budgets` name.
     pub fn of(lengths: &[Lengths], budgets: &[Budget]) -> Self {
-        let mut views: Vec<(Counter, Vec<String>)> = Vec::new();
+        let mut counters: Vec<Counter> = Vec::new();
         for budget in budgets {
-            let view = (budget.counter, budget.exclude.clone());
-            if !views.contains(&view) {
-                views.push(view);
+            if !counters.contains(&budget.counter) {
+                counters.push(budget.counter);
             }
         }
         let of = |lengths: &Lengths| {
-            let sizes = views
-                .iter()
-                .map(|(counter, exclude)| RunSizes::of(lengths, *counter, exclude));
+            let sizes = counters.iter().map(|one| RunSizes::of(lengths, *one));
             sizes.collect()
         };
         let runs = lengths.par_iter().map(of).collect();
-        Self { views, runs }
+        Self { counters, runs }
     }
 
     /// How many runs there are.
@@ -100,12 +91,10 @@ impl Field {
         self.runs.len()
     }
 
-    /// Which view a setting has.
+    /// The place of a setting's counter.
     fn view(&self, budget: &Budget) -> usize {
-        let same = |(counter, exclude): &(Counter, Vec<String>)| {
-            *counter == budget.counter && *exclude == budget.exclude
-        };
-        self.views.iter().position(same).unwrap_or(0)
+        let mut counters = self.counters.iter();
+        counters.position(|one| *one == budget.counter).unwrap_or(0)
     }
 
     /// A run as a setting sees it.
@@ -169,48 +158,27 @@ struct Playing<'a> {
 }
 
 impl Playing<'_> {
-    /// A setting's tallies by source, and the runs that it kills; `None`: stopped.
-    fn tallies(&self, budget: &Budget) -> Option<(Vec<BudgetTally>, Vec<usize>)> {
+    /// A setting's tallies by source; `None`: stopped.
+    fn tallies(&self, budget: &Budget) -> Option<Vec<BudgetTally>> {
         if self.cancel.load(Ordering::Relaxed) {
             return None;
         }
         let (view, quiet) = (self.field.view(budget), quiet(budget));
-        let mut killed = Vec::new();
         let of = |ranked: &Ranked| {
             let loud = ranked.peaks.partition_point(|peak| *peak > quiet);
             let mut tally = ranked.quiet[loud];
             for run in &ranked.runs[..loud] {
                 let played = play(&self.field.runs[*run][view], budget);
                 tally.add(&played, &self.free[*run]);
-                if played.overflow.is_some() {
-                    killed.push(*run);
-                }
             }
             tally
         };
-        Some((self.sources.iter().map(of).collect(), killed))
-    }
-
-    /// The tokens of the runs that are shared: those of its own without what others kill.
-    fn shared(&self, budget: &Budget, tallies: &mut [BudgetTally], dead: &[(usize, u32)]) {
-        let view = self.field.view(budget);
-        for tally in tallies.iter_mut() {
-            (tally.shared, tally.shared_free) = (tally.own, tally.own_free);
-        }
-        for (run, source) in dead {
-            let played = play(&self.field.runs[*run][view], budget);
-            if played.overflow.is_none() {
-                tallies[*source as usize].unshare(&played, &self.free[*run]);
-            }
-        }
+        Some(self.sources.iter().map(of).collect())
     }
 }
 
-/// Whether a setting is within the limit, and the runs that it kills.
-type Judged = (bool, Vec<usize>);
-
-/// Plays a stage over all runs. `sources` has a number below `count` for each run. `within` gets the runs that
-/// overflow under a setting, and says whether that is within the limit. The result does not depend on the number of threads.
+/// Plays a stage over all runs. `sources` has a number below `count` for each run. The result does not depend on the
+/// number of threads.
 ///
 /// # Errors
 /// Returns an error if it was stopped from outside.
@@ -219,7 +187,6 @@ pub fn sweep(
     stage: &Stage,
     sources: &[u32],
     count: usize,
-    within: impl Fn(&[usize]) -> bool + Sync,
     cancel: &AtomicBool,
 ) -> Result<Swept, Interrupted> {
     let free = field.free(&stage.never);
@@ -235,42 +202,12 @@ pub fn sweep(
         free,
         cancel,
     };
-    let (mut never, _) = playing.tallies(&stage.never).ok_or(Interrupted)?;
-    let judged = |play: &Budget| {
-        let (tallies, killed) = playing.tallies(play)?;
-        let allowed = within(&killed);
-        // What a setting over the limit kills is not asked again, and may be much.
-        let killed = if allowed { killed } else { Vec::new() };
-        Some((tallies, (allowed, killed)))
-    };
-    let all: Option<Vec<_>> = stage.plays.par_iter().map(judged).collect();
-    let (mut plays, judged): (Vec<Vec<BudgetTally>>, Vec<Judged>) =
-        all.ok_or(Interrupted)?.into_iter().unzip();
-    let mut shared = vec![true; field.runs()];
-    for run in judged.iter().flat_map(|(_, killed)| killed) {
-        shared[*run] = false;
-    }
-    let dead: Vec<(usize, u32)> = (0..field.runs())
-        .filter(|run| !shared[*run])
-        .map(|run| (run, sources[run]))
-        .collect();
-    stage
+    let plays: Option<Vec<_>> = stage
         .plays
         .par_iter()
-        .zip(plays.par_iter_mut())
-        .zip(&judged)
-        .filter(|(_, (allowed, _))| *allowed)
-        .for_each(|((budget, tallies), _)| playing.shared(budget, tallies, &dead));
-    for run in (0..field.runs()).filter(|run| shared[*run]) {
-        let tally = &mut never[sources[run] as usize];
-        tally.shared.add(&playing.free[run]);
-        tally.shared_free.add(&playing.free[run]);
-    }
-    Ok(Swept {
-        never,
-        plays,
-        within: judged.into_iter().map(|(allowed, _)| allowed).collect(),
-        shared,
-        free: playing.free,
-    })
+        .map(|one| playing.tallies(one))
+        .collect();
+    let never = playing.tallies(&stage.never);
+    let (never, plays) = never.zip(plays).ok_or(Interrupted)?;
+    Ok(Swept { never, plays })
 }

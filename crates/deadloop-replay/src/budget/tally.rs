@@ -1,6 +1,6 @@
 //! [`BudgetTally`]: what happens to some runs under a setting, as counts that add.
 
-use std::ops::{AddAssign, SubAssign};
+use std::ops::AddAssign;
 
 use super::play::Played;
 
@@ -15,8 +15,6 @@ pub struct Bill {
     pub cached: u64,
     /// Tokens that summaries wrote.
     pub written: u64,
-    /// Tokens that have to be fetched again ([`Played::again`]).
-    pub again: u64,
 }
 
 impl Bill {
@@ -27,7 +25,6 @@ impl Bill {
             fresh: played.fresh,
             cached: played.cached,
             written: played.written,
-            again: played.again,
         };
     }
 
@@ -41,22 +38,6 @@ impl Bill {
     pub fn cost(&self, cache: f64) -> f64 {
         (self.fresh + self.written) as f64 + self.cached as f64 * cache
     }
-
-    /// The cost with what forgetting costs ([`Played::price`]).
-    #[allow(clippy::cast_precision_loss)]
-    pub fn price(&self, cache: f64) -> f64 {
-        self.cost(cache) + self.again as f64
-    }
-}
-
-impl SubAssign for Bill {
-    fn sub_assign(&mut self, other: Self) {
-        self.runs -= other.runs;
-        self.fresh -= other.fresh;
-        self.cached -= other.cached;
-        self.written -= other.written;
-        self.again -= other.again;
-    }
 }
 
 impl AddAssign for Bill {
@@ -65,7 +46,6 @@ impl AddAssign for Bill {
         self.fresh += other.fresh;
         self.cached += other.cached;
         self.written += other.written;
-        self.again += other.again;
     }
 }
 
@@ -88,18 +68,10 @@ pub struct BudgetTally {
     pub useless: u64,
     /// How many of these acts were thrash ([`Played::thrash`]).
     pub thrash: u64,
-    /// How many results were cleared.
-    pub cleared: u64,
-    /// How many of these results a later call needed.
-    pub needed: u64,
     /// The tokens of the runs that do not overflow.
     pub own: Bill,
     /// The tokens of the same runs without a guard, in an endless window.
     pub own_free: Bill,
-    /// The tokens of the runs that do not overflow under any setting within the limit.
-    pub shared: Bill,
-    /// The tokens of the same runs without a guard, in an endless window.
-    pub shared_free: Bill,
 }
 
 impl BudgetTally {
@@ -113,21 +85,10 @@ impl BudgetTally {
         self.summaries += played.summaries;
         self.useless += played.useless;
         self.thrash += played.thrash;
-        self.cleared += played.cleared;
-        self.needed += played.needed;
         if played.overflow.is_none() {
             self.own.add(played);
             self.own_free.add(free);
         }
-    }
-
-    /// Takes a run out of `shared`: it overflows under another setting, though not under this one.
-    pub(super) fn unshare(&mut self, played: &Played, free: &Played) {
-        let (mut own, mut own_free) = (Bill::default(), Bill::default());
-        own.add(played);
-        own_free.add(free);
-        self.shared -= own;
-        self.shared_free -= own_free;
     }
 }
 
@@ -141,11 +102,7 @@ impl AddAssign for BudgetTally {
         self.summaries += other.summaries;
         self.useless += other.useless;
         self.thrash += other.thrash;
-        self.cleared += other.cleared;
-        self.needed += other.needed;
         self.own += other.own;
         self.own_free += other.own_free;
-        self.shared += other.shared;
-        self.shared_free += other.shared_free;
     }
 }

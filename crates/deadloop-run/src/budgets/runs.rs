@@ -1,14 +1,13 @@
 //! The runs of a corpus without their texts: how long the events of each are, and what its labels say.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use deadloop_corpus::Transcript;
-use deadloop_detect::{Channel, Unit};
+use deadloop_detect::Channel;
 use deadloop_replay::budget::{Budget, Field, Lengths};
 use deadloop_replay::{Interrupted, Subject};
 use deadloop_score::budget::LimitCase;
-use deadloop_score::{Case, Class, EvidencePieces, Span};
+use deadloop_score::{Case, Class, Span};
 
 /// The name for a run that has no source.
 const NONE: &str = "-";
@@ -29,19 +28,15 @@ impl Subject for Measured {
     }
 }
 
-/// The runs of a corpus, each under its number.
+/// The runs of a corpus, each under its number: the transcripts that have a turn.
 #[derive(Default)]
 pub struct Runs {
-    /// The ids of the transcripts that have a turn: the others are no runs.
-    pub ids: Vec<Arc<str>>,
-    /// Their groups, and which are copies.
-    pub evidence: EvidencePieces,
     /// Their sources, as numbers of `names`.
-    pub sources: Vec<u32>,
+    pub(super) sources: Vec<u32>,
     /// The sources, in order.
     pub names: Vec<String>,
     /// What settings are played on.
-    pub field: Field,
+    pub(super) field: Field,
     /// Their turns, as limits see them.
     pub limits: Vec<LimitCase>,
     /// Transcripts without a turn.
@@ -49,25 +44,18 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// The runs among all transcripts; `budgets` say which ways of counting are wanted.
-    pub(super) fn of(cases: &[Case], lengths: Vec<Lengths>, budgets: &[Budget], seed: u64) -> Self {
+    /// The runs among all transcripts; `budgets` name the counters.
+    pub(super) fn of(cases: &[Case], lengths: Vec<Lengths>, budgets: &[Budget]) -> Self {
         let mut found = Self::default();
-        let (mut kept, mut own) = (Vec::new(), Vec::new());
+        let mut kept = Vec::new();
         for (case, lengths) in cases.iter().zip(lengths) {
             if lengths.prompts().is_empty() {
                 found.turnless += 1;
                 continue;
             }
-            found.ids.push(case.id.clone());
             found.limits.push(limit_case(&lengths, case));
-            own.push(case);
             kept.push(lengths);
         }
-        let strata: Vec<_> = own
-            .iter()
-            .map(|case| (&*case.model, case.class()))
-            .collect();
-        found.evidence = EvidencePieces::of(&own, &strata, Unit::Calls, seed);
         let sources = found.limits.iter().map(|case| case.source.to_string());
         found.names = sources.collect();
         found.names.sort_unstable();
@@ -79,20 +67,6 @@ impl Runs {
         found.sources = found.limits.iter().map(number).collect();
         found.field = Field::of(&kept, budgets);
         found
-    }
-
-    /// The cases of the runs, of those of the corpus.
-    pub(super) fn cases<'c>(&self, all: &'c [Case]) -> Vec<&'c Case> {
-        let mut ids = self.ids.iter().peekable();
-        let is_run = |case: &&Case| ids.next_if(|id| **id == case.id).is_some();
-        all.iter().filter(is_run).collect()
-    }
-
-    /// The source of a run.
-    pub fn source(&self, run: usize) -> &str {
-        self.names
-            .get(self.sources[run] as usize)
-            .map_or(NONE, String::as_str)
     }
 }
 

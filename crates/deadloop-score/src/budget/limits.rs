@@ -46,6 +46,14 @@ pub struct LimitRow {
     pub led: u64,
     /// Runs that are stopped.
     pub stopped: u64,
+    /// Runs with a label and no loop.
+    pub healthy: u64,
+    /// Those of them that are stopped.
+    pub healthy_cut: u64,
+    /// Runs with a labelled loop.
+    pub looping: u64,
+    /// Those of them in which turns of the loop are not run.
+    pub ended: u64,
     /// Of the runs with a label: those that lose a useful turn.
     pub good_cut: u64,
     /// Of the runs with a label: useful turns that are cut, and turns in loops that are saved.
@@ -65,11 +73,15 @@ impl LimitRow {
             self.led += 1;
             self.lead += lead;
         }
+        let loops = !case.stuck.is_empty();
+        self.healthy += u64::from(case.labelled && !loops);
+        self.looping += u64::from(case.labelled && loops);
         let Some(at) = asked.stopped else { return };
         self.stopped += 1;
         if !case.labelled {
             return;
         }
+        self.healthy_cut += u64::from(!loops);
         let within =
             |(from, to): &(u64, u64)| (*to).min(case.turns).saturating_sub((*from).max(at));
         let saved: u64 = case.stuck.iter().map(within).sum();
@@ -77,6 +89,7 @@ impl LimitRow {
         self.saved += saved;
         self.useful_cut += useful;
         self.good_cut += u64::from(useful > 0);
+        self.ended += u64::from(saved > 0);
     }
 
     /// Confirmations a run.
@@ -174,6 +187,10 @@ pub(crate) fn limit_columns() -> Columns<LimitRow> {
         ("warned", Int["runs"], "How many are warned of.", |row| row.warned),
         ("lead", Float["turns"], "The mean from the first warning to the first question or stop.", |row| row.mean_lead()),
         ("stopped", Int["runs"], "How many are stopped.", |row| row.stopped),
+        ("healthy_runs", Int["runs"], "How many have a label and no loop.", |row| row.healthy),
+        ("healthy_runs_cut", Int["runs"], "How many of those are stopped.", |row| row.healthy_cut),
+        ("loops", Int["runs"], "How many have a labelled loop.", |row| row.looping),
+        ("loops_ended", Int["runs"], "In how many of those turns of the loop are not run.", |row| row.ended),
         ("good_runs_cut", Int["runs"], "Of the runs with a label, how many lose a useful turn: one outside loops.", |row| row.good_cut),
         ("useful_turns_cut", Int["turns"], "Of the runs with a label, how many useful turns are cut.", |row| row.useful_cut),
         ("turns_saved", Int["turns"], "Of the runs with a label, how many turns in loops are not run.", |row| row.saved),
@@ -208,10 +225,14 @@ mod tests {
             useful_cut,
             saved,
             lead,
+            ended,
+            looping,
+            healthy_cut,
             ..
         } = &rows[1];
         assert_eq!(source, "a");
         assert_eq!((*ask, *confirmations, *stopped), (1, 0, 1));
         assert_eq!((*useful_cut, *saved, *lead), (2, 8, 2));
+        assert_eq!((*looping, *ended, *healthy_cut), (1, 1, 0));
     }
 }

@@ -4,9 +4,7 @@ use std::path::Path;
 
 use deadloop_replay::budget::{Budget, BudgetTally};
 
-use super::sure::Sure;
 use crate::files::store::{FileError, TableWriter};
-use crate::intervals::{Interval, wilson};
 use deadloop_tables::{Columns, columns};
 
 /// How far a counter is from what was recorded: shares of what was recorded.
@@ -27,7 +25,7 @@ pub struct CountError {
 pub struct BudgetRow<'a> {
     /// The setting.
     pub budget: &'a Budget,
-    /// What it is called: presets, `in use`, `candidate`.
+    /// The presets that it is.
     pub names: &'a str,
     /// The source; `*`: all together.
     pub source: &'a str,
@@ -35,8 +33,6 @@ pub struct BudgetRow<'a> {
     pub tally: BudgetTally,
     /// What no guard makes of them in the same window.
     pub never: BudgetTally,
-    /// Intervals over groups, where they were drawn.
-    pub sure: Option<Sure>,
     /// How far its counter is from what was recorded.
     pub error: Option<CountError>,
 }
@@ -74,20 +70,20 @@ impl BudgetTable {
 pub(crate) fn budget_columns<'a>() -> Columns<BudgetRow<'a>> {
     let mut list = columns![BudgetRow<'a>;
         ("setting", Text, "The setting: the name that it has in every run.", |row| row.budget.id()),
-        ("names", Text, "What it is called: presets, in use, candidate.", |row| row.names),
+        ("names", Text, "The presets that it is; never: no guard.", |row| row.names),
         ("source", Text, "Whose runs; `*`: all together.", |row| row.source),
     ];
     list.extend(parameters());
     list.extend(counted());
     list.extend(costs());
-    list.extend(losses());
+    list.extend(errors());
     list
 }
 
 /// The parameters, those that the policy does not read left out.
 fn parameters<'a>() -> Columns<BudgetRow<'a>> {
     columns![BudgetRow<'a>;
-        ("policy", Text, "What is done with old events: summary, drop, clear-results; never: nothing.", |row| row.budget.policy.name()),
+        ("policy", Text, "What is done with old events: summary, drop; never: nothing.", |row| row.budget.policy.name()),
         ("counter", Text, "How tokens are counted.", |row| row.budget.counter.name()),
         ("window", Int["tokens"], "The model's context window.", |row| row.budget.window),
         ("threshold", Float, "The share of the window less the tools above which it acts.", |row| row.reads("threshold").then_some(row.budget.threshold)),
@@ -95,9 +91,6 @@ fn parameters<'a>() -> Columns<BudgetRow<'a>> {
         ("tools", Int["tokens"], "The definitions of tools, at the start of every prompt.", |row| row.budget.tools),
         ("keep", Float, "The share of the window for the newest events, which stay as they are.", |row| row.reads("keep").then_some(row.budget.keep)),
         ("summary", Float, "The share of the window that a summary takes at most.", |row| row.reads("summary").then_some(row.budget.summary)),
-        ("keep_results", Int["results"], "How many of the newest results are never cleared.", |row| row.reads("keep_results").then_some(row.budget.keep_results)),
-        ("clear_at_least", Int["tokens"], "The fewest tokens that clearing has to free; else nothing is cleared.", |row| row.reads("keep_results").then_some(row.budget.clear_at_least)),
-        ("exclude", Text, "The tools whose results stay.", |row| row.reads("keep_results").then(|| row.budget.exclude.join(" "))),
         ("cache", Float, "The price of a prompt token that stood in the same place before; others cost 1.", |row| row.budget.cache),
         ("unsafe", Int, "1 where the threshold is above 1 less the reserve.", |row| row.reads("threshold").then(|| row.budget.is_unsafe())),
     ]
@@ -109,8 +102,6 @@ fn counted<'a>() -> Columns<BudgetRow<'a>> {
         ("turns", Int["turns"], "How long they are together.", |row| row.tally.turns),
         ("overflow", Int["runs"], "In how many a prompt is an overflow.", |row| row.tally.overflow),
         ("overflow_share", Float, "The share of those.", |row| over(row.tally.overflow, row.tally.runs)),
-        ("overflow_lo", Float, "The lower end of its 95 % interval.", |row| row.overflows().map(|ends| ends.lo)),
-        ("overflow_hi", Float, "The upper end.", |row| row.overflows().map(|ends| ends.hi)),
         ("overflow_never", Int["runs"], "In how many one is an overflow without a guard, in the same window.", |row| row.never.overflow),
         ("summaries", Int["acts"], "How often the guard acts.", |row| row.tally.summaries),
         ("summaries_per_run", Float["per run"], "The same per run.", |row| over(row.tally.summaries, row.tally.runs)),
@@ -135,30 +126,11 @@ fn costs<'a>() -> Columns<BudgetRow<'a>> {
         ("cost", Float["tokens that are not cached"], "What they cost.", |row| row.cost()),
         ("cost_never", Float["tokens that are not cached"], "What they cost without a guard, in an endless window.", |row| row.cost_never()),
         ("cost_ratio", Float, "The first of the second.", |row| ratio(row.cost(), row.cost_never())),
-        ("cost_lo", Float, "The lower end of its 95 % interval.", |row| row.sure_of().cost.map(|ends| ends.lo)),
-        ("cost_hi", Float, "The upper end.", |row| row.sure_of().cost.map(|ends| ends.hi)),
-        ("cheaper", Float, "The probability that the guard is cheaper.", |row| row.sure_of().cheaper),
-        ("even_cache", Float, "The price of a cached token at which both cost the same.", |row| row.sure_of().even),
-        ("even_lo", Float, "The lower end of its 95 % interval.", |row| row.sure_of().even_interval.map(|ends| ends.lo)),
-        ("even_hi", Float, "The upper end.", |row| row.sure_of().even_interval.map(|ends| ends.hi)),
-        ("shared_runs", Int["runs"], "The runs that overflow under no setting within the limit.", |row| row.tally.shared.runs),
-        (
-            "shared_cost_ratio", Float, "What they cost, of what they cost without a guard.",
-            |row| ratio(row.tally.shared.cost(row.budget.cache), row.tally.shared_free.cost(row.budget.cache)),
-        ),
     ]
 }
 
-fn losses<'a>() -> Columns<BudgetRow<'a>> {
-    let free = |row: &BudgetRow<'_>| row.tally.own_free.price(row.budget.cache);
+fn errors<'a>() -> Columns<BudgetRow<'a>> {
     columns![BudgetRow<'a>;
-        ("cleared", Int["results"], "How many results are cleared.", |row| row.reads("keep_results").then_some(row.tally.cleared)),
-        ("needed", Int["results"], "How many of them are used later.", |row| row.reads("keep_results").then_some(row.tally.needed)),
-        ("again", Int["tokens"], "What has to be fetched again because it was in no prompt any more.", |row| row.tally.own.again),
-        (
-            "price_ratio", Float, "The cost with what forgetting costs, of that without a guard.",
-            |row| (free(row) > 0.0).then(|| row.tally.own.price(row.budget.cache) / free(row)),
-        ),
         ("error_turns", Int["turns"], "The turns with a recorded prompt, against which the counter is measured.", |row| row.known().map(|error| error.turns)),
         ("error_p50", Float, "The median size of its error, of what was recorded.", |row| row.known().map(|error| error.p50)),
         ("error_p95", Float, "The 95th percentile of that.", |row| row.known().map(|error| error.p95)),
@@ -169,16 +141,6 @@ fn losses<'a>() -> Columns<BudgetRow<'a>> {
 impl BudgetRow<'_> {
     fn reads(&self, param: &str) -> bool {
         self.budget.policy.reads(param)
-    }
-
-    /// The interval of the share of runs that overflow.
-    fn overflows(&self) -> Option<Interval> {
-        let resampled = self.sure.and_then(|sure| sure.overflow);
-        resampled.or_else(|| wilson(self.tally.overflow, self.tally.runs))
-    }
-
-    fn sure_of(&self) -> Sure {
-        self.sure.unwrap_or_default()
     }
 
     fn cost(&self) -> f64 {

@@ -13,31 +13,6 @@ pub(crate) struct Cross {
 }
 
 impl Cross {
-    /// A choice on all pieces of evidence, whose folds are given, and on those of all folds but one. `pick`: the candidate on
-    /// the pieces that are meant.
-    pub(crate) fn of(
-        folds: &[usize],
-        fold_count: usize,
-        meant: &[bool],
-        pick: impl Fn(&[bool]) -> Option<usize>,
-    ) -> Self {
-        let without = |fold: usize| {
-            let kept = folds.iter().zip(meant);
-            let kept: Vec<bool> = kept.map(|(of, meant)| *meant && *of != fold).collect();
-            (fold, pick(&kept))
-        };
-        Self {
-            cell: pick(meant),
-            without: (0..fold_count).map(without).collect(),
-        }
-    }
-
-    /// Of each piece of evidence the candidate that is chosen without its fold, else `otherwise`.
-    pub(crate) fn each(&self, folds: &[usize], otherwise: usize) -> Vec<usize> {
-        let of = |fold: &usize| self.cell(Some(*fold)).unwrap_or(otherwise);
-        folds.iter().map(of).collect()
-    }
-
     /// The cell that is chosen without a fold, or with all.
     pub(crate) fn cell(&self, without: Option<usize>) -> Option<usize> {
         let Some(fold) = without else {

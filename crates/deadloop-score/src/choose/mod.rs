@@ -10,7 +10,6 @@
 //! | the best setting within the limits, and of those as good the one with the fewest wrong alarms | `select/` |
 //! | the candidate of each level of assurance | `levels.rs` |
 //! | how sure a difference is | `duel.rs` |
-//! | the same choice among candidates in memory: repairers, budgets | `contest.rs`, on the evidence of `pieces.rs` |
 //! | the guards that need no folds | `ready.rs` |
 //! | the labels that are left out for them | `doubted.rs` |
 //! | when something ships, and the verdict | `rule.rs`, of what `situation.rs` finds |
@@ -30,7 +29,6 @@ pub mod calibrate;
 pub(crate) mod careful;
 mod changes;
 pub mod choices;
-pub(crate) mod contest;
 mod cross;
 mod doubted;
 pub mod duel;
@@ -42,7 +40,6 @@ pub mod options;
 pub(crate) mod paired;
 mod pairing;
 mod pays;
-pub mod pieces;
 mod plain;
 pub mod pooling;
 mod prices;

@@ -2,7 +2,6 @@
 
 use deadloop_replay::detect::Unit;
 
-use super::pieces::FOLDS;
 use crate::constraint::{Assurance, Constraint};
 use crate::intervals::Resampling;
 use crate::judge::JudgeOptions;
@@ -82,7 +81,7 @@ impl Default for ChooseOptions {
             doubted: Vec::new(),
             rate_given: false,
             objective: &SAVED,
-            folds: FOLDS,
+            folds: 5,
             seed: 1,
             judge: JudgeOptions::default(),
             worth: Worth::default(),

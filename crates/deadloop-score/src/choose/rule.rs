@@ -5,7 +5,7 @@ use super::advice::{Lack, Ruling, Ship};
 use super::duel::Figures;
 
 /// Fewer loops than this, or in fewer groups, or clean text in fewer, say nothing about a choice.
-pub const LEAST: u64 = 10;
+pub(crate) const LEAST: u64 = 10;
 /// Wrong alarms that a limit would have to allow on a corpus for it to say anything about the limit.
 const LEAST_EXPECTED: f64 = 0.3;
 /// The same for a candidate to be let in by the limit rather than by the comparison.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::pairs::Pair;
 use super::said::Said;
-use super::side::{Fate, SideSeen, Spot};
+use super::side::{SideSeen, Spot, merit};
 use crate::judge::Verdict;
 
 /// A transcript that the two sides treat differently.
@@ -123,7 +123,7 @@ fn flip(pair: &Pair<'_>) -> Option<Flip> {
 /// What two settings say of one transcript, which differs.
 pub(super) fn flip_of(base: &Said, new: &Said, change: Change) -> Flip {
     // Which span is charged may depend on the alarm: that of the side which found one is told.
-    let found = |became| matches!(became, Fate::Guard(Verdict::Hit | Verdict::Late));
+    let found = |became| matches!(became, Verdict::Hit | Verdict::Late);
     let span = if found(new.seen.verdict) && !found(base.seen.verdict) {
         &new.span
     } else {
@@ -143,11 +143,11 @@ pub(super) fn flip_of(base: &Said, new: &Said, change: Change) -> Flip {
 }
 
 fn direction(base: &SideSeen, new: &SideSeen) -> Direction {
-    let (Some(a), Some(b)) = (base.verdict.merit(), new.verdict.merit()) else {
+    let (Some(a), Some(b)) = (merit(base.verdict), merit(new.verdict)) else {
         return Direction::Neutral;
     };
     let later = match (base.verdict, base.alarm_channel == new.alarm_channel) {
-        (Fate::Guard(Verdict::Hit | Verdict::Late), true) => base.alarm_at.cmp(&new.alarm_at),
+        (Verdict::Hit | Verdict::Late, true) => base.alarm_at.cmp(&new.alarm_at),
         _ => std::cmp::Ordering::Equal,
     };
     match b.cmp(&a).then(later) {

@@ -12,12 +12,10 @@
 //! | transcripts that flipped | `flips` |
 //! | verdicts alone, of a cell of a grid | `said` |
 //! | the verdict and the gates | `gates` |
-//! | the measures of guards, repairers and budgets, and what gates hold | `subject` |
-//! | a side from a folder of `repair` or `budget` | `others` |
+//! | the measures, and what gates hold | `subject` |
 
 mod flips;
 mod gates;
-mod others;
 mod pairs;
 mod resample;
 mod rows;
@@ -29,10 +27,8 @@ mod subject;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
-
 use deadloop_replay::detect::Unit;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 pub(crate) use flips::flip_columns;
 pub use flips::{Change, Direction, Flip, flips_csv};
@@ -40,16 +36,11 @@ pub use gates::{Fails, Gate, GateName, p_shown};
 pub use pairs::NotComparable;
 pub use rows::{Row, Test};
 pub use said::Verdicts;
-pub use side::{Fate, Fit, Side, SideError, SideSeen as Said, Spot};
+pub use side::{Side, SideError, SideSeen as Said, Spot};
 pub use significance::{holm, mcnemar, sign_flips, student};
-pub use subject::ComparedSubject;
 
-use pairs::Pair;
-use side::Adds;
-use subject::Comparable;
-
-use crate::choose::contest;
 use crate::intervals::Resampling;
+use crate::tally::Tally;
 
 deadloop_replay::detect::words! {
     /// What a difference comes to.
@@ -97,8 +88,8 @@ impl Default for CompareOptions {
 }
 
 /// The noise floor: a difference of a metric up to this does not matter to anybody, however sure it
-/// is. The defaults: a hundredth of the loops, of the looping chars, of the damaged streams, of the cost; a two-hundredth
-/// of the clean transcripts, of the intact streams, of the runs; a tenth of the false alarms that `tune` allows by default; 20 chars.
+/// is. The defaults: a hundredth of the loops, of the looping chars; a two-hundredth of the clean transcripts; a tenth of
+/// the false alarms that `tune` allows by default; 20 chars.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Noise {
     /// Of `ended`.
@@ -113,18 +104,6 @@ pub struct Noise {
     pub delay: f64,
     /// Of `saved`.
     pub saved: f64,
-    /// Of `recovered`, `lost` and `leaked`, of repairers.
-    #[serde(skip)]
-    pub recovered: f64,
-    /// Of `wrong` and `false_repair`, of repairers.
-    #[serde(skip)]
-    pub wrong: f64,
-    /// Of `overflow`, of budgets.
-    #[serde(skip)]
-    pub overflow: f64,
-    /// Of `price` and `cost`, of budgets.
-    #[serde(skip)]
-    pub price: f64,
 }
 
 impl Default for Noise {
@@ -136,10 +115,6 @@ impl Default for Noise {
             fa_per_mchar: 0.1,
             delay: 20.0,
             saved: 0.01,
-            recovered: 0.01,
-            wrong: 0.005,
-            overflow: 0.005,
-            price: 0.01,
         }
     }
 }
@@ -158,10 +133,6 @@ impl Noise {
             "fa_per_mchar" | "fa_per_kcall" | "fa_per_kturn" => Some(&mut self.fa_per_mchar),
             "delay" => Some(&mut self.delay),
             "saved" => Some(&mut self.saved),
-            "recovered" | "lost" | "leaked" => Some(&mut self.recovered),
-            "wrong" | "false_repair" => Some(&mut self.wrong),
-            "overflow" => Some(&mut self.overflow),
-            "price" | "cost" => Some(&mut self.price),
             _ => None,
         }
     }
@@ -172,9 +143,10 @@ impl Noise {
 pub struct Comparison {
     /// Transcripts on both sides.
     pub transcripts: u64,
-    /// What of each kind counts on BASE: `loops` and `clean` ones, `damaged` and `intact` streams, runs that `overflow`.
-    #[serde(flatten)]
-    pub counted: CountedKinds,
+    /// Loops on BASE.
+    pub loops: u64,
+    /// Clean transcripts on BASE.
+    pub clean: u64,
     /// The verdict on NEW.
     pub verdict: Bearing,
     /// What it rests on, a line each.
@@ -187,24 +159,6 @@ pub struct Comparison {
     pub moved: u64,
     /// Transcripts that the sides treat differently.
     pub flips: Vec<Flip>,
-}
-
-/// Numbers by their names, in order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CountedKinds(pub Vec<(&'static str, u64)>);
-
-impl CountedKinds {
-    /// The number of a name; 0 where it has none.
-    pub fn of(&self, name: &str) -> u64 {
-        let found = self.0.iter().find(|(own, _)| *own == name);
-        found.map_or(0, |(_, n)| *n)
-    }
-}
-
-impl Serialize for CountedKinds {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_map(self.0.iter().copied())
-    }
 }
 
 /// Compares two sides.
@@ -222,41 +176,21 @@ pub fn compare(
         unit: base.judge.unit,
         ..options.clone()
     };
-    match (&base.adds, &new.adds) {
-        (Adds::Guards(a), Adds::Guards(b)) => Ok(compared(&pairs, (a, b), options)),
-        (Adds::Repairs(a), Adds::Repairs(b)) => Ok(compared(&pairs, (a, b), options)),
-        (Adds::Budgets(a), Adds::Budgets(b)) => Ok(compared(&pairs, (a, b), options)),
-        // `pairs` has said so.
-        _ => Err(NotComparable {
-            problems: Vec::new(),
-        }),
-    }
-}
-
-fn compared<A: Comparable>(
-    matched: &[Pair<'_>],
-    (base, new): (&[A], &[A]),
-    options: &CompareOptions,
-) -> Comparison {
-    let pairs: Vec<Pair<'_, A>> = matched.iter().map(|pair| pair.with(base, new)).collect();
     let rows = rows::rows(&pairs, options);
-    let flips = flips::flips(matched);
-    let all = contest::sum(pairs.iter().map(|pair| pair.adds[0]));
+    let flips = flips::flips(&pairs);
+    let all: Tally = pairs.iter().map(|pair| pair.base.adds).sum();
     let (verdict, why) = gates::verdict(&rows, &flips);
-    let ids: BTreeSet<&str> = matched
-        .iter()
-        .map(|pair| pair.base.transcript.as_str())
-        .collect();
-    Comparison {
-        transcripts: ids.len() as u64,
-        counted: CountedKinds(all.counted()),
-        gates: gates::gates(verdict, &rows, &flips, (A::NOTHING, options)),
+    Ok(Comparison {
+        transcripts: pairs.len() as u64,
+        loops: all.loops(),
+        clean: all.clean(),
+        gates: gates::gates(verdict, &rows, &flips, options),
         verdict,
         why,
         moved: flips.iter().filter(|f| f.change == Change::Moved).count() as u64,
         rows,
         flips,
-    }
+    })
 }
 
 /// The transcripts that two sides treat differently, and nothing of how sure a difference of rates is.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::side::{Judged, Side};
-use super::subject::{Comparable, ComparedSubject};
+use crate::tally::Tally;
 
 /// The error for two sides that were not measured on the same transcripts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -17,27 +17,17 @@ pub struct NotComparable {
 
 /// A transcript on both sides.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pair<'a, A = ()> {
+pub(crate) struct Pair<'a> {
     pub(crate) base: &'a Judged,
     pub(crate) new: &'a Judged,
     /// Whether it is the first of its copies, by id: what says how sure a difference is counts copies once.
     pub(crate) first: bool,
-    /// The places of both among the rows of their sides.
-    at: [usize; 2],
-    /// What it adds on both sides.
-    pub(crate) adds: [A; 2],
 }
 
-impl<'a> Pair<'a> {
-    /// The same with what it adds, of the counts of all rows of both sides.
-    pub(crate) fn with<A: Comparable>(&self, base: &[A], new: &[A]) -> Pair<'a, A> {
-        Pair {
-            base: self.base,
-            new: self.new,
-            first: self.first,
-            at: self.at,
-            adds: A::pair(base[self.at[0]], new[self.at[1]]),
-        }
+impl Pair<'_> {
+    /// What it adds on both sides.
+    pub(crate) fn adds(&self) -> [Tally; 2] {
+        [self.base.adds, self.new.adds]
     }
 }
 
@@ -47,31 +37,22 @@ const NAMED: usize = 5;
 /// Every transcript with what both sides said, in the order of BASE.
 pub(crate) fn pairs<'a>(base: &'a Side, new: &'a Side) -> Result<Vec<Pair<'a>>, NotComparable> {
     let mut problems = judged_apart(base, new);
-    if base.subject() != new.subject() {
-        return Err(NotComparable { problems });
-    }
-    let subject = base.subject();
-    let new_rows = new.rows.iter().enumerate();
-    let other: BTreeMap<Key, (usize, &Judged)> = new_rows
-        .map(|(at, row)| (row.key(subject), (at, row)))
-        .collect();
-    let known: BTreeSet<Key> = base.rows.iter().map(|row| row.key(subject)).collect();
-    let missing = |r: &&Judged| !other.contains_key(&r.key(subject));
-    let more = |r: &&Judged| !known.contains(&r.key(subject));
+    let of = |row| (Judged::id(row), row);
+    let other: BTreeMap<&str, &Judged> = new.rows.iter().map(of).collect();
+    let known: BTreeSet<&str> = base.rows.iter().map(Judged::id).collect();
+    let missing = |r: &&Judged| !other.contains_key(r.id());
+    let more = |r: &&Judged| !known.contains(r.id());
     let (missing, more) = (
         base.rows.iter().filter(missing),
         new.rows.iter().filter(more),
     );
-    only(missing, ("BASE", subject), &mut problems);
-    only(more, ("NEW", subject), &mut problems);
-    let both = base.rows.iter().enumerate().filter_map(|(at, base)| {
-        let (place, new) = other.get(&base.key(subject))?;
+    only(missing, "BASE", &mut problems);
+    only(more, "NEW", &mut problems);
+    let both = base.rows.iter().filter_map(|base| {
         Some(Pair {
             base,
-            new,
+            new: other.get(base.id())?,
             first: true,
-            at: [at, *place],
-            adds: [(); 2],
         })
     });
     let mut both: Vec<Pair<'a>> = both.collect();
@@ -95,7 +76,7 @@ pub(crate) fn pairs<'a>(base: &'a Side, new: &'a Side) -> Result<Vec<Pair<'a>>, 
         &mut problems,
     );
     relabelled(&both, base, new, &mut problems);
-    failed(&both, subject, &mut problems);
+    failed(&both, &mut problems);
     if problems.is_empty() {
         Ok(both)
     } else {
@@ -104,12 +85,8 @@ pub(crate) fn pairs<'a>(base: &'a Side, new: &'a Side) -> Result<Vec<Pair<'a>>, 
 }
 
 /// Notes what is on one side alone.
-fn only<'a>(
-    rows: impl Iterator<Item = &'a Judged>,
-    (whose, subject): (&str, ComparedSubject),
-    problems: &mut Vec<String>,
-) {
-    let named = rows.map(|row| named(row.key(subject))).collect();
+fn only<'a>(rows: impl Iterator<Item = &'a Judged>, whose: &str, problems: &mut Vec<String>) {
+    let named = rows.map(|row| row.transcript.clone()).collect();
     note(problems, &format!("only in {whose}"), named);
 }
 
@@ -123,25 +100,6 @@ fn count_once(both: &mut [Pair<'_>]) {
     }
     for Pair { base, first, .. } in both {
         *first = firsts.get(base.original.as_str()) == Some(&base.transcript.as_str());
-    }
-}
-
-/// What tells rows of a side apart: the transcript, and where several settings stand side by side, that of which it is.
-type Key<'a> = (&'a str, &'a str);
-
-impl Judged {
-    fn key(&self, subject: ComparedSubject) -> Key<'_> {
-        match subject {
-            ComparedSubject::Guards => (&self.transcript, ""),
-            _ => (&self.transcript, &self.part),
-        }
-    }
-}
-
-fn named((transcript, part): Key<'_>) -> String {
-    match part {
-        "" => transcript.to_owned(),
-        part => format!("{transcript} ({part})"),
     }
 }
 
@@ -165,11 +123,6 @@ fn judged_apart(base: &Side, new: &Side) -> Vec<String> {
         let chunks = side.chunks.map_or("as recorded".into(), |n| n.to_string());
         format!("{:?}, chunks {chunks}", side.judge)
     };
-    let (a, b) = (base.subject(), new.subject());
-    if a != b {
-        let (a, b) = (a.name(), b.name());
-        return vec![format!("other things: BASE has {a}, NEW has {b}")];
-    }
     if base.judge == new.judge && base.chunks == new.chunks {
         return Vec::new();
     }
@@ -227,11 +180,7 @@ fn parted(a: &Value, b: &Value) -> String {
     fields.collect::<Vec<_>>().join(", ")
 }
 
-fn failed(both: &[Pair<'_>], subject: ComparedSubject, problems: &mut Vec<String>) {
-    let what = match subject {
-        ComparedSubject::Repairs => "the repairer",
-        _ => "the detector",
-    };
+fn failed(both: &[Pair<'_>], problems: &mut Vec<String>) {
     for (side, of) in [("BASE", 0), ("NEW", 1)] {
         let rows = both.iter().map(|pair| [pair.base, pair.new][of]);
         let errors = rows.filter_map(|row| {
@@ -240,7 +189,7 @@ fn failed(both: &[Pair<'_>], subject: ComparedSubject, problems: &mut Vec<String
         });
         note(
             problems,
-            &format!("on which {what} of {side} failed"),
+            &format!("on which the detector of {side} failed"),
             errors.collect(),
         );
     }

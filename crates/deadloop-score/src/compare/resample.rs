@@ -1,8 +1,9 @@
 //! Paired cluster bootstrap: whole groups are drawn, and both sides of each.
 
 use super::pairs::Pair;
-use super::subject::{Comparable, Measured};
+use super::subject::Measured;
 use crate::intervals::{ByGroup, Interval, Resampling, percentile};
+use crate::tally::Tally;
 
 /// What the bootstrap says about the difference NEW - BASE of one metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,9 +16,9 @@ pub(crate) struct Spread {
 
 /// The spread of each metric's difference; `None` where it was n/a in every replicate. Replicates
 /// in which it is n/a are left out.
-pub(crate) fn resample<A: Comparable>(
-    clusters: &ByGroup<'_, 2, A>,
-    metrics: &[Measured<A>],
+pub(crate) fn resample(
+    clusters: &ByGroup<'_, 2>,
+    metrics: &[Measured],
     resampling: Resampling,
 ) -> Vec<Option<Spread>> {
     let mut drawn: Vec<Vec<f64>> = vec![Vec::new(); metrics.len()];
@@ -39,12 +40,12 @@ fn spread(values: &mut [f64]) -> Option<Spread> {
 }
 
 /// NEW - BASE.
-pub(crate) fn difference<A>(metric: &Measured<A>, [base, new]: &[A; 2]) -> Option<f64> {
+pub(crate) fn difference(metric: &Measured, [base, new]: &[Tally; 2]) -> Option<f64> {
     Some((metric.value)(new)? - (metric.value)(base)?)
 }
 
 /// What both sides add, group by group, in the order of their names, copies once.
-pub(crate) fn clusters<'a, A: Comparable>(pairs: &[Pair<'a, A>]) -> ByGroup<'a, 2, A> {
+pub(crate) fn clusters<'a>(pairs: &[Pair<'a>]) -> ByGroup<'a, 2> {
     let firsts = pairs.iter().filter(|pair| pair.first);
-    ByGroup::of(firsts.map(|pair| (pair.base.cluster.as_str(), pair.adds)))
+    ByGroup::of(firsts.map(|pair| (pair.base.cluster.as_str(), pair.adds())))
 }

@@ -9,10 +9,11 @@ use super::gates::Inferior;
 use super::pairs::Pair;
 use super::resample::{Spread, clusters, difference, resample};
 use super::significance::{FEWEST, holm, mcnemar, sign_flips, student};
-use super::subject::{Comparable, ComparedSubject, Measured, Role};
+use super::subject::{Measured, Role, measured};
 use super::{Bearing, CompareOptions};
 use crate::intervals::ByGroup;
 use crate::measure::MeasureUnit;
+use crate::tally::Tally;
 
 deadloop_replay::detect::words! {
     /// Which test a p comes from.
@@ -31,7 +32,7 @@ deadloop_replay::detect::words! {
 /// One metric of one model, or of all models together.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
-    /// The model, of repairers the repairer, of budgets the window with its prices; `*`: all.
+    /// The model; `*`: all.
     pub model: String,
     /// The metric, as its column is called.
     pub metric: String,
@@ -68,8 +69,6 @@ pub struct Row {
     /// What that comes to; `None`: n/a on a side.
     pub verdict: Option<Bearing>,
     #[serde(skip)]
-    pub(crate) subject: ComparedSubject,
-    #[serde(skip)]
     pub(crate) unit: MeasureUnit,
     #[serde(skip)]
     pub(crate) role: Role,
@@ -80,10 +79,10 @@ pub struct Row {
 }
 
 /// The rows of all models together, then of each model that has anything to score.
-pub(crate) fn rows<A: Comparable>(pairs: &[Pair<'_, A>], options: &CompareOptions) -> Vec<Row> {
-    let mut models: BTreeMap<&str, Vec<Pair<'_, A>>> = BTreeMap::new();
+pub(crate) fn rows(pairs: &[Pair<'_>], options: &CompareOptions) -> Vec<Row> {
+    let mut models: BTreeMap<&str, Vec<Pair<'_>>> = BTreeMap::new();
     for pair in pairs {
-        models.entry(&pair.base.part).or_default().push(*pair);
+        models.entry(&pair.base.model).or_default().push(*pair);
     }
     let mut rows = of_model("*", pairs, options);
     // One model: its rows would be those of `*` again, and count twice in Holm's correction.
@@ -113,12 +112,8 @@ fn adjust(rows: Vec<&mut Row>) {
     }
 }
 
-fn of_model<A: Comparable>(
-    model: &str,
-    pairs: &[Pair<'_, A>],
-    options: &CompareOptions,
-) -> Vec<Row> {
-    let measured = A::measured(options.unit, &options.noise);
+fn of_model(model: &str, pairs: &[Pair<'_>], options: &CompareOptions) -> Vec<Row> {
+    let measured = measured(options.unit, &options.noise);
     let clusters = clusters(pairs);
     let spreads = resample(&clusters, &measured, options.resampling);
     let each = measured.iter().zip(spreads);
@@ -129,19 +124,19 @@ fn of_model<A: Comparable>(
     .collect()
 }
 
-fn of_metric<A: Comparable>(
-    metric: &Measured<A>,
+fn of_metric(
+    metric: &Measured,
     spread: Option<Spread>,
-    pairs: &[Pair<'_, A>],
-    clusters: &ByGroup<'_, 2, A>,
+    pairs: &[Pair<'_>],
+    clusters: &ByGroup<'_, 2>,
 ) -> Row {
-    let mut sides = [A::default(); 2];
+    let mut sides = [Tally::default(); 2];
     for pair in pairs {
-        sides[0].plus(&pair.adds[0]);
-        sides[1].plus(&pair.adds[1]);
+        sides[0] += pair.base.adds;
+        sides[1] += pair.new.adds;
     }
     let difference = difference(metric, &sides);
-    let touched = |[base, new]: &&[A; 2]| (metric.made_of)(base) != (metric.made_of)(new);
+    let touched = |[base, new]: &&[Tally; 2]| (metric.made_of)(base) != (metric.made_of)(new);
     let Discordant { n, b, c, nets } = discordant(metric, pairs);
     let single = nets.iter().all(|(flips, _)| *flips == 1);
     let test = match (metric.exact, single) {
@@ -182,7 +177,6 @@ fn of_metric<A: Comparable>(
         more_is_better: metric.more_is_better,
         noise: metric.noise,
         verdict: None,
-        subject: A::SUBJECT,
         unit: metric.unit,
         role: metric.role,
         exact: metric.exact,
@@ -198,11 +192,11 @@ struct Discordant {
     nets: Vec<(u64, i64)>,
 }
 
-fn discordant<A>(metric: &Measured<A>, pairs: &[Pair<'_, A>]) -> Discordant {
+fn discordant(metric: &Measured, pairs: &[Pair<'_>]) -> Discordant {
     let (mut n, mut b, mut c) = (0, 0, 0);
     let mut groups: BTreeMap<&str, (u64, i64)> = BTreeMap::new();
     for pair in pairs.iter().filter(|pair| pair.first) {
-        let [base, new] = &pair.adds;
+        let [base, new] = &pair.adds();
         // A repetition that ends by itself may be stopped on one side alone: it counts on neither.
         let Some((base, new)) = (metric.right)(base).zip((metric.right)(new)) else {
             continue;

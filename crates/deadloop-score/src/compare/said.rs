@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::flips::{Change, Flip, flip_of};
-use super::side::{Fate, Side, SideSeen, Spot};
+use super::side::{Side, SideSeen, Spot};
 use crate::files::regions::{Regions, WatchedText};
 use crate::judge::Verdict;
 use crate::truth::Class;
@@ -39,7 +39,7 @@ impl Verdicts {
                 ..Spot::default()
             },
             seen: SideSeen {
-                verdict: Fate::Guard(verdict),
+                verdict,
                 alarm_at,
                 alarm_channel: None,
                 alarm_kind: None,
@@ -83,7 +83,7 @@ impl From<&super::side::Judged> for Said {
     fn from(row: &super::side::Judged) -> Self {
         Self {
             transcript: row.transcript.clone(),
-            model: row.part.clone(),
+            model: row.model.clone(),
             class: row.class.clone(),
             span: row.span.clone(),
             seen: row.seen.clone(),

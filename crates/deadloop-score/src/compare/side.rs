@@ -1,6 +1,6 @@
 //! [`Side`]: one of the two results that are compared: what one setting did to each transcript.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,13 +9,10 @@ use deadloop_replay::detect::{Channel, Seen};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::others;
-use super::subject::{ComparedSubject, Spent};
 use crate::files::cases::{About, Described, label, read_cases};
 use crate::files::outcomes::{OutcomeLine, outcome_rows};
 use crate::files::store::{FileError, read_csv, read_table};
-use crate::judge::{JudgeOptions, Mended, Outcome, Verdict};
-use crate::repairs::RepairTally;
+use crate::judge::{JudgeOptions, Outcome, Verdict};
 use crate::tally::{Evidence, Tally};
 use crate::truth::{Case, copies};
 use deadloop_tables::{Rows, Table, column_names};
@@ -37,26 +34,14 @@ pub struct Side {
     pub chunks: Option<u64>,
     /// Transcripts, in the order of the corpus.
     pub(crate) rows: Vec<Judged>,
-    /// What each adds.
-    pub(crate) adds: Adds,
     /// The label of each.
     pub(crate) labels: BTreeMap<String, Value>,
-}
-
-/// What each transcript adds, by whose settings they are.
-#[derive(Clone, Debug)]
-pub(crate) enum Adds {
-    Guards(Vec<Tally>),
-    Repairs(Vec<RepairTally>),
-    Budgets(Vec<Spent>),
 }
 
 /// One transcript under one setting.
 #[derive(Clone, Debug)]
 pub(crate) struct Judged {
     pub(crate) transcript: String,
-    /// By what rows are given: the model, the repairer, the window.
-    pub(crate) part: String,
     pub(crate) model: String,
     pub(crate) cluster: String,
     pub(crate) split: Option<String>,
@@ -67,6 +52,14 @@ pub(crate) struct Judged {
     pub(crate) error: Option<String>,
     /// The transcript that it is a copy of, or itself.
     pub(crate) original: String,
+    /// What it adds.
+    pub(crate) adds: Tally,
+}
+
+impl Judged {
+    pub(super) fn id(&self) -> &str {
+        &self.transcript
+    }
 }
 
 /// The span that was judged, or the first one.
@@ -82,57 +75,14 @@ pub struct Spot {
     pub end: Option<u64>,
 }
 
-/// What became of a transcript, in the words of its subject.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Fate {
-    /// Under a guard.
-    Guard(Verdict),
-    /// In the hands of a repairer.
-    Repair(Mended),
-    /// Under a budget.
-    Budget(Fit),
-}
-
-deadloop_replay::detect::words! {
-    /// What became of a run under a budget.
-    pub enum Fit {
-        /// All its prompts fit.
-        Fits = "fits",
-        /// A prompt was too long.
-        Overflow = "overflow",
-    }
-}
-
-impl From<Verdict> for Fate {
-    fn from(verdict: Verdict) -> Self {
-        Self::Guard(verdict)
-    }
-}
-
-impl Fate {
-    /// Its name in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Guard(verdict) => verdict.name(),
-            Self::Repair(verdict) => verdict.name(),
-            Self::Budget(fit) => fit.name(),
-        }
-    }
-
-    /// How good it is, among those that one transcript can get.
-    pub(super) fn merit(self) -> Option<u8> {
-        match self {
-            Self::Guard(Verdict::Hit) => Some(3),
-            Self::Guard(Verdict::Late | Verdict::Quiet) => Some(2),
-            Self::Guard(Verdict::Miss) => Some(1),
-            Self::Guard(Verdict::Premature | Verdict::Stale | Verdict::FalseAlarm) => Some(0),
-            Self::Guard(_) => None,
-            Self::Repair(Mended::Recovered | Mended::Intact) => Some(2),
-            Self::Repair(Mended::Lost | Mended::Leaked) => Some(1),
-            Self::Repair(Mended::Wrong | Mended::FalseRepair) => Some(0),
-            Self::Budget(fit) => Some(u8::from(fit == Fit::Fits)),
-        }
+/// How good a verdict is, among those that one transcript can get.
+pub(super) fn merit(verdict: Verdict) -> Option<u8> {
+    match verdict {
+        Verdict::Hit => Some(3),
+        Verdict::Late | Verdict::Quiet => Some(2),
+        Verdict::Miss => Some(1),
+        Verdict::Premature | Verdict::Stale | Verdict::FalseAlarm => Some(0),
+        _ => None,
     }
 }
 
@@ -140,7 +90,7 @@ impl Fate {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SideSeen {
     /// The verdict.
-    pub verdict: Fate,
+    pub verdict: Verdict,
     /// Where it alarmed, chars of `alarm_channel`.
     pub alarm_at: Option<u64>,
     /// In which channel.
@@ -161,7 +111,7 @@ pub enum SideError {
     #[error(transparent)]
     File(#[from] FileError),
     /// It holds no outcomes.
-    #[error("{0}: holds no outcomes; expected a folder that replay, tune, repair or budget left")]
+    #[error("{0}: holds no outcomes; expected a folder that replay, sweep or tune left")]
     NoOutcomes(String),
     /// It was made before there was a `cases.jsonl`.
     #[error("{0}: holds no cases.jsonl, so labels cannot be compared; replay it again")]
@@ -199,7 +149,6 @@ impl Side {
             toml,
             judge: about.judge,
             chunks: about.chunks,
-            adds: Adds::Guards(rows.iter().map(|row| Tally::of(&outcome(row))).collect()),
             rows: rows.iter().map(|row| judged(row, &copies)).collect(),
             labels: evidence.cases.iter().map(labels).collect(),
         }
@@ -209,9 +158,6 @@ impl Side {
     /// chosen there, the current setting, or the only one.
     pub fn read(dir: &Path, wanted: Option<&str>) -> Result<Self, SideError> {
         let source = dir.display().to_string();
-        if let Some(other) = others::read(dir, wanted)? {
-            return Ok(other);
-        }
         let table =
             read_table(dir, "outcomes")?.ok_or_else(|| SideError::NoOutcomes(source.clone()))?;
         sound(&table).map_err(|what| FileError::at(&dir.join("outcomes"), what))?;
@@ -226,7 +172,6 @@ impl Side {
         let rows: Vec<OutcomeLine> = rows.map(|i| OutcomeLine::read(&named, i)).collect();
         Ok(Self {
             source,
-            adds: Adds::Guards(rows.iter().map(|row| Tally::of(&outcome(row))).collect()),
             rows: rows.iter().map(|row| judged(row, &cases.copies)).collect(),
             name: meant.name,
             settings: meant.settings,
@@ -237,41 +182,16 @@ impl Side {
         })
     }
 
-    /// Whose settings it has.
-    pub fn subject(&self) -> ComparedSubject {
-        match self.adds {
-            Adds::Guards(_) => ComparedSubject::Guards,
-            Adds::Repairs(_) => ComparedSubject::Repairs,
-            Adds::Budgets(_) => ComparedSubject::Budgets,
-        }
-    }
-
-    /// Leaves out what is not meant: by model (repairer, window), then by split. How many are left.
+    /// Leaves out what is not meant: by model, then by split. How many are left.
     pub fn retain(&mut self, meant: impl Fn(&str, Option<&str>) -> bool) -> usize {
-        let kept = self.rows.iter();
-        let kept: Vec<bool> = kept
-            .map(|row| meant(&row.part, row.split.as_deref()))
-            .collect();
-        keep(&mut self.rows, &kept);
-        match &mut self.adds {
-            Adds::Guards(adds) => keep(adds, &kept),
-            Adds::Repairs(adds) => keep(adds, &kept),
-            Adds::Budgets(adds) => keep(adds, &kept),
-        }
-        if self.subject() != ComparedSubject::Guards {
-            let parts: BTreeSet<&str> = self.rows.iter().map(|row| row.part.as_str()).collect();
-            self.settings
-                .retain(|part, _| parts.contains(part.as_str()));
-        }
+        self.rows
+            .retain(|row| meant(&row.model, row.split.as_deref()));
         self.rows.len()
     }
 
-    /// What every measure of guards is computed from, all transcripts together.
+    /// What every measure is computed from, all transcripts together.
     pub fn tally(&self) -> Tally {
-        match &self.adds {
-            Adds::Guards(adds) => adds.iter().copied().sum(),
-            Adds::Repairs(_) | Adds::Budgets(_) => Tally::default(),
-        }
+        self.rows.iter().map(|row| row.adds).sum()
     }
 
     /// What the setting said about one transcript, and the span that it was judged by.
@@ -279,12 +199,6 @@ impl Side {
         let row = self.rows.iter().find(|row| row.transcript == transcript);
         row.map(|row| (&row.seen, &row.span))
     }
-}
-
-/// Keeps some.
-fn keep<T>(all: &mut Vec<T>, kept: &[bool]) {
-    let mut kept = kept.iter();
-    all.retain(|_| kept.next() == Some(&true));
 }
 
 /// Which setting of a folder is meant.
@@ -348,7 +262,7 @@ impl Meant {
 /// Settings that an error names.
 const NAMED: usize = 20;
 
-pub(super) fn no_setting(dir: &Path, wanted: Option<&str>, about: &About) -> SideError {
+fn no_setting(dir: &Path, wanted: Option<&str>, about: &About) -> SideError {
     let name = |(id, d): (&String, &Described)| d.names.first().unwrap_or(id).clone();
     let mut there: Vec<String> = about.settings.iter().take(NAMED).map(name).collect();
     if let Some(more) = about.settings.len().checked_sub(NAMED + 1) {
@@ -417,10 +331,8 @@ fn judged(row: &OutcomeLine, copies: &BTreeMap<String, String>) -> Judged {
         (Channel::Tools, row.alarm_calls),
         (Channel::Turns, row.alarm_turns),
     ];
-    let model = text(&row.model).unwrap_or_default();
     Judged {
-        part: model.clone(),
-        model,
+        model: text(&row.model).unwrap_or_default(),
         cluster: text(&row.group).unwrap_or_else(|| transcript.clone()),
         split: text(&row.split),
         text: text(&row.text),
@@ -432,7 +344,7 @@ fn judged(row: &OutcomeLine, copies: &BTreeMap<String, String>) -> Judged {
             end: row.end,
         },
         seen: SideSeen {
-            verdict: verdict(row).into(),
+            verdict: verdict(row),
             alarm_at: row.alarm_at,
             alarm_channel: text(&row.alarm_channel),
             alarm_kind: text(&row.alarm_kind),
@@ -445,6 +357,7 @@ fn judged(row: &OutcomeLine, copies: &BTreeMap<String, String>) -> Judged {
         },
         error: text(&row.error),
         original: copies.get(&transcript).unwrap_or(&transcript).clone(),
+        adds: Tally::of(&outcome(row)),
         transcript,
     }
 }

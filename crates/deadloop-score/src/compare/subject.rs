@@ -1,37 +1,11 @@
-//! What is compared of a subject: its measures, and what of them a gate looks at. Guards, repairers and budgets go through one
-//! comparison.
+//! What is compared of guards: the measures, and what of them a gate looks at.
 
 use deadloop_replay::detect::Unit;
 
 use super::Noise;
 use super::gates::{GateName, Inferior};
-use crate::judge::Mended;
 use crate::measure::{DELAY, ENDED, FPR, MeasureUnit, Metric, RECALL, SAVED, Worth, wrong_rate};
-use crate::repairs::RepairTally;
-use crate::tally::{Count, Counts, Sums, Tally};
-
-deadloop_replay::detect::words! {
-    /// Whose settings are compared.
-    pub enum ComparedSubject {
-        /// Guards, of `replay`, `tune` and `sweep`.
-        Guards = "guards",
-        /// Repairers.
-        Repairs = "repairers",
-        /// Budgets of context.
-        Budgets = "budgets",
-    }
-}
-
-impl ComparedSubject {
-    /// By what rows are given beside those of all together.
-    pub fn by(self) -> &'static str {
-        match self {
-            Self::Guards => "model",
-            Self::Repairs => "repairer",
-            Self::Budgets => "window",
-        }
-    }
-}
+use crate::tally::{Count, Tally};
 
 /// What a measure is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,8 +18,8 @@ pub(crate) enum Role {
     Told,
 }
 
-/// A measure of counts, as it is compared.
-pub(crate) struct Measured<A> {
+/// A measure of tallies, as it is compared.
+pub(crate) struct Measured {
     pub(crate) name: &'static str,
     pub(crate) unit: MeasureUnit,
     pub(crate) more_is_better: bool,
@@ -57,56 +31,27 @@ pub(crate) struct Measured<A> {
     /// Whether it is a share of pieces, each of which is right or not: its test is exact.
     pub(crate) exact: bool,
     /// Its value; `None`: n/a.
-    pub(crate) value: Of<A, Option<f64>>,
+    pub(crate) value: Of<Option<f64>>,
     /// Whether a piece is right by it; `None`: it does not count.
-    pub(crate) right: Of<A, Option<bool>>,
+    pub(crate) right: Of<Option<bool>>,
     /// What above the line it is made of.
-    pub(crate) made_of: Of<A, Vec<i64>>,
+    pub(crate) made_of: Of<Vec<i64>>,
 }
 
-/// Something that counts come to.
-type Of<A, T> = Box<dyn Fn(&A) -> T>;
+/// Something that a tally comes to.
+type Of<T> = Box<dyn Fn(&Tally) -> T>;
 
-/// Counts of a subject whose settings can be compared.
-pub(crate) trait Comparable: Counts {
-    /// Whose counts they are.
-    const SUBJECT: ComparedSubject;
-    /// Why nothing can be said, where no piece counts for what settings are for.
-    const NOTHING: &'static str;
-
-    /// The measures, where things are counted in `unit`.
-    fn measured(unit: Unit, noise: &Noise) -> Vec<Measured<Self>>;
-
-    /// What there is of each kind of piece.
-    fn counted(&self) -> Vec<(&'static str, u64)>;
-
-    /// What the two sides of a piece add: where one cannot be held against the other, nothing.
-    fn pair(base: Self, new: Self) -> [Self; 2] {
-        [base, new]
-    }
-}
-
-impl Comparable for Tally {
-    const SUBJECT: ComparedSubject = ComparedSubject::Guards;
-    const NOTHING: &'static str =
-        "no transcript is labelled a loop or clean, so nothing can be said";
-
-    /// What a detector is for, and what it must not cost. `recall` is told and decides nothing: a loop that NEW stops in an
-    /// earlier repetition is no hit, and `ended` counts it.
-    fn measured(unit: Unit, noise: &Noise) -> Vec<Measured<Self>> {
-        let all = [&ENDED, &RECALL, &FPR, wrong_rate(unit), &DELAY, &SAVED];
-        all.into_iter()
-            .map(|metric| of_guards(metric, noise))
-            .collect()
-    }
-
-    fn counted(&self) -> Vec<(&'static str, u64)> {
-        vec![("loops", self.loops()), ("clean", self.clean())]
-    }
+/// The measures, where things are counted in `unit`: what a detector is for, and what it must not cost. `recall` is told and
+/// decides nothing: a loop that NEW stops in an earlier repetition is no hit, and `ended` counts it.
+pub(crate) fn measured(unit: Unit, noise: &Noise) -> Vec<Measured> {
+    let all = [&ENDED, &RECALL, &FPR, wrong_rate(unit), &DELAY, &SAVED];
+    all.into_iter()
+        .map(|metric| of_guards(metric, noise))
+        .collect()
 }
 
 /// Loops count for what is about loops, clean transcripts for `fpr`, both for the rate of wrong alarms.
-fn of_guards(metric: Metric, noise: &Noise) -> Measured<Tally> {
+fn of_guards(metric: Metric, noise: &Noise) -> Measured {
     let (fpr, rate) = (metric == &FPR, metric.is_wrong_rate());
     let right = move |tally: &Tally| {
         let counts = ((fpr || rate) && tally.clean() > 0) || (!fpr && tally.loops() > 0);
@@ -151,129 +96,5 @@ fn of_guards(metric: Metric, noise: &Noise) -> Measured<Tally> {
             let terms = metric.formula.ratios.iter().flat_map(|ratio| ratio.num);
             terms.map(|term| tally[term.0]).collect()
         }),
-    }
-}
-
-impl Comparable for RepairTally {
-    const SUBJECT: ComparedSubject = ComparedSubject::Repairs;
-    const NOTHING: &'static str = "no stream is damaged or intact, so nothing can be said";
-
-    fn measured(_: Unit, noise: &Noise) -> Vec<Measured<Self>> {
-        use Mended::{FalseRepair, Leaked, Lost, Recovered, Wrong};
-        let of = |name, verdict, role| of_repairs(name, verdict, role, noise);
-        vec![
-            of("recovered", Recovered, Role::Primary),
-            of("wrong", Wrong, Role::Guard),
-            of("false_repair", FalseRepair, Role::Guard),
-            of("lost", Lost, Role::Told),
-            of("leaked", Leaked, Role::Told),
-        ]
-    }
-
-    fn counted(&self) -> Vec<(&'static str, u64)> {
-        vec![("damaged", self.damaged()), ("intact", self.intact())]
-    }
-}
-
-/// The share of a verdict: of the damaged streams, or of the intact ones.
-fn of_repairs(
-    name: &'static str,
-    verdict: Mended,
-    role: Role,
-    noise: &Noise,
-) -> Measured<RepairTally> {
-    let good = verdict == Mended::Recovered;
-    let all = move |tally: &RepairTally| {
-        if verdict.is_of_damaged() {
-            tally.damaged()
-        } else {
-            tally.intact()
-        }
-    };
-    let inferior = match verdict {
-        Mended::Wrong => Some(Inferior {
-            gate: GateName::Wrong,
-            per: "hundred damaged streams",
-            scale: 100.0,
-            unknown: "no stream is damaged, so none could have come out wrong",
-            needs: None,
-        }),
-        Mended::FalseRepair => Some(Inferior {
-            gate: GateName::FalseRepair,
-            per: "hundred intact streams",
-            scale: 100.0,
-            unknown: "no stream is intact, so none could have been changed",
-            needs: None,
-        }),
-        _ => None,
-    };
-    Measured {
-        name,
-        unit: MeasureUnit::Share,
-        more_is_better: good,
-        role,
-        noise: noise.of(name),
-        inferior,
-        exact: true,
-        value: Box::new(move |tally| {
-            let n = all(tally);
-            (n > 0).then(|| tally.of(verdict) as f64 / n as f64)
-        }),
-        right: Box::new(move |tally| (all(tally) > 0).then(|| (tally.of(verdict) > 0) == good)),
-        made_of: Box::new(move |tally| vec![tally.numbers()[verdict as usize]]),
-    }
-}
-
-/// What a run spends under a budget: itself, whether it overflows, and what it costs in thousandths of a token that is not
-/// cached: with forgetting, without, and without a guard.
-pub(crate) type Spent = Sums<5>;
-
-impl Comparable for Spent {
-    const SUBJECT: ComparedSubject = ComparedSubject::Budgets;
-    const NOTHING: &'static str = "there is no run, so nothing can be said";
-
-    fn measured(_: Unit, noise: &Noise) -> Vec<Measured<Self>> {
-        let share = |name, role, exact: bool, at: usize, of: usize| Measured {
-            name,
-            unit: MeasureUnit::Share,
-            more_is_better: false,
-            role,
-            noise: noise.of(name),
-            inferior: exact.then_some(Inferior {
-                gate: GateName::Overflow,
-                per: "hundred runs",
-                scale: 100.0,
-                unknown: "there is no run, so none could have overflowed",
-                needs: None,
-            }),
-            exact,
-            value: Box::new(move |Sums(n): &Spent| {
-                (n[of] > 0).then(|| n[at] as f64 / n[of] as f64)
-            }),
-            right: Box::new(move |Sums(n): &Spent| Some(n[1] == 0)),
-            made_of: Box::new(move |Sums(n): &Spent| vec![n[at]]),
-        };
-        vec![
-            share("overflow", Role::Guard, true, 1, 0),
-            share("price", Role::Primary, false, 2, 4),
-            share("cost", Role::Told, false, 3, 4),
-        ]
-    }
-
-    fn counted(&self) -> Vec<(&'static str, u64)> {
-        let overflow = u64::try_from(self.0[1]).unwrap_or(0);
-        vec![("overflow", overflow)]
-    }
-
-    /// What is spent in runs that neither side kills.
-    fn pair(base: Self, new: Self) -> [Self; 2] {
-        let alive = base.0[1] == 0 && new.0[1] == 0;
-        [base, new].map(|Sums([runs, overflow, price, cost, free])| {
-            if alive {
-                Sums([runs, overflow, price, cost, free])
-            } else {
-                Sums([runs, overflow, 0, 0, 0])
-            }
-        })
     }
 }

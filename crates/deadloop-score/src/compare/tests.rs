@@ -5,16 +5,15 @@ use std::collections::BTreeMap;
 use deadloop_replay::detect::Seen;
 use serde_json::json;
 
-use super::side::{Adds, Judged, Side, SideSeen, Spot};
+use super::side::{Judged, Side, SideSeen, Spot};
 use super::*;
-use crate::judge::{Mended, Outcome, Verdict};
-use crate::repairs::RepairTally;
-use crate::tally::{Sums, Tally};
+use crate::judge::{Outcome, Verdict};
+use crate::tally::Tally;
 
 const LOOP: u64 = 1000;
 
 /// A transcript of `group`; `at`: how many chars after the onset a hit comes.
-fn judged(id: usize, model: &str, group: usize, verdict: Verdict, at: u64) -> (Judged, Tally) {
+fn judged(id: usize, model: &str, group: usize, verdict: Verdict, at: u64) -> Judged {
     let hit = verdict == Verdict::Hit;
     let loops = if verdict.is_loop() { LOOP } else { 0 };
     let outcome = Outcome {
@@ -26,9 +25,8 @@ fn judged(id: usize, model: &str, group: usize, verdict: Verdict, at: u64) -> (J
         ..Outcome::bare(verdict)
     };
     let alarmed = hit || verdict.is_false();
-    let row = Judged {
+    Judged {
         transcript: format!("t{id}"),
-        part: model.into(),
         model: model.into(),
         cluster: format!("g{group}"),
         split: None,
@@ -36,7 +34,7 @@ fn judged(id: usize, model: &str, group: usize, verdict: Verdict, at: u64) -> (J
         class: Some(if verdict.is_loop() { "loop" } else { "clean" }.into()),
         span: Spot::default(),
         seen: SideSeen {
-            verdict: verdict.into(),
+            verdict,
             alarm_at: alarmed.then_some(at),
             alarm_channel: alarmed.then(|| "answer".into()),
             alarm_kind: alarmed.then(|| "paragraph".into()),
@@ -45,8 +43,8 @@ fn judged(id: usize, model: &str, group: usize, verdict: Verdict, at: u64) -> (J
         },
         error: None,
         original: format!("t{id}"),
-    };
-    (row, Tally::of(&outcome))
+        adds: Tally::of(&outcome),
+    }
 }
 
 /// `loops` loops and as many clean texts, two a group; `hit` and `alarm` say what becomes of each.
@@ -63,10 +61,8 @@ fn side(loops: usize, hit: impl Fn(usize) -> Option<u64>, alarm: impl Fn(usize) 
         };
         judged(loops + i, "b", loops + i / 2, verdict, 7)
     };
-    let (rows, adds): (Vec<Judged>, Vec<Tally>) = (0..loops)
-        .map(of_loop)
-        .chain((0..loops).map(of_clean))
-        .unzip();
+    let all = (0..loops).map(of_loop).chain((0..loops).map(of_clean));
+    let rows: Vec<Judged> = all.collect();
     let labels = rows
         .iter()
         .map(|row| (row.transcript.clone(), json!({"class": row.class})));
@@ -79,7 +75,6 @@ fn side(loops: usize, hit: impl Fn(usize) -> Option<u64>, alarm: impl Fn(usize) 
         chunks: None,
         labels: labels.collect(),
         rows,
-        adds: Adds::Guards(adds),
     }
 }
 
@@ -104,8 +99,7 @@ fn the_same_is_equivalent_and_passes() {
         (same.verdict, same.passed()),
         (Bearing::Equivalent, Some(true))
     );
-    let of = |name| same.counted.of(name);
-    assert_eq!((same.flips.len(), of("loops"), of("clean")), (0, 40, 40));
+    assert_eq!((same.flips.len(), same.loops, same.clean), (0, 40, 40));
     assert!(same.rows.iter().all(|row| row.p.is_none()));
 }
 
@@ -260,117 +254,6 @@ fn copies_are_one_observation() {
         side.retain(|_, split| split.is_none());
     }
     assert_eq!(row(&compared(&base, &new), "recall").n, 1);
-}
-
-/// Streams in the hands of a repairer, two a group: half of them damaged.
-fn repaired(became: impl Fn(usize) -> Mended) -> Side {
-    let mut made = side(40, even, |_| false);
-    let mut adds = Vec::new();
-    for (i, row) in made.rows.iter_mut().enumerate() {
-        let verdict = if i < 40 { became(i) } else { Mended::Intact };
-        row.part = "tags".into();
-        row.seen.verdict = Fate::Repair(verdict);
-        let mut tally = RepairTally::default();
-        tally.add(verdict);
-        adds.push(tally);
-    }
-    made.adds = Adds::Repairs(adds);
-    made
-}
-
-#[test]
-fn repairers_are_held_to_what_they_recover_and_to_the_harm_they_do() {
-    let half = |i: usize| match i % 2 {
-        0 => Mended::Recovered,
-        _ => Mended::Lost,
-    };
-    let few = repaired(half);
-    let all = compared(&few, &repaired(|_| Mended::Recovered));
-    assert_eq!(
-        (all.counted.of("damaged"), all.counted.of("intact")),
-        (40, 40)
-    );
-    let recovered = row(&all, "recovered");
-    assert_eq!((recovered.b, recovered.c, recovered.n), (0, 20, 40));
-    assert_eq!((all.verdict, all.passed()), (Bearing::Improved, Some(true)));
-    assert_eq!(
-        all.flipped()
-            .filter(|f| f.direction == Direction::Better)
-            .count(),
-        20
-    );
-    // As many are recovered, and half come out wrong: that does not pass.
-    let bold = compared(
-        &few,
-        &repaired(|i| match i {
-            20.. => Mended::Wrong,
-            _ => Mended::Recovered,
-        }),
-    );
-    assert_eq!(bold.verdict, Bearing::Regressed);
-    let gates: Vec<_> = bold
-        .gates
-        .iter()
-        .map(|gate| (gate.gate, gate.passed))
-        .collect();
-    let (failed, passed) = (Some(false), Some(true));
-    assert_eq!(
-        gates,
-        [
-            (GateName::Corpus, failed),
-            (GateName::Wrong, failed),
-            (GateName::FalseRepair, passed)
-        ]
-    );
-    let guards = compare(&few, &side(40, even, |_| false), &CompareOptions::default());
-    let why = guards.unwrap_err().problems;
-    assert_eq!(why, ["other things: BASE has repairers, NEW has guards"]);
-}
-
-#[test]
-fn budgets_are_compared_on_the_runs_that_neither_kills() {
-    // Each run costs 10 without a guard; `saves` of it is spared, and some die.
-    let played = |saves: i64, dies: fn(usize) -> bool| {
-        let mut made = side(20, even, |_| false);
-        let mut adds = Vec::new();
-        for (i, row) in made.rows.iter_mut().enumerate() {
-            let over = dies(i);
-            row.part = "window 8000".into();
-            row.seen.verdict = Fate::Budget(if over { Fit::Overflow } else { Fit::Fits });
-            let (price, free) = if over {
-                (1, 10_000)
-            } else {
-                (10_000 - saves, 10_000)
-            };
-            adds.push(Sums([1, i64::from(over), price, price, free]));
-        }
-        made.adds = Adds::Budgets(adds);
-        made
-    };
-    let (old, new) = (played(1_000, |_| false), played(3_000, |i| i == 3));
-    let cheaper = compared(&old, &new);
-    let price = row(&cheaper, "price");
-    assert_eq!(
-        (price.base, price.new),
-        (Some(0.9), Some(0.7)),
-        "run 3 is in neither"
-    );
-    assert_eq!(price.verdict, Some(Bearing::Improved));
-    let overflow = cheaper
-        .gates
-        .iter()
-        .find(|gate| gate.gate == GateName::Overflow);
-    assert_eq!(overflow.unwrap().passed, Some(false), "{:?}", cheaper.gates);
-    assert_eq!(
-        cheaper.verdict,
-        Bearing::Inconclusive,
-        "cheaper, and one run dies"
-    );
-    let safe = compared(&old, &played(3_000, |_| false));
-    assert_eq!(
-        (safe.verdict, safe.passed()),
-        (Bearing::Improved, Some(true))
-    );
 }
 
 /// Of simulated detectors that do the same in truth, one in twenty may differ, and no more; of those

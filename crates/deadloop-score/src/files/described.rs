@@ -7,10 +7,10 @@ use super::breakdown::IntervalRow;
 use super::budget::SupportedLine;
 use super::choice::choice_columns;
 use super::outcomes::OutcomeLine;
-use super::repairs::{ArgumentRow, RepairRow, repair_score_columns};
+use super::repairs::{ArgumentRow, RepairRow};
 use super::scores;
 use super::sweep::pareto_columns;
-use crate::budget::{BudgetRunRow, budget_columns, limit_columns};
+use crate::budget::{budget_columns, limit_columns};
 use crate::compare::flip_columns;
 
 /// A table that a command leaves.
@@ -129,12 +129,6 @@ fn of_repairs_and_budgets() -> Vec<ResultTable> {
             RepairRow::columns().described(),
         ),
         ResultTable::new(
-            "scores.parquet",
-            "repair",
-            "a variant on a fault",
-            repair_score_columns().described(),
-        ),
-        ResultTable::new(
             "arguments.csv",
             "repair",
             "a variant on the arguments of a source that are no JSON",
@@ -145,12 +139,6 @@ fn of_repairs_and_budgets() -> Vec<ResultTable> {
             "budget",
             "a setting on the runs of a source",
             budget_columns().described(),
-        ),
-        ResultTable::new(
-            "budget_runs.parquet",
-            "budget",
-            "a run under a setting that has a name",
-            BudgetRunRow::columns().described(),
         ),
         ResultTable::new(
             "limits.csv",

@@ -1,13 +1,9 @@
-//! `repairs.parquet`, what became of each stream in the hands of each variant, and `scores.parquet` of `repair`:
-//! counts and shares by variant and fault, with Wilson intervals.
+//! `repairs.parquet`, what became of each stream in the hands of each variant, and `arguments.csv`.
 
 use std::path::Path;
 
 use super::store::{FileError, write_csv, write_table};
-use crate::intervals::{Interval, wilson};
-use crate::judge::Mended;
-use crate::repairs::RepairTally;
-use deadloop_tables::{Columns, columns, table_row};
+use deadloop_tables::table_row;
 
 table_row! {
     /// A row of `repairs.parquet`: a stream in the hands of a variant.
@@ -32,12 +28,10 @@ table_row! {
         repairer: Text,
         /// The model.
         model: Text,
-        /// What belongs together in folds and intervals.
+        /// What belongs together.
         group: Text,
         /// The split.
         split: Text,
-        /// The hash of the text: copies have the same.
-        text: Text,
     }
 }
 
@@ -53,101 +47,7 @@ pub fn write_repairs(
     write_table(dir, "repairs", &RepairRow::columns(), rows, csv)
 }
 
-/// A row of the scores: one variant on one fault (`*`: all damaged and intact streams together).
-#[derive(Clone, Debug, PartialEq)]
-pub struct RepairScore {
-    /// The variant's name.
-    pub variant: String,
-    /// The repairer.
-    pub repairer: String,
-    /// The parameters that differ from the defaults.
-    pub params: String,
-    /// The fault, or `*`.
-    pub fault: String,
-    /// Its counts.
-    pub tally: RepairTally,
-    /// Streams on which it failed: in no share.
-    pub errors: u64,
-    /// The 95th percentile of the most chars that waited at one time; `None` for events, programs and the stream as it is.
-    pub held: Option<u64>,
-    /// The 95th percentile of the most chars that were read without anything coming out; `None` likewise.
-    pub silence: Option<u64>,
-}
-
-/// The shares that have an interval: the name, the counts it is of.
-pub const SHARES: [(&str, Mended); 5] = [
-    ("recovered", Mended::Recovered),
-    ("wrong", Mended::Wrong),
-    ("lost", Mended::Lost),
-    ("leaked", Mended::Leaked),
-    ("false_repair", Mended::FalseRepair),
-];
-
-/// Of how many a verdict's share is: of the damaged streams, false repairs of the intact ones.
-pub fn share_of(tally: &RepairTally, verdict: Mended) -> (u64, u64) {
-    let all = match verdict {
-        Mended::FalseRepair | Mended::Intact => tally.intact(),
-        _ => tally.damaged(),
-    };
-    (tally.of(verdict), all)
-}
-
-/// Writes `scores.parquet`, and `scores.csv` where asked for.
-///
-/// # Errors
-/// A file that cannot be written.
-pub fn write_repair_scores(
-    dir: &Path,
-    scores: &[RepairScore],
-    csv: bool,
-) -> Result<usize, FileError> {
-    write_table(dir, "scores", &repair_score_columns(), scores, csv)
-}
-
-/// The columns of the `scores.parquet` of `repair`.
-pub(super) fn repair_score_columns() -> Columns<RepairScore> {
-    let mut list = columns![RepairScore;
-        ("variant", Text, "The variant of the repairer.", |row| &row.variant),
-        ("repairer", Text, "The repairer.", |row| &row.repairer),
-        ("params", Text, "Its parameters that differ from the defaults.", |row| &row.params),
-        ("fault", Text, "The fault; `*`: all damaged and all intact streams together.", |row| &row.fault),
-        ("damaged", Int["streams"], "How many streams were damaged.", |row| row.tally.damaged()),
-        ("intact", Int["streams"], "How many were intact.", |row| row.tally.intact()),
-        ("errors", Int["streams"], "On how many the repairer failed; they are in no share.", |row| row.errors),
-    ];
-    for (name, verdict) in SHARES {
-        let about = format!("How many streams are {name}.");
-        list.extend(columns![RepairScore;
-            (name, Int["streams"], about, |row| row.tally.of(verdict)),
-        ]);
-    }
-    for (name, verdict) in SHARES {
-        let of = match verdict {
-            Mended::FalseRepair => "intact",
-            _ => "damaged",
-        };
-        let about = format!("The share of the {of} streams that are {name}.");
-        let (lo, hi) = ("Its 95 % interval, from.", "Its 95 % interval, to.");
-        list.extend(columns![RepairScore;
-            (format!("{name}_share"), Float, about, |row| share(row, verdict).map(|(share, _)| share)),
-            (format!("{name}_lo"), Float, lo, |row| share(row, verdict).map(|(_, ends)| ends.lo)),
-            (format!("{name}_hi"), Float, hi, |row| share(row, verdict).map(|(_, ends)| ends.hi)),
-        ]);
-    }
-    list.extend(columns![RepairScore;
-        ("held_p95", Int["chars"], "The 95th percentile of the most that waited at one time.", |row| row.held),
-        ("silence_p95", Int["chars"], "The 95th percentile of the most that was read without anything coming out.", |row| row.silence),
-    ]);
-    list
-}
-
-/// A verdict's share and its interval.
-fn share(score: &RepairScore, verdict: Mended) -> Option<(f64, Interval)> {
-    let (k, n) = share_of(&score.tally, verdict);
-    Some((k as f64 / n as f64, wilson(k, n)?))
-}
-
-deadloop_tables::table_row! {
+table_row! {
     /// A row of `arguments.csv`: a variant on the arguments of a source that are no JSON.
     pub struct ArgumentRow {
         /// The source, or else the model.

@@ -1,18 +1,14 @@
-//! Counts verdicts by variant and fault, and chooses a variant of each repairer under a limit on harm.
+//! Counts verdicts by variant and fault, and finds the best variant without harm.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use deadloop_replay::detect::Unit;
 use deadloop_replay::repairers::{Delay, Variant};
 use serde::{Deserialize, Serialize};
 
-use super::choose::{Candidate, Contending, RepairChoice, RepairTally};
-use crate::choose::advice::Ruling;
-use crate::choose::pieces::EvidencePieces;
-use crate::files::cases::Described;
-use crate::files::repairs::{RepairRow, RepairScore};
-use crate::intervals::Resampling;
+use super::tally::RepairTally;
+use crate::files::repairs::RepairRow;
 use crate::judge::Mended;
 use crate::tally::rank;
 use crate::truth::Case;
@@ -43,229 +39,126 @@ pub struct Fare {
     pub delay: Option<Delay>,
 }
 
-/// The counts, and the choices.
+/// A variant on one fault, or on all streams.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RepairScore {
+    /// The index of the variant.
+    pub variant: usize,
+    /// The fault, [`INTACT`] or [`ALL_FAULTS`].
+    pub fault: String,
+    /// Its counts.
+    pub tally: RepairTally,
+    /// Streams on which it failed: they have no verdict.
+    pub errors: u64,
+    /// The 95th percentile of the most chars that were read without anything coming out; `None` for events, programs and
+    /// the stream as it is.
+    pub silence: Option<u64>,
+}
+
+/// The best of the variants of a repairer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BestRepair {
+    /// The repairer.
+    pub repairer: String,
+    /// The index of the variant that does no harm and recovers most, of several the one that leaks least; `None` if none of
+    /// them recovers anything without harm.
+    pub variant: Option<usize>,
+}
+
+/// The counts, and what they say is best.
 #[derive(Clone, Debug)]
 pub struct ScoredRepairs {
     /// The counts by variant, then by fault.
     pub scores: Vec<RepairScore>,
-    /// The choice for each repairer, in the order of the variants.
-    pub chosen: Vec<ChosenRepair>,
+    /// The best variant of each repairer, in the order of the variants.
+    pub best: Vec<BestRepair>,
 }
 
-/// The choice among the variants of a repairer.
-#[derive(Clone, Debug)]
-pub struct ChosenRepair {
-    /// The repairer.
-    pub repairer: String,
-    /// The index of the variant in use.
-    pub in_use: usize,
-    /// The choice.
-    pub choice: RepairChoice,
-    /// The price list: the best variant at each limit on harm.
-    pub prices: Vec<PricedRepair>,
-}
-
-impl ChosenRepair {
-    /// The index of the variant to run: the chosen one where it ships, else the one in use.
-    pub fn to_run(&self) -> usize {
-        match self.choice.chosen {
-            Some((variant, _)) if self.choice.ruling == Ruling::Ship => variant,
-            _ => self.in_use,
+impl ScoredRepairs {
+    /// Counts the verdicts on streams.
+    pub fn of(variants: &[Variant], outcomes: &[MendedStream]) -> Self {
+        let scores = scores(outcomes);
+        let mut repairers: Vec<&str> = Vec::new();
+        for variant in variants {
+            if !repairers.contains(&variant.repairer()) {
+                repairers.push(variant.repairer());
+            }
         }
-    }
-}
-
-/// What the settings of a run of repairers are called, for those that are compared with another run.
-pub fn described_repairs(
-    variants: &[Variant],
-    scored: &ScoredRepairs,
-) -> BTreeMap<String, Described> {
-    let mut all = BTreeMap::new();
-    for (at, variant) in variants.iter().enumerate() {
-        let of = |is: fn(&ChosenRepair) -> usize| scored.chosen.iter().any(|c| is(c) == at);
-        let names = [
-            ("chosen", of(ChosenRepair::to_run)),
-            ("current", of(|chosen| chosen.in_use)),
-        ];
-        let names = names.into_iter().filter(|(_, has)| *has);
-        let described = Described {
-            names: names.map(|(name, _)| name.to_owned()).collect(),
-            toml: variant.toml(),
+        let reads = |repairer: &&str| {
+            let mut read = scores.iter();
+            read.any(|score| variants[score.variant].repairer() == *repairer)
         };
-        all.insert(variant.name.clone(), described);
-    }
-    all
-}
-
-/// A line of a price list.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PricedRepair {
-    /// The limit on harm, a share.
-    pub limit: f64,
-    /// The best variant within it, and its counts.
-    pub best: Option<(usize, RepairTally)>,
-}
-
-/// A wrong repair, opened: what arrived, what came out, what was meant.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct WrongRepair {
-    /// The id of the transcript.
-    pub transcript: String,
-    /// The name of the variant.
-    pub variant: String,
-    /// The fault; empty for an intact stream.
-    pub fault: String,
-    /// What arrived.
-    pub before: String,
-    /// What came out.
-    pub after: String,
-    /// What was meant.
-    pub gold: String,
-}
-
-/// Wrong repairs: those that were opened, and how many more there are.
-#[derive(Clone, Debug, Default)]
-pub struct WrongRepairs {
-    /// The opened ones, by variant and fault.
-    pub opened: Vec<WrongRepair>,
-    /// How many more there are.
-    pub left: u64,
-}
-
-/// The limits of the price list, beside the one that was asked for: shares of wrong repairs and of changed intact
-/// streams.
-const LIMITS: [f64; 4] = [0.0, 0.01, 0.1, 1.0];
-
-/// Streams that were mended, and what is asked of the choice among the variants.
-pub struct RepairOptions<'a> {
-    /// Names of the variants in use.
-    pub in_use: &'a [String],
-    /// The limit on harm, a share.
-    pub limit: f64,
-    /// Replicates and seed.
-    pub resampling: Resampling,
-}
-
-/// Counts and chooses. `cases`: the case of each stream.
-pub fn score_repairs(
-    variants: &[Variant],
-    outcomes: &[MendedStream],
-    cases: &[&Case],
-    options: &RepairOptions<'_>,
-) -> ScoredRepairs {
-    let faults: Vec<Option<&str>> = outcomes.iter().map(|one| one.fault.as_deref()).collect();
-    let seed = options.resampling.seed;
-    let streams = EvidencePieces::of(cases, &faults, Unit::Chars, seed);
-    let candidates = candidates(variants, outcomes);
-    let mut order: Vec<&str> = Vec::new();
-    for variant in variants {
-        if !order.contains(&variant.repairer()) {
-            order.push(variant.repairer());
-        }
-    }
-    let chosen = order.into_iter().filter_map(|repairer| {
-        let is_own = |c: &&Candidate| variants[c.variant].repairer() == repairer;
-        let reads = |c: &&Candidate| c.judged.iter().any(Option::is_some);
-        let own = candidates.iter().filter(is_own).filter(reads);
-        let own: Vec<Candidate> = own.cloned().collect();
-        let named = |c: &Candidate| options.in_use.contains(&variants[c.variant].name);
-        let used = own.iter().position(named).unwrap_or(0);
-        let in_use = own.get(used)?.variant;
-        let contending = Contending {
-            candidates: &own,
-            streams: &streams,
-            in_use: used,
-            limit: options.limit,
-            resampling: options.resampling,
-        };
-        Some(ChosenRepair {
+        let best = |repairer: &str| BestRepair {
             repairer: repairer.to_owned(),
-            in_use,
-            choice: contending.choose(),
-            prices: prices(&contending),
-        })
-    });
-    ScoredRepairs {
-        chosen: chosen.collect(),
-        scores: scores(variants, outcomes),
-    }
-}
-
-/// What became of every stream in the hands of every variant.
-fn candidates(variants: &[Variant], outcomes: &[MendedStream]) -> Vec<Candidate> {
-    let candidate = |variant| Candidate {
-        variant,
-        judged: vec![None; outcomes.len()],
-    };
-    let mut candidates: Vec<Candidate> = (0..variants.len()).map(candidate).collect();
-    for (stream, outcome) in outcomes.iter().enumerate() {
-        // A variant that failed has no output: the damaged stream is lost, or the intact one is changed.
-        let failed = if outcome.fault.is_some() {
-            Mended::Lost
-        } else {
-            Mended::FalseRepair
+            variant: best(&scores, |variant| variants[variant].repairer() == repairer),
         };
-        for fare in &outcome.came {
-            candidates[fare.variant].judged[stream] = Some(fare.verdict.unwrap_or(failed));
-        }
+        let best = repairers.into_iter().filter(reads).map(best).collect();
+        Self { scores, best }
     }
-    candidates
+
+    /// The counts of a variant over all streams; `None` if it read none.
+    pub fn total(&self, variant: usize) -> Option<&RepairScore> {
+        let mut scores = self.scores.iter();
+        scores.find(|score| score.variant == variant && score.fault == ALL_FAULTS)
+    }
 }
 
-fn prices(contending: &Contending<'_>) -> Vec<PricedRepair> {
-    let mut limits: Vec<f64> = LIMITS.into_iter().chain([contending.limit]).collect();
-    limits.sort_by(f64::total_cmp);
-    limits.dedup();
-    let price = |limit: f64| PricedRepair {
-        limit,
-        best: contending.best(limit),
+/// The best variant without harm among those that `is_own` is true of. A variant that fails on an intact stream changes it.
+fn best(scores: &[RepairScore], is_own: impl Fn(usize) -> bool) -> Option<usize> {
+    let of = |fault: &'static str| scores.iter().filter(move |score| score.fault == fault);
+    let harms = |variant: usize| of(INTACT).any(|s| s.variant == variant && s.errors > 0);
+    let recovered = |score: &RepairScore| score.tally.of(Mended::Recovered);
+    let good = of(ALL_FAULTS).filter(|score| {
+        is_own(score.variant)
+            && score.tally.harm() == 0
+            && recovered(score) > 0
+            && !harms(score.variant)
+    });
+    let order = |score: &&RepairScore| {
+        let leaked = score.tally.of(Mended::Leaked);
+        (recovered(score), Reverse(leaked), Reverse(score.variant))
     };
-    limits.into_iter().map(price).collect()
+    good.max_by_key(order).map(|score| score.variant)
 }
 
 /// The value of `fault` in rows that count all streams.
 pub const ALL_FAULTS: &str = "*";
 /// Its value in rows that count intact streams.
-const INTACT: &str = "intact";
+pub const INTACT: &str = "intact";
 
 /// Verdicts, failures and waits of a variant.
-type Tallied = (RepairTally, u64, Vec<Delay>);
+type Tallied = (RepairTally, u64, Vec<u64>);
 
-fn scores(variants: &[Variant], outcomes: &[MendedStream]) -> Vec<RepairScore> {
+fn scores(outcomes: &[MendedStream]) -> Vec<RepairScore> {
     let mut tallies: BTreeMap<(usize, &str), Tallied> = BTreeMap::new();
     for outcome in outcomes {
         let fault = outcome.fault.as_deref().unwrap_or(INTACT);
         for fare in &outcome.came {
             for of in [ALL_FAULTS, fault] {
-                let (tally, errors, delays) = tallies.entry((fare.variant, of)).or_default();
+                let (tally, errors, waits) = tallies.entry((fare.variant, of)).or_default();
                 match fare.verdict {
                     Some(verdict) => tally.add(verdict),
                     None => *errors += 1,
                 }
-                delays.extend(fare.delay);
+                waits.extend(fare.delay.map(|delay| delay.longest_silence));
             }
         }
     }
     let score = |((variant, fault), tallied): ((usize, &str), Tallied)| {
-        let (tally, errors, delays) = tallied;
-        let variant = &variants[variant];
+        let (tally, errors, waits) = tallied;
         RepairScore {
-            variant: variant.name.clone(),
-            repairer: variant.repairer().to_owned(),
-            params: variant.params(),
+            variant,
             fault: fault.to_owned(),
             tally,
             errors,
-            held: p95(&delays, |delay| delay.most_held),
-            silence: p95(&delays, |delay| delay.longest_silence),
+            silence: p95(waits),
         }
     };
     tallies.into_iter().map(score).collect()
 }
 
-/// The 95th percentile of a wait, by nearest rank.
-fn p95(delays: &[Delay], of: impl Fn(&Delay) -> u64) -> Option<u64> {
-    let mut waits: Vec<u64> = delays.iter().map(of).collect();
+/// The 95th percentile of waits, by nearest rank.
+fn p95(mut waits: Vec<u64>) -> Option<u64> {
     waits.sort_unstable();
     let rank = rank(0.95, waits.len() as u64)?;
     waits
@@ -288,7 +181,6 @@ pub fn repair_rows<'a>(
             model: Some(case.model.clone()),
             group: text(case.cluster()),
             split: case.split.clone(),
-            text: text(&case.text),
             ..RepairRow::default()
         };
         outcome.came.iter().map(move |fare| {
@@ -304,4 +196,66 @@ pub fn repair_rows<'a>(
             }
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use deadloop_replay::repairers::RepairGrid;
+
+    use super::*;
+
+    fn stream(fault: Option<&str>, came: &[Option<Mended>]) -> MendedStream {
+        let fare = |(variant, verdict): (usize, &Option<Mended>)| Fare {
+            variant,
+            verdict: *verdict,
+            detail: String::new(),
+            delay: None,
+        };
+        MendedStream {
+            id: "a".to_owned(),
+            fault: fault.map(str::to_owned),
+            severity: 1,
+            came: came.iter().enumerate().map(fare).collect(),
+        }
+    }
+
+    /// The best of five variants on a damaged stream, another, and an intact one.
+    fn best(
+        first: [Option<Mended>; 5],
+        second: [Option<Mended>; 5],
+        intact: [Option<Mended>; 5],
+    ) -> Option<usize> {
+        let grid = "[[repairer]]\nname = \"tags\"\npresets = true\n";
+        let variants = RepairGrid::parse(grid).expect("a grid").variants;
+        assert_eq!(variants.len(), 5);
+        let outcomes = [
+            stream(Some("unclosed"), &first),
+            stream(Some("case"), &second),
+            stream(None, &intact),
+        ];
+        let scored = ScoredRepairs::of(&variants, &outcomes);
+        assert_eq!(scored.best.len(), 1);
+        scored.best[0].variant
+    }
+
+    #[test]
+    fn the_best_does_no_harm() {
+        use Mended::{FalseRepair, Intact, Leaked, Lost, Recovered, Wrong};
+        let of = |all: [Mended; 5]| all.map(Some);
+        let intact = of([Intact, Intact, FalseRepair, Intact, Intact]);
+        // The first recovers nothing, the second is wrong once, the third changes what is intact.
+        let one = of([Lost, Recovered, Recovered, Recovered, Recovered]);
+        let two = of([Lost, Wrong, Recovered, Leaked, Lost]);
+        assert_eq!(best(one, two, intact), Some(4));
+        // As good: the first of them.
+        assert_eq!(
+            best(one, of([Lost, Wrong, Lost, Lost, Lost]), intact),
+            Some(3)
+        );
+        // One that fails on an intact stream changes it.
+        let mut failed = intact;
+        failed[4] = None;
+        assert_eq!(best(one, two, failed), Some(3));
+        assert_eq!(best(of([Lost; 5]), two, of([FalseRepair; 5])), None);
+    }
 }

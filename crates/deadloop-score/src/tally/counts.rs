@@ -178,28 +178,6 @@ pub(crate) trait Counts: Copy + Default {
     }
 }
 
-/// `N` numbers without names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Sums<const N: usize>(pub [i64; N]);
-
-impl<const N: usize> Default for Sums<N> {
-    fn default() -> Self {
-        Self([0; N])
-    }
-}
-
-impl<const N: usize> Counts for Sums<N> {
-    const N: usize = N;
-
-    fn numbers(&self) -> &[i64] {
-        &self.0
-    }
-
-    fn slot(&mut self, place: usize) -> &mut i64 {
-        &mut self.0[place]
-    }
-}
-
 /// Counts and sums over some transcripts under one setting: `tally[Count::Hit]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally([i64; Count::N]);

@@ -11,8 +11,8 @@ mod paint;
 mod sheet;
 
 pub use boxes::{BoxKey, BoxPlace, BoxSum, Boxes};
+pub(crate) use counts::Counts;
 pub use counts::{Count, Tally, WITHIN};
-pub(crate) use counts::{Counts, Sums};
 pub use evidence::{Evidence, Mismatch};
 pub use held::AnyEvidence;
 pub use latency::{Latencies, Quantiles, RANKS, rank};

@@ -15,10 +15,10 @@ use crate::comparing::{Compared, words};
 use crate::exit::{Code, Outcome};
 use crate::show;
 
-pub(crate) const HELP: &str = "Example:\n  deadloop replay datasets/starter --split dev --presets --csv --out fresh\n  deadloop bless fresh reports/baseline\n\nThe result may be of replay, tune, repair or budget. The baseline keeps the tables (CSV, cases.jsonl, settings.toml), which have the same bytes whenever the same run is repeated. It keeps no manifest and no report. Of repair it keeps a row for each stream and variant: search few variants (--grid), where it is to be committed. Without --yes the command asks first. If it cannot ask, it changes nothing and ends with exit code 2.";
+pub(crate) const HELP: &str = "Example:\n  deadloop replay datasets/starter --split dev --presets --csv --out fresh\n  deadloop bless fresh reports/baseline\n\nThe baseline keeps the tables (CSV, cases.jsonl, settings.toml), which have the same bytes whenever the same run is repeated. It keeps no manifest and no report. Without --yes the command asks first. If it cannot ask, it changes nothing and ends with exit code 2.";
 
-/// One of these and `cases.jsonl` are what [`Side::read`] needs: of guards, repairers, budgets.
-const SIDES: [&str; 3] = ["outcomes.csv", "repairs.csv", "budget_runs.csv"];
+/// What [`Side::read`] needs.
+const SIDE: [&str; 2] = ["outcomes.csv", "cases.jsonl"];
 
 /// Whether a baseline keeps a file of a result: what is text, and has the same bytes whenever the same run is repeated.
 fn is_kept(file: &str) -> bool {
@@ -27,7 +27,7 @@ fn is_kept(file: &str) -> bool {
 
 #[derive(Debug, Args)]
 pub(crate) struct Bless {
-    /// A folder that replay, tune, repair or budget wrote with --csv
+    /// A folder that replay, sweep or tune wrote with --csv
     pub(crate) result: PathBuf,
     /// The folder of the baseline; it is made if it does not exist
     pub(crate) baseline: PathBuf,
@@ -42,7 +42,7 @@ pub(crate) struct Bless {
 pub(super) fn run(args: &Bless, global: Global) -> Outcome {
     let new = tables(&args.result)?;
     if !is_result(&new) {
-        let what = "holds no outcomes.csv, repairs.csv or budget_runs.csv beside cases.jsonl; expected a result of replay, tune, repair or budget with --csv";
+        let what = "holds no outcomes.csv beside cases.jsonl; expected a result of replay, sweep or tune with --csv";
         return Err(Code::Usage.error(format!("{}: {what}", args.result.display())));
     }
     let old = tables(&args.baseline)?;
@@ -80,7 +80,7 @@ pub(super) fn run(args: &Bless, global: Global) -> Outcome {
 
 /// Whether these tables are a result that can be compared; a baseline is one too.
 fn is_result(tables: &Tables) -> bool {
-    SIDES.iter().any(|name| tables.contains_key(*name)) && tables.contains_key("cases.jsonl")
+    SIDE.iter().all(|name| tables.contains_key(*name))
 }
 
 type Tables = BTreeMap<String, String>;

@@ -72,7 +72,7 @@ pub(crate) enum Command {
     /// Make a corpus from recordings in other formats
     #[command(after_help = examples(import::HELP), after_long_help = import::HELP)]
     Import(import::Import),
-    /// Measure repairers of faulty streams, and choose among them
+    /// Measure repairers of faulty streams
     #[command(after_help = examples(repair::HELP), after_long_help = repair::HELP)]
     Repair(repair::Repair),
     /// Compute how much data a claim or a difference takes
@@ -208,7 +208,6 @@ fn merged(args: &merge::Merge, global: Global) -> Outcome {
             args.place(&parts, &mut repair.corpus, &mut repair.out);
             args.only_where("repair")?;
             repair.csv |= args.csv;
-            repair.no_excerpts |= args.no_excerpts;
             repair.force = args.force;
             repair.sharded.parts = Some(parts);
             repair::run(&repair, global)

@@ -69,10 +69,14 @@ fn one(args: &Report, dir: &Path, global: Global) -> Outcome {
         let what = "--setting is for the history of several folders";
         return Err(Code::Usage.error(what));
     }
-    interrupt::sweeps(dir);
-    if Manifest::read(dir).is_ok_and(|manifest| manifest.command == "budget") {
-        return budget(args, dir, global);
+    if let Ok(manifest) = Manifest::read(dir)
+        && ["repair", "budget"].contains(&manifest.command.as_str())
+    {
+        let (dir, command) = (dir.display(), manifest.command);
+        let what = format!("no page for results of {command}; the tables are {command}s.parquet");
+        return Err(Code::Usage.error(format!("{dir}: {what}")));
     }
+    interrupt::sweeps(dir);
     let options = Options {
         redact: args.redact,
         comparison: args.comparison.clone(),
@@ -166,15 +170,6 @@ fn refused(error: HistoryError) -> Failure {
         HistoryError::Draw(_) | HistoryError::Page(_) => Code::Unexpected.because(error),
         _ => Code::Usage.because(error),
     }
-}
-
-/// The page of a budget, which holds no text of a transcript.
-fn budget(args: &Report, dir: &Path, global: Global) -> Outcome {
-    let page = deadloop_report::budget::render(dir).map_err(|e| Code::Usage.because(e))?;
-    if !global.quiet {
-        show::remark(format_args!("report: {}", page.display()));
-    }
-    if args.open { open(&page) } else { Ok(()) }
 }
 
 /// What a redacted folder may be passed on with, and what to look at first.

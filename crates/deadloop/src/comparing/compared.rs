@@ -1,8 +1,6 @@
 //! A comparison and all that is said with it: [`Compared`].
 
-use deadloop_score::{
-    Bearing, CompareOptions, ComparedSubject, Comparison, NotComparable, Row, Side,
-};
+use deadloop_score::{Bearing, CompareOptions, Comparison, NotComparable, Side};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -43,7 +41,7 @@ impl Compared {
         let o = &self.options;
         let options = json!({
             "seed": o.resampling.seed, "replicates": o.resampling.replicates, "alpha": o.alpha,
-            "noise": self.noise(), "margin": o.margin, "fail_on": o.fail_on,
+            "noise": o.noise, "margin": o.margin, "fail_on": o.fail_on,
         });
         let document = Document {
             deadloop: env!("CARGO_PKG_VERSION"),
@@ -56,28 +54,14 @@ impl Compared {
         Ok(serde_json::to_string(&document)?)
     }
 
-    /// The noise floors of the measures that were compared.
-    fn noise(&self) -> Value {
-        let floor = |row: &Row| (row.metric.clone(), row.noise.into());
-        match self.base.subject() {
-            ComparedSubject::Guards => json!(self.options.noise),
-            _ => {
-                let of_all = self.comparison.rows.iter().filter(|row| row.model == "*");
-                Value::Object(of_all.map(floor).collect())
-            }
-        }
-    }
-
     /// How many transcripts there are, and what of each kind.
     pub(crate) fn numbers(&self) -> String {
         let c = &self.comparison;
-        let each = c.counted.0.iter();
-        let each = each.map(|(name, n)| format!("{} {name}", show::count(*n)));
-        let each: Vec<String> = each.collect();
         format!(
-            "{} transcripts: {}",
+            "{} transcripts: {} loops, {} clean",
             show::count(c.transcripts),
-            each.join(", ")
+            show::count(c.loops),
+            show::count(c.clean)
         )
     }
 

@@ -4,7 +4,7 @@
 use deadloop_score::{Flip, Side};
 
 use super::compared::{Compared, NoComparison, gate_word};
-use super::words::{cells, counted, header, ids, said, telling, worst_first};
+use super::words::{HEADER, cells, counted, said, telling, worst_first};
 
 /// Bytes of the whole; GitHub counts 65,536 chars.
 const LIMIT: usize = 60_000;
@@ -39,8 +39,7 @@ pub(crate) fn markdown(compared: &Compared) -> String {
 
 fn sides(base: &Side, new: &Side) -> String {
     let line = |what: &str, side: &Side| {
-        let id = side.settings.get("*").cloned();
-        let id = id.unwrap_or_else(|| escaped(&ids(side)));
+        let id = side.settings.get("*").map_or("", String::as_str);
         let (name, source) = (escaped(&side.name), escaped(&side.source));
         format!("- {what}: {name} ({id}), {source}\n")
     };
@@ -55,8 +54,7 @@ fn table_row(cells: &[String]) -> String {
 /// Rows of models take at most half of the room.
 fn metrics(compared: &Compared) -> String {
     let (told, left) = telling(&compared.comparison.rows);
-    let by = compared.base.subject().by();
-    let mut text = table_row(&header(by).map(String::from));
+    let mut text = table_row(&HEADER.map(String::from));
     text += "|---|---|---:|---:|---:|---:|---:|---|\n";
     let mut cut = 0;
     for row in told {
@@ -69,7 +67,7 @@ fn metrics(compared: &Compared) -> String {
     }
     text += "\n";
     if left > 0 {
-        text += &format!("{left} rows of single {by}s neither improved nor regressed.\n");
+        text += &format!("{left} rows of single models neither improved nor regressed.\n");
     }
     if cut > 0 {
         text += &format!("{cut} more rows are left out here.\n");

@@ -4,9 +4,7 @@ use std::path::PathBuf;
 
 use deadloop_detect::{Channel, Kind, Settings};
 use deadloop_run::pinning::{self, PinnedAnswer, PinnedCase, say, told};
-use deadloop_score::{
-    CaseInput, ComparedSubject, Expect, Fate, Fired, Gate, GateName, Marks, Said, Side, Verdict,
-};
+use deadloop_score::{CaseInput, Expect, Fired, Gate, GateName, Marks, Said, Side, Verdict};
 use serde::Serialize;
 
 use super::compared::Compared;
@@ -62,14 +60,6 @@ impl Pins {
     pub(crate) fn check(&self, compared: &mut Compared) -> Outcome {
         if self.0.is_empty() {
             return Ok(());
-        }
-        let subject = compared.base.subject();
-        if subject != ComparedSubject::Guards {
-            let what = format!(
-                "--cases: pinned cases are about guards, not {}",
-                subject.name()
-            );
-            return Err(Code::Usage.error(what));
         }
         let base = self.said(&compared.base)?;
         let new = self.said(&compared.new)?;
@@ -149,7 +139,7 @@ fn recorded(side: &Side, id: &str) -> Answer {
         _ => None,
     };
     match verdict {
-        Fate::Guard(Verdict::Error) => (Err("the detector failed on it".into()), marks),
+        Verdict::Error => (Err("the detector failed on it".into()), marks),
         _ => (Ok(fired), marks),
     }
 }

@@ -1,6 +1,6 @@
 //! A comparison on the terminal.
 
-use deadloop_score::{Bearing, ComparedSubject, Direction, Flip, Row, Said, Side, p_shown};
+use deadloop_score::{Bearing, Direction, Flip, Row, Said, Side, p_shown};
 
 use super::compared::{Compared, gate_word, verdict_words};
 use crate::show;
@@ -46,24 +46,12 @@ fn visible_lines(text: &str) -> String {
 }
 
 fn side(side: &Side) -> String {
-    let Some(id) = side.settings.get("*") else {
-        return visible(&format!("{} ({}), {}", side.name, ids(side), side.source));
-    };
+    let id = side.settings.get("*").map_or("", String::as_str);
     let models = match side.settings.len() {
         0 | 1 => String::new(),
         n => format!(", {} models with their own", n - 1),
     };
     visible(&format!("{} ({id}{models}), {}", side.name, side.source))
-}
-
-/// The settings of a side that has one for each model, repairer or window: the first of them.
-pub(super) fn ids(side: &Side) -> String {
-    let ids: Vec<&str> = side.settings.values().map(String::as_str).collect();
-    match &ids[..] {
-        [] => String::new(),
-        [.., _] if ids.len() <= 6 => ids.join(", "),
-        _ => format!("{} and {} more", ids[..6].join(", "), ids.len() - 6),
-    }
 }
 
 /// The rows of all models together, and the rows of single models that are worth showing.
@@ -76,21 +64,19 @@ pub(super) fn telling(rows: &[Row]) -> (Vec<&Row>, usize) {
     (told, left)
 }
 
-/// The header of the rows; `by`: what they are of.
-pub(super) fn header(by: &str) -> [&str; 8] {
-    let rest = [
-        "metric",
-        "base",
-        "new",
-        "difference",
-        "95 %",
-        "p (Holm)",
-        "verdict",
-    ];
-    std::array::from_fn(|at| at.checked_sub(1).map_or(by, |at| rest[at]))
-}
+/// The header of the rows.
+pub(super) const HEADER: [&str; 8] = [
+    "model",
+    "metric",
+    "base",
+    "new",
+    "difference",
+    "95 %",
+    "p (Holm)",
+    "verdict",
+];
 
-/// The cells of a row under [`header`].
+/// The cells of a row under [`HEADER`].
 pub(super) fn cells(row: &Row) -> Vec<String> {
     let value = |x: Option<f64>| x.map_or("n/a".into(), |x| row.shown(x, false));
     let signed = |x: Option<f64>| x.map_or("n/a".into(), |x| row.shown(x, true));
@@ -121,10 +107,9 @@ pub(super) fn cells(row: &Row) -> Vec<String> {
 fn metrics(compared: &Compared) -> String {
     let (told, left) = telling(&compared.comparison.rows);
     let table: Vec<Vec<String>> = told.into_iter().map(cells).collect();
-    let by = compared.base.subject().by();
-    let mut text = show::table(&header(by), &table, 2);
+    let mut text = show::table(&HEADER, &table, 2);
     if left > 0 {
-        text += &format!("\n {left} rows of single {by}s neither improved nor regressed");
+        text += &format!("\n {left} rows of single models neither improved nor regressed");
     }
     text
 }
@@ -152,14 +137,10 @@ pub(super) fn counted(compared: &Compared) -> String {
         0 => String::new(),
         n => format!(", {n} neither"),
     };
-    let changed = format!("{all} verdicts changed: {worse} worse, {better} better{rest}");
     let moved = compared.comparison.moved;
-    match compared.base.subject() {
-        ComparedSubject::Guards => {
-            format!("{changed}; of {moved} more the alarm moved and the verdict did not")
-        }
-        _ => changed,
-    }
+    format!(
+        "{all} verdicts changed: {worse} worse, {better} better{rest}; of {moved} more the alarm moved and the verdict did not"
+    )
 }
 
 /// What a side said, in a few words.
@@ -199,7 +180,6 @@ fn flips(compared: &Compared, most: usize) -> Vec<String> {
     }
     text += &match &compared.command {
         Some(command) => format!("\n each is explained by {}", visible(command)),
-        None if compared.base.subject() == ComparedSubject::Budgets => String::new(),
         None => "\n --out DIR writes the settings of both sides and the command that explains each"
             .into(),
     };

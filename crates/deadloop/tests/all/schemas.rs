@@ -112,7 +112,7 @@ fn the_columns_of_results_are_listed_for_people() {
     let text = String::from_utf8(run.stdout).expect("text");
     for line in [
         "outcomes.parquet (replay, tune): a row is a transcript under a setting",
-        "scores.parquet (repair): a row is a variant on a fault",
+        "repairs.parquet (repair): a row is a stream in the hands of a variant",
     ] {
         assert!(text.lines().any(|said| said == line), "{line}\n{text}");
     }

@@ -227,7 +227,7 @@ fn faults(dir: &Path) -> String {
 fn shards_of_repair_are_the_whole() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let corpus = faults(dir.path());
-    let args = ["repair", &corpus, "--harm", "5", "--csv"];
+    let args = ["repair", &corpus, "--csv"];
     assert_eq!(same(dir.path(), &args, &[2, 4]), Some(0));
     let judging = ["--early", "3"];
     let parts = parts(dir.path(), &args, 1);

@@ -1,258 +1,253 @@
-//! What `deadloop budget` says on the terminal.
+//! The two tables of `deadloop budget`.
 
 use deadloop_replay::budget::{Budget, BudgetTally, Policy};
-use deadloop_report::budget::LIMIT_HEADER;
-use deadloop_run::budgets::{BudgetRun, BudgetWorld, Runs};
+use deadloop_run::budgets::{BudgetRun, SweptStage};
 use deadloop_score::budget::LimitRow;
+use serde_json::{Map, Value, json};
 
 use crate::show;
 
-/// Worlds whose settings are all told; of more there is a line each.
-const WHOLE: usize = 3;
+/// The most rows of budgets that are printed.
+const MOST: usize = 100;
 
-/// A setting in words.
-pub(super) fn setting(b: &Budget) -> String {
-    let at = format!("at {}", b.threshold);
-    let tools = match b.tools {
-        0 => String::new(),
-        tools => format!(", tools {tools}"),
-    };
-    let policy = match b.policy {
-        Policy::Summary => format!("summary {at}, keep {}", b.keep),
-        Policy::Drop => format!("drop {at}, keep {}", b.keep),
-        Policy::ClearResults => format!("clear-results {at}, but the newest {}", b.keep_results),
-        Policy::Never => "never".into(),
-    };
-    policy + &tools
+/// The parameters that have a column if their values differ.
+const PARAMS: [&str; 5] = ["counter", "reserve", "tools", "keep", "summary"];
+
+/// A row of the table of budgets.
+pub(super) struct BudgetLine<'a> {
+    budget: &'a Budget,
+    names: String,
+    tally: BudgetTally,
+    /// The prices of cached tokens.
+    caches: &'a [f64],
 }
 
-/// Everything.
-pub(super) fn told(done: &BudgetRun) -> String {
-    let (found, judged) = (&done.runs, &done.worlds);
-    let mut parts = vec![format!(
-        "{} in {}; {} overflow allowed",
-        show::several(found.ids.len() as u64, "run"),
+impl BudgetLine<'_> {
+    /// The value of a parameter; `None` if the policy does not read it.
+    fn param(&self, name: &str) -> Option<String> {
+        let columns = self.budget.columns();
+        let own = columns.into_iter().find(|(own, _)| *own == name);
+        own.map(|(_, value)| value.to_string())
+    }
+
+    /// The cost against no guard, at a price of cached tokens that the grid has.
+    fn cost(&self, cache: f64) -> Option<f64> {
+        let never = self.tally.own_free.cost(cache);
+        let known = self.caches.contains(&cache) && never > 0.0;
+        known.then(|| self.tally.own.cost(cache) / never)
+    }
+
+    fn json(&self) -> Value {
+        let params: Map<String, Value> = self
+            .budget
+            .columns()
+            .into_iter()
+            .filter(|(name, _)| *name != "cache")
+            .map(|(name, value)| (name.to_owned(), json!(value)))
+            .collect();
+        let cost = |cache: &f64| json!({"cache": cache, "ratio": self.cost(*cache)});
+        let tally = &self.tally;
+        json!({
+            "params": params, "names": self.names, "runs": tally.runs, "overflow": tally.overflow,
+            "summaries": tally.summaries, "sent": tally.own.sent(), "sent_never": tally.own_free.sent(),
+            "cost": self.caches.iter().map(cost).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// The rows of the table of budgets: stage by stage, without a guard first, then by threshold and policy. A stage in which
+/// no setting acts has its first row alone.
+pub(super) fn budgets(stages: &[SweptStage]) -> Vec<BudgetLine<'_>> {
+    stages.iter().flat_map(of_stage).collect()
+}
+
+fn of_stage(one: &SweptStage) -> Vec<BudgetLine<'_>> {
+    let line = |budget, names, tally| BudgetLine {
+        budget,
+        names,
+        tally,
+        caches: &one.caches,
+    };
+    let mut lines = vec![line(&one.stage.never, String::new(), one.never())];
+    let plays = one.stage.plays.iter().enumerate();
+    let plays = plays.map(|(at, budget)| line(budget, one.names[at].join(", "), one.totals(at)));
+    let mut plays: Vec<BudgetLine<'_>> = plays.collect();
+    if plays.iter().all(|play| play.tally == lines[0].tally) {
+        return lines;
+    }
+    plays.sort_by(|a, b| {
+        let by = a.budget.threshold.total_cmp(&b.budget.threshold);
+        by.then(a.budget.keep.total_cmp(&b.budget.keep))
+    });
+    lines.extend(plays);
+    lines
+}
+
+/// A limit on turns: what it does if it stops the run, and if it asks and grows by half.
+pub(super) struct LimitLine<'a> {
+    stops: &'a LimitRow,
+    asks: &'a LimitRow,
+}
+
+impl LimitLine<'_> {
+    fn json(&self) -> Value {
+        let (stops, asks) = (self.stops, self.asks);
+        json!({
+            "limit": stops.limit.limit, "healthy": stops.healthy, "healthy_cut": stops.healthy_cut,
+            "loops": stops.looping, "loops_ended": stops.ended, "useful_turns_cut": stops.useful_cut,
+            "turns_saved": stops.saved, "asks": asks.ask, "confirmations": asks.confirmations,
+        })
+    }
+}
+
+/// The rows of the table of limits, all sources together.
+pub(super) fn limits<'a>(all: &'a [LimitRow]) -> Vec<LimitLine<'a>> {
+    let shown = |row: &&LimitRow| row.source == "*" && row.limit.warn_at == 0.8;
+    let stops = all.iter().filter(shown);
+    let stops = stops.filter(|row| row.limit.cancel_after == Some(0));
+    let line = |stops: &'a LimitRow| {
+        let is_own = |row: &&LimitRow| {
+            let l = &row.limit;
+            l.limit == stops.limit.limit && l.cancel_after.is_none() && l.grow == 1.5
+        };
+        let asks = all.iter().filter(shown).find(is_own)?;
+        Some(LimitLine { stops, asks })
+    };
+    stops.filter_map(line).collect()
+}
+
+/// The result for programs.
+pub(super) fn summary(
+    done: &BudgetRun,
+    budgets: &[BudgetLine<'_>],
+    limits: &[LimitLine<'_>],
+) -> Map<String, Value> {
+    let mut said = Map::new();
+    said.insert("runs".into(), done.runs.limits.len().into());
+    said.insert("sources".into(), done.runs.names.len().into());
+    said.insert(
+        "budgets".into(),
+        budgets.iter().map(BudgetLine::json).collect(),
+    );
+    said.insert(
+        "limits".into(),
+        limits.iter().map(LimitLine::json).collect(),
+    );
+    said
+}
+
+/// The result for people.
+pub(super) fn told(
+    done: &BudgetRun,
+    budgets: &[BudgetLine<'_>],
+    limits: &[LimitLine<'_>],
+) -> String {
+    let found = &done.runs;
+    let mut head = format!(
+        "{} in {}",
+        show::several(found.limits.len() as u64, "run"),
         show::several(found.names.len() as u64, "source"),
-        show::percent(Some(done.options.limit)),
-    )];
+    );
     if found.turnless > 0 {
-        parts.push(format!(
-            "left out: {} without a turn",
-            show::several(found.turnless, "transcript")
-        ));
+        let left = show::several(found.turnless, "transcript");
+        head += &format!("; left out: {left} without a turn");
     }
-    parts.push(verdicts(judged));
-    if judged.len() <= WHOLE {
-        parts.extend(judged.iter().map(world));
-        parts.extend(
-            judged
-                .iter()
-                .map(|one| by_source(found, one))
-                .filter(|part| !part.is_empty()),
-        );
-    }
-    parts.push(limits_told(&done.limits));
-    parts.retain(|part| !part.is_empty());
-    parts.join("\n\n")
+    format!(
+        "{head}\n\n{}\n\n{}",
+        budget_table(budgets),
+        limit_table(limits)
+    )
 }
 
-fn ratio(tally: &BudgetTally, cache: f64) -> Option<f64> {
-    let never = tally.own_free.cost(cache);
-    (never > 0.0).then(|| tally.own.cost(cache) / never)
+fn of(k: u64, n: u64) -> String {
+    format!("{} of {}", show::count(k), show::count(n))
 }
 
-/// What has to be fetched again, as a share of the cost without a guard.
 #[allow(clippy::cast_precision_loss)]
-fn again(tally: &BudgetTally, cache: f64) -> Option<f64> {
-    let never = tally.own_free.cost(cache);
-    (never > 0.0).then(|| tally.own.again as f64 / never)
-}
-
-/// A line a world.
-fn verdicts(judged: &[BudgetWorld]) -> String {
-    let row = |one: &BudgetWorld| {
-        let never = one.never();
-        let of = |play: usize| {
-            let tally = one.total(play);
-            let cost = show::number(ratio(&tally, one.cache), 2);
-            (show::count(tally.overflow), cost)
-        };
-        let (dead, cost) = of(one.advice.in_use);
-        let candidate = one.advice.candidate;
-        let (new_dead, new_cost) = candidate.map_or(("-".into(), "-".into()), of);
-        vec![
-            show::count(one.known.stage.never.window),
-            one.known.stage.never.counter.name().to_owned(),
-            one.cache.to_string(),
-            show::count(never.overflow),
-            dead,
-            cost,
-            candidate.map_or("-".into(), |play| setting(&one.known.stage.plays[play])),
-            new_dead,
-            new_cost,
-            one.advice.ruling.name().to_owned(),
-        ]
+fn budget_table(lines: &[BudgetLine<'_>]) -> String {
+    let differs = |name: &&str| {
+        let mut values = lines.iter().filter_map(|line| line.param(name));
+        let first = values.next();
+        values.any(|value| Some(&value) != first.as_ref())
     };
-    let rows: Vec<Vec<String>> = judged.iter().map(row).collect();
-    let header = [
-        "window",
-        "counter",
-        "cache",
-        "overflow, no guard",
-        "in use",
-        "cost",
-        "candidate",
-        "overflow",
-        "cost",
-        "verdict",
-    ];
-    let table = show::table_of(&header, &rows, 2..6);
-    let mut reasons: Vec<String> = Vec::new();
-    for one in judged {
-        let line = format!(
-            "window {}, cache {}: {}: {}",
-            show::count(one.known.stage.never.window),
-            one.cache,
-            one.advice.ruling.name(),
-            one.advice.reason
-        );
-        reasons.push(line);
-    }
-    format!(
-        "{table}\ncost: against no guard in a window without end, on the runs that the setting does not kill; a choice adds the tokens that have to be fetched again\n\n{}",
-        reasons.join("\n")
-    )
-}
-
-/// The settings of a world that are reported, without a guard first.
-fn world(one: &BudgetWorld) -> String {
-    let known = &one.known;
-    let mut rows = vec![line("never", &known.stage.never, &one.never(), one.cache)];
-    for (at, play) in known.stage.plays.iter().enumerate() {
-        let names = one.called(at);
-        if names.is_empty() {
-            continue;
+    let params: Vec<&str> = PARAMS.into_iter().filter(differs).collect();
+    let mut caches: Vec<f64> = Vec::new();
+    for cache in lines.iter().flat_map(|line| line.caches) {
+        if !caches.contains(cache) {
+            caches.push(*cache);
         }
-        let mut row = line(&names, play, &one.total(at), one.cache);
-        let sure = one.sure[at].unwrap_or_default();
-        let ends = |i: deadloop_score::Interval| format!("{:.2} .. {:.2}", i.lo, i.hi);
-        row[9] = sure.cost.map_or("n/a".into(), ends);
-        row[10] = match (sure.even, sure.even_interval) {
-            (Some(even), Some(i)) => format!("{even:.2} ({:.2} .. {:.2})", i.lo, i.hi),
-            (None, Some(i)) if i.hi < 0.0 => "always".into(),
-            (None, Some(i)) if i.lo > 1.0 => "never".into(),
-            _ => "n/a".into(),
-        };
-        rows.push(row);
     }
-    let header = [
-        "setting",
-        "",
-        "overflow",
-        "summaries a run",
-        "useless",
-        "thrash",
-        "first turn",
-        "fetched again",
-        "cost",
-        "95 %",
-        "pays at a cache price above",
-    ];
-    format!(
-        "window {}, cache {}\n{}",
-        show::count(known.stage.never.window),
-        one.cache,
-        show::table(&header, &rows, 2)
-    )
-}
-
-#[allow(clippy::cast_precision_loss)]
-fn line(names: &str, budget: &Budget, t: &BudgetTally, cache: f64) -> Vec<String> {
     let per = |n: u64, of: u64| (of > 0).then(|| n as f64 / of as f64);
-    vec![
-        names.to_owned(),
-        setting(budget),
-        format!("{} of {}", show::count(t.overflow), show::count(t.runs)),
-        show::number(per(t.summaries, t.runs), 2),
-        show::count(t.useless),
-        show::count(t.thrash),
-        show::number(per(t.first, t.acted), 1),
-        show::percent(again(t, cache)),
-        show::number(ratio(t, cache), 2),
-        "n/a".into(),
-        "n/a".into(),
-    ]
-}
-
-/// The setting in use and the candidate, source by source.
-fn by_source(found: &Runs, one: &BudgetWorld) -> String {
-    if found.names.len() < 2 {
-        return String::new();
-    }
-    let plays = [Some(one.advice.in_use), one.advice.candidate];
-    let row = |(at, name): (usize, &String)| {
-        let mut row = vec![
-            name.clone(),
-            show::count(one.known.swept.never[at].overflow),
-        ];
-        for play in plays {
-            let tally = play.map(|play| &one.known.swept.plays[play][at]);
-            let told =
-                |t: &BudgetTally| format!("{} of {}", show::count(t.overflow), show::count(t.runs));
-            row.push(tally.map_or("-".into(), told));
-            row.push(show::number(tally.and_then(|t| ratio(t, one.cache)), 2));
-        }
+    let row = |line: &BudgetLine<'_>| {
+        let (budget, tally) = (line.budget, &line.tally);
+        let cell = |name: &str| line.param(name).unwrap_or_else(|| "-".into());
+        let mut row = vec![show::count(budget.window), cell("threshold")];
+        row.push(match budget.policy {
+            Policy::Never => "no guard".into(),
+            policy => policy.name().to_owned(),
+        });
+        row.extend(params.iter().map(|name| cell(name)));
+        row.extend([
+            line.names.clone(),
+            of(tally.overflow, tally.runs),
+            show::number(per(tally.summaries, tally.runs), 2),
+            show::number(per(tally.own.sent(), tally.own_free.sent()), 2),
+        ]);
+        row.extend(
+            caches
+                .iter()
+                .map(|cache| show::number(line.cost(*cache), 2)),
+        );
         row
     };
-    let rows: Vec<Vec<String>> = found.names.iter().enumerate().map(row).collect();
-    let header = [
-        "source",
-        "overflow, no guard",
-        "in use",
-        "cost",
-        "candidate",
-        "cost",
-    ];
-    show::table(&header, &rows, 1)
+    let rows: Vec<Vec<String>> = lines.iter().take(MOST).map(row).collect();
+    let costs: Vec<String> = caches
+        .iter()
+        .map(|cache| format!("cost at {cache}"))
+        .collect();
+    let mut header = vec!["window", "threshold", "policy"];
+    header.extend(&params);
+    header.extend(["presets", "overflow", "acts a run", "tokens"]);
+    header.extend(costs.iter().map(String::as_str));
+    let more = match lines.len().saturating_sub(MOST) {
+        0 => String::new(),
+        more => format!(
+            "\n{} more in budgets.parquet",
+            show::several(more as u64, "setting")
+        ),
+    };
+    format!(
+        "Budgets: a window in which no setting acts has one row. Tokens, and their cost at a price of a cached token, are \
+         those of the runs that do not overflow, of what no guard sends in a window without end.\n{}{more}",
+        show::table(&header, &rows, 4 + params.len())
+    )
 }
 
-/// The rows of limits that people look at first: growth of a half, warned at 0.8, always yes, and stopped at once.
-pub(super) fn limit_table(limits: &[LimitRow]) -> Vec<Vec<String>> {
-    let shown = |row: &&LimitRow| {
-        let l = &row.limit;
-        let asks = l.cancel_after.is_none() && l.grow == 1.5;
-        let stops = l.cancel_after == Some(0);
-        l.warn_at == 0.8 && (asks || stops) && [10, 25, 50, 100].contains(&l.limit)
-    };
-    let cells = |row: &LimitRow| {
-        let does = match row.limit.cancel_after {
-            None => "asks, + 50 %",
-            Some(_) => "stops",
-        };
+fn limit_table(lines: &[LimitLine<'_>]) -> String {
+    let row = |LimitLine { stops, asks }: &LimitLine<'_>| {
         vec![
-            row.source.clone(),
-            row.limit.limit.to_string(),
-            does.to_owned(),
-            show::count(row.runs),
-            show::count(row.ask),
-            show::count(row.confirmations),
-            show::number(row.per_run(), 2),
-            show::number(row.per_1000_turns(), 1),
-            show::count(row.warned),
-            show::number(row.mean_lead(), 1),
-            show::count(row.good_cut),
-            show::count(row.useful_cut),
-            show::count(row.saved),
+            stops.limit.limit.to_string(),
+            of(stops.healthy_cut, stops.healthy),
+            of(stops.ended, stops.looping),
+            show::count(stops.useful_cut),
+            show::count(stops.saved),
+            of(asks.ask, asks.runs),
+            show::count(asks.confirmations),
         ]
     };
-    limits.iter().filter(shown).map(cells).collect()
-}
-
-fn limits_told(limits: &[LimitRow]) -> String {
-    let all = limit_table(limits);
-    let rows: Vec<Vec<String>> = all.into_iter().filter(|row| row[0] == "*").collect();
+    let rows: Vec<Vec<String>> = lines.iter().map(row).collect();
+    let header = [
+        "limit",
+        "healthy runs cut",
+        "loops ended",
+        "useful turns cut",
+        "turns saved",
+        "asks in",
+        "times",
+    ];
     format!(
-        "iteration limits, all sources (limits.csv has each); a good run cut had a useful turn, one in no loop, still to come\n{}",
-        show::table(&LIMIT_HEADER, &rows, 3)
+        "Iteration limits: what one cuts that stops the run; how often one asks that grows by half at each yes. Cut and saved \
+         turns are of runs with a label: a useful turn is in no loop.\n{}",
+        show::table(&header, &rows, 0)
     )
 }

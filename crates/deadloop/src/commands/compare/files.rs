@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use deadloop_corpus::{Beside, WriteError};
-use deadloop_score::{ComparedSubject, Manifest, Side, flips_csv, write_bytes, write_text};
+use deadloop_score::{Manifest, Side, flips_csv, write_bytes, write_text};
 
 use super::{Compare, Write as CompareWrite};
 use crate::comparing::Compared;
@@ -88,22 +88,11 @@ pub(crate) fn explain(compared: &mut Compared, place: &Place) {
     let Some((base, new)) = place.settings.as_ref() else {
         return;
     };
-    // No command explains a budget on one run.
-    if place.subject == ComparedSubject::Budgets {
-        return;
-    }
     let corpus = place.corpus.as_deref().unwrap_or("CORPUS");
     let command = |transcript: &str| {
         let (corpus, transcript) = (quoted(corpus), quoted(transcript));
         let (base, new) = (quoted(base), quoted(new));
-        match place.subject {
-            ComparedSubject::Repairs => {
-                format!("deadloop explain {corpus} {transcript} --repair {new}")
-            }
-            _ => {
-                format!("deadloop explain {corpus} {transcript} --settings {base} --settings {new}")
-            }
-        }
+        format!("deadloop explain {corpus} {transcript} --settings {base} --settings {new}")
     };
     for flip in &mut compared.comparison.flips {
         flip.explain = Some(command(&flip.transcript));
@@ -115,7 +104,6 @@ pub(crate) fn explain(compared: &mut Compared, place: &Place) {
 pub(crate) struct Place {
     corpus: Option<String>,
     settings: Option<(String, String)>,
-    subject: ComparedSubject,
 }
 
 impl Place {
@@ -135,7 +123,6 @@ impl Place {
         Self {
             corpus: named.or_else(found),
             settings,
-            subject: base.subject(),
         }
     }
 }

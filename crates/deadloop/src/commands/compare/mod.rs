@@ -9,9 +9,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use deadloop_score::{
-    CompareOptions, ComparedSubject, Fails, NotComparable, Resampling, Side, compare, write_text,
-};
+use deadloop_score::{CompareOptions, Fails, NotComparable, Resampling, Side, compare, write_text};
 
 mod files;
 mod sides;
@@ -26,12 +24,12 @@ use crate::show;
 use crate::visible::visible;
 use crate::words::{FAILS, word};
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop compare reports/baseline fresh\n  deadloop compare old.toml new.toml --corpus datasets/starter --out compared --markdown summary.md\n  deadloop compare document ts-3 --corpus datasets/starter --fail-on never\n\nA side that is not a folder is replayed on the corpus; --set changes NEW. The setting of a folder is the choice of tune or the current one of replay, unless --base-setting or --new-setting names another. Two folders of repair, or of budget, are compared alike: what each would run, repairer by repairer or window by window (--model keeps some of them). Recall and fpr are tested by exact McNemar, the other metrics by a paired bootstrap over groups; p is corrected by Holm's method, over the metrics of all models together and over metrics x models. NEW has improved or regressed if the difference is significant and beyond the noise. It is equivalent if the 95 % interval is inside the noise. Otherwise the result is inconclusive.\n\nExit codes: 0 passed, 3 not comparable (other transcripts, texts or labels, an error), 4 nothing selected, 5 a gate could not be evaluated, 100 a gate failed.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop compare reports/baseline fresh\n  deadloop compare old.toml new.toml --corpus datasets/starter --out compared --markdown summary.md\n  deadloop compare document ts-3 --corpus datasets/starter --fail-on never\n\nA side that is not a folder is replayed on the corpus; --set changes NEW. The setting of a folder is the choice of tune or the current one of replay, unless --base-setting or --new-setting names another. Recall and fpr are tested by exact McNemar, the other metrics by a paired bootstrap over groups; p is corrected by Holm's method, over the metrics of all models together and over metrics x models. NEW has improved or regressed if the difference is significant and beyond the noise. It is equivalent if the 95 % interval is inside the noise. Otherwise the result is inconclusive.\n\nExit codes: 0 passed, 3 not comparable (other transcripts, texts or labels, an error), 4 nothing selected, 5 a gate could not be evaluated, 100 a gate failed.";
 
 /// What is compared, and what has to hold.
 #[derive(Debug, Args)]
 pub(crate) struct Compare {
-    /// The side in use: a folder that replay, tune, repair or budget wrote, a settings file, or the name of a preset
+    /// The side in use: a folder that replay, sweep or tune wrote, a settings file, or the name of a preset
     pub(crate) base: PathBuf,
     /// The side to be judged, given in the same way
     pub(crate) new: PathBuf,
@@ -71,11 +69,10 @@ pub(crate) struct GateArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) cases: Vec<PathBuf>,
     /// A difference up to this is noise, as recall=0.01; may be repeated [default: recall=0.01,
-    /// fpr=0.005, fa_per_mchar=0.1, delay=20, saved=0.01; recovered=0.01, wrong=0.005; overflow=0.005, price=0.01]
+    /// fpr=0.005, fa_per_mchar=0.1, delay=20, saved=0.01]
     #[arg(long, value_name = "METRIC=X")]
     pub(crate) noise: Vec<String>,
-    /// False alarms per million chars that NEW may have more than BASE, by the upper bound; of repairers wrong and changed
-    /// streams in a hundred, of budgets overflows in a hundred runs
+    /// False alarms per million chars that NEW may have more than BASE, by the upper bound
     #[arg(long, value_name = "X", default_value_t = 0.5)]
     pub(crate) margin: f64,
 }
@@ -118,7 +115,7 @@ impl GateArgs {
         };
         for text in &self.noise {
             let wrong = |what| Code::Usage.error(format!("--noise {text}: {what}"));
-            let expected = "expected one of ended, recall, fpr, fa_per_mchar, delay, saved, recovered, wrong, overflow, price, and a number from 0, as recall=0.01";
+            let expected = "expected one of ended, recall, fpr, fa_per_mchar, delay, saved, and a number from 0, as recall=0.01";
             let (metric, x) = text.split_once('=').ok_or_else(|| wrong(expected))?;
             let floor = options.noise.named(metric.trim());
             let x = x.trim().parse().ok().filter(|x: &f64| *x >= 0.0);
@@ -166,7 +163,7 @@ fn tell(args: &Compare, global: Global, compared: &Compared, out: &Out) -> Outco
         show::print(&show::prose(&words(compared, args.write.list)))?;
     }
     match compared.comparison.passed() {
-        Some(true) => lead_on(args, compared.new.subject(), global),
+        Some(true) => lead_on(args, global),
         Some(false) => {
             Err(Code::GateFailed.error(format!("the gate failed: {}", compared.unpassed())))
         }
@@ -178,17 +175,12 @@ fn tell(args: &Compare, global: Global, compared: &Compared, out: &Out) -> Outco
 }
 
 /// A result that passed may become the baseline; settings that did go on to the page of a replay.
-fn lead_on(args: &Compare, subject: ComparedSubject, global: Global) -> Outcome {
+fn lead_on(args: &Compare, global: Global) -> Outcome {
     let (base, new) = (show::typed(&args.base), show::typed(&args.new));
     let corpus = args.corpus.as_deref().map(show::typed);
     let folders = args.base.is_dir() && args.new.is_dir();
-    let next = match (subject, corpus) {
-        (ComparedSubject::Repairs, _) => {
-            let settings = show::typed(args.new.join("settings.toml"));
-            format!("deadloop watch --repair {settings} < recording.jsonl")
-        }
-        (ComparedSubject::Budgets, _) => format!("deadloop report {new} --open"),
-        (ComparedSubject::Guards, Some(corpus)) if !folders => {
+    let next = match corpus {
+        Some(corpus) if !folders => {
             format!(
                 "deadloop replay {corpus} --settings {new} --settings {base} --out compared-replay"
             )

@@ -1,0 +1,184 @@
+//! The two tables of `deadloop repair`.
+
+use deadloop_replay::repairers::Variant;
+use deadloop_run::repairs::RepairRun;
+use deadloop_score::repairs::{ALL_FAULTS, BestRepair, INTACT, Mended, RepairScore};
+use serde_json::{Map, Value, json};
+
+use crate::show;
+
+/// The scores of the first table: presets, programs, the stream as it is, and what is best, a repairer after the other.
+fn by_variant(done: &RepairRun) -> Vec<&RepairScore> {
+    let own = |one: &BestRepair| {
+        let is_shown = |at: usize| {
+            let variant = &done.variants[at];
+            variant.repairer() == one.repairer && (variant.shown || one.variant == Some(at))
+        };
+        let shown = (0..done.variants.len()).filter(|at| is_shown(*at));
+        let shown = shown.filter_map(|at| done.scored.total(at));
+        shown.collect::<Vec<_>>()
+    };
+    done.scored.best.iter().flat_map(own).collect()
+}
+
+/// The scores of the second table: the best variant of each repairer, fault by fault.
+fn by_fault(done: &RepairRun) -> Vec<&RepairScore> {
+    let own = |one: &BestRepair| {
+        let scores = done.scored.scores.iter();
+        let is_own = |score: &&RepairScore| {
+            one.variant == Some(score.variant) && ![ALL_FAULTS, INTACT].contains(&&*score.fault)
+        };
+        scores.filter(is_own).collect::<Vec<_>>()
+    };
+    done.scored.best.iter().flat_map(own).collect()
+}
+
+/// The result for programs.
+pub(super) fn summary(done: &RepairRun) -> Map<String, Value> {
+    let row = |score: &&RepairScore| {
+        let variant = &done.variants[score.variant];
+        let mut row = Map::new();
+        row.insert("repairer".into(), variant.repairer().into());
+        row.insert("variant".into(), variant.name.as_str().into());
+        row.insert("params".into(), variant.params().into());
+        row.insert("fault".into(), score.fault.as_str().into());
+        for verdict in Mended::ALL {
+            row.insert(verdict.name().into(), score.tally.of(verdict).into());
+        }
+        row.insert("errors".into(), score.errors.into());
+        row.insert("waits".into(), json!(score.silence));
+        Value::Object(row)
+    };
+    let best = |one: &BestRepair| {
+        let name = one.variant.map(|at| done.variants[at].name.as_str());
+        json!({"repairer": one.repairer, "variant": name})
+    };
+    let mut said = Map::new();
+    said.insert("streams".into(), done.streams.into());
+    said.insert("broken_arguments".into(), done.broken.into());
+    said.insert("variants".into(), done.variants.len().into());
+    said.insert("best".into(), done.scored.best.iter().map(best).collect());
+    said.insert(
+        "repairers".into(),
+        by_variant(done).iter().map(row).collect(),
+    );
+    said.insert("faults".into(), by_fault(done).iter().map(row).collect());
+    said
+}
+
+/// The result for people.
+pub(super) fn told(done: &RepairRun) -> String {
+    let mut parts = vec![format!(
+        "{} streams, {} variants",
+        show::count(done.streams),
+        done.variants.len()
+    )];
+    if done.broken > 0 {
+        parts.push(format!(
+            "{} real arguments that are no JSON: arguments.csv",
+            show::count(done.broken)
+        ));
+    }
+    if !done.scored.best.is_empty() {
+        parts.push(variants(done));
+        parts.push(faults(done));
+        parts.push(sentence(done));
+    }
+    parts.join("\n\n")
+}
+
+const VERDICTS: [Mended; 4] = [
+    Mended::Recovered,
+    Mended::Wrong,
+    Mended::Lost,
+    Mended::Leaked,
+];
+
+fn variants(done: &RepairRun) -> String {
+    let row = |score: &&RepairScore| {
+        let count = |verdict: &Mended| show::count(score.tally.of(*verdict));
+        let mut row = vec![done.variants[score.variant].name.clone()];
+        row.push(show::count(score.tally.damaged()));
+        row.extend(VERDICTS.iter().map(count));
+        row.extend([Mended::FalseRepair, Mended::Intact].iter().map(count));
+        row.push(show::count(score.errors));
+        row.push(score.silence.map_or("n/a".to_owned(), show::count));
+        row
+    };
+    let rows: Vec<Vec<String>> = by_variant(done).iter().map(row).collect();
+    let header = [
+        "variant",
+        "damaged",
+        "recovered",
+        "wrong",
+        "lost",
+        "leaked",
+        "false-repair",
+        "intact",
+        "failed",
+        "waits",
+    ];
+    format!(
+        "Streams by variant. Waits: in 95 % of the streams no more chars were read without anything coming out.\n{}",
+        show::table(&header, &rows, 1)
+    )
+}
+
+fn faults(done: &RepairRun) -> String {
+    let row = |score: &&RepairScore| {
+        let count = |verdict: &Mended| show::count(score.tally.of(*verdict));
+        let mut row = vec![
+            done.variants[score.variant].name.clone(),
+            score.fault.clone(),
+            show::count(score.tally.damaged()),
+        ];
+        row.extend(VERDICTS.iter().map(count));
+        row
+    };
+    let rows: Vec<Vec<String>> = by_fault(done).iter().map(row).collect();
+    let header = [
+        "variant",
+        "fault",
+        "damaged",
+        "recovered",
+        "wrong",
+        "lost",
+        "leaked",
+    ];
+    format!(
+        "Streams by fault, of the best variant of each repairer.\n{}",
+        show::table(&header, &rows, 2)
+    )
+}
+
+/// Which variants do no harm and recover most.
+fn sentence(done: &RepairRun) -> String {
+    let named = |variant: &Variant| match variant.shown {
+        true => variant.name.clone(),
+        false => format!("{} ({})", variant.name, variant.params()),
+    };
+    let (mut found, mut none) = (Vec::new(), Vec::new());
+    for one in &done.scored.best {
+        match one.variant.and_then(|at| done.scored.total(at)) {
+            Some(score) => found.push(format!(
+                "{} {} of {}",
+                named(&done.variants[score.variant]),
+                show::count(score.tally.of(Mended::Recovered)),
+                show::count(score.tally.damaged())
+            )),
+            None => none.push(one.repairer.as_str()),
+        }
+    }
+    let none = match none.as_slice() {
+        [] => String::new(),
+        none => format!("; no variant of {}", none.join(", ")),
+    };
+    let found = if found.is_empty() {
+        "nothing".to_owned()
+    } else {
+        found.join(", ")
+    };
+    format!(
+        "Without harm (no damaged stream comes out wrong, no intact one is changed) these recover most: {found}{none}."
+    )
+}
