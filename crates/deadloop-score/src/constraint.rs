@@ -1,22 +1,12 @@
-//! [`Constraint`]: a limit that a setting has to keep, and how sure it is that it does.
-//!
-//! A setting is within a limit *at assurance a* where P(within) >= a: shares by Beta(k + 1/2, n - k + 1/2), counts
-//! per exposure by Gamma(k + 1/2, exposure) (Jeffreys' priors; Brown, Cai, DasGupta 2001), other means by their
-//! error. The rule that this replaces let a setting in only where a 95 % bound met the limit: a bound on each of
-//! ten thousand settings selects luck (`reports/METHOD.md`).
+//! [`Constraint`]: a limit that a setting has to keep.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use statrs::function::erf::erfc;
-use statrs::function::gamma::checked_gamma_lr;
 
-use crate::choose::blend::Blend;
-use crate::intervals::{binomial_at_least, poisson_at_least, share_within};
-use crate::measure::{
-    Certainty, FPR, GoalError, Measure, MeasureUnit, Metric, WITHINS, Worth, metric,
-};
+use crate::intervals::{binomial_at_least, poisson_at_least};
+use crate::measure::{FPR, GoalError, Measure, MeasureUnit, Metric, WITHINS, Worth, metric};
 use crate::tally::{Count, Tally, WITHIN};
 
 /// Something that a setting has to keep: `fa_per_mchar<=1`.
@@ -29,34 +19,6 @@ pub struct Constraint {
     pub at_most: bool,
     /// The bound.
     pub bound: f64,
-}
-
-deadloop_replay::detect::words! {
-    /// How sure a candidate has to be within the limits: the levels that are tried, from the least on.
-    pub enum Assurance {
-        /// As likely as not.
-        Likely = "likely",
-        /// Four times in five.
-        Probable = "probable",
-        /// Nineteen times in twenty.
-        Sure = "sure",
-    }
-}
-
-impl Assurance {
-    /// The probability that it asks for.
-    pub fn probability(self) -> f64 {
-        match self {
-            Self::Likely => 0.5,
-            Self::Probable => 0.8,
-            Self::Sure => 0.95,
-        }
-    }
-    /// The highest level that a probability reaches.
-    pub fn of(probability: f64) -> Option<Self> {
-        let reached = |a: &Self| probability >= a.probability();
-        Self::ALL.into_iter().rev().find(reached)
-    }
 }
 
 impl Constraint {
@@ -82,44 +44,6 @@ impl Constraint {
             _ => quiet.clean() as f64,
         };
         self.limits_wrong().then_some(self.bound * per)
-    }
-
-    /// P(within): the probability that the true value meets the limit, given these counts. 0 where the metric
-    /// is n/a. `None`: the metric has no closed form, and its error decides (`normal`, or the
-    /// bootstrap).
-    pub fn probability(&self, tally: &Tally) -> Option<f64> {
-        self.smoothed(&Blend::whole(tally))
-    }
-
-    /// The same from smoothed counts.
-    pub(crate) fn smoothed(&self, blend: &Blend) -> Option<f64> {
-        let (k, n) = self.metric.smoothed_counts(blend)?;
-        if n <= 0.0 {
-            return Some(0.0);
-        }
-        let below = match self.metric.certainty {
-            Certainty::Share => share_within(k, n, self.bound)?,
-            Certainty::Rate if self.bound <= 0.0 => 0.0,
-            Certainty::Rate => {
-                checked_gamma_lr(k + 0.5, self.bound / self.metric.scale() * n).ok()?
-            }
-            Certainty::Resampled => return None,
-        };
-        Some(if self.at_most { below } else { 1.0 - below })
-    }
-
-    /// P(within) of a value with a standard error, by the normal approximation.
-    pub(crate) fn normal(&self, value: Option<f64>, error: f64) -> f64 {
-        let Some(value) = value else {
-            return 0.0;
-        };
-        let sign = if self.at_most { 1.0 } else { -1.0 };
-        let margin = sign * (self.bound - value);
-        if error > 0.0 {
-            0.5 * erfc(-margin / error / std::f64::consts::SQRT_2)
-        } else {
-            f64::from(u8::from(margin >= 0.0))
-        }
     }
 
     /// Whether it is surely broken: at the limit so many wrong alarms have a chance below 10 %. A limit on anything but
@@ -257,55 +181,25 @@ mod tests {
         tally
     }
 
-    fn close(got: Option<f64>, want: f64) {
-        let got = got.unwrap();
-        assert!((got - want).abs() < 1e-9, "{got} is not {want}");
-    }
-
-    /// Reference values from scipy 1.14: stats.gamma.cdf(x, k + 0.5), stats.beta.cdf(x, k + 0.5, n - k + 0.5).
+    /// At one per million: so many in 3 million chars are surely over, and so few surely below.
     #[test]
-    fn probabilities_agree_with_scipy() {
-        let fa = |bound: &str, k, exposure| {
-            let c: Constraint = bound.parse().unwrap();
-            c.probability(&tally(&[
-                (Count::FalseAlarm, k),
-                (Count::Exposure, exposure),
-            ]))
-        };
-        close(fa("fa_per_mchar<=1", 0, 1_000_000), 0.842_700_792_949_714_9);
-        close(fa("fa_per_mchar<=1", 1, 3_000_000), 0.888_389_774_905_287_8);
-        close(
-            fa("fa_per_mchar>=1", 1, 3_000_000),
-            1.0 - 0.888_389_774_905_287_8,
-        );
-        close(fa("fa_per_mchar<=0", 0, 3_000_000), 0.0);
-        close(fa("fa_per_mchar<=1", 0, 0), 0.0);
-        let recall = |bound: &str, hit, miss| {
-            let c: Constraint = bound.parse().unwrap();
-            c.probability(&tally(&[(Count::Hit, hit), (Count::Miss, miss)]))
-        };
-        close(recall("recall>=0.7", 9, 1), 0.926_363_248_051_629_2);
-        close(recall("recall>=0.7", 0, 0), 0.0);
-        assert_eq!(recall("delay<=100", 9, 1), None);
-    }
-
-    #[test]
-    fn levels_are_reached_from_below() {
-        let of = |p| Assurance::of(p).map(Assurance::name);
-        assert_eq!(of(0.499), None);
-        assert_eq!(of(0.5), Some("likely"));
-        assert_eq!(of(0.7999), Some("likely"));
-        assert_eq!(of(0.8), Some("probable"));
-        assert_eq!(of(0.95), Some("sure"));
-    }
-
-    #[test]
-    fn a_value_with_an_error_is_within_by_the_normal_distribution() {
-        let c: Constraint = "delay<=1000".parse().unwrap();
-        assert!((c.normal(Some(900.0), 100.0) - 0.841_344_746_068_542_9).abs() < 1e-9);
-        assert_eq!(c.normal(Some(1000.0), 0.0), 1.0);
-        assert_eq!(c.normal(Some(1001.0), 0.0), 0.0);
-        assert_eq!(c.normal(None, 1.0), 0.0);
+    fn wrong_alarms_are_surely_over_or_below_a_limit() {
+        let limit: Constraint = "fa_per_mchar<=1".parse().unwrap();
+        let of = |wrong, exposure| tally(&[(Count::FalseAlarm, wrong), (Count::Exposure, exposure)]);
+        let over = |wrong| limit.is_surely_broken(&of(wrong, 3_000_000), &Worth::default());
+        // P(X >= 6 | 3) = 0.084, P(X >= 5 | 3) = 0.185.
+        assert_eq!([over(0), over(5), over(6)], [false, false, true]);
+        // P(X <= 1 | 3) = 0.199, P(X <= 2 | 3) = 0.423; P(X = 0 | 1.6) = 0.202, P(X = 0 | 1.61) = 0.1999.
+        let below = |wrong, exposure| limit.is_surely_kept(&of(wrong, exposure));
+        assert_eq!([below(1, 3_000_000), below(2, 3_000_000)], [true, false]);
+        assert_eq!([below(0, 1_600_000), below(0, 1_610_000)], [false, true]);
+        let share: Constraint = "fpr<=0.1".parse().unwrap();
+        let of = |wrong, quiet| tally(&[(Count::FalseAlarm, wrong), (Count::Quiet, quiet)]);
+        // P(X >= 4 | 10, 0.1) = 0.013, P(X >= 3 | 10, 0.1) = 0.070, P(X >= 2 | 10, 0.1) = 0.264.
+        assert!(share.is_surely_broken(&of(3, 7), &Worth::default()));
+        assert!(!share.is_surely_broken(&of(2, 8), &Worth::default()));
+        let recall: Constraint = "recall>=0.5".parse().unwrap();
+        assert!(recall.is_surely_broken(&tally(&[(Count::Miss, 2), (Count::Hit, 1)]), &Worth::default()));
     }
 
     #[test]

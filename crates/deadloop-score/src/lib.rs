@@ -10,9 +10,7 @@
 //! | a corpus of a million transcripts in memory | [`PackedCases`], [`PackedRecords`] |
 //! | the numbers, and what they mean | [`measure`], [`Scores`] |
 //! | how sure they are | [`wilson`], [`clopper_pearson`], [`poisson`], [`bootstrap()`] |
-//! | which setting to take, and whether to | [`choose()`], [`Advice`], [`front`] |
-//! | how far other models speak for one | [`Borrowing`], [`BetaBinomial`], [`GammaPoisson`] |
-//! | what clean text alone allows | [`calibrate()`] |
+//! | which setting to take, and whether to | [`choose`], [`front`] |
 //! | how much data a claim takes | [`power`] |
 //! | two settings held against each other | [`compare()`], [`Side`], [`Comparison`] |
 //! | cases with the answer beside them | [`parse_pinned`], [`Expect`] |
@@ -29,7 +27,7 @@
 
 pub mod budget;
 pub mod choose;
-pub mod choosing;
+
 mod compare;
 mod constraint;
 mod files;
@@ -45,27 +43,18 @@ mod scores;
 mod tally;
 mod truth;
 
-pub use choose::advice::{Advice, Changed, Lack, Level, Price, Ruling, RunFigures, Ship};
-pub use choose::calibrate::{Calibration, Supported, calibrate};
-pub use choose::choices::{Choice, Choices, Why};
-pub use choose::duel::Figures;
-pub use choose::folds::folds;
-pub use choose::options::{ChooseOptions, ReadyGuard};
-pub use choose::pooling::{BetaBinomial, Borrowing, GammaPoisson, GroupSizes};
-pub use choose::words::told;
-pub use choose::{NoCandidates, against_labels, changes, choose, explained};
 pub use compare::{
     Bearing, Change, CompareOptions, Comparison, Direction, Fails, Flip, Gate, GateName, Noise,
     NotComparable, Row, Said, Side, SideError, Spot, Test, Verdicts, compare, flips, flips_csv,
     holm, mcnemar, p_shown, sign_flips, student,
 };
-pub use constraint::{Assurance, Constraint};
+pub use choose::{explained, told, with_transient};
+pub use constraint::Constraint;
 pub use deadloop_replay as replay;
 pub use deadloop_tables::{
     Cells, ColumnDoc, HAS_PARQUET, ParquetError, Rows, Table, TableCell, Type, unrunnable,
 };
 pub use files::breakdown::{BELOW, IntervalRow, write_intervals, write_scores_by};
-pub use files::budget::{SupportedLine, write_budget};
 pub use files::calls::{Called, Calls};
 pub use files::cases::{About, Described, write_cases};
 pub use files::choice::write_choice;
@@ -77,7 +66,7 @@ pub use files::outcomes::{OutcomeLine, write_outcomes};
 pub use files::regions::{RegionBlock, Regions, RegionsHead, WatchedText, write_regions};
 pub use files::results::{Results, ScoresFile, each_outcomes, macro_means};
 pub use files::score_rows::ScoreRows;
-pub use files::settings::{InUse, exact_glob, settings_toml, write_setting, write_settings};
+pub use files::settings::{InUse, exact_glob, settings_toml};
 pub use files::slices::MAX_ROWS;
 pub use files::store::{FileError, read_text_if_named, write_bytes, write_text};
 pub use files::sweep::{

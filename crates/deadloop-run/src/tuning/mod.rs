@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use deadloop_detect::harness::{DEPLOYMENT_LOOP_RATE, Per};
 use deadloop_detect::{Settings, Unit};
 use deadloop_replay::{Grid, Plan};
-use deadloop_score::choosing::{ChooseOptions, Choices, choose};
+use deadloop_score::choose::{ChooseOptions, Choices, choose};
 use deadloop_score::{
     Constraint, Evidence, ExcerptsHead, JudgeOptions, Marked, Metric, Scored, settings_toml, write_choice, write_pareto,
     write_regions, write_text,

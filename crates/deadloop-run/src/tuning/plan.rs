@@ -5,7 +5,7 @@ use deadloop_detect::{Response, Settings, Unit};
 use deadloop_replay::shipped::{Scope, all_presets, default_grids, recommended};
 use deadloop_replay::{Grid, Plan};
 use deadloop_score::InUse;
-use deadloop_score::choosing::{GridCells, ReadyGuard};
+use deadloop_score::choose::{GridCells, ReadyGuard};
 
 use super::Tuning;
 use crate::failure::{Code, RunResult};

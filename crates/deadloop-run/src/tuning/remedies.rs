@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use deadloop_corpus::{Body, Entry, Transcript};
 use deadloop_detect::{Channel, Event, Response, Settings, Unit};
 use deadloop_replay::{Plan, Record, Stop, decide};
-use deadloop_score::choosing::Choices;
+use deadloop_score::choose::Choices;
 use deadloop_score::measure::ENDED;
 use deadloop_score::{Case, Count, Evidence, Tally, Verdict, exact_glob};
 

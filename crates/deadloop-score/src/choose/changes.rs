@@ -6,38 +6,19 @@ use deadloop_replay::Plan;
 use deadloop_replay::detect::harness::Member;
 use deadloop_replay::detect::{Setting, Value};
 
-use super::advice::Changed;
-use super::choices::Choices;
 use super::plain::where_rules_end;
+use super::{Changed, Choices};
 
-/// What `settings.toml` changes against what is in use: for all models, then for each that the file names.
-pub(crate) fn of_choices(plan: &Plan, choices: &Choices) -> Vec<Changed> {
-    let pooled = &choices.pooled;
-    let mut all = match pooled.ships {
-        Some(_) => changes(
-            "*",
-            &plan.setting(choices.in_use),
-            &plan.setting(pooled.cell),
-        ),
-        None => Vec::new(),
-    };
-    let block = plan.blocks().get(plan.cell(choices.in_use).block);
-    for choice in choices
-        .models
-        .iter()
-        .filter(|m| m.cell != pooled.cell && m.ships.is_some())
-    {
-        let now = block.map(|block| {
-            if block.axes().is_empty() {
-                block.guard(&choice.model).clone()
-            } else {
-                plan.setting(choices.in_use)
-            }
-        });
-        let new = plan.setting(choice.cell);
-        all.extend(changes(&choice.model, &now.unwrap_or_default(), &new));
+/// Returns what `settings.toml` changes against the setting in use: for all models, then for each that the file names.
+pub(super) fn of_choices(plan: &Plan, choices: &Choices) -> Vec<Changed> {
+    let all = &choices.all;
+    let (old, new) = (plan.setting(choices.in_use), plan.setting(all.cell));
+    let mut changed = changes("*", &old, &new);
+    for choice in choices.models.iter().filter(|model| model.cell != all.cell) {
+        let old = plan.guard(choices.in_use, &choice.model);
+        changed.extend(changes(&choice.model, &old, &plan.guard(choice.cell, &choice.model)));
     }
-    all
+    changed
 }
 
 /// The parameters that differ, guard by guard. Guards of one detector are held side by side in their order; one

@@ -1,357 +1,342 @@
-//! The choice of a setting: [`choose`], by the rules of scoring.md, "Choosing a setting".
+//! The choice of a setting: [`choose`], by the one rule of scoring.md 4.
 //!
-//! A choice is a decision under uncertainty about a replacement: somebody runs a guard now. Who follows the advice
-//! is not worse off. So a candidate is chosen on all transcripts and again without each fold (`cross.rs`), and what
-//! those choices do on the folds left out is held against the setting in use (`duel.rs`).
+//! Ready guards come first, then the grid, then each model, every step against what would ship otherwise. Labels in
+//! doubt are left out of the choice, and copies of a text count once. Figures are of the file that is written, on all
+//! labels.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | what was asked, what was chosen, what it comes to | `options.rs`, `choices.rs`, `advice.rs` |
-//! | the best setting within the limits, and of those as good the one with the fewest wrong alarms | `select/` |
-//! | the candidate of each level of assurance | `levels.rs` |
-//! | how sure a difference is | `duel.rs` |
-//! | the guards that need no folds | `ready.rs` |
-//! | the labels that are left out for them | `doubted.rs` |
-//! | when something ships, and the verdict | `rule.rs`, of what `situation.rs` finds |
-//! | settings of models by themselves | `models.rs`, `pooling.rs`, `spread.rs` |
-//! | the price list | `prices.rs` |
-//! | the sentences | `words.rs`, `pays.rs`, `changes.rs`, `plain.rs` |
+//! | the paired test: better, safer | `test.rs` |
+//! | the labels in doubt | `doubt.rs` |
+//! | the ready guards | `ready.rs` |
+//! | the counts of every cell of the grid, fold by fold | `candidates.rs` |
+//! | the ladder of rates, and the best cell of a rung | `search.rs` |
+//! | the verdict, and the figures of the file | `verdict.rs` |
+//! | the sentences | `words.rs`, `changes.rs`, `plain.rs` |
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use deadloop_replay::detect::Unit;
+
+use crate::constraint::Constraint;
+use crate::judge::JudgeOptions;
+use crate::measure::{Metric, SAVED, Worth, wrong_rate};
 use crate::tally::{Evidence, Tally};
-use crate::truth::{firsts, mean_clean};
+use crate::truth::{Class, CopyKey};
 
-pub mod advice;
-pub(crate) mod blend;
-pub(crate) mod board;
-pub mod calibrate;
-pub(crate) mod careful;
+mod candidates;
 mod changes;
-pub mod choices;
-mod cross;
-mod doubted;
-pub mod duel;
-pub mod folds;
-pub(crate) mod ledger;
-mod levels;
-mod models;
-pub mod options;
-pub(crate) mod paired;
-mod pairing;
-mod pays;
+mod doubt;
+mod folds;
 mod plain;
-pub mod pooling;
-mod prices;
 mod ready;
-pub(crate) mod rule;
-mod select;
-mod situation;
-mod spread;
-pub(crate) mod words;
+mod search;
+mod test;
+mod verdict;
+mod words;
 
-use advice::{Advice, RunFigures};
-use board::Field;
 pub use changes::changes;
-use choices::{Choice, Choices, Why};
-use cross::Cross;
-pub use doubted::against_labels;
-use duel::{Duel, Pair};
-use folds::folds;
-use ledger::Ledger;
-use options::ChooseOptions;
+pub use doubt::{Contradicted, contradicted};
+pub use folds::folds;
 pub use plain::explained;
-use ready::Lead;
-use rule::{Situation, missing, ruling};
-use select::{Boards, Selection, Voice};
+pub use search::{Rung, SavedAt1};
+pub use test::{PairedTest, Ship};
+pub use verdict::{Advice, Changed, Choice, Choices, Figures, Ruling, Source};
+pub use words::{told, with_transient};
 
-/// Nothing can be chosen from.
+use search::{Climb, Search};
+use verdict::Part;
+
+/// Folds of groups.
+const FOLDS: usize = 5;
+/// The fewest loops, and groups with a loop, for a choice.
+pub const FEWEST_LOOPS: u64 = 10;
+/// The fewest loops of a model for a choice on its own transcripts.
+const MODEL_LOOPS: u64 = 50;
+/// The fewest loops, and groups with a loop, for a ready guard to ship as safer.
+const FEWEST_FOR_SAFER: (u64, u64) = (5, 2);
+
+/// There is nothing to choose from.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no setting to choose from")]
 pub struct NoCandidates;
 
-/// Chooses among the cells `candidates` of the plan, of which `in_use` is one. Every case of `evidence` is used: a
-/// caller that has sealed transcripts (`split = test`) does not pass them.
+/// A guard that was not chosen on this corpus: the recommended one, `quiet`, or one of `--also`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadyGuard {
+    /// Its number in the plan.
+    pub cell: usize,
+    /// Its name in sentences: `the recommended guard`.
+    pub name: String,
+}
+
+/// Cells of the plan that belong to one grid.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GridCells {
+    /// The names of its detectors.
+    pub name: String,
+    /// Its cells.
+    pub cells: Range<usize>,
+}
+
+/// How a setting is chosen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChooseOptions {
+    /// The limits.
+    pub constraints: Vec<Constraint>,
+    /// Whether the user gave the limits.
+    pub given: bool,
+    /// The name of the setting in use in sentences.
+    pub in_use_is: String,
+    /// The ready guards, in the order in which one is taken where several are as good.
+    pub ready: Vec<ReadyGuard>,
+    /// Whether a cell of the grids may ship. The grids are scored in any case.
+    pub ships_grid: bool,
+    /// Whether each case's label is in doubt ([`contradicted`]). Empty if none is.
+    pub doubted: Vec<bool>,
+    /// The measure in which the setting has to be best.
+    pub objective: Metric,
+    /// The seed of the folds and of the bootstrap.
+    pub seed: u64,
+    /// How alarms are judged.
+    pub judge: JudgeOptions,
+    /// The mean clean response, and the share of responses that loop.
+    pub worth: Worth,
+    /// The share of responses that loop, if the user gave it.
+    pub loop_rate: Option<f64>,
+    /// Replicates of the bootstrap.
+    pub replicates: usize,
+}
+
+impl ChooseOptions {
+    /// Returns the default limit on wrong alarms: 1 per million chars, 0.2 per thousand calls or turns.
+    pub fn default_limit(unit: Unit) -> Constraint {
+        Constraint {
+            metric: wrong_rate(unit),
+            at_most: true,
+            bound: if unit == Unit::Chars { 1.0 } else { 0.2 },
+        }
+    }
+
+    /// Returns the limit on wrong alarms, whose ladder is searched. `None` if there is none.
+    pub(crate) fn limit(&self) -> Option<&Constraint> {
+        self.constraints.iter().find(|c| c.limits_wrong())
+    }
+
+    /// Whether a tally meets every limit but the one on wrong alarms, by estimate.
+    fn meets_others(&self, tally: &Tally) -> bool {
+        let limit = self.limit();
+        let mut others = self.constraints.iter().filter(|c| Some(*c) != limit);
+        others.all(|c| c.estimate(tally, &self.worth).1)
+    }
+
+    /// Whether a tally meets every limit by estimate. A measure that is n/a breaks none.
+    pub(crate) fn is_within(&self, tally: &Tally) -> bool {
+        let broken = |c: &Constraint| {
+            let (value, met) = c.estimate(tally, &self.worth);
+            value.is_some() && !met
+        };
+        !self.constraints.iter().any(broken)
+    }
+
+    /// Whether some limit is surely broken: so many wrong alarms have a chance below 10 % at the limit.
+    fn is_surely_over(&self, tally: &Tally) -> bool {
+        self.constraints
+            .iter()
+            .any(|c| c.is_surely_broken(tally, &self.worth))
+    }
+}
+
+impl Default for ChooseOptions {
+    fn default() -> Self {
+        Self {
+            constraints: vec![Self::default_limit(Unit::Chars)],
+            given: false,
+            in_use_is: "the setting in use".to_owned(),
+            ready: Vec::new(),
+            ships_grid: true,
+            doubted: Vec::new(),
+            objective: &SAVED,
+            seed: 1,
+            judge: JudgeOptions::default(),
+            worth: Worth::default(),
+            loop_rate: None,
+            replicates: 2000,
+        }
+    }
+}
+
+/// Chooses what replaces the setting `in_use`: a ready guard, or a cell of `grids`. A caller that has sealed
+/// transcripts (`split = test`) leaves them out of `evidence`.
 ///
 /// # Errors
-/// There are no candidates.
+/// There is neither a ready guard nor a cell.
 pub fn choose(
     evidence: &Evidence<'_>,
-    candidates: Range<usize>,
+    grids: &[GridCells],
     in_use: usize,
     options: &ChooseOptions,
 ) -> Result<Choices, NoCandidates> {
-    if candidates.is_empty() {
+    if options.ready.is_empty() && grids.iter().all(|grid| grid.cells.is_empty()) {
         return Err(NoCandidates);
     }
-    let fold_count = options.folds.max(2);
-    let folds = folds(evidence.cases, fold_count, options.seed);
-    let ledger = Ledger::new(evidence, &candidates, in_use, options);
-    let field = Field {
-        evidence,
-        ledger: &ledger,
-        candidates: &candidates,
-        folds: &folds,
-        fold_count,
-        judge: &options.judge,
-    };
-    let firsts = firsts(evidence.cases, options.judge.unit);
-    let every = evidence.all();
-    let doubted = |i: &usize| options.doubted.get(*i).is_some_and(|doubted| *doubted);
     let chooser = Chooser {
-        all: Boards::new(&field, &every, &firsts, options),
-        trusted: every.iter().copied().filter(|i| !doubted(i)).collect(),
-        every,
-        firsts: &firsts,
-        field,
+        evidence,
+        grids,
         in_use,
         options,
+        folds: folds(evidence.cases, FOLDS, options.seed),
     };
-    let mut choices = chooser.choices();
-    choices.folds = folds;
-    Ok(choices)
+    Ok(chooser.choices())
 }
 
-/// What stays the same while choices are made.
+/// A setting and, if it was chosen on this corpus, the settings chosen without each fold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Candidate {
+    cell: usize,
+    without: Option<[usize; FOLDS]>,
+}
+
+impl Candidate {
+    /// A setting that was not chosen on this corpus.
+    fn ready(cell: usize) -> Self {
+        Self {
+            cell,
+            without: None,
+        }
+    }
+
+    /// Returns the setting that a transcript of this fold is scored by, held out.
+    fn held_out(&self, fold: usize) -> usize {
+        self.without.map_or(self.cell, |without| without[fold])
+    }
+}
+
+/// The transcripts that a choice rests on: labelled, without labels in doubt, each text once.
+struct Sample {
+    pick: Vec<usize>,
+    loops: u64,
+    loop_groups: u64,
+}
+
+impl Sample {
+    fn is_enough(&self) -> bool {
+        self.loops >= FEWEST_LOOPS && self.loop_groups >= FEWEST_LOOPS
+    }
+
+    fn is_enough_for_safer(&self) -> bool {
+        self.loops >= FEWEST_FOR_SAFER.0 && self.loop_groups >= FEWEST_FOR_SAFER.1
+    }
+}
+
+/// Everything that stays the same while choices are made.
 struct Chooser<'a> {
-    field: Field<'a>,
-    all: Boards,
-    every: Vec<usize>,
-    /// Those of them whose label is not doubted.
-    trusted: Vec<usize>,
-    firsts: &'a [bool],
+    evidence: &'a Evidence<'a>,
+    grids: &'a [GridCells],
     in_use: usize,
     options: &'a ChooseOptions,
+    folds: Vec<usize>,
 }
 
 impl Chooser<'_> {
-    fn choices(&self) -> Choices {
-        let selection = Selection {
-            field: &self.field,
-            options: self.options,
-            voice: Voice::All(&self.all),
-            pick: &self.every,
-            rest: &[],
-            in_use: self.in_use,
-        };
-        let stands = self.stands(&selection);
-        let levels = self.levels(&stands);
-        let lead = self.lead(self.used(&levels));
-        let used = lead.as_ref().map(|lead| &lead.tried);
-        let of_folds = levels.iter().any(|tried| tried.cross.cell.is_some());
-        let feasible = of_folds || self.ready_is_within();
-        let mut situation = self.situation(used, feasible);
-        let decided = missing(&situation).is_none() && feasible;
-        let pooled = self.pooled(lead.as_ref(), decided);
-        let models = self.models(used, &pooled, decided);
-        situation.ships = pooled.ships.is_some() || models.iter().any(|m| m.ships.is_some());
-        situation.costs = lead.as_ref().is_some_and(|lead| lead.costs);
-        let ready = lead.as_ref().and_then(|lead| lead.ready);
-        let ready = ready.filter(|_| pooled.ships.is_some());
-        let advice = Advice {
-            verdict: ruling(&situation),
-            lacks: missing(&situation).map(rule::Missing::lack),
-            ready: ready.map(|ready| ready.name.clone()),
-            in_use_is: self.options.in_use_is.into(),
-            rule: pooled.ships,
-            doubted: self.doubted(lead.as_ref()),
-            in_use: self.run(self.in_use, &self.every),
-            candidate: used.map(|tried| self.run_of(tried)),
-            assurance: used.map(|tried| tried.assurance),
-            levels: levels.iter().map(|tried| self.level(tried)).collect(),
-            figures: used.map(|tried| tried.figures.clone()),
-            prices: self.prices(&stands, used),
-            ..Advice::default()
-        };
-        let mut choices = Choices {
-            advice,
-            in_use: self.in_use,
-            shipped: self.shipped(&pooled, &models),
-            pooled,
-            models,
-            folds: Vec::new(),
-        };
-        self.say(&mut choices, &situation);
-        choices
+    fn choices(self) -> Choices {
+        let every = self.evidence.all();
+        let sample = self.sample(&every);
+        let search = Search::new(&self, &sample);
+        let incumbent = Candidate::ready(self.in_use);
+        let winner = self.winner(&sample, &incumbent, &self.options.ready);
+        let climb = search.climb(&self, &sample, &winner.candidate, true);
+        let all = self.searched(&sample, winner, (&search, &climb));
+        let models = self.models(&all.candidate);
+        let rungs = Search::rungs(&self, climb);
+        let saved_at_1 = search.saved_at_1(&self, &sample);
+        self.conclude(&sample, (all, models), rungs, saved_at_1)
     }
 
-    /// How many labels in doubt the verdict leaves out: that on a ready guard, and that on the setting in use where nothing
-    /// ships and they alone put it over a limit.
-    fn doubted(&self, lead: Option<&Lead<'_>>) -> u64 {
-        let left_out = match lead {
-            Some(Lead { ready: Some(_), .. }) => true,
-            Some(Lead { ships: Some(_), .. }) => false,
-            _ => self.is_over(&self.every) != self.is_over(&self.trusted),
-        };
-        if left_out {
-            (self.every.len() - self.trusted.len()) as u64
-        } else {
-            0
-        }
-    }
-
-    /// What a cross does on the folds left out, against a setting on the same transcripts.
-    fn duel(&self, cross: &Cross, pick: &[usize], against: usize) -> Duel<'_> {
-        let new = cross.held_out(&self.field, pick, against);
-        let each: Vec<usize> = new.iter().map(|(i, _)| *i).collect();
-        self.paired(new, self.under(against, &each))
-    }
-
-    /// What some transcripts add under a setting.
-    fn under(&self, cell: usize, pick: &[usize]) -> Vec<Tally> {
-        let outcomes = self.field.evidence.outcomes(cell, pick, self.field.judge);
-        outcomes.iter().map(Tally::of).collect()
-    }
-
-    /// Transcripts with what they add under the newcomer, beside the same of the incumbent.
-    fn paired(&self, new: Vec<(usize, Tally)>, old: Vec<Tally>) -> Duel<'_> {
-        let pair = |((i, new), old): ((usize, Tally), Tally)| Pair {
-            case: &self.field.evidence.cases[i],
-            first: self.firsts[i],
-            new,
-            old,
-        };
-        Duel {
-            pairs: new.into_iter().zip(old).map(pair).collect(),
-            options: self.options,
-        }
-    }
-
-    fn tally(&self, cell: usize, pick: &[usize]) -> Tally {
-        self.field.evidence.tally(cell, pick, self.field.judge)
-    }
-
-    /// The choice for all models together. Nothing ships where too little is known (`decided`).
-    fn pooled(&self, lead: Option<&Lead<'_>>, decided: bool) -> Choice {
-        let used = lead.map(|lead| &lead.tried);
-        let ships = lead.filter(|_| decided).and_then(|lead| lead.ships);
-        let chosen = match lead.and_then(|lead| lead.ready) {
-            Some(_) => Why::Ready,
-            None => Why::Pooled,
-        };
-        let (why, cell) = match (ships, used.and_then(|tried| tried.cross.cell)) {
-            (Some(_), Some(cell)) => (chosen, cell),
-            _ => (Why::InUse, self.in_use),
-        };
-        let none = Cross::default();
-        let cross = used.map_or(&none, |tried| &tried.cross);
-        let figures = used.map(|tried| tried.figures.clone());
-        let choice = self.choice("*", &self.every, cross, (why, cell));
-        Choice {
-            ships,
-            figures,
-            ..choice
-        }
-    }
-
-    /// A choice for some transcripts, of which the file holds `(why, cell)`.
-    fn choice(
-        &self,
-        model: &str,
-        pick: &[usize],
-        cross: &Cross,
-        (why, cell): (Why, usize),
-    ) -> Choice {
-        let plan = self.field.evidence.plan;
-        let in_use_tally = self.tally(self.in_use, pick);
-        let held: Tally = if cross.without.is_empty() {
-            self.tally(self.in_use, pick)
-        } else {
-            let held = cross.held_out(&self.field, pick, self.in_use);
-            held.into_iter().map(|(_, tally)| tally).sum()
-        };
-        Choice {
-            model: model.into(),
-            cell,
-            setting: plan.id(cell),
-            why,
-            reason: String::new(),
-            candidate: cross.cell,
-            candidate_setting: cross.cell.map(|cell| plan.id(cell)),
-            ships: None,
-            figures: None,
-            tally: self.tally(cross.cell.unwrap_or(cell), pick),
-            held_out_tally: held,
-            looked_tally: if cross.without.is_empty() {
-                held
-            } else {
-                cross.looked(&self.field, pick, self.in_use)
-            },
-            in_use_tally,
-            folds_without: cross.nothing(),
-            borrowing: None,
-        }
-    }
-
-    /// What the settings file does, each model under what it holds for it.
-    fn shipped(&self, pooled: &Choice, models: &[Choice]) -> Option<Choice> {
-        let own = models.iter().filter(|m| m.cell != pooled.cell).count();
-        if own == 0 {
-            return None;
-        }
-        let sum = |of: fn(&Choice) -> Tally| models.iter().map(of).sum::<Tally>();
-        // A model whose candidate does not ship runs what the file holds for it, in sample and held out.
-        let held = |choice: &Choice| {
-            if choice.candidate == Some(choice.cell) {
-                [choice.tally, choice.held_out_tally, choice.looked_tally]
-            } else {
-                [choice.in_use_tally; 3]
+    /// Returns the transcripts of `pick` that a choice rests on.
+    fn sample(&self, pick: &[usize]) -> Sample {
+        let cases = self.evidence.cases;
+        let is_doubted = |i: usize| self.options.doubted.get(i).is_some_and(|doubted| *doubted);
+        let is_labelled = |i: usize| !matches!(cases[i].class(), None | Some(Class::Unsure));
+        let mut first: BTreeMap<CopyKey, usize> = BTreeMap::new();
+        for i in pick.iter().copied().filter(|i| is_labelled(*i) && !is_doubted(*i)) {
+            let known = first.entry(cases[i].copy_key(self.options.judge.unit)).or_insert(i);
+            if cases[i].id < cases[*known].id {
+                *known = i;
             }
+        }
+        let mut pick: Vec<usize> = first.into_values().collect();
+        pick.sort_unstable();
+        let quiet = self.evidence.quiet_each(self.in_use, &pick, &self.options.judge);
+        let looping = pick.iter().zip(&quiet).filter(|(_, tally)| tally.loops() > 0);
+        let groups: BTreeSet<&str> = looping.map(|(i, _)| cases[*i].cluster()).collect();
+        Sample {
+            loops: quiet.iter().map(Tally::loops).sum(),
+            loop_groups: groups.len() as u64,
+            pick,
+        }
+    }
+
+    /// Step 1 on some transcripts, against what would run there otherwise.
+    fn winner(&self, sample: &Sample, incumbent: &Candidate, ready: &[ReadyGuard]) -> Part {
+        let won = self.best_ready(sample, incumbent, ready);
+        won.map_or_else(|| Part::keeping(incumbent.clone()), Part::shipping)
+    }
+
+    /// Step 2 on some transcripts, against the winner of step 1.
+    fn searched(&self, sample: &Sample, winner: Part, (search, climb): (&Search, &Climb)) -> Part {
+        let won = search.best(self, sample, climb).filter(|_| self.options.ships_grid);
+        won.map_or(winner, Part::shipping)
+    }
+
+    /// Step 3: each model with labels enough, or with wrong alarms surely over the limit, against what would ship for
+    /// all. The setting in use is a ready guard there: a model may be better off with it.
+    fn models(&self, all: &Candidate) -> Vec<(String, Part)> {
+        let models = self.evidence.models();
+        let is_alone = models.len() == 1;
+        let mut ready = self.options.ready.clone();
+        ready.push(ReadyGuard {
+            cell: self.in_use,
+            name: self.options.in_use_is.clone(),
+        });
+        let part = |(model, pick): (&str, Vec<usize>)| {
+            let sample = self.sample(&pick);
+            let now: Tally = self.tallies(all, &sample.pick).into_iter().sum();
+            let is_tried = sample.loops >= MODEL_LOOPS || self.options.is_surely_over(&now);
+            let part = if is_tried && !is_alone {
+                let winner = self.winner(&sample, all, &ready);
+                let search = Search::new(self, &sample);
+                let climb = search.climb(self, &sample, &winner.candidate, false);
+                self.searched(&sample, winner, (&search, &climb))
+            } else {
+                Part::keeping(all.clone())
+            };
+            (model.to_owned(), part)
         };
-        let tallies: Vec<[Tally; 3]> = models.iter().map(held).collect();
-        let part = |k: usize| tallies.iter().map(|t| t[k]).sum::<Tally>();
-        Some(Choice {
-            model: "settings.toml".into(),
-            setting: String::new(),
-            why: Why::Shipped,
-            reason: words::shipped(own, models.len() - own),
-            candidate: None,
-            candidate_setting: None,
-            figures: None,
-            tally: part(0),
-            held_out_tally: part(1),
-            looked_tally: part(2),
-            in_use_tally: sum(|c| c.in_use_tally),
-            borrowing: None,
-            ..pooled.clone()
-        })
+        models.into_iter().map(part).collect()
     }
 
-    fn run(&self, cell: usize, pick: &[usize]) -> RunFigures {
-        let setting = self.field.evidence.plan.id(cell);
-        RunFigures::of(setting, &self.tally(cell, pick), self.options)
+    /// Returns the tally of a setting that never alarms.
+    fn never(&self, pick: &[usize]) -> Tally {
+        let each = self.evidence.quiet_each(self.in_use, pick, &self.options.judge);
+        each.into_iter().sum()
     }
 
-    /// What to take where what would run does not pay.
-    fn instead(&self, choices: &Choices) -> String {
-        let pooled = &choices.pooled;
-        let used = match pooled.ships {
-            Some(_) => &pooled.held_out_tally,
-            None => &pooled.in_use_tally,
+    /// Returns what each transcript adds under a candidate, held out if it was chosen on this corpus.
+    fn tallies(&self, candidate: &Candidate, pick: &[usize]) -> Vec<Tally> {
+        let judge = &self.options.judge;
+        let Some(without) = candidate.without else {
+            let outcomes = self.evidence.each_outcome(candidate.cell, pick, judge);
+            return outcomes.map(|outcome| Tally::of(&outcome)).collect();
         };
-        let ready = self.options.ready.iter();
-        let others =
-            ready.filter(|one| one.cell != self.in_use && Some(one.cell) != pooled.candidate);
-        let others = others.map(|one| (one.name.as_str(), self.tally(one.cell, &self.trusted)));
-        pays::instead(used, &others.collect::<Vec<_>>(), self.options)
-    }
-
-    /// Puts the sentences and what changes into the choices.
-    fn say(&self, choices: &mut Choices, situation: &Situation) {
-        let plan = self.field.evidence.plan;
-        let shipped = changes::of_choices(plan, choices);
-        let would = choices
-            .pooled
-            .candidate
-            .filter(|_| choices.pooled.ships.is_none());
-        let would = would.map(|cell| changes("*", &plan.setting(self.in_use), &plan.setting(cell)));
-        let reason = words::reason(choices, situation, self.options);
-        let mean_clean = mean_clean(self.field.evidence.cases, self.options.judge.unit);
-        choices.pooled.reason = words::pooled(choices, self.options);
-        choices.advice.pays =
-            pays::pays(choices, mean_clean, self.options) + &self.instead(choices);
-        choices.advice.changes = shipped;
-        choices.advice.would_change = would.unwrap_or_default();
-        choices.advice.reason = reason + &words::doubted(choices.advice.doubted);
+        let mut all = vec![Tally::default(); pick.len()];
+        for (fold, cell) in without.into_iter().enumerate() {
+            let places: Vec<usize> = (0..pick.len()).filter(|at| self.folds[pick[*at]] == fold).collect();
+            let left: Vec<usize> = places.iter().map(|at| pick[*at]).collect();
+            let outcomes = self.evidence.each_outcome(cell, &left, judge);
+            places.into_iter().zip(outcomes).for_each(|(at, outcome)| all[at] = Tally::of(&outcome));
+        }
+        all
     }
 }

@@ -1,18 +1,14 @@
-//! The sentences of a choice: made here once, and the same in terminal, page, Markdown, `--json`, manifest and the
-//! head of `settings.toml`.
+//! The sentences of a choice, made once for terminal, page, Markdown, `--json`, manifest and settings.toml.
 
-use super::advice::{Ruling, RunFigures, Ship};
-use super::choices::{Choices, Why};
-use super::duel::Figures;
-use super::options::ChooseOptions;
-use super::pays::dear;
-use super::pooling::Borrowing;
-use super::rule::{LEAST, Missing, SURE, Situation, missing};
-use crate::measure::{Measure, MeasureUnit};
-use crate::tally::Tally;
 use deadloop_replay::detect::Unit;
 
-/// A value with its unit: `84.1 %`, `0.55`, `1,252`, `n/a`.
+use super::verdict::{Choice, Choices, Figures, Ruling, Source};
+use super::{Candidate, ChooseOptions, Chooser, FEWEST_FOR_SAFER, FEWEST_LOOPS, MODEL_LOOPS, PairedTest, Rung, Sample, Ship};
+use crate::intervals::poisson_upper;
+use crate::measure::{BREAK_EVEN, Measure, MeasureUnit, wrong_rate};
+use crate::tally::{Count, Tally};
+
+/// Writes a value with its unit: `84.1 %`, `0.55`, `1,252`, `n/a`.
 pub fn told(measure: &Measure, value: Option<f64>) -> String {
     let Some(value) = value else {
         return "n/a".into();
@@ -24,351 +20,340 @@ pub fn told(measure: &Measure, value: Option<f64>) -> String {
     }
 }
 
-/// `saved 84.1 %`.
-fn named(measure: &Measure, value: Option<f64>) -> String {
-    format!("{} {}", measure.title, told(measure, value))
-}
-
-/// A whole number with commas.
-pub(super) fn grouped(value: f64) -> String {
-    let digits = format!("{:.0}", value.abs());
-    let sign = if value < -0.5 { "-" } else { "" };
-    let groups: Vec<&str> = digits
-        .as_bytes()
-        .rchunks(3)
-        .rev()
-        .filter_map(|group| std::str::from_utf8(group).ok())
-        .collect();
-    format!("{sign}{}", groups.join(","))
-}
-
-pub(super) fn percent(share: f64) -> String {
-    match share {
-        x if x > 0.999 => "over 99.9 %".into(),
-        x => format!("{:.1} %", 100.0 * x),
+/// Writes wrong alarms with the stops of repetitions that end by themselves: `13 wrong alarms, and 55 repetitions that would
+/// have ended by themselves`.
+pub fn with_transient(wrong: u64, transient: u64) -> String {
+    let alarms = several(wrong, "wrong alarm");
+    match transient {
+        0 => alarms,
+        n => format!("{alarms}, and {} that would have ended by {}", several(n, "repetition"), if n == 1 { "itself" } else { "themselves" }),
     }
 }
 
+/// A whole number with commas.
+fn grouped(value: f64) -> String {
+    let digits = format!("{:.0}", value.abs());
+    let sign = if value < -0.5 { "-" } else { "" };
+    let groups = digits.as_bytes().rchunks(3).rev();
+    let groups: Vec<&str> = groups.filter_map(|group| std::str::from_utf8(group).ok()).collect();
+    format!("{sign}{}", groups.join(","))
+}
+
 /// `1 loop`, `3 loops`.
-pub(super) fn several(n: u64, what: &str) -> String {
+fn several(n: u64, what: &str) -> String {
     let s = if n == 1 { "" } else { "s" };
     format!("{} {what}{s}", grouped(n as f64))
 }
 
-/// What two ways to run a guard do, beside each other.
-pub(super) fn beside(
-    new: &RunFigures,
-    old: &RunFigures,
-    in_use: &str,
-    options: &ChooseOptions,
-) -> String {
-    let of = |run: &RunFigures| {
-        let alarms = several(run.wrong, "wrong alarm");
-        format!("{}, {alarms}", named(options.objective, run.objective))
+/// Puts the sentences into the choices.
+pub(super) fn say(choices: &mut Choices, chooser: &Chooser<'_>, sample: &Sample) {
+    let options = chooser.options;
+    let in_use = options.in_use_is.as_str();
+    choices.all.reason = reason_of(&choices.all, in_use, options);
+    let all = choices.all.name.clone();
+    for model in &mut choices.models {
+        model.reason = reason_of(model, &all, options);
+    }
+    let reason = match choices.advice.verdict {
+        Ruling::Ship => shipped(choices, options),
+        Ruling::Keep => kept(choices, options),
+        Ruling::Collect => lacking(choices, chooser, sample),
     };
-    format!("{} held out; {in_use}: {}", of(new), of(old))
+    let reason = reason + &over_limit(choices, options);
+    let more = [
+        by_themselves(choices),
+        doubts(choices, chooser),
+        pays(choices, chooser),
+        at_loop_rate(choices, options),
+    ];
+    choices.advice.more = more.into_iter().flatten().collect();
+    choices.advice.reason = reason;
 }
 
-/// The verdict and its reason in one sentence.
-pub(super) fn reason(choices: &Choices, s: &Situation, options: &ChooseOptions) -> String {
+/// `saved 84.1 % instead of 60.2 % (+23.9 points), 13 wrong alarms instead of 31`, of the whole file on all labels.
+fn instead(new: &Figures, old: &Figures, options: &ChooseOptions) -> String {
+    let objective = options.objective;
+    let values = [new.objective, old.objective].map(|value| told(objective, value));
+    let points = new.objective.zip(old.objective).map(|(a, b)| {
+        let point = objective.point(b);
+        let difference = if point > 0.0 { (a - b) / point } else { 0.0 };
+        // 0 has no sign.
+        format!(" ({:+.1} points)", difference + 0.0)
+    });
+    format!(
+        "{} {} instead of {}{}, {} instead of {}",
+        objective.title_in(options.judge.unit),
+        values[0],
+        values[1],
+        points.unwrap_or_default(),
+        several(new.wrong, "wrong alarm"),
+        grouped(old.wrong as f64)
+    )
+}
+
+fn shipped(choices: &Choices, options: &ChooseOptions) -> String {
     let advice = &choices.advice;
-    let now = options.in_use_is;
-    match advice.verdict {
-        Ruling::Collect => format!(
-            "Collect more before you change anything: {}.",
-            missing(s).map_or_else(String::new, |what| lacking(&what, options))
-        ),
-        Ruling::None => format!(
-            "No setting is within {}, as likely as not; keep {now}.",
-            limits(options)
-        ),
-        Ruling::Ship => shipped_reason(choices, now, options),
-        Ruling::Decide if !s.over || s.costs && choices.advice.figures.is_some() => {
-            dear(choices, options)
+    let of_folds = if advice.by_folds { ", held out" } else { "" };
+    let figures = instead(&advice.file, &advice.in_use, options);
+    let own: Vec<&Choice> = choices.models.iter().filter(|model| model.ships.is_some()).collect();
+    let models = match own.as_slice() {
+        [] => String::new(),
+        [one] => format!("{} gets {}", one.model, one.name),
+        [one, rest @ ..] => format!("{} and {} get settings of their own", one.model, several(rest.len() as u64, "more model")),
+    };
+    match (advice.rule, models.as_str()) {
+        (Some(_), "") => format!("Ship {}: {figures}{of_folds}.", choices.all.name),
+        (Some(_), models) => format!("Ship {}, and {models}: {figures}{of_folds}.", choices.all.name),
+        (None, models) => {
+            format!("Ship settings.toml: {models}, all others keep {}: {figures}{of_folds}.", options.in_use_is)
         }
-        Ruling::Decide => {
-            let over = over(&choices.pooled.in_use_tally, options);
-            match (&advice.candidate, &advice.figures) {
-                (Some(new), Some(f)) => format!(
-                    "Decide: {now} is over {over}; the best setting within it has {}, {}. Nothing changes until you choose.",
-                    beside(new, &advice.in_use, now, options),
-                    difference(f)
-                ),
-                _ => format!(
-                    "Decide: {now} is over {over}, and no setting is surely within it on text that it was not chosen on. Nothing changes until you choose."
-                ),
-            }
-        }
-        Ruling::Keep => match (&advice.candidate, &advice.figures) {
-            (Some(new), Some(_)) if new.setting == advice.in_use.setting => {
-                format!("Keep {now}: nothing that was searched is better by more than chance.")
-            }
-            // Surely better, and by too little.
-            (Some(new), Some(f)) if f.better >= SURE && f.points() < options.worthwhile - 1e-9 => {
-                format!(
-                    "Keep {now}: the best other setting is better by less than the {} that a change is worth ({}; {}; --worthwhile).",
-                    points(options.worthwhile),
-                    beside(new, &advice.in_use, now, options),
-                    difference(f)
-                )
-            }
-            (Some(new), Some(f)) => format!(
-                "Keep {now}: the best other setting is not surely better ({}; {}, {} sure of being better; {} % is asked for).",
-                beside(new, &advice.in_use, now, options),
-                difference(f),
-                percent(f.better),
-                100.0 * SURE
-            ),
-            _ => format!(
-                "Keep {now}: no setting is surely within {} on text that it was not chosen on.",
-                limits(options)
-            ),
-        },
     }
 }
 
-/// What was left out of comparing what was not chosen on this text; nothing where no label is in doubt.
-pub(super) fn doubted(labels: u64) -> String {
-    let (number, are) = match labels {
-        0 => return String::new(),
-        1 => ("1 label".to_owned(), "is"),
-        n => (format!("{} labels", grouped(n as f64)), "are"),
-    };
-    format!(
-        " {number} {are} in doubt and left out of that: confirmed by nobody, and the offline finder sees a loop where a guard stops (deadloop label --disputes)."
-    )
-}
-
-fn shipped_reason(choices: &Choices, now: &str, options: &ChooseOptions) -> String {
+fn kept(choices: &Choices, options: &ChooseOptions) -> String {
     let advice = &choices.advice;
-    let own = choices.models.iter().filter(|m| m.ships.is_some()).count() as u64;
-    let models = match own {
-        0 => String::new(),
-        n => format!("{} with a setting of its own", several(n, "model")),
-    };
-    let (Some(rule), Some(new), Some(f)) = (advice.rule, &advice.candidate, &advice.figures) else {
-        let dear = match &advice.figures {
-            Some(f) if f.turns_net() => {
-                "; a setting for all that saves more costs more than it spares"
-            }
-            _ => "",
-        };
-        return format!(
-            "Ship settings.toml: {models} that is better there; all other models keep {now}{dear}."
-        );
-    };
-    let lead = match &advice.ready {
-        Some(ready) => format!("Take {ready}"),
-        None => "Ship settings.toml".into(),
-    };
-    let unseen = match &advice.ready {
-        Some(_) => ". It was not chosen on this text, so nothing had to be left out",
-        None => "",
-    };
-    let why = match rule {
-        Ship::Better => format!("it is better than {now} ({} sure)", percent(f.better)),
-        Ship::Safer => format!(
-            "it has fewer wrong alarms than {now} ({} sure) and is no point worse",
-            percent(f.fewer_wrong)
-        ),
-        Ship::Needed => format!("{now} breaks {}", limits(options)),
-    };
-    let models = match own {
-        0 => String::new(),
-        _ => format!("; {models}"),
-    };
-    format!(
-        "{lead}: {why}: {}, {}{models}{unseen}.",
-        beside(new, &advice.in_use, now, options),
-        difference(f)
-    )
-}
-
-/// `+23.1 points (80 %: 21.0 to 25.3)`.
-pub(super) fn difference(f: &Figures) -> String {
-    let range = f.interval_points().map_or_else(String::new, |(lo, hi)| {
-        format!(" (80 %: {lo:+.1} to {hi:+.1})")
+    let now = &options.in_use_is;
+    let better = |rung: &&Rung| rung.held_out.objective.zip(advice.in_use.objective).is_some_and(|(new, old)| {
+        options.objective.sign() * (new - old) > options.objective.point(old)
     });
-    format!("{:+.1} points{range}", f.points())
-}
-
-/// `1 point`, `0.5 points`.
-fn points(n: f64) -> String {
-    format!("{n} point{}", if n == 1.0 { "" } else { "s" })
-}
-
-/// What a group is.
-const GROUP: &str =
-    "a group is what belongs together, as the answers to one prompt: `group` of a transcript";
-
-fn lacking(what: &Missing, options: &ChooseOptions) -> String {
-    match what {
-        Missing::Labels => "no transcript has a label".into(),
-        Missing::Loops(0) => "no transcript loops".into(),
-        Missing::Loops(n) => format!(
-            "{} with a label, and {LEAST} are the least; copies of one another count once",
-            several(*n, "loop")
+    let better = advice.limits.iter().find(better);
+    match better {
+        None => format!("Keep {now}: nothing that was tried is better."),
+        Some(rung) if !options.ships_grid => format!(
+            "Keep {now}: no ready guard is better. A setting of the grid may be ({}, held out); --grid lets one ship.",
+            instead(&rung.held_out, &advice.in_use, options)
         ),
-        Missing::LoopGroups(n) => format!(
-            "the loops stand in {}, and {LEAST} are the least ({GROUP})",
-            several(*n, "group")
-        ),
-        Missing::CleanGroups(n) => format!(
-            "the clean transcripts stand in {}, and {LEAST} are the least ({GROUP})",
-            several(*n, "group")
-        ),
-        Missing::Exposure(n) => format!(
-            "{} would allow {n:.2} wrong alarms on this much clean text, which cannot tell one setting from another",
-            limits(options)
-        ),
-        Missing::Certainty(lo, hi) => format!(
-            "the best setting may be {:.1} points worse or {hi:.1} better than what is in use",
-            lo.abs()
-        ),
-    }
-}
-
-/// `the default limit fa_per_mchar<=1`.
-fn limits(options: &ChooseOptions) -> String {
-    let each: Vec<String> = options
-        .constraints
-        .iter()
-        .map(ToString::to_string)
-        .collect();
-    let s = if each.len() == 1 { "" } else { "s" };
-    let default = if options.given { "" } else { "default " };
-    if each.is_empty() {
-        "the limits (none)".into()
-    } else {
-        format!("the {default}limit{s} {}", each.join(" and "))
-    }
-}
-
-/// The limits that a tally breaks by estimate.
-fn over(tally: &Tally, options: &ChooseOptions) -> String {
-    let each = options.constraints.iter().filter_map(|c| {
-        let (value, met) = c.estimate(tally, &options.worth);
-        let value = value.filter(|_| !met)?;
-        Some(format!("{c} ({})", told(c.metric, Some(value))))
-    });
-    let each: Vec<String> = each.collect();
-    let s = if each.len() == 1 { "" } else { "s" };
-    let default = if options.given { "" } else { "default " };
-    format!("the {default}limit{s} {}", each.join(" and "))
-}
-
-/// Why all models together have what they have.
-pub(super) fn pooled(choices: &Choices, options: &ChooseOptions) -> String {
-    let advice = &choices.advice;
-    if let (Some(ready), Some(f)) = (&advice.ready, &advice.figures) {
-        return format!(
-            "{ready}, which was not chosen on this text: within {} with {}; {} against what is in use",
+        Some(rung) => format!(
+            "Keep {now}: what is better is not surely within {} ({}, held out).",
             limits(options),
-            percent(f.within),
-            difference(f)
-        );
-    }
-    match (&advice.candidate, advice.assurance, &advice.figures) {
-        (Some(_), Some(level), Some(f)) => format!(
-            "chosen at the level {}: within {} with {} held out; {} against what is in use",
-            level.name(),
-            limits(options),
-            percent(f.within),
-            difference(f)
+            instead(&rung.held_out, &advice.in_use, options)
         ),
-        _ => "no setting is surely within the limits on text that it was not chosen on".into(),
     }
 }
 
-/// Why a model was not tried by itself.
-pub(super) fn untried(loops: u64, least: u64, ships: bool) -> String {
-    let holds = if ships {
-        "it gets the setting of all models"
-    } else {
-        "it keeps what is in use"
-    };
-    if loops < least {
-        format!("{}, fewer than {least}: {holds}", several(loops, "loop"))
-    } else {
-        holds.into()
-    }
-}
-
-/// Why a model with labels enough has what it has.
-pub(super) fn own(
-    ships: Option<Ship>,
-    otherwise: Why,
-    f: &Figures,
-    kept: Option<&Figures>,
-    sure: f64,
-    (borrowing, unit): (Option<Borrowing>, Unit),
-) -> String {
-    let rival = rival(otherwise);
-    let helped = borrowing.map_or_else(String::new, |b| {
-        let (loops, clean) = b.strength();
-        format!(
-            "; the other models count as {loops:.0} loops and {} clean {unit}",
-            grouped(clean)
-        )
-    });
-    let kept = loses(kept);
-    let told = match ships {
-        Some(_) => format!("its own is better than {rival}: {}", difference(f)),
-        None if f.turns_net() => format!(
-            "its own costs more than it spares, and {rival} does not: {}",
-            difference(f)
-        ),
-        None => format!(
-            "its own is not surely better than {rival}: {}, {} sure where {} is asked for",
-            difference(f),
-            percent(f.better),
-            percent(sure)
+/// What is missing, and what is known without it.
+fn lacking(choices: &Choices, chooser: &Chooser<'_>, sample: &Sample) -> String {
+    let lacks = match sample.loops {
+        0 => "no labelled transcript loops".to_owned(),
+        n if n < FEWEST_LOOPS => format!("{} {}, and {FEWEST_LOOPS} are the least", several(n, "labelled loop"), if n == 1 { "is there" } else { "are there" }),
+        n => format!(
+            "the {} are of {}, and {FEWEST_LOOPS} groups are the least (a group is what belongs together, as the answers to one prompt)",
+            several(n, "labelled loop"),
+            several(sample.loop_groups, "group")
         ),
     };
-    format!("{told}{kept}{helped}")
+    let known = known_without_loops(choices, chooser, sample).unwrap_or_default();
+    let least = FEWEST_FOR_SAFER.0;
+    let safer = if known.is_empty() || sample.is_enough_for_safer() {
+        String::new()
+    } else {
+        format!(" From {least} loops on it may ship as safer.")
+    };
+    format!("Collect labelled loops: {lacks}.{known}{safer}")
 }
 
-/// Why no setting of its own was tried for a model with labels enough; `best`: the best that there can be.
-pub(super) fn hopeless(
-    otherwise: Why,
-    best: &Figures,
-    kept: Option<&Figures>,
-    (sure, worthwhile): (f64, f64),
-) -> String {
-    format!(
-        "no setting of its own was tried: one that stopped each loop at its onset, and nothing else, would be {} sure to be better than {}, by {:.1} points, where {} and {} are asked for{}",
-        percent(best.better),
-        rival(otherwise),
-        best.points(),
-        percent(sure),
-        points(worthwhile),
-        loses(kept)
-    )
-}
-
-/// What a model's own setting would replace.
-fn rival(otherwise: Why) -> &'static str {
-    match otherwise {
-        Why::Pooled => "the setting of all models",
-        _ => "what is in use",
-    }
-}
-
-/// Why a model keeps what it has although the setting of all models ships.
-fn loses(kept: Option<&Figures>) -> String {
-    kept.map_or_else(String::new, |k| {
+/// `The setting in use stops 24 healthy runs (1.17 per thousand calls, limit 0.2), the recommended guard 2; too few loops to
+/// say what the recommended guard misses.`
+fn known_without_loops(choices: &Choices, chooser: &Chooser<'_>, sample: &Sample) -> Option<String> {
+    let options = chooser.options;
+    let wrong = |cell: usize| -> u64 {
+        let tallies = chooser.tallies(&Candidate::ready(cell), &sample.pick);
+        tallies.iter().map(Tally::wrong).sum()
+    };
+    let now = wrong(choices.in_use);
+    let (fewest, guard) = options.ready.iter().map(|guard| (wrong(guard.cell), guard)).min_by_key(|(n, _)| *n)?;
+    let tally: Tally = chooser.tallies(&Candidate::ready(choices.in_use), &sample.pick).into_iter().sum();
+    let rate = wrong_rate(options.judge.unit);
+    let limit = options.limit().filter(|limit| limit.metric == rate);
+    (fewest < now).then(|| {
         format!(
-            "; the setting of all models loses {:.1} points here",
-            -k.points()
+            " {} stops {} healthy {} ({} per {}{}), {} {}; too few loops to say what {} misses.",
+            capital(&options.in_use_is),
+            grouped(now as f64),
+            responses(options.judge.unit),
+            told(rate, rate.value(&tally, &options.worth)),
+            exposure(options.judge.unit),
+            limit.map_or_else(String::new, |limit| format!(", limit {}", limit.bound)),
+            guard.name,
+            grouped(fewest as f64),
+            guard.name
         )
     })
 }
 
-/// What the row of the file is.
-pub(super) fn shipped(own: usize, same: usize) -> String {
-    format!(
-        "{} with a setting of their own, {} with that of all",
-        several(own as u64, "model"),
-        several(same as u64, "model")
-    )
+/// Said in the first sentence if the file is over a limit by estimate, with the rung that is not.
+fn over_limit(choices: &Choices, options: &ChooseOptions) -> String {
+    let advice = &choices.advice;
+    if !advice.over_limit {
+        return String::new();
+    }
+    let broken = options.constraints.iter().filter_map(|limit| {
+        let (value, met) = limit.estimate(&choices.all.held_out, &options.worth);
+        let value = value.filter(|_| !met)?;
+        Some(format!("{limit} ({})", told(limit.metric, Some(value))))
+    });
+    let broken: Vec<String> = broken.collect();
+    let limit = options.limit();
+    let keeps = |rung: &&Rung| limit.is_some_and(|limit| limit.metric == wrong_rate(options.judge.unit) && rung.held_out.rate.is_some_and(|rate| limit.admits(rate)));
+    let row = advice.limits.iter().rev().find(keeps);
+    let row = row.map_or_else(
+        || " No setting that was tried is within it.".to_owned(),
+        |rung| format!(" The row \"at most {}\" below is within it.", rung.at_most),
+    );
+    let default = if options.given { "" } else { "default " };
+    format!(" It is over the {default}limit {}.{row}", broken.join(" and "))
+}
+
+/// Repetitions that would have ended by themselves and are stopped.
+fn by_themselves(choices: &Choices) -> Option<String> {
+    let advice = &choices.advice;
+    let [new, old] = [&advice.file, &advice.in_use].map(|figures| figures.transient);
+    let is = match (new, old) {
+        (0, 0) => return None,
+        (1, _) => "1 repetition that would have ended by itself is stopped".to_owned(),
+        (n, _) => format!("{} repetitions that would have ended by themselves are stopped", grouped(n as f64)),
+    };
+    let before = if advice.verdict == Ruling::Ship {
+        format!("; {} {} by {}", grouped(old as f64), if old == 1 { "is" } else { "are" }, advice.in_use_is)
+    } else {
+        String::new()
+    };
+    Some(format!("Beside the wrong alarms {is}{before} (--transient)."))
+}
+
+/// The labels that the choice leaves out, and whether they change the sign of the comparison.
+fn doubts(choices: &Choices, chooser: &Chooser<'_>) -> Option<String> {
+    let n = choices.advice.doubted;
+    if n == 0 {
+        return None;
+    }
+    let options = chooser.options;
+    let (labels, are) = (several(n, "label"), if n == 1 { "is" } else { "are" });
+    let mut text = format!(
+        "{labels} {are} in doubt and left out of the choice: nobody confirmed {}, and the offline finder contradicts {} where guards do (deadloop label --disputes).",
+        if n == 1 { "it" } else { "them" },
+        if n == 1 { "it" } else { "them" }
+    );
+    let difference = |tallies: [&Tally; 2]| {
+        let [new, old] = tallies.map(|tally| options.objective.value(tally, &options.worth));
+        new.zip(old).map(|(new, old)| options.objective.sign() * (new - old))
+    };
+    let with = difference([&choices.all.held_out, &choices.all.in_use]);
+    let without = choices.all.test.as_ref().and_then(|test| test.difference);
+    if with.zip(without).is_some_and(|(with, without)| with * without < 0.0) {
+        text += " With them the comparison turns round.";
+    }
+    Some(text)
+}
+
+/// Where the guard pays for itself.
+fn pays(choices: &Choices, chooser: &Chooser<'_>) -> Option<String> {
+    let options = chooser.options;
+    let tally = &choices.all.held_out;
+    let many = responses(options.judge.unit);
+    if tally.loops() == 0 || tally.clean() == 0 {
+        return None;
+    }
+    let who = if choices.advice.verdict == Ruling::Ship { "The new settings" } else { "The setting in use" };
+    let (who, pay) = match who {
+        "The new settings" => (who.to_owned(), "pay"),
+        _ => (capital(&options.in_use_is), "pays"),
+    };
+    Some(match BREAK_EVEN.value(tally, &options.worth) {
+        None => format!("{who} {pay} nowhere: nothing is spared."),
+        Some(share) if share > 0.0 => format!("{who} {pay} where more than {} {many} loops.", one_in(share)),
+        Some(_) => {
+            let never = chooser.never(&chooser.evidence.all());
+            let mean = never.get(Count::Exposure) as f64 / never.clean().max(1) as f64;
+            // A cut response is thrown away and generated again.
+            let wasted = 2.0 * mean * poisson_upper(0, 0.05) / tally.clean().max(1) as f64;
+            let spared = tally.get(Count::Saved) as f64 / tally.loops().max(1) as f64;
+            let share = wasted / (spared + wasted);
+            format!("{who} cut no clean {} here, so a loop that is spared always pays; with 95 % confidence where {} {many} loops.", many.trim_end_matches('s'), one_in(share))
+        }
+    })
+}
+
+/// What the guard spares or costs at the rate of loops that the user gave.
+fn at_loop_rate(choices: &Choices, options: &ChooseOptions) -> Option<String> {
+    let rate = options.loop_rate?;
+    let [spared, wasted] = BREAK_EVEN.parts(&choices.all.held_out, &options.worth)?;
+    let net = 1000.0 * (rate * spared - (1.0 - rate) * wasted);
+    let unit = options.judge.unit;
+    let what = if net < 0.0 { "costs" } else { "spares" };
+    Some(format!(
+        "At {} looping {} it {what} {} {unit} per 1,000 {}.",
+        one_in(rate),
+        responses(unit),
+        grouped(net.abs()),
+        responses(unit)
+    ))
+}
+
+/// The reason why a model, or all together, has what it has.
+fn reason_of(choice: &Choice, against: &str, options: &ChooseOptions) -> String {
+    match (choice.ships, &choice.test) {
+        (Some(by), Some(test)) => {
+            let is = match by {
+                Ship::Better => "better",
+                Ship::Safer => "safer",
+            };
+            format!("{} is {is} than {against}: {}", choice.name, tested(test, options))
+        }
+        _ if choice.source == Source::All => {
+            let loops = choice.in_use.loops();
+            if loops < MODEL_LOOPS {
+                format!("{}, fewer than {MODEL_LOOPS}: it has {against}", several(loops, "loop"))
+            } else {
+                format!("nothing that was tried is better here than {against}")
+            }
+        }
+        _ => format!("nothing that was tried is better than {against}"),
+    }
+}
+
+/// `+23.1 points (80 %: 21.0 to 25.3), 2 wrong alarms against 9`, of the transcripts that the choice rests on.
+fn tested(test: &PairedTest, options: &ChooseOptions) -> String {
+    let points = test.difference.map_or_else(String::new, |difference| {
+        format!(
+            "{:+.1} points of {} (80 %: {:+.1} to {:+.1}), ",
+            test.in_points(difference) + 0.0,
+            options.objective.name,
+            test.in_points(test.lo) + 0.0,
+            test.in_points(test.hi) + 0.0
+        )
+    });
+    let [new, old] = test.wrong;
+    format!("{points}{} against {}", several(new, "wrong alarm"), grouped(old as f64))
+}
+
+/// `the default limit fa_per_mchar<=1`.
+fn limits(options: &ChooseOptions) -> String {
+    let each: Vec<String> = options.constraints.iter().map(ToString::to_string).collect();
+    let default = if options.given { "" } else { "default " };
+    let s = if each.len() == 1 { "" } else { "s" };
+    format!("the {default}limit{s} {}", each.join(" and "))
+}
+
+fn responses(unit: Unit) -> &'static str {
+    if unit == Unit::Chars { "responses" } else { "runs" }
+}
+
+fn exposure(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Calls => "thousand calls",
+        Unit::Turns => "thousand turns",
+        _ => "million chars",
+    }
+}
+
+/// `1 in 333`.
+fn one_in(share: f64) -> String {
+    format!("1 in {}", grouped((1.0 / share).max(1.0)))
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(chars).collect()
 }

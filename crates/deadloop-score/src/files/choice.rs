@@ -7,7 +7,7 @@ use deadloop_tables::{Columns, columns};
 
 use super::openings::TEST_OPENINGS;
 use super::store::{FileError, write_csv};
-use crate::choosing::{Choice, ChooseOptions, Choices, PairedTest};
+use crate::choose::{Choice, ChooseOptions, Choices, PairedTest};
 use crate::measure::{DELAY, ENDED, Metric, RECALL, SAVED, WITHIN_1000, wrong_rate};
 use crate::tally::{Count, Tally};
 

@@ -4,7 +4,6 @@ use deadloop_replay::detect::Unit;
 use deadloop_tables::{ColumnDoc, Type};
 
 use super::breakdown::IntervalRow;
-use super::budget::SupportedLine;
 use super::choice::choice_columns;
 use super::outcomes::OutcomeLine;
 use super::repairs::{ArgumentRow, RepairRow};
@@ -96,12 +95,6 @@ fn of_guards() -> Vec<ResultTable> {
             "tune",
             "what a model gets",
             choice_columns(Unit::Chars).described(),
-        ),
-        ResultTable::new(
-            "budget.csv",
-            "tune",
-            "what clean text says about a setting",
-            SupportedLine::columns().described(),
         ),
     ]
 }

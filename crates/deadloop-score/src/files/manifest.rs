@@ -8,7 +8,7 @@ use deadloop_replay::corpus::read_text;
 use serde::{Deserialize, Serialize};
 
 use super::store::{FileError, write_text};
-use crate::choose::advice::Advice;
+use crate::choose::Advice;
 use crate::judge::{Consistency, JudgeOptions};
 use crate::measure::Worth;
 
@@ -46,8 +46,6 @@ pub struct Manifest {
     pub constraints: Vec<String>,
     /// What a choice was best in.
     pub objective: Option<String>,
-    /// Folds of the cross-validation.
-    pub folds: Option<usize>,
     /// What the choice comes to, where one was made.
     #[serde(default)]
     pub advice: Option<Advice>,

@@ -14,7 +14,6 @@
 //! | `manifest.json`, and all of it together | `manifest`, `results` |
 
 pub(crate) mod breakdown;
-pub(crate) mod budget;
 pub(crate) mod calls;
 pub(crate) mod cases;
 pub(crate) mod choice;

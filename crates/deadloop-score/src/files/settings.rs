@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use deadloop_replay::Plan;
 use deadloop_replay::detect::{Setting, Settings};
 
-use crate::choosing::{Choice, ChooseOptions, Choices, told, with_transient};
+use crate::choose::{Choice, ChooseOptions, Choices, told, with_transient};
 use crate::measure::{DELAY, ENDED, Metric, WITHIN_1000, wrong_rate};
 use crate::tally::{Count, Tally};
 

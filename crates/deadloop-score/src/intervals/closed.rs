@@ -50,18 +50,6 @@ pub(crate) fn wilson_of(k: f64, n: f64) -> Option<Interval> {
     Some(Interval { lo, hi })
 }
 
-/// P(a share is at most `bound`), `k` of `n` seen, copies once and counts perhaps smoothed: Beta(k + 1/2, n - k + 1/2)
-/// (Jeffreys' prior). Of a bound of 0 it is known only whether any was seen.
-pub(crate) fn share_within(k: f64, n: f64, bound: f64) -> Option<f64> {
-    if bound <= 0.0 {
-        return Some(f64::from(u8::from(bound == 0.0 && k == 0.0)));
-    }
-    if bound >= 1.0 {
-        return Some(1.0);
-    }
-    checked_beta_reg(k + 0.5, (n - k).max(0.0) + 0.5, bound).ok()
-}
-
 /// The lower bound of a proportion, `k` of `n`, that is wrong with probability `alpha` (Clopper and
 /// Pearson 1934): the `alpha` quantile of Beta(k, n - k + 1). `None` for `n` = 0.
 ///

@@ -12,7 +12,7 @@ pub use closed::{
     Interval, PoissonCache, clopper_pearson, poisson, poisson_lower, poisson_upper,
     proportion_lower, proportion_upper, wilson,
 };
-pub(crate) use closed::{binomial_at_least, poisson_at_least, share_within, wilson_of};
+pub(crate) use closed::{binomial_at_least, poisson_at_least, wilson_of};
 pub(crate) use groups::Groups;
 pub(crate) use random::Random;
 pub(crate) use resample::{ByGroup, Draws, Replicates, percentile, quantile};

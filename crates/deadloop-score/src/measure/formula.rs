@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::entry::{Certainty, Measure};
-use crate::choose::blend::Weights;
 use crate::intervals::{Interval, PoissonCache, wilson};
 use crate::tally::{Count, Tally};
 use deadloop_replay::detect::harness::DEPLOYMENT_LOOP_RATE;
@@ -64,16 +63,6 @@ pub(super) enum Sample {
     Loops,
     /// Those without.
     Clean,
-}
-
-impl Sample {
-    /// What a transcript of another model counts, beside 1 for one of the model itself.
-    pub(super) fn weight(self, weights: Weights) -> f64 {
-        match self {
-            Self::Loops => weights.loops,
-            Self::Clean => weights.clean,
-        }
-    }
 }
 
 /// What an error costs, and how often production loops.
@@ -148,9 +137,6 @@ pub(super) const fn alone(ratio: &'static [Ratio]) -> Formula {
     }
 }
 
-/// How many ratios a measure that can be an objective has at most.
-pub(super) const RATIOS: usize = 2;
-
 impl Ratio {
     /// The numerator, without the scale, and the denominator.
     pub(super) fn parts(&self, tally: &Tally, worth: &Worth) -> (f64, f64) {
@@ -188,15 +174,6 @@ impl Joined {
             (Self::Net, [s, w]) => Some(1000.0 * (pi * s - rest * w)),
             (Self::BreakEven, [s, w]) => (*s > 0.0).then(|| w / (s + w)),
             _ => None,
-        }
-    }
-
-    /// The factor of each ratio, where the score is a weighted sum of its ratios.
-    pub(super) fn factors(self, worth: &Worth) -> Option<[f64; RATIOS]> {
-        match self {
-            Self::Alone => Some([1.0, 0.0]),
-            Self::Net => Some([1000.0 * worth.pi, -1000.0 * (1.0 - worth.pi)]),
-            Self::Ppv | Self::BreakEven => None,
         }
     }
 }

@@ -5,8 +5,6 @@
 //! | a measure: its name, unit, formula, where it is shown | `table/` |
 //! | what an entry of the table says | [`Measure`] |
 //! | formulas, values, intervals | [`Formula`], [`Measure::value`], [`Measure::interval`] |
-//! | values where other models count too, but less | `blended.rs` |
-//! | what one transcript contributes | `linear.rs` |
 //! | a measure by its name | [`metric`] |
 //! | a measure as JSON, for the page's script | `written.rs` |
 //!
@@ -14,20 +12,16 @@
 //! report's tables and headings, and the formulas in the page's script follow from the entry of a measure.
 //! **To add one:** write a `Measure` in a file of `table/` and name it in [`MEASURES`].
 //!
-//! A formula is one ratio of sums of counts, or a combination of two or three ([`Joined`]). So a measure is
-//! linear in what each transcript adds, and errors of differences can be painted for a whole grid at once.
+//! A formula is one ratio of sums of counts, or a combination of two or three ([`Joined`]).
 //! Quantiles of the latency are not measures: `latency_p90<=1000` is read as `within_1000>=0.9`.
 
-mod blended;
 mod entry;
 mod formula;
-mod linear;
 mod names;
 mod table;
 mod written;
 
 pub use entry::{Certainty, Measure, MeasureUnit, Metric, Shown};
 pub use formula::{Formula, Joined, Ratio, Term, Times, Worth};
-pub(crate) use linear::{TERMS, Terms, linear};
 pub use names::{GoalError, metric};
 pub use table::*;

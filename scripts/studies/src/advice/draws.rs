@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use deadloop_score::measure::{FA_PER_MCHAR, SAVED};
-use deadloop_score::choosing::{Choices, ChooseOptions, choose, contradicted};
+use deadloop_score::choose::{Choices, ChooseOptions, choose, contradicted};
 use deadloop_score::proposing::is_loop_at;
 use deadloop_score::replay::Record;
 use deadloop_score::{Case, Evidence, JudgeOptions, Tally, Weights, Worth};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use deadloop_score::choosing::Ruling;
+use deadloop_score::choose::Ruling;
 
 use crate::world::IN_USE;
 

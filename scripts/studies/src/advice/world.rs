@@ -11,7 +11,7 @@ use deadloop_score::replay::corpus::{Corpus, Entry};
 use deadloop_score::replay::detect::{RECOMMENDED, Settings, Unit};
 use deadloop_score::replay::shipped::{default_grids, presets_in};
 use deadloop_score::replay::{Job, Plan, PlanGuards, Programs, Record, Watch, each, run};
-use deadloop_score::choosing::{GridCells, ReadyGuard};
+use deadloop_score::choose::{GridCells, ReadyGuard};
 use deadloop_score::{
     Case, Count, Evidence, JudgeOptions, LabelRow, Tally, Worth, mean_clean, tallies,
 };
