@@ -5,8 +5,8 @@ usage: deadloop tune CORPUS --csv --out DIR
        python3 scripts/recompute_choice.py DIR     (pip install scipy statsmodels scikit-learn)
 
 From outcomes.csv: how many transcripts, loops and clean ones a row stands on, the figures of the setting in use
-(`in_use_…`), and those of the candidate on all of the row's transcripts (`in_sample_…`), in chars. `held_out_…` is
-not compared: the choice of each fold is in no file. To a relative 1e-9; prints what differs and exits with 1.
+(`in_use_…`), and those of the file, each model under its own setting (`in_sample_…`), in chars. `held_out_…` is compared
+where no fold chose it; the choice of each fold is in no file. To a relative 1e-9; prints what differs and exits with 1.
 """
 import json
 import sys
@@ -14,28 +14,26 @@ from pathlib import Path
 
 from recompute import read, same, scores_of
 
-METRICS = ("ended", "precision", "recall", "fa_per_mchar", "delay", "saved")
+METRICS = ("ended", "recall", "within_1000", "fa_per_mchar", "delay", "saved")
 COUNTS = ("transcripts", "loops", "clean")
 
 
-def rows_of(outcomes, model, setting):
-    return [r for r in outcomes if r["setting"] == setting and model in ("*", r["model"])]
+def rows_of(outcomes, model, setting_of):
+    return [r for r in outcomes if model in ("*", r["model"]) and r["setting"] == setting_of(r["model"])]
 
 
-def compared(row, outcomes, in_use):
+def compared(row, outcomes, in_use, file):
     """Each figure of the row that can be known: its name, what it says, what comes out here."""
     model = row["model"]
-    used = scores_of(rows_of(outcomes, model, in_use), 0.01, 0, 0)
+    used = scores_of(rows_of(outcomes, model, lambda _: in_use), 0.01, 0, 0)
+    own = scores_of(rows_of(outcomes, model, file.get), 0.01, 0, 0)
     for name in COUNTS:
-        yield name, row[name], used[name]
+        yield name, row[name], own[name]
     for name in METRICS:
         yield f"in_use_{name}", row[f"in_use_{name}"], used[name]
-    own = rows_of(outcomes, model, row["candidate"] or row["setting"])
-    if own:
-        scores = scores_of(own, 0.01, 0, 0)
-        yield "exposure", row["exposure"], scores["exposure"]
-        for name in METRICS:
-            yield f"in_sample_{name}", row[f"in_sample_{name}"], scores[name]
+        yield f"in_sample_{name}", row[f"in_sample_{name}"], own[name]
+        if row["from"] != "grid" and model != "*":
+            yield f"held_out_{name}", row[f"held_out_{name}"], own[name]
 
 
 def setting_in_use(folder):
@@ -51,9 +49,10 @@ def setting_in_use(folder):
 def main(folder):
     outcomes, choice = read(folder / "outcomes.csv"), read(folder / "choice.csv")
     in_use = setting_in_use(folder)
+    file = {row["model"]: row["setting"] for row in choice}
     cells = wrong = 0
     for row in choice:
-        for name, said, known in compared(row, outcomes, in_use):
+        for name, said, known in compared(row, outcomes, in_use, file):
             cells += 1
             if not same(None if said == "" else float(said), known):
                 wrong += 1

@@ -7,7 +7,8 @@
 //! | who asked: progress, a stop, what a person should hear | [`Host`], [`Alone`] |
 //! | from a plan and a corpus to a result folder | [`replay`], [`Replayed`] |
 //! | any other subject over a corpus | [`ask`], [`Answers`] |
-//! | what is made of a run with its corpus at hand: excerpts, facts, tools that may repeat, labels in doubt | [`Opening`], [`Facts`], [`learn`], [`doubted`] |
+//! | the choice of a setting | [`tuning`] |
+//! | what is made of a run with its corpus at hand: excerpts, facts | [`Opening`], [`Facts`] |
 //! | the first pass over a corpus | [`survey`], [`Surveyed`] |
 //! | the folder, and what must not be written over | [`Folder`], [`apart`] |
 //! | repairers of faulty streams, measured | [`repairs`] |
@@ -60,7 +61,6 @@ pub mod budgets;
 pub mod checking;
 pub mod counting;
 pub mod cutting;
-mod doubting;
 pub mod engines;
 pub mod evidence;
 pub mod explaining;
@@ -71,7 +71,6 @@ mod folder;
 mod host;
 pub mod importing;
 mod kept;
-mod learning;
 mod left_out;
 mod looking;
 pub mod making;
@@ -95,6 +94,7 @@ pub mod schemas;
 mod sharding;
 mod stamps;
 mod survey;
+pub mod tuning;
 mod units;
 pub mod visible;
 pub mod watching;
@@ -102,13 +102,11 @@ mod words;
 
 pub use again::Again;
 pub use asking::{Answered, Answers, ask, failed};
-pub use doubting::doubted;
 pub use facts::Facts;
 pub use failure::{Code, Failure, RunResult};
 pub use folder::{Folder, REPORT_FILES, State, fingerprint, result_files};
 pub use host::{Alone, Host, Progress, watched};
 pub use kept::Kept;
-pub use learning::{Learnt, learn};
 pub use looking::look;
 pub use manifest::now;
 pub use notice::notice;

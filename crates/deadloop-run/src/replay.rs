@@ -7,8 +7,9 @@ use deadloop_corpus::Entry;
 use deadloop_detect::harness::DETECTORS;
 use deadloop_detect::{Settings, Unit};
 use deadloop_replay::{Decided, Entered, Plan, PlanGuards, Programs, Record};
+use deadloop_score::choose::FEWEST_LOOPS;
 use deadloop_score::{
-    About, AnyEvidence, Case, ChooseOptions, Count, Floor, JudgeOptions, Manifest, Mismatch,
+    About, AnyEvidence, Case, Count, Floor, JudgeOptions, Manifest, Mismatch,
     PackedCases, PackedEvidence, PackedRecords, Prices, Resampling, Scored, Scoring, Tally, Worth,
     beside_floors, macro_means, unpacked, write_cases, write_intervals, write_outcomes,
     write_scores, write_scores_by,
@@ -216,7 +217,7 @@ impl Replayed {
             units: &self.units,
             worth: &self.worth,
             floors,
-            enough: ChooseOptions::default().min_loops,
+            enough: FEWEST_LOOPS,
             reported,
             resampling: Resampling {
                 seed: self.run.manifest.seed,

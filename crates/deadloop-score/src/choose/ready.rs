@@ -1,4 +1,8 @@
 //! Step 1: the ready guards. They were not chosen on this corpus, so they need no folds.
+//!
+//! A limit that the user gave is kept by estimate. The default limit holds a ready guard back only if it is surely over it: on
+//! 300 transcripts every good guard has two wrong alarms now and then, where the limit allows one. Asking for the estimate
+//! there kept a guard that saves 9 % in a quarter of the draws of `scripts/advice`.
 
 use super::verdict::{Source, Won};
 use super::{Candidate, Chooser, ReadyGuard, Sample};
@@ -31,7 +35,8 @@ impl Chooser<'_> {
         standing.into_iter().find_map(|(_, guard)| {
             let candidate = Candidate::ready(guard.cell);
             let (test, tally) = self.test(sample, &candidate, incumbent);
-            let by = self.ships(sample, &test, &tally)?;
+            let is_within = !self.options.given || self.options.is_within(&tally);
+            let by = self.ships(sample, (&test, &tally), is_within)?;
             Some(Won {
                 candidate,
                 source: Source::Ready,

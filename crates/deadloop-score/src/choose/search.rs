@@ -150,8 +150,9 @@ impl Search {
                 continue;
             }
             let (test, tally) = chooser.test(sample, &candidate, winner);
+            let is_within = chooser.options.is_within(&tally);
             let by = chooser
-                .ships(sample, &test, &tally)
+                .ships(sample, (&test, &tally), is_within)
                 .filter(|_| candidate != *winner && self.may(chooser, &tally, &test, at_most <= own));
             let merit = chooser.options.objective.value(&tally, &chooser.options.worth);
             all.push(Tried {

@@ -111,10 +111,10 @@ impl Chooser<'_> {
         (PairedTest::new(&pairs, self.options), sum)
     }
 
-    /// Returns by which rule the newcomer of a test replaces the incumbent.
-    pub(super) fn ships(&self, sample: &Sample, test: &PairedTest, new: &Tally) -> Option<Ship> {
+    /// Returns by which rule the newcomer of a test replaces the incumbent. `is_within`: its wrong alarms are within the limit.
+    pub(super) fn ships(&self, sample: &Sample, (test, new): (&PairedTest, &Tally), is_within: bool) -> Option<Ship> {
         let others = self.options.meets_others(new);
-        if others && sample.is_enough() && test.is_better(self.options.is_within(new)) {
+        if others && sample.is_enough() && test.is_better(is_within) {
             Some(Ship::Better)
         } else if others && sample.is_enough_for_safer() && test.is_safer() {
             Some(Ship::Safer)

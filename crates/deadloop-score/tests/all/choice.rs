@@ -1,21 +1,24 @@
-//! The choice, on sweeps of one threshold whose answer is known.
+//! The choice, on sweeps of one threshold whose answer is known, and on drawn ones against the slow obvious way.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use crate::kit;
-
-use deadloop_score::replay::detect::Unit;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
+use deadloop_score::choose::{
+    ChooseOptions, Choices, GridCells, ReadyGuard, Ruling, Ship, Source, choose, contradicted, folds,
+};
 use deadloop_score::measure::{RECALL, SAVED};
-use deadloop_score::replay::detect::{Channel, Kind};
+use deadloop_score::replay::detect::{Channel, Kind, Settings, Unit};
 use deadloop_score::replay::{Decided, Grid, Plan, Record, Region};
 use deadloop_score::{
-    Assurance, Case, Choices, ChooseOptions, Evidence, Floor, InUse, JudgeOptions, Measure, Method,
-    Outcome, ReadChannels, ReadyGuard, Resampling, Ruling, Ship, Tally, Why, Worth, bootstrap,
-    calibrate, choose, judge, settings_toml,
+    Case, Evidence, Floor, InUse, JudgeOptions, Measure, Method, Outcome, POISSON_1, ReadChannels, Resampling, Tally,
+    Weights, Worth, bootstrap, judge, settings_toml,
 };
-use kit::{case, stop};
+use proptest::prelude::*;
 use serde_json::json;
+
+use crate::kit;
+use kit::{case, stop};
 
 const LENGTHS: (u64, u64) = (0, 20_000);
 
@@ -82,19 +85,28 @@ fn world_where(
     (cases, records)
 }
 
-/// The choice on a world, with the setting `in_use`.
-fn chosen(
-    (cases, records): &(Vec<Case>, Vec<Record>),
-    in_use: usize,
-    options: &ChooseOptions,
-) -> Choices {
+/// The choice on a world with the setting `in_use`: the grid is searched, and `ready` are the ready guards.
+fn chosen((cases, records): &World, in_use: usize, ready: &[usize], options: &ChooseOptions) -> Choices {
     let (plan, cells) = plan();
     let evidence = Evidence::new(&plan, cases, records).unwrap();
-    choose(&evidence, cells, in_use, options).unwrap()
+    let ready = ready.iter().map(|cell| ReadyGuard {
+        cell: *cell,
+        name: format!("guard {cell}"),
+    });
+    let options = ChooseOptions {
+        ready: ready.collect(),
+        ..options.clone()
+    };
+    choose(&evidence, &[grid(cells)], in_use, &options).unwrap()
 }
 
-fn verdict(world: &(Vec<Case>, Vec<Record>), in_use: usize, options: &ChooseOptions) -> Ruling {
-    chosen(world, in_use, options).advice.verdict
+type World = (Vec<Case>, Vec<Record>);
+
+fn grid(cells: Range<usize>) -> GridCells {
+    GridCells {
+        name: "checkpoint".into(),
+        cells,
+    }
 }
 
 fn given(limits: &[&str]) -> ChooseOptions {
@@ -105,526 +117,211 @@ fn given(limits: &[&str]) -> ChooseOptions {
     }
 }
 
+fn ready_only() -> ChooseOptions {
+    ChooseOptions {
+        ships_grid: false,
+        ..ChooseOptions::default()
+    }
+}
+
+/// The verdict, what all models get, and the rule.
+fn outcome(choices: &Choices) -> (Ruling, usize, Option<Ship>) {
+    (choices.advice.verdict, choices.all.cell, choices.all.ships)
+}
+
 #[test]
-fn what_is_better_ships_and_of_equals_the_safest_and_then_the_nearest() {
+fn ready_guards_are_asked_in_order_of_the_objective_and_the_first_that_is_better_ships() {
     // Settings 0 to 4 find every loop, 0 and 1 have false alarms, 5 finds nothing and is in use.
-    let choices = chosen(&world(&[("m", 100, 5, 2)]), 5, &ChooseOptions::default());
-    let Choices { advice, pooled, .. } = &choices;
-    assert_eq!(
-        (advice.verdict, advice.rule),
-        (Ruling::Ship, Some(Ship::Better))
-    );
-    assert_eq!((pooled.cell, pooled.why), (4, Why::Pooled));
-    assert_eq!(advice.assurance, Some(Assurance::Likely));
-    assert!(
-        advice
-            .reason
-            .starts_with("Ship settings.toml: it is better than the setting in use")
-    );
-    let [change] = &advice.changes[..] else {
-        panic!("{:?}", advice.changes)
-    };
-    assert_eq!(
-        (
-            &*change.guard,
-            &*change.param,
-            change.from.as_deref(),
-            change.to.as_deref()
-        ),
-        ("checkpoint", "min_matches", Some("8"), Some("7"))
-    );
-    // The same from the other side: the nearest to 0 that is within the limit.
-    let many = world(&[("m", 300, 5, 2)]);
-    let choices = chosen(&many, 0, &ChooseOptions::default());
-    assert_eq!(
-        (choices.pooled.cell, choices.advice.rule),
-        (2, Some(Ship::Safer))
-    );
-    // Of a hundred loops one that is lost is a point: without a flip that is not ruled out.
-    assert_eq!(
-        verdict(&world(&[("m", 100, 5, 2)]), 0, &ChooseOptions::default()),
-        Ruling::Decide
-    );
-    assert_eq!(pooled.optimism(&SAVED, &Worth::default()), Some(0.0));
+    let world = world(&[("m", 100, 5, 2)]);
+    let choices = chosen(&world, 5, &[0, 4, 3], &ready_only());
+    assert_eq!(outcome(&choices), (Ruling::Ship, 4, Some(Ship::Better)), "0 is surely over the limit");
+    assert_eq!((choices.all.source, choices.all.name.as_str()), (Source::Ready, "guard 4"));
+    let reason = &choices.advice.reason;
+    let want = "Ship guard 4: saved 97.3 % instead of 0.0 % (+97.3 points), 0 wrong alarms instead of 0.";
+    assert_eq!(reason, want);
+    let [change] = &choices.advice.changes[..] else { panic!("{:?}", choices.advice.changes) };
+    let change = (change.param.as_str(), change.from.as_deref(), change.to.as_deref());
+    assert_eq!(change, ("min_matches", Some("8"), Some("7")));
+    // Nothing ready is better, and the grid may not ship.
+    let kept = chosen(&world, 5, &[], &ready_only());
+    assert_eq!(outcome(&kept), (Ruling::Keep, 5, None));
+    assert!(kept.advice.reason.contains("--grid lets one ship"), "{}", kept.advice.reason);
+    assert_eq!(kept.advice.changes, []);
+    assert_eq!(outcome(&chosen(&world, 4, &[5, 3], &ready_only())), (Ruling::Keep, 4, None));
 }
 
-/// Settings 0 and 1 find two of 300 loops that the others miss, which is less than a point. Setting 0 is over the limit,
-/// 1 has a wrong alarm.
+/// One wrong alarm in 1.4 million chars: over the limit by estimate nowhere, two in as much are 1.4, over it and not surely.
 #[test]
-fn of_what_is_as_good_the_fewest_wrong_alarms_are_chosen() {
-    let finds = |found, i| if i < 2 { 2 } else { found };
-    let mut world = world_where(&[("m", 300, 5, 1)], finds);
-    let fooled = world.1.iter_mut().find(|r| &*r.transcript == "m/clean0");
-    *fooled.unwrap() = said("m/clean0", 2, 9000);
-    let candidate = |worthwhile| {
-        let options = ChooseOptions {
-            worthwhile,
-            ..ChooseOptions::default()
-        };
-        chosen(&world, 0, &options).pooled.candidate
-    };
-    assert_eq!(candidate(1.0), Some(2));
-    assert_eq!(candidate(0.5), Some(1), "0.67 points are worth a change");
-    assert_eq!(candidate(0.0), Some(1));
-}
-
-#[test]
-fn what_is_best_already_is_kept() {
-    for in_use in [2, 3, 4] {
-        let choices = chosen(
-            &world(&[("m", 100, 5, 2)]),
-            in_use,
-            &ChooseOptions::default(),
-        );
-        assert_eq!(choices.advice.verdict, Ruling::Keep);
-        assert_eq!(
-            (choices.pooled.cell, choices.pooled.candidate),
-            (in_use, Some(in_use))
-        );
-        assert_eq!(choices.advice.changes, []);
-        assert!(
-            choices.advice.reason.starts_with("Keep the setting in use"),
-            "{}",
-            choices.advice.reason
-        );
+fn a_ready_guard_that_is_not_surely_over_the_limit_ships_with_no_more_wrong_alarms_than_in_use() {
+    let mut world = world(&[("m", 70, 4, 0)]);
+    for (id, cells) in [("m/clean3", 6), ("m/clean5", 6)] {
+        *world.1.iter_mut().find(|r| &*r.transcript == id).unwrap() = said(id, cells, 9000);
     }
+    let choices = chosen(&world, 5, &[3], &ready_only());
+    assert_eq!(outcome(&choices), (Ruling::Ship, 3, Some(Ship::Better)));
+    assert!(choices.advice.over_limit);
+    assert!(choices.advice.reason.contains("It is over the default limit fa_per_mchar<=1 (1."), "{}", choices.advice.reason);
+    // As a newcomer that brings them it is within the limit by estimate or it does not ship.
+    for (id, cells) in [("m/clean3", 4), ("m/clean5", 4)] {
+        *world.1.iter_mut().find(|r| &*r.transcript == id).unwrap() = said(id, cells, 9000);
+    }
+    assert_eq!(outcome(&chosen(&world, 5, &[3], &ready_only())), (Ruling::Keep, 5, None));
 }
 
 #[test]
-fn too_little_is_said_to_be_too_little() {
+fn a_safer_ready_guard_ships_from_five_loops_in_two_groups_on_and_the_sentence_says_what_is_known_before() {
+    // Setting 0 finds all and cuts one clean transcript in ten, 5 finds all too.
+    let of = |loops: usize| {
+        let (mut cases, mut records) = world(&[("m", 100, 6, 1)]);
+        let keep: Vec<bool> = (0..cases.len()).map(|i| i % 2 == 1 || i / 2 < loops).collect();
+        let mut kept = keep.iter();
+        cases.retain(|_| *kept.next().unwrap());
+        let mut kept = keep.iter();
+        records.retain(|_| *kept.next().unwrap());
+        (cases, records)
+    };
+    assert_eq!(outcome(&chosen(&of(5), 0, &[5], &ready_only())), (Ruling::Ship, 5, Some(Ship::Safer)));
+    let few = chosen(&of(4), 0, &[5], &ready_only());
+    assert_eq!(outcome(&few), (Ruling::Collect, 0, None));
+    let says = "4 labelled loops are there, and 10 are the least. The setting in use stops 10 healthy responses (5.28 per \
+                million chars, limit 1), guard 5 0; too few loops to say what guard 5 misses.";
+    assert!(few.advice.reason.contains(says), "{}", few.advice.reason);
+    // It must not lose a loop while there are fewer than a hundred.
+    let mut lost = of(9);
+    lost.1[0] = said("m/loop0", 5, 1500);
+    assert_eq!(outcome(&chosen(&lost, 0, &[5], &ready_only())).0, Ruling::Collect);
+}
+
+#[test]
+fn a_setting_of_the_grid_ships_if_it_is_surely_within_the_limit() {
+    let world = world(&[("m", 100, 5, 2)]);
+    let choices = chosen(&world, 5, &[], &ChooseOptions::default());
+    // 2 to 4 are alike: the nearest to the one in use.
+    assert_eq!(outcome(&choices), (Ruling::Ship, 4, Some(Ship::Better)));
+    assert_eq!(choices.all.source, Source::Grid);
+    assert!(choices.advice.by_folds);
+    // 1.2 million healthy chars without a wrong alarm are too few for a limit of 1, and 1.9 million are enough.
+    let small = chosen(&self::world(&[("m", 60, 5, 2)]), 5, &[], &ChooseOptions::default());
+    assert_eq!(outcome(&small), (Ruling::Keep, 5, None));
+    let says = "what is better is not surely within the default limit fa_per_mchar<=1";
+    assert!(small.advice.reason.contains(says), "{}", small.advice.reason);
+    // A ready guard comes first, and the grid has to beat it.
+    let ready = chosen(&world, 5, &[3], &ChooseOptions::default());
+    assert_eq!((outcome(&ready), ready.all.source), ((Ruling::Ship, 3, Some(Ship::Better)), Source::Ready));
+}
+
+#[test]
+fn the_rungs_are_held_out_and_each_is_there_once() {
+    // Half of the loops are found by all settings but the last, the others by the first alone, which has false alarms: one
+    // in ten clean transcripts.
+    let world = world_where(&[("m", 100, 5, 1)], |_, i| if i % 2 == 0 { 5 } else { 1 });
+    let choices = chosen(&world, 5, &[], &ChooseOptions::default());
+    let rows: Vec<(f64, usize, u64)> = choices.advice.limits.iter().map(|r| (r.at_most, r.cell, r.held_out.wrong)).collect();
+    let [(first, 4, 0), (last, 0, 10)] = rows[..] else { panic!("{rows:?}") };
+    assert_eq!(first, 0.0);
+    assert!((5.0..=7.0).contains(&last), "10 in 1.9 million chars, and fewer without a fold: {last}");
+    assert_eq!(outcome(&choices).1, 4);
+    let saved = &choices.advice.saved_at_1[0];
+    assert_eq!(saved.grid, "checkpoint");
+    assert!(saved.lo < saved.value && saved.value < saved.hi, "{saved:?}");
+}
+
+#[test]
+fn a_limit_in_use_that_is_broken_is_said_with_the_row_that_is_not() {
+    // In use is 0: all loops, over the limit. The others find a half: no ready guard or rung ships.
+    let world = world_where(&[("m", 100, 0, 1)], |_, i| if i % 2 == 0 { 6 } else { 1 });
+    let choices = chosen(&world, 0, &[5], &given(&["fa_per_mchar<=1"]));
+    assert_eq!(outcome(&choices), (Ruling::Keep, 0, None));
+    let reason = &choices.advice.reason;
+    assert!(reason.contains("It is over the limit fa_per_mchar<=1 (5.2") && reason.contains("The row \"at most 0\" below is within it."), "{reason}");
+}
+
+#[test]
+fn a_model_gets_its_own_where_it_is_better_there_and_the_file_loads() {
+    let (plan, _) = plan();
+    // On c the stricter settings find as much and the looser ones are wrong; in use is what a needs.
+    let world = world(&[("a*b", 100, 3, 1), ("c", 100, 6, 5)]);
     let options = ChooseOptions::default();
-    let reason = |models: &[(&str, usize, u16, u16)]| {
-        let Choices { advice, pooled, .. } = chosen(&world(models), 5, &options);
-        assert_eq!((advice.verdict, pooled.cell), (Ruling::Collect, 5));
-        advice.reason
+    let choices = chosen(&world, 5, &[], &options);
+    let of: Vec<usize> = choices.models.iter().map(|c| c.cell).collect();
+    assert_eq!(of, [2, 5], "{}", choices.advice.reason);
+    let in_use = InUse {
+        text: "# mine\n[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nmin_matches = 8\n".into(),
+        rest: String::new(),
+        kept: Settings::of(Default::default()),
     };
-    assert!(reason(&[("m", 9, 5, 0)]).contains("9 loops with a label, and 10 are the least"));
-    // 0.64 million clean chars without an alarm are 74 % sure of at most one per million, 1.07 million 86 %.
-    assert_eq!(
-        verdict(&world(&[("m", 30, 5, 0)]), 5, &options),
-        Ruling::Keep
-    );
-    assert_eq!(
-        verdict(&world(&[("m", 50, 5, 0)]), 5, &options),
-        Ruling::Ship
-    );
-    let (mut cases, records) = world(&[("m", 40, 5, 0)]);
-    for case in cases.iter_mut().filter(|c| c.id.contains("loop")) {
-        case.group = Some("one".into());
+    let text = settings_toml(&plan, &choices, &in_use, &options);
+    let settings = Settings::parse(&text).expect(&text);
+    for (model, cell) in [("a*b", 2), ("c", 5), ("other", choices.all.cell)] {
+        assert_eq!(settings.for_model(model).id(), plan.id(cell), "{model}\n{text}");
     }
-    let one_group = (cases, records);
-    assert_eq!(verdict(&one_group, 5, &options), Ruling::Collect);
-    let (mut cases, records) = world(&[("m", 40, 5, 0)]);
-    for case in cases.iter_mut().filter(|c| c.id.contains("clean")) {
-        case.group = Some("one".into());
-    }
-    assert_eq!(verdict(&(cases, records), 5, &options), Ruling::Collect);
-    let (cases, records) = world(&[("m", 12, 5, 0)]);
-    let clean: Vec<usize> = (0..cases.len())
-        .filter(|i| cases[*i].id.contains("clean"))
-        .collect();
-    let only: (Vec<Case>, Vec<Record>) = clean
-        .iter()
-        .map(|i| (cases[*i].clone(), records[*i].clone()))
-        .unzip();
-    let none = chosen(&only, 5, &options);
-    assert!(
-        none.advice.reason.contains("no transcript loops"),
-        "{}",
-        none.advice.reason
-    );
-    assert_eq!(none.pooled.candidate, None);
-    let tiny = given(&["fa_per_mchar<=0.1"]);
-    assert_eq!(
-        verdict(&world(&[("m", 40, 5, 0)]), 5, &tiny),
-        Ruling::Collect
-    );
+    assert_eq!(settings.for_model("axb").id(), plan.id(choices.all.cell), "a star in a name is a star");
+    assert!(text.contains(&choices.advice.reason), "{text}");
 }
 
-/// A thousand copies of one transcript say no more than one.
 #[test]
-fn copies_of_a_text_are_evidence_once() {
+fn a_model_that_is_better_off_with_what_is_in_use_keeps_it() {
+    // For all models 2 ships; on c it is wrong on every tenth clean transcript, and in use, 5, finds as much.
+    let world = world(&[("a", 200, 3, 0), ("c", 60, 6, 3)]);
+    let choices = chosen(&world, 5, &[2], &ready_only());
+    let of: Vec<(usize, Source)> = choices.models.iter().map(|c| (c.cell, c.source)).collect();
+    assert_eq!(of, [(2, Source::All), (5, Source::Ready)], "{}", choices.advice.reason);
+    assert_eq!(choices.models[1].ships, Some(Ship::Safer));
+}
+
+#[test]
+fn copies_of_a_text_and_labels_in_doubt_do_not_decide_but_are_counted() {
     let (mut cases, records) = world(&[("m", 40, 5, 0)]);
     let copied = cases[0].copied;
     for case in cases.iter_mut().filter(|c| c.id.contains("loop")) {
         case.copied = copied;
     }
-    let choices = chosen(&(cases, records), 5, &ChooseOptions::default());
-    assert!(
-        choices.advice.reason.contains("1 loop with a label"),
-        "{}",
-        choices.advice.reason
-    );
-    assert_eq!(choices.pooled.tally.loops(), 40, "rates count transcripts");
-}
-
-/// Twelve texts, each with 100 copies that differ in numbers alone, support what twelve texts do, which is nothing at one
-/// per million; 1,200 texts do.
-#[test]
-fn near_copies_support_no_budget() {
-    let clean = |copies: usize| {
-        let (mut cases, records) = world(&[("m", 1200, 0, 0)]);
-        let keep: Vec<usize> = (0..cases.len())
-            .filter(|i| cases[*i].id.contains("clean"))
-            .collect();
-        for (n, i) in keep.iter().enumerate() {
-            cases[*i].copied.text = (n / copies) as u64;
-        }
-        let kept = keep
-            .iter()
-            .map(|i| (cases[*i].clone(), records[*i].clone()));
-        let (cases, records): (Vec<Case>, Vec<Record>) = kept.unzip();
-        let (plan, range) = plan();
-        let evidence = Evidence::new(&plan, &cases, &records).unwrap();
-        let found = calibrate(&evidence, range, 0, 1.0, &JudgeOptions::default());
-        found.supported
-    };
-    assert_eq!(clean(100), 0, "twelve texts");
-    assert_eq!(clean(1), 6, "as many texts as transcripts");
+    let choices = chosen(&(cases, records), 5, &[4], &ready_only());
+    assert_eq!(choices.advice.verdict, Ruling::Collect);
+    assert!(choices.advice.reason.contains("1 labelled loop is there"), "{}", choices.advice.reason);
+    assert_eq!(choices.all.in_sample.loops(), 40, "figures count transcripts");
+    // Of 30 clean transcripts that both stop every label is in doubt.
+    let world = world(&[("m", 100, 5, 5)]);
+    let doubted = world.0.iter().map(|c| c.id.contains("clean") && c.id.ends_with('0')).collect();
+    let options = ChooseOptions { doubted, ..ready_only() };
+    let choices = chosen(&world, 5, &[4], &options);
+    assert_eq!(outcome(&choices), (Ruling::Ship, 4, Some(Ship::Better)));
+    assert_eq!((choices.advice.doubted, choices.advice.file.wrong), (10, 10));
+    assert!(choices.advice.more.iter().any(|s| s.starts_with("10 labels are in doubt")), "{:?}", choices.advice.more);
+    assert_eq!(outcome(&chosen(&world, 5, &[4], &ready_only())).0, Ruling::Keep);
 }
 
 #[test]
-fn where_no_setting_is_within_the_limits_none_is_the_verdict() {
-    let choices = chosen(&world(&[("m", 100, 6, 6)]), 3, &ChooseOptions::default());
-    assert_eq!(
-        (choices.advice.verdict, choices.pooled.cell),
-        (Ruling::None, 3)
-    );
-    let prices = &choices.advice.prices;
-    assert!(prices.iter().all(|p| p.at_most >= 10), "{prices:?}");
-}
-
-/// In use alarms on one clean transcript in ten; what does not find a half or nine tenths of the loops.
-fn cautious(finds: impl Fn(usize) -> bool) -> (Vec<Case>, Vec<Record>) {
-    world_where(
-        &[("m", 200, 6, 1)],
-        move |_, i| if finds(i) { 6 } else { 1 },
-    )
-}
-
-#[test]
-fn a_limit_that_costs_too_much_is_for_people_to_decide() {
-    let dear = cautious(|i| i % 2 == 0);
-    for options in [ChooseOptions::default(), given(&["fa_per_mchar<=1"])] {
-        let choices = chosen(&dear, 0, &options);
-        assert_eq!(
-            (choices.advice.verdict, choices.pooled.cell),
-            (Ruling::Decide, 0)
-        );
-        assert!(
-            choices
-                .advice
-                .reason
-                .starts_with("Decide: the setting in use is over")
-        );
-        assert_eq!(choices.advice.changes, []);
-        assert_eq!(choices.advice.would_change.len(), 1);
-    }
-    // Two points are not: where the user gave the limit it is kept.
-    let cheap = cautious(|i| i % 50 != 0);
-    assert_eq!(
-        verdict(&cheap, 0, &ChooseOptions::default()),
-        Ruling::Decide
-    );
-    let choices = chosen(&cheap, 0, &given(&["fa_per_mchar<=1"]));
-    assert_eq!(
-        choices.advice.rule,
-        Some(Ship::Needed),
-        "{}",
-        choices.advice.reason
-    );
-}
-
-/// The recommended guard is `cell`; of the grid, `cells` are searched.
-fn with_ready(
-    (cases, records): &(Vec<Case>, Vec<Record>),
-    (cells, in_use): (Range<usize>, usize),
-    ready: &[usize],
-) -> Choices {
-    let ready = ready.iter().map(|cell| ReadyGuard {
-        cell: *cell,
-        name: format!("guard {cell}"),
-    });
-    let options = ChooseOptions {
-        ready: ready.collect(),
-        ..ChooseOptions::default()
-    };
+fn guards_contradict_labels_by_alarms_and_by_silence() {
     let (plan, _) = plan();
-    let evidence = Evidence::new(&plan, cases, records).unwrap();
-    choose(&evidence, cells, in_use, &options).unwrap()
+    // Settings 0 to 2 find every loop but the first, and are wrong on one clean transcript in ten.
+    let (mut cases, records) = world_where(&[("m", 20, 0, 2)], |_, i| if i == 0 { 0 } else { 3 });
+    let evidence = Evidence::new(&plan, &cases, &records).unwrap();
+    let found = contradicted(&evidence, [1, 2].into_iter(), &JudgeOptions::default());
+    let is = |i: usize| (cases[i].id.to_string(), found[i].alarms.len(), found[i].loops.len());
+    let some: Vec<_> = (0..cases.len()).filter(|i| !found[*i].is_empty()).map(is).collect();
+    let want = [("m/loop0", 0, 3), ("m/clean0", 1, 0), ("m/clean10", 1, 0)];
+    assert_eq!(some, want.map(|(id, a, l)| (id.to_owned(), a, l)));
+    let doubted = |i: usize, sees: bool| found[i].is_doubted_by(|_| sees);
+    assert_eq!([doubted(0, false), doubted(0, true), doubted(1, false), doubted(1, true)], [true, false, false, true]);
+    cases.iter_mut().for_each(|case| case.truth.as_mut().unwrap().reviewed = true);
+    let evidence = Evidence::new(&plan, &cases, &records).unwrap();
+    let confirmed = contradicted(&evidence, [1, 2].into_iter(), &JudgeOptions::default());
+    assert!(confirmed.iter().all(|found| found.is_empty()), "a person confirmed them");
 }
 
 #[test]
-fn a_ready_guard_that_beats_what_is_in_use_is_taken_without_folds() {
-    // Settings 0 to 4 find every loop, 0 and 1 have false alarms, 5 finds nothing and is in use; nothing else is searched.
-    let world = world(&[("m", 100, 5, 2)]);
-    let choices = with_ready(&world, (5..6, 5), &[0, 4, 3]);
-    let Choices { advice, pooled, .. } = &choices;
-    assert_eq!(advice.verdict, Ruling::Ship, "{}", advice.reason);
-    assert_eq!(
-        (pooled.cell, pooled.why),
-        (4, Why::Ready),
-        "of equals the first"
-    );
-    let taken = "Take guard 4: it is better than the setting in use (over 99.9 % sure)";
-    assert!(advice.reason.starts_with(taken), "{}", advice.reason);
-    assert_eq!(advice.ready.as_deref(), Some("guard 4"));
-    assert_eq!(
-        pooled.held_out_tally, pooled.tally,
-        "it is the same in every fold"
-    );
-    let without = with_ready(&world, (5..6, 5), &[]);
-    assert_eq!(without.advice.verdict, Ruling::Keep);
-    let worse = with_ready(&world, (4..5, 4), &[5, 0, 1]);
-    assert_eq!(
-        (worse.advice.verdict, worse.advice.ready),
-        (Ruling::Keep, None)
-    );
-}
-
-#[test]
-fn the_candidate_of_the_folds_has_to_beat_the_better_of_both() {
-    // Settings 0 to 2 find every loop, 3 a half of them, 4 and 5 none.
-    let world = world_where(&[("m", 100, 0, 0)], |_, i| 3 + u16::from(i % 2 == 0));
-    let better = with_ready(&world, (0..6, 5), &[3]);
-    assert_eq!((better.pooled.cell, better.pooled.why), (2, Why::Pooled));
-    assert!(better.advice.reason.starts_with("Ship settings.toml: "));
-    assert_eq!(better.advice.ready, None);
-    let same = with_ready(&world, (3..6, 5), &[2]);
-    assert_eq!((same.pooled.cell, same.pooled.why), (2, Why::Ready));
-}
-
-#[test]
-fn what_would_cost_more_than_it_spares_is_for_people_to_decide() {
-    // Setting 0 finds every loop and cuts a clean transcript in ten; the others find a half and cut none.
-    let world = world_where(&[("m", 100, 0, 1)], |_, i| if i % 2 == 0 { 6 } else { 1 });
-    let at = |pi: f64| ChooseOptions {
-        worth: Worth { pi, annoyance: 0.0 },
-        rate_given: true,
-        ..given(&["fa_per_mchar<=100"])
-    };
-    let rare = chosen(&world, 5, &at(0.002));
-    let advice = &rare.advice;
-    assert_eq!((advice.verdict, rare.pooled.cell), (Ruling::Decide, 5));
-    assert!(
-        advice.reason.contains("costs more than it spares"),
-        "{}",
-        advice.reason
-    );
-    let says = "; you said 1 in 500.";
-    assert!(
-        advice
-            .pays
-            .starts_with("The candidate pays where more than 1 in ")
-    );
-    assert!(advice.pays.ends_with(says), "{}", advice.pays);
-    assert!(
-        advice
-            .pays
-            .contains("the setting in use pays wherever one of the responses loops")
-    );
-    let [new, old] = advice.figures.as_ref().unwrap().net;
-    assert!(new.unwrap() < 0.0 && old.unwrap() > 0.0);
-    let frequent = chosen(&world, 5, &at(0.5));
-    assert_eq!(
-        frequent.advice.verdict,
-        Ruling::Ship,
-        "{}",
-        frequent.advice.reason
-    );
-    let of_setting = &frequent.advice.pays;
-    assert!(of_setting.ends_with("; you said 1 in 2."), "{of_setting}");
-}
-
-/// Setting 0 is in use: it finds every loop and cuts a clean transcript in ten. Setting 5 finds a half and cuts none.
-#[test]
-fn where_what_is_in_use_does_not_pay_the_ready_guard_that_does_is_named() {
-    let world = world_where(&[("m", 100, 0, 1)], |_, i| if i % 2 == 0 { 6 } else { 1 });
-    let (cases, records) = &world;
-    let (plan, _) = plan();
-    let evidence = Evidence::new(&plan, cases, records).unwrap();
-    let pays = |pi: f64, ready: &[(usize, &str)]| {
-        let ready = ready.iter().map(|(cell, name)| ReadyGuard {
-            cell: *cell,
-            name: (*name).into(),
-        });
-        let options = ChooseOptions {
-            worth: Worth { pi, annoyance: 0.0 },
-            rate_given: true,
-            ready: ready.collect(),
-            ..given(&["fa_per_mchar<=100000"])
-        };
-        choose(&evidence, 0..1, 0, &options).unwrap().advice.pays
-    };
-    let loud = (0, "the recommended guard");
-    let quiet = (5, "the preset quiet");
-    let rare = pays(0.002, &[loud, quiet]);
-    let says = " There the preset quiet spares most: ended 50.0 %, 0 wrong alarms.";
-    assert!(rare.ends_with(says), "{rare}");
-    // Nothing else is ready; or it pays.
-    for pays in [pays(0.002, &[loud]), pays(0.5, &[loud, quiet])] {
-        assert!(!pays.contains("There"), "{pays}");
-    }
-}
-
-#[test]
-fn other_objectives_and_no_limit_at_all() {
+fn other_objectives_and_limits_of_other_measures() {
     let options = ChooseOptions {
         objective: &RECALL,
         ..given(&[])
     };
-    let choices = chosen(&world(&[("m", 100, 5, 2)]), 5, &options);
-    assert_eq!(
-        (choices.advice.verdict, choices.pooled.cell),
-        (Ruling::Ship, 4)
-    );
-    let top = choices.advice.prices.last().unwrap().at_most;
-    assert!(top <= 3, "in use has no wrong alarm: {top}");
-    let options = given(&["delay<=1000"]);
-    let choices = chosen(&world(&[("m", 100, 5, 2)]), 5, &options);
-    assert_eq!(
-        (choices.advice.verdict, choices.pooled.cell),
-        (Ruling::Ship, 4)
-    );
-    assert_eq!(
-        verdict(&world(&[("m", 100, 5, 2)]), 5, &given(&["delay<=100"])),
-        Ruling::None
-    );
-}
-
-#[test]
-fn an_assurance_that_is_asked_for_is_used() {
-    let options = ChooseOptions {
-        assurance: Some(Assurance::Sure),
-        ..ChooseOptions::default()
-    };
-    let choices = chosen(&world(&[("m", 300, 5, 2)]), 5, &options);
-    assert_eq!(choices.advice.assurance, Some(Assurance::Sure));
-    let names: Vec<&str> = choices
-        .advice
-        .levels
-        .iter()
-        .map(|l| l.assurance.name())
-        .collect();
-    assert_eq!(names, ["likely", "probable", "sure"]);
-}
-
-#[test]
-fn the_price_list_says_what_one_more_wrong_alarm_buys() {
-    // Half of the loops are found by all settings but the last, the others by the first alone, which has false
-    // alarms: one in ten clean transcripts.
-    let world = world_where(&[("m", 100, 5, 1)], |_, i| if i % 2 == 0 { 5 } else { 1 });
-    let prices = chosen(&world, 5, &given(&["fa_per_mchar<=4"]))
-        .advice
-        .prices;
-    let rows: Vec<(u64, usize, u64)> = prices
-        .iter()
-        .map(|p| (p.at_most, p.cell, p.wrong))
-        .collect();
-    assert_eq!(rows, [(0, 1, 0), (13, 0, 10)]);
-    assert_eq!(prices[0].file, "alternatives/at-most-0.toml");
-    assert!(prices[1].recall > prices[0].recall);
-    assert_eq!(prices[0].rate, Some(0.0));
-}
-
-#[test]
-fn a_model_gets_its_own_where_it_is_surely_better_and_the_file_loads() {
-    let (plan, _) = plan();
-    // On c the stricter settings find as much and the looser ones are wrong; in use is what a needs.
-    let world = world(&[("a*b", 100, 3, 1), ("c", 100, 6, 5)]);
-    let options = ChooseOptions::default();
-    let choices = chosen(&world, 5, &options);
-    let of: Vec<usize> = choices.models.iter().map(|c| c.cell).collect();
-    assert_eq!(of, [2, 5], "{:#?}", choices.advice.reason);
-    assert_eq!(choices.models[0].why, Why::Own);
-    let in_use = InUse {
-        text: "# mine\n[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nmin_matches = 8\n"
-            .into(),
-        rest: String::new(),
-        kept: deadloop_replay::detect::Settings::of(Default::default()),
-    };
-    let text = settings_toml(&plan, &choices, &in_use, &options);
-    let settings = deadloop_score::replay::detect::Settings::parse(&text).expect(&text);
-    for (model, cell) in [("a*b", 2), ("c", 5), ("other", choices.pooled.cell)] {
-        assert_eq!(
-            settings.for_model(model).id(),
-            plan.id(cell),
-            "{model}\n{text}"
-        );
-    }
-    assert_eq!(
-        settings.for_model("axb").id(),
-        plan.id(choices.pooled.cell),
-        "a star in a name is a star"
-    );
-    assert!(text.contains(&choices.advice.reason), "{text}");
-}
-
-#[test]
-fn models_that_do_not_differ_share_a_setting() {
-    let choices = chosen(
-        &world(&[("a", 40, 4, 1), ("b", 40, 4, 1)]),
-        5,
-        &ChooseOptions::default(),
-    );
-    assert!(
-        choices.models.iter().all(|m| m.why == Why::Pooled),
-        "{:#?}",
-        choices.models
-    );
-    assert_eq!(choices.shipped, None);
-    let few = chosen(
-        &world(&[("a", 40, 4, 1), ("b", 9, 4, 1)]),
-        5,
-        &ChooseOptions::default(),
-    );
-    assert_eq!(few.models[1].why, Why::FewLabels);
-    assert!(few.models[1].reason.starts_with("9 loops, fewer than 10"));
-}
-
-#[test]
-fn models_that_are_alike_help_each_other_and_one_that_is_not_is_left_alone() {
-    let alike = [
-        ("a", 40, 4, 1),
-        ("b", 40, 4, 1),
-        ("c", 40, 4, 1),
-        ("d", 40, 4, 1),
-    ];
-    let apart = [
-        ("a", 40, 6, 1),
-        ("b", 40, 2, 1),
-        ("c", 40, 4, 1),
-        ("d", 40, 1, 0),
-    ];
-    let loops = |models: &[(&str, usize, u16, u16)]| {
-        // No cell finds every second loop: where all are found or none, nothing can be told, and a model is not tried
-        // where too little is left to find.
-        let half = |found, i| if i % 2 == 0 { found } else { 0 };
-        let choices = chosen(&world_where(models, half), 5, &ChooseOptions::default());
-        choices.models[0].borrowing.unwrap().strength().0
-    };
-    let (same, different) = (loops(&alike), loops(&apart));
-    assert!(
-        (same - 120.0).abs() < 1e-9,
-        "all of the others' loops count: {same}"
-    );
-    assert!(different < 5.0, "{different}");
-}
-
-#[test]
-fn a_model_is_not_tried_where_even_the_best_guard_could_not_be_sure() {
-    // The setting of all finds every loop after 500 of some 9,000 chars: there is next to nothing to gain.
-    let choices = chosen(
-        &world(&[("a", 40, 4, 1), ("b", 40, 4, 1)]),
-        5,
-        &ChooseOptions::default(),
-    );
-    for model in &choices.models {
-        assert_eq!((model.why, model.borrowing), (Why::Pooled, None));
-        assert_eq!(model.candidate, choices.pooled.candidate);
-        let reason = "no setting of its own was tried: one that stopped each loop at its onset";
-        assert!(model.reason.starts_with(reason), "{}", model.reason);
-    }
+    let world = world(&[("m", 100, 5, 2)]);
+    assert_eq!(outcome(&chosen(&world, 5, &[], &options)).1, 4, "no limit at all, and the fewest wrong alarms");
+    assert_eq!(outcome(&chosen(&world, 5, &[4], &given(&["delay<=1000"]))).0, Ruling::Ship);
+    assert_eq!(outcome(&chosen(&world, 5, &[4], &given(&["delay<=100"]))).0, Ruling::Keep);
+    // 10 of 100 clean transcripts are cut by 0 and 1: not within 5 %, and surely so.
+    assert_eq!(outcome(&chosen(&world, 5, &[1, 4], &given(&["fpr<=0.05"]))).1, 4);
 }
 
 #[test]
@@ -632,23 +329,135 @@ fn without_settings_nothing_is_chosen() {
     let (plan, _) = plan();
     let (cases, records) = world(&[("m", 10, 5, 0)]);
     let evidence = Evidence::new(&plan, &cases, &records).unwrap();
-    assert!(choose(&evidence, 0..0, 0, &ChooseOptions::default()).is_err());
+    assert!(choose(&evidence, &[], 0, &ChooseOptions::default()).is_err());
 }
 
 #[test]
 fn the_choice_does_not_depend_on_the_order_of_the_corpus() {
-    let forward = world(&[("a", 60, 4, 2), ("b", 40, 5, 3)]);
-    let reversed = |(cases, records): &(Vec<Case>, Vec<Record>)| {
-        let cases: Vec<Case> = cases.iter().rev().cloned().collect();
-        let records: Vec<Record> = records.iter().rev().cloned().collect();
-        (cases, records)
+    let forward = world(&[("a", 100, 4, 2), ("b", 60, 5, 3)]);
+    let reversed = |(cases, records): &World| -> World {
+        (cases.iter().rev().cloned().collect(), records.iter().rev().cloned().collect())
     };
-    let [a, b] =
-        [forward.clone(), reversed(&forward)].map(|w| chosen(&w, 1, &ChooseOptions::default()));
-    assert_eq!(
-        (a.pooled, a.models, a.advice),
-        (b.pooled, b.models, b.advice)
-    );
+    let [a, b] = [forward.clone(), reversed(&forward)].map(|w| chosen(&w, 1, &[3], &ChooseOptions::default()));
+    assert_eq!((a.all, a.models, a.advice), (b.all, b.models, b.advice));
+}
+
+/// A loop or a clean transcript: how many settings stop it, where, its model.
+type Drawn = (bool, u16, u64, bool);
+
+fn drawn_world(all: &[Drawn]) -> World {
+    let one = |(i, (loops, cells, at, second)): (usize, &Drawn)| {
+        let (id, model) = (format!("t{i}"), if *second { "b" } else { "a" });
+        let label = if *loops {
+            json!([{"class": "loop", "kind": "paragraph", "channel": "answer", "onset": 4000}])
+        } else {
+            json!([{"class": "clean"}])
+        };
+        (case(&id, model, &format!("g{}", i / 2), LENGTHS, label), said(&id, *cells, *at))
+    };
+    all.iter().enumerate().map(one).unzip()
+}
+
+fn drawn() -> impl Strategy<Value = World> {
+    let one = (any::<bool>(), 0_u16..7, 1000_u64..15_000, any::<bool>());
+    // Mostly right, so that there is something to ship.
+    let one = one.prop_map(|(loops, cells, at, second)| match (loops, at % 8) {
+        (false, 1..) => (false, 0, at, second),
+        (true, 1..) => (true, cells, at.max(4100), second),
+        _ => (loops, cells, at, second),
+    });
+    prop::collection::vec(one, 40..160).prop_map(|all| drawn_world(&all))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// The figures are those of the file: in-sample each transcript under what the written settings have for its model;
+    /// held out each under what was chosen without its fold, which a part that no fold chose is the same.
+    #[test]
+    fn figures_are_of_the_file(world in drawn(), in_use in 0_usize..6, ready in 0_usize..6, limit in 0_usize..3) {
+        let limit = ["fa_per_mchar<=1", "fa_per_mchar<=20", "fa_per_mchar<=100"][limit];
+        let options = ChooseOptions { replicates: 200, ..given(&[limit]) };
+        let choices = chosen(&world, in_use, &[ready], &options);
+        let (plan, _) = plan();
+        let evidence = Evidence::new(&plan, &world.0, &world.1).unwrap();
+        let text = plan.setting(in_use).to_toml("guard");
+        let file = InUse { text, rest: String::new(), kept: Settings::of(Default::default()) };
+        let written = Settings::parse(&settings_toml(&plan, &choices, &file, &options)).unwrap();
+        let by_id: BTreeMap<String, usize> = (0..6).map(|cell| (plan.id(cell), cell)).collect();
+        let of = |i: usize| {
+            let cell = by_id[&written.for_model(&*world.0[i].model).id()];
+            evidence.tally(cell, &[i], &options.judge)
+        };
+        let replayed: Tally = (0..world.0.len()).map(of).sum();
+        prop_assert_eq!(choices.all.in_sample, replayed);
+        let models = |of: fn(&deadloop_score::choose::Choice) -> Tally| choices.models.iter().map(of).sum::<Tally>();
+        prop_assert_eq!(choices.all.held_out, models(|m| m.held_out));
+        prop_assert_eq!(choices.all.in_sample, models(|m| m.in_sample));
+        prop_assert_eq!(choices.all.in_use, evidence.tally(in_use, &evidence.all(), &options.judge));
+        let is_changed = choices.all.cell != in_use || choices.models.iter().any(|m| m.cell != in_use);
+        prop_assert!(choices.advice.verdict == Ruling::Ship || !is_changed);
+        if !choices.advice.by_folds {
+            prop_assert_eq!(choices.all.held_out, choices.all.in_sample);
+        }
+    }
+
+    /// With the same winner among the ready guards a laxer limit never ships less, held out; nobody gets less than he has by
+    /// the test that it was shipped by.
+    #[test]
+    fn a_laxer_limit_never_ships_less(world in drawn(), in_use in 0_usize..6) {
+        let mut before: Option<f64> = None;
+        for limit in ["fa_per_mchar<=2", "fa_per_mchar<=10", "fa_per_mchar<=20", "fa_per_mchar<=50", "fa_per_mchar<=100"] {
+            let options = ChooseOptions { replicates: 200, ..given(&[limit]) };
+            let (cases, records) = &world;
+            // One model: the limit decides about models too.
+            let cases: Vec<Case> = cases.iter().map(|c| Case { model: "a".into(), ..c.clone() }).collect();
+            let choices = chosen(&(cases, records.clone()), in_use, &[], &options);
+            let saved = SAVED.value(&choices.all.held_out, &Worth::default());
+            // What ships as safer may have less.
+            if choices.all.ships != Some(Ship::Safer) {
+                prop_assert!(saved >= before, "{limit}: {before:?} {saved:?} {}", choices.advice.reason);
+                before = if before > saved { before } else { saved };
+            }
+        }
+    }
+
+    /// The bootstrap of the test, drawn the slow way: each group as often as its weight says, replicate by replicate.
+    #[test]
+    fn the_test_is_the_bootstrap_over_groups(world in drawn()) {
+        let options = ChooseOptions { replicates: 100, ..ready_only() };
+        let choices = chosen(&world, 5, &[2], &options);
+        let Some(test) = choices.all.test else { return Ok(()) };
+        let (plan, _) = plan();
+        let (cases, records) = &world;
+        let evidence = Evidence::new(&plan, cases, records).unwrap();
+        let mut weights: BTreeMap<&str, Vec<u8>> = BTreeMap::new();
+        for case in cases {
+            let group = case.group.as_deref().unwrap();
+            weights.entry(group).or_insert_with(|| Weights::of(1, group, &POISSON_1).take(100).collect());
+        }
+        let mut differences: Vec<f64> = (0..100).map(|b| {
+            let mut sums = [Tally::default(); 2];
+            for (i, case) in cases.iter().enumerate() {
+                for _ in 0..weights[case.group.as_deref().unwrap()][b] {
+                    sums[0] += evidence.tally(2, &[i], &options.judge);
+                    sums[1] += evidence.tally(5, &[i], &options.judge);
+                }
+            }
+            let [new, old] = sums.map(|sum| SAVED.value(&sum, &Worth::default()));
+            new.zip(old).map_or(0.0, |(new, old)| new - old)
+        }).collect();
+        differences.sort_by(f64::total_cmp);
+        prop_assert!((test.lo - differences[9]).abs() < 1e-12, "{} {}", test.lo, differences[9]);
+        prop_assert!((test.hi - differences[89]).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn folds_are_those_of_the_choice() {
+    let world = world(&[("m", 60, 5, 2)]);
+    let choices = chosen(&world, 5, &[4], &ready_only());
+    assert_eq!(choices.folds, folds(&world.0, 5, 1));
 }
 
 #[test]

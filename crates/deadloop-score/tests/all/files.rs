@@ -10,10 +10,11 @@ use std::path::Path;
 
 use deadloop_score::replay::detect::{Channel, Kind};
 use deadloop_score::replay::{Decided, Record, Region};
+use deadloop_score::choose::{ChooseOptions, GridCells, choose};
 use deadloop_score::{
-    Case, ChooseOptions, Evidence, Floor, InUse, JudgeOptions, Manifest, Marked, Resampling,
-    Results, Scoring, Worth, choose, macro_means, write_choice, write_intervals, write_outcomes,
-    write_pareto, write_scores, write_scores_by, write_settings,
+    Case, Evidence, Floor, InUse, JudgeOptions, Manifest, Marked, Resampling, Results, Scoring,
+    Worth, macro_means, settings_toml, write_choice, write_intervals, write_outcomes, write_pareto,
+    write_scores, write_scores_by, write_text,
 };
 use kit::{case, stop};
 use plan::plan;
@@ -111,7 +112,11 @@ fn write_all(dir: &Path) {
         },
         csv: true,
     };
-    let choices = choose(&evidence, 0..plan.cells(), 3, &options).unwrap();
+    let grids = [GridCells {
+        name: "checkpoint".into(),
+        cells: 0..plan.cells(),
+    }];
+    let choices = choose(&evidence, &grids, 3, &options).unwrap();
     let scored = write_scores(dir, &scoring).unwrap();
     assert_eq!(
         (scored.rows, scored.left_out.len()),
@@ -121,7 +126,7 @@ fn write_all(dir: &Path) {
     let marks = Marked {
         shown: &[0, 3],
         chosen: &chosen,
-        candidate: choices.pooled.candidate,
+        candidate: Some(choices.all.cell),
         in_use: Some(3),
         names: &names,
     };
@@ -137,7 +142,8 @@ fn write_all(dir: &Path) {
         rest: String::new(),
         kept: deadloop_replay::detect::Settings::of(Default::default()),
     };
-    write_settings(dir, &plan, &choices, &in_use, &options).unwrap();
+    let text = settings_toml(&plan, &choices, &in_use, &options);
+    write_text(&dir.join("settings.toml"), &text).unwrap();
     let means = macro_means(&evidence, 0, &judge, &worth);
     let manifest = Manifest {
         command: "tune".into(),
@@ -165,7 +171,6 @@ fn the_same_input_gives_the_same_bytes_and_no_file_is_left_half_written() {
     assert_eq!(
         names,
         [
-            "alternatives",
             "choice.csv",
             "intervals.csv",
             "manifest.json",
@@ -179,7 +184,7 @@ fn the_same_input_gives_the_same_bytes_and_no_file_is_left_half_written() {
             "settings.toml",
         ]
     );
-    for name in names.into_iter().filter(|name| name != "alternatives") {
+    for name in names {
         let read = |dir: &Path| std::fs::read(dir.join(&name)).unwrap();
         assert_eq!(read(a.path()), read(b.path()), "{name}");
     }

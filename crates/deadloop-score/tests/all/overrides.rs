@@ -9,9 +9,9 @@ use std::path::Path;
 
 use deadloop_score::replay::detect::{Channel, Kind, Settings};
 use deadloop_score::replay::{Decided, Plan, Record, Region};
+use deadloop_score::choose::{ChooseOptions, ReadyGuard, choose};
 use deadloop_score::{
-    Case, ChooseOptions, Evidence, InUse, JudgeOptions, Marked, Resampling, Scoring, Worth, choose,
-    settings_toml, write_choice, write_intervals, write_outcomes, write_pareto, write_scores,
+    Case, Evidence, InUse, JudgeOptions, Marked, Resampling, Scoring, Worth, settings_toml, write_choice, write_intervals, write_outcomes, write_pareto, write_scores,
     write_scores_by,
 };
 use kit::{case, stop};
@@ -99,6 +99,17 @@ fn exposure_counts_the_channels_of_the_models_guard_and_the_detector_is_its_memb
     assert_eq!(tally.get(deadloop_score::Count::Exposure), 7500);
 }
 
+/// The setting in use is the only one that is ready.
+fn options() -> ChooseOptions {
+    ChooseOptions {
+        ready: vec![ReadyGuard {
+            cell: 0,
+            name: "mine".into(),
+        }],
+        ..ChooseOptions::default()
+    }
+}
+
 #[test]
 fn every_file_names_the_setting_as_the_settings_file() {
     let (plan, cases, records) = world();
@@ -129,8 +140,8 @@ fn every_file_names_the_setting_as_the_settings_file() {
     };
     write_pareto(dir.path(), &scoring, &scored.fronts, &marked).unwrap();
     write_outcomes(dir.path(), &evidence, &[0], &judge, true).unwrap();
-    let options = ChooseOptions::default();
-    let choices = choose(&evidence, 0..1, 0, &options).unwrap();
+    let options = options();
+    let choices = choose(&evidence, &[], 0, &options).unwrap();
     write_choice(dir.path(), &choices, &options).unwrap();
     let id = Settings::parse(SETTINGS).unwrap().id();
     for file in [
@@ -156,8 +167,8 @@ fn every_file_names_the_setting_as_the_settings_file() {
 fn a_kept_settings_file_keeps_its_guards() {
     let (plan, cases, records) = world();
     let evidence = Evidence::new(&plan, &cases, &records).unwrap();
-    let options = ChooseOptions::default();
-    let choices = choose(&evidence, 0..1, 0, &options).unwrap();
+    let options = options();
+    let choices = choose(&evidence, &[], 0, &options).unwrap();
     let in_use = InUse {
         text: SETTINGS.into(),
         rest: String::new(),

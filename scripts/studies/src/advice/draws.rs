@@ -113,7 +113,8 @@ impl Draw {
                 ..options.clone()
             };
             for (name, cell) in IN_USE.iter().zip(&world.in_use) {
-                if let Ok(choices) = choose(&evidence, &world.grids, *cell, &options) {
+                let grids = if ships_grid { &world.grids[..] } else { &[] };
+                if let Ok(choices) = choose(&evidence, grids, *cell, &options) {
                     trials.push(self.scored(world, (name, ships_grid), *cell, &choices, spoil));
                 }
             }

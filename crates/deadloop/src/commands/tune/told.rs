@@ -1,165 +1,74 @@
-//! What `tune` says on stdout once it has chosen: the verdict first, then what it rests on.
-
-use std::path::Path;
+//! What `tune` prints once it has chosen: the verdict first, then what it rests on.
 
 use anstyle::{AnsiColor, Style};
 use deadloop_report::beside;
-use deadloop_score::measure::{DELAY, ENDED, Measure, Metric, RECALL, SAVED};
-use deadloop_score::wrong_rate;
-use deadloop_score::{
-    Advice, AnyEvidence, Choice, Choices, ChooseOptions, ExcerptsHead, Lack, Price, Ruling,
-    RunFigures, Tally, Why, told,
-};
+use deadloop_run::tuning::Tuned;
+use deadloop_score::choose::{Advice, Changed, Choice, Choices, ChooseOptions, Figures, Ruling, SavedAt1, Source};
+use deadloop_score::measure::{DELAY, ENDED, Measure, Metric, RECALL, SAVED, WITHIN_1000};
+use deadloop_score::{Tally, told, wrong_rate};
 use serde_json::{Value, json};
 
 use super::Tune;
-use super::planned::Planned;
 use crate::args::Global;
 use crate::exit::Outcome;
-use crate::settings;
 use crate::show::{self, typed};
 use crate::visible::visible_lines;
-use deadloop_run::Learnt;
-use deadloop_run::Replayed;
 
-/// The heading of the price list.
-const BUY: &str =
-    "What wrong alarms on this corpus buy, held out; each row is alternatives/at-most-N.toml";
-
-/// Rows of the price list that a terminal shows.
-const PRICES: usize = 7;
+/// Rows of models, changes and rungs that a terminal shows.
+const ROWS: usize = 12;
 
 /// The commands to type next, with CORPUS and DIR for the corpus and the folder of results: of all files only
-/// the manifest's request holds a path. A replay has what was selected, and the unit; `power` what was selected.
-pub(super) fn lead_on(choices: &mut Choices, args: &Tune, options: &ChooseOptions) {
-    let selected = args.select.typed();
-    let replayed = selected.clone() + &args.judge.typed_unit();
-    // The limit on wrong alarms, as a claim: `power` says how much clean text shows it, and how much there is.
-    let limit = options.constraints.iter().find(|c| c.limits_wrong());
-    let limit = limit.map_or_else(|| "fa_per_mchar<=1".to_owned(), ToString::to_string);
-    let claim = format!("deadloop power CORPUS --claim '{limit}'");
-    let next: &[&str] = match choices.advice.verdict {
-        Ruling::Ship => &[
-            "deadloop replay CORPUS --settings DIR/settings.toml --out DIR-check",
-            "deadloop watch --settings DIR/settings.toml < stream.jsonl",
+/// the manifest's request holds a path.
+pub(super) fn next(choices: &Choices, args: &Tune) -> Vec<String> {
+    let replayed = args.select.typed() + &args.judge.typed_unit();
+    match choices.advice.verdict {
+        Ruling::Ship => vec![
+            format!("deadloop replay CORPUS{replayed} --settings DIR/settings.toml --out DIR-check"),
+            "deadloop watch --settings DIR/settings.toml < stream.jsonl".to_owned(),
         ],
-        Ruling::Collect => match choices.advice.lacks {
-            Some(Lack::Labels) => &["deadloop label CORPUS"],
-            Some(Lack::Clean) => &[claim.as_str(), "deadloop import MORE-LOGS --out MORE"],
-            _ => &[
-                "deadloop power CORPUS --claim 'ended>=0.9'",
-                "deadloop label CORPUS --review",
-            ],
-        },
-        Ruling::Decide => &[
-            "deadloop report DIR --open",
-            "deadloop explain DIR TRANSCRIPT",
+        Ruling::Collect => vec![
+            "deadloop check CORPUS".to_owned(),
+            "deadloop label CORPUS --review".to_owned(),
         ],
-        Ruling::Keep | Ruling::None => &["deadloop report DIR --open"],
-    };
-    let line = |line: &&str| match line.split_once(" CORPUS") {
-        Some(("deadloop replay", rest)) => format!("deadloop replay CORPUS{replayed}{rest}"),
-        Some(("deadloop power", rest)) => format!("deadloop power CORPUS{selected}{rest}"),
-        _ => (*line).to_owned(),
-    };
-    choices.advice.next = next.iter().map(line).collect();
-}
-
-/// A command with the paths as they were given.
-fn whole(next: &str, args: &Tune) -> String {
-    let (corpus, out) = (typed(&args.corpus), typed(&args.out));
-    next.replace("CORPUS", &corpus).replace("DIR", &out)
-}
-
-/// What was asked, and what stands beside the choice.
-pub(super) struct Said<'a> {
-    pub(super) args: &'a Tune,
-    pub(super) options: &'a ChooseOptions,
-    pub(super) head: &'a ExcerptsHead,
-    pub(super) learnt: Option<Learnt>,
-}
-
-impl Said<'_> {
-    /// What `--json` says.
-    fn json(&self, choices: &Choices, file: &Path) -> Value {
-        let advice = &choices.advice;
-        let next = advice.next.iter().map(|next| whole(next, self.args));
-        let mut summary = json!({
-            "verdict": advice.verdict,
-            "reason": advice.reason,
-            "pays": advice.pays,
-            "warnings": advice.warnings,
-            "ready": advice.ready,
-            "doubted": advice.doubted,
-            "settings": file.display().to_string(),
-            "changes": advice.changes,
-            "would_change": advice.would_change,
-            "prices": advice.prices,
-            "assurance": advice.assurance,
-            "in_use": advice.in_use,
-            "candidate": advice.candidate,
-            "next": next.collect::<Vec<_>>(),
-            "chosen": chosen(choices),
-            "unlabelled_loops": self.head.unlabelled_loops,
-        });
-        if let Some(learnt) = &self.learnt {
-            summary["learnt"] = json!(learnt);
-        }
-        summary
+        Ruling::Keep => vec!["deadloop report DIR --open".to_owned()],
     }
 }
 
-/// Prints the verdict, the table and the price list; returns what `--json` says.
-pub(super) fn summary(
-    done: &Replayed,
-    planned: &Planned,
-    choices: &Choices,
-    said: &Said<'_>,
-    global: Global,
-) -> Outcome<Value> {
-    let Said {
-        args,
-        options,
-        head,
-        learnt,
-    } = said;
+/// Prints the verdict and the tables. Returns what `--json` prints.
+pub(super) fn summary(tuned: &Tuned, args: &Tune, global: Global) -> Outcome<Value> {
+    let (choices, options) = (&tuned.choices, &tuned.options);
     let advice = &choices.advice;
-    let file = args.out.join("settings.toml");
-    let summary = said.json(choices, &file);
+    let summary = json(tuned, args);
     if global.json || global.quiet {
         return Ok(summary);
     }
     show::print_styled(&verdict(advice))?;
-    if !advice.pays.is_empty() {
-        show::print(&show::prose(&format!("  {}", visible_lines(&advice.pays))))?;
+    for sentence in &advice.more {
+        show::print(&show::prose(&format!("  {}", visible_lines(sentence))))?;
     }
-    for line in changed(advice) {
+    for line in changed(&advice.changes) {
         show::print(&show::prose(&visible_lines(&line)))?;
     }
-    show::print(&format!(
-        "\n{}",
-        table(done, planned, choices, args, options)
-    ))?;
+    show::print(&format!("\n{}", table(choices, options)))?;
     let Measure { title, meaning, .. } = options.objective;
     show::print(&show::prose(&format!("{title}, which decides: {meaning}")))?;
-    if !advice.prices.is_empty() {
-        show::print(&format!("\n{}", prices(advice, planned, options)))?;
+    if choices.models.len() > 1 {
+        show::print(&format!("\n{}", models(choices, options)))?;
     }
-    let in_use = &choices.pooled.in_use_tally;
-    if let Some(line) = show::ended(options.in_use_is, in_use, options.judge.transient) {
-        show::print(&show::prose(&line))?;
+    if !advice.limits.is_empty() {
+        show::print(&format!("\n{}", limits(tuned)))?;
     }
-    for warning in &advice.warnings {
-        show::print(&format!("\n{}", show::prose(&visible_lines(warning))))?;
+    for grid in &advice.saved_at_1 {
+        show::print(&show::prose(&saved_at_1(grid, options)))?;
     }
-    if let Some(disputed) = disputed(head, args) {
-        show::print(&format!("\n{disputed}"))?;
+    if !advice.to_do.is_empty() {
+        show::print("\nWhat to do:")?;
     }
-    if let Some(learnt) = learnt {
-        let lines = visible_lines(&learnt.lines().join("\n"));
-        show::print(&format!("\n{}", show::prose(&lines)))?;
+    for line in &advice.to_do {
+        let line = whole(line, args);
+        show::print(&show::prose(&format!("  {}", visible_lines(&line))))?;
     }
-    show::print(&format!("\nsettings: {}", file.display()))?;
+    show::print(&format!("\nsettings: {}", args.out.join("settings.toml").display()))?;
     for (i, next) in advice.next.iter().enumerate() {
         let lead = if i == 0 { "next:    " } else { "or:      " };
         show::print(&format!("{lead} {}", whole(next, args)))?;
@@ -167,30 +76,35 @@ pub(super) fn summary(
     Ok(summary)
 }
 
-/// How many of the wrong alarms look like the label's mistake, and how to read them.
-fn disputed(head: &ExcerptsHead, args: &Tune) -> Option<String> {
-    let (corpus, out) = (typed(&args.corpus), typed(&args.out));
-    Some(format!(
-        "{}: deadloop label {corpus} --disputes {out}",
-        head.disputed()?
-    ))
+fn json(tuned: &Tuned, args: &Tune) -> Value {
+    let advice = &tuned.choices.advice;
+    let mut value = json!(advice);
+    if let Value::Object(map) = &mut value {
+        let next = advice.next.iter().map(|next| whole(next, args));
+        map.insert("next".to_owned(), next.collect::<Vec<_>>().into());
+        map.insert("settings".to_owned(), args.out.join("settings.toml").display().to_string().into());
+        map.insert("chosen".to_owned(), chosen(&tuned.choices).into());
+        map.insert("unlabelled_loops".to_owned(), tuned.head.unlabelled_loops.into());
+    }
+    value
 }
 
 fn chosen(choices: &Choices) -> Vec<Value> {
-    let own = choices.models.iter().filter(|c| c.why == Why::Own);
-    let json = |c: &Choice| json!({"model": c.model, "setting": c.setting, "why": c.why.name()});
-    std::iter::once(&choices.pooled)
-        .chain(own)
-        .map(json)
-        .collect()
+    let own = choices.models.iter().filter(|choice| choice.cell != choices.all.cell);
+    let json = |c: &Choice| json!({"model": c.model, "setting": c.setting, "from": c.source.name(), "why": c.reason});
+    std::iter::once(&choices.all).chain(own).map(json).collect()
+}
+
+/// A command with the paths as they were given.
+fn whole(next: &str, args: &Tune) -> String {
+    next.replace("CORPUS", &typed(&args.corpus)).replace("DIR", &typed(&args.out))
 }
 
 /// The verdict in its colour, then the sentence.
 fn verdict(advice: &Advice) -> String {
     let colour = match advice.verdict {
         Ruling::Ship => AnsiColor::Green,
-        Ruling::Decide | Ruling::Collect => AnsiColor::Yellow,
-        Ruling::None => AnsiColor::Red,
+        Ruling::Collect => AnsiColor::Yellow,
         Ruling::Keep => AnsiColor::Cyan,
     };
     let style = Style::new().bold().fg_color(Some(colour.into()));
@@ -200,170 +114,146 @@ fn verdict(advice: &Advice) -> String {
     line.replacen(&name, &format!("{style}{name}{style:#}"), 1)
 }
 
-/// The parameters that change, or would.
-fn changed(advice: &Advice) -> Vec<String> {
-    let (lead, changes) = if advice.changes.is_empty() {
-        ("the best other setting would change", &advice.would_change)
-    } else {
-        ("change", &advice.changes)
-    };
-    let line = |c: &deadloop_score::Changed| {
+/// The parameters that change.
+fn changed(changes: &[Changed]) -> Vec<String> {
+    let line = |c: &Changed| {
         let of = |x: &Option<String>| x.clone().unwrap_or_else(|| "(none)".into());
         let model = match c.model.as_str() {
             "*" => String::new(),
             model => format!("{model}: "),
         };
-        let words = c
-            .words
-            .as_ref()
-            .map_or_else(String::new, |words| format!("  ({words})"));
-        format!(
-            "  {lead} {model}{} {}: {} -> {}{words}",
-            c.guard,
-            c.param,
-            of(&c.from),
-            of(&c.to)
-        )
+        let words = c.words.as_ref().map_or_else(String::new, |words| format!("  ({words})"));
+        format!("  change {model}{} {}: {} -> {}{words}", c.guard, c.param, of(&c.from), of(&c.to))
     };
-    changes.iter().map(line).collect()
+    let mut lines: Vec<String> = changes.iter().take(ROWS).map(line).collect();
+    if let n @ 1.. = changes.len().saturating_sub(ROWS) {
+        lines.push(format!("  and {} in settings.toml", show::several(n as u64, "more change")));
+    }
+    lines
 }
 
-/// What is in use, the candidate held out, models with a setting of their own, and what else has a name.
-fn table(
-    done: &Replayed,
-    planned: &Planned,
-    choices: &Choices,
-    args: &Tune,
-    options: &ChooseOptions,
-) -> String {
-    let mut rows: Vec<(String, RunFigures)> = Vec::new();
+/// The setting in use and the file, side by side.
+fn table(choices: &Choices, options: &ChooseOptions) -> String {
     let advice = &choices.advice;
-    rows.push((options.in_use_is.to_owned(), advice.in_use.clone()));
-    if let Some(candidate) = &advice.candidate {
-        let level = advice.assurance.map_or("", |a| a.name());
-        let name = match &advice.ready {
-            Some(ready) => ready.clone(),
-            None => format!("candidate ({level}), held out"),
-        };
-        rows.push((name, candidate.clone()));
-    }
-    let of = |tally: &Tally| RunFigures::of(String::new(), tally, options);
-    for choice in choices.models.iter().filter(|c| c.why == Why::Own) {
-        let name = format!("{} (its own), held out", choice.model);
-        rows.push((name, of(&choice.held_out_tally)));
-    }
-    let also = planned.presets.len() - args.also.len();
-    let taken = choices.pooled.candidate.filter(|_| advice.ready.is_some());
-    let shown = planned
-        .presets
-        .iter()
-        .enumerate()
-        .filter(|(nth, (name, cell))| {
-            let named = *nth >= also || settings::SHIPPED.contains(&name.as_str());
-            *cell != planned.in_use && Some(*cell) != taken && (args.presets || named)
-        });
-    for (_, (name, cell)) in shown {
-        if let Ok(evidence) = done.evidence(&planned.plan) {
-            let tally = evidence.tally_of(*cell, &evidence.every(), &done.judge);
-            rows.push((name.clone(), of(&tally)));
+    let mut rows = vec![(options.in_use_is.clone(), advice.in_use.clone())];
+    if advice.verdict == Ruling::Ship {
+        if advice.by_folds {
+            rows.push(("settings.toml, held out".to_owned(), advice.file.clone()));
+            rows.push(("the same, in-sample".to_owned(), advice.in_sample.clone()));
+        } else {
+            rows.push(("settings.toml".to_owned(), advice.file.clone()));
         }
     }
-    figures(&rows, options)
+    figures(&rows, "", options)
+}
+
+/// Each model: in use and what it gets, held out.
+fn models(choices: &Choices, options: &ChooseOptions) -> String {
+    let differs = |choice: &&Choice| choice.source != Source::All;
+    let mut shown: Vec<&Choice> = choices.models.iter().filter(differs).collect();
+    let rest = choices.models.iter().filter(|choice| !differs(choice));
+    shown.extend(rest.take(ROWS.saturating_sub(shown.len())));
+    shown.sort_by(|a, b| a.model.cmp(&b.model));
+    let of = |tally: &Tally| Figures::new(tally, options);
+    let rows = shown.iter().flat_map(|choice| {
+        let now = (format!("{}: in use", choice.model), of(&choice.in_use));
+        let gets = (format!("{}: {}", choice.model, choice.name), of(&choice.held_out));
+        if choice.cell == choices.in_use { vec![now] } else { vec![now, gets] }
+    });
+    let rows: Vec<(String, Figures)> = rows.collect();
+    let left = match choices.models.len() - shown.len() {
+        0 => String::new(),
+        n => format!("\n{} in choice.csv", show::several(n as u64, "more model")),
+    };
+    format!("{}{left}", figures(&rows, "model", options))
+}
+
+/// The measures of a row, none of them twice.
+fn columns(options: &ChooseOptions) -> Vec<Metric> {
+    let mut columns: Vec<Metric> = Vec::new();
+    let all: [Metric; 6] = [&ENDED, &WITHIN_1000, options.objective, &SAVED, &RECALL, &DELAY];
+    for metric in all {
+        if !columns.contains(&metric) && !metric.is_wrong_rate() {
+            columns.push(metric);
+        }
+    }
+    columns
+}
+
+/// The cells of a row: measures, then wrong alarms and transient stops.
+fn cells(run: &Figures, options: &ChooseOptions) -> Vec<String> {
+    let figure = |metric: &Metric| match () {
+        () if *metric == options.objective => told(metric, run.objective),
+        () if *metric == &ENDED => told(metric, run.ended),
+        () if *metric == &WITHIN_1000 => told(metric, run.within_1000),
+        () if *metric == &SAVED => told(metric, run.saved),
+        () if *metric == &RECALL => told(metric, run.recall),
+        () => told(metric, run.delay),
+    };
+    let mut cells: Vec<String> = columns(options).iter().map(figure).collect();
+    let rate = told(wrong_rate(options.judge.unit), run.rate);
+    cells.extend([show::count(run.wrong), rate, show::count(run.transient)]);
+    cells
+}
+
+fn header(options: &ChooseOptions) -> Vec<String> {
+    let unit = options.judge.unit;
+    let mut header: Vec<String> = columns(options).iter().map(|m| m.title_in(unit).into_owned()).collect();
+    header.extend(["wrong alarms", show::per(unit), "transient stops"].map(str::to_owned));
+    header
 }
 
 /// A row for each way to run a guard.
-fn figures(rows: &[(String, RunFigures)], options: &ChooseOptions) -> String {
-    let columns = Columns::of(options, true);
-    let row = |(name, run): &(String, RunFigures)| {
-        let figure = |metric: &Metric| match () {
-            () if *metric == options.objective => told(metric, run.objective),
-            () if *metric == &ENDED => told(metric, run.ended),
-            () if *metric == &SAVED => told(metric, run.saved),
-            () if *metric == &RECALL => told(metric, run.recall),
-            () => told(metric, run.delay),
-        };
-        let mut cells = vec![name.clone()];
-        cells.extend(columns.first.iter().map(figure));
-        cells.push(show::count(run.wrong));
-        cells.push(told(wrong_rate(options.judge.unit), run.rate));
-        cells.extend(columns.last.iter().map(figure));
-        cells
+fn figures(rows: &[(String, Figures)], first: &str, options: &ChooseOptions) -> String {
+    let row = |(name, run): &(String, Figures)| {
+        std::iter::once(name.clone()).chain(cells(run, options)).collect()
     };
     let rows: Vec<Vec<String>> = rows.iter().map(row).collect();
-    let unit = options.judge.unit;
-    let mut header = vec![String::new()];
-    header.extend(columns.first.iter().map(|m| m.title_in(unit).into_owned()));
-    header.extend(["wrong alarms".to_owned(), show::per(unit).to_owned()]);
-    header.extend(columns.last.iter().map(|m| m.title_in(unit).into_owned()));
+    let header: Vec<String> = std::iter::once(first.to_owned()).chain(header(options)).collect();
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
     show::table(&header, &rows, 1)
 }
 
-/// The measures of a table of settings, none of them twice: before the wrong alarms, and behind them.
-struct Columns {
-    first: Vec<Metric>,
-    last: Vec<Metric>,
-}
-
-impl Columns {
-    /// What ends loops first, then the objective, then what stands behind them; `saved` where there is room for it.
-    fn of(options: &ChooseOptions, saved: bool) -> Self {
-        let objective = options.objective;
-        let mut first: Vec<Metric> = vec![&ENDED];
-        let more: [Metric; 3] = [objective, if saved { &SAVED } else { objective }, &RECALL];
-        for metric in more {
-            if !first.contains(&metric) && !metric.is_wrong_rate() {
-                first.push(metric);
-            }
-        }
-        let last: Vec<Metric> = if objective == &DELAY {
-            Vec::new()
-        } else {
-            vec![&DELAY]
-        };
-        Self { first, last }
-    }
-}
-
-/// The price list: at most seven rows, those about the candidate and what is in use among them.
-fn prices(advice: &Advice, planned: &Planned, options: &ChooseOptions) -> String {
-    let all = &advice.prices;
-    let mut shown: Vec<&Price> = all
-        .iter()
-        .filter(|p| !p.is.is_empty())
-        .take(PRICES)
-        .collect();
-    let others = all.iter().filter(|p| p.is.is_empty());
-    shown.extend(others.take(PRICES - shown.len()));
-    shown.sort_by_key(|price| price.at_most);
-    let settings: Vec<_> = shown.iter().map(|p| planned.plan.setting(p.cell)).collect();
-    let in_use = planned.plan.setting(planned.in_use);
+/// What a limit costs: the rungs, held out.
+fn limits(tuned: &Tuned) -> String {
+    let (options, plan) = (&tuned.options, &tuned.plan);
+    let all = &tuned.choices.advice.limits;
+    let shown = &all[..all.len().min(ROWS)];
+    let settings: Vec<_> = shown.iter().map(|rung| plan.plan.setting(rung.cell)).collect();
+    let in_use = plan.plan.setting(plan.in_use);
     let differ = beside(&in_use, &settings.iter().collect::<Vec<_>>());
-    let unit = options.judge.unit;
-    let columns = Columns::of(options, false).first;
-    let row = |(p, differ): (&&Price, String)| {
-        let figure = |metric: &Metric| match () {
-            () if *metric == options.objective => told(metric, p.objective),
-            () if *metric == &ENDED => told(metric, p.ended),
-            () => told(metric, p.recall),
-        };
-        let mut cells = vec![p.at_most.to_string()];
-        cells.extend(columns.iter().map(figure));
-        cells.extend([told(wrong_rate(unit), p.rate), p.is.join(", "), differ]);
-        cells
+    let row = |(rung, differ): (&deadloop_score::choose::Rung, String)| {
+        let at_most = format!("{}{}", rung.at_most, if rung.cell == tuned.choices.all.cell { " *" } else { "" });
+        let cells = cells(&rung.held_out, options);
+        std::iter::once(at_most).chain(cells).chain([differ]).collect()
     };
     let rows: Vec<Vec<String>> = shown.iter().zip(differ).map(row).collect();
-    let mut header = vec!["at most".to_owned()];
-    header.extend(columns.iter().map(|m| m.title_in(unit).into_owned()));
-    header.extend([show::per(unit), "is", "setting"].map(str::to_owned));
-    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    let mut titles = vec!["at most".to_owned()];
+    titles.extend(header(options));
+    titles.push("setting".to_owned());
+    let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
+    let numbers = 0..titles.len() - 1;
     let left = match all.len() - shown.len() {
         0 => String::new(),
         n => format!("\n{} on the page", show::several(n as u64, "more row")),
     };
+    let measure = options.constraints.iter().find(|limit| limit.limits_wrong());
+    let measure = measure.map_or(wrong_rate(options.judge.unit), |limit| limit.metric);
     format!(
         "{}\n{}{left}",
-        show::prose(BUY),
-        show::table_of(&header, &rows, 0..columns.len() + 2)
+        show::prose(&format!("What a limit on {} costs: the best setting of the grids for each, held out", measure.name)),
+        show::table_of(&titles, &rows, numbers)
+    )
+}
+
+/// `saved_at_1 of checkpoint: 61.2 % (58.9 % to 63.1 %), …`.
+fn saved_at_1(grid: &SavedAt1, options: &ChooseOptions) -> String {
+    format!(
+        "saved_at_1 of {}: {} ({} to {}), the mean of saved over limits from 0 to 1 {}, held out",
+        grid.grid,
+        told(&SAVED, grid.value),
+        told(&SAVED, grid.lo),
+        told(&SAVED, grid.hi),
+        show::per(options.judge.unit)
     )
 }
