@@ -157,9 +157,12 @@ fn fault_table(done: &RepairRun) -> String {
 
 /// Names the variant of each repairer that does no harm and recovers most.
 fn best_sentence(done: &RepairRun) -> String {
-    let named = |variant: &Variant| match variant.shown {
-        true => variant.name.clone(),
-        false => format!("{} ({})", variant.name, variant.params()),
+    let named = |variant: &Variant| {
+        if variant.shown {
+            variant.name.clone()
+        } else {
+            format!("{} ({})", variant.name, variant.params())
+        }
     };
     let (mut found, mut none) = (Vec::new(), Vec::new());
     for one in &done.scored.best {
