@@ -4,7 +4,7 @@
 //! [`Context::before_turn`] says whether the prompt can be sent. Nothing here reads a clock or asks a model: whoever
 //! summarises says with [`Context::fold`] what the summary has become.
 //!
-//! `deadloop budget` computes the same for recorded runs, so a setting that it advises does live what it did there.
+//! `deadloop budget` computes the same for recorded runs, so a setting does live what it did there.
 
 use std::collections::VecDeque;
 

@@ -160,7 +160,7 @@ fn detectors() -> RunResult<Vec<Leaf>> {
 
 fn repairers() -> RunResult<Vec<Leaf>> {
     let mut text = format!(
-        "# Repairers\n\nThey mend faulty streams. How to choose one: [Faulty streams](../docs/faults.md).\n\n{}",
+        "# Repairers\n\nThey mend faulty streams. How they compare: [Faulty streams](../docs/faults.md).\n\n{}",
         head(&["repairer", "does", "reads", "presets"])
     );
     let mut pages = Vec::new();

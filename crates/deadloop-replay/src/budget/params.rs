@@ -3,8 +3,6 @@
 use deadloop_detect::Value;
 use deadloop_detect::harness::{Param, Params, Refusal, Spec, short_hash};
 
-use crate::grid::params_toml;
-
 deadloop_detect::words! {
     /// How tokens are counted.
     pub enum Counter {
@@ -179,14 +177,6 @@ impl Budget {
         let names = PARAMS.iter().map(|param| param.name);
         let read = names.filter(|name| self.policy.reads(name));
         read.map(|name| (name, self.value(name))).collect()
-    }
-
-    /// A grid that has only this setting.
-    pub fn toml(&self) -> String {
-        format!(
-            "[[budget]]\n[budget.params]\n{}",
-            params_toml(&SPEC, &self.params())
-        )
     }
 
     /// A short hash of its parameters: the same setting has the same name in every run.

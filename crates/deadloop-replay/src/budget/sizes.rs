@@ -53,11 +53,6 @@ impl RunSizes {
         self.prompts.last().map_or(0, |prompt| prompt + tools)
     }
 
-    /// The tokens of each turn's prompt if nothing is left out, without the definitions of tools.
-    pub fn prompts(&self) -> &[u64] {
-        &self.prompts
-    }
-
     /// For each turn whose prompt was recorded: its tokens by this counter, with `tools` tokens of definitions, and its
     /// recorded tokens.
     pub fn errors(&self, tools: u64) -> impl Iterator<Item = (u64, u64)> {

@@ -86,11 +86,6 @@ impl Field {
         Self { counters, runs }
     }
 
-    /// How many runs there are.
-    pub fn runs(&self) -> usize {
-        self.runs.len()
-    }
-
     /// The place of a setting's counter.
     fn view(&self, budget: &Budget) -> usize {
         let mut counters = self.counters.iter();
@@ -193,7 +188,7 @@ pub fn sweep(
     let view = field.view(&stage.never);
     let peak = |run: usize| field.runs[run][view].peak(stage.never.tools);
     let of = |source: usize| {
-        let own = (0..field.runs()).filter(|run| sources[*run] as usize == source);
+        let own = (0..field.runs.len()).filter(|run| sources[*run] as usize == source);
         Ranked::of(own.collect(), peak, &free)
     };
     let playing = Playing {

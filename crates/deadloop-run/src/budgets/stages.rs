@@ -20,19 +20,19 @@ pub struct SweptStage {
     pub names: Vec<Vec<&'static str>>,
     /// The prices of cached tokens that the grid has in it.
     pub caches: Vec<f64>,
-    /// What each setting did with the runs.
+    /// The counts of each setting by source.
     swept: Swept,
     /// The errors of the counter: all runs, then by source.
     errors: Vec<Option<CountError>>,
 }
 
 impl SweptStage {
-    /// What a setting did with all runs, and what no guard did with them.
+    /// Returns the counts of a setting over all runs.
     pub fn totals(&self, play: usize) -> BudgetTally {
         total(&self.swept.plays[play])
     }
 
-    /// What no guard at all did with all runs.
+    /// Returns the counts over all runs without a guard.
     pub fn never(&self) -> BudgetTally {
         total(&self.swept.never)
     }

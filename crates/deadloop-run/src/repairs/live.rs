@@ -43,12 +43,11 @@ pub struct LiveRepair {
 }
 
 impl LiveRepair {
-    /// Reads the text of a file of repairers, as `deadloop repair` writes it.
+    /// Reads the text of a file of repairers.
     ///
     /// # Errors
     /// Returns what is wrong with it, as `line: what`. Several variants of one repairer, and a program, are errors too. A
-    /// repairer of events has nothing to do in a text and is passed over: `deadloop repair` writes one for each kind of
-    /// stream.
+    /// repairer of events has nothing to do in a text and is passed over.
     pub fn parse(text: &str) -> Result<Self, String> {
         let all = RepairGrid::parse(text).map_err(|e| e.to_string())?.variants;
         if let Some(other) = all.iter().find(|v| matches!(&v.made, Mending::Program(..))) {

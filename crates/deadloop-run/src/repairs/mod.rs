@@ -19,8 +19,7 @@ mod work;
 use broken::{Broken, write_broken};
 pub use live::LiveRepair;
 pub use steps::{lines as step_lines, steps};
-use work::Work;
-pub use work::mend;
+use work::{Work, mend};
 
 use crate::asking::{Answered, Answers, ask};
 use crate::failure::{Code, RunResult};
@@ -78,7 +77,7 @@ pub fn repair(
         run.manifest.cells = work.variants.len() as u64;
         Ok(RepairRun {
             streams: outcomes.len() as u64,
-            scored: ScoredRepairs::of(&work.variants, &outcomes),
+            scored: ScoredRepairs::from_outcomes(&work.variants, &outcomes),
             variants: work.variants,
             run,
             broken,

@@ -50,21 +50,10 @@ impl Work {
         mender.mend(&question(transcript), &AtomicBool::new(false))
     }
 
-    /// Repairs a stream with the variant at index `at` and judges the result. `None` if the variant does not read such
-    /// streams.
-    pub(super) fn came(
-        &self,
-        at: usize,
-        transcript: &Transcript,
-        stream: &KnownStream,
-    ) -> Option<Came> {
-        mend(&self.variants[at], stream, || self.ask(at, transcript))
-    }
-
     /// Repairs a stream with every variant and judges the results.
     fn judged(&self, transcript: &Transcript, stream: &KnownStream) -> MendedStream {
         let each = (0..self.variants.len()).filter_map(|at| {
-            let came = self.came(at, transcript, stream)?;
+            let came = mend(&self.variants[at], stream, || self.ask(at, transcript))?;
             Some(Fare {
                 variant: at,
                 verdict: came.verdict,
@@ -133,7 +122,7 @@ impl Subject for Work {
 
 /// Repairs a stream with a variant and judges the result; `ask` asks its program, if it is one. `None` if the variant does
 /// not read such streams.
-pub fn mend(
+pub(super) fn mend(
     variant: &Variant,
     stream: &KnownStream,
     ask: impl FnOnce() -> Result<Repaired, String>,

@@ -76,7 +76,7 @@ pub struct ScoredRepairs {
 
 impl ScoredRepairs {
     /// Counts the verdicts on streams.
-    pub fn of(variants: &[Variant], outcomes: &[MendedStream]) -> Self {
+    pub fn from_outcomes(variants: &[Variant], outcomes: &[MendedStream]) -> Self {
         let scores = scores(outcomes);
         let mut repairers: Vec<&str> = Vec::new();
         for variant in variants {
@@ -96,14 +96,15 @@ impl ScoredRepairs {
         Self { scores, best }
     }
 
-    /// The counts of a variant over all streams; `None` if it read none.
+    /// Returns the counts of a variant over all streams, `None` if it read none.
     pub fn total(&self, variant: usize) -> Option<&RepairScore> {
         let mut scores = self.scores.iter();
         scores.find(|score| score.variant == variant && score.fault == ALL_FAULTS)
     }
 }
 
-/// The best variant without harm among those that `is_own` is true of. A variant that fails on an intact stream changes it.
+/// Returns the best variant without harm among those for which `is_own` is true. A variant that fails on an intact stream
+/// changes it.
 fn best(scores: &[RepairScore], is_own: impl Fn(usize) -> bool) -> Option<usize> {
     let of = |fault: &'static str| scores.iter().filter(move |score| score.fault == fault);
     let harms = |variant: usize| of(INTACT).any(|s| s.variant == variant && s.errors > 0);
@@ -233,7 +234,7 @@ mod tests {
             stream(Some("case"), &second),
             stream(None, &intact),
         ];
-        let scored = ScoredRepairs::of(&variants, &outcomes);
+        let scored = ScoredRepairs::from_outcomes(&variants, &outcomes);
         assert_eq!(scored.best.len(), 1);
         scored.best[0].variant
     }

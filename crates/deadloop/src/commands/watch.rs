@@ -68,7 +68,7 @@ pub(crate) struct Watch {
     /// Copy the stream to stdout as it arrives, up to the alarm; everything else goes to stderr
     #[arg(long)]
     pub(crate) passthrough: bool,
-    /// Repair the stream with the repairers of this file, at most one of each kind, as in the settings.toml of deadloop
+    /// Repair the stream with the repairers of this file, at most one of each kind, in the shape of a grid of deadloop
     /// repair. Text that is certain goes to stdout as JSON lines (reasoning, answer, action, tool_call), everything else
     /// to stderr
     #[arg(long, value_name = "FILE", conflicts_with = "passthrough")]

@@ -11,7 +11,7 @@ use deadloop_run::budgets::{Budgets, budget};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-mod told;
+mod tables;
 
 use crate::args::{Global, Select, Sharded};
 use crate::exit::{Code, Outcome};
@@ -90,10 +90,10 @@ pub(super) fn run(args: &Budget, global: Global) -> Outcome {
     let Some(mut done) = ran(budget(&request, &asked)?, &request, global)? else {
         return Ok(());
     };
-    let budgets = told::budgets(&done.stages);
-    let limits = told::limits(&done.limits);
-    done.run.manifest.summary = told::summary(&done, &budgets, &limits);
-    let lines = told::told(&done, &budgets, &limits);
+    let budgets = tables::budget_lines(&done.stages);
+    let limits = tables::limit_lines(&done.limits);
+    done.run.manifest.summary = tables::summary(&done, &budgets, &limits);
+    let lines = tables::render(&done, &budgets, &limits);
     done.run.finish(Ok(()), |folder, manifest| {
         if global.json {
             return say(folder, manifest, global);

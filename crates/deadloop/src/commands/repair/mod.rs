@@ -15,7 +15,7 @@ use deadloop_run::repairs::repair;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-mod told;
+mod tables;
 
 use crate::args::{Global, Select, Sharded};
 use crate::exit::{Code, Outcome};
@@ -74,8 +74,8 @@ pub(super) fn run(args: &Repair, global: Global) -> Outcome {
     let Some(mut done) = ran(repair(&request, variants, refused)?, &request, global)? else {
         return Ok(());
     };
-    done.run.manifest.summary = told::summary(&done);
-    let lines = told::told(&done);
+    done.run.manifest.summary = tables::summary(&done);
+    let lines = tables::render(&done);
     done.run.finish(Ok(()), |folder, manifest| {
         if global.json {
             return say(folder, manifest, global);

@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 
 use crate::show;
 
-/// The scores of the first table: presets, programs, the stream as it is, and what is best, a repairer after the other.
-fn by_variant(done: &RepairRun) -> Vec<&RepairScore> {
+/// Returns the scores of the first table: presets, programs, the unchanged stream and the best variant of each repairer.
+fn variant_scores(done: &RepairRun) -> Vec<&RepairScore> {
     let own = |one: &BestRepair| {
         let is_shown = |at: usize| {
             let variant = &done.variants[at];
@@ -21,8 +21,8 @@ fn by_variant(done: &RepairRun) -> Vec<&RepairScore> {
     done.scored.best.iter().flat_map(own).collect()
 }
 
-/// The scores of the second table: the best variant of each repairer, fault by fault.
-fn by_fault(done: &RepairRun) -> Vec<&RepairScore> {
+/// Returns the scores of the second table: the best variant of each repairer by fault.
+fn fault_scores(done: &RepairRun) -> Vec<&RepairScore> {
     let own = |one: &BestRepair| {
         let scores = done.scored.scores.iter();
         let is_own = |score: &&RepairScore| {
@@ -33,7 +33,7 @@ fn by_fault(done: &RepairRun) -> Vec<&RepairScore> {
     done.scored.best.iter().flat_map(own).collect()
 }
 
-/// The result for programs.
+/// Returns the result for programs.
 pub(super) fn summary(done: &RepairRun) -> Map<String, Value> {
     let row = |score: &&RepairScore| {
         let variant = &done.variants[score.variant];
@@ -60,14 +60,17 @@ pub(super) fn summary(done: &RepairRun) -> Map<String, Value> {
     said.insert("best".into(), done.scored.best.iter().map(best).collect());
     said.insert(
         "repairers".into(),
-        by_variant(done).iter().map(row).collect(),
+        variant_scores(done).iter().map(row).collect(),
     );
-    said.insert("faults".into(), by_fault(done).iter().map(row).collect());
+    said.insert(
+        "faults".into(),
+        fault_scores(done).iter().map(row).collect(),
+    );
     said
 }
 
-/// The result for people.
-pub(super) fn told(done: &RepairRun) -> String {
+/// Renders the result for people.
+pub(super) fn render(done: &RepairRun) -> String {
     let mut parts = vec![format!(
         "{} streams, {} variants",
         show::count(done.streams),
@@ -80,13 +83,14 @@ pub(super) fn told(done: &RepairRun) -> String {
         ));
     }
     if !done.scored.best.is_empty() {
-        parts.push(variants(done));
-        parts.push(faults(done));
-        parts.push(sentence(done));
+        parts.push(variant_table(done));
+        parts.push(fault_table(done));
+        parts.push(best_sentence(done));
     }
     parts.join("\n\n")
 }
 
+/// The verdicts on a damaged stream.
 const VERDICTS: [Mended; 4] = [
     Mended::Recovered,
     Mended::Wrong,
@@ -94,7 +98,7 @@ const VERDICTS: [Mended; 4] = [
     Mended::Leaked,
 ];
 
-fn variants(done: &RepairRun) -> String {
+fn variant_table(done: &RepairRun) -> String {
     let row = |score: &&RepairScore| {
         let count = |verdict: &Mended| show::count(score.tally.of(*verdict));
         let mut row = vec![done.variants[score.variant].name.clone()];
@@ -105,7 +109,7 @@ fn variants(done: &RepairRun) -> String {
         row.push(score.silence.map_or("n/a".to_owned(), show::count));
         row
     };
-    let rows: Vec<Vec<String>> = by_variant(done).iter().map(row).collect();
+    let rows: Vec<Vec<String>> = variant_scores(done).iter().map(row).collect();
     let header = [
         "variant",
         "damaged",
@@ -124,7 +128,7 @@ fn variants(done: &RepairRun) -> String {
     )
 }
 
-fn faults(done: &RepairRun) -> String {
+fn fault_table(done: &RepairRun) -> String {
     let row = |score: &&RepairScore| {
         let count = |verdict: &Mended| show::count(score.tally.of(*verdict));
         let mut row = vec![
@@ -135,7 +139,7 @@ fn faults(done: &RepairRun) -> String {
         row.extend(VERDICTS.iter().map(count));
         row
     };
-    let rows: Vec<Vec<String>> = by_fault(done).iter().map(row).collect();
+    let rows: Vec<Vec<String>> = fault_scores(done).iter().map(row).collect();
     let header = [
         "variant",
         "fault",
@@ -151,11 +155,14 @@ fn faults(done: &RepairRun) -> String {
     )
 }
 
-/// Which variants do no harm and recover most.
-fn sentence(done: &RepairRun) -> String {
-    let named = |variant: &Variant| match variant.shown {
-        true => variant.name.clone(),
-        false => format!("{} ({})", variant.name, variant.params()),
+/// Names the variant of each repairer that does no harm and recovers most.
+fn best_sentence(done: &RepairRun) -> String {
+    let named = |variant: &Variant| {
+        if variant.shown {
+            variant.name.clone()
+        } else {
+            format!("{} ({})", variant.name, variant.params())
+        }
     };
     let (mut found, mut none) = (Vec::new(), Vec::new());
     for one in &done.scored.best {

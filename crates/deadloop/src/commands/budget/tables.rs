@@ -23,14 +23,14 @@ pub(super) struct BudgetLine<'a> {
 }
 
 impl BudgetLine<'_> {
-    /// The value of a parameter; `None` if the policy does not read it.
+    /// Returns the value of a parameter, `None` if the policy does not read it.
     fn param(&self, name: &str) -> Option<String> {
         let columns = self.budget.columns();
         let own = columns.into_iter().find(|(own, _)| *own == name);
         own.map(|(_, value)| value.to_string())
     }
 
-    /// The cost against no guard, at a price of cached tokens that the grid has.
+    /// Returns the cost relative to no guard, `None` if the grid does not have this price of cached tokens.
     fn cost(&self, cache: f64) -> Option<f64> {
         let never = self.tally.own_free.cost(cache);
         let known = self.caches.contains(&cache) && never > 0.0;
@@ -55,13 +55,13 @@ impl BudgetLine<'_> {
     }
 }
 
-/// The rows of the table of budgets: stage by stage, without a guard first, then by threshold and policy. A stage in which
+/// Returns the rows of the table of budgets: stage by stage, no guard first, then by threshold and policy. A stage in which
 /// no setting acts has its first row alone.
-pub(super) fn budgets(stages: &[SweptStage]) -> Vec<BudgetLine<'_>> {
-    stages.iter().flat_map(of_stage).collect()
+pub(super) fn budget_lines(stages: &[SweptStage]) -> Vec<BudgetLine<'_>> {
+    stages.iter().flat_map(stage_lines).collect()
 }
 
-fn of_stage(one: &SweptStage) -> Vec<BudgetLine<'_>> {
+fn stage_lines(one: &SweptStage) -> Vec<BudgetLine<'_>> {
     let line = |budget, names, tally| BudgetLine {
         budget,
         names,
@@ -83,7 +83,7 @@ fn of_stage(one: &SweptStage) -> Vec<BudgetLine<'_>> {
     lines
 }
 
-/// A limit on turns: what it does if it stops the run, and if it asks and grows by half.
+/// A limit on turns that stops the run, and the same limit if it asks and grows by half.
 pub(super) struct LimitLine<'a> {
     stops: &'a LimitRow,
     asks: &'a LimitRow,
@@ -100,8 +100,8 @@ impl LimitLine<'_> {
     }
 }
 
-/// The rows of the table of limits, all sources together.
-pub(super) fn limits<'a>(all: &'a [LimitRow]) -> Vec<LimitLine<'a>> {
+/// Returns the rows of the table of limits, all sources together.
+pub(super) fn limit_lines<'a>(all: &'a [LimitRow]) -> Vec<LimitLine<'a>> {
     let shown = |row: &&LimitRow| row.source == "*" && row.limit.warn_at == 0.8;
     let stops = all.iter().filter(shown);
     let stops = stops.filter(|row| row.limit.cancel_after == Some(0));
@@ -116,7 +116,7 @@ pub(super) fn limits<'a>(all: &'a [LimitRow]) -> Vec<LimitLine<'a>> {
     stops.filter_map(line).collect()
 }
 
-/// The result for programs.
+/// Returns the result for programs.
 pub(super) fn summary(
     done: &BudgetRun,
     budgets: &[BudgetLine<'_>],
@@ -136,8 +136,8 @@ pub(super) fn summary(
     said
 }
 
-/// The result for people.
-pub(super) fn told(
+/// Renders the result for people.
+pub(super) fn render(
     done: &BudgetRun,
     budgets: &[BudgetLine<'_>],
     limits: &[LimitLine<'_>],
@@ -159,7 +159,8 @@ pub(super) fn told(
     )
 }
 
-fn of(k: u64, n: u64) -> String {
+/// Formats `k of n`.
+fn share(k: u64, n: u64) -> String {
     format!("{} of {}", show::count(k), show::count(n))
 }
 
@@ -189,7 +190,7 @@ fn budget_table(lines: &[BudgetLine<'_>]) -> String {
         row.extend(params.iter().map(|name| cell(name)));
         row.extend([
             line.names.clone(),
-            of(tally.overflow, tally.runs),
+            share(tally.overflow, tally.runs),
             show::number(per(tally.summaries, tally.runs), 2),
             show::number(per(tally.own.sent(), tally.own_free.sent()), 2),
         ]);
@@ -227,11 +228,11 @@ fn limit_table(lines: &[LimitLine<'_>]) -> String {
     let row = |LimitLine { stops, asks }: &LimitLine<'_>| {
         vec![
             stops.limit.limit.to_string(),
-            of(stops.healthy_cut, stops.healthy),
-            of(stops.ended, stops.looping),
+            share(stops.healthy_cut, stops.healthy),
+            share(stops.ended, stops.looping),
             show::count(stops.useful_cut),
             show::count(stops.saved),
-            of(asks.ask, asks.runs),
+            share(asks.ask, asks.runs),
             show::count(asks.confirmations),
         ]
     };
