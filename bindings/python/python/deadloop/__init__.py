@@ -11,7 +11,7 @@
 | every stream of a client, without a change of its calls | `deadloop.http` |
 | the loop of an agent: its turns, calls and results | `deadloop.agents` |
 | texts that are there already: a frame, a table, a list | `scan` |
-| LiteLLM, LangChain, transformers | `deadloop.integrations` |
+| LiteLLM | `deadloop.integrations` |
 | a sweep in shards, and what came of it | `sweep`, `merge`, `read_scores` |
 | a sweep of rows in tables, on any engine | `Plan`, `deadloop.cluster`, `deadloop.spark`, `deadloop.ray` |
 """
