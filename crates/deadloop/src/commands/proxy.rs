@@ -120,10 +120,7 @@ const NAME: usize = 100;
 fn line_of(model: &str, alarm: &Alarm, followed: Followed) -> String {
     let lead = match (alarm.response, followed) {
         (Response::Stop, _) => "",
-        (Response::Refuse, Followed::Replaced) => "refuse: a text went on in place of the call: ",
-        (Response::Refuse, Followed::Ended) => {
-            "refuse: the response was ended, because the call cannot be replaced: "
-        }
+        (Response::Refuse, Followed::Ended) => "refuse: the response was ended before the call: ",
         (response, _) => &format!("{}: ", response.name()),
     };
     let said = format!("{}: {lead}{}", cut(model, NAME), alarm.log_line());
