@@ -6,7 +6,6 @@
 //! | a record held against its label | [`judge`], [`Outcome`] |
 //! | the only state: counts that add | [`Tally`], [`Count`] |
 //! | a tally for every cell of a block, without a loop over cells | [`tallies`], [`Sheet`] |
-//! | the same from sums of many machines | [`Boxes`] |
 //! | a corpus of a million transcripts in memory | [`PackedCases`], [`PackedRecords`] |
 //! | the numbers, and what they mean | [`measure`], [`Scores`] |
 //! | how sure they are | [`wilson`], [`clopper_pearson`], [`poisson`], [`bootstrap()`] |
@@ -100,9 +99,8 @@ pub use pareto::{FrontPoint, front};
 pub use pinned::{CaseInput, Expect, Fired, Marks, Pinned, alarm_words, parse_pinned};
 pub use scores::Scores;
 pub use tally::{
-    AnyEvidence, BoxKey, BoxPlace, BoxSum, Boxes, Count, Evidence, Latencies, LatencySheet,
-    Mismatch, PackedEvidence, PackedRecords, Quantiles, RANKS, Sheet, Tally, Trial, WITHIN, rank,
-    tallies, tallies_and_latencies, unpacked,
+    AnyEvidence, Count, Evidence, Latencies, LatencySheet, Mismatch, PackedEvidence, PackedRecords,
+    Quantiles, RANKS, Sheet, Tally, Trial, WITHIN, rank, tallies, tallies_and_latencies, unpacked,
 };
 pub use truth::{
     Agreement, Case, Cases, Class, CopyKey, Gauges, LABEL_COLUMNS, LabelRow, LabelsFile,

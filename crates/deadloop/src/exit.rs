@@ -32,7 +32,6 @@ const OPTIONS: [(&str, &str); 14] = [
     ("force", "--force"),
     ("grid", "--grid"),
     ("out", "--out"),
-    ("records", "--records"),
     ("resume", "--resume"),
     ("shard", "--shard"),
     ("skip_bad", "--on-bad skip"),
