@@ -173,6 +173,38 @@ impl<'a> Draft<'a> {
     }
 }
 
+/// The same from what boxes add up to: what every cell shares, what each box changes, and of each box that is a hit the
+/// latency and how many there were.
+pub(crate) fn summed(
+    shape: &[usize],
+    base: Tally,
+    changes: &[(Region, Tally)],
+    hits: &[(Region, u64, u32)],
+) -> (Sheet, LatencySheet) {
+    let mut draft = Draft {
+        base,
+        ..Draft::default()
+    };
+    for (region, tally) in changes {
+        let from = draft.changes.len();
+        draft.changes.extend(tally.touched());
+        draft.strokes.push(Stroke {
+            region,
+            changes: from..draft.changes.len(),
+            hit: None,
+        });
+    }
+    draft
+        .strokes
+        .extend(hits.iter().map(|(region, latency, n)| Stroke {
+            region,
+            changes: 0..0,
+            hit: Some((*latency, *n)),
+        }));
+    let sheet = draft.paint(shape, &Count::ALL);
+    (sheet.clone(), LatencySheet::of(&sheet, draft.strokes))
+}
+
 /// What a box changes, and its latency where it is a hit.
 pub(crate) type Changed<'a> = (&'a Region, Tally, Option<u64>);
 
