@@ -62,7 +62,7 @@ pub use compare::{
 pub use constraint::{Assurance, Constraint};
 pub use deadloop_replay as replay;
 pub use deadloop_tables::{
-    Cells, ColumnDoc, HAS_PARQUET, ParquetError, Rows, Table, TableCell, Type, unrunnable,
+    Cells, ColumnDoc, ParquetError, Rows, Table, TableCell, Type, unrunnable,
 };
 pub use files::breakdown::{BELOW, IntervalRow, write_intervals, write_scores_by};
 pub use files::budget::{SupportedLine, write_budget};
