@@ -2,7 +2,6 @@
 //! of one command are beside its code (`commands/`). The help texts are the reference of the program.
 
 use std::num::{NonZeroU64, NonZeroUsize};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, Parser, ValueEnum};
