@@ -12,11 +12,6 @@ const alarmOf = (guard, channel = "reasoning") => {
   throw new Error("no alarm");
 };
 
-test("the library is the one that these tests are for", () => {
-  const loaded = process.report.getReport().sharedObjects.some((name) => name.endsWith(".node"));
-  assert.equal(loaded, !process.env.DEADLOOP_WASM);
-});
-
 test("an alarm stays", () => {
   const guard = Guards.recommended().guard("m");
   assert.equal(guard.alarm, null);
@@ -189,7 +184,7 @@ test("texts of other chunks are watched by what says what is new", async () => {
   assert.equal(seen.length, 8);
 });
 
-test("V8 collects guards that nobody holds", { skip: process.env.DEADLOOP_WASM && "its memory is of another kind" }, async () => {
+test("V8 collects guards that nobody holds", async () => {
   const guards = Guards.recommended();
   const before = process.memoryUsage().rss;
   let most = 0;

@@ -1,5 +1,5 @@
-/** The library that was built from Rust: what it has, whichever it is. `imports` of package.json names it. */
-import library from "#library";
+/** The library that was built from Rust: what it has. */
+import library from "./library.js";
 
 /** A decision as JSON; null: to go on. */
 export type Told = string | null;

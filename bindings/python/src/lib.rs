@@ -1,11 +1,9 @@
-//! The Rust half of the Python package `deadloop`: guards, and plans. What touches clients
+//! The Rust half of the Python package `deadloop`: guards. What touches clients
 //! and frameworks is Python, in `python/deadloop`; `_deadloop.pyi` says what each thing here does.
 
 mod guard;
 mod live;
-mod plan;
 mod scan;
-mod sums;
 
 use pyo3::prelude::*;
 
@@ -15,6 +13,5 @@ fn _deadloop(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<guard::Guards>()?;
     module.add_class::<guard::Guard>()?;
     module.add_class::<live::Live>()?;
-    module.add_class::<live::Chunks>()?;
-    module.add_class::<plan::Plan>()
+    module.add_class::<live::Chunks>()
 }

@@ -1,14 +1,12 @@
-"""What the tests share: the server that counts, a sweep by one process, a corpus as Parquet, an object store; and that CI skips nothing."""
+"""What the tests share: the server that counts, a sweep by one process; and that CI skips nothing."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import os
-import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -88,53 +86,3 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     grid.write_text(GRID)
     subprocess.run([program, "sweep", STARTER, "--grid", grid, "--csv", "--quiet", "--out", out], check=True)
     return grid, out
-
-
-@pytest.fixture(scope="session")
-def parts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The corpus as eight Parquet files, its rows dealt out."""
-    from deadloop import cluster
-
-    parquet = pytest.importorskip("pyarrow.parquet")
-    folder = tmp_path_factory.mktemp("parts")
-    rows = cluster.rows(STARTER)
-    for i in range(8):
-        own = rows.take(list(range(i, rows.num_rows, 8)))
-        parquet.write_table(own, folder / f"part-{i}.parquet", compression="zstd")
-    return folder
-
-
-def up(port: int) -> None:
-    """Waits for a server."""
-    for _ in range(240):
-        with socket.socket() as there:
-            if there.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.5)
-    raise AssertionError("the server does not come up")
-
-
-@pytest.fixture(scope="session")
-def bucket(parts: Path) -> Iterator[Any]:
-    """The parts in a bucket of a server that stands in for S3, and how pyarrow finds it."""
-    pytest.importorskip("moto.server")
-    fs = pytest.importorskip("pyarrow.fs")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
-    command = [sys.executable, "-m", "moto.server", "-p", port]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
-        try:
-            there = fs.S3FileSystem(
-                endpoint_override=f"http://127.0.0.1:{port}",
-                access_key="test",
-                secret_key="test",
-                region="us-east-1",
-                allow_bucket_creation=True,
-            )
-            up(int(port))
-            there.create_dir("corpus")
-            fs.copy_files(str(parts), "corpus/parts", destination_filesystem=there)
-            yield there
-        finally:
-            server.terminate()

@@ -1,9 +1,8 @@
-"""LangChain's class for OpenAI against the server that counts: by a transport, and by a callback."""
+"""LangChain's class for OpenAI against the server that counts: by a transport."""
 
 from __future__ import annotations
 
 from typing import Any
-from uuid import uuid4
 
 import deadloop
 import pytest
@@ -52,32 +51,3 @@ def test_the_transport_can_end_the_response(server: Any) -> None:
     reasons = [chunk.response_metadata.get("finish_reason") for chunk in chunks]
     assert "length" in reasons
     server.stopped()
-
-
-def test_the_callback_sees_the_answer(server: Any) -> None:
-    from deadloop.integrations.langchain import LoopCallback
-
-    with pytest.raises(deadloop.LoopError):
-        list(chat(server, "loop-answer").stream("Which road?", config={"callbacks": [LoopCallback()]}))
-    server.stopped()
-
-
-def test_a_callback_lets_prose_pass(server: Any, prose: str) -> None:
-    from deadloop.integrations.langchain import LoopCallback
-
-    callback = LoopCallback()
-    for _ in range(2):
-        said = chat(server, "prose").stream("Which road?", config={"callbacks": [callback]})
-        assert "".join(chunk.text for chunk in said).split() == prose.split()
-    assert not callback._guards
-
-
-def test_a_callback_tells_what_only_warns() -> None:
-    from deadloop.integrations.langchain import LoopCallback
-
-    guards = deadloop.Guards.parse('[[guard]]\ndetector = "periodic"\nresponse = "warn"')
-    told: list[deadloop.Alarm] = []
-    callback, run = LoopCallback(guards, on_warning=told.append), uuid4()
-    for _ in range(100):
-        callback.on_llm_new_token("Wait, let me check the roads once more. ", run_id=run)
-    assert [warning.response for warning in told] == ["warn"]

@@ -9,7 +9,6 @@ from typing import Any
 
 import deadloop
 import pytest
-from deadloop import cluster
 from kit import STARTER, needs_program, same
 
 pytestmark = needs_program
@@ -27,17 +26,6 @@ def ray() -> Iterator[Any]:
     ray.shutdown()
 
 
-def test_ray(ray: Any, whole: tuple[Path, Path], parts: Path, tmp_path: Path) -> None:
-    plan = cluster.plan_of(STARTER, whole[0])
-    same(whole[1], deadloop.ray.sweep(ray.data.read_parquet(str(parts)), plan, tmp_path / "out", "--csv", corpus=STARTER))
-
-
 def test_ray_shards(ray: Any, whole: tuple[Path, Path], tmp_path: Path) -> None:
     by = deadloop.ray.tasks()
     same(whole[1], deadloop.sweep(STARTER, tmp_path / "out", "--grid", str(whole[0]), "--csv", shards=4, map=by))
-
-
-def test_ray_reads_s3(ray: Any, bucket: Any, whole: tuple[Path, Path], tmp_path: Path) -> None:
-    plan = cluster.plan_of(STARTER, whole[0])
-    rows = ray.data.read_parquet("corpus/parts", filesystem=bucket)
-    same(whole[1], deadloop.ray.sweep(rows, plan, tmp_path / "out", "--csv", corpus=STARTER))

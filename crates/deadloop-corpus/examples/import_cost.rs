@@ -1,8 +1,8 @@
 //! What an import costs beside the parsing of the same bytes, and how much memory it takes.
 //!
 //! ```sh
-//! cargo run --release -p deadloop-corpus --no-default-features --example import_cost           # 200 MB of each kind
-//! cargo run --release -p deadloop-corpus --no-default-features --example import_cost -- 1000   # MB
+//! cargo run --release -p deadloop-corpus --example import_cost           # 200 MB of each kind
+//! cargo run --release -p deadloop-corpus --example import_cost -- 1000   # MB
 //! ```
 //!
 //! The data are made of the texts of the starter corpus, as five formats have them: OpenAI's responses and the

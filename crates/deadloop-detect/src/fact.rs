@@ -75,55 +75,11 @@ pub enum Bound {
         /// Steps for one more; at least 1.
         per: u64,
     },
-    /// The steps after `from` as far as they are whole copies of `per` steps: it grows by as much at
-    /// once. For thresholds that accept what is at most their bound.
-    Whole {
-        /// Where it is 0.
-        from: u64,
-        /// Steps of a copy; at least 1.
-        per: u64,
-        /// Whether it is then counted in whole copies of one step less, and so on down to one: so
-        /// no length asks for fewer steps than a shorter one.
-        rising: bool,
-    },
     /// Grows with the channel: the units that have arrived since `from`.
     Units {
         /// Where it is 0, in the unit of the fact's channel.
         from: Units,
     },
-}
-
-/// The least steps in whole copies of `per` that are no fewer than `count`; `rising`: than whole
-/// copies of one step less, of which there are no fewer than of two less, and so on.
-pub(crate) fn whole_from(count: u64, per: u64, rising: bool) -> u64 {
-    let mut steps = count;
-    for length in if rising { 1..=per } else { per..=per } {
-        let copies = steps.div_ceil(length.max(1));
-        // From here on the copies stay, for one more step in each is more than the last one has.
-        if copies <= length {
-            return copies.saturating_mul(per);
-        }
-        steps = copies.saturating_mul(length);
-    }
-    steps
-}
-
-/// The most that [`whole_from`] turns into no more than `steps`.
-fn whole_in(steps: u64, per: u64, rising: bool) -> u64 {
-    let per = per.max(1);
-    let mut copies = steps / per;
-    let mut length = per;
-    while rising && length > 1 {
-        if copies < length {
-            // Shorter ones have as many copies, down to the length that is as many.
-            length = length.min(copies + 1);
-        }
-        if length > 1 {
-            copies = copies * length / (length - 1);
-            length -= 1;
-        }
-    }
-    copies * length
 }
 
 impl Fact {
@@ -159,7 +115,6 @@ impl Fact {
         let number = match bound {
             Bound::Fixed(n) | Bound::Exactly(n) => return n,
             Bound::Steps { from, per } => step.saturating_sub(from) / per.max(1),
-            Bound::Whole { from, per, rising } => whole_in(step.saturating_sub(from), per, rising),
             Bound::Units { from } => self.position(step).since(from),
         };
         i64::try_from(number).unwrap_or(i64::MAX)
@@ -172,10 +127,6 @@ impl Fact {
             Bound::Fixed(b) => threshold.accepts(value, b).then_some(self.at)?,
             Bound::Exactly(b) => (value == b).then_some(self.at)?,
             Bound::Steps { from, per } => from.saturating_add(needed.saturating_mul(per)),
-            Bound::Whole { from, .. } if needed > self.until.saturating_sub(from) => return None,
-            Bound::Whole { from, per, rising } => {
-                from.saturating_add(whole_from(needed, per, rising))
-            }
             Bound::Units { from } => self.first_at(from.count().saturating_add(needed)),
         };
         (step <= self.until).then_some(step.max(self.at))
@@ -210,11 +161,6 @@ impl Fact {
             Bound::Steps { from, per } => Bound::Steps {
                 from: from + steps,
                 per,
-            },
-            Bound::Whole { from, per, rising } => Bound::Whole {
-                from: from + steps,
-                per,
-                rising,
             },
             Bound::Units { from } => Bound::Units {
                 from: Chars(from.count() + base.0).into(),
@@ -322,37 +268,5 @@ impl Rule {
             };
             Some(step.max(next))
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The definition, read aloud.
-    fn slow(count: u64, per: u64, rising: bool) -> u64 {
-        let mut steps = count;
-        if rising {
-            (1..per).for_each(|length| steps = steps.next_multiple_of(length));
-        }
-        steps.next_multiple_of(per)
-    }
-
-    #[test]
-    fn whole_copies_are_counted_as_they_are_defined() {
-        for per in 1..40 {
-            for rising in [false, true] {
-                for count in 0..400 {
-                    let steps = slow(count, per, rising);
-                    assert_eq!(whole_from(count, per, rising), steps, "{count} of {per}");
-                    let most = (0..=count).rev().find(|n| slow(*n, per, rising) <= count);
-                    assert_eq!(
-                        whole_in(count, per, rising),
-                        most.unwrap_or(0),
-                        "{count} in {per}"
-                    );
-                }
-            }
-        }
     }
 }

@@ -51,19 +51,6 @@ impl Guards {
         })
     }
 
-    /// Only the members that refuse calls; `None` if none does.
-    pub fn only_refusing(&self) -> Option<Self> {
-        let refuses = |member: &Member| member.response == Response::Refuse;
-        let only = self.settings.part(refuses);
-        (!only.is_off()).then(|| Self::new(&only).ok())?
-    }
-
-    /// Whether the guard of some model refuses calls.
-    pub fn refuses(&self) -> bool {
-        let mut all = self.models.iter().chain([&self.general]);
-        all.any(|parts| parts.iter().any(Part::refuses))
-    }
-
     /// Whether some member of some guard skips what the user wrote, and so has to hear it.
     pub fn skips_prompt(&self) -> bool {
         let mut all = self.models.iter().chain([&self.general]);
@@ -323,11 +310,6 @@ impl Guard {
             Event::Turn { .. } => (seen, seen.plus(Channel::Turns, 1)),
             _ => (seen, seen),
         }
-    }
-
-    /// Whether a member refuses calls.
-    pub fn refuses(&self) -> bool {
-        self.parts.iter().any(Part::refuses)
     }
 
     /// Why it has stopped the stream, once it has.

@@ -17,23 +17,6 @@ pub(crate) struct Sentence {
 }
 
 impl Sentence {
-    /// The last line or sentence of `text`. Reading begins at a late line, and further back where none from there on
-    /// is complete: what stands before a line has no say in it.
-    pub(crate) fn of(text: &str) -> String {
-        let mut tail = 4 * UNIT_CHARS;
-        loop {
-            let before = text.len().saturating_sub(tail);
-            let line = text.as_bytes()[..before].iter().rposition(|b| *b == b'\n');
-            let from = line.map_or(0, |i| i + 1);
-            let mut sentence = Self::default();
-            text[from..].chars().for_each(|c| sentence.read(c));
-            if from == 0 || !sentence.last.is_empty() {
-                return sentence.text();
-            }
-            tail *= 4;
-        }
-    }
-
     pub(crate) fn read(&mut self, c: char) {
         let blank = c.is_whitespace();
         let ends = matches!(c, '\n' | '。' | '！' | '？') || blank && self.ending;
@@ -113,27 +96,23 @@ mod tests {
 
     use super::*;
 
+    fn of(text: &str) -> String {
+        let mut sentence = Sentence::default();
+        text.chars().for_each(|c| sentence.read(c));
+        sentence.text()
+    }
+
     #[test]
     fn the_last_whole_one() {
-        assert_eq!(Sentence::of("It costs 3.5. So what? And"), "So what?");
-        assert_eq!(Sentence::of("一。二三。\n\n---\n四"), "二三。");
-        assert_eq!(Sentence::of("  one\r\ntwo"), "one");
-        assert_eq!(Sentence::of("just begun"), "just begun");
-        assert_eq!(Sentence::of(""), "");
-        assert_eq!(Sentence::of(&"长".repeat(200)).chars().count(), UNIT_CHARS);
+        assert_eq!(of("It costs 3.5. So what? And"), "So what?");
+        assert_eq!(of("一。二三。\n\n---\n四"), "二三。");
+        assert_eq!(of("  one\r\ntwo"), "one");
+        assert_eq!(of("just begun"), "just begun");
+        assert_eq!(of(""), "");
+        assert_eq!(of(&"长".repeat(200)).chars().count(), UNIT_CHARS);
     }
 
     proptest! {
-        #[test]
-        fn where_reading_begins_does_not_matter(
-            pieces in proptest::collection::vec("[ab .!?\n。—]{0,3}|[-—]{100}\n{0,2}|[a长]{40}", 0..40),
-        ) {
-            let text = pieces.concat();
-            let mut whole = Sentence::default();
-            text.chars().for_each(|c| whole.read(c));
-            prop_assert_eq!(Sentence::of(&text), whole.text());
-        }
-
         #[test]
         fn what_is_read_late_is_read_all_the_same(
             pieces in proptest::collection::vec(("[ab .!?\n。—]{0,3}|[-—]{100}\n{0,2}|[a长]{40}", 0..60_usize, 0..3), 0..40),

@@ -79,7 +79,7 @@ fn a_run_holds_less_than_a_megabyte_however_long_it_is() {
             "interleaved" | "call-novelty" => "[guard.params]\nwindow = 1000\n",
             "cycle" => "[guard.params]\nmax_period = 100\n",
             "loom" => "[guard.params]\nmax_iterations = 1_000_000\nkeep_outputs = 200\n",
-            "openhands" => "[guard.params]\nversion = 'sdk'\nscan = 1000\n",
+            "openhands" => "[guard.params]\nscan = 1000\n",
             _ => quiet,
         };
         let guard = format!("[[guard]]\ndetector = '{name}'\n");

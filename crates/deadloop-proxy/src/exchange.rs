@@ -10,7 +10,7 @@ use deadloop_corpus::StreamFormat;
 use crate::Shared;
 use crate::asking::Asking;
 use crate::http::{Body, Framing, Head, Wire};
-use crate::judge::{Followed, Judge, Written};
+use crate::judge::{Followed, Judge};
 use crate::metrics::Counter;
 use crate::onward::{Onward, write_chunk};
 use crate::reply::{self, Reply};
@@ -344,20 +344,16 @@ impl Relay<'_> {
     }
 
     /// How a response is written that a guard can watch.
-    fn watched(&self) -> Option<Written> {
+    fn watched(&self) -> Option<StreamFormat> {
         let packed = self.response.value("content-encoding");
         if packed.is_some_and(|how| how != "identity") {
             return None;
         }
         let kind = self.response.value("content-type")?;
         match kind.split(';').next().unwrap_or_default().trim() {
-            "text/event-stream" => Some(Written::Streamed(StreamFormat::Sse)),
+            "text/event-stream" => Some(StreamFormat::Sse),
             "application/x-ndjson" | "application/ndjson" | "application/jsonl" => {
-                Some(Written::Streamed(StreamFormat::Jsonl))
-            }
-            "application/json" => {
-                let refuses = self.shared.options.guards.refuses();
-                (refuses && self.response.start.0 == "200").then_some(Written::Whole)
+                Some(StreamFormat::Jsonl)
             }
             _ => None,
         }
@@ -401,7 +397,6 @@ impl Relay<'_> {
         for (alarm, followed) in judge.news() {
             match followed {
                 Followed::Nothing => metrics.warning(alarm.kind),
-                Followed::Replaced => metrics.refusal(alarm.kind),
                 Followed::Ended => metrics.alarm(alarm.kind),
             }
             (options.tell)(judge.model(), &alarm, followed);

@@ -16,8 +16,7 @@
 //! | heads, bodies and judging without a connection, for tests and fuzzing | `parts` |
 //!
 //! A thread a connection, with a stack of 256 KiB: a thread that waits costs some pages of it. Nothing is
-//! buffered beyond what one read gave, so a slow client slows its server down (backpressure of TCP). Only where settings
-//! refuse calls do up to 1 MiB of a call wait for the guard's decision. There is no
+//! buffered beyond what one read gave, so a slow client slows its server down (backpressure of TCP). There is no
 //! TLS here: it is left to what is before and behind.
 
 #![deny(

@@ -134,7 +134,6 @@ impl ByKind {
 pub(crate) struct Metrics {
     counts: [AtomicU64; COUNTERS.len()],
     alarms: ByKind,
-    refusals: ByKind,
     warnings: ByKind,
     open: AtomicUsize,
 }
@@ -151,11 +150,6 @@ impl Metrics {
     /// A stream that was ended.
     pub(crate) fn alarm(&self, kind: Kind) {
         self.alarms.add(kind);
-    }
-
-    /// A call that was replaced.
-    pub(crate) fn refusal(&self, kind: Kind) {
-        self.refusals.add(kind);
     }
 
     /// An alarm that only warns or observes.
@@ -189,12 +183,6 @@ impl Metrics {
             "counter",
             "streams that were ended, by kind of loop or fault",
             &self.alarms.rows(),
-        );
-        metric(
-            "refused_calls_total",
-            "counter",
-            "calls that were replaced by a text, by kind of loop or fault",
-            &self.refusals.rows(),
         );
         metric(
             "warnings_total",

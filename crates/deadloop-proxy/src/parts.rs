@@ -7,7 +7,7 @@ use deadloop_detect::Alarm;
 use deadloop_stream::Prompted;
 
 use crate::http::{Body, Head, Wire};
-use crate::judge::{Followed, Judge, Written};
+use crate::judge::{Followed, Judge};
 use crate::onward::Onward;
 use crate::{ProxyOptions, Upstream};
 
@@ -130,7 +130,7 @@ pub fn judged<'a>(
     format: StreamFormat,
     pieces: impl IntoIterator<Item = &'a [u8]>,
 ) -> (Vec<u8>, Option<Alarm>) {
-    let mut judge = Judge::new(options, Written::Streamed(format), Prompted::default());
+    let mut judge = Judge::new(options, format, Prompted::default());
     let mut passed = Vec::new();
     let pieces = pieces.into_iter().filter(|piece| !piece.is_empty());
     for piece in pieces.chain([&[][..]]) {

@@ -212,7 +212,7 @@ fn axis(block: &Block, member: usize, bound: usize) -> Option<&Axis> {
 fn steps(block: &Block, member: usize, fact: &Fact, first: u64) -> Vec<u64> {
     let mut steps = vec![first];
     for (i, bound) in fact.bounds.iter().enumerate() {
-        if let (Some(axis), Bound::Steps { .. } | Bound::Whole { .. } | Bound::Units { .. }) =
+        if let (Some(axis), Bound::Steps { .. } | Bound::Units { .. }) =
             (axis(block, member, i), bound)
         {
             let reached = |number: &i64| fact.accepted(axis.threshold, *number, *bound);

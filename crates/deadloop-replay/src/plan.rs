@@ -329,8 +329,8 @@ mod tests {
     fn what_is_too_large_is_refused_with_its_figure() {
         let grid = |n: usize| {
             format!(
-                "[[guard]]\ndetector = \"compression\"\n[guard.params]\nwindow = {{ from = 2000, to = {}, step = 1 }}\n\
-                 [[guard]]\ndetector = \"compression\"\n[guard.params]\nwindow = {{ from = 2000, to = {}, step = 1 }}\n",
+                "[[guard]]\ndetector = \"novelty\"\n[guard.params]\nwindow = {{ from = 2000, to = {}, step = 1 }}\n\
+                 [[guard]]\ndetector = \"novelty\"\n[guard.params]\nwindow = {{ from = 2000, to = {}, step = 1 }}\n",
                 1999 + n,
                 1999 + n
             )

@@ -529,7 +529,7 @@ fn who_fired_first_is_told_of_settings_with_several_members() {
         .filter(|line| line.contains("| checkpoint |") || line.contains("| periodic |"))
         .collect();
     assert_eq!(rows.len(), 2, "{table}");
-    assert!(rows[1].starts_with("| ts-1 | periodic | 1 |"), "{rows:?}");
+    assert!(rows[1].starts_with("| vmlx | periodic | 1 |"), "{rows:?}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use deadloop_corpus::{is_named, prove_writable};
-use deadloop_score::{HAS_PARQUET, Manifest, ParquetError, ResultTable, result_tables};
+use deadloop_score::{Manifest, ResultTable, result_tables};
 use sha2::{Digest, Sha256};
 
 use crate::failure::{Code, RunResult};
@@ -109,10 +109,6 @@ impl Folder {
         let refuse = |what: &str, e: std::io::Error| {
             Code::Usage.error(format!("`out` {}: {what}: {e}", path.display()))
         };
-        if !HAS_PARQUET {
-            let why = ParquetError::Missing;
-            return Err(Code::Usage.error(format!("`out` {}: {why}", path.display())));
-        }
         std::fs::create_dir_all(path).map_err(|e| refuse("cannot be made", e))?;
         let report = REPORT_FILES.map(|(name, _)| name.to_owned());
         let files = result_files().into_keys().chain(report);

@@ -46,8 +46,6 @@ pub struct Request<'a> {
     pub force: bool,
     /// Only this shard: the folder gets a part.
     pub shard: Option<Shard>,
-    /// Lines that an engine made, in place of replaying the shard.
-    pub records: Option<&'a Path>,
     /// What is merged, where it is no corpus that is read.
     pub parts: Option<Arc<Parts>>,
     /// The files that are read besides the corpus.
@@ -86,7 +84,6 @@ impl<'a> Request<'a> {
             opens: true,
             force: false,
             shard: None,
-            records: None,
             parts: None,
             read: Vec::new(),
             inputs: Vec::new(),

@@ -6,7 +6,6 @@
 //! | a record held against its label | [`judge`], [`Outcome`] |
 //! | the only state: counts that add | [`Tally`], [`Count`] |
 //! | a tally for every cell of a block, without a loop over cells | [`tallies`], [`Sheet`] |
-//! | the same from sums of many machines | [`Boxes`] |
 //! | a corpus of a million transcripts in memory | [`PackedCases`], [`PackedRecords`] |
 //! | the numbers, and what they mean | [`measure`], [`Scores`] |
 //! | how sure they are | [`wilson`], [`clopper_pearson`], [`poisson`], [`bootstrap()`] |
@@ -52,7 +51,7 @@ pub use choose::{explained, told, with_transient};
 pub use constraint::Constraint;
 pub use deadloop_replay as replay;
 pub use deadloop_tables::{
-    Cells, ColumnDoc, HAS_PARQUET, ParquetError, Rows, Table, TableCell, Type, unrunnable,
+    Cells, ColumnDoc, ParquetError, Rows, Table, TableCell, Type, unrunnable,
 };
 pub use files::breakdown::{BELOW, IntervalRow, write_intervals, write_scores_by};
 pub use files::calls::{Called, Calls};
@@ -88,9 +87,8 @@ pub use pareto::{FrontPoint, front};
 pub use pinned::{CaseInput, Expect, Fired, Marks, Pinned, alarm_words, parse_pinned};
 pub use scores::Scores;
 pub use tally::{
-    AnyEvidence, BoxKey, BoxPlace, BoxSum, Boxes, Count, Evidence, Latencies, LatencySheet,
-    Mismatch, PackedEvidence, PackedRecords, Quantiles, RANKS, Sheet, Tally, Trial, WITHIN, rank,
-    tallies, tallies_and_latencies, unpacked,
+    AnyEvidence, Count, Evidence, Latencies, LatencySheet, Mismatch, PackedEvidence, PackedRecords,
+    Quantiles, RANKS, Sheet, Tally, Trial, WITHIN, rank, tallies, tallies_and_latencies, unpacked,
 };
 pub use truth::{
     Agreement, Case, Cases, Class, CopyKey, Gauges, LABEL_COLUMNS, LabelRow, LabelsFile,

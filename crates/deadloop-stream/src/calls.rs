@@ -27,26 +27,10 @@ const NAME: usize = 64 << 10;
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     open: Vec<Open>,
-    /// How many have begun.
-    begun: u64,
-}
-
-/// Of which call a piece was.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct PieceOf {
-    /// The call's number in the response, from 0: calls are told in this order.
-    pub(crate) number: u64,
-    /// What joins the pieces of a call in its API; empty where it comes whole.
-    pub(crate) key: String,
-    /// The call's id, where the piece has one.
-    pub(crate) id: Option<String>,
-    /// The tool, where the piece names it.
-    pub(crate) name: Option<String>,
 }
 
 #[derive(Debug)]
 struct Open {
-    number: u64,
     /// What joins its pieces.
     key: String,
     id: Option<String>,
@@ -60,27 +44,14 @@ struct Open {
 }
 
 impl Calls {
-    /// Takes a piece of a call, and tells what is known by it. Returns of which call it was.
-    pub(crate) fn piece(&mut self, piece: Call, out: &mut impl FnMut(OwnedEvent)) -> PieceOf {
-        let mut of = PieceOf {
-            number: self.begun,
-            key: piece.key.clone(),
-            id: piece.id.clone(),
-            name: piece.name.clone(),
-        };
+    /// Takes a piece of a call, and tells what is known by it.
+    pub(crate) fn piece(&mut self, piece: Call, out: &mut impl FnMut(OwnedEvent)) {
         let mut open = self.open.iter_mut();
         match open.rfind(|open| open.goes_on_with(&piece)) {
-            Some(open) => {
-                of.number = open.number;
-                open.take(piece);
-            }
-            None => {
-                self.open.push(Open::new(piece, self.begun));
-                self.begun += 1;
-            }
+            Some(open) => open.take(piece),
+            None => self.open.push(Open::new(piece)),
         }
         self.tell(out);
-        of
     }
 
     /// The call with this key is over, as the API says.
@@ -133,9 +104,8 @@ impl Calls {
 }
 
 impl Open {
-    fn new(piece: Call, number: u64) -> Self {
+    fn new(piece: Call) -> Self {
         Self {
-            number,
             over: piece.key.is_empty(),
             key: piece.key,
             id: piece.id,
@@ -220,7 +190,7 @@ mod tests {
             });
         };
         for (key, name, arguments) in pieces {
-            let _ = calls.piece(piece(key, *name, arguments), &mut out);
+            calls.piece(piece(key, *name, arguments), &mut out);
         }
         calls.end(&mut out);
         told

@@ -129,7 +129,7 @@ impl Ending {
 
 /// Objects as a stream has them: as the data of events with their names (`fields`), or bare. A word that is no object is
 /// left out where they are bare.
-pub(crate) fn written(events: &[Value], fields: bool) -> String {
+fn written(events: &[Value], fields: bool) -> String {
     let mut text = String::new();
     for event in events {
         let kind = event.get("type").and_then(Value::as_str);

@@ -6,7 +6,6 @@
 //! | to find | look in |
 //! |---|---|
 //! | a response under a guard: bytes in, what may be passed on out | [`Watched`] |
-//! | the same, where a refused call is replaced | [`Refusing`] |
 //! | what a response answers: the task, and what the user wrote in a request | [`Prompted`] |
 //! | bytes into events, whatever the API | [`StreamReader`] |
 //! | thinking separated from the answer | [`ThinkSplitter`], [`ThinkRules`] |
@@ -33,7 +32,6 @@ mod prompted;
 mod quiet;
 pub mod reader;
 pub mod reasons;
-mod refusing;
 pub mod take;
 pub mod think;
 pub mod time;
@@ -50,7 +48,6 @@ pub use place::{Cost, Place, Problem, is_of_machine};
 pub use prompted::Prompted;
 pub use quiet::Quiet;
 pub use reader::{Arrival, StreamFormat, StreamReader};
-pub use refusing::{Passed, Refusing};
 pub use think::{
     Blocks, ModelThink, TagSide, Tags, ThinkOptions, ThinkRules, ThinkSplitter, split_think,
     split_whole, strip_think_tags,

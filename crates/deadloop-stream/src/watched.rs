@@ -1,11 +1,10 @@
 //! [`Watched`]: one response of a model under its guard.
 
 use deadloop_detect::{
-    Alarm, Calls, Chars, Decision, Event, Feed, Feeds, Guard, Guards, OwnedEvent, Pushed,
+    Alarm, Calls, Chars, Decision, Event, Feed, Feeds, Guard, Guards, OwnedEvent, Pushed, Response,
     TextChannel, Work,
 };
 
-use crate::calls::PieceOf;
 use crate::turns::Turns;
 use crate::{Arrival, Ending, Problem, Prompted, Quiet, StreamFormat, StreamReader, ThinkOptions};
 
@@ -51,6 +50,11 @@ pub struct Watched {
     model: Option<String>,
     quiet: Quiet,
     turns: Option<Turns>,
+    /// Whether a refused call ends the response.
+    stops_at_refusals: bool,
+    /// The byte after the chunk that is judged, and after the one before it.
+    chunk: u64,
+    before_chunk: u64,
     /// Whether the turn that is pushed now is derived: the stream did not bring it.
     derives: bool,
     /// Events of the stream that the guard was given, without turns that nobody recorded, silence and the end.
@@ -104,8 +108,6 @@ pub struct RefusedCall {
     pub name: Option<String>,
     /// The byte of the stream after the event that was refused.
     pub end: u64,
-    /// The number of the call in the response, from 0; `None` if it was no call that was refused.
-    pub number: Option<u64>,
 }
 
 /// An event as the guard was pushed it, for a caller that uses it too.
@@ -139,6 +141,9 @@ impl Watched {
             model: None,
             quiet: Quiet::default(),
             turns: None,
+            stops_at_refusals: false,
+            chunk: 0,
+            before_chunk: 0,
             derives: false,
             events: 0,
             fed: 0,
@@ -153,6 +158,14 @@ impl Watched {
     #[must_use]
     pub fn by_model(mut self, guards: Guards) -> Self {
         self.guards = Some(guards);
+        self
+    }
+
+    /// The same, where a refused call stops the response: for a caller that cannot keep the client from running the call.
+    /// The response is cut before the event with which the refusal came.
+    #[must_use]
+    pub fn stopping_at_refusals(mut self) -> Self {
+        self.stops_at_refusals = true;
         self
     }
 
@@ -302,16 +315,6 @@ impl Watched {
         self.ending.bytes()
     }
 
-    /// Whether the guard has a member that refuses calls.
-    pub fn refuses(&self) -> bool {
-        self.guard.refuses()
-    }
-
-    /// Of which calls the pieces were that came with the bytes fed last, in their order.
-    pub(crate) fn pieces(&self) -> &[PieceOf] {
-        self.reader.pieces()
-    }
-
     /// What this stream can bring a guard, once its format is recognised: text alone where it is plain text, what a server
     /// sends where it is chunks of an API, all there is where it is events as in a transcript.
     pub fn feeds(&self) -> Option<Feeds> {
@@ -342,6 +345,9 @@ impl Watched {
     ) -> Option<u64> {
         while let Some(arrival) = self.reader.next_event() {
             self.follow();
+            if arrival.end != self.chunk {
+                (self.before_chunk, self.chunk) = (self.chunk, arrival.end);
+            }
             let event = arrival.event.borrowed();
             for silence in self.quiet.heard(&event, now) {
                 if self.push(&Event::Silence(silence), step, each) {
@@ -420,35 +426,28 @@ impl Watched {
             alarm
         };
         step.warnings.extend(warnings.into_iter().map(settle));
-        let goes_on = !decision.stops();
+        let of_call = matches!(
+            event,
+            Event::Call { .. } | Event::Text(TextChannel::Arguments, _)
+        );
         match decision {
             Decision::Continue => {}
-            Decision::Stop(alarm) => {
+            Decision::Refuse(alarm) if !(self.stops_at_refusals && of_call) => {
+                refuse(step, event, settle(alarm));
+            }
+            Decision::Stop(alarm) | Decision::Refuse(alarm) => {
                 let alarm = settle(alarm);
                 self.alarm = Some(alarm.clone());
                 step.decision = Decision::Stop(alarm);
             }
-            Decision::Refuse(alarm) => {
-                let number = self.number(event);
-                refuse(step, event, settle(alarm), number);
-            }
         }
+        let goes_on = self.alarm.is_none();
         each(&ToldEvent {
             event: *event,
             goes_on,
             derived,
         });
         !goes_on
-    }
-
-    /// Which call of the response an event is about. Calls are told in the order of their numbers.
-    fn number(&self, event: &Event<'_>) -> Option<u64> {
-        match event {
-            Event::Text(TextChannel::Arguments, _) => Some(self.seen.calls.0),
-            // It was counted before.
-            Event::Call { .. } => Some(self.seen.calls.0.saturating_sub(1)),
-            _ => None,
-        }
     }
 
     /// The first model that is named has its own guard.
@@ -478,9 +477,15 @@ impl Watched {
         }
     }
 
-    /// The byte at which a response ends that is cut at an event: its end. But plain text comes in pieces of any
+    /// The byte at which a response ends that is cut at an event: its end, or of a refused call its beginning. But plain text comes in pieces of any
     /// length, so there it is the very char after which the alarm is known.
     fn cut(&self, arrival: &Arrival, before: Heard) -> u64 {
+        if self
+            .alarm()
+            .is_some_and(|alarm| alarm.response == Response::Refuse)
+        {
+            return self.before_chunk;
+        }
         let (OwnedEvent::Text(channel, text), Some(StreamFormat::Text), Some(alarm)) =
             (&arrival.event, self.reader.format(), self.alarm())
         else {
@@ -519,7 +524,7 @@ impl Watched {
 }
 
 /// Notes a refusal. Text of arguments was refused before its call is known, which then brings the same alarm.
-fn refuse(step: &mut Step, event: &Event<'_>, alarm: Alarm, number: Option<u64>) {
+fn refuse(step: &mut Step, event: &Event<'_>, alarm: Alarm) {
     let (id, name) = match event {
         Event::Call { id, name, .. } => (id.map(str::to_owned), Some((*name).to_owned())),
         _ => (None, None),
@@ -531,7 +536,6 @@ fn refuse(step: &mut Step, event: &Event<'_>, alarm: Alarm, number: Option<u64>)
         id,
         name,
         end: 0,
-        number,
     });
 }
 
@@ -585,6 +589,30 @@ mod tests {
                 "{response}"
             );
             assert_eq!(fed.kept < stream.len(), stops, "{response}");
+        }
+    }
+
+    /// A client that cannot be kept from running a call does not get the chunk that completes a refused one, however the
+    /// API writes calls.
+    #[test]
+    fn a_refusal_can_end_the_response() {
+        let chat = r#"data: {"choices":[{"delta":{"tool_calls":[{"index":N,"id":"cN","function":{"name":"ls","arguments":"{}"}}]}}]}"#;
+        let gemini = r#"data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"ls","args":{"a":1},"id":"cN"}}]}}]}"#;
+        let text = "[[guard]]\ndetector = \"duplicate\"\nresponse = \"refuse\"";
+        let guards = Guards::new(&Settings::parse(text).unwrap()).unwrap();
+        for (call, got) in [(chat, "c2"), (gemini, "c1")] {
+            let stream: String = (0..5)
+                .map(|n| call.replace('N', &n.to_string()) + "\n\n")
+                .collect();
+            let watched = Watched::new(guards.clone(), |_| ThinkOptions::default());
+            let mut watched = watched.stopping_at_refusals();
+            let step = watched.feed(stream.as_bytes(), 0);
+            assert!(step.decision.stops() && step.refused.is_empty());
+            let kept = &stream[..step.kept];
+            assert!(kept.ends_with("\n\n"), "{kept}");
+            let last = kept.trim_end().lines().last().unwrap();
+            assert!(last.contains(got), "{last}");
+            assert_eq!(watched.end(0).decision, step.decision);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Parquet files as others see them, whether this build has Parquet or not.
+//! Parquet files as others see them: no type of polars shows.
 
 use std::fs::File;
 
@@ -13,7 +13,7 @@ impl ParquetWriter {
     /// Begins a file.
     ///
     /// # Errors
-    /// It cannot be written, or this build has no Parquet.
+    /// It cannot be written.
     pub fn new(file: File, schema: &Schema) -> Result<Self, ParquetError> {
         Writer::new(file, schema).map(Self)
     }
@@ -42,7 +42,7 @@ impl ParquetRows {
     /// Reads the file's own description.
     ///
     /// # Errors
-    /// It is no whole Parquet file, or this build has no Parquet.
+    /// It is no whole Parquet file.
     pub fn open(file: File) -> Result<Self, ParquetError> {
         Rows::open(file).map(Self)
     }

@@ -8,8 +8,7 @@
 //! | a table as Parquet | [`ParquetWriter`], [`parquet_shape`], [`read_parquet`] |
 //! | the rows of any Parquet file as JSON, lists and structs too | [`ParquetRows`] |
 //!
-//! This is the one crate that names polars, and none of its types is one of polars. Without the feature `parquet` it
-//! does not bring polars: everything that reads or writes Parquet then returns [`ParquetError::Missing`].
+//! This is the one crate that names polars, and none of its types is one of polars.
 //!
 //! It knows no path: it reads from files that are open, and writes to those that its callers made.
 
@@ -19,15 +18,11 @@
     reason = "they panic where nobody reads any more"
 )]
 
-/// Whether this build has Parquet: the feature `parquet`.
-pub const HAS_PARQUET: bool = cfg!(feature = "parquet");
-
 mod column;
 mod csv_table;
 mod face;
 mod formula;
 mod named_rows;
-#[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
 mod parquet;
 mod rows;
 mod table;

@@ -17,11 +17,6 @@ pub enum ParquetError {
     /// the message names that cause.
     #[error("cannot be written; is the disk full? {0}")]
     Unwritten(String),
-    /// This build has no Parquet.
-    #[error(
-        "this build of deadloop has no Parquet; expected one with the feature `parquet`, as `cargo build --release -p deadloop` makes it"
-    )]
-    Missing,
 }
 
 /// A row: its cells as JSON, in the order of the columns. Lists and structs are JSON too; what JSON has no type for

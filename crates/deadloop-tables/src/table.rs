@@ -106,7 +106,6 @@ pub fn named(names: &[&str], of: Type) -> Schema {
 
 impl Table {
     /// A table from its columns, all of which have as many cells as there are `rows`.
-    #[cfg(feature = "parquet")]
     pub(crate) fn of(columns: Vec<(String, Cells)>, rows: usize) -> Self {
         Self { columns, rows }
     }
@@ -118,7 +117,6 @@ impl Table {
     }
 
     /// Gives its columns away.
-    #[cfg(feature = "parquet")]
     pub(crate) fn into_columns(self) -> Vec<(String, Cells)> {
         self.columns
     }

@@ -2,7 +2,6 @@
 //! of one command are beside its code (`commands/`). The help texts are the reference of the program.
 
 use std::num::{NonZeroU64, NonZeroUsize};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, Parser, ValueEnum};
@@ -210,10 +209,6 @@ pub(crate) struct Output {
     #[command(flatten)]
     #[serde(skip)]
     pub(crate) sharded: Sharded,
-    /// Take the records that an engine made with Plan.records of the Python package, instead of replaying the shard
-    #[arg(long, value_name = "FILE", requires = "shard")]
-    #[serde(skip)]
-    pub(crate) records: Option<PathBuf>,
 }
 
 /// Which part of a corpus is read, where it is not all of it.

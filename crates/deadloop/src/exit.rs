@@ -24,7 +24,7 @@ const CODES: [(Code, u8); 9] = [
 ];
 
 /// The fields that errors of libraries name, and the options that set them.
-const OPTIONS: [(&str, &str); 14] = [
+const OPTIONS: [(&str, &str); 13] = [
     ("by", "--by"),
     ("chunks", "--chunks"),
     ("corpus", "--corpus"),
@@ -32,7 +32,6 @@ const OPTIONS: [(&str, &str); 14] = [
     ("force", "--force"),
     ("grid", "--grid"),
     ("out", "--out"),
-    ("records", "--records"),
     ("resume", "--resume"),
     ("shard", "--shard"),
     ("skip_bad", "--on-bad skip"),

@@ -26,7 +26,6 @@ pub(crate) fn request<'a>(
         csv: output.csv,
         excerpts: !output.no_excerpts,
         force: output.force,
-        records: output.records.as_deref(),
         ..bare_request((corpus, out), (select, &output.sharded), host)?
     })
 }

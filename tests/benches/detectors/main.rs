@@ -27,16 +27,15 @@ use turns::{least, times, turns};
 
 const ROUNDS: usize = 9;
 const BYTES: usize = 50_000_000;
-/// 10 x 10 x 10 x 10 x 10 thresholds.
+/// 10 x 10 x 10 x 10 thresholds.
 const GRID: &str = "
 [[guard]]
 detector = 'periodic'
 [guard.params]
-min_period = { from = 1, to = 10, step = 1 }
 min_copies = { from = 4, to = 13, step = 1 }
 min_chars = { from = 200, to = 1100, step = 100 }
 min_single = { from = 200, to = 1100, step = 100 }
-start_after = { from = 0, to = 900, step = 100 }
+min_bare = { from = 200, to = 1100, step = 100 }
 ";
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -169,14 +169,6 @@ fn symbols(params: &Params, segment: &[(usize, char)]) -> Vec<Symbol> {
             all.extend(symbol(by, vec![(*i, *c)], i + 1));
         }
     }
-    let (min, max) = (
-        params.count("min_len") as usize,
-        params.count("max_len") as usize,
-    );
-    all.retain(|s: &Symbol| {
-        let len = s.text.chars().count();
-        by == "chars" || min <= len && (max == 0 || len <= max)
-    });
     all
 }
 
@@ -215,10 +207,7 @@ fn alarm(params: &Params, text: &[char], symbols: &[Symbol]) -> Option<Said> {
     let (n, window, count) = (number("n"), number("window"), number("min_count"));
     let texts: Vec<&str> = symbols.iter().map(|s| s.text.as_str()).collect();
     let (here, now) = (symbols.len() - n, symbols[symbols.len() - 1].known);
-    let inside = |i: &usize| match params.text("window_in") {
-        "chars" => symbols[*i].start + window >= now,
-        _ => *i + window >= symbols.len(),
-    };
+    let inside = |i: &usize| *i + window >= symbols.len();
     let same = |i: &usize| texts[*i..*i + n] == texts[here..];
     let all: Vec<usize> = (0..=here).filter(inside).filter(same).collect();
     let last = &all[all.len().checked_sub(count)?..];
@@ -315,7 +304,7 @@ fn params() -> impl Strategy<Value = Params> {
         1..120_i64,
         0..40_i64,
         0..6_i64,
-        any::<[bool; 4]>(),
+        any::<[bool; 3]>(),
     );
     (generate::member(detector), numbers).prop_filter_map("can fire", |(member, numbers)| {
         let mut member = member;
@@ -326,8 +315,6 @@ fn params() -> impl Strategy<Value = Params> {
             (small[1], "window", window),
             (small[2], "max_gap", gap),
             (small[2], "max_distinct", distinct),
-            (small[3], "min_len", 0),
-            (small[3], "max_len", 0),
         ];
         for (_, name, value) in all.into_iter().filter(|(chosen, ..)| *chosen) {
             member.params.set(name, Value::Int(value));

@@ -11,14 +11,13 @@
 | every stream of a client, without a change of its calls | `deadloop.http` |
 | the loop of an agent: its turns, calls and results | `deadloop.agents` |
 | texts that are there already: a frame, a table, a list | `scan` |
-| LiteLLM, LangChain, transformers | `deadloop.integrations` |
-| a sweep in shards, and what came of it | `sweep`, `merge`, `read_scores` |
-| a sweep of rows in tables, on any engine | `Plan`, `deadloop.cluster`, `deadloop.spark`, `deadloop.ray` |
+| LiteLLM | `deadloop.integrations` |
+| a sweep in shards, and what came of it | `sweep`, `merge`, `read_scores`, `deadloop.spark`, `deadloop.ray` |
 """
 
-from deadloop import agents, cluster, http, ray, spark
+from deadloop import agents, http, ray, spark
 from deadloop._alarm import Alarm, Decision, LoopError, Met
-from deadloop._deadloop import Guard, Guards, Live, Plan, __version__
+from deadloop._deadloop import Guard, Guards, Live, __version__
 from deadloop._options import BlindGuardWarning
 from deadloop._scan import scan
 from deadloop._sweep import merge, read_scores, sweep
@@ -34,12 +33,10 @@ __all__ = [
     "Live",
     "LoopError",
     "Met",
-    "Plan",
     "Watch",
     "__version__",
     "agents",
     "awatch",
-    "cluster",
     "http",
     "merge",
     "ray",

@@ -6,7 +6,7 @@ from typing_extensions import Self, disjoint_base
 
 from deadloop._alarm import Alarm, Decision
 
-__all__ = ["Chunks", "Guard", "Guards", "Live", "Plan", "__version__"]
+__all__ = ["Chunks", "Guard", "Guards", "Live", "__version__"]
 
 __version__: str
 
@@ -166,63 +166,3 @@ class Live:
     @property
     def ending(self) -> bytes:
         """What ends a response that is cut here, in the words of its API; empty where that is not known."""
-
-@final
-class Plan:
-    """Every setting of a grid, grouped so that each text is measured once. Its length is the number of cells."""
-
-    def __new__(
-        cls,
-        grid_toml: str,
-        name: str = ...,
-        labels: str | None = None,
-        splits: str | None = None,
-        card: str | None = None,
-        by: Sequence[str] = ...,
-    ) -> Plan:
-        """The product of a grid's values. Raises ValueError (with line and column) where it is no grid.
-
-        `labels`, `splits`, `card`: the texts of labels.csv, splits.csv and dataset.toml, which travel with the plan;
-        `by`: further fields to break scores down by. A plan can be pickled: engines carry it to where they run.
-        """
-
-    @property
-    def fingerprint(self) -> str:
-        """A text that tells this plan from another."""
-
-    @property
-    def grid(self) -> str:
-        """The text of its grid."""
-
-    @property
-    def by(self) -> list[str]:
-        """The fields to break scores down by."""
-
-    @property
-    def header(self) -> bytes:
-        """The first line of a file of records: `deadloop sweep --records` refuses those of another plan by it."""
-
-    def __len__(self) -> int: ...
-    def __getnewargs__(self) -> tuple[str, str, str | None, str | None, str | None, list[str]]: ...
-    def setting(self, cell: int) -> str:
-        """The name of a cell's setting in every report."""
-
-    def records(self, lines: Sequence[str | bytes], at: Sequence[tuple[int, int]] | None = None) -> list[bytes]:
-        """What every setting says of transcripts, a line of a part each: no text, and all that scoring needs.
-
-        A line is JSON: `at` (file, line), `digest`, `case` (who, how long, what is true), and `decided`: for each block
-        of the plan where its cells first alarm: `stops`, and `regions` of cells that share one. `at`: the file, counted
-        from 0, and the line of each; else file 0 from line 1. Raises ValueError for a line that is no transcript, and for
-        a label that is wrong.
-        """
-
-    def partial(self, lines: Sequence[str | bytes], by: Sequence[str] = ...) -> Any:
-        """What transcripts add up to, as an Arrow table; `by`: fields that are kept apart, as `by.<field>`.
-
-        `block, box` say which cells (no box: what all share), the counts what they change; rows with a `latency` count
-        `n` hits. All of it adds: sum by `by.*, block, box, latency`, in any order. The number of rows is bounded by the
-        grid, not by the corpus, but for latencies.
-        """
-
-    def scores(self, tables: Iterable[Any]) -> Any:
-        """Tables of `partial` painted: a row for each key and setting with its counts and quantiles, as Arrow."""

@@ -1,28 +1,10 @@
-"""A sweep on Ray: of rows of a dataset (`sweep`), or of files that the nodes see (`tasks`)."""
+"""A sweep on Ray: a task for each shard of files that the nodes see."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
-from typing import Any
 
-from deadloop import cluster
-from deadloop._deadloop import Plan
-from deadloop._sweep import Map, PathLike, Shard
-
-
-def sweep(ds: Any, plan: Plan, out: PathLike, *options: str, corpus: PathLike, **more: Any) -> Path:
-    """Replays the rows of a Ray dataset (`file, line, text`): the bytes of `deadloop sweep CORPUS`.
-
-    Leave a CPU free for the readers: a pool of actors of the size of the machine waits for ever. `corpus`: as of
-    `deadloop.cluster.join`.
-    """
-
-    def each(table: Any) -> Any:
-        return cluster.records(plan, table)
-
-    made = ds.select_columns(list(cluster.COLUMNS)).map_batches(each, batch_format="pyarrow")
-    return cluster.join(made.iter_batches(batch_format="pyarrow"), plan, out, *options, corpus=corpus, **more)
+from deadloop._sweep import Map, Shard
 
 
 def tasks() -> Map:

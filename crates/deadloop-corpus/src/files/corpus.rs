@@ -7,7 +7,7 @@ use crate::files::{
     Card, Entries, Raw, Raws, Splits, formats, is_named, open_file, options, strays,
 };
 use crate::think::ThinkOptions;
-use crate::{Entry, Ids, Place, Problem, RecordDigest, Shard, is_of_machine};
+use crate::{Entry, Ids, Place, Problem, Shard, is_of_machine};
 
 /// What stops the reading of a corpus before its first transcript.
 #[derive(Debug, thiserror::Error)]
@@ -108,25 +108,6 @@ impl Corpus {
         }
     }
 
-    /// A corpus without transcripts, of the texts of its `dataset.toml` and `splits.csv`: for whoever gets lines from
-    /// elsewhere than files ([`entry`](Self::entry)).
-    ///
-    /// # Errors
-    /// One of the two is wrong, a row of the splits too.
-    pub fn of_texts(card: Option<&str>, splits: Option<&str>) -> Result<Self, CorpusError> {
-        let card = card.map(|text| Card::parse(text, Path::new("dataset.toml")));
-        let splits = splits.map(|text| Splits::parse(text.as_bytes(), Path::new("splits.csv")));
-        let splits = splits.transpose()?.unwrap_or_default();
-        match splits.bad().into_iter().next() {
-            Some(problem) => Err(problem.into()),
-            None => Ok(Self {
-                card: card.transpose()?,
-                splits,
-                ..Self::default()
-            }),
-        }
-    }
-
     fn file(path: &Path) -> Self {
         Self {
             files: vec![path.to_path_buf()],
@@ -223,16 +204,6 @@ impl Corpus {
         let mut entry = raw.entry(self.card())?;
         entry.split = self.split(&entry.transcript.id).map(str::to_owned);
         Ok(entry)
-    }
-
-    /// The transcript of one line of JSON with its split, and the digest that the hash of a corpus is made of.
-    ///
-    /// # Errors
-    /// What is wrong with the line, at `place`.
-    pub fn entry(&self, line: &[u8], place: Place) -> Result<(Entry, RecordDigest), Problem> {
-        let (mut entry, digest) = Entry::of_line(line, place, self.card())?;
-        entry.split = self.split(&entry.transcript.id).map(str::to_owned);
-        Ok((entry, digest))
     }
 
     pub(crate) fn think(&self, model: &str) -> ThinkOptions {

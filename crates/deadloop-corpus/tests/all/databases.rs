@@ -1,8 +1,6 @@
 //! Databases of agents as they lie there: with a log, while they are written, damaged, or of another
 //! program. Nothing is written beside them.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
-#![cfg(feature = "sqlite")]
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

@@ -111,10 +111,6 @@ fn samples() -> Vec<(&'static str, PathBuf)> {
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.file_name().is_some_and(|name| name != "expected"))
-        .filter(|path| {
-            let table = path.extension().is_some_and(|ending| ending == "parquet");
-            cfg!(feature = "parquet") || !table
-        })
         .collect();
     paths.sort();
     let format = |path: &PathBuf| {
@@ -490,7 +486,6 @@ const FLIPS: [(&str, &str); 9] = [
 /// Every byte of a table as others: polars, which trusts what a file says of its sizes, is shown none
 /// that cannot be.
 #[test]
-#[cfg(feature = "parquet")]
 fn no_spoilt_byte_of_a_table_ends_the_import() {
     let path = folder().join("table-messages.parquet");
     let bytes = std::fs::read(&path).unwrap();

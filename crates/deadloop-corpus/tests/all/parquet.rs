@@ -1,7 +1,5 @@
 //! Parquet files that deadloop did not write, and broken ones.
 #![allow(clippy::unwrap_used, reason = "a test")]
-#![cfg(feature = "parquet")]
-
 use crate::kit;
 
 use std::fs::File;

@@ -64,7 +64,6 @@ fn every_field_comes_back_byte_for_byte() {
     }
 }
 
-#[cfg(feature = "parquet")]
 #[test]
 fn parquet_keeps_every_field_too() {
     let mut values = vec![full(), minimal()];
@@ -76,16 +75,6 @@ fn parquet_keeps_every_field_too() {
     let lines = lines(&values);
     let back = through("x.parquet", &lines);
     assert!(back == lines, "{}", &back[..2000]);
-}
-
-#[cfg(not(feature = "parquet"))]
-#[test]
-fn without_its_feature_parquet_is_refused() {
-    let (_dir, path) = file("x.parquet", b"PAR1....");
-    let told: Vec<_> = read(&path).into_iter().map(kit::tell).collect();
-    assert_eq!(told.len(), 1);
-    assert!(told[0].starts_with("0: this build cannot read Parquet; expected a build"));
-    assert!(CorpusWriter::create(&path, true).is_err());
 }
 
 #[test]

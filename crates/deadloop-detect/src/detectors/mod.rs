@@ -19,20 +19,15 @@ mod call_novelty;
 mod checkpoint;
 mod circling;
 mod command;
-mod compression;
 mod cycle;
 mod duplicate;
 mod ending;
-mod error_rate;
 mod error_run;
-mod goose;
-mod handoff;
 mod incomplete_results;
 mod interleaved;
 mod iterations;
 mod loom;
 mod malformed;
-mod monologue;
 mod narration;
 mod novelty;
 mod openhands;
@@ -49,7 +44,6 @@ pub static DETECTORS: &[&Detector] = &[
     &periodic::ENTRY,
     &recurrence::ENTRY,
     &novelty::ENTRY,
-    &compression::ENTRY,
     &circling::ENTRY,
     &duplicate::ENTRY,
     &same_pair::ENTRY,
@@ -57,15 +51,11 @@ pub static DETECTORS: &[&Detector] = &[
     &interleaved::ENTRY,
     &call_novelty::ENTRY,
     &stagnation::ENTRY,
-    &error_rate::ENTRY,
     &error_run::ENTRY,
-    &monologue::ENTRY,
     &narration::ENTRY,
-    &handoff::ENTRY,
     &iterations::ENTRY,
     &loom::ENTRY,
     &openhands::ENTRY,
-    &goose::ENTRY,
     &stall::ENTRY,
     &ending::ENTRY,
     &malformed::ENTRY,

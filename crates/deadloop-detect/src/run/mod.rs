@@ -47,7 +47,7 @@ pub(crate) use pairs::{Asked, Pairs};
 pub(crate) use said::Said;
 pub(crate) use stretch::Stretch;
 pub(crate) use told::Told;
-pub(crate) use window::{Among, Measure, WINDOW, Window, window, with_result};
+pub(crate) use window::{Among, Measure, WINDOW, window, with_result};
 
 /// Calls without a result that a meter keeps in mind; the oldest is forgotten for another.
 pub(crate) const MAX_OPEN: usize = 1000;
@@ -85,8 +85,8 @@ pub(crate) enum Saw<'a> {
     Call(Call<'a>),
     /// The result of one.
     Result(Answer<'a>),
-    /// A turn begins, and this is its agent where that is said.
-    Turn(Option<&'a str>),
+    /// A turn begins.
+    Turn,
     /// The model thinks or answers; the text of arguments is in their call.
     Text(TextChannel, &'a str),
     /// A message of a user, before which nothing is forgotten.
@@ -147,7 +147,7 @@ impl Run {
                 }),
                 None => Saw::Nothing,
             },
-            Event::Turn { agent } => Saw::Turn(agent),
+            Event::Turn { .. } => Saw::Turn,
             Event::Text(TextChannel::Arguments, _) => Saw::Nothing,
             Event::Text(channel, text) => Saw::Text(channel, text),
             Event::User(_) if self.look.forgets && place.turns > Turns(0) => Saw::Forget,

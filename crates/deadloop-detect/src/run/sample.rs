@@ -5,11 +5,6 @@ use crate::stream::{Arguments, Event, TextChannel};
 /// A turn of an unnamed agent begins.
 pub(crate) const TURN: Event<'static> = Event::Turn { agent: None };
 
-/// A turn of that agent begins.
-pub(crate) const fn turn(agent: &'static str) -> Event<'static> {
-    Event::Turn { agent: Some(agent) }
-}
-
 /// A call.
 pub(crate) const fn call(name: &'static str, arguments: &'static str) -> Event<'static> {
     Event::Call {

@@ -31,7 +31,7 @@ pub(crate) const fn window(default: i64, unit: &'static str, doc: &'static str) 
 
 /// The last things of a run, by their hashes, each with its place.
 #[derive(Clone)]
-pub(crate) struct Window {
+struct Window {
     size: usize,
     last: VecDeque<(u128, Units)>,
     counts: HashMap<u128, u64>,
@@ -39,7 +39,7 @@ pub(crate) struct Window {
 
 impl Window {
     /// An empty one that holds `size` things.
-    pub(crate) fn new(size: u64) -> Self {
+    fn new(size: u64) -> Self {
         Self {
             size: usize::try_from(size).unwrap_or(usize::MAX),
             last: VecDeque::new(),
@@ -48,7 +48,7 @@ impl Window {
     }
 
     /// Takes the next thing; the oldest leaves a full window. Returns how often the new one is there now.
-    pub(crate) fn push(&mut self, hash: u128, place: Units) -> u64 {
+    fn push(&mut self, hash: u128, place: Units) -> u64 {
         if self.last.len() == self.size
             && let Some((oldest, _)) = self.last.pop_front()
             && let Some(count) = self.counts.get_mut(&oldest)
@@ -65,19 +65,19 @@ impl Window {
     }
 
     /// How many different things are there, once it is full.
-    pub(crate) fn distinct(&self) -> Option<i64> {
+    fn distinct(&self) -> Option<i64> {
         (self.last.len() == self.size).then(|| number(self.counts.len() as u64))
     }
 
     /// Where the newest one stands for the second time.
-    pub(crate) fn second(&self) -> Option<Units> {
+    fn second(&self) -> Option<Units> {
         let (newest, _) = self.last.back()?;
         let mut equal = self.last.iter().filter(|(hash, _)| hash == newest);
         equal.nth(1).map(|(_, place)| *place)
     }
 
     /// The place of the first one that had occurred before.
-    pub(crate) fn first_again(&self) -> Option<Units> {
+    fn first_again(&self) -> Option<Units> {
         let mut seen = HashSet::new();
         let mut all = self.last.iter();
         all.find(|(hash, _)| !seen.insert(*hash))
@@ -85,7 +85,7 @@ impl Window {
     }
 
     /// Forgets everything.
-    pub(crate) fn clear(&mut self) {
+    fn clear(&mut self) {
         self.last.clear();
         self.counts.clear();
     }

@@ -74,7 +74,7 @@ fn guards() -> Vec<Member> {
         member("periodic", &counters),
         member("recurrence", &[("min_count", int(4))]),
         member("checkpoint", &[("checkpoints", checkpoints)]),
-        preset("novelty", "dspark"),
+        preset("novelty", "mlx-serve-fuzzy"),
     ]
 }
 

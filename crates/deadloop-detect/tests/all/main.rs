@@ -10,7 +10,6 @@ mod bare;
 mod batches;
 mod circling;
 mod common;
-mod compression;
 mod counters;
 mod fences;
 mod ignore;

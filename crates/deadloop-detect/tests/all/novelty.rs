@@ -17,7 +17,7 @@ use regex::Regex;
 type Known = (String, usize, usize);
 
 /// Cuts a text into tokens, all at once.
-fn tokens(text: &str, by: &str, fold: bool) -> Vec<Known> {
+fn tokens(text: &str, fold: bool) -> Vec<Known> {
     let chars: Vec<char> = text.chars().collect();
     let number = Regex::new(r"\p{N}+").expect("a pattern");
     let folded = |range: std::ops::Range<usize>| {
@@ -28,26 +28,14 @@ fn tokens(text: &str, by: &str, fold: bool) -> Vec<Known> {
             text
         }
     };
-    let unspaced = |c: char| by == "auto" && "思考我需要分析哈가か々ー".contains(c);
+    let unspaced = |c: char| "思考我需要分析哈가か々ー".contains(c);
     let in_word = |c: char| (c.is_alphanumeric() || c == '_') && !unspaced(c);
-    let alike = |c: char| (c.is_whitespace(), fold && c.is_numeric());
     let mut all = Vec::new();
     let mut i = 0;
     while i < chars.len() {
         let from = i;
         i += 1;
-        if by == "chars" {
-            let text = match alike(chars[from]) {
-                (false, false) => folded(from..i),
-                (true, _) => " ".into(),
-                (_, true) => "#0".into(),
-            };
-            let goes_on = |c| alike(c) == alike(chars[from]) && alike(c) != (false, false);
-            while i < chars.len() && goes_on(chars[i]) {
-                i += 1;
-            }
-            all.push((text, from, from + 1));
-        } else if unspaced(chars[from]) {
+        if unspaced(chars[from]) {
             all.push((folded(from..i), from, i));
         } else if in_word(chars[from]) {
             while i < chars.len() && i - from < 64 && in_word(chars[i]) {
@@ -93,7 +81,7 @@ fn accepts(member: &Member, tokens: &[Known], read: usize) -> bool {
 fn slow(member: &Member, text: &str) -> Option<u64> {
     let count = |name| usize::try_from(member.params.count(name)).expect("small");
     let fold = member.params.text("numbers") == "fold";
-    let tokens = tokens(text, member.params.text("by"), fold);
+    let tokens = tokens(text, fold);
     let first = count("window") + count("history").min(count("window"));
     let samples = (1..).map(|i| i * count("stride"));
     let chars = text.chars().count();
@@ -154,18 +142,16 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 fn setting() -> impl Strategy<Value = Member> {
-    let by = prop::sample::select(vec!["auto", "chars", "words"]);
     let numbers = prop::sample::select(vec!["keep", "fold"]);
     let counts = (1..7_i64, 1..60_i64, 1..120_i64, 1..40_i64, 1..6_i64);
     let share = || prop_oneof![Just(100), 0..=100_i32];
     let shares = (0..=60_i32, share(), share());
-    (by, numbers, counts, shares).prop_filter_map("can fire", |(by, numbers, counts, shares)| {
+    (numbers, counts, shares).prop_filter_map("can fire", |(numbers, counts, shares)| {
         let (n, window, history, stride, hold) = counts;
         let share = |percent: i32| Value::Float(f64::from(percent) / 100.0);
         let member = member(
             "novelty",
             &[
-                ("by", word(by)),
                 ("numbers", word(numbers)),
                 ("n", Value::Int(n)),
                 ("window", Value::Int(window)),
@@ -293,34 +279,6 @@ fn mlx_serve_fuzzy() {
     }
 }
 
-/// Measured there: loops 92 % unique in blocks of 120 chars and 96 % recycled in phrases; a healthy
-/// trace stays new. Three windows dry: the first has nothing before it.
-#[test]
-fn dspark() {
-    let preset = preset("novelty", "dspark");
-    let phrases: Vec<String> = (0..30)
-        .map(|i| {
-            let (a, b) = (NAMES[i % 12], NAMES[i * 5 % 12]);
-            format!("if the value of {a}{i} is larger than what {b} had before the step number {i} we must look at both sides of it again, ")
-        })
-        .collect();
-    let mut dice = Dice(9);
-    let mut looped = String::new();
-    while looped.len() < 60_000 {
-        looped += &phrases[dice.below(30) as usize];
-    }
-    assert_eq!(fires(&preset, &looped).map(|at| at % 4000), Some(0));
-    let words: Vec<&str> = PROSE.split_whitespace().collect();
-    let mut healthy = String::new();
-    while healthy.len() < 60_000 {
-        healthy = healthy + dice.pick(&words) + " ";
-    }
-    assert_eq!(fires(&preset, &healthy), None);
-    assert!(fires(&preset, &(healthy + &looped)).is_some_and(|at| at >= 60_000 + 12_000));
-    let verbatim = "one two three four five six seven eight nine ten. ".repeat(400);
-    assert_eq!(fires(&preset, &verbatim), Some(16_000));
-}
-
 #[test]
 fn what_can_never_fire_is_refused() {
     let refused =
@@ -328,10 +286,6 @@ fn what_can_never_fire_is_refused() {
     let (int, float) = (Value::Int, Value::Float);
     assert_eq!(refused(&[("window", int(3))]), Some("window"));
     assert_eq!(refused(&[("window", int(4))]), None);
-    assert_eq!(
-        refused(&[("window", int(7)), ("by", word("words"))]),
-        Some("window")
-    );
     assert_eq!(refused(&[("max_symbols", float(0.0))]), Some("max_symbols"));
     assert_eq!(
         refused(&[("max_symbols", float(0.000_133))]),

@@ -62,7 +62,7 @@ fn guards() -> Vec<Member> {
         member("periodic", &counters),
         member("recurrence", &[("min_count", Value::Int(4))]),
         member("checkpoint", &[("checkpoints", checkpoints)]),
-        preset("novelty", "dspark"),
+        preset("novelty", "mlx-serve-fuzzy"),
     ]
 }
 

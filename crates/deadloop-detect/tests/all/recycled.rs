@@ -39,11 +39,7 @@ fn slow(member: &Member, text: &str) -> Option<u64> {
     let text_of = |name| member.params.text(name).to_owned();
     let elements = elements(text, &text_of("on"), &text_of("fold"));
     let count = |name| usize::try_from(member.params.int(name)).expect("a count");
-    let (period, least, after) = (
-        count("max_period"),
-        count("min_recycled"),
-        count("start_after"),
-    );
+    let (period, least) = (count("max_period"), count("min_recycled"));
     let mut start = None;
     for (i, (element, end)) in elements.iter().enumerate() {
         let recent = &elements[i.saturating_sub(period)..i];
@@ -54,7 +50,7 @@ fn slow(member: &Member, text: &str) -> Option<u64> {
         } else if element.contains(char::is_alphanumeric) {
             start = start.or(Some(begins));
         }
-        if start.is_some_and(|start| *end >= start + least) && *end >= after {
+        if start.is_some_and(|start| *end >= start + least) {
             return Some(*end as u64);
         }
     }
@@ -89,14 +85,13 @@ fn text() -> impl Strategy<Value = String> {
 fn setting() -> impl Strategy<Value = Member> {
     let on = prop::sample::select(vec!["sentences", "lines"]);
     let fold = prop::sample::select(vec!["none", "digits"]);
-    let counts = (1..40_i64, 1..150_i64, prop_oneof![Just(0), 0..400_i64]);
-    (on, fold, counts).prop_map(|(on, fold, (period, recycled, after))| {
+    let counts = (1..40_i64, 1..150_i64);
+    (on, fold, counts).prop_map(|(on, fold, (period, recycled))| {
         let params = [
             ("on", word(on)),
             ("fold", word(fold)),
             ("max_period", Value::Int(period)),
             ("min_recycled", Value::Int(recycled)),
-            ("start_after", Value::Int(after)),
             // Copies in a row are not what is asked here, and little is kept for them.
             ("min_copies", Value::Int(2)),
             ("min_chars", Value::Int(1_000_000)),

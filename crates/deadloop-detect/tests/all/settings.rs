@@ -176,7 +176,7 @@ fn an_alarm_names_the_row_that_decided_and_no_threshold_that_asks_nothing() {
         by("rules[1].min_chars"),
         row("rules[1].min_chars", "50", 80)
     );
-    for idle in ["start_after", "min_single", "min_recycled"] {
+    for idle in ["min_single", "min_recycled"] {
         assert_eq!(by(idle), None);
     }
     assert!(

@@ -50,10 +50,6 @@ struct Copies {
     max_period: u64,
     /// Copies of a unit without a letter or number, and the chars that they must have together.
     single: Band,
-    /// The chars that must follow the first copy, above the last row of the rules.
-    min_after: u64,
-    /// The chars before which there is no alarm.
-    start_after: u64,
 }
 
 /// What is asked of units of up to `to` chars.
@@ -65,7 +61,7 @@ struct Band {
 }
 
 /// Every engine.
-pub const ENGINES: [Engine; 5] = [
+pub const ENGINES: [Engine; 4] = [
     Engine {
         name: "vllm",
         about: "a field of the request (extra_body of the OpenAI clients), or SamplingParams(repetition_detection=…): vLLM 0.17 and later",
@@ -77,12 +73,6 @@ pub const ENGINES: [Engine; 5] = [
         about: "a field of the request to a server started with --repetition-detection",
         unread: Some("PR 26039 of llama.cpp was closed: no release reads it"),
         write: vllm,
-    },
-    Engine {
-        name: "sglang",
-        about: "custom_params of RepetitionTruncationLogitProcessor; the class has to come with the request",
-        unread: Some("PR 27778 of SGLang was closed: no release has the class"),
-        write: sglang,
     },
     Engine {
         name: "typescript",
@@ -153,7 +143,7 @@ impl Copies {
     /// The member asks for something that no engine has a word for: without it an engine would stop earlier.
     fn of(member: &Member) -> Result<Self, String> {
         let params = &member.params;
-        let worded = ["min_period", "unit_holds", "code"];
+        let worded = ["unit_holds", "code"];
         let at_default = |name: &str| {
             let param = member.detector.params.iter().find(|p| p.name == name);
             param.is_none_or(|p| params.get(name) == Some(&Value::from(p.default)))
@@ -200,10 +190,8 @@ impl Copies {
                 },
                 chars => Band { chars, ..plain },
             },
-            min_after: params.count("min_after"),
             bands,
             max_period,
-            start_after: params.count("start_after"),
         })
     }
 
@@ -241,7 +229,7 @@ impl Copies {
             let short = band.to.min(unit.saturating_sub(1));
             let longer = band.to < unit || copies >= band.copies;
             longer && all >= band.chars && all >= band.copies * short
-        }) && (copies - 1) * unit >= self.min_after
+        })
     }
 
     /// The fewest copies, and the shortest unit for them in tokens, that never ask for less than the setting does.
@@ -249,8 +237,7 @@ impl Copies {
         let most = self.copies(self.max_period);
         let of = |copies: u64| {
             let all = self.chars(self.max_period);
-            let after = self.min_after.div_ceil(copies - 1);
-            (copies, tokens(all.div_ceil(copies).max(after), token))
+            (copies, tokens(all.div_ceil(copies), token))
         };
         let fits = |(copies, unit): &(u64, u64)| self.holds(*copies, chars(*unit, token));
         (2..most).map(of).find(fits).unwrap_or_else(|| of(most))
@@ -275,7 +262,6 @@ fn chars(tokens: u64, token: f64) -> u64 {
 /// The last `min_count` × p tokens are copies of one p-gram. A shorter unit counts as a multiple of it, so the shortest
 /// pattern is what asks for a length.
 fn vllm(copies: &Copies, token: f64) -> Result<Written, String> {
-    no_start(copies)?;
     let (count, min) = copies.fewest(token);
     let max = tokens_within(copies.max_period, token);
     if max < min {
@@ -306,62 +292,12 @@ fn vllm(copies: &Copies, token: f64) -> Result<Written, String> {
     })
 }
 
-/// What alarms from the first char on cannot be told to wait.
-fn no_start(copies: &Copies) -> Result<(), String> {
-    match copies.start_after {
-        0 => Ok(()),
-        chars => Err(format!(
-            "the engine cannot wait for {chars} chars (start_after), and would stop before them"
-        )),
-    }
-}
-
-/// Some n-gram occurs `min_repeat` times in the window, with any text between. Two occurrences that overlap or touch are
-/// copies in a row: so two are asked for, of n-grams that are one copy less than the setting asks for, in a window that
-/// lets no more between them than one unit.
-fn sglang(copies: &Copies, token: f64) -> Result<Written, String> {
-    let asked = copies.chars(copies.max_period).max(copies.min_after);
-    let size = tokens(asked, token);
-    // A unit of p has the n-gram twice after n + p: 1 + n / p copies. The longest unit that has copies enough, and so has
-    // each shorter one.
-    let mut unit = size / (copies.single.copies - 1);
-    for band in copies.up_to(copies.max_period) {
-        let enough = size / (band.copies - 1);
-        let all = tokens_within(band.to, token);
-        if enough < all || band.to == copies.max_period {
-            unit = unit.min(enough.min(all));
-            break;
-        }
-    }
-    if unit == 0 {
-        return Err(format!(
-            "it asks for so many copies of {asked} chars that each is less than a token"
-        ));
-    }
-    let start = (copies.start_after as f64 / token).ceil() as u64;
-    let config = serde_json::json!({"custom_params": {
-        "ngram_size": size, "window_size": size + unit, "min_repeat": 2,
-        "min_content_length": start,
-    }});
-    Ok(Written {
-        config: format!("{config:#}\n"),
-        twin: format!(
-            "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmax_period = {}\nmin_copies = 2\nmin_chars = 1\nmin_after = {}\nstart_after = {}\n",
-            chars(unit, token),
-            chars(size, token),
-            chars(start, token) - u64::from(start == 0),
-        ),
-        said: &["max_period", "min_copies", "min_chars", "start_after"],
-    })
-}
-
 /// The window of the document's check of short units, at most.
 const WINDOW: u64 = 10_000;
 
 /// The document's detector looks at checkpoints alone, at the first of them for units that stand in a row. Its checks of
 /// elements, which need not be copies, are switched off: no number of matches is as much as an exact guard asks for.
 fn typescript(copies: &Copies, _: f64) -> Result<Written, String> {
-    no_start(copies)?;
     let (repeats, min_unit) = copies.fewest(1.0);
     let window = (copies.max_period * repeats).min(WINDOW);
     if min_unit * repeats > window {
@@ -389,13 +325,9 @@ const LITELLM_CHUNK: u64 = 3;
 /// LiteLLM stops after a number of equal chunks in a row, of [`LITELLM_CHUNK`] chars or more. The number is enough for the
 /// shortest of them; in the twin a chunk is a token.
 fn litellm(copies: &Copies, token: f64) -> Result<Written, String> {
-    no_start(copies)?;
     let max = copies.max_period;
-    let limit = copies
-        .chars(max)
-        .max(copies.min_after)
-        .div_ceil(LITELLM_CHUNK);
-    let limit = limit.max(copies.copies(max)) + u64::from(copies.min_after > 0);
+    let limit = copies.chars(max).div_ceil(LITELLM_CHUNK);
+    let limit = limit.max(copies.copies(max));
     let unit = chars(1, token).max(LITELLM_CHUNK);
     Ok(Written {
         config: format!("litellm_settings:\n  REPEATED_STREAMING_CHUNK_LIMIT: {limit}\n"),

@@ -183,28 +183,12 @@ impl Reader {
     pub(super) fn open(path: &Path) -> RunResult<Self> {
         let opened = File::open(path).and_then(unpack_zstd);
         let packed = opened.map_err(|e| Code::Usage.because(FileError::at(path, e)))?;
-        Ok(Self::over(path, BufReader::new(packed)))
-    }
-
-    /// The same of a file that is not packed.
-    pub(super) fn plain(path: &Path) -> RunResult<Self> {
-        let file = File::open(path);
-        let file = file.map_err(|e| Code::Usage.because(FileError::at(path, e)))?;
-        Ok(Self::over(path, BufReader::new(file)))
-    }
-
-    fn over(path: &Path, lines: impl BufRead + 'static) -> Self {
-        Self {
+        Ok(Self {
             path: path.into(),
-            lines: Box::new(lines),
+            lines: Box::new(BufReader::new(packed)),
             number: 0,
             text: String::new(),
-        }
-    }
-
-    /// The line that was read last.
-    pub(super) fn text(&self) -> &str {
-        self.text.trim_end()
+        })
     }
 
     /// The next line; none at the end.

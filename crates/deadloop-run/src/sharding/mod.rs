@@ -6,13 +6,11 @@
 //! | `part.json`: of what a part is, and why two do not belong together | `part` |
 //! | `records.jsonl.zst`, `names.jsonl.zst`: a line a transcript | `lines` |
 //! | a shard replayed into a part | `writing` |
-//! | lines that an engine made, in place of that | `engine` |
 //! | parts put together, in the order of the corpus | `merging` |
 //!
 //! A part holds no text. Whatever all transcripts together decide (`--limit`, `--sample`, repeated ids, labels of no
 //! transcript, the hash) is decided where parts are merged; whatever one transcript decides, where its shard is.
 
-mod engine;
 mod lines;
 mod merging;
 mod part;

@@ -10,7 +10,6 @@ use deadloop_corpus::{Corpus, Problem, Shard, prove_writable};
 use deadloop_replay::{Interrupted, Subject, each_for};
 use deadloop_score::{Case, LabelsFile, write_text};
 
-use super::engine;
 use super::lines::{Line, Named, Writer, Wrong};
 use super::part::{NAMES, PART, Part, RECORDS, Whole};
 use crate::failure::{Code, RunResult};
@@ -91,10 +90,7 @@ pub(crate) fn write<S: Subject>(
         labels: labels.as_ref(),
         hopeless: AtomicBool::new(false),
     };
-    part.records = match request.records {
-        None => work.run(problems)?,
-        Some(from) => work.take(from, problems)?,
-    };
+    part.records = work.run(problems)?;
     if let Some(file) = stamps.changed() {
         let file = file.display();
         let what = format!("the corpus changed while it was read: {file} was written to");
@@ -258,19 +254,6 @@ impl<S: Subject> Work<'_, S> {
     fn sealed(&self, case: &Case) -> bool {
         let split = self.request.sealed;
         split.is_some_and(|sealed| case.split.as_deref() == Some(sealed))
-    }
-
-    /// The same with lines that an engine made.
-    fn take(&self, from: &Path, mut problems: Vec<Problem>) -> RunResult<u64> {
-        if !self.request.skip_bad && !problems.is_empty() {
-            labels_first(&mut problems, self.corpus.labels_csv());
-            return Err(Code::Usage.error(listing(&problems)));
-        }
-        let mut file = Writer::create(&self.request.out.join(RECORDS))?;
-        let whole = (self.files, self.shard);
-        let lines = engine::take(self.request, self.subject, whole, (from, &mut file))?;
-        file.finish()?;
-        Ok(lines)
     }
 
     /// A record as a line, with what is wrong with it.

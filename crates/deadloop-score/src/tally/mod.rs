@@ -1,7 +1,6 @@
 //! Counts that add: [`Tally`], the only state behind every score, and [`tallies`], which counts all cells of a block at
 //! once, without a loop over cells.
 
-mod boxes;
 mod counts;
 mod evidence;
 mod held;
@@ -10,7 +9,6 @@ mod packed;
 mod paint;
 mod sheet;
 
-pub use boxes::{BoxKey, BoxPlace, BoxSum, Boxes};
 pub(crate) use counts::Counts;
 pub use counts::{Count, Tally, WITHIN};
 pub use evidence::{Evidence, Mismatch};

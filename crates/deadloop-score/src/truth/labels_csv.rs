@@ -40,7 +40,7 @@ impl LabelsFile {
     }
 
     /// Reads labels from their text; `path` is what problems call it.
-    pub fn parse(text: &[u8], path: &Path) -> (Self, Vec<Problem>) {
+    fn parse(text: &[u8], path: &Path) -> (Self, Vec<Problem>) {
         let file = Arc::new(path.to_path_buf());
         let mut labels = Self::default();
         let mut problems = Vec::new();

@@ -7,8 +7,8 @@ use crate::sweeps;
 use cells::cells;
 use deadloop_score::replay::Decided;
 use deadloop_score::{
-    At, Boxes, Case, Count, JudgeOptions, Latencies, Outcome, ReadChannels, Tally, Transient,
-    Trial, judge, tallies, tallies_and_latencies,
+    At, Case, Count, JudgeOptions, Latencies, Outcome, ReadChannels, Tally, Transient, Trial,
+    judge, tallies, tallies_and_latencies,
 };
 use proptest::prelude::*;
 
@@ -95,35 +95,6 @@ proptest! {
             prop_assert_eq!(sheet.tally(&at), tally, "{:?}", at);
             let slow = Latencies::of(&outcomes);
             prop_assert_eq!(latencies.quantiles(&at), [slow.of_loops(&tally), slow.of_hits()]);
-        }
-    }
-
-    /// Machines that share the transcripts, by the field that they are kept apart by and added up in any order.
-    #[test]
-    fn sums_by_box_are_the_scores(
-        (shape, cases, said) in sweeps::sweeps(),
-        options in options(),
-        machines in 1_usize..4,
-    ) {
-        let trials: Vec<Trial<'_>> = trials(&cases, &said, BOTH).collect();
-        let key = |i: usize| vec![i.is_multiple_of(2).then(|| "even".to_owned())];
-        let mut all = Boxes::default();
-        for machine in (0..machines).rev() {
-            let mut own = Boxes::default();
-            for (i, t) in trials.iter().enumerate().filter(|(i, _)| i % machines == machine) {
-                own.add_trial(&key(i), 3, *t, &options);
-            }
-            own.sums().for_each(|(place, sum)| all.put(place.clone(), *sum));
-        }
-        prop_assert_eq!(all.painted(2, &shape).len(), 0);
-        for (key, sheet, latencies) in all.painted(3, &shape) {
-            let odd = usize::from(key[0].is_none());
-            let own = trials.iter().skip(odd).step_by(2).copied();
-            let (slow, slow_latencies) = tallies_and_latencies(&shape, own, &options);
-            for at in cells(&shape) {
-                prop_assert_eq!(sheet.tally(&at), slow.tally(&at), "{:?}", at);
-                prop_assert_eq!(latencies.quantiles(&at), slow_latencies.quantiles(&at), "{:?}", at);
-            }
         }
     }
 

@@ -125,7 +125,7 @@ fn field(line: &str) -> Option<(&str, &str)> {
 
 /// The most values of an object in a stream whose lines have at most `limit` bytes: a list of zeros takes fifty times
 /// the memory of its text, so that values are bounded as lines are.
-pub(crate) fn values(limit: usize) -> u32 {
+pub(super) fn values(limit: usize) -> u32 {
     u32::try_from(limit / 64).unwrap_or(u32::MAX)
 }
 

@@ -14,7 +14,6 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::calls::PieceOf;
 use crate::wire::WireFault;
 use deadloop_detect::OwnedEvent;
 
@@ -28,7 +27,6 @@ mod objects;
 pub mod said;
 mod text;
 
-pub(crate) use frames::values;
 pub use frames::{Frame, Framed, Frames, object};
 use objects::Objects;
 use text::Text;
@@ -154,14 +152,6 @@ impl StreamReader {
         match &self.stage {
             Stage::Objects(objects) => objects.tells_runs(),
             _ => false,
-        }
-    }
-
-    /// Of which calls the pieces were that came with what was fed last, in their order.
-    pub(crate) fn pieces(&self) -> &[PieceOf] {
-        match &self.stage {
-            Stage::Objects(objects) => objects.pieces(),
-            _ => &[],
         }
     }
 

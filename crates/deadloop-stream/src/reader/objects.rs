@@ -11,7 +11,7 @@ use super::lines::Lines;
 use super::said::{Call, Said, SaidPart};
 use super::{Arrival, Bad, NAMED, StreamFormat, ThinkOf};
 use crate::BOM;
-use crate::calls::{Calls, PieceOf};
+use crate::calls::Calls;
 use crate::think::{ThinkOptions, ThinkSplitter};
 use crate::wire::WireFault;
 use crate::{Body, RecordedEvent};
@@ -34,8 +34,6 @@ pub(super) struct Objects {
     /// thinking came in a field of its own.
     splitter: Option<ThinkSplitter>,
     calls: Calls,
-    /// Of which calls the pieces were that came with what was fed last, in their order.
-    pieces: Vec<PieceOf>,
     /// Whether the objects may be of a whole run.
     run: bool,
     ended: bool,
@@ -61,7 +59,6 @@ impl Objects {
             model: None,
             errors: Vec::new(),
             calls: Calls::default(),
-            pieces: Vec::new(),
             run: false,
             ended: false,
         }
@@ -94,12 +91,7 @@ impl Objects {
         &self.errors
     }
 
-    pub(super) fn pieces(&self) -> &[PieceOf] {
-        &self.pieces
-    }
-
     pub(super) fn feed(&mut self, bytes: &[u8]) {
-        self.pieces.clear();
         self.lines.feed(bytes);
     }
 
@@ -178,8 +170,7 @@ impl Objects {
             self.splitter = Some(ThinkSplitter::new(self.think.clone()));
         }
         let (calls, end) = (&mut self.calls, self.at);
-        let of = calls.piece(call, &mut |event| out.push_back(Arrival { event, end }));
-        self.pieces.push(of);
+        calls.piece(call, &mut |event| out.push_back(Arrival { event, end }));
     }
 
     /// Calls that are whole are over.

@@ -1,4 +1,4 @@
-//! Tables as Parquet, by polars. A build without the feature `parquet` has `no_parquet.rs` in its place.
+//! Tables as Parquet, by polars.
 
 use std::fs::File;
 use std::ops::Range;

@@ -16,7 +16,7 @@ use crate::{interrupt, settings, show};
 use deadloop_run::visible::visible;
 
 /// What its help ends with.
-pub(crate) const HELP: &str = "Examples:\n  deadloop proxy --listen 127.0.0.1:8080 --upstream http://127.0.0.1:8000 --settings tuned/settings.toml\n  deadloop proxy --upstream http://127.0.0.1:8000 --metrics 127.0.0.1:9090    # curl http://127.0.0.1:9090/metrics\n\nEvery request goes to the server, and every response comes back as it arrives. Each response that is a stream (text/event-stream of the OpenAI and Anthropic APIs, JSON lines of Ollama) has a guard. At an alarm the client's stream ends like an output that was too long (finish reason length or max_tokens, then its last event), and the connection to the server is closed, so that it stops generating. A stream without an alarm passes byte for byte. Where the settings refuse calls (response = \"refuse\"), the events of a call wait for the guard; a refused call is replaced by a text that says why, and the others go on. Guards that no response can feed, such as those on results of tools, are named at the start; with --strict the proxy does not begin then (exit code 2). With --metrics, GET /metrics at that address has counters for Prometheus; /metrics at --listen is the server's own. A request that two servers could read differently is refused with 400. At Ctrl-C or SIGTERM the proxy takes no new requests and gives open streams --grace seconds. TLS is not included: put a program that has it before or behind the proxy.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop proxy --listen 127.0.0.1:8080 --upstream http://127.0.0.1:8000 --settings tuned/settings.toml\n  deadloop proxy --upstream http://127.0.0.1:8000 --metrics 127.0.0.1:9090    # curl http://127.0.0.1:9090/metrics\n\nEvery request goes to the server, and every response comes back as it arrives. Each response that is a stream (text/event-stream of the OpenAI and Anthropic APIs, JSON lines of Ollama) has a guard. At an alarm the client's stream ends like an output that was too long (finish reason length or max_tokens, then its last event), and the connection to the server is closed, so that it stops generating. A stream without an alarm passes byte for byte. So does a refused call (response = \"refuse\"): the response ends before it. Guards that no response can feed, such as those on results of tools, are named at the start; with --strict the proxy does not begin then (exit code 2). With --metrics, GET /metrics at that address has counters for Prometheus; /metrics at --listen is the server's own. A request that two servers could read differently is refused with 400. At Ctrl-C or SIGTERM the proxy takes no new requests and gives open streams --grace seconds. TLS is not included: put a program that has it before or behind the proxy.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Proxy {
@@ -120,10 +120,7 @@ const NAME: usize = 100;
 fn line_of(model: &str, alarm: &Alarm, followed: Followed) -> String {
     let lead = match (alarm.response, followed) {
         (Response::Stop, _) => "",
-        (Response::Refuse, Followed::Replaced) => "refuse: a text went on in place of the call: ",
-        (Response::Refuse, Followed::Ended) => {
-            "refuse: the response was ended, because the call cannot be replaced: "
-        }
+        (Response::Refuse, Followed::Ended) => "refuse: the response was ended before the call: ",
         (response, _) => &format!("{}: ", response.name()),
     };
     let said = format!("{}: {lead}{}", cut(model, NAME), alarm.log_line());

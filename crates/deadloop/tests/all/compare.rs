@@ -65,40 +65,40 @@ fn flips(compared: &Value) -> BTreeSet<String> {
 }
 
 #[test]
-fn one_match_more_or_less_is_caught_on_the_baseline() {
+fn a_change_of_a_threshold_is_caught_on_the_baseline() {
     let dir = temporary();
     let (baseline, starter) = (root("reports/baseline"), root("datasets/starter"));
-    let ts3 = checkpoint(dir.path(), "ts-3.toml", "preset = \"ts-3\"\n");
+    let document = checkpoint(dir.path(), "document.toml", "preset = \"document\"\n");
     let new = |matches: &str| {
         let out = inside(dir.path(), matches);
         let set = format!("guard.params.min_matches={matches}");
         replayed(
             &starter,
             &out,
-            &["--split", "dev", "--settings", &ts3, "--set", &set],
+            &["--split", "dev", "--settings", &document, "--set", &set],
         );
         out
     };
     let compare = |out: &str| {
-        let fixed = ["compare", &baseline, out, "--base-setting", "ts-3"];
+        let fixed = ["compare", &baseline, out, "--base-setting", "document"];
         deadloop(&[&fixed, &["--fail-on", "flips", "--json"][..]].concat())
     };
-    let same = compare(&new("5"));
+    let same = compare(&new("6"));
     assert_eq!(code(&same), Some(0), "{}", stderr(&same));
     assert_eq!(parsed(&same)["verdict"], "equivalent");
     assert!(flips(&parsed(&same)).is_empty());
 
-    let six = new("6");
-    let caught = compare(&six);
+    let three = new("3");
+    let caught = compare(&three);
     assert_eq!(code(&caught), Some(100), "{}", stderr(&caught));
     let told = parsed(&caught);
     let id = told["base"]["settings"]["*"].as_str();
     let base = verdicts(&root("reports/baseline/outcomes.csv"), id);
-    let other = verdicts(&format!("{six}/outcomes.csv"), None);
+    let other = verdicts(&format!("{three}/outcomes.csv"), None);
     assert_eq!(base.len(), other.len());
     let changed = base.iter().filter(|(id, verdict)| other[*id] != **verdict);
     let changed: BTreeSet<String> = changed.map(|(id, _)| id.clone()).collect();
-    assert!(!changed.is_empty(), "one match more changes something");
+    assert!(!changed.is_empty(), "three matches fewer change something");
     assert_eq!(flips(&told), changed);
 }
 

@@ -51,7 +51,7 @@ fn one_of_them_is_told_in_full() {
         "min_repeats",
         "a whole number, 2..100000",
         "S changes what is measured, T only what is accepted.",
-        "ts-3: third TypeScript port",
+        "document: looks at 2000, 3000 and 5000 chars",
     ] {
         assert!(told.contains(words), "{words:?} is not in {told}");
     }

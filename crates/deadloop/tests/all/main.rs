@@ -17,7 +17,6 @@ mod costs;
 mod counted;
 mod detectors;
 mod docs;
-mod engine;
 mod explain;
 mod facts;
 mod folders;

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
 from agents import Agent, FunctionTool, RunHooks, ToolGuardrailFunctionOutput, ToolInputGuardrail
@@ -16,7 +17,6 @@ from deadloop import _json
 from deadloop._alarm import Alarm, LoopError
 from deadloop._deadloop import Guards
 from deadloop._options import OnWarning
-from deadloop.agents._loop import _Responses
 from deadloop.agents._run import FEEDS, Run
 
 
@@ -93,7 +93,7 @@ class LoopHooks(RunHooks[Any]):  # type: ignore[misc]
 
     async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
         """The model has answered."""
-        for channel, said in _Responses.texts(response):
+        for channel, said in _texts(response):
             self.state.says(said, channel)
 
     async def on_tool_start(self, context: Any, agent: Any, tool: Any) -> None:
@@ -112,3 +112,11 @@ class LoopHooks(RunHooks[Any]):  # type: ignore[misc]
     async def on_handoff(self, context: Any, from_agent: Any, to_agent: Any) -> None:
         """An agent chose the next one."""
         self.state.handoff(from_agent.name, to_agent.name)
+
+
+def _texts(response: Any) -> Iterator[tuple[str, Any]]:
+    """What a response thinks and says, with the channel of each."""
+    for item in _json.get(response, "output") or ():
+        channel = "reasoning" if _json.get(item, "type") == "reasoning" else "answer"
+        for part in (*(_json.get(item, "summary") or ()), *(_json.get(item, "content") or ())):
+            yield channel, _json.get(part, "text") or _json.get(part, "refusal")

@@ -11,11 +11,9 @@ use deadloop_stream::take::{Object, as_object};
 
 mod archive;
 pub(crate) mod csv;
-#[cfg(feature = "sqlite")]
 mod database;
 mod document;
 mod lines;
-#[cfg(feature = "sqlite")]
 mod queries;
 mod table;
 mod text;
@@ -142,25 +140,9 @@ pub(super) use table::records as rows;
 pub(super) const DATABASE: &[u8] = b"SQLite format 3\0";
 
 /// The rows of a database.
-#[cfg(feature = "sqlite")]
 fn database_rows(place: Place) -> Records {
     database::records(place)
 }
 
 /// The format of a database by its tables.
-#[cfg(feature = "sqlite")]
 pub(super) use database::format as database_format;
-
-#[cfg(not(feature = "sqlite"))]
-fn database_rows(place: Place) -> Records {
-    let fault = database_format(&place.file).err();
-    Box::new(fault.map(|fault| Err(fault.at(place))).into_iter())
-}
-
-#[cfg(not(feature = "sqlite"))]
-pub(super) fn database_format(_: &std::path::Path) -> Result<&'static str, WireFault> {
-    Err(WireFault::new(
-        "a SQLite database, which this build does not read",
-        "a build with the feature `sqlite`, or what the program exports",
-    ))
-}

@@ -2,10 +2,10 @@
 //! lines in the segment.
 
 use super::Bounds;
-use super::look::{Code, Look, Order};
+use super::look::{Code, Look};
 use super::period::{Match, matches};
-use super::segment::{Blank, Cut, Elements, Segment};
-use super::short::{Align, Run, runs};
+use super::segment::{Cut, Elements, Segment};
+use super::short::{Run, runs};
 use crate::fact::{Asked, Bound, Clock, Fact, UNIT_CHARS};
 use crate::stream::{Chars, Kind};
 
@@ -13,14 +13,11 @@ impl Look {
     /// The runs of short units in the window.
     pub(super) fn short(&self, window: &Segment<'_>, facts: &mut Vec<Fact>) {
         for (part, _) in &window.parts {
-            let mut chars: Vec<char> = window.text[part.clone()].chars().collect();
-            if self.units.align == Align::Before && part.end == window.text.len() {
-                chars.pop();
-            }
+            let chars: Vec<char> = window.text[part.clone()].chars().collect();
             let start = window.start + Chars::of(&window.text[..part.start]).0;
             let at = Chars(window.start + Chars::of(window.text).0);
             let fact = |run| short_fact(run, &chars, start, at);
-            facts.extend(runs(&chars, self.units).into_iter().map(fact));
+            facts.extend(runs(&chars).into_iter().map(fact));
         }
     }
 
@@ -30,23 +27,19 @@ impl Look {
         let drop_tail = self.drop_tail;
         let block = Cut {
             marker: None,
-            blank: Blank::Drop,
+            drop_blank: true,
             drop_tail,
         };
         let line = Cut {
             marker: self.marker.as_ref(),
-            blank: self.blank_lines,
-            ..block
+            drop_blank: false,
+            drop_tail,
         };
         let blocks = segment.cut(|c| self.delimiters.hold(c), &block);
         let lines = segment.cut(|c| c == '\n', &line);
         let paragraphs = self.found(&blocks, (Kind::Paragraph, "paragraph", at));
         let lists = self.found(&lines, (Kind::OrderedList, "ordered-list", at));
-        facts.extend(
-            ordered(paragraphs, lists, self.order)
-                .into_iter()
-                .map(|f| f.fact()),
-        );
+        facts.extend(ordered(paragraphs, lists).into_iter().map(|f| f.fact()));
     }
 
     /// Each period of these elements that some setting may accept, shortest first.
@@ -91,7 +84,7 @@ impl Look {
                 },
             })
         };
-        matches(&elements.ids, self.stepped)
+        matches(&elements.ids)
             .into_iter()
             .filter_map(with)
             .collect()
@@ -130,33 +123,26 @@ impl Found {
 /// Puts what both period checks found at one checkpoint in the order in which a setting is to try
 /// it, so that the first one it accepts carries the right kind.
 ///
-/// With [`Order::Marker`] a list whose repeated part had no marker gives way to a paragraph that
-/// fires too: "this list and that paragraph" is accepted by the settings that accept both, so it is
+/// A list whose repeated part had no marker gives way to a paragraph that fires too: "this list and that paragraph" is accepted by the settings that accept both, so it is
 /// a fact of its own, with the stricter of each pair of bounds, before the list.
-fn ordered(paragraphs: Vec<Found>, lists: Vec<Found>, order: Order) -> Vec<Found> {
-    match order {
-        Order::Paragraph => [paragraphs, lists].concat(),
-        Order::List => [lists, paragraphs].concat(),
-        Order::Marker => {
-            let both = |list: &Found| {
-                let with = |p: &Found| Found {
-                    bounds: p.bounds.both(list.bounds),
-                    ..p.clone()
-                };
-                let yields = if list.marked {
-                    &[][..]
-                } else {
-                    &paragraphs[..]
-                };
-                let mut found: Vec<Found> = yields.iter().map(with).collect();
-                found.push(list.clone());
-                found
-            };
-            let mut all: Vec<Found> = lists.iter().flat_map(both).collect();
-            all.extend(paragraphs);
-            all
-        }
-    }
+fn ordered(paragraphs: Vec<Found>, lists: Vec<Found>) -> Vec<Found> {
+    let both = |list: &Found| {
+        let with = |p: &Found| Found {
+            bounds: p.bounds.both(list.bounds),
+            ..p.clone()
+        };
+        let yields = if list.marked {
+            &[][..]
+        } else {
+            &paragraphs[..]
+        };
+        let mut found: Vec<Found> = yields.iter().map(with).collect();
+        found.push(list.clone());
+        found
+    };
+    let mut all: Vec<Found> = lists.iter().flat_map(both).collect();
+    all.extend(paragraphs);
+    all
 }
 
 fn short_fact(run: Run, chars: &[char], start: u64, at: Chars) -> Fact {

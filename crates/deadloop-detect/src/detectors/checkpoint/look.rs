@@ -2,8 +2,6 @@
 
 use regex::Regex;
 
-use super::segment::Blank;
-use super::short::{Align, Units};
 use crate::params::Params;
 
 /// What is looked at, and where, from the structural parameters.
@@ -15,15 +13,11 @@ pub(super) struct Look {
     keep_from: Vec<u64>,
     pub(super) window: u64,
     short_at_all: bool,
-    pub(super) units: Units,
     /// `None`: from the previous checkpoint.
     segment: Option<u64>,
-    pub(super) stepped: bool,
     pub(super) drop_tail: bool,
     pub(super) delimiters: Delimiters,
     pub(super) marker: Option<Regex>,
-    pub(super) blank_lines: Blank,
-    pub(super) order: Order,
     pub(super) code: Code,
 }
 
@@ -44,15 +38,6 @@ impl Delimiters {
         let ascii = self.ascii.get(c as usize).copied();
         ascii.unwrap_or_else(|| self.other.contains(&c))
     }
-}
-
-/// The kind where both period checks fire.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
-    /// The list's where a marker was removed in the repeated part, else the paragraph's.
-    Marker,
-    Paragraph,
-    List,
 }
 
 /// What is done with text in code fences.
@@ -78,33 +63,13 @@ impl Look {
             keep_from: Vec::new(),
             window: params.count("window"),
             short_at_all: word("short_at", "all"),
-            units: Units {
-                align: match params.text("short_align") {
-                    "end" => Align::End,
-                    "before" => Align::Before,
-                    _ => Align::Any,
-                },
-                cjk: word("unit_script", "cjk"),
-                one_char: word("one_char", "count"),
-            },
             segment: params
                 .get("segment")
                 .and_then(crate::Value::as_int)
                 .map(i64::unsigned_abs),
-            stepped: word("period_step", "period"),
             drop_tail: word("partial_tail", "drop"),
             delimiters: Delimiters::new(params.text("delimiters")),
             marker: params.get("list_marker").and_then(regex),
-            blank_lines: match params.text("blank_lines") {
-                "drop" => Blank::Drop,
-                "bare" => Blank::Bare,
-                _ => Blank::Keep,
-            },
-            order: match params.text("order") {
-                "paragraph" => Order::Paragraph,
-                "list" => Order::List,
-                _ => Order::Marker,
-            },
             code: match params.get("code").and_then(crate::Value::as_int) {
                 Some(n) => Code::Matches(n),
                 None if word("code", "skip") => Code::Skip,

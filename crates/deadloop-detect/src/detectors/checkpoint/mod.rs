@@ -37,7 +37,7 @@ mod short;
 pub(super) static ENTRY: Detector = Detector {
     spec: Spec {
         name: "checkpoint",
-        version: 2,
+        version: 3,
         about: "repetition at checkpoints: looks at the text when its length reaches one of them, and at no other time",
         exactly: include_str!("exactly.md"),
         params: PARAMS,
@@ -125,12 +125,6 @@ static PARAMS: &[Param] = &[
         .doc("consecutive copies of the unit"),
     Param::word("short_at", "first", &["first", "all"])
         .doc("at which checkpoints the short-sequence check runs"),
-    Param::word("short_align", "any", &["any", "end", "before"])
-        .doc("where copies may stand: anywhere, only whole units counted back from the checkpoint, or anywhere before its last char, which is not read"),
-    Param::word("unit_script", "any", &["any", "cjk"])
-        .doc("cjk: the unit must hold an ideograph of U+4E00..U+9FA5"),
-    Param::word("one_char", "skip", &["skip", "count"])
-        .doc("whether one char repeated is a unit (\"........\")"),
     Param::count("min_matches", 6, 1..=1_000_000)
         .copies()
         .unit("elements")
@@ -143,8 +137,6 @@ static PARAMS: &[Param] = &[
         .at_least()
         .unit("elements")
         .doc("longest period of the period check"),
-    Param::word("period_step", "one", &["one", "period"])
-        .doc("how the period check goes back: element by element, or a period at a time (one residue class)"),
     Param::word("partial_tail", "keep", &["keep", "drop"])
         .doc("drop: the last element, which the checkpoint cut, is not compared"),
     Param::word_or_count("segment", "between", &["between"], 1..=MAX_CHARS)
@@ -154,10 +146,6 @@ static PARAMS: &[Param] = &[
         .doc("chars at which a block ends"),
     Param::new("list_marker", Literal::Text(r"^\s*\d+\.\s*"), Domain::Regex)
         .doc("what is taken off the start of a line"),
-    Param::word("blank_lines", "keep", &["keep", "drop", "bare"])
-        .doc("drop: the list check leaves out lines of white space; bare: those of a list_marker alone too"),
-    Param::word("order", "marker", &["marker", "paragraph", "list"])
-        .doc("the kind where paragraph and list both fire: list if a marker was removed, or always one"),
     Param::word_or_count("code", "check", &["check", "skip"], 1..=1_000_000)
         .unit("elements")
         .doc("text inside ``` fences: checked, left out, or checked with this min_matches"),

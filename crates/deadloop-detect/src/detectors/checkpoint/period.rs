@@ -10,28 +10,21 @@ pub(super) struct Match {
     pub(super) matches: usize,
     /// Elements of the tail that the matches prove, the first copy included.
     pub(super) tail: usize,
-    /// Copies in the tail, the first included; the last may be short where `stepped`.
+    /// Copies in the tail, the first included.
     pub(super) cycles: usize,
 }
 
 /// The periods that matter, shortest first: one that has no more matches than a shorter one is left
 /// out, for every setting that would accept it accepts the shorter one first.
 ///
-/// Periods go up to half of the elements. `stepped` goes back a period at a time, so that only one
-/// residue class is compared. Work: O(n) (O(n log n) stepped) for n elements.
-pub(super) fn matches(elements: &[u32], stepped: bool) -> Vec<Match> {
-    let half = elements.len() / 2;
-    let found: Vec<Match> = if stepped {
-        (1..=half).map(|p| stepped_match(elements, p)).collect()
-    } else {
-        let counts = tail_matches(elements);
-        let of = |p: usize| Match {
-            period: p,
-            matches: counts[p],
-            tail: counts[p] + p,
-            cycles: counts[p] / p + 1,
-        };
-        (1..=half).map(of).collect()
+/// Periods go up to half of the elements. Work: O(n) for n elements.
+pub(super) fn matches(elements: &[u32]) -> Vec<Match> {
+    let counts = tail_matches(elements);
+    let of = |p: usize| Match {
+        period: p,
+        matches: counts[p],
+        tail: counts[p] + p,
+        cycles: counts[p] / p + 1,
     };
     let mut best = 0;
     let better = |m: &Match| {
@@ -39,19 +32,7 @@ pub(super) fn matches(elements: &[u32], stepped: bool) -> Vec<Match> {
         best = best.max(m.matches);
         more
     };
-    found.into_iter().filter(better).collect()
-}
-
-fn stepped_match(elements: &[u32], period: usize) -> Match {
-    let last = elements.len() - 1;
-    let equal = |k: &usize| elements[last - k * period] == elements[last - (k + 1) * period];
-    let matches = (0..last / period).take_while(equal).count();
-    Match {
-        period,
-        matches,
-        tail: matches * period + 1,
-        cycles: matches + 1,
-    }
+    (1..=elements.len() / 2).map(of).filter(better).collect()
 }
 
 /// For each p, how many elements from the end equal the one p before: the Z-function of the
@@ -107,7 +88,7 @@ mod tests {
     #[test]
     fn keeps_a_longer_period_only_for_more_matches() {
         // A B A B A B: four matches at period 2; period 1 has none, period 3 none.
-        let found = matches(&[0, 1, 0, 1, 0, 1], false);
+        let found = matches(&[0, 1, 0, 1, 0, 1]);
         assert_eq!(
             found,
             [Match {
@@ -120,28 +101,8 @@ mod tests {
     }
 
     #[test]
-    fn stepping_compares_one_residue_class() {
-        let elements = [1, 9, 2, 9, 3, 9, 4, 9];
-        let step = Match {
-            period: 2,
-            matches: 1,
-            tail: 3,
-            cycles: 1,
-        };
-        assert_eq!(matches(&elements, false), [step]);
-        let stepped = Match {
-            period: 2,
-            matches: 3,
-            tail: 7,
-            cycles: 4,
-        };
-        assert_eq!(matches(&elements, true), [stepped]);
-    }
-
-    #[test]
     fn nothing_to_compare() {
-        assert_eq!(matches(&[], false), []);
-        assert_eq!(matches(&[], true), []);
-        assert_eq!(matches(&[7], true), []);
+        assert_eq!(matches(&[]), []);
+        assert_eq!(matches(&[7]), []);
     }
 }

@@ -63,15 +63,8 @@ fn short_unreachable(params: &Params) -> Option<Refusal> {
     let endless = params.text("short_at") == "all" && params.int("every") > 0;
     let window = params.int("window");
     let room = if endless { window } else { window.min(last) };
-    let room = room - i64::from(params.text("short_align") == "before");
     // One char repeated is no unit of one char, so the shortest that can fire has two.
-    let unit = params
-        .int("min_unit")
-        .max(if params.text("one_char") == "skip" {
-            2
-        } else {
-            1
-        });
+    let unit = params.int("min_unit").max(2);
     let max = params.int("max_unit");
     let copies = params.int("min_repeats");
     let reason = if max != 0 && max < unit {

@@ -23,20 +23,10 @@ pub(super) struct Segment<'a> {
 pub(super) struct Cut<'a> {
     /// Taken off the start of an element before it is compared.
     pub(super) marker: Option<&'a Regex>,
-    /// What becomes of elements of white space.
-    pub(super) blank: Blank,
+    /// Elements of white space are left out.
+    pub(super) drop_blank: bool,
     /// The last element, which the checkpoint cut, is left out.
     pub(super) drop_tail: bool,
-}
-
-/// What becomes of elements of white space.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Blank {
-    Keep,
-    /// They are left out.
-    Drop,
-    /// The same, also where a marker came before the white space.
-    Bare,
 }
 
 /// The elements of a segment, as numbers: equal elements have equal numbers.
@@ -99,11 +89,7 @@ impl<'a> Segment<'a> {
 
 impl Cut<'_> {
     fn keeps(&self, piece: &str) -> bool {
-        match self.blank {
-            Blank::Keep => true,
-            Blank::Drop => !piece.trim().is_empty(),
-            Blank::Bare => !self.compared(piece).trim().is_empty(),
-        }
+        !(self.drop_blank && piece.trim().is_empty())
     }
 
     fn compared<'t>(&self, piece: &'t str) -> &'t str {

@@ -153,7 +153,7 @@ struct IterationsMeter {
 impl Meter for IterationsMeter {
     fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
         let used = match self.run.see(event, place) {
-            Saw::Turn(_) => {
+            Saw::Turn => {
                 self.steps += 1;
                 self.fresh = true;
                 match self.counts {

@@ -223,7 +223,7 @@ impl Meter for LoomMeter {
                     output.answer(text);
                 }
             }
-            Saw::Turn(_) => self.begins(facts),
+            Saw::Turn => self.begins(facts),
             Saw::Forget => {
                 self.names = Row::default();
                 self.told = Told::default();

@@ -193,7 +193,7 @@ impl Meter for NarrationMeter {
                     turn.calls = hash(&[&turn.calls.to_string(), &key]);
                 }
             }
-            Saw::Turn(_) => {
+            Saw::Turn => {
                 if let Some(turn) = self.turn.replace(Turn::default()) {
                     self.ended(&turn, facts);
                 }

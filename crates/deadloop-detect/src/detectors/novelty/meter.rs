@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::recent::Recent;
-use super::tokens::{By, Token, Tokens};
+use super::tokens::{Token, Tokens};
 use super::{HOLD, SHARES};
 use crate::fact::{Bound, Clock, Fact};
 use crate::hash::{BASE, spread};
@@ -18,7 +18,6 @@ use crate::stream::{Chars, Kind};
 
 /// What all meters of one recipe share. Lengths are in chars; an n-gram has `n` tokens.
 struct Look {
-    by: By,
     fold: bool,
     n: usize,
     window: u64,
@@ -42,7 +41,6 @@ pub(super) fn recipe(params: &Params) -> Recipe {
 impl Look {
     fn new(params: &Params) -> Self {
         Self {
-            by: by(params),
             fold: params.text("numbers") == "fold",
             n: usize::try_from(params.count("n")).unwrap_or(1),
             window: params.count("window"),
@@ -56,14 +54,6 @@ impl Look {
     /// The position of the first sample, in chars.
     fn first(&self) -> u64 {
         (self.window + self.history.min(self.window)).next_multiple_of(self.stride)
-    }
-}
-
-pub(super) fn by(params: &Params) -> By {
-    match params.text("by") {
-        "chars" => By::Chars,
-        "words" => By::Words,
-        _ => By::Auto,
     }
 }
 
@@ -83,7 +73,7 @@ struct NoveltyMeter {
 impl NoveltyMeter {
     fn new(look: Arc<Look>) -> Self {
         Self {
-            tokens: Tokens::new(look.by, look.fold),
+            tokens: Tokens::new(look.fold),
             grams: Grams::new(look.n),
             recent_tokens: Recent::default(),
             recent_grams: Recent::default(),

@@ -30,13 +30,11 @@ mod meter;
 mod recent;
 mod tokens;
 
-use tokens::By;
-
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
     spec: Spec {
         name: "novelty",
-        version: 1,
+        version: 2,
         about: "few new n-grams in a window: against the text before it; templates, counters, near-copies",
         exactly: include_str!("exactly.md"),
         params: PARAMS,
@@ -57,18 +55,20 @@ const HOLD: &str = "hold";
 const SHARE: Threshold = Threshold::AT_LEAST.decimal();
 
 static PARAMS: &[Param] = &[
-    Param::word("by", "auto", &["auto", "chars", "words"])
-        .doc("what a token is: a word, but one char of ideographs, kana and hangul; any char; a word in any script"),
     Param::word("numbers", "fold", &["keep", "fold"])
         .doc("fold: every run of digits is the same, so that counters are nothing new"),
-    Param::count("n", 4, 1..=64).unit("tokens").doc("length of an n-gram"),
+    Param::count("n", 4, 1..=64)
+        .unit("tokens")
+        .doc("length of an n-gram"),
     Param::count("window", 1500, 1..=100_000)
         .unit("chars")
         .doc("the length of the text whose novelty is measured, the last chars"),
     Param::count("history", 6000, 1..=1_000_000)
         .unit("chars")
         .doc("the text just before the window, in which nothing is new"),
-    Param::count("stride", 250, 1..=100_000).unit("chars").doc("chars from sample to sample"),
+    Param::count("stride", 250, 1..=100_000)
+        .unit("chars")
+        .doc("chars from sample to sample"),
     Param::share(SHARES[0], 0.05)
         .at_least()
         .unit("share")
@@ -92,15 +92,13 @@ fn number(params: &Params, name: &str) -> i64 {
 /// Refuses windows that hold no n-gram, and shares so small that no window can stay below them.
 fn check(params: &Params) -> Result<(), Refusal> {
     let (n, window) = (params.count("n"), params.count("window"));
-    // A word is complete with the char after it.
-    let token = if meter::by(params) == By::Words { 2 } else { 1 };
-    if window < n * token {
+    if window < n {
         return Err(Refusal {
             param: "window",
             reason: format!("{window} chars hold no n-gram of n {n} tokens: it can never fire"),
         });
     }
-    let tokens = (window + params.count("history")) / token;
+    let tokens = window + params.count("history");
     for (name, most) in [(SHARES[1], tokens), (SHARES[2], tokens - n + 1)] {
         let least = DECIMAL.unsigned_abs().div_ceil(most);
         if number(params, name).unsigned_abs() < least {

@@ -1,4 +1,4 @@
-//! Turns chars into tokens, the hashes of words or chars.
+//! Turns chars into tokens: the hashes of words, and of chars of scripts without blanks between words.
 //!
 //! A word is complete only with the char after it, so no token depends on text that has not been read.
 
@@ -9,17 +9,6 @@ use crate::class::{Classes, NAMED, NUMBER as NUMERIC};
 use crate::element::Hash;
 use crate::hash::spread;
 use crate::script::is_unspaced;
-
-/// What a token is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum By {
-    /// A word, or one char of a script that writes without blanks between words.
-    Auto,
-    /// A char; several blanks in a row are one token.
-    Chars,
-    /// A word, in any script.
-    Words,
-}
 
 /// A token: its hash, and the number of chars before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,13 +22,10 @@ const MAX_WORD: usize = 64;
 
 /// What a number is where numbers are folded: no char is it.
 const NUMBER: u64 = 0xFF;
-/// What blanks are that are a token, likewise.
-const BLANK: u64 = 0xFE;
 
 /// Cuts one stream into tokens.
 #[derive(Debug)]
 pub(super) struct Tokens {
-    by: By,
     /// Whether all numbers count as equal.
     fold: bool,
     classes: Classes,
@@ -49,14 +35,13 @@ pub(super) struct Tokens {
     start: u64,
     /// The length of that word in chars; 0 between words.
     length: usize,
-    /// What the last char was, if it goes on over all chars of its kind: [`NUMBER`] or [`BLANK`].
+    /// [`NUMBER`] if the last char was of a number that is folded.
     last: Option<u64>,
 }
 
 impl Tokens {
-    pub(super) fn new(by: By, fold: bool) -> Self {
+    pub(super) fn new(fold: bool) -> Self {
         Self {
-            by,
             fold,
             classes: Classes::new(),
             read: 0,
@@ -69,10 +54,6 @@ impl Tokens {
 
     /// Reads a text; passes on each token that it completes.
     pub(super) fn read(&mut self, text: &str, mut each: impl FnMut(Token)) {
-        if self.by == By::Chars {
-            let tokens = text.chars().filter_map(|c| self.char_token(c));
-            return tokens.for_each(each);
-        }
         let mut rest = text;
         while !rest.is_empty() {
             let before = self.read;
@@ -116,7 +97,7 @@ impl Tokens {
 
     /// Reads a char that is not ASCII: the word that it completes, and itself where it is a token.
     fn other(&mut self, c: char) -> [Option<Token>; 2] {
-        if self.by == By::Auto && is_unspaced(c) {
+        if is_unspaced(c) {
             let own = Token {
                 hash: spread(u64::from(u32::from(c))),
                 start: self.read,
@@ -127,27 +108,6 @@ impl Tokens {
             return [self.extend(c), None];
         }
         [self.finish(), None]
-    }
-
-    fn char_token(&mut self, c: char) -> Option<Token> {
-        let start = self.read;
-        self.read += 1;
-        let kind = match c {
-            _ if c.is_whitespace() => Some(BLANK),
-            _ => self.number(c),
-        };
-        let goes_on = kind.is_some() && kind == self.last;
-        self.last = kind;
-        let mut hash = Hash::default();
-        match kind {
-            Some(kind) => hash.add_sign(kind),
-            None if c.is_ascii() => hash.add(c.to_ascii_lowercase()),
-            None => c.to_lowercase().for_each(|c| hash.add(c)),
-        }
-        (!goes_on).then(|| Token {
-            hash: spread(hash.value()),
-            start,
-        })
     }
 
     /// Whether a char belongs to a number that is folded.
@@ -208,8 +168,8 @@ mod tests {
     use super::*;
 
     /// Where tokens begin, and which of them are equal: numbered as they appear.
-    fn tokens(by: By, fold: bool, text: &str) -> Vec<(u64, usize)> {
-        let mut tokens = Tokens::new(by, fold);
+    fn tokens(fold: bool, text: &str) -> Vec<(u64, usize)> {
+        let mut tokens = Tokens::new(fold);
         let mut known = Vec::new();
         let mut all = Vec::new();
         tokens.read(text, |token| all.push(token));
@@ -226,12 +186,12 @@ mod tests {
     }
 
     /// Tokens char by char, as the definition has them: as texts, and where they begin.
-    fn slow(by: By, fold: bool, text: &str) -> Vec<(u64, String)> {
+    fn slow(fold: bool, text: &str) -> Vec<(u64, String)> {
         let (mut all, mut word) = (Vec::new(), None);
         for (at, c) in (0_u64..).zip(text.chars()) {
-            let own = by == By::Auto && !c.is_ascii() && is_unspaced(c);
-            let (_, text, length) = match (by, own) {
-                (By::Chars, _) | (_, true) => {
+            let own = !c.is_ascii() && is_unspaced(c);
+            let (_, text, length) = match own {
+                true => {
                     all.extend(word.take());
                     word.insert((at, String::new(), 0))
                 }
@@ -243,7 +203,6 @@ mod tests {
             };
             *length += 1;
             match c {
-                _ if by == By::Chars && c.is_whitespace() => text.push(' '),
                 _ if !own && fold && c.is_numeric() => {
                     if !text.ends_with('#') {
                         text.push('#');
@@ -252,37 +211,31 @@ mod tests {
                 _ if own => text.push(c),
                 _ => text.extend(c.to_lowercase()),
             }
-            if own || by == By::Chars || *length == MAX_WORD {
+            if own || *length == MAX_WORD {
                 all.extend(word.take());
             }
         }
-        all.extend(word.filter(|_| by == By::Chars));
-        let mut all: Vec<(u64, String)> = all.into_iter().map(|(at, text, _)| (at, text)).collect();
-        if by == By::Chars {
-            all.dedup_by(|b, a| a.1 == b.1 && [" ", "#"].contains(&a.1.as_str()));
-        }
-        all
+        all.into_iter().map(|(at, text, _)| (at, text)).collect()
     }
 
     proptest! {
         #[test]
         fn as_char_by_char(
             pieces in prop::collection::vec("(?s)[aB1２_é长か .]{0,20}|[a-z ]{0,70}|[aA1_]{0,150}|.{0,5}", 0..8),
-            by in prop::sample::select(vec![By::Auto, By::Chars, By::Words]),
             fold in any::<bool>(),
         ) {
-            let mut tokens = Tokens::new(by, fold);
+            let mut tokens = Tokens::new(fold);
             let mut all = Vec::new();
             pieces.iter().for_each(|piece| tokens.read(piece, |token| all.push(token)));
             // `#` is a folded number there, and nothing else in words.
             let text = pieces.concat().replace('#', "");
-            let mut again = Tokens::new(by, fold);
+            let mut again = Tokens::new(fold);
             let mut whole = Vec::new();
             again.read(&text, |token| whole.push(token));
             if !pieces.concat().contains('#') {
                 prop_assert_eq!(&all, &whole);
             }
-            let slow = slow(by, fold, &text);
+            let slow = slow(fold, &text);
             prop_assert_eq!(whole.len(), slow.len());
             for (token, (start, text)) in whole.iter().zip(&slow) {
                 prop_assert_eq!(token.start, *start);
@@ -295,15 +248,14 @@ mod tests {
 
     #[test]
     fn words_are_lowered_and_complete() {
-        let all = tokens(By::Auto, false, "The the, THE_x tail");
+        let all = tokens(false, "The the, THE_x tail");
         assert_eq!(all, [(0, 0), (4, 0), (9, 1)]);
-        assert_eq!(tokens(By::Words, false, "思考，思考，"), [(0, 0), (3, 0)]);
         assert_eq!(
-            tokens(By::Auto, false, "a思考b思 "),
+            tokens(false, "a思考b思 "),
             [(0, 0), (1, 1), (2, 2), (3, 3), (4, 1)]
         );
         assert_eq!(
-            tokens(By::Words, false, &"ab".repeat(100)),
+            tokens(false, &"ab".repeat(100)),
             [(0, 0), (64, 0), (128, 0)]
         );
     }
@@ -311,13 +263,9 @@ mod tests {
     #[test]
     fn numbers_can_be_one() {
         let text = "try17 try2b x2y x33y 1,234 7 ";
-        let kept: Vec<usize> = tokens(By::Auto, false, text).iter().map(|t| t.1).collect();
+        let kept: Vec<usize> = tokens(false, text).iter().map(|t| t.1).collect();
         assert_eq!(kept, [0, 1, 2, 3, 4, 5, 6]);
-        let folded: Vec<usize> = tokens(By::Auto, true, text).iter().map(|t| t.1).collect();
+        let folded: Vec<usize> = tokens(true, text).iter().map(|t| t.1).collect();
         assert_eq!(folded, [0, 1, 2, 2, 3, 3, 3]);
-        assert_eq!(
-            tokens(By::Chars, true, "1 22  A a"),
-            [(0, 0), (1, 1), (2, 0), (4, 1), (6, 2), (7, 1), (8, 2)]
-        );
     }
 }

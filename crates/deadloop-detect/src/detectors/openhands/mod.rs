@@ -1,6 +1,6 @@
-//! `openhands`: the four scenarios of OpenHands' stuck detector, in both of its generations. It alarms before a turn.
+//! `openhands`: the four scenarios of OpenHands' stuck detector. It alarms before a turn.
 //!
-//! A meter keeps rows of equal actions, observations and messages; of the second generation the last entries.
+//! A meter keeps the last entries since a user spoke.
 
 use std::sync::Arc;
 
@@ -19,17 +19,15 @@ use crate::stream::{Calls, Channel, Event, EventPlace, Kind};
 
 mod entry;
 mod recent;
-mod whole;
 
-use entry::{Act, Entry, Measures, is_shell};
+use entry::{Act, Entry, Measures};
 use recent::Recent;
-use whole::Whole;
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
     spec: Spec {
         name: "openhands",
-        version: 1,
+        version: 2,
         about: "what OpenHands' stuck detector looks for",
         exactly: include_str!("exactly.md"),
         params: &[
@@ -37,7 +35,6 @@ pub(super) static ENTRY: Detector = Detector {
             ACTION_ERROR,
             MONOLOGUE,
             ALTERNATING,
-            VERSION,
             SCAN,
             ALLOW,
             RESET,
@@ -84,30 +81,22 @@ const ACTION_OBSERVATION: Param = Param::count("action_observation", 4, MANY)
 const ACTION_ERROR: Param = Param::count("action_error", 3, MANY)
     .copies()
     .unit("calls")
-    .doc("equal actions whose observations are errors; in version sdk one more");
+    .doc("equal actions whose observations are errors, and one more");
 const MONOLOGUE: Param = Param::count("monologue", 3, MANY)
     .copies()
     .unit("messages")
-    .doc("messages with nothing between; in version v0 equal ones");
+    .doc("messages with nothing between");
 const ALTERNATING: Param = Param::count("alternating", 6, 3..=1000)
     .copies()
     .unit("calls")
     .doc("actions and observations that repeat with period 2");
 
-const VERSION: Param = Param::word("version", "v0", &["v0", SDK])
-    .doc("the generation: the whole run with shell results by their call, or the last entries with thoughts");
-
-const SDK: &str = "sdk";
-
 const SCAN: Param = Param::count("scan", 20, 3..=1000)
     .unit("entries")
-    .doc("in version sdk: how many last entries are looked at");
+    .doc("how many last entries are looked at");
 
 /// The scenarios that can never be met, in the order of the thresholds.
 fn dead(params: &Params) -> Vec<Refusal> {
-    if params.text(VERSION.name) != SDK {
-        return Vec::new();
-    }
     let scan = params.int(SCAN.name);
     let scenarios = [
         (&ACTION_OBSERVATION, 0, 2),
@@ -145,18 +134,13 @@ fn recipe(params: &Params) -> Recipe {
     let look = Arc::new(Look::new(params));
     let least = [ACTION_OBSERVATION, ACTION_ERROR, MONOLOGUE, ALTERNATING];
     let least = least.map(|param| params.int(param.name));
-    let sdk = params.text(VERSION.name) == SDK;
     let scan = params.count(SCAN.name);
     Recipe::run(move || {
         Box::new(OpenHandsMeter {
             run: Run::new(Arc::clone(&look)),
             look: Arc::clone(&look),
             least,
-            history: if sdk {
-                History::Recent(Recent::new(scan))
-            } else {
-                History::Whole(Box::default())
-            },
+            history: Recent::new(scan),
             open: Pairs::default(),
             said: Said::default(),
             silent: false,
@@ -165,38 +149,14 @@ fn recipe(params: &Params) -> Recipe {
     })
 }
 
-/// The entries that are looked at.
-enum History {
-    /// The history that the first generation reads: all entries but those of users.
-    Whole(Box<Whole>),
-    /// The history that the second generation reads: the last entries since a user spoke.
-    Recent(Recent),
-}
-
-impl History {
-    fn push(&mut self, entry: Entry) {
-        match self {
-            Self::Whole(all) => all.push(entry),
-            Self::Recent(last) => last.push(entry),
-        }
-    }
-
-    fn measures(&self) -> Option<Measures> {
-        match self {
-            Self::Whole(all) => all.measures(),
-            Self::Recent(last) => last.measures(),
-        }
-    }
-}
-
 /// Follows one run.
 struct OpenHandsMeter {
     run: Run,
     look: Arc<Look>,
     /// What the loosest setting asks of each scenario.
     least: [i64; 4],
-    history: History,
-    open: Pairs<Act>,
+    history: Recent,
+    open: Pairs<()>,
     /// What was said in the turn that goes on.
     said: Said,
     /// Whether no call has been made in it.
@@ -210,16 +170,14 @@ impl Meter for OpenHandsMeter {
             Saw::Text(_, text) => self.said.push(text),
             Saw::Call(call) => self.issued(&call),
             Saw::Result(answer) => self.answered(&answer),
-            Saw::Turn(_) => {
+            Saw::Turn => {
                 self.said_nothing_else();
                 self.silent = true;
                 self.stuck(facts);
             }
             Saw::User => {
                 self.said_nothing_else();
-                if let History::Recent(last) = &mut self.history {
-                    last.clear();
-                }
+                self.history.clear();
             }
             Saw::Forget => self.forget(),
             Saw::Nothing => {}
@@ -232,7 +190,6 @@ impl OpenHandsMeter {
     fn said_nothing_else(&mut self) {
         if std::mem::take(&mut self.silent) {
             self.history.push(Entry::Message {
-                text: self.said.hash(),
                 head: self.said.head().to_owned(),
             });
         }
@@ -244,38 +201,26 @@ impl OpenHandsMeter {
         let canonical = call.arguments.canonical();
         let same = hash(&[call.name, &canonical]);
         let act = Act {
-            key: match self.history {
-                History::Whole(_) => same,
-                // A reworded thought makes it another action.
-                History::Recent(_) => hash(&[&same.to_string(), &self.said.hash().to_string()]),
-            },
+            // A reworded thought makes it another action.
+            key: hash(&[&same.to_string(), &self.said.hash().to_string()]),
             call: self.run.call(),
             unit: unit(call.name, call.arguments),
-            shell: (matches!(self.history, History::Whole(_)) && is_shell(call.name))
-                .then_some(same),
         };
-        self.history.push(Entry::Act(act.clone()));
-        self.open.put(self.run.call(), act);
+        self.history.push(Entry::Act(act));
+        self.open.put(self.run.call(), ());
     }
 
     fn answered(&mut self, answer: &Answer<'_>) {
-        let Some(act) = self.open.take(answer.call) else {
+        if self.open.take(answer.call).is_none() {
             return;
-        };
+        }
+        let key = hash(&[&self.look.result(answer.content, answer.cut)]);
         let error = answer.error;
-        let key = match act.shell {
-            // What a shell said is not compared.
-            Some(same) => hash(&["shell", &same.to_string(), if error { "error" } else { "" }]),
-            None => hash(&["text", &self.look.result(answer.content, answer.cut)]),
-        };
         self.history.push(Entry::Observation { key, error });
     }
 
     fn forget(&mut self) {
-        match &mut self.history {
-            History::Whole(all) => **all = Whole::default(),
-            History::Recent(last) => last.clear(),
-        }
+        self.history.clear();
         self.open.clear();
         self.said.clear();
         self.silent = false;

@@ -1,4 +1,4 @@
-//! [`Recent`]: the history of the second generation: the last entries since a user spoke.
+//! [`Recent`]: the last entries since a user spoke.
 
 use std::collections::VecDeque;
 
@@ -77,7 +77,7 @@ fn observation(entry: &Entry) -> Option<(u128, bool)> {
 
 fn message(entry: &Entry) -> Option<&str> {
     match entry {
-        Entry::Message { head, .. } => Some(head),
+        Entry::Message { head } => Some(head),
         _ => None,
     }
 }

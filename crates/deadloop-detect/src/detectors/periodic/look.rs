@@ -6,7 +6,7 @@ use super::places::Origin;
 use super::runs::Run;
 use super::symbols::{On, Symbols};
 use super::want::Want;
-use crate::fact::{Asked, Bound, whole_from};
+use crate::fact::{Asked, Bound};
 use crate::param::Threshold;
 use crate::params::Params;
 use crate::stream::Chars;
@@ -16,16 +16,12 @@ use crate::value::Value;
 pub(super) struct Look {
     pub(super) want: Want,
     pub(super) symbols: Symbols,
-    pub(super) min_period: u32,
     min_copies: u64,
     min_chars: u64,
-    min_after: u64,
-    counts: Counts,
     /// `min_chars` for a single char and for units without letters or numbers; 0: as for others.
     min_single: u64,
     /// Whether the unit must hold a letter or an emoji.
     pub(super) holds_letter: bool,
-    pub(super) start_after: u64,
     /// 0 where recycled elements do not matter.
     pub(super) min_recycled: u64,
     /// `min_copies` inside code fences.
@@ -48,16 +44,6 @@ pub(super) enum Holds {
     Single,
     /// A number and no letter: `min_bare`.
     Bare,
-}
-
-/// What chars of a tail are counted.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Counts {
-    All,
-    /// Of whole copies; where `rising`, no fewer than of a shorter unit.
-    Whole {
-        rising: bool,
-    },
 }
 
 /// A row of `rules`: which, and what it says.
@@ -102,18 +88,10 @@ impl Look {
         let look = Self {
             want: Want::new(1, |_| 2),
             symbols: Symbols::new(fold, on, (skip || fenced_copies.is_some(), skip)),
-            min_period: small(params.count("min_period")),
             min_copies: params.count("min_copies"),
             min_chars,
-            min_after: params.count("min_after"),
-            counts: match params.text("counts") {
-                "whole" => Counts::Whole { rising: false },
-                "rising" => Counts::Whole { rising: true },
-                _ => Counts::All,
-            },
             min_single: params.count("min_single"),
             holds_letter: params.text("unit_holds") == "letter",
-            start_after: params.count("start_after"),
             min_recycled: params.count("min_recycled"),
             fenced_copies,
             rows: params.items("rules").iter().enumerate().map(row).collect(),
@@ -123,13 +101,7 @@ impl Look {
         };
         let max_period = small(params.count("max_period"));
         Self {
-            want: Want::new(max_period, |lag| {
-                if lag < look.min_period {
-                    u32::MAX
-                } else {
-                    small(look.least(lag))
-                }
-            }),
+            want: Want::new(max_period, |lag| small(look.least(lag))),
             ..look
         }
     }
@@ -208,21 +180,9 @@ impl Look {
         let symbols = if self.symbols.are_elements() {
             0
         } else {
-            let after = match ask {
-                Ask::Row(_) => 0,
-                _ => self.min_after + u64::from(lag),
-            };
-            self.tail_of(lag, self.chars(ask)).max(after)
+            self.chars(ask)
         };
         symbols.max(copies * u64::from(lag))
-    }
-
-    /// The length, in symbols, of the shortest tail of this lag in which `chars` chars are counted.
-    fn tail_of(&self, lag: u32, chars: u64) -> u64 {
-        match self.counts {
-            Counts::All => chars,
-            Counts::Whole { rising } => whole_from(chars, u64::from(lag), rising),
-        }
     }
 
     /// The least that any tail of this lag needs.
@@ -245,41 +205,21 @@ impl Look {
     pub(super) fn bounds(&self, run: Run, at: Origin, (ask, holds): (Ask, Holds)) -> Vec<Bound> {
         let always = Bound::Fixed(Threshold::AT_MOST.always());
         let grows = self.chars_since(run, at.start);
-        let after = if self.symbols.are_elements() {
-            Bound::Units {
-                from: at.onset.into(),
-            }
-        } else {
-            steps(run.start + u64::from(run.lag), 1)
-        };
         let copies = steps(run.start, run.lag);
         // A single is held to what others need only where `min_single` is 0.
         let zero = match holds {
             Holds::Single => Bound::Exactly(Threshold::AT_MOST.elsewhere()),
             _ => always,
         };
-        let (copies, chars, after, single) = match ask {
-            Ask::Row(_) => (always, always, always, zero),
-            Ask::Plain => (copies, grows, after, zero),
-            Ask::Single => (copies, always, after, grows),
-            Ask::Bare => (copies, always, after, always),
-            Ask::Counters(Holds::Single) | Ask::Numbers(Holds::Single) => {
-                (copies, always, after, grows)
-            }
-            Ask::Counters(_) | Ask::Numbers(_) => (copies, always, after, zero),
+        let (copies, chars, single) = match ask {
+            Ask::Row(_) => (always, always, zero),
+            Ask::Plain => (copies, grows, zero),
+            Ask::Single => (copies, always, grows),
+            Ask::Bare => (copies, always, always),
+            Ask::Counters(Holds::Single) | Ask::Numbers(Holds::Single) => (copies, always, grows),
+            Ask::Counters(_) | Ask::Numbers(_) => (copies, always, zero),
         };
-        let period = Bound::Fixed(i64::from(run.lag));
-        vec![
-            period,
-            copies,
-            chars,
-            after,
-            single,
-            Bound::Units {
-                from: Chars(0).into(),
-            },
-            always,
-        ]
+        vec![copies, chars, single, always]
     }
 
     /// The same of a part of it, with what it asks of the thresholds for numbers.
@@ -342,24 +282,18 @@ impl Look {
 
     /// The chars of a tail that are counted as it grows: of those that are compared, or, of elements, all.
     fn chars_since(&self, run: Run, start: Chars) -> Bound {
-        let (from, per) = (run.start, u64::from(run.lag));
-        match self.counts {
-            _ if self.symbols.are_elements() => Bound::Units { from: start.into() },
-            Counts::All => steps(from, 1),
-            Counts::Whole { rising } => Bound::Whole { from, per, rising },
+        if self.symbols.are_elements() {
+            Bound::Units { from: start.into() }
+        } else {
+            steps(run.start, 1)
         }
     }
 
     /// What a recycled stretch that begins there asks of each threshold.
     pub(super) fn recycled_bounds(start: Chars) -> Vec<Bound> {
         let always = Bound::Fixed(Threshold::AT_MOST.always());
-        let read = Bound::Units {
-            from: Chars(0).into(),
-        };
         let grows = Bound::Units { from: start.into() };
-        vec![
-            always, always, always, always, always, read, grows, always, always, always,
-        ]
+        vec![always, always, always, grows, always, always, always]
     }
 }
 

@@ -44,7 +44,7 @@ mod wide;
 pub(super) static ENTRY: Detector = Detector {
     spec: Spec {
         name: "periodic",
-        version: 2,
+        version: 3,
         about: "exact tail periodicity: copies of one unit at the end of the text, any time, any period",
         exactly: include_str!("exactly.md"),
         params: PARAMS,
@@ -69,10 +69,6 @@ static PARAMS: &[Param] = &[
         .doc("what is not compared: nothing; list markers at line starts; those, and which number a number is; leading blanks; those, and markers of every form; those, and which number a numeral of any script is; the same, but only where it counts on evenly from copy to copy"),
     Param::word("on", "chars", &["chars", "sentences", "lines"])
         .doc("what is compared: chars, or completed sentences or lines without the blanks around them"),
-    Param::count("min_period", 1, 1..=100_000)
-        .at_most()
-        .unit("chars, or elements with on")
-        .doc("shortest repeated unit"),
     Param::count("max_period", 2000, 1..=100_000)
         .unit("chars, or elements with on")
         .doc("longest repeated unit"),
@@ -84,12 +80,6 @@ static PARAMS: &[Param] = &[
         .at_most()
         .unit("chars")
         .doc("length of all copies together: of what is compared; with on, of all text from the first copy on"),
-    Param::word("counts", "all", &["all", "whole", "rising"])
-        .doc("how min_chars, min_single and rules count: a part of a copy too; whole copies; whole copies, and of a longer unit no fewer chars than of a shorter one"),
-    Param::count("min_after", 0, 0..=MAX_COUNT)
-        .at_most()
-        .unit("chars")
-        .doc("length of what follows the first copy; not asked where a row of rules is"),
     Param::count("min_single", 0, 0..=MAX_COUNT)
         .at_most()
         .zero(Zero::Elsewhere)
@@ -97,10 +87,6 @@ static PARAMS: &[Param] = &[
         .doc("min_chars for units without a letter or number, and on chars for any one repeated char too; it asks for min_copies, whatever rules say; 0: as for others"),
     Param::word("unit_holds", "any", &["any", "letter"])
         .doc("what the unit must hold: any char, or a letter or an emoji"),
-    Param::count("start_after", 0, 0..=100 * MAX_COUNT)
-        .at_most()
-        .unit("chars")
-        .doc("no alarm before this many chars"),
     Param::count("min_recycled", 0, 0..=MAX_COUNT)
         .at_most()
         .zero(Zero::Elsewhere)
@@ -128,24 +114,20 @@ static PARAMS: &[Param] = &[
         .doc("min_chars for units with a number and no letter; it asks for min_copies, whatever rules say, and of rows of cells for a tail that is much taller than wide; 0: as for others"),
 ];
 
-/// Refuses empty ranges of periods, and rows that follow a longer one. A row for
-/// periods above `max_period` is not wrong: a grid may set that lower.
+/// Refuses rows that follow a longer one. A row for periods above `max_period` is not wrong: a grid may set that lower.
 fn check(params: &Params) -> Result<(), Refusal> {
     let refuse = |param, reason| Err(Refusal { param, reason });
-    let (min, max) = (params.int("min_period"), params.int("max_period"));
-    if min > max {
-        return refuse(
-            "max_period",
-            format!("{max} is below min_period {min}: it can never fire"),
-        );
-    }
     if params.text("on") == "chars" && params.int("min_recycled") > 0 {
         return refuse(
             "min_recycled",
             "it counts sentences or lines, and on = \"chars\": it can never fire".into(),
         );
     }
-    check_symbols(params)?;
+    let (on, holds) = (params.text("on"), params.text("unit_holds"));
+    if on != "chars" && holds != "any" {
+        let reason = format!("\"{holds}\" is about chars, and on = \"{on}\"");
+        return refuse("unit_holds", reason);
+    }
     for name in ["min_counters", "min_numbers"] {
         if params.text("fold") != "counters" && params.int(name) > 0 {
             let reason = format!(
@@ -175,19 +157,6 @@ fn check(params: &Params) -> Result<(), Refusal> {
             return refuse("rules", format!("a count above {MAX_COUNT}"));
         }
         before = upto;
-    }
-    Ok(())
-}
-
-/// Refuses conditions on chars where elements are compared.
-fn check_symbols(params: &Params) -> Result<(), Refusal> {
-    let on = params.text("on");
-    for (param, free) in [("counts", "all"), ("unit_holds", "any")] {
-        let word = params.text(param);
-        if on != "chars" && word != free {
-            let reason = format!("\"{word}\" is about chars, and on = \"{on}\"");
-            return Err(Refusal { param, reason });
-        }
     }
     Ok(())
 }

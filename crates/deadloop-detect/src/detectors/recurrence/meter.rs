@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::MAX_COUNT;
-use super::grams::{Grams, Window};
+use super::grams::Grams;
 use super::structure::Structures;
 use super::symbols::{By, Code, Symbol, Symbols};
 use crate::fact::{Bound, Clock, Fact, UNIT_CHARS};
@@ -18,7 +18,7 @@ use crate::value::Value;
 struct Look {
     symbols: Symbols,
     n: usize,
-    window: Window,
+    window: usize,
     min_count: u32,
     /// The largest mean gap, in symbols; [`u64::MAX`] without a bound, as below.
     max_gap: u64,
@@ -44,22 +44,17 @@ impl Look {
             bound => bound,
         };
         let reset_on = params.items("reset_on").iter().filter_map(Value::as_text);
-        let lengths = (params.count("min_len"), or_none("max_len"));
         let code = match params.text("code") {
             "ticks" => Code::Ticks,
             word => Code::Lines {
                 skip: word == "skip",
             },
         };
-        let window = params.count("window");
         let small = |n| usize::try_from(n).unwrap_or(usize::MAX);
         Self {
-            symbols: Symbols::new(by, lengths, Structures::named(reset_on), code),
+            symbols: Symbols::new(by, Structures::named(reset_on), code),
             n: small(params.count("n")).max(1),
-            window: match params.text("window_in") {
-                "chars" => Window::Chars(window),
-                _ => Window::Symbols(small(window)),
-            },
+            window: small(params.count("window")),
             min_count: u32::try_from(params.count("min_count")).unwrap_or(MAX_COUNT),
             max_gap: or_none("max_gap"),
             max_distinct: or_none("max_distinct"),
@@ -136,7 +131,7 @@ impl Counter {
 
     #[inline]
     fn symbol(&mut self, symbol: Symbol, facts: &mut Vec<Fact>) {
-        let times = self.grams.push(symbol, self.recent.read());
+        let times = self.grams.push(symbol);
         if times >= self.look.min_count {
             self.recurred(facts);
         }

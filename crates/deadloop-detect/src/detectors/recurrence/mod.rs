@@ -38,7 +38,7 @@ mod symbols;
 pub(super) static ENTRY: Detector = Detector {
     spec: Spec {
         name: "recurrence",
-        version: 2,
+        version: 3,
         about: "an n-gram that keeps coming back: of chars, words, sentences or lines, within a window",
         exactly: include_str!("exactly.md"),
         params: PARAMS,
@@ -62,9 +62,8 @@ static PARAMS: &[Param] = &[
         .doc("what a symbol is; of words, sentences and lines, completed ones without the blanks around them"),
     Param::count("n", 50, 1..=10_000).unit("symbols").doc("length of an n-gram"),
     Param::count("window", 5000, 1..=MAX_WINDOW)
-        .unit("symbols, or chars with window_in")
+        .unit("symbols")
         .doc("how far back occurrences count, each whole"),
-    Param::word("window_in", "symbols", &["symbols", "chars"]).doc("what window counts"),
     Param::count("min_count", 10, 2..=MAX_COUNT as i64)
         .copies()
         .unit("occurrences")
@@ -79,51 +78,23 @@ static PARAMS: &[Param] = &[
         .zero(Zero::NoBound)
         .unit("texts")
         .doc("different texts between the last min_count occurrences; 0: no bound"),
-    Param::count("min_len", 0, 0..=100_000)
-        .unit("chars")
-        .doc("shorter words, sentences or lines are left out"),
-    Param::count("max_len", 0, 0..=100_000)
-        .unit("chars")
-        .doc("longer words, sentences or lines are left out; 0: no bound"),
     Param::words("reset_on", &[], structure::NAMES)
         .doc("structures at the start of a line that forget what was read before them"),
     Param::word("code", "check", &["check", "skip", "ticks"])
         .doc("text inside ``` fences: as any other, or not read; ticks: nor any text between ``` and the next ```, wherever in a line they stand"),
 ];
 
-/// Refuses lengths that leave out every symbol, and windows too short for `min_count` n-grams.
+/// Refuses windows too short for `min_count` n-grams.
 fn check(params: &Params) -> Result<(), Refusal> {
-    let refuse = |param, reason| Err(Refusal { param, reason });
-    let (min, max) = (params.count("min_len"), params.count("max_len"));
-    if max != 0 && max < min {
-        return refuse(
-            "max_len",
-            format!("{max} is below min_len {min}: nothing is left"),
-        );
-    }
-    let chars = params.text("by") == "chars";
-    if chars && min > 1 {
-        return refuse(
-            "min_len",
-            format!("{min}: a symbol is one char, so nothing is left"),
-        );
-    }
     let (n, count) = (params.count("n"), params.count("min_count"));
-    let window = params.count("window");
-    let symbols = count + n - 1;
-    // A word of one char may be an ideograph; all else is followed by the char that ends it.
-    let alone = chars || params.text("by") == "words" && min < 2;
-    let (unit, needed) = match params.text("window_in") {
-        "chars" if !alone => ("chars", symbols * (min.max(1) + 1)),
-        unit => (unit, symbols),
-    };
+    let (window, needed) = (params.count("window"), count + n - 1);
     if needed > window {
-        return refuse(
-            "window",
-            format!(
-                "{window} {unit} cannot hold {count} n-grams of {n}, which take {needed}: it can never fire"
+        return Err(Refusal {
+            param: "window",
+            reason: format!(
+                "{window} symbols cannot hold {count} n-grams of {n}, which take {needed}: it can never fire"
             ),
-        );
+        });
     }
     Ok(())
 }

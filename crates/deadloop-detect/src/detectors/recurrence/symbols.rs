@@ -88,8 +88,6 @@ impl Fences {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Symbols {
     by: By,
-    /// The least and greatest length of a word, sentence or line, in chars; others are left out.
-    lengths: (u64, u64),
     reset_on: Structures,
     skip_code: bool,
     classes: Classes,
@@ -103,16 +101,14 @@ pub(super) struct Symbols {
 }
 
 impl Symbols {
-    /// `by`: what a symbol is; `lengths`: the least and greatest, in chars; `reset_on`: the structures that reset;
-    /// `code`: which text is code.
-    pub(super) fn new(by: By, lengths: (u64, u64), reset_on: Structures, code: Code) -> Self {
+    /// `by`: what a symbol is; `reset_on`: the structures that reset; `code`: which text is code.
+    pub(super) fn new(by: By, reset_on: Structures, code: Code) -> Self {
         let (fences, skip_code) = match code {
             Code::Lines { skip } => (Fences::Lines(Fence::default()), skip),
             Code::Ticks => (Fences::Ticks(Ticks::default()), true),
         };
         Self {
             by,
-            lengths,
             reset_on,
             skip_code,
             classes: Classes::new(),
@@ -287,9 +283,8 @@ impl Symbols {
 
     #[inline]
     fn finish(&mut self) -> Option<Symbol> {
-        let (hash, chars) = self.element.finish()?;
-        let (min, max) = self.lengths;
-        (min <= chars && chars <= max).then_some(Symbol {
+        let (hash, _) = self.element.finish()?;
+        Some(Symbol {
             value: hash.max(1),
             start: self.start,
         })
@@ -355,7 +350,7 @@ mod tests {
             by in prop::sample::select(vec![By::Words, By::Sentences, By::Lines]),
         ) {
             let code = Code::Lines { skip: false };
-            let symbols = Symbols::new(by, (0, 40), Structures::default(), code);
+            let symbols = Symbols::new(by, Structures::default(), code);
             prop_assert!(symbols.are_elements());
             let (mut fast, mut told, mut at) = (symbols, Vec::new(), 0);
             for piece in &pieces {
@@ -374,7 +369,7 @@ mod tests {
             resets in any::<bool>(),
         ) {
             let names = ["fence", "list", "heading"].into_iter().filter(|_| resets);
-            let symbols = Symbols::new(By::Chars, (0, u64::MAX), Structures::named(names), code);
+            let symbols = Symbols::new(By::Chars, Structures::named(names), code);
             prop_assert_eq!(quietly(symbols, &pieces), slow(symbols, &pieces.concat()));
         }
     }

@@ -6,23 +6,23 @@ use serde_json::{Map, Value as Json};
 enum Entry {
     Act(String),
     Seen(String, bool),
-    Message(String),
+    Message,
 }
 
 /// The history of what was kept of a run.
-fn history(kept: &[&Json], sdk: bool) -> Vec<Entry> {
+fn history(kept: &[&Json]) -> Vec<Entry> {
     let text = |event: &Json, field: &str| event[field].as_str().unwrap_or("").to_owned();
     let mut all = Vec::new();
-    let mut open: Vec<(String, String, String)> = Vec::new();
+    let mut open: Vec<String> = Vec::new();
     let (mut said, mut silent) = (String::new(), false);
     for event in kept {
         match text(event, "type").as_str() {
             kind @ ("turn" | "user") => {
                 if silent {
-                    all.push(Entry::Message(said.trim().into()));
+                    all.push(Entry::Message);
                 }
                 (said, silent) = (String::new(), kind == "turn");
-                if kind == "user" && sdk {
+                if kind == "user" {
                     all.clear();
                 }
             }
@@ -30,32 +30,15 @@ fn history(kept: &[&Json], sdk: bool) -> Vec<Entry> {
             "tool_call" => {
                 silent = false;
                 let called = super::past::key(event);
-                let thought = if sdk { said.trim() } else { "" };
-                open.push((text(event, "id"), text(event, "name"), called.clone()));
-                all.push(Entry::Act(format!("{called}\0{thought}")));
+                open.push(text(event, "id"));
+                all.push(Entry::Act(format!("{called}\0{}", said.trim())));
             }
             "tool_result" => {
-                let Some(i) = open.iter().position(|(id, ..)| *id == text(event, "id")) else {
+                let Some(i) = open.iter().position(|id| *id == text(event, "id")) else {
                     continue;
                 };
-                let (_, name, called) = open.remove(i);
-                let shell = [
-                    "bash",
-                    "execute_bash",
-                    "shell",
-                    "exec_command",
-                    "run_shell_command",
-                    "terminal",
-                    "sql",
-                    "ctf",
-                ];
-                let error = event["error"] == true;
-                let what = if !sdk && shell.contains(&name.to_lowercase().as_str()) {
-                    format!("{called}\0{error}")
-                } else {
-                    text(event, "content")
-                };
-                all.push(Entry::Seen(what, error));
+                open.remove(i);
+                all.push(Entry::Seen(text(event, "content"), event["error"] == true));
             }
             _ => {}
         }
@@ -68,16 +51,8 @@ pub(crate) fn openhands(kept: &[&Json], params: &Map<String, Json>) -> Option<&'
     let number = |name: &str, default: u64| {
         params.get(name).and_then(Json::as_u64).unwrap_or(default) as usize
     };
-    let sdk = params
-        .get("version")
-        .is_some_and(|version| version == "sdk");
-    let all = history(kept, sdk);
-    let from = if sdk {
-        all.len().saturating_sub(number("scan", 20))
-    } else {
-        0
-    };
-    let all = &all[from..];
+    let all = history(kept);
+    let all = &all[all.len().saturating_sub(number("scan", 20))..];
     if all.len() < 3 {
         return None;
     }
@@ -98,22 +73,12 @@ pub(crate) fn openhands(kept: &[&Json], params: &Map<String, Json>) -> Option<&'
     let period = |k: usize, n: usize| {
         ends(n).is_some_and(|(a, s)| (k..n).all(|i| a[i] == a[i - k] && s[i].0 == s[i - k].0))
     };
-    let errors = number("action_error", 3) + usize::from(sdk);
+    let errors = number("action_error", 3) + 1;
     let fails = ends(errors)
         .is_some_and(|(a, s)| a.windows(2).all(|p| p[0] == p[1]) && s.iter().all(|s| s.1));
     let talk = number("monologue", 3);
-    let message = |i: &usize| matches!(all[*i], Entry::Message(_));
-    let alone = if sdk {
-        all.len() >= talk && (all.len() - talk..all.len()).all(|i| message(&i))
-    } else {
-        let at: Vec<usize> = (0..all.len()).filter(message).collect();
-        at.len().checked_sub(talk).is_some_and(|from| {
-            let at = &at[from..];
-            let between = &all[at[0]..at[at.len() - 1]];
-            at.iter().all(|i| all[*i] == all[at[0]])
-                && !between.iter().any(|e| matches!(e, Entry::Seen(..)))
-        })
-    };
+    let silent = |entry: &Entry| matches!(entry, Entry::Message);
+    let alone = all.len() >= talk && all[all.len() - talk..].iter().all(silent);
     if period(1, number("action_observation", 4)) {
         Some("same-call-same-result")
     } else if fails {

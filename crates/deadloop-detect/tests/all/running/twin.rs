@@ -52,39 +52,11 @@ fn kind(guard: &str, past: &Past<'_>) -> Option<&'static str> {
     let before_turn = past.newest("turn");
     match guard {
         "duplicate" | "cycle" if at_call => calls(guard, past),
-        "goose" if at_call => {
-            let most = past.number("max_repetitions", 0);
-            let keys: Vec<_> = past.calls.iter().map(|c| (&c.name, &c.value)).collect();
-            let row = last(&keys, most + 1).is_some_and(equal);
-            (most > 0 && row).then_some("identical-call")
-        }
-        "same-pair" | "interleaved" | "novelty" | "stagnation" | "error-run" | "goose"
-            if at_result =>
-        {
+        "same-pair" | "interleaved" | "novelty" | "stagnation" | "error-run" if at_result => {
             pairs(guard, past)
         }
         "iterations" => iterations(past),
-        "error-rate" if before_turn => {
-            let bad = past
-                .pieces()
-                .iter()
-                .filter(|p| p.iter().any(|e| error(e)))
-                .count();
-            let enough = past.turns >= past.number("min_turns", 1) as u64;
-            let share = bad as f64 / past.turns as f64;
-            (enough && share > past.float("rate", 0.5)).then_some("error-retry")
-        }
-        "monologue" if before_turn => monologue(past),
         "narration" if before_turn => narration(past),
-        "handoff" if before_turn => {
-            let agents: Vec<&str> = past.kept.iter().map(|e| text(e, "agent")).collect();
-            let agents: Vec<&str> = agents
-                .into_iter()
-                .filter(|agent| !agent.is_empty())
-                .collect();
-            let window = last(&agents, past.number("window", 8))?;
-            (distinct(window) < past.number("min_unique", 3)).then_some("handoff")
-        }
         "loom" if before_turn => loom(past),
         "openhands" if before_turn => super::stuck::openhands(&past.kept, past.params),
         _ => None,
@@ -281,11 +253,7 @@ fn pairs(guard: &str, past: &Past<'_>) -> Option<&'static str> {
         _ => {
             let row = last(&past.pairs, n)?;
             let volatile = past.word("volatile", "off") == "row";
-            let same = if guard == "goose" {
-                "prefix"
-            } else {
-                past.word("same", "any")
-            };
+            let same = past.word("same", "any");
             let start = |body: &str| {
                 still(body, volatile)
                     .chars()
@@ -324,22 +292,6 @@ fn iterations(past: &Past<'_>) -> Option<&'static str> {
         }
     };
     fires.then_some("iterations")
-}
-
-fn monologue(past: &Past<'_>) -> Option<&'static str> {
-    let pieces = past.pieces();
-    // What a user speaks in is no turn of the row, and begins another row.
-    let from = pieces
-        .iter()
-        .rposition(|piece| has(piece, "user"))
-        .unwrap_or(0);
-    let row = last(&pieces[from + 1..], past.number("n", 3))?;
-    let texts: Vec<String> = row
-        .iter()
-        .map(|turn| said(turn, true).trim().into())
-        .collect();
-    let silent = row.iter().all(|turn| !has(turn, "tool_call"));
-    (silent && (!past.flag("equal", true) || equal(&texts))).then_some("monologue")
 }
 
 /// What a turn says as `narration` compares it. The drawn texts hold one time of day, and no id but `17done`.

@@ -25,7 +25,6 @@ pub const ENTRY: Family = Family {
     check: Some(check),
     read,
     quick: None,
-    replacing: None,
 };
 
 /// The schema of the document: `event_type: str, agent_source: str, timestamp: str, payload`.

@@ -51,7 +51,6 @@ pub const ENTRY: Family = Family {
     check: None,
     read,
     quick: None,
-    replacing: None,
 };
 
 fn read(mut object: Object) -> Result<Said, WireFault> {

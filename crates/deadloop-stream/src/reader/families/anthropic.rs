@@ -42,7 +42,6 @@ pub const ENTRY: Family = Family {
     check: None,
     read,
     quick: None,
-    replacing: Some(crate::refusing::anthropic::REPLACING),
 };
 
 /// A message that is not streamed.

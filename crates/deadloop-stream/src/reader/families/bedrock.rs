@@ -40,7 +40,6 @@ pub const ENTRY: Family = Family {
     check: None,
     read,
     quick: None,
-    replacing: None,
 };
 
 /// A response that is not streamed.

@@ -34,7 +34,6 @@ pub const ENTRY: Family = Family {
     check: None,
     read,
     quick: Some(quick),
-    replacing: Some(crate::refusing::chat::REPLACING),
 };
 
 /// A chunk that says by its name that it is one, and has no choices: some servers send the usage so.

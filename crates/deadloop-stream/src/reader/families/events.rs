@@ -32,5 +32,4 @@ pub const ENTRY: Family = Family {
     check: None,
     read: |object| event_of(object).map(|event| Said::of([event])),
     quick: None,
-    replacing: None,
 };

@@ -6,7 +6,6 @@
 use serde_json::{Map, Value};
 
 use super::said::Said;
-use crate::refusing::Replacing;
 use crate::wire::WireFault;
 use crate::{Body, RecordedEvent};
 
@@ -59,8 +58,6 @@ pub struct Family {
     /// Reads the JSON text of such an object in a fraction of the time. Returns `None` if the text is no
     /// such object or needs the full reader. For families of which a stream has a great many objects.
     pub quick: Option<fn(&str) -> Option<Said>>,
-    /// How a refused call is replaced; `None` where a refusal ends the response.
-    pub(crate) replacing: Option<Replacing>,
 }
 
 /// The family of an object.

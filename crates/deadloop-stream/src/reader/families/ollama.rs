@@ -30,7 +30,6 @@ pub const ENTRY: Family = Family {
     check: None,
     read,
     quick: None,
-    replacing: Some(crate::refusing::lines::REPLACING),
 };
 
 /// Sent in place of a chunk: an error that says something, and no field that only another API has.

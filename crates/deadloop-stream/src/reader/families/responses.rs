@@ -31,7 +31,6 @@ pub const ENTRY: Family = Family {
     check: None,
     read,
     quick: None,
-    replacing: Some(crate::refusing::responses::REPLACING),
 };
 
 /// A response that is not streamed.

@@ -21,7 +21,6 @@ pub const ENTRY: Family = Family {
     check: None,
     read,
     quick: None,
-    replacing: None,
 };
 
 fn token(object: &Object) -> bool {

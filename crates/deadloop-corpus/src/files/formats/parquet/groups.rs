@@ -33,12 +33,7 @@ pub(super) fn create(mut file: NamedTempFile, _: &Path, _: Effort) -> io::Result
 }
 
 fn unwritten(error: ParquetError) -> io::Error {
-    match error {
-        ParquetError::Missing => {
-            io::Error::other("this build cannot write Parquet (feature `parquet`)")
-        }
-        other => io::Error::other(other),
-    }
+    io::Error::other(error)
 }
 
 struct Groups {

@@ -25,13 +25,9 @@ pub(crate) const ENTRY: Format = Format {
     create: groups::create,
 };
 
-/// A file that is no Parquet, or none for this build.
+/// A file that is no Parquet.
 pub(crate) fn fault(error: ParquetError) -> WireFault {
     let why = match error {
-        ParquetError::Missing => {
-            let expected = "a build with the feature `parquet`, as `cargo build --release -p deadloop` makes it, or JSON lines";
-            return WireFault::new("this build cannot read Parquet", expected);
-        }
         ParquetError::GaveUp => "the reader gave up".to_owned(),
         ParquetError::Broken(why) | ParquetError::Unwritten(why) => why,
     };

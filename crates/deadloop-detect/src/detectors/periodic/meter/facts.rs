@@ -43,7 +43,7 @@ impl PeriodicMeter {
         for (stretch, until) in all.collect::<Vec<_>>() {
             let Stretch { first, before, at } = stretch;
             let [oldest, onset, start] = at.map(Chars);
-            let from = self.look.start_after.max(start.0 + self.look.min_recycled);
+            let from = start.0 + self.look.min_recycled;
             let steps = ((first + 1).max(self.told + 1), until);
             let Some((at, clock)) = self.clock_from(from, steps) else {
                 continue;
@@ -98,7 +98,7 @@ impl PeriodicMeter {
     /// Emits the facts of a tail whose last symbol is number `until`, from where the last one ended.
     fn tell(&mut self, part: Part, (run, until): (Run, u64), fenced: bool) {
         let look = Arc::clone(&self.look);
-        if run.lag < look.min_period || run.start + look.least(run.lag) > until {
+        if run.start + look.least(run.lag) > until {
             return;
         }
         if self.without_letter.contains(&(run.lag, run.start)) {
@@ -152,10 +152,11 @@ impl PeriodicMeter {
 
     /// The steps from `first` to `until` that the loosest setting accepts, and where they lie.
     fn clock(&self, run: Run, (first, until): (u64, u64), chars: u64) -> Option<(u64, Clock)> {
-        let mut from = self.look.start_after;
-        if self.look.symbols.are_elements() {
-            from = from.max(self.origin(run).start.0 + chars);
-        }
+        let from = if self.look.symbols.are_elements() {
+            self.origin(run).start.0 + chars
+        } else {
+            0
+        };
         self.clock_from(from, (first, until))
     }
 

@@ -17,19 +17,13 @@ use super::prime::{BASE, add, below_prime, mul, power, sub};
 use super::symbols::Symbol;
 use crate::ring::{narrow, place};
 
-/// How far back occurrences count, in symbols or in chars.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Window {
-    Symbols(usize),
-    Chars(u64),
-}
-
 /// The n-grams of a window. Symbols are numbered from 0.
 pub(super) struct Grams {
     n: u64,
     /// [`BASE`] to the power n.
     shift: u64,
-    window: Window,
+    /// How far back occurrences count, in symbols.
+    window: usize,
     /// The symbols of the window, each at its number modulo `length`; as long as there were as many.
     ring: Vec<Place>,
     /// The n-grams that begin with them, likewise.
@@ -109,13 +103,8 @@ impl Gaps {
 
 impl Grams {
     /// Counts n-grams of `n` symbols; `n` is at least 1.
-    pub(super) fn new(n: usize, window: Window) -> Self {
-        let most = match window {
-            Window::Symbols(symbols) => symbols,
-            // A symbol has at least one char.
-            Window::Chars(chars) => usize::try_from(chars).unwrap_or(FIRST_CHAINS),
-        };
-        let first = most.clamp(1, FIRST_CHAINS).next_power_of_two();
+    pub(super) fn new(n: usize, window: usize) -> Self {
+        let first = window.clamp(1, FIRST_CHAINS).next_power_of_two();
         Self {
             n: n as u64,
             shift: power(n as u64),
@@ -128,14 +117,14 @@ impl Grams {
             prefix: 0,
             chains: vec![0; first],
             power: (0, 1),
-            anchors: Anchors::new(n, most),
+            anchors: Anchors::new(n, window),
         }
     }
 
-    /// Reads a symbol that is complete after `read` chars. Returns an upper bound of how often the n-gram
-    /// that it ends occurs in the window; 0 if it ends no n-gram.
+    /// Reads a symbol. Returns an upper bound of how often the n-gram that it ends occurs in the window; 0 if it ends
+    /// no n-gram.
     #[inline]
-    pub(super) fn push(&mut self, symbol: Symbol, read: u64) -> u32 {
+    pub(super) fn push(&mut self, symbol: Symbol) -> u32 {
         if self.count - self.first == self.length as u64 {
             self.widen();
         }
@@ -148,9 +137,9 @@ impl Grams {
         }
         self.count += 1;
         self.prefix = add(mul(prefix, BASE), below_prime(symbol.value));
-        while self.is_past(read) {
-            self.first += 1;
-        }
+        self.first = self
+            .first
+            .max(self.count.saturating_sub(self.window as u64));
         let entering = match &mut self.anchors {
             Some(anchors) => anchors.read(symbol.value, number, self.first),
             None => Entering::Now,
@@ -305,11 +294,8 @@ impl Grams {
     /// Whether the last `most` gaps, or all in the window, are those of the symbol before, which had as many: the text
     /// has gone on as it did after each earlier occurrence. Then what stands between has as many different texts as it
     /// had there, since each of them is the one there, turned by a symbol that all of them begin with.
-    ///
-    /// In a window of chars the symbol before may have had fewer: it can have had the same window.
     pub(super) fn goes_on(&self, most: u32) -> bool {
-        let counts = matches!(self.window, Window::Symbols(_));
-        let last = self.last().filter(|_| counts).map(|last| self.slot(last));
+        let last = self.last().map(|last| self.slot(last));
         last.is_some_and(|slot| slot.shifted >= (slot.times - 1).min(most))
     }
 
@@ -317,17 +303,6 @@ impl Grams {
     fn last(&self) -> Option<u64> {
         let last = self.count.checked_sub(self.n)?;
         (last >= self.first).then_some(last)
-    }
-
-    /// Whether the first symbol has left the window.
-    fn is_past(&self, read: u64) -> bool {
-        match self.window {
-            Window::Symbols(window) => self.count - self.first > window as u64,
-            Window::Chars(window) => {
-                let starts = self.first < self.count;
-                starts && self.at(self.first).start.saturating_add(window) < read
-            }
-        }
     }
 
     /// Counts the n-gram that begins with this symbol and has just been completed.

@@ -40,7 +40,7 @@ proptest! {
         pieces in prop::collection::vec(("[abc]{1,5}", 1_usize..30, 0_u8..9), 1..9),
         (n, window, most) in (1_usize..5, 5_usize..80, 1_u32..12),
     ) {
-        let mut grams = Grams::new(n, Window::Symbols(window));
+        let mut grams = Grams::new(n, window);
         let (mut text, mut from, mut before) = (Vec::new(), 0, Vec::new());
         for (piece, times, reset) in pieces {
             if reset == 0 {
@@ -49,7 +49,7 @@ proptest! {
             }
             for byte in piece.repeat(times).bytes() {
                 let (value, start) = (u64::from(byte), text.len() as u64);
-                grams.push(Symbol { value, start }, start + 1);
+                grams.push(Symbol { value, start });
                 text.push(byte);
                 let first = from.max(text.len().saturating_sub(window));
                 let now = told(&grams);
@@ -72,14 +72,9 @@ proptest! {
     #[test]
     fn late_ones_are_found(
         pieces in prop::collection::vec(("[a-f]{1,90}", 0_usize..4, 1_usize..4, 0_u8..12), 1..40),
-        (n, window, in_chars) in (40_usize..60, 100_usize..900, any::<bool>()),
+        (n, window) in (40_usize..60, 100_usize..900),
     ) {
-        let window_of = if in_chars {
-Window::Chars(window as u64)
-} else {
-Window::Symbols(window)
-};
-        let mut grams = Grams::new(n, window_of);
+        let mut grams = Grams::new(n, window);
         let (mut text, mut from, mut known) = (Vec::new(), 0, Vec::<String>::new());
         for (piece, earlier, times, reset) in pieces {
             let piece = known.iter().rev().nth(earlier).cloned().unwrap_or(piece);
@@ -89,7 +84,7 @@ Window::Symbols(window)
             }
             for byte in piece.repeat(times).bytes() {
                 let (value, start) = (u64::from(byte), text.len() as u64);
-                let bound = grams.push(Symbol { value, start }, start + 1);
+                let bound = grams.push(Symbol { value, start });
                 text.push(byte);
                 let first = from.max(text.len().saturating_sub(window));
                 let slow = looked_up(&text, first, n);
@@ -105,11 +100,11 @@ Window::Symbols(window)
 #[test]
 fn counts_are_right_where_chains_grow() {
     let symbols: Vec<u64> = (0..24_000).map(|i| power(i) % 40).collect();
-    let mut grams = Grams::new(3, Window::Symbols(100_000));
+    let mut grams = Grams::new(3, 100_000);
     let mut known = std::collections::HashMap::new();
     for (i, value) in symbols.iter().enumerate() {
         let (value, start) = (*value, i as u64);
-        let times = grams.push(Symbol { value, start }, start + 1);
+        let times = grams.push(Symbol { value, start });
         let Some(first) = i.checked_sub(2) else {
             continue;
         };
