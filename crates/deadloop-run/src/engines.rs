@@ -1,7 +1,8 @@
 //! A tuned setting as the configuration of a guard that people already run: one entry of [`ENGINES`] for each engine.
 //!
 //! An export has four parts: the configuration, a *twin* (a setting of deadloop that behaves like that configuration),
-//! what the setting says and the configuration cannot, and what a user of it has to know. For an engine that counts
+//! what the setting says and the configuration cannot, and what a user of it has to know. Only engines of which a release
+//! reads such a configuration are here. For an engine that counts
 //! tokens, chars are divided by the mean length of a token. An export never asks for less than the setting does: it asks
 //! for the most that the setting asks of any unit which the engine looks for, or it is refused with the reason. A test
 //! replays every twin on the starter corpus: it stops nothing that the setting does not stop, and nothing earlier.
@@ -9,18 +10,12 @@
 use deadloop_detect::harness::Member;
 use deadloop_detect::{Setting, Settings, Value};
 
-mod measured;
-
-pub use measured::{Measured, measured, recorded_token};
-
 /// A guard that people run, and how a setting is written for it.
 pub struct Engine {
     /// Its name on the command line.
     pub name: &'static str,
     /// What is written, and where it goes.
     pub about: &'static str,
-    /// Why nobody can read what is written, where that is so.
-    pub unread: Option<&'static str>,
     write: fn(&Copies, f64) -> Result<Written, String>,
 }
 
@@ -65,35 +60,20 @@ struct Band {
 }
 
 /// Every engine.
-pub const ENGINES: [Engine; 5] = [
+pub const ENGINES: [Engine; 3] = [
     Engine {
         name: "vllm",
         about: "a field of the request (extra_body of the OpenAI clients), or SamplingParams(repetition_detection=…): vLLM 0.17 and later",
-        unread: None,
         write: vllm,
-    },
-    Engine {
-        name: "llama-cpp",
-        about: "a field of the request to a server started with --repetition-detection",
-        unread: Some("PR 26039 of llama.cpp was closed: no release reads it"),
-        write: vllm,
-    },
-    Engine {
-        name: "sglang",
-        about: "custom_params of RepetitionTruncationLogitProcessor; the class has to come with the request",
-        unread: Some("PR 27778 of SGLang was closed: no release has the class"),
-        write: sglang,
     },
     Engine {
         name: "typescript",
         about: "the parameters of the TypeScript detectors that look at checkpoints",
-        unread: None,
         write: typescript,
     },
     Engine {
         name: "litellm",
         about: "config.yaml of the LiteLLM proxy; with the library litellm.REPEATED_STREAMING_CHUNK_LIMIT = the number",
-        unread: None,
         write: litellm,
     },
 ];
@@ -314,45 +294,6 @@ fn no_start(copies: &Copies) -> Result<(), String> {
             "the engine cannot wait for {chars} chars (start_after), and would stop before them"
         )),
     }
-}
-
-/// Some n-gram occurs `min_repeat` times in the window, with any text between. Two occurrences that overlap or touch are
-/// copies in a row: so two are asked for, of n-grams that are one copy less than the setting asks for, in a window that
-/// lets no more between them than one unit.
-fn sglang(copies: &Copies, token: f64) -> Result<Written, String> {
-    let asked = copies.chars(copies.max_period).max(copies.min_after);
-    let size = tokens(asked, token);
-    // A unit of p has the n-gram twice after n + p: 1 + n / p copies. The longest unit that has copies enough, and so has
-    // each shorter one.
-    let mut unit = size / (copies.single.copies - 1);
-    for band in copies.up_to(copies.max_period) {
-        let enough = size / (band.copies - 1);
-        let all = tokens_within(band.to, token);
-        if enough < all || band.to == copies.max_period {
-            unit = unit.min(enough.min(all));
-            break;
-        }
-    }
-    if unit == 0 {
-        return Err(format!(
-            "it asks for so many copies of {asked} chars that each is less than a token"
-        ));
-    }
-    let start = (copies.start_after as f64 / token).ceil() as u64;
-    let config = serde_json::json!({"custom_params": {
-        "ngram_size": size, "window_size": size + unit, "min_repeat": 2,
-        "min_content_length": start,
-    }});
-    Ok(Written {
-        config: format!("{config:#}\n"),
-        twin: format!(
-            "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmax_period = {}\nmin_copies = 2\nmin_chars = 1\nmin_after = {}\nstart_after = {}\n",
-            chars(unit, token),
-            chars(size, token),
-            chars(start, token) - u64::from(start == 0),
-        ),
-        said: &["max_period", "min_copies", "min_chars", "start_after"],
-    })
 }
 
 /// The window of the document's check of short units, at most.
