@@ -13,7 +13,6 @@
 //! | which setting to take, and whether to | [`choose()`], [`Advice`], [`front`] |
 //! | how far other models speak for one | [`Borrowing`], [`BetaBinomial`], [`GammaPoisson`] |
 //! | what clean text alone allows | [`calibrate()`] |
-//! | how much data a claim takes | [`power`] |
 //! | two settings held against each other | [`compare()`], [`Side`], [`Comparison`] |
 //! | cases with the answer beside them | [`parse_pinned`], [`Expect`] |
 //! | repairers of faulty streams | [`repairs`] |
@@ -37,7 +36,6 @@ mod judge;
 pub mod measure;
 mod pareto;
 mod pinned;
-pub mod power;
 pub mod proposing;
 pub mod repairs;
 mod scores;

@@ -531,7 +531,7 @@ fn a_limit_asks_where_its_twin_asks() {
     }
 }
 
-/// What another program, which shares no code with this one, made of drawn runs (reports/budget.md says which).
+/// What another program, which shares no code with this one, made of drawn runs.
 fn vectors() -> Vec<Value> {
     let path = concat!(
         env!("CARGO_MANIFEST_DIR"),

@@ -131,7 +131,7 @@ fn a_budget_is_swept_chosen_and_left_in_files() {
     assert_eq!(code(&alike), Some(0), "{}", stderr(&alike));
     assert!(stdout(&alike).contains("equivalent"), "{}", stdout(&alike));
     let baseline = dir.path().join("baseline").display().to_string();
-    let blessed = deadloop(&["bless", &out, &baseline, "--yes"]);
+    let blessed = deadloop(&["compare", &baseline, &out, "--bless"]);
     assert_eq!(code(&blessed), Some(0), "{}", stderr(&blessed));
     let held = deadloop(&["compare", &baseline, &other]);
     assert_eq!(stdout(&held), stdout(&alike).replace(&out, &baseline));

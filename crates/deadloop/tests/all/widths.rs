@@ -89,7 +89,7 @@ fn every_table_fits_the_terminal_and_no_word_is_broken() {
             "--fail-on",
             "never",
         ]),
-        again(&["stats", "c.jsonl"]),
+        again(&["check", "c.jsonl"]),
         again(&["show", "c.jsonl"]),
         again(&["detectors"]),
         again(&["detectors", "periodic"]),
@@ -119,7 +119,7 @@ fn every_table_fits_the_terminal_and_no_word_is_broken() {
             let text = shown(dir.path(), words, width);
             for word in ["recommended", MODELS[0], "100.0 %"] {
                 let there = match words[0] {
-                    "stats" => word == MODELS[0],
+                    "check" => false,
                     _ => word != MODELS[0],
                 };
                 assert!(
@@ -134,7 +134,7 @@ fn every_table_fits_the_terminal_and_no_word_is_broken() {
 #[test]
 fn what_programs_read_is_never_folded() {
     let dir = corpus();
-    let text = shown(dir.path(), &["stats", "c.jsonl", "--json"], 60);
+    let text = shown(dir.path(), &["check", "c.jsonl", "--json"], 60);
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 1, "{text}");
     assert!(serde_json::from_str::<Value>(lines[0]).is_ok(), "{text}");

@@ -162,7 +162,7 @@ impl Work<'_> {
         let mut choices = self.choose()?;
         if let Some(choices) = &mut choices {
             self.planned.name(manifest, choices);
-            told::lead_on(choices, self.args, self.options);
+            told::lead_on(choices, self.args);
             choices.advice.warnings = warnings::warnings(self.planned, self.evidence, self.options);
             manifest.advice = Some(choices.advice.clone());
         }

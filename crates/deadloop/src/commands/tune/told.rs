@@ -30,14 +30,9 @@ const BUY: &str =
 const PRICES: usize = 7;
 
 /// The commands to type next, with CORPUS and DIR for the corpus and the folder of results: of all files only
-/// the manifest's request holds a path. A replay has what was selected, and the unit; `power` what was selected.
-pub(super) fn lead_on(choices: &mut Choices, args: &Tune, options: &ChooseOptions) {
-    let selected = args.select.typed();
-    let replayed = selected.clone() + &args.judge.typed_unit();
-    // The limit on wrong alarms, as a claim: `power` says how much clean text shows it, and how much there is.
-    let limit = options.constraints.iter().find(|c| c.limits_wrong());
-    let limit = limit.map_or_else(|| "fa_per_mchar<=1".to_owned(), ToString::to_string);
-    let claim = format!("deadloop power CORPUS --claim '{limit}'");
+/// the manifest's request holds a path. A replay has what was selected, and the unit.
+pub(super) fn lead_on(choices: &mut Choices, args: &Tune) {
+    let replayed = args.select.typed() + &args.judge.typed_unit();
     let next: &[&str] = match choices.advice.verdict {
         Ruling::Ship => &[
             "deadloop replay CORPUS --settings DIR/settings.toml --out DIR-check",
@@ -45,11 +40,11 @@ pub(super) fn lead_on(choices: &mut Choices, args: &Tune, options: &ChooseOption
         ],
         Ruling::Collect => match choices.advice.lacks {
             Some(Lack::Labels) => &["deadloop label CORPUS"],
-            Some(Lack::Clean) => &[claim.as_str(), "deadloop import MORE-LOGS --out MORE"],
-            _ => &[
-                "deadloop power CORPUS --claim 'ended>=0.9'",
-                "deadloop label CORPUS --review",
+            Some(Lack::Clean) => &[
+                "deadloop check CORPUS",
+                "deadloop import MORE-LOGS --out MORE",
             ],
+            _ => &["deadloop check CORPUS", "deadloop label CORPUS --review"],
         },
         Ruling::Decide => &[
             "deadloop report DIR --open",
@@ -59,7 +54,6 @@ pub(super) fn lead_on(choices: &mut Choices, args: &Tune, options: &ChooseOption
     };
     let line = |line: &&str| match line.split_once(" CORPUS") {
         Some(("deadloop replay", rest)) => format!("deadloop replay CORPUS{replayed}{rest}"),
-        Some(("deadloop power", rest)) => format!("deadloop power CORPUS{selected}{rest}"),
         _ => (*line).to_owned(),
     };
     choices.advice.next = next.iter().map(line).collect();

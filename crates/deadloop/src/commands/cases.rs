@@ -1,9 +1,12 @@
-//! `deadloop check-cases`: pinned cases against settings.
+//! `deadloop cases`: pinned cases against settings, and a pinned case from a recording.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use deadloop_corpus::Selection;
+use deadloop_detect::Settings;
 use deadloop_run::pinning::{Checked, PinFinding, check, read};
+use deadloop_run::{Wanted, recorded_case, survey};
 use serde_json::json;
 
 use crate::args::Global;
@@ -13,13 +16,16 @@ use crate::settings;
 use crate::show;
 use deadloop_run::visible::visible;
 
-pub(crate) const HELP: &str = "Example:\n  deadloop check-cases tests/cases/*.toml --settings settings.toml\n\nA case:\n  [[case]]\n  name = \"a menu that repeats\"\n  text = [\"Fine.\\n⟦onset⟧\", { repeat = \"Try again.\\n\", times = 90 }]\n  expect = { alarm = true, between = [\"onset\", \"onset+600\"], kind = \"short-sequence\" }\n\nor expect = { alarm = false }. With todo = \"reason\" the case may fail, and the command says so once it holds.\n\nExit codes: 0 all cases hold, 4 there are no cases, 100 some do not hold.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop cases tests/cases/*.toml --settings settings.toml\n  deadloop cases --add recordings.jsonl t1 >> cases.toml\n\nA case:\n  [[case]]\n  name = \"a menu that repeats\"\n  text = [\"Fine.\\n⟦onset⟧\", { repeat = \"Try again.\\n\", times = 90 }]\n  expect = { alarm = true, between = [\"onset\", \"onset+600\"], kind = \"short-sequence\" }\n\nor expect = { alarm = false }. With todo = \"reason\" the case may fail, and the command says so once it holds.\n\n--add writes a recording as a case on stdout: the transcript with its label, and what is expected of it. A loop is stopped within the latency that the settings have now, and clean text is left alone; what the settings get wrong is a todo. Without a label the case expects what the settings do now.\n\nExit codes: 0 all cases hold, 4 there are no cases, 100 some do not hold.";
 
 #[derive(Debug, Args)]
-pub(crate) struct CheckCases {
+pub(crate) struct Cases {
     /// Files of cases
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "add", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
+    /// Write a recording as a case, on stdout
+    #[arg(long, num_args = 2, value_names = ["CORPUS", "ID"], conflicts_with_all = ["files", "corpus"])]
+    pub(crate) add: Vec<String>,
     /// The settings for expectations that do not name their own [default: the recommended guard]
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
@@ -31,8 +37,11 @@ pub(crate) struct CheckCases {
     pub(crate) corpus: Option<PathBuf>,
 }
 
-pub(super) fn run(args: &CheckCases, global: Global) -> Outcome {
+pub(super) fn run(args: &Cases, global: Global) -> Outcome {
     let general = settings::settings(args.settings.as_deref(), &args.set)?;
+    if let [corpus, id] = &args.add[..] {
+        return add(args, (corpus.as_ref(), id), &general, global);
+    }
     let name = match &args.settings {
         Some(path) => path.display().to_string(),
         None => "the recommended guard".into(),
@@ -62,7 +71,31 @@ pub(super) fn run(args: &CheckCases, global: Global) -> Outcome {
         let all = checked.len();
         return Err(Code::GateFailed.error(format!("{failed} of {all} expectations do not hold")));
     }
-    show::next(&["deadloop case CORPUS TRANSCRIPT >> cases.toml"], global)
+    show::next(
+        &["deadloop cases --add CORPUS TRANSCRIPT >> cases.toml"],
+        global,
+    )
+}
+
+/// Prints a recording as a case.
+fn add(args: &Cases, (corpus, id): (&Path, &str), settings: &Settings, global: Global) -> Outcome {
+    let host = Terminal::of(global);
+    let found = survey(Wanted {
+        path: corpus,
+        selection: Selection::default(),
+        by: &[],
+        entry: Some(id),
+        host: &host,
+    })?;
+    let (entry, case) = found.one(id, false, &host)?;
+    let text = recorded_case(entry, case, settings, &Terminal::silent())?;
+    if global.json {
+        return show::print(&json!({"name": id, "case": text}).to_string());
+    }
+    show::print(text.trim_end())?;
+    let settings = args.settings.as_deref().map(show::typed);
+    let settings = settings.map_or(String::new(), |file| format!(" --settings {file}"));
+    show::next(&[&format!("deadloop cases cases.toml{settings}")], global)
 }
 
 fn row(checked: &Checked<'_>) -> serde_json::Value {
