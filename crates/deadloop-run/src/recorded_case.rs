@@ -93,9 +93,12 @@ fn label(class: Class, span: Option<&Span>) -> Value {
 
 /// What is right by the label; without one, what the settings say now.
 fn expected(case: &Case, span: Option<&Span>, fired: Option<Fired>) -> String {
-    let todo = |wrong: bool, what: &str| match wrong {
-        true => format!(", todo = \"{what}\""),
-        false => String::new(),
+    let todo = |wrong: bool, what: &str| {
+        if wrong {
+            format!(", todo = \"{what}\"")
+        } else {
+            String::new()
+        }
     };
     match (case.class(), span, fired) {
         (Some(Class::Loop), Some(span), _) => {
