@@ -63,7 +63,7 @@ fn disk() -> Leaf {
         (
             "settings, grids, presets",
             "none",
-            "Every version. Names of detectors and parameters stay; CHANGELOG names a preset that is called otherwise now.",
+            "Every version. Names of detectors and parameters stay.",
         ),
         (
             "a folder of results",

@@ -1,4 +1,4 @@
-//! `tune` and `power` from outside: what each option promises, on a small corpus whose answer is
+//! `tune` from outside: what each option promises, on a small corpus whose answer is
 //! known.
 
 #![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
