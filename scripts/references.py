@@ -38,8 +38,6 @@ def proportions():
             upper = test_bound(k, n, alpha, "less").high
             yield {"of": "proportion_lower", "k": k, "n": n, "alpha": alpha}, lower
             yield {"of": "proportion_upper", "k": k, "n": n, "alpha": alpha}, upper
-        for p in (0.01, 0.3, 0.5, 0.95):
-            yield {"of": "binomial_at_most", "k": k, "n": n, "p": p}, stats.binom.cdf(k, n, p)
 
 
 def test_bound(k, n, alpha, side):
@@ -54,8 +52,6 @@ def counts():
             lower = stats.gamma.ppf(alpha, k) if k else 0.0
             yield {"of": "poisson_lower", "k": k, "alpha": alpha}, lower
             yield {"of": "poisson_upper", "k": k, "alpha": alpha}, stats.gamma.isf(alpha, k + 1)
-        for mean in (0.1, 3.0, 50.0, 1000.0):
-            yield {"of": "poisson_at_most", "k": k, "mean": mean}, stats.poisson.cdf(k, mean)
 
 
 def tests(draw):
@@ -132,31 +128,6 @@ def resampled(draw):
             sums += np.outer(weights, [k, n])
         question = {"of": "resampled", "seed": 9, "replicates": replicates, "half": half, "groups": groups}
         yield question, sums
-
-
-def found(d, share):
-    """P(exact McNemar is significant and the gain is larger | d discordant pairs)."""
-    gained = np.arange(d // 2 + 1, d + 1)
-    p = 2 * stats.binom.cdf(d - gained, d, 0.5)
-    return stats.binom.pmf(gained, d, share)[p <= 0.05].sum()
-
-
-def power():
-    for gained, lost, n in [(0.1, 0.0, 78), (0.18, 0.08, 215), (0.3, 0.1, 40), (0.02, 0.01, 900)]:
-        share = gained / (gained + lost)
-        d = np.arange(n + 1)
-        want = sum(stats.binom.pmf(d, n, gained + lost) * [found(i, share) for i in d])
-        yield {"of": "mcnemar_power", "gained": gained, "lost": lost, "n": n}, want
-    for gained, lost, mchars in [(1.0, 0.0, 7.9), (2.0, 1.0, 24.9)]:
-        mean, share = (gained + lost) * mchars, gained / (gained + lost)
-        d = np.arange(int(mean + 12 * math.sqrt(mean) + 30))
-        want = sum(stats.poisson.pmf(d, mean) * [found(i, share) for i in d])
-        yield {"of": "rate_power", "gained": gained, "lost": lost, "mchars": mchars}, want
-    for bound, errors in [(0.1, 0), (0.1, 3), (0.02, 1), (0.5, 4)]:
-        n = errors + 1
-        while stats.beta.isf(0.05, errors + 1, n - errors) > bound:
-            n += 1
-        yield {"of": "share_need", "bound": bound, "errors": errors}, n
 
 
 def variance_of_share(n, p, rho):
@@ -245,7 +216,7 @@ def same(got, want):
 
 def main():
     draw = random.Random(5)
-    asked = [*proportions(), *counts(), *tests(draw), *power(), *moments(draw)]
+    asked = [*proportions(), *counts(), *tests(draw), *moments(draw)]
     asked += [*within(), *sign_flips(draw), *resampled(draw)]
     questions = [question for question, _ in asked] + [COVERAGE]
     lines = "".join(json.dumps(question) + "\n" for question in questions)

@@ -3,13 +3,14 @@
 
 usage: python3 scripts/schemas.py PROGRAM     (pip install jsonschema)
 
-The schemas are those that `PROGRAM schema` prints. What they are asked about is in crates/deadloop/tests/schemas.toml:
+The schemas are those that `PROGRAM generate` writes. What they are asked about is in crates/deadloop/tests/schemas.toml:
 files of the repository, and texts. A test of the program (tests/all/schemas.rs) asks it about the same texts. Prints what
 a schema says wrongly and exits with 1.
 """
 import json
 import subprocess
 import sys
+import tempfile
 import tomllib
 from pathlib import Path
 
@@ -50,7 +51,10 @@ def inputs():
         yield "settings", True, value, value
 
 
-schemas = {kind: Draft202012Validator(schema) for kind, schema in said("schema").items()}
+with tempfile.TemporaryDirectory() as made:
+    subprocess.run([sys.argv[1], "generate", made, "--quiet"], check=True)
+    files = sorted(Path(made, "schemas").glob("*.schema.json"))
+    schemas = {file.name.split(".")[0]: Draft202012Validator(json.loads(file.read_text())) for file in files}
 for validator in schemas.values():
     validator.check_schema(validator.schema)
 wrong, count = 0, 0

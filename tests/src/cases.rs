@@ -28,7 +28,9 @@ pub fn run_all() -> usize {
             count += case.expect.len();
             let failed = |expect| match &case.input {
                 CaseInput::Text(pieces, marks) => failure(case, expect, (pieces, marks)),
-                CaseInput::Run(_, marks) => run_failure(case, expect, marks),
+                CaseInput::Run(_, marks) | CaseInput::Recording(_, marks) => {
+                    run_failure(case, expect, marks)
+                }
                 CaseInput::Transcript(_) => panic!("{}: a case of the kit is whole", case.name),
             };
             failures.extend(case.expect.iter().filter_map(failed));

@@ -1,11 +1,7 @@
 //! What labels can show: how many there are, and the best that a perfect detector could claim.
 
-use std::collections::BTreeSet;
-
 use deadloop_detect::Unit;
-use deadloop_score::measure::{FPR, PRECISION};
-use deadloop_score::power::{Claim, MOST_ERRORS};
-use deadloop_score::{Case, Class, Metric, poisson_upper, proportion_lower, wrong_rate};
+use deadloop_score::{Case, Class, poisson_upper, proportion_lower};
 
 use crate::words::{self, several};
 
@@ -32,20 +28,20 @@ fn many(unit: Unit) -> f64 {
 
 /// Labels that speak of one unit, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct LabelEvidence {
+pub(crate) struct LabelEvidence {
     /// In what they count.
-    pub unit: Unit,
+    pub(crate) unit: Unit,
     /// Transcripts that loop.
-    pub loops: u64,
+    pub(crate) loops: u64,
     /// Clean transcripts.
-    pub clean: u64,
+    pub(crate) clean: u64,
     /// Units of those.
-    pub exposure: u64,
+    pub(crate) exposure: u64,
 }
 
 impl LabelEvidence {
     /// Nothing yet.
-    pub fn new(unit: Unit) -> Self {
+    pub(crate) fn new(unit: Unit) -> Self {
         Self {
             unit,
             ..Self::default()
@@ -53,14 +49,14 @@ impl LabelEvidence {
     }
 
     /// Of these cases.
-    pub fn of(cases: &[Case], unit: Unit) -> Self {
+    pub(crate) fn of(cases: &[Case], unit: Unit) -> Self {
         let mut evidence = Self::new(unit);
         cases.iter().for_each(|case| evidence.add(case));
         evidence
     }
 
     /// One more case.
-    pub fn add(&mut self, case: &Case) {
+    pub(crate) fn add(&mut self, case: &Case) {
         match case.class_in(self.unit) {
             Some(Class::Loop) => self.loops += 1,
             Some(Class::Clean) => {
@@ -71,37 +67,30 @@ impl LabelEvidence {
         }
     }
 
-    /// All that another one of the same unit counted.
-    pub fn merge(&mut self, other: Self) {
-        self.loops += other.loops;
-        self.clean += other.clean;
-        self.exposure += other.exposure;
-    }
-
     /// The unit in which its clean transcripts are counted: millions of chars, thousands of calls
     /// or turns.
-    pub fn clean_many(self) -> f64 {
+    pub(crate) fn clean_many(self) -> f64 {
         self.exposure as f64 / many(self.unit)
     }
 
     /// Transcripts that a rate can be made of.
-    pub fn labelled(self) -> u64 {
+    pub(crate) fn labelled(self) -> u64 {
         self.loops + self.clean
     }
 
     /// The greatest recall that can be shown at 95 % if every loop is found.
-    pub fn recall(self) -> Option<f64> {
+    pub(crate) fn recall(self) -> Option<f64> {
         proportion_lower(self.loops, self.loops, ALPHA)
     }
 
     /// The smallest rate of false alarms per million chars, or per thousand calls or turns, that can be shown at
     /// 95 % if no alarm is false. `None` without clean text.
-    pub fn rate(self) -> Option<f64> {
+    pub(crate) fn rate(self) -> Option<f64> {
         (self.exposure > 0).then(|| poisson_upper(0, ALPHA) / self.clean_many())
     }
 
     /// What too few loops cannot show.
-    pub fn few_loops(self) -> Option<String> {
+    pub(crate) fn few_loops(self) -> Option<String> {
         let found = match self.recall() {
             None => "no loop: recall and delay cannot be told".to_owned(),
             Some(recall) => format!(
@@ -114,7 +103,7 @@ impl LabelEvidence {
     }
 
     /// What too little clean text cannot show.
-    pub fn few_clean(self) -> Option<String> {
+    pub(crate) fn few_clean(self) -> Option<String> {
         let unit = self.unit;
         let found = match self.rate() {
             None => format!("no clean {unit}: false alarms cannot be told"),
@@ -126,109 +115,6 @@ impl LabelEvidence {
             ),
         };
         (self.exposure < least_clean(unit)).then_some(found)
-    }
-}
-
-/// What the labels of a corpus amount to, counted in each unit in which wrong alarms can be counted.
-pub struct Holdings {
-    units: Vec<InUnit>,
-}
-
-/// The labels, counted in one unit.
-struct InUnit {
-    evidence: LabelEvidence,
-    /// Number of groups with at least one loop.
-    looping: usize,
-    /// Number of groups with at least one clean transcript.
-    clean: usize,
-}
-
-/// How much data the corpus has: the number of things counted (loops, clean transcripts, clean
-/// chars), and the number of groups they lie in.
-#[derive(Clone, Copy)]
-pub struct Holding {
-    /// The number of things.
-    pub size: u64,
-    /// The number of groups.
-    pub groups: usize,
-}
-
-impl Holdings {
-    /// Those of these cases.
-    pub fn of(cases: &[Case]) -> Self {
-        Self {
-            units: Unit::COUNTED.map(|unit| InUnit::of(cases, unit)).into(),
-        }
-    }
-
-    /// Whether the corpus has any label.
-    pub fn labelled(&self) -> bool {
-        self.units.iter().any(|of| of.evidence.labelled() > 0)
-    }
-
-    /// How much data the corpus has for this metric. `None` for precision: it is counted on alarms,
-    /// and their number depends on the guard.
-    pub fn has(&self, metric: Metric) -> Option<Holding> {
-        if metric == &PRECISION {
-            return None;
-        }
-        let of_rate = |of: &&InUnit| wrong_rate(of.evidence.unit) == metric;
-        if metric.is_wrong_rate() {
-            return self.units.iter().find(of_rate).map(|of| Holding {
-                size: of.evidence.exposure,
-                groups: of.clean,
-            });
-        }
-        let most = self
-            .units
-            .iter()
-            .rev()
-            .max_by_key(|of| of.evidence.labelled())?;
-        Some(if metric == &FPR {
-            Holding {
-                size: most.evidence.clean,
-                groups: most.clean,
-            }
-        } else {
-            Holding {
-                size: most.evidence.loops,
-                groups: most.looping,
-            }
-        })
-    }
-}
-
-impl InUnit {
-    fn of(cases: &[Case], unit: Unit) -> Self {
-        let groups = |class: Class| {
-            let of_class = cases
-                .iter()
-                .filter(|case| case.class_in(unit) == Some(class));
-            of_class.map(Case::cluster).collect::<BTreeSet<_>>().len()
-        };
-        Self {
-            evidence: LabelEvidence::of(cases, unit),
-            looping: groups(Class::Loop),
-            clean: groups(Class::Clean),
-        }
-    }
-}
-
-impl Holding {
-    /// The largest number of errors with which this much data still supports a claim. `None` if it is
-    /// too little even without an error.
-    pub fn errors(self, claim: Claim) -> Option<u64> {
-        let enough = |errors| claim.need(errors).is_some_and(|size| size <= self.size);
-        let (mut most, mut too_many) = (enough(0).then_some(0)?, MOST_ERRORS);
-        while most + 1 < too_many {
-            let middle = most.midpoint(too_many);
-            if enough(middle) {
-                most = middle
-            } else {
-                too_many = middle
-            }
-        }
-        Some(most)
     }
 }
 

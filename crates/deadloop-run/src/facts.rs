@@ -75,7 +75,7 @@ fn columns_of(measures: &[String]) -> Columns<FactRow> {
 /// What a measure is.
 const MEASURE: &str = "What was measured of the fact for this threshold of a member, as periodic.min_copies; empty where it asks nothing of it.";
 
-/// The columns, as `schema results` shows them.
+/// The columns, as the reference lists them.
 pub(crate) fn described() -> Vec<ColumnDoc> {
     let mut columns = head().described();
     columns.push(ColumnDoc {

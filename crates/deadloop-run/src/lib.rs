@@ -14,16 +14,15 @@
 //! | repairers of faulty streams, measured | [`repairs`] |
 //! | budgets of context, played | [`budgets`] |
 //! | a corpus checked for what makes numbers lie | [`checking`] |
-//! | what labels can show | [`evidence`] |
 //! | a corpus made from a spec | [`making`] |
 //! | a corpus that is imported | [`importing`] |
-//! | a corpus counted | [`counting`] |
 //! | JSON Schemas of the files that people write | [`schemas`] |
 //! | labels proposed, reviewed, compared, merged | [`reviewing`] |
 //! | one transcript as a person reads it | [`reading`] |
 //! | one transcript explained | [`explaining`] |
 //! | a corpus on several machines | [`Parts`], [`Written`] |
-//! | a pinned case from a recording | [`cutting`] |
+//! | a pinned case from a recording | [`recorded_case()`] |
+//! | claims about a guard | [`judge_claims`] |
 //! | pinned cases held against settings | [`pinning`] |
 //! | a setting as the configuration of another guard | [`engines`] |
 //! | a live stream watched, copied, recorded | [`watching`] |
@@ -59,10 +58,9 @@ mod asking;
 pub mod blocks;
 pub mod budgets;
 pub mod checking;
-pub mod counting;
-pub mod cutting;
+mod claims;
 pub mod engines;
-pub mod evidence;
+mod evidence;
 pub mod explaining;
 mod facts;
 mod failure;
@@ -85,6 +83,7 @@ pub mod pinning;
 mod places;
 pub mod programs;
 pub mod reading;
+mod recorded_case;
 pub mod reference;
 pub mod repairs;
 mod replay;
@@ -102,6 +101,7 @@ mod words;
 
 pub use again::Again;
 pub use asking::{Answered, Answers, ask, failed};
+pub use claims::{ClaimVerdict, JudgedClaim, judge_claims, read_claims};
 pub use facts::Facts;
 pub use failure::{Code, Failure, RunResult};
 pub use folder::{Folder, REPORT_FILES, State, fingerprint, result_files};
@@ -113,6 +113,7 @@ pub use notice::notice;
 pub use opening::{Focus, Opening};
 pub use outputs::apart;
 pub use places::Places;
+pub use recorded_case::recorded_case;
 pub use replay::{Done, MacroMeans, Replayed, name, replay};
 pub use request::{Judging, Request, SEALED};
 pub use sharding::{Parts, Written};

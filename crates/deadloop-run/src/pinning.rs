@@ -170,7 +170,7 @@ pub fn check<'a>(
 fn inputs(cases: &[PinnedCase], corpus: Option<&Path>) -> RunResult<Vec<(Transcript, Marks)>> {
     let wanted = cases.iter().filter_map(|case| match &case.pinned.input {
         CaseInput::Transcript(id) => Some(id.as_str()),
-        CaseInput::Text(..) | CaseInput::Run(..) => None,
+        CaseInput::Text(..) | CaseInput::Run(..) | CaseInput::Recording(..) => None,
     });
     let wanted: BTreeSet<&str> = wanted.collect();
     let known = match (wanted.is_empty(), corpus) {
@@ -182,7 +182,10 @@ fn inputs(cases: &[PinnedCase], corpus: Option<&Path>) -> RunResult<Vec<(Transcr
         }
     };
     let input = |case: &PinnedCase| match (&case.pinned.input, case.pinned.transcript()) {
-        (CaseInput::Text(_, marks) | CaseInput::Run(_, marks), Some(text)) => Ok((text, *marks)),
+        (
+            CaseInput::Text(_, marks) | CaseInput::Run(_, marks) | CaseInput::Recording(_, marks),
+            Some(text),
+        ) => Ok((text, *marks)),
         (CaseInput::Transcript(id), _) => known.get(id.as_str()).cloned().ok_or_else(|| {
             let (file, line) = (&case.file, case.pinned.line);
             let id = visible(id);
@@ -205,13 +208,7 @@ fn recorded(
         let entry = entry.map_err(|problem| Code::Usage.error(problem))?;
         if wanted.contains(entry.transcript.id.as_str()) {
             let (case, _) = Case::of(&entry, labels.as_ref(), &[]);
-            let span = case.truth.as_ref().and_then(|truth| truth.first_loop());
-            let marks = span.map_or(Marks::default(), |span| Marks {
-                channel: Some(span.channel),
-                onset: Some(span.onset.count()),
-                alarm: None,
-                end: Some(span.end.count()),
-            });
+            let marks = Marks::of_loop(&case);
             found.insert(entry.transcript.id.clone(), (entry.transcript, marks));
         }
     }

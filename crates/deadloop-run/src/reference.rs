@@ -8,11 +8,10 @@ use deadloop_detect::harness::{DETECTORS, Detector, Mark, Param, Preset, Sample,
 use deadloop_detect::repair::REPAIRERS;
 use deadloop_detect::{Arguments, Event, Value};
 use deadloop_replay::budget;
-use deadloop_score::{MEASURES, MeasureUnit};
+use deadloop_score::{ColumnDoc, MEASURES, MeasureUnit, ResultTable, Type, result_tables};
 
 use crate::failure::{Code, RunResult};
 use crate::folder::{REPORT_FILES, result_files};
-use crate::schemas::{column_kind, tables};
 
 /// A page: its path below the folder of the reference, its place in the contents, and its text.
 pub struct Leaf {
@@ -64,7 +63,7 @@ fn disk() -> Leaf {
         (
             "settings, grids, presets",
             "none",
-            "Every version. Names of detectors and parameters stay; CHANGELOG names a preset that is called otherwise now.",
+            "Every version. Names of detectors and parameters stay.",
         ),
         (
             "a folder of results",
@@ -85,8 +84,7 @@ fn disk() -> Leaf {
         (
             "`facts.csv`, `flips.csv` and other tables",
             "none",
-            "Columns are added at the end of a table or beside those of their kind, so read them by name: \
-             `deadloop schema results` lists them.",
+            "Columns are added at the end of a table or beside those of their kind, so read them by name.",
         ),
         (
             "the lines between deadloop and a program (`command`)",
@@ -394,4 +392,30 @@ fn files() -> Leaf {
         }
     }
     leaf("files.md", 0, text)
+}
+
+/// Every table that a command leaves: those of its folder, and those whose file the user names.
+fn tables() -> Vec<ResultTable> {
+    let mut all = result_tables();
+    all.push(ResultTable {
+        file: "facts.csv",
+        left_by: "replay --facts facts.csv",
+        row: "a fact that a guard saw in a transcript",
+        columns: crate::facts::described(),
+    });
+    all
+}
+
+/// The type of a column and its unit.
+fn column_kind(of: &ColumnDoc) -> String {
+    let kind = match of.of {
+        Type::Text if of.name.contains('*') => "text or number",
+        Type::Text => "text",
+        Type::Int => "whole number",
+        Type::Float => "number",
+    };
+    match of.unit.as_str() {
+        "" => kind.to_owned(),
+        unit => format!("{kind}, {unit}"),
+    }
 }

@@ -10,7 +10,6 @@
 //! | the numbers, and what they mean | [`measure`], [`Scores`] |
 //! | how sure they are | [`wilson`], [`clopper_pearson`], [`poisson`], [`bootstrap()`] |
 //! | which setting to take, and whether to | [`choose`], [`front`] |
-//! | how much data a claim takes | [`power`] |
 //! | two settings held against each other | [`compare()`], [`Side`], [`Comparison`] |
 //! | cases with the answer beside them | [`parse_pinned`], [`Expect`] |
 //! | repairers of faulty streams | [`repairs`] |
@@ -35,7 +34,6 @@ mod judge;
 pub mod measure;
 mod pareto;
 mod pinned;
-pub mod power;
 pub mod proposing;
 pub mod repairs;
 mod scores;

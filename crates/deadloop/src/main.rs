@@ -28,7 +28,20 @@ use clap::{CommandFactory, FromArgMatches};
 use deadloop_run::visible;
 
 fn main() -> std::process::ExitCode {
-    let asked = commands::families::grouped(args::Cli::command()).get_matches();
+    let program = commands::families::grouped(args::Cli::command());
+    let asked = match program.try_get_matches() {
+        Ok(asked) => asked,
+        Err(error) => {
+            let typed = std::env::args_os().skip(1);
+            let typed: Vec<_> = typed
+                .map(|word| word.to_string_lossy().into_owned())
+                .collect();
+            match commands::gone::instead(&error, &typed) {
+                Some(how) => return exit::report(Err(exit::Code::Usage.error(how))),
+                None => error.exit(),
+            }
+        }
+    };
     let cli = args::Cli::from_arg_matches(&asked).unwrap_or_else(|error| error.exit());
     exit::report(interrupt::outlasted(commands::run(&cli)))
 }

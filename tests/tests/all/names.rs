@@ -159,12 +159,10 @@ fn no_command_imports_another() {
 }
 
 /// Files of `deadloop-run` that may name options of a command line, and why.
-const ABOUT_OPTIONS: [(&str, &str); 5] = [
+const ABOUT_OPTIONS: [(&str, &str); 3] = [
     ("checking", "what `check` advises people to type"),
-    ("engines", "options of other programs"),
     ("learning.rs", "a line of a settings file for people"),
     ("reference.rs", "pages about the program"),
-    ("schemas", "pages about the program"),
 ];
 
 /// A run is a library call: its errors are in plain words and name fields of the request, and which option that is, and with what

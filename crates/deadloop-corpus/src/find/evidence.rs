@@ -1,6 +1,5 @@
 //! How sure it is that a stretch is a repetition that matters. The weights were set by hand, on
-//! recordings that were read; they order what a reviewer should look at, and are no probabilities: how often
-//! a proposal of each confidence agreed with other labels stands in `reports/labels.md`.
+//! recordings that were read; they order what a reviewer should look at, and are no probabilities.
 
 use super::grids::{closes, is_grid};
 use super::recycled::Recycled;

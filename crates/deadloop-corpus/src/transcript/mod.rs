@@ -124,6 +124,16 @@ impl Entry {
         let raw = jsonl::raw(line, place);
         Ok((raw.entry(card)?, raw.digest()))
     }
+
+    /// Writes the transcript as one line of JSON, its labels inside.
+    ///
+    /// # Errors
+    /// A value that JSON cannot say.
+    pub fn to_line(&self) -> serde_json::Result<String> {
+        let mut line = Vec::new();
+        wire::line(self, &mut line)?;
+        Ok(String::from_utf8_lossy(&line).into_owned())
+    }
 }
 
 #[cfg(test)]

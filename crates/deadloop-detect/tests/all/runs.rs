@@ -10,7 +10,7 @@ use crate::running;
 
 use deadloop_detect::{Arguments, Channel, Event, TextChannel};
 use proptest::prelude::*;
-use running::{Expect, Vector, alarm, event, setting, vectors, vectors_of};
+use running::{Expect, Vector, alarm, event, setting, vectors};
 
 fn hold(vectors: Vec<Vector>) {
     for (i, vector) in vectors.into_iter().enumerate() {
@@ -30,14 +30,6 @@ fn every_vector_alarms_where_the_reference_does() {
     let all = vectors();
     assert_eq!(all.len(), 308);
     hold(all);
-}
-
-/// Runs that `scripts/agents-oracle` drew, and what the reference said of them.
-#[test]
-#[ignore = "DEADLOOP_VECTORS names a file of scripts/agents-oracle"]
-fn drawn_runs_alarm_where_the_reference_does() {
-    let file = std::env::var("DEADLOOP_VECTORS").unwrap();
-    hold(vectors_of(&std::fs::read_to_string(file).unwrap()));
 }
 
 /// A run that is cut after the alarm's event gives the same alarm, and one cut before gives none.

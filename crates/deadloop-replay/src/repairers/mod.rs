@@ -11,7 +11,7 @@
 //!
 //! [[repairer]]
 //! name = "command"            # a program; reads streams of one kind
-//! command = ["python3", "scripts/repairers/json_repair_lines.py"]
+//! command = ["python3", "my-repairer.py"]
 //! stream = "arguments"
 //! ```
 

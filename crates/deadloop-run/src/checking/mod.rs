@@ -20,6 +20,7 @@ mod clean;
 mod clock;
 mod copies;
 mod counted_once;
+mod counts;
 mod duplicates;
 mod finished;
 mod gaps;
@@ -34,6 +35,8 @@ mod too_few;
 mod torn;
 mod whole;
 mod wordless;
+
+pub use counts::CorpusCounts;
 
 /// The registry, worst first.
 static CHECKS: [&CorpusCheck; 24] = [

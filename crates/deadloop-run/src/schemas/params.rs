@@ -7,24 +7,13 @@ use serde_json::{Map, Value as Json, json};
 /// Most values that a grid takes for one parameter.
 const MOST_VALUES: u64 = u16::MAX as u64;
 
-/// How many values a parameter may have.
-#[derive(Clone, Copy)]
-pub(super) enum Ways {
-    /// One.
-    One,
-    /// One, or a list of them.
-    Lists,
-    /// Those, or a range of numbers.
-    Grid,
-}
-
 /// The table of these parameters.
-pub(super) fn table(params: &[Param], ways: Ways) -> Json {
+pub(super) fn table(params: &[Param], in_grid: bool) -> Json {
     let one = |param: &Param| {
-        let schema = match ways {
-            Ways::One => value(&param.domain),
-            Ways::Lists => json!({"anyOf": listed(&param.domain)}),
-            Ways::Grid => several(&param.domain),
+        let schema = if in_grid {
+            several(&param.domain)
+        } else {
+            value(&param.domain)
         };
         (param.name.to_owned(), told(param, schema))
     };
@@ -92,16 +81,11 @@ fn row(fields: &[&str]) -> Json {
     })
 }
 
-/// One value, or a list of them.
-fn listed(domain: &Domain) -> Vec<Json> {
-    let one = value(domain);
-    let list = json!({"type": "array", "items": one, "minItems": 1, "maxItems": MOST_VALUES});
-    vec![one, list]
-}
-
 /// One value, a list of them, or a range of numbers.
 fn several(domain: &Domain) -> Json {
-    let mut ways = listed(domain);
+    let one = value(domain);
+    let list = json!({"type": "array", "items": one, "minItems": 1, "maxItems": MOST_VALUES});
+    let mut ways = vec![one, list];
     match *domain {
         Domain::Int { min, max } | Domain::WordOrInt { min, max, .. } => {
             ways.extend(ranges(&whole(min, max), ("integer", 1)));

@@ -4,9 +4,8 @@ use deadloop_detect::Response;
 use deadloop_detect::harness::{DETECTORS, Detector, Measuring, Per, PromptUse};
 use serde_json::{Map, Value as Json, json};
 
-use super::dataset;
 use super::object;
-use super::params::{Ways, table};
+use super::params::table;
 use crate::failure::{Code, RunResult};
 
 /// What production loads.
@@ -34,7 +33,7 @@ pub(super) fn settings() -> RunResult<Map<String, Json>> {
             },
             "ignore": ignore("lines that no guard reads of a text: patterns"),
             "prompt": prompt(),
-            "think": dataset::think(),
+            "think": think(),
         },
         "anyOf": [
             {"properties": {"guard": {"minItems": 1}}, "required": ["guard"]},
@@ -64,12 +63,12 @@ pub(super) fn grid() -> RunResult<Map<String, Json>> {
 }
 
 /// A white list.
-pub(super) fn ignore(words: &str) -> Json {
+fn ignore(words: &str) -> Json {
     json!({"type": "array", "items": {"type": "string"}, "description": words})
 }
 
 /// What becomes of repetition that the user brought.
-pub(super) fn prompt() -> Json {
+fn prompt() -> Json {
     let words = "skip: repetition in a text counts only beyond what the user wrote; default: check";
     json!({"enum": PromptUse::NAMES, "description": words})
 }
@@ -105,7 +104,7 @@ fn guard(in_grid: bool) -> RunResult<Json> {
 }
 
 /// What each detector adds to a table that names it.
-pub(super) fn each(in_grid: bool) -> RunResult<Vec<Json>> {
+fn each(in_grid: bool) -> RunResult<Vec<Json>> {
     let all = DETECTORS.iter().copied();
     all.map(|detector| of(detector, in_grid)).collect()
 }
@@ -118,7 +117,7 @@ fn of(detector: &'static Detector, in_grid: bool) -> RunResult<Json> {
         "properties": {
             "preset": {"enum": presets},
             "channel": {"enum": channels},
-            "params": table(detector.params, if in_grid { Ways::Grid } else { Ways::One }),
+            "params": table(detector.params, in_grid),
         },
     });
     // What is run has no default.
@@ -136,4 +135,35 @@ fn of(detector: &'static Detector, in_grid: bool) -> RunResult<Json> {
         "if": {"properties": {"detector": {"const": detector.name}}, "required": ["detector"]},
         "then": own,
     }))
+}
+
+/// How the `text` of transcripts is split.
+fn think() -> Json {
+    let blocks =
+        json!({"enum": ["first", "all"], "description": "the block at the start, or every one"});
+    let tags = json!({
+        "type": "array", "items": {"type": "string", "minLength": 1},
+        "description": "the tags that count, as <think>, <|a|>...<|b|>, harmony",
+    });
+    json!({
+        "type": "object", "additionalProperties": false,
+        "description": "how a text is split at <think> before a guard sees it",
+        "properties": {
+            "blocks": blocks, "tags": tags,
+            "opened_in_prompt": {
+                "type": "array", "items": {"type": "string"},
+                "description": "globs: models whose template opens the tag in the prompt",
+            },
+            "model": {
+                "type": "array", "description": "rules for some models; the first that matches counts",
+                "items": {
+                    "type": "object", "additionalProperties": false, "required": ["match"],
+                    "properties": {
+                        "match": {"type": "string"}, "blocks": blocks, "tags": tags,
+                        "opened": {"type": "boolean", "description": "whether the prompt opens the tag"},
+                    },
+                },
+            },
+        },
+    })
 }

@@ -245,7 +245,7 @@ pub(crate) fn schema(lead: &[&str], params: &ParamColumns) -> Schema {
     [lead, setting, whose, params, scores].concat()
 }
 
-/// What the leading columns are, as [`parts`] names them: for `schema results`.
+/// What the leading columns are, as [`parts`] names them: for the reference.
 pub(crate) fn described() -> Vec<ColumnDoc> {
     let text = |name: &str, about: &str| ColumnDoc {
         name: name.into(),

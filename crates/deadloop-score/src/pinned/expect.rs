@@ -8,6 +8,8 @@ use deadloop_replay::detect::{
 use serde::Deserialize;
 use toml::Value;
 
+use crate::truth::{Case, Truth};
+
 /// What a setting must say.
 ///
 /// | field | meaning |
@@ -45,6 +47,19 @@ pub struct Marks {
     pub alarm: Option<u64>,
     /// The length of the text, or the end of the loop.
     pub end: Option<u64>,
+}
+
+impl Marks {
+    /// The places of the first loop of a labelled transcript.
+    pub fn of_loop(case: &Case) -> Self {
+        let span = case.truth.as_ref().and_then(Truth::first_loop);
+        span.map_or(Self::default(), |span| Self {
+            channel: Some(span.channel),
+            onset: Some(span.onset.count()),
+            alarm: None,
+            end: Some(span.end.count()),
+        })
+    }
 }
 
 /// An alarm, as a case is held against it.

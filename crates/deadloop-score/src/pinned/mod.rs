@@ -11,14 +11,14 @@
 //!
 //! `text` is a string or a list of parts (see [`text`]), in which `⟦onset⟧` and `⟦alarm⟧` mark
 //! places; `events` is a list of the steps of a run (see [`events`]), in which `onset = true` and `alarm = true` mark
-//! calls; `transcript = "id"` stands for one of a corpus instead. `expect` is a table, or a list of
-//! them (see [`Expect`]).
+//! calls; `transcript` is a line of a corpus with its labels, or the id of one of a corpus. `expect` is a table, or a list
+//! of them (see [`Expect`]).
 
 mod events;
 mod expect;
 mod text;
 
-use deadloop_replay::corpus::{Body, RecordedEvent, Transcript};
+use deadloop_replay::corpus::{Body, Entry, Place, RecordedEvent, Transcript};
 use deadloop_replay::detect::harness::read_toml;
 use deadloop_replay::detect::{Channel, SettingsError};
 use serde::Deserialize;
@@ -26,6 +26,8 @@ use serde::de::DeserializeOwned;
 use toml::{Spanned, Value};
 
 pub use expect::{Expect, Fired, Marks, alarm_words};
+
+use crate::truth::Case;
 
 /// A case of a file.
 #[derive(Clone, Debug)]
@@ -49,6 +51,8 @@ pub enum CaseInput {
     Text(Vec<(Channel, String)>, Marks),
     /// A run: its events, and the marks at its calls.
     Run(Vec<RecordedEvent>, Marks),
+    /// A transcript with its labels.
+    Recording(Box<Transcript>, Marks),
     /// A transcript of a corpus, by its id.
     Transcript(String),
 }
@@ -70,7 +74,7 @@ struct CaseTable {
     model: Option<String>,
     text: Option<Spanned<Value>>,
     events: Option<Spanned<Vec<Value>>>,
-    transcript: Option<String>,
+    transcript: Option<Spanned<String>>,
     expect: Spanned<Value>,
 }
 
@@ -103,7 +107,13 @@ fn pinned(case: CaseTable, file: &str) -> Result<Pinned, SettingsError> {
                 .map_err(|what| at(span, format!("events: {what}")))?;
             CaseInput::Run(events, marks)
         }
-        (None, None, Some(id)) => CaseInput::Transcript(id),
+        (None, None, Some(line)) if line.get_ref().trim_start().starts_with('{') => {
+            let span = line.span();
+            let (transcript, marks) = recording(line.get_ref())
+                .map_err(|what| at(span, format!("transcript: {what}")))?;
+            CaseInput::Recording(Box::new(transcript), marks)
+        }
+        (None, None, Some(id)) => CaseInput::Transcript(id.into_inner()),
         _ => {
             let what = "expected one of text, events and transcript".into();
             return Err(at(name, what));
@@ -111,7 +121,9 @@ fn pinned(case: CaseTable, file: &str) -> Result<Pinned, SettingsError> {
     };
     let span = case.expect.span();
     let marks = match &input {
-        CaseInput::Text(_, marks) | CaseInput::Run(_, marks) => Some(marks),
+        CaseInput::Text(_, marks) | CaseInput::Run(_, marks) | CaseInput::Recording(_, marks) => {
+            Some(marks)
+        }
         CaseInput::Transcript(_) => None,
     };
     let expect = several(case.expect.into_inner())
@@ -123,10 +135,25 @@ fn pinned(case: CaseTable, file: &str) -> Result<Pinned, SettingsError> {
     Ok(Pinned {
         line: at(name, String::new()).line,
         name: case.name.into_inner(),
-        model: case.model.unwrap_or_else(|| "unknown".into()),
+        model: match (case.model, &input) {
+            (Some(model), _) => model,
+            (None, CaseInput::Recording(transcript, _)) => transcript.model.clone(),
+            (None, _) => "unknown".into(),
+        },
         input,
         expect,
     })
+}
+
+/// A transcript as a corpus has it, and the places that its labels name.
+fn recording(line: &str) -> Result<(Transcript, Marks), String> {
+    let entry = Entry::of_line(line.trim().as_bytes(), Place::whole("transcript"), None);
+    let (entry, _) = entry.map_err(|e| format!("{}; expected {}", e.what, e.expected))?;
+    let (case, problems) = Case::of(&entry, None, &[]);
+    match problems.first() {
+        Some(e) => Err(format!("{}; expected {}", e.what, e.expected)),
+        None => Ok((entry.transcript, Marks::of_loop(&case))),
+    }
 }
 
 /// One table, or a list of them.
@@ -154,6 +181,12 @@ impl Pinned {
         let events = match &self.input {
             CaseInput::Text(pieces, _) => pieces.iter().map(event).collect(),
             CaseInput::Run(events, _) => events.clone(),
+            CaseInput::Recording(transcript, _) => {
+                return Some(Transcript {
+                    model: self.model.clone(),
+                    ..(**transcript).clone()
+                });
+            }
             CaseInput::Transcript(_) => return None,
         };
         Some(Transcript {
@@ -250,6 +283,31 @@ mod tests {
             let all = [0, 1, 2, 3].map(|calls| holds(channel, calls));
             assert_eq!(all, [false, true, true, false], "{channel}");
         }
+    }
+
+    #[test]
+    fn a_recording_brings_its_label_and_its_model() {
+        let line = r#"{"id":"r","model":"m","answer":"abab","labels":[{"class":"loop","channel":"answer","onset":2}]}"#;
+        let of = |line: &str, expect: &str| {
+            one(&format!("transcript = '''\n{line}'''\nexpect = {expect}"))
+        };
+        let case = of(line, "{ alarm = true, between = [\"onset\", \"onset+1\"] }").unwrap();
+        let CaseInput::Recording(_, marks) = &case.input else {
+            panic!("a recording");
+        };
+        assert_eq!(
+            (marks.onset, marks.channel),
+            (Some(2), Some(Channel::Answer))
+        );
+        assert_eq!(
+            (case.model.as_str(), case.transcript().unwrap().answer()),
+            ("m", "abab".into())
+        );
+        let e = of(r#"{"id":"r"}"#, "{}").unwrap_err();
+        assert!(
+            e.starts_with("3:transcript: ") || e.contains("transcript: "),
+            "{e}"
+        );
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! Faults by construction against the presets: how many are recovered, how many come out wrong. With
-//! `--nocapture` it prints the tables by fault and preset.
+//! `--nocapture` it prints the tables.
 //!
 //! ```sh
 //! cargo nextest run --release -p deadloop-score -p deadloop repair_faults --no-capture

@@ -8,30 +8,25 @@ use crate::args::{Cli, Global};
 use crate::exit::{Code, Outcome};
 use crate::interrupt;
 
-mod bless;
 mod budget;
-mod case;
+mod cases;
 mod check;
-mod check_cases;
 mod compare;
-mod completions;
 mod detectors;
 mod explain;
 mod export;
 pub(crate) mod families;
+mod generate;
+pub(crate) mod gone;
 mod import;
 mod init;
 mod label;
-mod man;
 mod merge;
-mod power;
 mod proxy;
 mod repair;
 mod replay;
 mod report;
-mod schema;
 mod show;
-mod stats;
 mod sweep;
 mod synth;
 mod tune;
@@ -75,21 +70,15 @@ pub(crate) enum Command {
     /// Measure repairers of faulty streams
     #[command(after_help = examples(repair::HELP), after_long_help = repair::HELP)]
     Repair(repair::Repair),
-    /// Compute how much data a claim or a difference takes
-    #[command(after_help = examples(power::HELP), after_long_help = power::HELP)]
-    Power(power::Power),
     /// Render the report of a result folder again; runs nothing
     #[command(after_help = examples(report::HELP), after_long_help = report::HELP)]
     Report(report::Report),
     /// Propose labels, review them, compare them
     #[command(after_help = examples(label::HELP), after_long_help = label::HELP)]
     Label(label::Label),
-    /// Check a corpus for what would make numbers misleading
+    /// Count a corpus, what its labels can prove, and what misleads
     #[command(after_help = examples(check::HELP), after_long_help = check::HELP)]
     Check(check::Check),
-    /// Show what is in a corpus, and what its labels can prove
-    #[command(after_help = examples(stats::HELP), after_long_help = stats::HELP)]
-    Stats(stats::Stats),
     /// Make a labelled corpus from a spec and a seed
     #[command(after_help = examples(synth::HELP), after_long_help = synth::HELP)]
     Synth(synth::Synth),
@@ -99,15 +88,9 @@ pub(crate) enum Command {
     /// Measure context budgets on recorded runs of agents
     #[command(after_help = examples(budget::HELP), after_long_help = budget::HELP)]
     Budget(budget::Budget),
-    /// Make a result the baseline, after showing what changes
-    #[command(after_help = examples(bless::HELP), after_long_help = bless::HELP)]
-    Bless(bless::Bless),
-    /// Write a recording as a pinned case, on stdout
-    #[command(after_help = examples(case::HELP), after_long_help = case::HELP)]
-    Case(case::WriteCase),
-    /// Check settings against pinned cases
-    #[command(after_help = examples(check_cases::HELP), after_long_help = check_cases::HELP)]
-    CheckCases(check_cases::CheckCases),
+    /// Check settings against pinned cases, or write one from a recording
+    #[command(after_help = examples(cases::HELP), after_long_help = cases::HELP)]
+    Cases(cases::Cases),
     /// List the detectors, or describe one of them
     #[command(after_help = examples(detectors::HELP), after_long_help = detectors::HELP)]
     Detectors(detectors::Detectors),
@@ -117,15 +100,9 @@ pub(crate) enum Command {
     /// Show transcripts as a person reads them
     #[command(after_help = examples(show::HELP), after_long_help = show::HELP)]
     Show(show::Show),
-    /// Print completions for a shell, on stdout
-    #[command(after_help = examples(completions::HELP), after_long_help = completions::HELP)]
-    Completions(completions::Completions),
-    /// Print a man page, or write all of them to a folder
-    #[command(after_help = examples(man::HELP), after_long_help = man::HELP)]
-    Man(man::Man),
-    /// Print the JSON Schema of a file that people write
-    #[command(after_help = examples(schema::HELP), after_long_help = schema::HELP)]
-    Schema(schema::Schema),
+    /// Write man pages, completions, JSON Schemas and the site's reference
+    #[command(hide = true, after_help = examples(generate::HELP), after_long_help = generate::HELP)]
+    Generate(generate::Generate),
 }
 
 /// More would wait for each other longer than they work.
@@ -149,23 +126,17 @@ pub(crate) fn run(cli: &Cli) -> Outcome {
         Command::Proxy(args) => proxy::run(args, cli.global),
         Command::Import(args) => import::run(args, cli.global),
         Command::Repair(args) => repair::run(args, cli.global),
-        Command::Power(args) => power::run(args, cli.global),
         Command::Report(args) => report::run(args, cli.global),
         Command::Label(args) => label::run(args, cli.global),
         Command::Check(args) => check::run(args, cli.global),
-        Command::Stats(args) => stats::run(args, cli.global),
         Command::Synth(args) => synth::run(args, cli.global),
         Command::Compare(args) => compare::run(args, cli.global),
         Command::Budget(args) => budget::run(args, cli.global),
-        Command::Bless(args) => bless::run(args, cli.global),
-        Command::Case(args) => case::run(args, cli.global),
-        Command::CheckCases(args) => check_cases::run(args, cli.global),
+        Command::Cases(args) => cases::run(args, cli.global),
         Command::Detectors(args) => detectors::run(args, cli.global),
         Command::Init(args) => init::run(args, cli.global),
         Command::Show(args) => show::run(args, cli.global),
-        Command::Completions(args) => completions::run(args),
-        Command::Man(args) => man::run(args, cli.global),
-        Command::Schema(args) => schema::run(args, cli.global),
+        Command::Generate(args) => generate::run(args, cli.global),
     }
 }
 

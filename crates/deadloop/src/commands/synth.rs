@@ -105,13 +105,7 @@ fn keys(global: Global) -> Outcome {
         let shown = show::wrapped(&["key", "expected", "default", "meaning"], rows, 100);
         show::print(&format!("{table}\n{shown}\n"))?;
     }
-    show::next(
-        &[
-            "deadloop schema spec > spec.schema.json",
-            "deadloop synth --spec spec.toml --out corpus",
-        ],
-        global,
-    )
+    show::next(&["deadloop synth --spec spec.toml --out corpus"], global)
 }
 
 /// Prints what was made, by item.

@@ -87,7 +87,9 @@ impl Pins {
             None => Vec::new().into_iter(),
         };
         let answer = |case: &PinnedCase| match &case.pinned.input {
-            CaseInput::Text(_, marks) | CaseInput::Run(_, marks) => {
+            CaseInput::Text(_, marks)
+            | CaseInput::Run(_, marks)
+            | CaseInput::Recording(_, marks) => {
                 let said = said.next();
                 let unknown = || Err("the settings of this side are not known".into());
                 (said.unwrap_or_else(unknown), *marks)

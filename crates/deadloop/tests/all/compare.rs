@@ -1,4 +1,4 @@
-//! The gate from outside: `compare`, `bless`, `check-cases`, `case`, and the CI action's steps.
+//! The gate from outside: `compare`, `--bless`, `cases`, and the CI action's steps.
 
 #![allow(
     clippy::expect_used,
@@ -47,11 +47,10 @@ fn replayed(corpus: &str, out: &str, more: &[&str]) {
 }
 
 /// Transcript to verdict, of one setting of outcomes.csv: read without a line of deadloop's.
-fn verdicts(outcomes: &str, setting: Option<&str>) -> BTreeMap<String, String> {
+fn verdicts(outcomes: &str) -> BTreeMap<String, String> {
     let mut reader = csv::Reader::from_path(outcomes).expect("outcomes.csv is there");
     let rows = reader.deserialize::<BTreeMap<String, String>>();
     rows.map(|row| row.expect("a row"))
-        .filter(|row| setting.is_none_or(|id| row["setting"] == id))
         .map(|row| (row["transcript"].clone(), row["verdict"].clone()))
         .collect()
 }
@@ -67,8 +66,9 @@ fn flips(compared: &Value) -> BTreeSet<String> {
 #[test]
 fn a_change_of_a_threshold_is_caught_on_the_baseline() {
     let dir = temporary();
-    let (baseline, starter) = (root("reports/baseline"), root("datasets/starter"));
+    let (baseline, starter) = (inside(dir.path(), "baseline"), root("datasets/starter"));
     let document = checkpoint(dir.path(), "document.toml", "preset = \"document\"\n");
+    replayed(&starter, &baseline, &["--split", "dev", "--settings", &document]);
     let new = |matches: &str| {
         let out = inside(dir.path(), matches);
         let set = format!("guard.params.min_matches={matches}");
@@ -80,7 +80,7 @@ fn a_change_of_a_threshold_is_caught_on_the_baseline() {
         out
     };
     let compare = |out: &str| {
-        let fixed = ["compare", &baseline, out, "--base-setting", "document"];
+        let fixed = ["compare", &baseline, out];
         deadloop(&[&fixed, &["--fail-on", "flips", "--json"][..]].concat())
     };
     let same = compare(&new("6"));
@@ -92,9 +92,8 @@ fn a_change_of_a_threshold_is_caught_on_the_baseline() {
     let caught = compare(&three);
     assert_eq!(code(&caught), Some(100), "{}", stderr(&caught));
     let told = parsed(&caught);
-    let id = told["base"]["settings"]["*"].as_str();
-    let base = verdicts(&root("reports/baseline/outcomes.csv"), id);
-    let other = verdicts(&format!("{three}/outcomes.csv"), None);
+    let base = verdicts(&format!("{baseline}/outcomes.csv"));
+    let other = verdicts(&format!("{three}/outcomes.csv"));
     assert_eq!(base.len(), other.len());
     let changed = base.iter().filter(|(id, verdict)| other[*id] != **verdict);
     let changed: BTreeSet<String> = changed.map(|(id, _)| id.clone()).collect();
@@ -462,23 +461,28 @@ fn a_baseline_is_promoted_after_showing_what_changes() {
     replayed(&corpus, &at("one"), &[]);
     replayed(&corpus, &at("two"), &["--settings", &document]);
     let read = |name: &str| std::fs::read(dir.path().join(name)).expect("it is there");
-    let first = deadloop(&["bless", &at("one"), &at("baseline"), "--yes"]);
+    let bless = |new: &str| deadloop(&["compare", &at("baseline"), &at(new), "--bless"]);
+    let first = bless("one");
     assert_eq!(code(&first), Some(0), "{}", stderr(&first));
     assert_eq!(read("baseline/outcomes.csv"), read("one/outcomes.csv"));
-    let asked = deadloop(&["bless", &at("two"), &at("baseline")]);
-    assert_eq!(code(&asked), Some(2), "{}", stderr(&asked));
+    let shown = bless("two");
+    assert_eq!(code(&shown), Some(0), "{}", stderr(&shown));
     assert!(
-        stdout(&asked).contains("regressed") && stdout(&asked).contains("t0"),
+        stdout(&shown).contains("regressed") && stdout(&shown).contains("t0"),
         "{}",
-        stdout(&asked)
+        stdout(&shown)
     );
-    assert_eq!(read("baseline/outcomes.csv"), read("one/outcomes.csv"));
-    let agreed = deadloop(&["bless", &at("two"), &at("baseline"), "--yes", "-q"]);
-    assert_eq!(code(&agreed), Some(0), "{}", stderr(&agreed));
+    assert!(
+        stderr(&shown).contains("the gate failed"),
+        "{}",
+        stderr(&shown)
+    );
     assert_eq!(read("baseline/cases.jsonl"), read("two/cases.jsonl"));
-    let nothing = deadloop(&["bless", &at("two"), &at("baseline")]);
-    assert_eq!(code(&nothing), Some(0), "{}", stderr(&nothing));
-    assert!(stdout(&nothing).contains("nothing changes"));
+    assert_eq!(
+        code(&bless("document.toml")),
+        Some(2),
+        "settings are no result"
+    );
     let gate = deadloop(&[
         "compare",
         &at("baseline"),
@@ -499,7 +503,7 @@ fn cases_hold_fail_and_mend() {
         );
         file(dir.path(), "cases.toml", &text)
     };
-    let check = |expect: &str| deadloop(&["check-cases", &case(expect)]);
+    let check = |expect: &str| deadloop(&["cases", &case(expect)]);
     assert_eq!(
         code(&check(
             "{ alarm = true, between = [\"onset\", \"onset+600\"] }"
@@ -526,7 +530,7 @@ fn cases_hold_fail_and_mend() {
     assert_eq!(code(&check("{ alarm = maybe }")), Some(2));
     let document = checkpoint(dir.path(), "d.toml", "preset = \"document\"\n");
     let path = case("{ alarm = true }");
-    let other = deadloop(&["check-cases", &path, "--settings", &document, "--json"]);
+    let other = deadloop(&["cases", &path, "--settings", &document, "--json"]);
     assert_eq!(
         (code(&other), &parsed(&other)["failed"]),
         (Some(100), &json!(1))
@@ -534,10 +538,10 @@ fn cases_hold_fail_and_mend() {
 }
 
 #[test]
-fn recordings_become_cases_and_redaction_keeps_the_alarm() {
+fn recordings_become_cases() {
     let dir = temporary();
     let starter = root("datasets/starter");
-    let ids = [
+    for id in [
         "planted/paragraph/013",
         "planted/short-sequence/000",
         "handmade/loop/near-repeat/009",
@@ -545,35 +549,24 @@ fn recordings_become_cases_and_redaction_keeps_the_alarm() {
         "handmade/csv-rows/zh/2",
         "gemma-3-270m-base:t1.0:p28:r0",
         "smollm2-135m-instruct:t0.7:p54:r0",
-    ];
-    for id in ids {
-        for redact in [false, true] {
-            let more: &[&str] = if redact { &["--redact"] } else { &[] };
-            let made = deadloop(&[&["case", &starter, id], more].concat());
-            assert_eq!(code(&made), Some(0), "{id}: {}", stderr(&made));
-            let path = file(dir.path(), "case.toml", &stdout(&made));
-            let check = deadloop(&["check-cases", &path, "--json"]);
-            assert_eq!(
-                code(&check),
-                Some(0),
-                "{id}: {} {}",
-                stderr(&check),
-                stdout(&made)
-            );
-            let finding = parsed(&check)["expectations"][0]["finding"].clone();
-            assert_ne!(finding, "mended", "{id}");
-        }
+    ] {
+        let made = deadloop(&["cases", "--add", &starter, id]);
+        assert_eq!(code(&made), Some(0), "{id}: {}", stderr(&made));
+        let path = file(dir.path(), "case.toml", &stdout(&made));
+        let check = deadloop(&["cases", &path, "--json"]);
+        assert_eq!(
+            code(&check),
+            Some(0),
+            "{id}: {} {}",
+            stderr(&check),
+            stdout(&made)
+        );
+        let finding = parsed(&check)["expectations"][0]["finding"].clone();
+        assert_ne!(finding, "mended", "{id}");
     }
-    let made = deadloop(&["case", &starter, ids[0], "--redact"]);
-    let text = stdout(&made);
-    assert!(
-        !text.contains("analyse") && !text.contains("planted/"),
-        "{text}"
-    );
-    assert!(
-        text.contains("repeat = ") && text.contains("onset"),
-        "{text}"
-    );
+    let unknown = deadloop(&["cases", "--add", &starter, "nobody"]);
+    assert_eq!(code(&unknown), Some(2), "{}", stderr(&unknown));
+    assert_eq!(code(&deadloop(&["cases"])), Some(2));
 }
 
 /// The shell steps of a composite action: name, condition, environment, script.
@@ -889,35 +882,33 @@ fn a_case_of_a_run_has_its_calls_and_is_checked() {
     let looped = json!([{"class": "loop", "kind": "same-call-same-result", "channel": "tools", "onset": 1, "end": 6}]);
     for (label, wanted) in [
         (looped, "between = [\"onset"),
-        (json!([{"class": "clean"}]), "known false alarm"),
+        (json!([{"class": "clean"}]), "known wrong alarm"),
         (json!([]), "alarm = 3"),
     ] {
         let corpus = file(dir.path(), "runs.jsonl", &a_run(label).to_string());
-        for redact in [&[][..], &["--redact"]] {
-            let made =
-                deadloop(&[&["case", &corpus, "run", "--settings", &settings], redact].concat());
-            assert_eq!(code(&made), Some(0), "{}", stderr(&made));
-            let text = stdout(&made);
-            assert!(text.contains(wanted), "{wanted}: {text}");
-            assert!(
-                text.contains("events = [") && text.contains("read_file"),
-                "{text}"
-            );
-            assert_eq!(text.contains("secret"), redact.is_empty(), "{text}");
-            let case = file(dir.path(), "case.toml", &text);
-            let check = deadloop(&["check-cases", &case, "--settings", &settings, "--json"]);
-            assert_eq!(code(&check), Some(0), "{}", stderr(&check));
-            assert_ne!(parsed(&check)["expectations"][0]["finding"], "mended");
-            // A guard that sees no loop fails the gate, so that the calls are there.
-            let blind = file(
-                dir.path(),
-                "blind.toml",
-                "[[guard]]\ndetector = \"same-pair\"\n[guard.params]\nn = 7\n",
-            );
-            let check = deadloop(&["check-cases", &case, "--settings", &blind, "--quiet"]);
-            let clean = wanted == "known false alarm";
-            assert_eq!(code(&check), Some(if clean { 0 } else { 100 }), "{wanted}");
-        }
+        let made = deadloop(&["cases", "--add", &corpus, "run", "--settings", &settings]);
+        assert_eq!(code(&made), Some(0), "{}", stderr(&made));
+        let text = stdout(&made);
+        assert!(text.contains(wanted), "{wanted}: {text}");
+        assert!(
+            text.contains("transcript = ")
+                && text.contains("read_file")
+                && !text.contains('\u{202e}'),
+            "{text}"
+        );
+        let case = file(dir.path(), "case.toml", &text);
+        let check = deadloop(&["cases", &case, "--settings", &settings, "--json"]);
+        assert_eq!(code(&check), Some(0), "{}", stderr(&check));
+        assert_ne!(parsed(&check)["expectations"][0]["finding"], "mended");
+        // A guard that sees no loop fails the gate, so that the calls are there.
+        let blind = file(
+            dir.path(),
+            "blind.toml",
+            "[[guard]]\ndetector = \"same-pair\"\n[guard.params]\nn = 7\n",
+        );
+        let check = deadloop(&["cases", &case, "--settings", &blind, "--quiet"]);
+        let clean = wanted == "known wrong alarm";
+        assert_eq!(code(&check), Some(if clean { 0 } else { 100 }), "{wanted}");
     }
 }
 

@@ -222,8 +222,8 @@ fn numbers_of_any_size_and_names_of_any_kind_are_no_panic() {
     }
     let run = deadloop(&["explain", &corpus, "a", "--context", &most]);
     assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    let stats = deadloop(&["stats", &corpus]);
-    assert!(!stdout(&stats).contains('\u{1b}') && stdout(&stats).contains("\\u{1b}[2J"));
+    let listed = deadloop(&["show", &corpus]);
+    assert!(!stdout(&listed).contains('\u{1b}') && stdout(&listed).contains("\\u{1b}[2J"));
     let every = file(
         dir.path(),
         "every.jsonl",

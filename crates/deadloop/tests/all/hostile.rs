@@ -76,7 +76,6 @@ fn what_one_command_writes_every_other_reads() {
     ran(&["label", &again, "--out", &json], &[0]);
     for corpus in [&corpus, &again] {
         ran(&["check", corpus], &[0]);
-        ran(&["stats", corpus], &[0]);
         let agreed = ran(&["label", "--agreement", corpus, &json, "--json"], &[0]);
         let agreed: serde_json::Value = serde_json::from_str(&agreed).unwrap();
         assert_eq!(agreed["both"], NAMES.len(), "{agreed}");

@@ -37,7 +37,6 @@ fn a_part_of_a_corpus_that_cannot_be_read_is_named_by_every_command() {
             let (out, csv) = (at("out"), at("x.csv"));
             let commands = [
                 &["check", &corpus, "--quiet"][..],
-                &["stats", &corpus],
                 &["replay", &corpus, "--out", &out],
                 &["replay", &corpus, "--out", &out, "--on-bad", "skip"],
                 &["tune", &corpus, "--out", &out],

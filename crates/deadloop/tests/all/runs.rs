@@ -287,32 +287,24 @@ fn watch_stops_a_run_at_its_third_equal_pair() {
 
 /// What labels in calls can prove is told in calls: nothing of it is in chars.
 #[test]
-fn stats_check_and_power_count_calls() {
+fn check_counts_calls() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let corpus = corpus(dir.path(), 3, 40);
-    let told: Value = serde_json::from_str(&done(&["stats", &corpus, "--json"])).expect("JSON");
-    let calls = &told["all"]["units"]["calls"];
+    let told: Value = serde_json::from_str(&done(&["check", &corpus, "--json"])).expect("JSON");
+    let calls = &told["counts"]["units"]["calls"];
     assert_eq!(
         (&calls["loops"], &calls["clean"], &calls["exposure"]),
         (&json!(3), &json!(40), &json!(1600))
     );
     let least = calls["provable_fa_per_kcall"].as_f64().expect("a rate");
     assert!((least - 2.9957 / 1.6).abs() < 1e-3, "{least}");
-    assert_eq!(told["all"]["calls"], 1600 + 14 + 15 + 16);
-    let shown = done(&["stats", &corpus]);
-    assert!(
-        shown.contains("clean kcall") && !shown.contains("Mchar"),
-        "{shown}"
-    );
+    assert_eq!(told["counts"]["calls"], 1600 + 14 + 15 + 16);
     let checked = stdout(&deadloop(&["check", &corpus]));
     assert!(
-        checked.contains("3 loops: even if every one is found") && !checked.contains("clean chars"),
+        checked.contains("3 loops: even if every one is found")
+            && checked.contains("per kcall")
+            && !checked.contains("clean chars"),
         "{checked}"
-    );
-    let power = done(&["power", "--claim", "fa_per_kcall<=0.2"]);
-    assert!(
-        power.contains("14 979") && power.contains("clean calls"),
-        "{power}"
     );
 }
 

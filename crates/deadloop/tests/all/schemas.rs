@@ -1,4 +1,4 @@
-//! `deadloop schema`: what a schema refuses the program refuses too. The schemas themselves are asked by
+//! The schemas of `deadloop generate`: what a schema refuses the program refuses too. The schemas themselves are asked by
 //! `scripts/schemas.py`, about the same texts (`tests/schemas.toml`) and about the files of the repository.
 
 #![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
@@ -7,10 +7,8 @@ use crate::program;
 
 use program::{code, deadloop, stderr};
 use serde::Deserialize;
-use serde_json::Value;
 
 const TEXTS: &str = include_str!("../schemas.toml");
-const FAULTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets/faults");
 
 #[derive(Deserialize)]
 struct Asked {
@@ -41,7 +39,6 @@ fn asked(texts: &Texts, text: &str) -> Vec<(Option<i32>, String)> {
         let words = words.iter().map(|word| match word.as_str() {
             "FILE" => &file,
             "CORPUS" => &corpus,
-            "FAULTS" => FAULTS,
             "OUT" => &out,
             word => word,
         });
@@ -64,7 +61,7 @@ fn what_schemas_refuse_the_program_refuses() {
             }
         }
     }
-    assert!(count > 100, "{count}");
+    assert!(count > 50, "{count}");
 }
 
 #[test]
@@ -77,49 +74,4 @@ fn transcripts_that_the_schema_takes_check_takes() {
             assert_eq!(code, Some(0), "{text}: {said}");
         }
     }
-}
-
-#[test]
-fn without_a_kind_all_are_printed() {
-    let run = deadloop(&["schema"]);
-    let all: Value = serde_json::from_slice(&run.stdout).expect("JSON on stdout");
-    let kinds: Vec<&String> = all.as_object().expect("an object").keys().collect();
-    assert_eq!(
-        kinds,
-        [
-            "settings",
-            "grid",
-            "spec",
-            "forms",
-            "transcript",
-            "dataset",
-            "repairers",
-            "budgets",
-            "cases",
-            "presets",
-            "results"
-        ]
-    );
-    let run = deadloop(&["schema", "setting"]);
-    assert_eq!(code(&run), Some(2));
-    assert!(stderr(&run).contains("settings"), "{}", stderr(&run));
-}
-
-/// What a run really writes is compared with it in the tests of the commands, by `tables_as_said`.
-#[test]
-fn the_columns_of_results_are_listed_for_people() {
-    let run = deadloop(&["schema", "results"]);
-    let text = String::from_utf8(run.stdout).expect("text");
-    for line in [
-        "outcomes.parquet (replay, tune): a row is a transcript under a setting",
-        "repairs.parquet (repair): a row is a stream in the hands of a variant",
-    ] {
-        assert!(text.lines().any(|said| said == line), "{line}\n{text}");
-    }
-    let onset = text.lines().find(|line| line.starts_with("  onset "));
-    let words: Vec<&str> = onset.unwrap_or_default().split_whitespace().collect();
-    assert_eq!(
-        words.join(" "),
-        "onset whole number, unit Where the second copy starts."
-    );
 }

@@ -128,65 +128,64 @@ fn init_overwrites_nothing() {
 }
 
 #[test]
-fn every_shell_has_completions_that_know_every_command() {
+fn a_release_gets_pages_completions_and_schemas() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let run = deadloop_in(dir.path(), &["generate", "made"]);
+    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    let made =
+        |name: &str| std::fs::read_to_string(dir.path().join("made").join(name)).expect(name);
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let run = deadloop(&["completions", shell]);
-        let script = stdout(&run);
-        assert_eq!(code(&run), Some(0), "{shell}");
-        for word in ["tune", "check-cases", "completions", "text-field"] {
+        let script = made(&format!("completions/deadloop.{shell}"));
+        for word in ["tune", "cases", "text-field"] {
             assert!(script.contains(word), "{shell}: {word}");
         }
     }
-    let run = shell(Path::new("."), "deadloop completions bash | bash -n");
+    let run = shell(dir.path(), "bash -n made/completions/deadloop.bash");
     assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    let run = deadloop(&["completions", "bsh"]);
-    assert_eq!(code(&run), Some(2));
-    assert!(stderr(&run).contains("bash"), "{}", stderr(&run));
-}
-
-#[test]
-fn every_command_has_a_page() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let run = deadloop_in(dir.path(), &["man", "--out", "pages"]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    let page = |name: &str| {
-        let path = dir.path().join("pages").join(format!("{name}.1"));
-        std::fs::read_to_string(path).expect(name)
-    };
-    assert!(
-        page("deadloop").contains("deadloop\\-tune(1)"),
-        "{}",
-        page("deadloop")
-    );
-    for name in ["tune", "check-cases", "schema", "show"] {
-        let page = page(&format!("deadloop-{name}"));
+    assert!(made("man/deadloop.1").contains("deadloop\\-tune(1)"));
+    for name in ["tune", "cases", "show"] {
+        let page = made(&format!("man/deadloop-{name}.1"));
         assert!(page.starts_with(".ie"), "{page}");
         assert!(page.contains(".SH OPTIONS"), "{name}: {page}");
     }
-    let again = deadloop_in(dir.path(), &["man", "--out", "pages"]);
-    assert_eq!(code(&again), Some(2));
-    assert!(stderr(&again).contains("--force"), "{}", stderr(&again));
-    let forced = deadloop_in(dir.path(), &["man", "--out", "pages", "--force"]);
-    assert_eq!(code(&forced), Some(0));
-    let one = stdout(&deadloop(&["man", "tune"]));
-    assert_eq!(one.trim_end(), page("deadloop-tune").trim_end());
-    let run = deadloop(&["man", "tun"]);
-    assert_eq!(code(&run), Some(2));
-    assert!(
-        stderr(&run).contains("did you mean \"tune\"?"),
-        "{}",
-        stderr(&run)
-    );
+    for name in ["settings", "grid", "transcript"] {
+        let schema = made(&format!("schemas/{name}.schema.json"));
+        let schema: serde_json::Value = serde_json::from_str(&schema).expect(name);
+        assert_eq!(schema["title"], format!("deadloop {name}"));
+    }
+    let again = deadloop_in(dir.path(), &["generate", "made", "--json"]);
+    assert_eq!(code(&again), Some(0), "{}", stderr(&again));
+}
+
+/// What is gone says what to type instead.
+#[test]
+fn a_word_that_is_gone_names_the_new_way() {
+    for (words, way) in [
+        (&["stats", "corpus"][..], "deadloop check"),
+        (&["bless", "a", "b", "--yes"], "--bless"),
+        (
+            &["export", "recommended", "--to", "vllm", "--corpus", "c"],
+            "deadloop compare",
+        ),
+    ] {
+        let run = deadloop(words);
+        assert_eq!(code(&run), Some(2), "{words:?}");
+        assert!(
+            stderr(&run).contains("is gone: ") && stderr(&run).contains(way),
+            "{}",
+            stderr(&run)
+        );
+    }
 }
 
 /// The reference of the docs' site comes from the registries: a row or a page for what each has.
 #[test]
 fn the_reference_has_everything_that_is_registered() {
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let run = deadloop_in(dir.path(), &["man", "--site", "--out", "pages"]);
+    let run = deadloop_in(dir.path(), &["generate", "made"]);
     assert_eq!(code(&run), Some(0), "{}", stderr(&run));
     let page = |name: &str| {
-        let path = dir.path().join("pages").join(name);
+        let path = dir.path().join("made/site").join(name);
         std::fs::read_to_string(path).expect(name)
     };
     let contents = page("contents.md");
@@ -216,8 +215,6 @@ fn the_reference_has_everything_that_is_registered() {
     assert!(
         page("disk.md").contains("`.journal.jsonl`") && page("disk.md").contains("| `periodic` |")
     );
-    let again = deadloop_in(dir.path(), &["man", "--site", "--out", "pages"]);
-    assert_eq!(code(&again), Some(2), "{}", stderr(&again));
 }
 
 /// Every command has an example in its help.
@@ -232,7 +229,7 @@ fn every_help_has_an_example() {
         .filter_map(|line| line.split_whitespace().next())
         .filter(|name| *name != "help")
         .collect();
-    assert!(commands.len() > 20, "{commands:?}");
+    assert_eq!(commands.len(), 20, "{commands:?}");
     for name in commands {
         let help = stdout(&deadloop(&[name, "--help"]));
         assert!(help.contains("Example"), "{name}: {help}");

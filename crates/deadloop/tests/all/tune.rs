@@ -1,4 +1,4 @@
-//! `tune` and `power` from outside: what each option promises, on a small corpus whose answer is
+//! `tune` from outside: what each option promises, on a small corpus whose answer is
 //! known.
 
 #![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
@@ -159,56 +159,6 @@ fn rows(path: &Path) -> Vec<BTreeMap<String, String>> {
         .deserialize()
         .map(|row| row.expect("it is whole"))
         .collect()
-}
-
-#[test]
-fn power_says_what_a_claim_and_a_difference_take() {
-    let ask = |args: &[&str]| stdout_json(&deadloop(&[&["power", "--json"], args].concat()));
-    let claims = ask(&["--claim", "fa_per_mchar<=1", "--claim", "recall>=0.9"]);
-    // -ln 0.05 events in 10^-6 chars each; 0.9^28 > 0.05 > 0.9^29.
-    assert_eq!(
-        claims[0]["sizes"][0],
-        json!({"errors": 0, "size": 2_995_733, "power": null})
-    );
-    assert_eq!(claims[1]["sizes"][0]["size"], 29);
-    assert_eq!(claims[1]["sizes"].as_array().map(Vec::len), Some(6));
-    let one = ask(&[
-        "--claim",
-        "recall>=0.9",
-        "--errors",
-        "0",
-        "--truth",
-        "0.99",
-        "--power",
-        "0.7",
-    ]);
-    // Without an error 29 loops do: 0.99^29 = 0.747.
-    assert_eq!(one[0]["sizes"].as_array().map(Vec::len), Some(1));
-    assert_eq!(one[0]["need"]["size"], 29, "{one}");
-    let more = ask(&["--difference", "recall", "--from", "0.8", "--to", "0.9"]);
-    let [nested, independent] = ["nested", "independent"].map(|how| more[0][how].as_u64());
-    assert!(nested.expect("it can be found") < independent.expect("it can be found"));
-    let text = stdout(&deadloop(&["power", "--claim", "fa_per_mchar<=1"]));
-    let digits: String = text.split_whitespace().collect();
-    assert!(digits.contains("2995733"), "{text}");
-    for (wrong, said) in [
-        (&["--claim", "recall<=0.9"][..], "expected fa_per_mchar<=N"),
-        (&["--claim", "speed<=1"], "unknown metric"),
-        (
-            &["--difference", "recall", "--from", "0.9", "--to", "0.8"],
-            "--to to be better",
-        ),
-        (
-            &["--difference", "delay", "--from", "9", "--to", "8"],
-            "expected recall, within_N or fpr",
-        ),
-        (&["--difference", "recall"], "--from"),
-        (&[], "--claim"),
-    ] {
-        let run = deadloop(&[&["power"], wrong].concat());
-        assert_eq!(code(&run), Some(2), "{wrong:?}");
-        assert!(stderr(&run).contains(said), "{wrong:?}: {}", stderr(&run));
-    }
 }
 
 /// A thousand answers to one prompt are not a thousand observations.
@@ -562,52 +512,6 @@ fn the_file_has_a_setting_for_models_that_were_not_in_the_corpus() {
     assert_eq!(watch.wait().expect("it ends").code(), Some(10));
 }
 
-/// What is true is said of each claim; a number alone would be about all of them.
-#[test]
-fn a_truth_is_that_of_one_claim() {
-    let claims = [
-        "power",
-        "--claim",
-        "recall>=0.9",
-        "--claim",
-        "fa_per_mchar<=1",
-        "--json",
-    ];
-    let ask = |truths: &[&str]| {
-        let truths = truths.iter().flat_map(|truth| ["--truth", truth]);
-        let words: Vec<&str> = claims.iter().copied().chain(truths).collect();
-        deadloop(&words)
-    };
-    let run = ask(&["recall=0.95", "fa_per_mchar=0.5"]);
-    let told: Value = serde_json::from_slice(&run.stdout).expect("JSON on stdout");
-    assert_eq!(told[0]["truth"], 0.95);
-    assert_eq!(told[1]["truth"], 0.5);
-    assert!(
-        told[0]["need"]["size"].is_u64() && told[1]["need"]["size"].is_u64(),
-        "{told}"
-    );
-    let run = ask(&["recall=0.95"]);
-    let told: Value = serde_json::from_slice(&run.stdout).expect("JSON on stdout");
-    assert_eq!(
-        (&told[1]["truth"], &told[1]["need"]),
-        (&Value::Null, &Value::Null)
-    );
-    for (wrong, said) in [
-        (
-            &["0.95"][..],
-            "of which claim? expected METRIC=VALUE, of recall, fa_per_mchar",
-        ),
-        (&["fpr=0.1"], "nothing is claimed of fpr"),
-        (&["recal=0.95"], "did you mean \"recall\"?"),
-        (&["recall=often"], "expected a number"),
-        (&["recall=0.95", "recall=0.96"], "two values of recall"),
-    ] {
-        let run = ask(wrong);
-        assert_eq!(code(&run), Some(2), "{wrong:?}");
-        assert!(stderr(&run).contains(said), "{wrong:?}: {}", stderr(&run));
-    }
-}
-
 /// A choice among guards of loops says nothing about a timeout: what is in use for faults stays beside what ships.
 #[test]
 fn a_timeout_in_use_stays_beside_the_guard_that_ships() {
@@ -640,60 +544,6 @@ fn a_timeout_in_use_stays_beside_the_guard_that_ships() {
     let detectors: Vec<_> = guards.iter().map(|g| g["detector"].as_str()).collect();
     assert_eq!(detectors, [Some("periodic"), Some("stall")]);
     assert_eq!(guards[1]["params"]["idle_ms"].as_integer(), Some(7000));
-}
-
-/// Of a corpus it says how much of what a claim takes is there.
-#[test]
-fn power_holds_a_corpus_against_a_claim() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let line = |n: usize, class: &str, span: &str| {
-        let text = "Let me look at it. ".repeat(10);
-        format!(
-            "{{\"id\":\"{class}{n}\",\"model\":\"m{}\",\"group\":\"g{}\",\"answer\":\"{text}\",\"labels\":[{{\"class\":\"{class}\",\"channel\":\"answer\"{span}}}]}}\n",
-            n % 2,
-            n % 7,
-        )
-    };
-    let span = ",\"start\":0,\"onset\":19,\"period\":19";
-    let loops = (0..60).map(|n| line(n, "loop", span));
-    let text: String = loops.chain((0..10).map(|n| line(n, "clean", ""))).collect();
-    let corpus = program::file(dir.path(), "c.jsonl", &text);
-    let ask =
-        |args: &[&str]| stdout_json(&deadloop(&[&["power", &corpus, "--json"], args].concat()));
-    // 46 loops show it with one miss, 61 with two; 10 texts of 190 chars are too few clean ones.
-    let told = ask(&["--claim", "recall>=0.9", "--claim", "fa_per_mchar<=1"]);
-    assert_eq!(
-        told[0]["corpus"],
-        json!({"has": 60, "groups": 7, "errors": 1, "missing": 0})
-    );
-    assert_eq!(
-        told[1]["corpus"],
-        json!({"has": 1900, "groups": 7, "errors": null, "missing": 2_995_733 - 1900})
-    );
-    let few = ask(&["--claim", "recall>=0.9", "--model", "m0"]);
-    assert_eq!(
-        (&few[0]["corpus"]["has"], &few[0]["corpus"]["errors"]),
-        (&json!(30), &json!(0))
-    );
-    let alarms = ask(&["--claim", "precision>=0.9"]);
-    assert_eq!(alarms[0]["corpus"], Value::Null);
-    let pairs = ask(&["--difference", "recall", "--from", "0.8", "--to", "0.9"]);
-    let nested = pairs[0]["nested"].as_u64().expect("a size");
-    assert_eq!(pairs[0]["corpus"]["missing"], nested.saturating_sub(60));
-    let run = deadloop(&["power", &corpus, "--claim", "recall>=0.99"]);
-    let said = stdout(&run);
-    assert!(
-        said.contains("60 loops, in 7 groups: at least 239 more are needed"),
-        "{said}"
-    );
-    assert!(stderr(&run).contains("--review"), "{}", stderr(&run));
-    let run = deadloop(&["power", "--claim", "recall>=0.9", "--model", "m0"]);
-    assert_eq!(code(&run), Some(2));
-    assert!(
-        stderr(&run).contains("of which corpus?"),
-        "{}",
-        stderr(&run)
-    );
 }
 
 /// Five transcripts choose nothing: what is in use stays, and the exit code says why.

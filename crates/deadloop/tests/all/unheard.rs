@@ -102,7 +102,7 @@ fn within(dir: &Path, words: &[&str]) -> Vec<String> {
 }
 
 /// Each command in a way in which it has something to say, and the code that it ends with.
-const COMMANDS: [(&[&str], i32); 29] = [
+const COMMANDS: [(&[&str], i32); 23] = [
     (
         &[
             "tune",
@@ -162,7 +162,6 @@ const COMMANDS: [(&[&str], i32); 29] = [
     (&["watch", "--settings", "DIR/settings.toml"], 10),
     (&["import", "DIR/corpus.jsonl", "--out", "DIR/out"], 0),
     (&["repair", "DIR/corpus.jsonl", "--out", "DIR/out"], -1),
-    (&["power", "--claim", "recall>=0.5"], 0),
     (&["report", "DIR/result"], 0),
     (&["label", "DIR/corpus.jsonl", "--out", "DIR/out"], 0),
     (
@@ -170,28 +169,18 @@ const COMMANDS: [(&[&str], i32); 29] = [
         -1,
     ),
     (&["check", "DIR/corpus.jsonl"], -1),
-    (&["stats", "DIR/corpus.jsonl"], 0),
     (&["synth", "--keys"], 0),
     (&["compare", "DIR/result", "DIR/result"], 0),
     (&["budget", "DIR/corpus.jsonl", "--out", "DIR/out"], -1),
-    (&["bless", "DIR/result", "DIR/out", "--yes"], 0),
-    (&["bless", "DIR/result", "DIR/out"], 2),
-    (&["case", "DIR/corpus.jsonl", "loop"], 0),
+    (&["compare", "DIR/out", "DIR/result", "--bless"], 0),
+    (&["cases", "--add", "DIR/corpus.jsonl", "loop"], 0),
     (
-        &[
-            "check-cases",
-            "DIR/cases.toml",
-            "--settings",
-            "DIR/settings.toml",
-        ],
+        &["cases", "DIR/cases.toml", "--settings", "DIR/settings.toml"],
         100,
     ),
     (&["detectors"], 0),
     (&["init", "DIR/out"], 0),
     (&["show", "DIR/corpus.jsonl"], 0),
-    (&["completions", "bash"], 0),
-    (&["man"], 0),
-    (&["schema"], 0),
 ];
 
 /// The commands that the help lists.

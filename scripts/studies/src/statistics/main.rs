@@ -8,7 +8,6 @@ mod coverage;
 
 use std::io::{BufRead, Write};
 
-use deadloop_score::power::{Claim, Discordant, binomial_at_most, poisson_at_most};
 use deadloop_score::{
     BetaBinomial, Borrowing, Constraint, Count, GammaPoisson, GroupSizes, Interval, POISSON_1,
     POISSON_HALF, Tally, Weights, clopper_pearson, holm, mcnemar, poisson, poisson_lower,
@@ -93,29 +92,6 @@ enum Question {
         half: bool,
         groups: Vec<(String, u64, u64)>,
     },
-    BinomialAtMost {
-        k: u64,
-        n: u64,
-        p: f64,
-    },
-    PoissonAtMost {
-        k: u64,
-        mean: f64,
-    },
-    McnemarPower {
-        gained: f64,
-        lost: f64,
-        n: u64,
-    },
-    RatePower {
-        gained: f64,
-        lost: f64,
-        mchars: f64,
-    },
-    ShareNeed {
-        bound: f64,
-        errors: u64,
-    },
     Rho {
         groups: Groups,
     },
@@ -156,17 +132,6 @@ fn answer(question: Question) -> Value {
             groups,
         } => json!(resampled(seed, replicates, half, &groups)),
         Question::Holm { ps } => json!(holm(&ps)),
-        Question::BinomialAtMost { k, n, p } => json!(binomial_at_most(k, n, p)),
-        Question::PoissonAtMost { k, mean } => json!(poisson_at_most(k, mean)),
-        Question::McnemarPower { gained, lost, n } => json!(Discordant { gained, lost }.power(n)),
-        Question::RatePower {
-            gained,
-            lost,
-            mchars,
-        } => {
-            json!(Discordant { gained, lost }.rate_power(mchars))
-        }
-        Question::ShareNeed { bound, errors } => json!(Claim::Share(bound).need(errors)),
         Question::Rho { groups } => {
             let mut moments = BetaBinomial::new(GroupSizes::of(groups.sizes.iter().copied()));
             groups.each(|squares, sum| moments.add(squares, sum));

@@ -35,9 +35,7 @@ pub use label::{COLUMNS, Label, LabelCells};
 pub use made::Made;
 pub use recorded::LabelRows;
 pub use runs::Run;
-pub use spec::{
-    CleanSource, CorpusSpec, KeyText, SourcePlace, SpecError, forms_schema, key_texts, spec_schema,
-};
+pub use spec::{CleanSource, CorpusSpec, KeyText, SourcePlace, SpecError, key_texts};
 pub use stock::{CleanText, Real, Stock, TimedPiece};
 
 use serde_json::{Map, Value as Json, json};

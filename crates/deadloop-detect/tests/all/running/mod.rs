@@ -118,7 +118,7 @@ pub(crate) fn alarm<'e>(
         .find_map(|event| guard.push(&event).into_alarm())
 }
 
-pub(crate) fn vectors_of(text: &str) -> Vec<Vector> {
+fn vectors_of(text: &str) -> Vec<Vector> {
     let vectors = text.lines().map(|line| serde_json::from_str(line).unwrap());
     vectors.collect()
 }

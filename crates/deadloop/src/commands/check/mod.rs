@@ -1,9 +1,9 @@
-//! `deadloop check`: is a corpus whole, and what in it makes numbers lie?
+//! `deadloop check`: the counts of a corpus, what its labels can prove, and what makes numbers misleading; claims.
 
 use std::path::PathBuf;
 
 use clap::Args;
-use deadloop_run::checking::{self, CheckSeen, Severity};
+use deadloop_run::checking::{self, CheckSeen, CorpusCounts, Severity};
 
 mod listing;
 
@@ -12,10 +12,11 @@ use listing::listing;
 use crate::args::Global;
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
+use crate::settings::settings;
 use crate::show;
-use deadloop_run::foreign;
+use deadloop_run::{ClaimVerdict, JudgedClaim, foreign, judge_claims, read_claims};
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop check recordings/\n  deadloop check datasets/starter --strict --json\n\nWith an error, printed with its file and line, a corpus cannot be scored: exit code 2. Warnings name what would make scores wrong: near-duplicates across splits or groups, labels that the text contradicts, too few labels. They fail only with --strict. Notes name what the scores cannot say.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop check recordings/\n  deadloop check datasets/starter --strict --json\n  deadloop check recordings/ --claims claims.txt --settings settings.toml\n\nIt prints the counts first, and what the labels can prove. With an error, printed with its file and line, a corpus cannot be scored: exit code 2. Warnings name what would make scores wrong: near-duplicates across splits or groups, labels that the text contradicts, too few labels. They fail only with --strict. Notes name what the scores cannot say.\n\nA file of claims has one a line, as ended>=0.9 or fa_per_mchar<=1. The settings are replayed on the corpus. A claim holds if all of its 95 % interval (Wilson for a share, exact Poisson for a rate) is within it, and is refuted if none is.\n\nExit codes: 0 fine, 2 the corpus is not whole, 4 it is empty, 5 it cannot tell whether a claim holds, 100 a claim is refuted.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Check {
@@ -27,9 +28,17 @@ pub(crate) struct Check {
     /// Show every finding, not the first five of each kind
     #[arg(long)]
     all: bool,
+    /// A file of claims about a guard, each held against the corpus
+    #[arg(long, value_name = "FILE")]
+    claims: Option<PathBuf>,
+    /// The settings that the claims are about [default: the recommended guard]
+    #[arg(long, value_name = "FILE", requires = "claims")]
+    settings: Option<PathBuf>,
 }
 
 pub(super) fn run(args: &Check, global: Global) -> Outcome {
+    let claims = args.claims.as_deref().map(read_claims).transpose()?;
+    let settings = settings(args.settings.as_deref(), &[])?;
     let (surveyed, seen) = checking::look(&args.corpus, &Terminal::of(global))?;
     if let Some(what) = foreign(&seen.problems).filter(|_| seen.cases.is_empty() && !global.json) {
         return Err(Code::Usage.error(what));
@@ -37,19 +46,61 @@ pub(super) fn run(args: &Check, global: Global) -> Outcome {
     let found = seen.findings();
     let of = |severity| checking::count(&found, severity);
     let (errors, warnings) = (of(Severity::Error), of(Severity::Warning));
+    let counts = CorpusCounts::of(&seen.cases);
+    let judged = match claims {
+        Some(claims) if errors == 0 && !seen.cases.is_empty() => {
+            judge_claims(&claims, &settings, &args.corpus, &Terminal::of(global))?
+        }
+        _ => Vec::new(),
+    };
     if global.json {
         let report = serde_json::json!({
-            "transcripts": seen.cases.len(), "hash": surveyed.hash, "errors": errors,
+            "transcripts": seen.cases.len(), "hash": surveyed.hash, "counts": counts.json(),
+            "claims": judged.iter().map(JudgedClaim::json).collect::<Vec<_>>(), "errors": errors,
             "warnings": warnings, "notes": of(Severity::Note), "findings": checking::json(&found),
         });
         show::print(&report.to_string())?;
     } else if !global.quiet {
-        let n = show::count(seen.cases.len() as u64);
         let whole = if errors == 0 { "whole" } else { "not whole" };
-        let heading = format!("{whole}: {n} transcripts, hash {}", surveyed.hash);
+        let heading = format!("{whole}, hash {}\n{}", surveyed.hash, counts.lines());
+        let heading = show::prose(&heading);
         show::print_styled(&format!("{heading}\n\n{}", listing(&found, args.all)))?;
+        if !judged.is_empty() {
+            show::print(&format!("\n{}", shown(&judged)))?;
+        }
     }
-    verdict(args, global, errors, warnings, &seen)
+    verdict(args, global, errors, warnings, &seen)?;
+    let with = |verdict| judged.iter().filter(|of| of.verdict == verdict).count();
+    match (with(ClaimVerdict::Refuted), with(ClaimVerdict::Open)) {
+        (0, 0) => Ok(()),
+        (0, n) => Err(Code::TooLittle.error(format!(
+            "the corpus cannot tell whether {n} of {} claims hold",
+            judged.len()
+        ))),
+        (n, _) => {
+            Err(Code::GateFailed.error(format!("{n} of {} claims are refuted", judged.len())))
+        }
+    }
+}
+
+/// The table of claims.
+fn shown(judged: &[JudgedClaim]) -> String {
+    let row = |of: &JudgedClaim| {
+        let digits = |x: Option<f64>| show::number(x, 3);
+        vec![
+            of.claim.to_string(),
+            of.verdict.name().to_owned(),
+            digits(of.value),
+            digits(of.interval.map(|of| of.lo)),
+            digits(of.interval.map(|of| of.hi)),
+        ]
+    };
+    let rows: Vec<Vec<String>> = judged.iter().map(row).collect();
+    show::table(
+        &["claim", "verdict", "value", "from", "to (95 %)"],
+        &rows,
+        2,
+    )
 }
 
 fn verdict(args: &Check, global: Global, errors: u64, warnings: u64, seen: &CheckSeen) -> Outcome {
@@ -79,5 +130,5 @@ fn verdict(args: &Check, global: Global, errors: u64, warnings: u64, seen: &Chec
     } else {
         format!("deadloop label {corpus}")
     };
-    show::next(&[&next, &format!("deadloop stats {corpus}")], global)
+    show::next(&[&next, &format!("deadloop show {corpus}")], global)
 }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | a side from a folder, or by a replay | `sides` |
 //! | `comparison.json`, `flips.csv`, and where a flip is explained | `files` |
+//! | NEW in place of BASE | `bless` |
 //! | what is said of it | `comparing` |
 
 use std::path::{Path, PathBuf};
@@ -11,20 +12,22 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use deadloop_score::{CompareOptions, Fails, NotComparable, Resampling, Side, compare, write_text};
 
+mod bless;
 mod files;
 mod sides;
 
+use bless::Blessing;
 use files::{Out, Place, explain};
 use sides::both;
 
 use crate::args::{Global, Judge, Select};
 use crate::comparing::{Compared, NoComparison, Pins, junit, markdown, words};
-use crate::exit::{Code, Outcome};
+use crate::exit::{Code, Outcome, in_options};
 use crate::show;
 use crate::visible::visible;
 use crate::words::{FAILS, word};
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop compare reports/baseline fresh\n  deadloop compare old.toml new.toml --corpus datasets/starter --out compared --markdown summary.md\n  deadloop compare document vllm --corpus datasets/starter --fail-on never\n\nA side that is not a folder is replayed on the corpus; --set changes NEW. The setting of a folder is the choice of tune or the current one of replay, unless --base-setting or --new-setting names another. Recall and fpr are tested by exact McNemar, the other metrics by a paired bootstrap over groups; p is corrected by Holm's method, over the metrics of all models together and over metrics x models. NEW has improved or regressed if the difference is significant and beyond the noise. It is equivalent if the 95 % interval is inside the noise. Otherwise the result is inconclusive.\n\nExit codes: 0 passed, 3 not comparable (other transcripts, texts or labels, an error), 4 nothing selected, 5 a gate could not be evaluated, 100 a gate failed.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop compare reports/baseline fresh\n  deadloop compare old.toml new.toml --corpus datasets/starter --out compared --markdown summary.md\n  deadloop compare document vllm --corpus datasets/starter --fail-on never\n  deadloop compare baseline fresh --bless\n\nA side that is not a folder is replayed on the corpus; --set changes NEW. The setting of a folder is the choice of tune or the current one of replay, unless --base-setting or --new-setting names another. Recall and fpr are tested by exact McNemar, the other metrics by a paired bootstrap over groups; p is corrected by Holm's method, over the metrics of all models together and over metrics x models. NEW has improved or regressed if the difference is significant and beyond the noise. It is equivalent if the 95 % interval is inside the noise. Otherwise the result is inconclusive.\n\n--bless makes NEW the baseline after the comparison is shown, whatever the gate says: BASE gets the tables of NEW (CSV, cases.jsonl, settings.toml), which have the same bytes whenever the same run is repeated, and no manifest and no report. A folder BASE that does not exist is made.\n\nExit codes: 0 passed, 3 not comparable (other transcripts, texts or labels, an error), 4 nothing selected, 5 a gate could not be evaluated, 100 a gate failed.";
 
 /// What is compared, and what has to hold.
 #[derive(Debug, Args)]
@@ -90,6 +93,9 @@ pub(crate) struct Write {
     /// The gates and the flips as test results, JUnit XML
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
+    /// Make NEW the baseline: its tables replace those in the folder BASE
+    #[arg(long)]
+    pub(crate) bless: bool,
     /// How many flips are listed on the terminal
     #[arg(long, value_name = "N", default_value_t = 40)]
     pub(crate) list: usize,
@@ -127,6 +133,26 @@ impl GateArgs {
 }
 
 pub(super) fn run(args: &Compare, global: Global) -> Outcome {
+    if !args.write.bless {
+        return judge(args, global);
+    }
+    let blessing = Blessing::of(args)?;
+    if !blessing.is_first() {
+        match judge(args, global) {
+            Err(failure) if JUDGED.contains(&failure.code()) => {
+                show::remark(in_options(&failure.said()));
+            }
+            judged => judged?,
+        }
+    }
+    blessing.write(global)
+}
+
+/// The failures of a comparison that was made and shown.
+const JUDGED: [Code; 3] = [Code::GateFailed, Code::TooLittle, Code::NotComparable];
+
+/// Compares both sides, and fails if a gate does.
+fn judge(args: &Compare, global: Global) -> Outcome {
     let options = args.gate.options(args.select.seed)?;
     let pins = Pins::read(&args.gate.cases)?;
     let out = Out::prepare(&args.write, &read(args))?;
@@ -176,6 +202,9 @@ fn tell(args: &Compare, global: Global, compared: &Compared, out: &Out) -> Outco
 
 /// A result that passed may become the baseline; settings that did go on to the page of a replay.
 fn lead_on(args: &Compare, global: Global) -> Outcome {
+    if args.write.bless {
+        return Ok(());
+    }
     let (base, new) = (show::typed(&args.base), show::typed(&args.new));
     let corpus = args.corpus.as_deref().map(show::typed);
     let folders = args.base.is_dir() && args.new.is_dir();
@@ -185,7 +214,7 @@ fn lead_on(args: &Compare, global: Global) -> Outcome {
                 "deadloop replay {corpus} --settings {new} --settings {base} --out compared-replay"
             )
         }
-        _ => format!("deadloop bless {new} {base}"),
+        _ => format!("deadloop compare {base} {new} --bless"),
     };
     show::next(&[&next], global)
 }

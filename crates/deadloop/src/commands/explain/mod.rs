@@ -97,7 +97,7 @@ pub(super) fn run(args: &Explain, global: Global) -> Outcome {
     let (corpus, id) = (show::typed(corpus), show::typed(&args.transcript));
     let next = [
         format!("deadloop show {corpus} {id}"),
-        format!("deadloop case {corpus} {id} >> cases.toml"),
+        format!("deadloop cases --add {corpus} {id} >> cases.toml"),
     ];
     show::next(&next.each_ref().map(String::as_str), global)
 }

@@ -7,6 +7,8 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use deadloop_score::Type;
+
 /// The recordings that most tests read.
 pub(crate) const STARTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets/starter");
 
@@ -95,38 +97,33 @@ pub(crate) fn no_python() -> bool {
     missing
 }
 
-/// Checks that the tables of a folder have the columns that `schema results` names, in that order and of those types.
+/// Checks that the tables of a folder have the columns that are documented, in that order and of those types.
 /// Returns the files that it checked.
 pub(crate) fn tables_as_said(dir: &Path, command: &str) -> Vec<String> {
-    let said = deadloop(&["schema", "results", "--json"]);
-    let said: serde_json::Value = serde_json::from_slice(&said.stdout).expect("JSON on stdout");
     let mut checked = Vec::new();
-    for (name, table) in said["properties"].as_object().expect("an object") {
-        let file = name.split(' ').next().expect("a name");
-        let by = table["description"].as_str().expect("a text");
-        let by = by.split(": ").next().expect("commands");
+    for table in deadloop_score::result_tables() {
+        let file = table.file;
         let path = dir.join(file);
-        if !by.split(", ").any(|by| by == command) || !path.is_file() {
+        if !table.left_by.split(", ").any(|by| by == command) || !path.is_file() {
             continue;
         }
         let found = columns(&path);
         let has = |name: &str| found.iter().any(|(found, _)| found == name);
         let mut expected = Vec::new();
-        for (name, column) in table["properties"].as_object().expect("an object") {
+        for column in &table.columns {
+            let (name, about) = (&column.name, &column.about);
             if name == "p.*" {
                 let params = found.iter().filter(|(name, _)| name.starts_with("p."));
                 expected.extend(params.cloned());
             } else if name != "detail" || has("detail") {
-                let of = column["type"][0].as_str().expect("a type");
-                expected.push((name.clone(), of.to_owned()));
+                expected.push((name.clone(), column.of));
             }
-            let about = column["description"].as_str().expect("what it means");
             assert!(
                 about.len() > 5 && about.ends_with('.'),
                 "{file}: {name}: {about}"
             );
         }
-        let names = |all: &[(String, String)]| -> Vec<String> {
+        let names = |all: &[(String, Type)]| -> Vec<String> {
             all.iter().map(|(name, _)| name.clone()).collect()
         };
         if file.ends_with(".parquet") {
@@ -140,7 +137,7 @@ pub(crate) fn tables_as_said(dir: &Path, command: &str) -> Vec<String> {
 }
 
 /// The columns of a table and their types; of a CSV file all are text.
-fn columns(path: &Path) -> Vec<(String, String)> {
+fn columns(path: &Path) -> Vec<(String, Type)> {
     use deadloop_tables::{Cells, read_csv, read_parquet};
     let file = File::open(path).expect("it is there");
     let table = if path.extension().is_some_and(|ending| ending == "csv") {
@@ -149,12 +146,12 @@ fn columns(path: &Path) -> Vec<(String, String)> {
         read_parquet(file, &[], 0..1).expect("Parquet")
     };
     let of = |cells: &Cells| match cells {
-        Cells::Text(_) => "string",
-        Cells::Int(_) => "integer",
-        Cells::Float(_) => "number",
+        Cells::Text(_) => Type::Text,
+        Cells::Int(_) => Type::Int,
+        Cells::Float(_) => Type::Float,
     };
     let columns = table.columns();
     columns
-        .map(|(name, cells)| (name.to_owned(), of(cells).to_owned()))
+        .map(|(name, cells)| (name.to_owned(), of(cells)))
         .collect()
 }

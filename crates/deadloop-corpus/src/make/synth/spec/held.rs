@@ -1,11 +1,11 @@
-//! What a key of a spec may hold: serde reads it, and it tells itself in words and as a JSON Schema.
+//! What a key of a spec may hold: serde reads it, and it describes itself in words.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Deref;
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use crate::make::plant::Rng;
 
@@ -47,9 +47,6 @@ impl fmt::Display for Bounds {
 pub(crate) trait Held {
     /// In words, for messages and for `--keys`.
     fn expected() -> String;
-
-    /// As a JSON Schema.
-    fn schema() -> Json;
 }
 
 /// A text, not empty.
@@ -145,14 +142,10 @@ fn read<'de, D: Deserializer<'de>, W: Deserialize<'de>, T: Held>(
 
 /// A type that is read from another one, where that is in its bounds.
 macro_rules! held {
-    ($([$($generic:tt)*] $of:ty: |$written:ident: $as:ty| $read:expr, $expected:expr, $schema:expr;)+) => {$(
+    ($([$($generic:tt)*] $of:ty: |$written:ident: $as:ty| $read:expr, $expected:expr;)+) => {$(
         impl<$($generic)*> Held for $of {
             fn expected() -> String {
                 $expected
-            }
-
-            fn schema() -> Json {
-                $schema
             }
         }
 
@@ -166,48 +159,32 @@ macro_rules! held {
 
 held! {
     [] Text: |text: String| (!text.is_empty()).then_some(Self(text)),
-        "text".into(),
-        json!({"type": "string", "minLength": 1});
+        "text".into();
     [const LOW: u64, const HIGH: u64] Whole<LOW, HIGH>:
         |number: u64| (LOW..=HIGH).contains(&number).then_some(Self(number)),
-        if HIGH > CHARS { "a whole number".into() } else { format!("a whole number from {LOW} to {HIGH}") },
-        json!({"type": "integer", "minimum": LOW, "maximum": HIGH});
+        if HIGH > CHARS { "a whole number".into() } else { format!("a whole number from {LOW} to {HIGH}") };
     [const LOW: u64, const HIGH: u64] Within<LOW, HIGH>:
         |ends: Ends| ends.within(LOW, HIGH).map(Self),
-        format!("n or [low, high] within {LOW} to {HIGH}"),
-        several(Whole::<LOW, HIGH>::schema(), json!({"minItems": 2, "maxItems": 2}));
+        format!("n or [low, high] within {LOW} to {HIGH}");
     [] Share: |number: f64| (number > 0.0 && number <= 1.0).then_some(Self(number)),
-        "a number above 0, at most 1".into(),
-        json!({"type": "number", "exclusiveMinimum": 0, "maximum": 1});
+        "a number above 0, at most 1".into();
     [] Part: |number: f64| (0.0..1.0).contains(&number).then_some(Self(number)),
-        "a number from 0 to below 1".into(),
-        json!({"type": "number", "minimum": 0, "exclusiveMaximum": 1});
+        "a number from 0 to below 1".into();
     [T: Named] Word<T>:
         |word: String| T::all().into_iter().find(|of| of.name() == word).map(Self),
-        names::<T>().join(" | "),
-        json!({"enum": names::<T>()});
+        names::<T>().join(" | ");
     [T: Held + DeserializeOwned] Many<T>:
         |written: OneOrMany<T>| match written {
             OneOrMany::One(one) => Some(Self(vec![one])),
             OneOrMany::Many(all) => (!all.is_empty()).then_some(Self(all)),
         },
-        format!("{}, or a list of such", T::expected()),
-        several(T::schema(), json!({"minItems": 1}));
+        format!("{}, or a list of such", T::expected());
     [] Groups:
         |groups: Vec<Vec<Text>>| groups.iter().all(|group| group.len() > 1).then_some(Self(groups)),
-        "a list of lists of at least two words".into(),
-        json!({"type": "array", "items": {"type": "array", "items": Text::schema(), "minItems": 2}});
+        "a list of lists of at least two words".into();
     [] Lists:
         |lists: BTreeMap<String, Vec<Json>>| lists.values().all(|list| is_plain(list)).then_some(Self(lists)),
-        "a table of lists".into(),
-        json!({"type": "object", "additionalProperties": {"type": "array", "minItems": 1}});
-}
-
-/// One of these, or a list.
-fn several(one: Json, mut list: Json) -> Json {
-    list["type"] = "array".into();
-    list["items"] = one.clone();
-    json!({"anyOf": [one, list]})
+        "a table of lists".into();
 }
 
 fn names<T: Named>() -> Vec<&'static str> {
@@ -227,10 +204,6 @@ impl Held for bool {
     fn expected() -> String {
         "true or false".into()
     }
-
-    fn schema() -> Json {
-        json!({"type": "boolean"})
-    }
 }
 
 /// A key that may be left out.
@@ -238,20 +211,12 @@ impl<T: Held> Held for Option<T> {
     fn expected() -> String {
         T::expected()
     }
-
-    fn schema() -> Json {
-        T::schema()
-    }
 }
 
 /// Tables of one name.
 impl<T: Held> Held for Vec<T> {
     fn expected() -> String {
         "tables".into()
-    }
-
-    fn schema() -> Json {
-        json!({"type": "array", "items": T::schema()})
     }
 }
 

@@ -1,7 +1,4 @@
-//! The keys of a spec and of a file of forms, as the tables in [`super::tables`] have them: for `deadloop synth --keys`,
-//! and as JSON Schemas, which tell an editor what can be known before `deadloop synth` runs.
-
-use serde_json::{Map, Value as Json, json};
+//! The keys of a spec and of a file of forms, as the tables in [`super::tables`] have them: for `deadloop synth --keys`.
 
 use super::kinds::{KINDS, Kind};
 use super::tables::{
@@ -18,8 +15,6 @@ pub(crate) struct Key {
     pub(super) meaning: &'static str,
     /// What it may hold.
     pub(super) expected: fn() -> String,
-    /// The same as a JSON Schema.
-    pub(super) schema: fn() -> Json,
 }
 
 impl Key {
@@ -87,45 +82,4 @@ pub fn key_texts() -> Vec<KeyText> {
         .iter()
         .flat_map(|(table, keys)| keys.iter().map(move |key| (*table, key)));
     keys.map(|(table, key)| text(table, key)).collect()
-}
-
-/// The schema of a spec (draft 2020-12), as the object that it is.
-pub fn spec_schema() -> Map<String, Json> {
-    let mut schema = table(SpecTable::KEYS);
-    let of = |kind: &Kind| {
-        let foreign = ItemTable::KEYS.iter().map(Key::name);
-        let foreign = foreign.filter(|key| !kind.has(key));
-        let foreign: Map<String, Json> = foreign.map(|key| (key.into(), false.into())).collect();
-        json!({
-            "if": {"properties": {"kind": {"const": kind.name}}, "required": ["kind"]},
-            "then": {"properties": foreign},
-        })
-    };
-    schema["properties"]["item"]["items"]["allOf"] = KINDS.iter().map(of).collect();
-    schema
-}
-
-/// The schema of a file of forms.
-pub fn forms_schema() -> Map<String, Json> {
-    table(FormFile::KEYS)
-}
-
-/// A table with these keys and no others.
-pub(super) fn table(keys: &[Key]) -> Map<String, Json> {
-    let one = |key: &Key| {
-        let mut schema = (key.schema)();
-        let told = format!("{} [default: {}]", key.meaning.trim(), key.default());
-        schema["description"] = told.into();
-        (key.name().to_owned(), schema)
-    };
-    let required = keys.iter().filter(|key| key.default.is_empty());
-    Map::from_iter([
-        ("type".into(), "object".into()),
-        (
-            "properties".into(),
-            Json::Object(keys.iter().map(one).collect()),
-        ),
-        ("required".into(), required.map(Key::name).collect()),
-        ("additionalProperties".into(), false.into()),
-    ])
 }

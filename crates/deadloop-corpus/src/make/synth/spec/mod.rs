@@ -22,7 +22,7 @@ mod parsing;
 mod tables;
 
 pub(super) use held::{Bounds, Text, Word, ends};
-pub use keys::{KeyText, forms_schema, key_texts, spec_schema};
+pub use keys::{KeyText, key_texts};
 pub(super) use kinds::{By, Harmless, Looped, REASONS};
 pub use parsing::SpecError;
 pub(super) use parsing::read;

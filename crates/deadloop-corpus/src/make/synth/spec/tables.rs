@@ -1,14 +1,13 @@
 //! The tables of a spec and of a file of forms. A field is a key: serde reads it, and its type, its comment and its
-//! default are what `--keys` and the schemas say of it.
+//! default are what `--keys` says of it.
 
 use deadloop_detect::Fault;
 use serde::Deserialize;
-use serde_json::Value as Json;
 
 use super::held::{
     CHARS, Groups, Held, Lists, Many, Named, Part, Share, Text, Whole, Within, Word,
 };
-use super::keys::{self, Key};
+use super::keys::Key;
 use super::kinds::Kind;
 
 /// Tables, each a struct. A key with a default is an `Option`; the default is said in words, since it often depends on
@@ -31,17 +30,12 @@ macro_rules! tables {
                 default: concat!($($default)?),
                 meaning: concat!($($about),+),
                 expected: <$of as Held>::expected,
-                schema: <$of as Held>::schema,
             }),+];
         }
 
         impl Held for $table {
             fn expected() -> String {
                 "a table".into()
-            }
-
-            fn schema() -> Json {
-                keys::table(Self::KEYS).into()
             }
         }
     )+};

@@ -1,0 +1,395 @@
+//! A tuned setting as the configuration of a guard that people already run: one entry of [`ENGINES`] for each engine.
+//!
+//! An export has four parts: the configuration, a *twin* (a setting of deadloop that behaves like that configuration),
+//! what the setting says and the configuration cannot, and what a user of it has to know. Only engines of which a release
+//! reads such a configuration are here. For an engine that counts
+//! tokens, chars are divided by the mean length of a token. An export never asks for less than the setting does: it asks
+//! for the most that the setting asks of any unit which the engine looks for, or it is refused with the reason. A test
+//! replays every twin on the starter corpus: it stops nothing that the setting does not stop, and nothing earlier.
+
+use deadloop_detect::harness::Member;
+use deadloop_detect::{Setting, Settings, Value};
+
+/// A guard that people run, and how a setting is written for it.
+pub struct Engine {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What is written, and where it goes.
+    pub about: &'static str,
+    write: fn(&Copies, f64) -> Result<Written, String>,
+}
+
+/// A setting, exported.
+#[derive(Debug)]
+pub struct Exported {
+    /// What the engine reads.
+    pub config: String,
+    /// What it does with that, as a setting.
+    pub twin: Settings,
+    /// What the setting says and the configuration does not.
+    pub lost: Vec<String>,
+}
+
+/// The configuration, its twin in TOML, and the parameters of `periodic` that it can say.
+struct Written {
+    config: String,
+    twin: String,
+    said: &'static [&'static str],
+}
+
+/// What a member asks of exact copies: the rows of its `rules`, each for the periods that it holds, and the plain numbers
+/// for the longer ones.
+struct Copies {
+    bands: Vec<Band>,
+    /// Longest unit, in chars.
+    max_period: u64,
+    /// Copies of a unit without a letter or number, and the chars that they must have together.
+    single: Band,
+}
+
+/// What is asked of units of up to `to` chars.
+#[derive(Clone, Copy)]
+struct Band {
+    to: u64,
+    copies: u64,
+    chars: u64,
+}
+
+/// Every engine.
+pub const ENGINES: [Engine; 3] = [
+    Engine {
+        name: "vllm",
+        about: "a field of the request (extra_body of the OpenAI clients), or SamplingParams(repetition_detection=…): vLLM 0.17 and later",
+        write: vllm,
+    },
+    Engine {
+        name: "typescript",
+        about: "the parameters of the TypeScript detectors that look at checkpoints",
+        write: typescript,
+    },
+    Engine {
+        name: "litellm",
+        about: "config.yaml of the LiteLLM proxy; with the library litellm.REPEATED_STREAMING_CHUNK_LIMIT = the number",
+        write: litellm,
+    },
+];
+
+impl Engine {
+    /// Writes a setting for the engine. `token` is the length of a token, in chars.
+    ///
+    /// # Errors
+    /// Returns an error if no member of the setting looks for exact copies of chars, or if the engine cannot express one
+    /// without asking for less than it does.
+    pub fn export(&self, setting: &Setting, token: f64) -> Result<Exported, String> {
+        let exact = setting.members.iter().position(is_exact).ok_or_else(|| {
+            let names = setting.member_names().join(", ");
+            format!(
+                "{} can only be told of exact copies (periodic on chars, nothing folded), and the setting has {names}; replay it with such a guard added, or run deadloop itself (deadloop proxy)",
+                self.name
+            )
+        })?;
+        let member = &setting.members[exact];
+        let written = Copies::of(member).and_then(|copies| (self.write)(&copies, token));
+        let refused = |why| format!("{}: {why}; run deadloop itself (deadloop proxy)", self.name);
+        let Written { config, twin, said } = written.map_err(refused)?;
+        let names = setting.member_names();
+        let others = names.iter().enumerate().filter(|(i, _)| *i != exact);
+        let others = others.map(|(_, name)| format!("the guard {name}: left out"));
+        let changed = changed(member).filter(|(name, _)| !said.contains(&name.as_str()));
+        let changed = changed.map(|(name, value)| format!("{}: {name} = {value}", names[exact]));
+        let twin = Settings::parse(&twin).map_err(|e| format!("the twin of the export: {e}"))?;
+        Ok(Exported {
+            config,
+            twin,
+            lost: others.chain(changed).collect(),
+        })
+    }
+}
+
+/// Whether a member looks for exact copies of chars.
+fn is_exact(member: &Member) -> bool {
+    let params = &member.params;
+    member.detector.name == "periodic"
+        && params.text("on") == "chars"
+        && params.text("fold") == "none"
+}
+
+/// The parameters of a member that are not as by default.
+fn changed(member: &Member) -> impl Iterator<Item = (String, String)> {
+    let defaults = deadloop_detect::harness::Params::defaults(member.detector.params);
+    let own = member
+        .params
+        .iter()
+        .filter(move |(name, value)| defaults.get(name) != Some(value));
+    own.map(|(name, value)| (name.to_owned(), value.to_string()))
+}
+
+impl Copies {
+    /// # Errors
+    /// The member asks for something that no engine has a word for: without it an engine would stop earlier.
+    fn of(member: &Member) -> Result<Self, String> {
+        let params = &member.params;
+        let worded = ["unit_holds", "code"];
+        let at_default = |name: &str| {
+            let param = member.detector.params.iter().find(|p| p.name == name);
+            param.is_none_or(|p| params.get(name) == Some(&Value::from(p.default)))
+        };
+        if let Some(name) = worded.iter().find(|name| !at_default(name)) {
+            let value = params.get(name).map(ToString::to_string);
+            return Err(format!(
+                "no engine has a word for {name} = {}, and without it one would stop earlier than the setting does",
+                value.unwrap_or_default()
+            ));
+        }
+        if let Some(channel) = member.channel {
+            return Err(format!(
+                "the guard watches {channel} alone, and an engine would stop in other text too"
+            ));
+        }
+        let number = |row: &Value, name| {
+            let field = row.field(name).and_then(Value::as_int);
+            field.and_then(|n| u64::try_from(n).ok()).unwrap_or(0)
+        };
+        let (max_period, copies) = (params.count("max_period"), params.count("min_copies"));
+        let copies = copies.max(2);
+        let row = |row: &Value| Band {
+            to: number(row, "max_period").min(max_period),
+            copies: number(row, "min_copies").max(2),
+            chars: number(row, "min_chars"),
+        };
+        let plain = Band {
+            to: max_period,
+            copies,
+            chars: params.count("min_chars"),
+        };
+        let rows = params.items("rules");
+        let mut bands: Vec<Band> = rows.iter().map(row).collect();
+        if bands.last().is_none_or(|last| last.to < max_period) {
+            bands.push(plain);
+        }
+        Ok(Self {
+            single: match params.count("min_single") {
+                0 => Band {
+                    copies: 2,
+                    chars: 0,
+                    ..plain
+                },
+                chars => Band { chars, ..plain },
+            },
+            bands,
+            max_period,
+        })
+    }
+
+    /// The most chars that are asked for, of any unit of up to `max` chars.
+    fn chars(&self, max: u64) -> u64 {
+        let asked = self.up_to(max).map(|band| band.chars);
+        asked.fold(self.single.chars, u64::max)
+    }
+
+    /// The most copies that are asked for, of any unit of up to `max` chars.
+    fn copies(&self, max: u64) -> u64 {
+        let asked = self.up_to(max).map(|band| band.copies);
+        asked.fold(self.single.copies, u64::max)
+    }
+
+    /// What is asked of units of up to `max` chars: band by band.
+    fn up_to(&self, max: u64) -> impl Iterator<Item = &Band> {
+        let mut from = 1;
+        self.bands.iter().filter(move |band| {
+            let begins = std::mem::replace(&mut from, band.to + 1);
+            begins <= max && band.to >= begins
+        })
+    }
+
+    /// Whether `copies` of a unit of at least `unit` chars, or as much text of a shorter one, are never less than what
+    /// is asked.
+    fn holds(&self, copies: u64, unit: u64) -> bool {
+        let all = copies * unit;
+        let single = Band {
+            to: self.max_period,
+            ..self.single
+        };
+        let bands = self.up_to(self.max_period).chain([&single]);
+        bands.into_iter().all(|band| {
+            let short = band.to.min(unit.saturating_sub(1));
+            let longer = band.to < unit || copies >= band.copies;
+            longer && all >= band.chars && all >= band.copies * short
+        })
+    }
+
+    /// The fewest copies, and the shortest unit for them in tokens, that never ask for less than the setting does.
+    fn fewest(&self, token: f64) -> (u64, u64) {
+        let most = self.copies(self.max_period);
+        let of = |copies: u64| {
+            let all = self.chars(self.max_period);
+            (copies, tokens(all.div_ceil(copies), token))
+        };
+        let fits = |(copies, unit): &(u64, u64)| self.holds(*copies, chars(*unit, token));
+        (2..most).map(of).find(fits).unwrap_or_else(|| of(most))
+    }
+}
+
+/// The most tokens, of `token` chars each, that hold no more than `chars` chars.
+fn tokens_within(chars: u64, token: f64) -> u64 {
+    (chars as f64 / token).floor() as u64
+}
+
+/// The smallest number of tokens, of `token` chars each, that hold at least `chars` chars.
+fn tokens(chars: u64, token: f64) -> u64 {
+    ((chars as f64 / token).ceil() as u64).max(1)
+}
+
+/// The length of `tokens` tokens in chars, where one token is `token` chars long.
+fn chars(tokens: u64, token: f64) -> u64 {
+    ((tokens as f64 * token).round() as u64).max(1)
+}
+
+/// The last `min_count` × p tokens are copies of one p-gram. A shorter unit counts as a multiple of it, so the shortest
+/// pattern is what asks for a length.
+fn vllm(copies: &Copies, token: f64) -> Result<Written, String> {
+    let (count, min) = copies.fewest(token);
+    let max = tokens_within(copies.max_period, token);
+    if max < min {
+        return Err(format!(
+            "it asks for {} chars of {count} copies, and its longest unit has {}: nothing shorter may be stopped, and nothing longer is looked for",
+            chars(min * count, token),
+            copies.max_period
+        ));
+    }
+    let config = serde_json::json!({"repetition_detection": {
+        "max_pattern_size": max, "min_pattern_size": min, "min_count": count,
+    }});
+    let (unit, all) = (chars(min, token), chars(min * count, token));
+    let shorter = match unit {
+        0 | 1 => String::new(),
+        _ => format!(
+            "rules = [{{ max_period = {}, min_copies = 2, min_chars = {all} }}]\n",
+            unit - 1
+        ),
+    };
+    Ok(Written {
+        config: format!("{config:#}\n"),
+        twin: format!(
+            "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmax_period = {}\nmin_copies = {count}\nmin_chars = {all}\n{shorter}",
+            chars(max, token)
+        ),
+        said: &["max_period", "min_copies", "min_chars"],
+    })
+}
+
+/// The window of the document's check of short units, at most.
+const WINDOW: u64 = 10_000;
+
+/// The document's detector looks at checkpoints alone, at the first of them for units that stand in a row. Its checks of
+/// elements, which need not be copies, are switched off: no number of matches is as much as an exact guard asks for.
+fn typescript(copies: &Copies, _: f64) -> Result<Written, String> {
+    let (repeats, min_unit) = copies.fewest(1.0);
+    let window = (copies.max_period * repeats).min(WINDOW);
+    if min_unit * repeats > window {
+        return Err(format!(
+            "it asks for {} chars, and the class looks at {window} at most",
+            min_unit * repeats
+        ));
+    }
+    let (unit, off) = (min_unit.max(2), 1_000_000);
+    let config = format!(
+        "export const deadLoopDetector = {{\n  checkpoints: [2000, 3000, 5000],\n  window: {window},\n  minUnit: {unit},\n  minRepeats: {repeats},\n  minMatches: {off},\n  maxPeriod: 50,\n}} as const;\n"
+    );
+    Ok(Written {
+        config,
+        twin: format!(
+            "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nwindow = {window}\nmin_unit = {unit}\nmin_repeats = {repeats}\nmin_matches = {off}\n"
+        ),
+        said: &["min_copies"],
+    })
+}
+
+/// LiteLLM compares chunks of more than this many chars.
+const LITELLM_CHUNK: u64 = 3;
+
+/// LiteLLM stops after a number of equal chunks in a row, of [`LITELLM_CHUNK`] chars or more. The number is enough for the
+/// shortest of them; in the twin a chunk is a token.
+fn litellm(copies: &Copies, token: f64) -> Result<Written, String> {
+    let max = copies.max_period;
+    let limit = copies.chars(max).div_ceil(LITELLM_CHUNK);
+    let limit = limit.max(copies.copies(max));
+    let unit = chars(1, token).max(LITELLM_CHUNK);
+    Ok(Written {
+        config: format!("litellm_settings:\n  REPEATED_STREAMING_CHUNK_LIMIT: {limit}\n"),
+        twin: format!(
+            "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmax_period = {unit}\nmin_copies = 2\nmin_chars = {}\n",
+            limit * unit
+        ),
+        said: &["min_copies"],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn export(engine: &str, setting: &str) -> Result<Exported, String> {
+        let settings = Settings::parse(setting).expect("settings");
+        let engine = ENGINES
+            .iter()
+            .find(|e| e.name == engine)
+            .expect("an engine");
+        engine.export(settings.guard(), 4.0)
+    }
+
+    const PLAIN: &str = "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmax_period = 512\nmin_copies = 4\nmin_chars = 64\n";
+
+    #[test]
+    fn every_engine_gets_what_it_can_say_and_a_twin_that_parses() {
+        let rows =
+            PLAIN.to_owned() + "rules = [{ max_period = 50, min_copies = 5, min_chars = 180 }]\n";
+        for engine in &ENGINES {
+            for setting in [PLAIN, &rows, deadloop_detect::RECOMMENDED] {
+                let exported = export(engine.name, setting).expect(engine.name);
+                assert!(!exported.config.is_empty(), "{}", engine.name);
+                let lossless = exported.lost.is_empty();
+                assert_eq!(
+                    lossless,
+                    setting == PLAIN && engine.name != "typescript" && engine.name != "litellm",
+                    "{} {:?}",
+                    engine.name,
+                    exported.lost
+                );
+            }
+        }
+    }
+
+    /// The preset of deadloop was written by hand from vLLM's own rule.
+    #[test]
+    fn the_twin_of_vllm_is_the_preset_that_was_written_by_hand() {
+        let exported = export("vllm", PLAIN).expect("it can be said");
+        let config: serde_json::Value = serde_json::from_str(&exported.config).expect("JSON");
+        let wanted =
+            serde_json::json!({"max_pattern_size": 128, "min_pattern_size": 4, "min_count": 4});
+        assert_eq!(config["repetition_detection"], wanted);
+        let preset = deadloop_detect::harness::DETECTORS
+            .iter()
+            .find(|d| d.name == "periodic")
+            .map(|d| d.presets());
+        let presets = preset.expect("there").expect("they parse");
+        let preset = presets.iter().find(|p| p.name == "vllm").expect("there");
+        for (name, value) in &preset.params {
+            assert_eq!(
+                exported.twin.guard().members[0].params.get(name),
+                Some(value),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_no_engine_has_a_word_for_is_refused() {
+        let folded = "[[guard]]\ndetector = \"novelty\"\n";
+        let refused = export("vllm", folded).expect_err("novelty");
+        assert!(
+            refused.contains("exact copies") && refused.contains("novelty"),
+            "{refused}"
+        );
+    }
+}

@@ -1,0 +1,136 @@
+//! A pinned case from a recording: the transcript with its label, and what is expected of it.
+
+use deadloop_corpus::{Class, Entry};
+use deadloop_detect::{Settings, Unit};
+use deadloop_score::{Case, Fired, Pinned, Span, Truth, alarm_words, parse_pinned};
+use serde_json::{Map, Value, json};
+
+use crate::failure::{Code, RunResult};
+use crate::host::Host;
+use crate::pinning::say;
+use crate::visible::escaped;
+
+/// The latency that is allowed to a loop that the settings miss, in chars.
+const LATENCY: u64 = 1000;
+/// The same in calls or turns.
+const LATENCY_IN_CALLS: u64 = 10;
+
+/// Writes a recording as a `[[case]]` table: a loop is stopped within the latency that the settings have now, clean text is
+/// left alone, and an unlabelled transcript keeps the alarm that it has now. What the settings get wrong is a todo.
+///
+/// # Errors
+/// A program does not start, or the case does not alarm as the recording does.
+pub fn recorded_case(
+    entry: &Entry,
+    case: &Case,
+    settings: &Settings,
+    host: &dyn Host,
+) -> RunResult<String> {
+    let alarm = |transcript| {
+        let answer = say(settings, &[transcript], host)?.pop();
+        answer
+            .unwrap_or(Ok(None))
+            .map_err(|e| Code::Unexpected.error(e))
+    };
+    let fired = alarm(&entry.transcript)?;
+    let span = case.truth.as_ref().and_then(Truth::first_loop);
+    let class = case.class().map_or("none", Class::name);
+    let text = format!(
+        "[[case]]\nname = {}\nwhy = \"recorded; label: {class}; when it was written: {}\"\ntranscript = '''\n{}\n'''\nexpect = {}\n",
+        json!(&*case.id),
+        alarm_words(fired),
+        line(entry, case, span)?,
+        expected(case, span, fired)
+    );
+    let read = parse_pinned(&text)
+        .map_err(|e| Code::Unexpected.error(format!("the case cannot be read again: {e}")))?;
+    let again = match read.first().and_then(Pinned::transcript) {
+        Some(transcript) => alarm(&transcript)?,
+        None => None,
+    };
+    if again == fired {
+        return Ok(text);
+    }
+    let (before, now) = (alarm_words(fired), alarm_words(again));
+    Err(Code::Unexpected.error(format!(
+        "the recording has {before}, and the case that was made of it {now}"
+    )))
+}
+
+/// The transcript on one line of JSON with its label, without metadata but its task.
+fn line(entry: &Entry, case: &Case, span: Option<&Span>) -> RunResult<String> {
+    let mut own = entry.clone();
+    own.transcript.meta.retain(|name, _| name == "task");
+    (own.transcript.profile, own.transcript.group) = (None, None);
+    own.rest = Map::new();
+    own.labels = case.class().map(|class| json!([label(class, span)]));
+    let line = own.to_line().map_err(|e| Code::Unexpected.because(e))?;
+    // What a terminal would obey or nobody could see is escaped; three quotes would end the text.
+    let mut units = [0; 2];
+    let shown = line.chars().map(|c| match escaped(c) {
+        Some(_) => c
+            .encode_utf16(&mut units)
+            .iter()
+            .map(|unit| format!("\\u{unit:04x}"))
+            .collect(),
+        None => c.to_string(),
+    });
+    Ok(shown
+        .collect::<String>()
+        .replace("'''", "\\u0027\\u0027\\u0027"))
+}
+
+fn label(class: Class, span: Option<&Span>) -> Value {
+    match span {
+        Some(span) => json!({
+            "class": class.name(), "kind": span.kind, "channel": span.channel,
+            "start": span.start.map(|at| at.count()), "onset": span.onset.count(),
+            "earliest": span.earliest.count(), "end": (!span.open).then(|| span.end.count()), "period": span.period,
+        }),
+        None => json!({"class": class.name()}),
+    }
+}
+
+/// What is right by the label; without one, what the settings say now.
+fn expected(case: &Case, span: Option<&Span>, fired: Option<Fired>) -> String {
+    let todo = |wrong: bool, what: &str| {
+        if wrong {
+            format!(", todo = \"{what}\"")
+        } else {
+            String::new()
+        }
+    };
+    match (case.class(), span, fired) {
+        (Some(Class::Loop), Some(span), _) => {
+            let early = span.onset.count().saturating_sub(span.earliest.count());
+            let from = match early {
+                0 => "onset".to_owned(),
+                early => format!("onset-{early}"),
+            };
+            let latency = fired.and_then(|fired| latency(span, fired));
+            let within = match span.channel.unit() {
+                Unit::Chars => latency.unwrap_or(LATENCY).div_ceil(100) * 100,
+                _ => latency.unwrap_or(LATENCY_IN_CALLS),
+            };
+            let todo = todo(latency.is_none(), "known miss");
+            format!("{{ alarm = true, between = [\"{from}\", \"onset+{within}\"]{todo} }}")
+        }
+        (Some(Class::Clean | Class::Transient), ..) => {
+            let todo = todo(fired.is_some(), "known wrong alarm");
+            format!("{{ alarm = false{todo} }}")
+        }
+        (_, _, Some(fired)) => format!("{{ alarm = {}, kind = \"{}\" }}", fired.at, fired.kind),
+        (_, _, None) => "{ alarm = false }".into(),
+    }
+}
+
+/// How far behind the onset an alarm inside the loop is, in the unit of the label.
+fn latency(span: &Span, fired: Fired) -> Option<u64> {
+    let at = match span.channel.unit() {
+        Unit::Chars if fired.channel != span.channel => return None,
+        Unit::Chars => fired.at,
+        _ => fired.seen.count(span.channel),
+    };
+    let inside = (span.earliest.count()..=span.end.count()).contains(&at);
+    inside.then(|| at.saturating_sub(span.onset.count()))
+}

@@ -1,0 +1,98 @@
+//! `--bless`: NEW becomes BASE.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use deadloop_corpus::{if_named, prove_writable, read_text};
+use deadloop_run::result_files;
+use deadloop_score::write_text;
+
+use super::Compare;
+use crate::args::Global;
+use crate::exit::{Code, Outcome};
+use crate::show;
+
+/// One of these and `cases.jsonl` are what a side is read from: of guards, repairers, budgets.
+const SIDES: [&str; 3] = ["outcomes.csv", "repairs.csv", "budget_runs.csv"];
+
+/// The files of a result that have the same bytes whenever the same run is repeated, by name.
+type Tables = BTreeMap<String, String>;
+
+/// A baseline, and the result that replaces it.
+pub(super) struct Blessing<'a> {
+    base: &'a Path,
+    new: Tables,
+    old: BTreeSet<String>,
+}
+
+impl<'a> Blessing<'a> {
+    /// Reads both folders.
+    ///
+    /// # Errors
+    /// NEW is no result with CSV tables, or BASE holds something else.
+    pub(super) fn of(args: &'a Compare) -> Outcome<Self> {
+        let new = tables(&args.new)?;
+        if !is_result(&new) {
+            let what = "holds no outcomes.csv, repairs.csv or budget_runs.csv beside cases.jsonl; expected a result of replay, tune, repair or budget with --csv";
+            return Err(Code::Usage.error(format!("--bless {}: {what}", args.new.display())));
+        }
+        let old = tables(&args.base)?;
+        if let (Some(name), false) = (old.keys().next(), is_result(&old)) {
+            return Err(Code::Usage.error(format!(
+                "--bless {}: holds {name} and is no baseline; choose another folder",
+                args.base.display()
+            )));
+        }
+        let old = old.into_keys().collect();
+        Ok(Self {
+            base: &args.base,
+            new,
+            old,
+        })
+    }
+
+    /// Whether there is no baseline yet, so that nothing can be compared.
+    pub(super) fn is_first(&self) -> bool {
+        self.old.is_empty()
+    }
+
+    /// Writes the files of NEW into BASE, each beside its name first, and removes what NEW does not have.
+    pub(super) fn write(&self, global: Global) -> Outcome {
+        let base = self.base.display();
+        std::fs::create_dir_all(self.base)
+            .and_then(|()| prove_writable(self.base))
+            .map_err(|e| Code::Usage.error(format!("{base}: cannot be written to: {e}")))?;
+        for (name, text) in &self.new {
+            write_text(&self.base.join(name), text)?;
+        }
+        for name in self.old.iter().filter(|name| !self.new.contains_key(*name)) {
+            std::fs::remove_file(self.base.join(name))?;
+        }
+        if !global.quiet {
+            let n = show::several(self.new.len() as u64, "file");
+            show::remark(format_args!("{base}: the baseline now, {n}"));
+        }
+        let base = show::typed(self.base);
+        show::next(&[&format!("deadloop compare {base} NEW")], global)
+    }
+}
+
+/// Whether these tables are a result that can be compared; a baseline is one too.
+fn is_result(tables: &Tables) -> bool {
+    SIDES.iter().any(|name| tables.contains_key(*name)) && tables.contains_key("cases.jsonl")
+}
+
+/// The tables of a folder by name; empty if there is no such folder.
+fn tables(dir: &Path) -> Outcome<Tables> {
+    let kept = |file: &String| {
+        file.ends_with(".csv") || ["cases.jsonl", "settings.toml"].contains(&file.as_str())
+    };
+    let mut found = Tables::new();
+    for name in result_files().into_keys().filter(kept) {
+        let path = dir.join(&name);
+        let text = if_named(read_text(&path))
+            .map_err(|e| Code::Usage.error(format!("{}: {e}", path.display())))?;
+        found.extend(text.map(|text| (name, text)));
+    }
+    Ok(found)
+}

@@ -1,0 +1,108 @@
+//! What `check` says before its findings: the counts, what labels can prove, and claims.
+
+#![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
+
+use crate::program;
+
+use std::path::Path;
+
+use program::{code, deadloop, file, stderr, stdout};
+use serde_json::{Value, json};
+
+/// Thirty loops in fifteen groups and ten clean texts in five, which the guard of [`SETTINGS`] tells apart.
+fn corpus(dir: &Path) -> String {
+    let copy = "Let me look at it again. ";
+    let loops = (0..30).map(|n| {
+        let label = r#"{"class":"loop","channel":"answer","start":0,"onset":25,"period":25}"#;
+        format!("{{\"id\":\"l{n}\",\"model\":\"m\",\"group\":\"g{}\",\"answer\":\"{}\",\"labels\":[{label}]}}\n", n / 2, copy.repeat(40))
+    });
+    let clean = (0..10).map(|n| {
+        let text: String = (0..100).map(|at| format!("{} ", at * 7919 + n)).collect();
+        format!("{{\"id\":\"c{n}\",\"model\":\"m\",\"group\":\"c{}\",\"answer\":\"{text}\",\"labels\":[{{\"class\":\"clean\"}}]}}\n", n / 2)
+    });
+    file(dir, "c.jsonl", &loops.chain(clean).collect::<String>())
+}
+
+const SETTINGS: &str =
+    "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = 5\nmin_chars = 100\n";
+
+#[test]
+fn counts_come_first_with_what_labels_can_prove() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let corpus = corpus(dir.path());
+    let text = stdout(&deadloop(&["check", &corpus]));
+    for words in [
+        "40 transcripts in 20 groups of 1 model",
+        "labels: 30 loop, 10 clean",
+        "recall >= 90.5 % (30 loops in 15 groups), wrong alarms <= ",
+        "clean chars in 5 groups)",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let told: Value =
+        serde_json::from_slice(&deadloop(&["check", &corpus, "--json"]).stdout).expect("JSON");
+    let chars = &told["counts"]["units"]["chars"];
+    assert_eq!(
+        (
+            &chars["loops"],
+            &chars["loop_groups"],
+            &chars["clean_groups"]
+        ),
+        (&json!(30), &json!(15), &json!(5))
+    );
+}
+
+#[test]
+fn claims_are_held_refuted_or_open() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let corpus = corpus(dir.path());
+    let settings = file(dir.path(), "s.toml", SETTINGS);
+    let ask = |claims: &str| {
+        let claims = file(dir.path(), "claims.txt", claims);
+        deadloop(&[
+            "check",
+            &corpus,
+            "--claims",
+            &claims,
+            "--settings",
+            &settings,
+            "--json",
+        ])
+    };
+    let verdicts = |claims: &str, exit| {
+        let run = ask(claims);
+        assert_eq!(code(&run), Some(exit), "{claims}: {}", stderr(&run));
+        let told: Value = serde_json::from_slice(&run.stdout).expect("JSON");
+        let verdicts = told["claims"].as_array().into_iter().flatten();
+        verdicts
+            .filter_map(|of| of["verdict"].as_str().map(str::to_owned))
+            .collect::<Vec<_>>()
+    };
+    // 30 of 30 by Wilson: 88.6 % and more.
+    assert_eq!(
+        verdicts("# what we say\nended>=0.88\n\nrecall>=0.5 # too\n", 0),
+        ["held", "held"]
+    );
+    assert_eq!(
+        verdicts("ended>=0.9\nrecall>=0.8\n", 5),
+        ["cannot tell", "held"]
+    );
+    assert_eq!(verdicts("fa_per_mchar<=1", 5), ["cannot tell"]);
+    assert_eq!(
+        verdicts("recall<=0.5\nfa_per_mchar<=1", 100),
+        ["refuted", "cannot tell"]
+    );
+    for (wrong, said) in [
+        ("speed<=1", "claims.txt:1: "),
+        ("\ndelay<=1", "claims.txt:2: delay<=1: expected a share"),
+        ("# nothing", "no claim"),
+    ] {
+        let run = ask(wrong);
+        assert_eq!(code(&run), Some(2), "{wrong}");
+        assert!(stderr(&run).contains(said), "{wrong}: {}", stderr(&run));
+    }
+    assert_eq!(
+        code(&deadloop(&["check", &corpus, "--settings", &settings])),
+        Some(2)
+    );
+}
