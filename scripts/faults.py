@@ -7,7 +7,7 @@ import statistics
 import sys
 
 OUT = pathlib.Path(sys.argv[1])
-FLOORS = {"never", "first-checkpoint", "random", "limit-10", "limit-25"}
+FLOORS = {"never"}
 DETECTORS = ["stall", "ending", "malformed", "json", "pseudo", "incomplete-results"]
 
 
@@ -43,7 +43,7 @@ print("\n| fault | noticed by | after | mended by, nothing wrong | mended by mos
 for kind, count in sorted(of_kind.items()):
     best = ("nobody", 0, "")
     for name in DETECTORS:
-        hits = [r for r in found[name] if labels[r["transcript"]] == ("fault", kind) and r["verdict"] in ("hit", "late")]
+        hits = [r for r in found[name] if labels[r["transcript"]] == ("fault", kind) and r["verdict"] == "hit"]
         if len(hits) > best[1]:
             late = [int(r["latency"]) for r in hits if r["latency"]]
             unit = hits[0]["unit"]
@@ -96,7 +96,7 @@ if (OUT / "runs-2/outcomes.csv").exists():
     for way in ["error", "field", "intact"]:
         found = collections.Counter(r["verdict"] for r in outcomes(f"real-calls-{way}"))
         before = found["premature"] + found["false-alarm"]
-        print(f"| {way} | {found['hit'] + found['late']} of {sum(found.values())} | {before} |")
+        print(f"| {way} | {found['hit']} of {sum(found.values())} | {before} |")
     for calls in [1, 2]:
         runs = collections.defaultdict(lambda: [0, 0])
         for r in outcomes(f"runs-{calls}"):
@@ -124,7 +124,7 @@ for r in rows("stalls-swept/scores.csv"):
 print("\n| idle_ms | stalls found (faults) | pauses cut (faults) | local-lm cut, by model |\n|---|---|---|---|")
 for ms in [1000, 2000, 3000, 5000, 10000, 20000, 30000, 60000]:
     made = [r for r in outcomes(f"faults-{ms}") if stem(r["transcript"]) == "stall"]
-    hit = sum(1 for r in made if r["verdict"] in ("hit", "late"))
+    hit = sum(1 for r in made if r["verdict"] == "hit")
     stalls = sum(1 for r in made if labels[r["transcript"]][0] == "fault")
     cut = sum(1 for r in made if labels[r["transcript"]][0] == "clean" and r["alarm_at"])
     models = collections.defaultdict(lambda: [0, 0])

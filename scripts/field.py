@@ -12,12 +12,10 @@ import pathlib
 import re
 import sys
 
-FLOORS = ("never", "first-checkpoint", "random")
+FLOORS = ("never",)
 # A preset is made from a release that is not the peer's present one.
 PRESET_OF = {"qwen-code": "qwen-code-0.0.14"}
 BENCH = pathlib.Path("reports/bench.md")
-# `deployment_loop_rate` where settings do not say it; no preset does.
-LOOP_RATE = 0.003
 
 
 def rows(path):
@@ -84,7 +82,7 @@ def recall_of(row):
 def found_or_earlier(row):
     """Loops that were found, or stopped in a repetition before: the share of all."""
     loops = int(row["loops"])
-    return percent((int(row["hit"]) + int(row["late"]) + int(row["earlier"])) / loops) if loops else "n/a"
+    return percent((int(row["hit"]) + int(row["earlier"])) / loops) if loops else "n/a"
 
 
 def break_even(row):
@@ -92,15 +90,19 @@ def break_even(row):
     return f"{float(row['break_even']):.4%}".replace("%", " %") if row["break_even"] else "n/a"
 
 
+# What is known of the run whose rows are read: the chars of one mean clean response.
+RUN = {}
+
+
 def worth(row):
-    """What a looping response is spared on average, and what a healthy one is cut: `net_per_1000` and `break_even`
-    (METHOD) solved for both; nothing where one of them is n/a."""
-    if not row["net_per_1000"] or not row["break_even"]:
+    """What a looping response is spared on average, and what a healthy one is cut: S and W of `break_even` (METHOD); nothing
+    where one of them is n/a."""
+    loops, clean = int(row["loops"]), int(row["clean"])
+    if not loops or not clean:
         return None
-    net, even = float(row["net_per_1000"]) / 1000, float(row["break_even"])
-    odds = even / (1 - even)
-    spared = net / (LOOP_RATE - (1 - LOOP_RATE) * odds)
-    return spared, spared * odds
+    cut = int(row["cut_chars"]) + RUN["response"] * (int(row["premature"]) + int(row["stale"]))
+    wasted = int(row["false_chars"]) + RUN["response"] * int(row["false_alarm"])
+    return (int(row["saved_chars"]) - cut) / loops, wasted / clean
 
 
 def ours_ahead(row, ours):
@@ -255,9 +257,9 @@ def heading(folder, manifest):
 def main():
     print("# The guards of the field, side by side\n")
     print("Made by `scripts/field`; what each number means: `METHOD.md`. `(program)` is the peer's own code, run as it")
-    print("ships through `scripts/peers`; the others are presets of ours. `never`, `first-checkpoint` and `random` are")
-    print("floors. `delay`: what a loop costs in chars, misses included. `Pareto`: no other guard of the table is as")
-    print("good in recall, false alarms and delay and better in one. `or stopped earlier`: found, or stopped in a repetition before.")
+    print("ships through `scripts/peers`; the others are presets of ours. `never` is no guard at")
+    print("all. `delay`: what a loop costs in chars, misses included. `Pareto`: no other guard of the table is as")
+    print("good in recall, wrong alarms and delay and better in one. `or stopped earlier`: found, or stopped in a repetition before.")
     print("`passing`: alarms in repetitions that end by themselves. `pays from`: the share of responses that loop from which")
     print("on the guard spares more than it cuts. `ours ahead from`: the same share from which on the recommended guard spares")
     print("more than this one. `ms/MB`: CPU time of one core per megabyte of text, from `bench.md`. Every corpus here is the")
@@ -268,13 +270,14 @@ def main():
     for folder in folders:
         known = names(folder)
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        RUN["response"] = manifest["worth"]["response"]
         print(f"## {folder.name}\n")
         print(f"{heading(folder, manifest)}\n")
         order = whole(folder, known)
         passing(folder, known, order)
         broken_down(folder, known, order, "kind", "Recall by kind:", lambda row: percent(row["recall"]))
         broken_down(folder, known, order, "lang", "Recall by language:", lambda row: percent(row["recall"]))
-        broken_down(folder, known, order, "meta.tag", "False alarms per million clean chars by class of text (`meta.tag`):",
+        broken_down(folder, known, order, "meta.tag", "Wrong alarms per million clean chars by class of text (`meta.tag`):",
                     lambda row: number(row["fa_per_mchar"], 2))
         models(folder, known, order)
         for beside in peers(folder):

@@ -45,7 +45,7 @@ READ = {
 
 def measured(row):
     """The goals' figures of a row of scores.csv."""
-    plus = (int(row["hit"]) + int(row["late"]) + int(row["earlier"])) / int(row["loops"])
+    plus = (int(row["hit"]) + int(row["earlier"])) / int(row["loops"])
     return {"plus": plus} | {name: float(row[name]) for name in ("fa_per_mchar", "within_1000", "delay")}
 
 
@@ -173,7 +173,7 @@ def main():
     print("`cut`: chars that the alarm took away, up to the end of a clean text or to the onset of a loop.\n")
     table(["transcript", "verdict", "alarm at", "cut", "kind", "what a reader says"], list(wrong(outcomes, notes)))
     false = sum(row["verdict"] == "false-alarm" for row in outcomes)
-    print(f"Each of the {false} false alarms costs what was written up to it, and a mean clean transcript more (METHOD, `net_per_1000`). `pays from` in")
+    print(f"Each of the {false} wrong alarms costs what was written up to it, and a mean clean transcript more (METHOD, `break_even`). `pays from` in")
     print("`field.md` is made of these alone: a guard with fewer of them pays from a smaller share of loops, however few loops it finds.\n")
     print("## The hard negatives\n")
     print("Each class has texts that were written to provoke an alarm. A guard that knows no more than the text cannot tell them")

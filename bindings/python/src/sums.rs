@@ -7,14 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 /// The quantiles of the latency, as scores.parquet calls them.
-const QUANTILES: [&str; 6] = [
-    "latency_p50",
-    "latency_p90",
-    "latency_p95",
-    "hit_latency_p50",
-    "hit_latency_p90",
-    "hit_latency_p95",
-];
+const QUANTILES: [&str; 2] = ["latency_p50", "latency_p90"];
 
 /// `0-3,1-4`: of each axis the first value and one past the last.
 fn written((lo, hi): &(Vec<u16>, Vec<u16>)) -> String {
@@ -136,7 +129,7 @@ pub(crate) fn scores<'py>(
     let mut rows = Vec::new();
     let mut settings = Vec::new();
     let mut tallies = Vec::new();
-    let mut quantiles: [Vec<Option<f64>>; 6] = Default::default();
+    let mut quantiles: [Vec<Option<f64>>; 2] = Default::default();
     for cell in 0..plan.cells() {
         let place = plan.cell(cell);
         for (key, sheet, latencies) in painted.get(place.block).into_iter().flatten() {
@@ -144,7 +137,7 @@ pub(crate) fn scores<'py>(
             settings.push(plan.id(cell));
             tallies.push(sheet.tally(&place.at));
             let all = latencies.quantiles(&place.at);
-            let own = all.iter().flat_map(|q| [q.p50, q.p90, q.p95]);
+            let own = [all.p50, all.p90];
             quantiles
                 .iter_mut()
                 .zip(own)

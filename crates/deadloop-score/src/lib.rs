@@ -9,7 +9,8 @@
 //! | the same from sums of many machines | [`Boxes`] |
 //! | a corpus of a million transcripts in memory | [`PackedCases`], [`PackedRecords`] |
 //! | the numbers, and what they mean | [`measure`], [`Scores`] |
-//! | how sure they are | [`wilson`], [`clopper_pearson`], [`poisson`], [`bootstrap()`] |
+//! | how sure they are | [`wilson`], [`poisson`], [`bootstrap()`] |
+//! | sentences that every output prints alike | [`words`] |
 //! | which setting to take, and whether to | [`choose()`], [`Advice`], [`front`] |
 //! | how far other models speak for one | [`Borrowing`], [`BetaBinomial`], [`GammaPoisson`] |
 //! | what clean text alone allows | [`calibrate()`] |
@@ -43,6 +44,7 @@ pub mod repairs;
 mod scores;
 mod tally;
 mod truth;
+pub mod words;
 
 pub use choose::advice::{Advice, Changed, Lack, Level, Price, Ruling, RunFigures, Ship};
 pub use choose::calibrate::{Calibration, Supported, calibrate};
@@ -57,15 +59,15 @@ pub use choose::words::told;
 pub use choose::{NoCandidates, against_labels, changes, choose, explained};
 pub use compare::{
     Bearing, Change, CompareOptions, ComparedSubject, Comparison, CountedKinds, Direction, Fails,
-    Fate, Fit, Flip, Gate, GateName, Noise, NotComparable, Row, Said, Side, SideError, Spot, Test,
-    Verdicts, compare, flips, flips_csv, holm, mcnemar, p_shown, sign_flips, student,
+    Fate, Fit, Flip, Gate, GateName, HealthyAlarms, Noise, NotComparable, Row, Said, Side,
+    SideError, Spot, Test, Verdicts, compare, flips, flips_csv, p_shown, sign_flips,
 };
 pub use constraint::{Assurance, Constraint};
 pub use deadloop_replay as replay;
 pub use deadloop_tables::{
     Cells, ColumnDoc, HAS_PARQUET, ParquetError, Rows, Table, TableCell, Type, unrunnable,
 };
-pub use files::breakdown::{BELOW, IntervalRow, write_intervals, write_scores_by};
+pub use files::breakdown::{IntervalRow, onset_ends, write_intervals, write_scores_by};
 pub use files::budget::{SupportedLine, write_budget};
 pub use files::calls::{Called, Calls};
 pub use files::cases::{About, Described, write_cases};
@@ -81,31 +83,26 @@ pub use files::score_rows::ScoreRows;
 pub use files::settings::{InUse, exact_glob, settings_toml, write_setting, write_settings};
 pub use files::slices::MAX_ROWS;
 pub use files::store::{FileError, read_text_if_named, write_bytes, write_text};
-pub use files::sweep::{
-    CSV_ROWS, Marked, Scored, Scoring, beside_floors, write_pareto, write_scores,
-};
+pub use files::sweep::{CSV_ROWS, Marked, NEVER, Scored, Scoring, write_pareto, write_scores};
 pub use files::whole::{WHOLE_CHARS, Whole, WholesHead, read_wholes, write_wholes};
 pub use intervals::{
     Interval, Intervals, Method, POISSON_1, POISSON_HALF, PoissonCache, Resampling, Weights,
-    bootstrap, clopper_pearson, poisson, poisson_lower, poisson_upper, proportion_lower,
-    proportion_upper, wilson,
+    bootstrap, poisson, poisson_lower, poisson_upper, proportion_lower, proportion_upper, wilson,
 };
-pub use judge::{
-    At, Consistency, Floor, JudgeOptions, Outcome, ReadChannels, Transient, Verdict, judge,
-};
+pub use judge::{JudgeOptions, Outcome, ReadChannels, Transient, Verdict, judge};
 pub use measure::{
-    GoalError, MEASURES, Measure, MeasureUnit, Metric, WITHINS, Worth, measures, metric, wrong_rate,
+    GoalError, MEASURES, Measure, MeasureUnit, Metric, Worth, measures, metric, transient_rate,
+    withins, wrong_rate,
 };
 pub use pareto::{FrontPoint, front};
 pub use pinned::{CaseInput, Expect, Fired, Marks, Pinned, alarm_words, parse_pinned};
 pub use scores::Scores;
 pub use tally::{
     AnyEvidence, BoxKey, BoxPlace, BoxSum, Boxes, Count, Evidence, Latencies, LatencySheet,
-    Mismatch, PackedEvidence, PackedRecords, Quantiles, RANKS, Sheet, Tally, Trial, WITHIN, rank,
-    tallies, tallies_and_latencies, unpacked,
+    Mismatch, PackedEvidence, PackedRecords, Quantiles, RANKS, Sheet, Tally, Trial, rank, tallies,
+    tallies_and_latencies, unpacked,
 };
 pub use truth::{
-    Agreement, Case, Cases, Class, CopyKey, Gauges, LABEL_COLUMNS, LabelRow, LabelsFile,
-    MeasuredSpan, Names, Onsets, Overlaps, PackedCases, Prices, REVIEW, Span, Timeline, Truth,
-    agreement, alpha, firsts, mean_clean, orphans, units, write_labels,
+    Case, Cases, Class, CopyKey, LABEL_COLUMNS, LabelRow, LabelsFile, Names, PackedCases, REVIEW,
+    Span, Timeline, Truth, firsts, mean_clean, orphans, units, write_labels,
 };

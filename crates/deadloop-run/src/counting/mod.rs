@@ -69,7 +69,7 @@ impl Default for CorpusCounts {
             unlabelled: 0,
             calls: 0,
             turns: 0,
-            evidence: Unit::COUNTED.map(LabelEvidence::new),
+            evidence: Unit::ALL.map(LabelEvidence::new),
             kinds: CountedNames::new(),
             languages: CountedNames::new(),
             finishes: CountedNames::new(),

@@ -198,7 +198,7 @@ impl Written<'_> {
                 format!("{{ alarm = true, between = [\"{from}\", \"onset+{within}\"]{todo} }}")
             }
             (Some(Class::Clean | Class::Transient), _) => {
-                let todo = todo(self.fired.is_some(), "known false alarm");
+                let todo = todo(self.fired.is_some(), "known wrong alarm");
                 format!("{{ alarm = false{todo} }}")
             }
             _ => match self.fired {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::options::ChooseOptions;
 use crate::constraint::Constraint;
 use crate::intervals::{ByGroup, POISSON_HALF, Replicates, Resampling, Weights, quantile};
-use crate::measure::NET_PER_1000;
+use crate::measure::spared_at;
 use crate::tally::{Count, Tally};
 use crate::truth::Case;
 
@@ -175,7 +175,7 @@ impl<'a> Duel<'a> {
         Figures {
             within,
             incumbent_within,
-            net: [&new, &old].map(|tally| NET_PER_1000.value(tally, &options.worth)),
+            net: [&new, &old].map(|tally| spared_at(options.assumed_rate(), tally, &options.worth)),
             net_below_0: counted.net_below_0 as f64 / n,
             ..counted.contrast.figures(difference, point)
         }
@@ -199,7 +199,7 @@ impl<'a> Duel<'a> {
             .collect();
         for sums in self.replicates().tallies() {
             let [new, old] = &sums;
-            let net = NET_PER_1000.value(new, worth);
+            let net = spared_at(self.options.assumed_rate(), new, worth);
             counted.net_below_0 += usize::from(net.is_some_and(|net| net < 0.0));
             let [a, b] = [new, old].map(|tally| objective.value(tally, worth));
             let difference = a.zip(b).map(|(a, b)| objective.sign() * (a - b));
@@ -234,15 +234,9 @@ impl<'a> Duel<'a> {
         let [_, old] = self.tallies(true);
         let loops = i64::try_from(old.loops().max(1)).unwrap_or(i64::MAX);
         let length = old[Count::LoopChars] / loops;
-        let cap = self
-            .options
-            .judge
-            .horizon
-            .and_then(|h| i64::try_from(h).ok());
         let mut missed = Tally::default();
         (missed[Count::Transcripts], missed[Count::LoopChars]) = (1, length);
-        (missed[Count::Miss], missed[Count::Delay]) =
-            (1, cap.map_or(length, |cap| length.min(cap)));
+        (missed[Count::Miss], missed[Count::Delay]) = (1, length);
         let found = at_onset(&missed);
         [found, missed]
     }
@@ -254,12 +248,7 @@ pub(crate) fn at_onset(quiet: &Tally) -> Tally {
     let mut tally = *quiet;
     let loops = quiet[Count::Miss];
     (tally[Count::Miss], tally[Count::Delay]) = (0, 0);
-    for count in [
-        Count::Hit,
-        Count::Within100,
-        Count::KindKnown,
-        Count::KindRight,
-    ] {
+    for count in [Count::Hit, Count::Within100, Count::InPeriods] {
         tally[count] = loops;
     }
     tally[Count::Saved] = quiet[Count::LoopChars];

@@ -32,7 +32,7 @@ pub struct ChooseOptions {
     /// Of each case whether its label is in doubt ([`against_labels`](crate::against_labels)): what was not chosen on this text
     /// is compared on the other cases alone. Empty: no label is in doubt.
     pub doubted: Vec<bool>,
-    /// Whether the user said how many responses loop ([`Worth::pi`]), rather than the default.
+    /// Whether the user said how many responses loop ([`Worth::loop_rate`]), rather than the default.
     pub rate_given: bool,
     /// What it is best in.
     pub objective: Metric,
@@ -54,14 +54,21 @@ pub struct ChooseOptions {
     pub replicates: usize,
 }
 
+/// The share of responses that loop where nobody said it: the upper end of what ordinary serving shows.
+const ASSUMED_RATE: f64 = 0.003;
+
 impl ChooseOptions {
-    /// The limit of scoring.md where nobody gave one: one false alarm per million chars; in runs 0.2 per thousand
-    /// calls, or turns. `None`: in tokens, milliseconds and money nobody can say what is usual.
+    /// The share of responses that loop, as it was said, or as it is assumed.
+    pub(crate) fn assumed_rate(&self) -> f64 {
+        self.worth.loop_rate.unwrap_or(ASSUMED_RATE)
+    }
+
+    /// The limit of scoring.md where nobody gave one: one wrong alarm per million chars; in runs 0.2 per thousand
+    /// calls, or turns.
     pub fn default_limit(unit: Unit) -> Option<Constraint> {
         let bound = match unit {
             Unit::Chars => 1.0,
             Unit::Calls | Unit::Turns => 0.2,
-            Unit::Tokens | Unit::Ms | Unit::Money => return None,
         };
         Some(Constraint {
             metric: wrong_rate(unit),
@@ -71,7 +78,7 @@ impl ChooseOptions {
     }
 }
 
-/// The defaults of scoring.md: the most `saved` at no more than one false alarm per million chars.
+/// The defaults of scoring.md: the most `saved` at no more than one wrong alarm per million chars.
 impl Default for ChooseOptions {
     fn default() -> Self {
         Self {

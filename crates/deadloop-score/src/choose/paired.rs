@@ -255,7 +255,7 @@ mod tests {
 
     /// One axis of 6 values, cut in up to three pieces.
     fn made() -> impl Strategy<Value = Made> {
-        let terms = || prop::array::uniform4(-50_i8..50).prop_map(|t| t.map(f64::from));
+        let terms = || prop::array::uniform2(-50_i8..50).prop_map(|t| t.map(f64::from));
         let cuts = prop::collection::btree_set(0_u16..=6, 0..4);
         let stops = prop::collection::vec(terms(), 4);
         (cuts, terms(), stops, terms()).prop_map(|(cuts, quiet, stops, reference)| {
@@ -304,7 +304,7 @@ mod tests {
         fn the_squares_are_those_of_the_differences(
             all in prop::collection::vec(made(), 1..20),
             own in 0_usize..20,
-            slopes in prop::array::uniform4(-3_i8..3).prop_map(|s| s.map(f64::from)),
+            slopes in prop::array::uniform2(-3_i8..3).prop_map(|s| s.map(f64::from)),
         ) {
             let steps = Steps::of(&[50.0; TERMS]);
             let own = own.min(all.len());

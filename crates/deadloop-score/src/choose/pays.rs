@@ -5,7 +5,7 @@ use deadloop_replay::detect::Unit;
 use super::choices::Choices;
 use super::options::ChooseOptions;
 use super::words::{beside, difference, grouped, percent, several};
-use crate::measure::{BREAK_EVEN, ENDED, NET_PER_1000};
+use crate::measure::{BREAK_EVEN, ENDED, spared_at};
 use crate::tally::{Count, Tally};
 
 /// A candidate that would ship, but costs more than it spares where what is in use does not.
@@ -36,7 +36,7 @@ pub(super) fn dear(choices: &Choices, options: &ChooseOptions) -> String {
 fn responses(unit: Unit) -> &'static str {
     match unit {
         Unit::Calls | Unit::Turns => "runs",
-        Unit::Chars | Unit::Tokens | Unit::Ms | Unit::Money => "responses",
+        Unit::Chars => "responses",
     }
 }
 
@@ -57,7 +57,7 @@ pub(super) fn pays(choices: &Choices, mean_clean: f64, options: &ChooseOptions) 
         of(is, &pooled.held_out_tally)
     });
     let now = of(options.in_use_is, now);
-    let rate = one_in(options.worth.pi);
+    let rate = one_in(options.assumed_rate());
     let said = if options.rate_given {
         format!("you said {rate}")
     } else {
@@ -76,7 +76,7 @@ fn capital(text: &str) -> String {
 /// What to take where the guard that would run costs more than it spares: the ready guard that spares most at the rate of
 /// loops, with what it does. Empty where the guard that would run pays, and where there is no other that is ready.
 pub(super) fn instead(used: &Tally, ready: &[(&str, Tally)], options: &ChooseOptions) -> String {
-    let net = |tally: &Tally| NET_PER_1000.value(tally, &options.worth);
+    let net = |tally: &Tally| spared_at(options.assumed_rate(), tally, &options.worth);
     if net(used).is_none_or(|net| net >= 0.0) {
         return String::new();
     }
@@ -116,7 +116,7 @@ fn pays_from(tally: &Tally, mean_clean: f64, options: &ChooseOptions) -> String 
         Some(share) if share > 0.0 => format!("where {}", more_than(share)),
         Some(_) => {
             let wasted = NONE_SEEN / tally.clean().max(1) as f64;
-            let wasted = wasted * (mean_clean + options.worth.annoyance);
+            let wasted = wasted * (mean_clean + options.worth.response);
             let spared = tally.get(Count::Saved) as f64 / tally.loops().max(1) as f64;
             format!(
                 "wherever one of the {many} loops (it cut no clean one here), surely where {}",

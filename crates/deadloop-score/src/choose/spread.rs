@@ -5,9 +5,8 @@ use super::pooling::{BetaBinomial, Borrowing, GammaPoisson, GroupSizes};
 use crate::tally::{Count, Tally};
 
 /// What is read of the boards: hits, wrong alarms and what hits are a share of.
-const COUNTS: [Count; 7] = [
+const COUNTS: [Count; 6] = [
     Count::Hit,
-    Count::Late,
     Count::Premature,
     Count::Stale,
     Count::Miss,

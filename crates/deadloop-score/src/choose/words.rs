@@ -20,7 +20,7 @@ pub fn told(measure: &Measure, value: Option<f64>) -> String {
     match measure.unit {
         MeasureUnit::Share => format!("{:.1} %", 100.0 * value),
         MeasureUnit::PerMillion => format!("{value:.2}"),
-        MeasureUnit::Chars | MeasureUnit::PerThousand => grouped(value),
+        MeasureUnit::Chars => grouped(value),
     }
 }
 

@@ -6,8 +6,8 @@
 //! |---|---|
 //! | a side, from a folder or from a replay | `side` |
 //! | what makes two sides not comparable | `pairs` |
-//! | the tests and Holm's correction | `significance` |
-//! | the paired cluster bootstrap | `resample` |
+//! | the test of flips | `significance` |
+//! | the paired bootstrap over groups | `resample` |
 //! | the table of metrics and models | `rows` |
 //! | transcripts that flipped | `flips` |
 //! | verdicts alone, of a cell of a grid | `said` |
@@ -32,7 +32,7 @@ mod tests;
 use std::collections::BTreeSet;
 
 use deadloop_replay::detect::Unit;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 pub(crate) use flips::flip_columns;
 pub use flips::{Change, Direction, Flip, flips_csv};
@@ -41,7 +41,7 @@ pub use pairs::NotComparable;
 pub use rows::{Row, Test};
 pub use said::Verdicts;
 pub use side::{Fate, Fit, Side, SideError, SideSeen as Said, Spot};
-pub use significance::{holm, mcnemar, sign_flips, student};
+pub use significance::sign_flips;
 pub use subject::ComparedSubject;
 
 use pairs::Pair;
@@ -70,11 +70,11 @@ deadloop_replay::detect::words! {
 pub struct CompareOptions {
     /// Replicates and seed of the bootstrap.
     pub resampling: Resampling,
-    /// The level of the tests, after Holm's correction.
+    /// The level of the tests.
     pub alpha: f64,
     /// Differences that do not matter.
     pub noise: Noise,
-    /// False alarms per million chars that NEW may at most have more than BASE, by the upper bound
+    /// Wrong alarms per million chars that NEW may at most have more than BASE, by the upper bound
     /// of the difference.
     pub margin: f64,
     /// What does not pass.
@@ -98,7 +98,7 @@ impl Default for CompareOptions {
 
 /// The noise floor: a difference of a metric up to this does not matter to anybody, however sure it
 /// is. The defaults: a hundredth of the loops, of the looping chars, of the damaged streams, of the cost; a two-hundredth
-/// of the clean transcripts, of the intact streams, of the runs; a tenth of the false alarms that `tune` allows by default; 20 chars.
+/// of the clean transcripts, of the intact streams, of the runs; a tenth of the wrong alarms that `tune` allows by default; 20 chars.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Noise {
     /// Of `ended`.
@@ -107,7 +107,7 @@ pub struct Noise {
     pub recall: f64,
     /// Of `fpr`.
     pub fpr: f64,
-    /// Of the rate of false alarms, in its unit: `fa_per_mchar`, `fa_per_kcall`, `fa_per_kturn`.
+    /// Of the rate of wrong alarms, in its unit: `fa_per_mchar`, `fa_per_kcall`, `fa_per_kturn`.
     pub fa_per_mchar: f64,
     /// Of `delay`, chars.
     pub delay: f64,
@@ -172,9 +172,14 @@ impl Noise {
 pub struct Comparison {
     /// Transcripts on both sides.
     pub transcripts: u64,
+    /// Those of them that count: of equal texts one.
+    pub counted_once: u64,
     /// What of each kind counts on BASE: `loops` and `clean` ones, `damaged` and `intact` streams, runs that `overflow`.
     #[serde(flatten)]
     pub counted: CountedKinds,
+    /// The alarms of BASE and NEW in healthy text; `None` of repairers and budgets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub healthy: Option<[HealthyAlarms; 2]>,
     /// The verdict on NEW.
     pub verdict: Bearing,
     /// What it rests on, a line each.
@@ -187,6 +192,15 @@ pub struct Comparison {
     pub moved: u64,
     /// Transcripts that the sides treat differently.
     pub flips: Vec<Flip>,
+}
+
+/// Alarms in healthy text: wrong ones, and transient stops, which stand beside them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HealthyAlarms {
+    /// Wrong alarms.
+    pub wrong_alarms: u64,
+    /// Stops of repetitions that would have ended by themselves.
+    pub transient_stops: u64,
 }
 
 /// Numbers by their names, in order.
@@ -239,17 +253,18 @@ fn compared<A: Comparable>(
     options: &CompareOptions,
 ) -> Comparison {
     let pairs: Vec<Pair<'_, A>> = matched.iter().map(|pair| pair.with(base, new)).collect();
-    let rows = rows::rows(&pairs, options);
+    // Estimates, intervals and tests count a set of equal texts once.
+    let once: Vec<Pair<'_, A>> = pairs.into_iter().filter(|pair| pair.first).collect();
+    let rows = rows::rows(&once, options);
     let flips = flips::flips(matched);
-    let all = contest::sum(pairs.iter().map(|pair| pair.adds[0]));
+    let [all, new] = [0, 1].map(|side| contest::sum(once.iter().map(|pair| pair.adds[side])));
     let (verdict, why) = gates::verdict(&rows, &flips);
-    let ids: BTreeSet<&str> = matched
-        .iter()
-        .map(|pair| pair.base.transcript.as_str())
-        .collect();
+    let ids = |pairs: &mut dyn Iterator<Item = &str>| pairs.collect::<BTreeSet<_>>().len() as u64;
     Comparison {
-        transcripts: ids.len() as u64,
+        transcripts: ids(&mut matched.iter().map(|pair| pair.base.transcript.as_str())),
+        counted_once: ids(&mut once.iter().map(|pair| pair.base.transcript.as_str())),
         counted: CountedKinds(all.counted()),
+        healthy: all.healthy().zip(new.healthy()).map(<[_; 2]>::from),
         gates: gates::gates(verdict, &rows, &flips, (A::NOTHING, options)),
         verdict,
         why,

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use deadloop_replay::corpus::{if_named, read_text};
-use deadloop_replay::detect::{Channel, Seen};
+use deadloop_replay::detect::{Channel, Seen, Unit};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -124,7 +124,7 @@ impl Fate {
     pub(super) fn merit(self) -> Option<u8> {
         match self {
             Self::Guard(Verdict::Hit) => Some(3),
-            Self::Guard(Verdict::Late | Verdict::Quiet) => Some(2),
+            Self::Guard(Verdict::Quiet) => Some(2),
             Self::Guard(Verdict::Miss) => Some(1),
             Self::Guard(Verdict::Premature | Verdict::Stale | Verdict::FalseAlarm) => Some(0),
             Self::Guard(_) => None,
@@ -394,7 +394,7 @@ fn verdict(row: &OutcomeLine) -> Verdict {
 
 /// What measures are computed from.
 fn outcome(row: &OutcomeLine) -> Outcome {
-    Outcome {
+    let outcome = Outcome {
         // A loop whose earlier repetition was stopped is known by its length.
         span: row.loop_chars.filter(|n| *n > 0).map(|_| 0),
         latency: row.latency,
@@ -403,9 +403,18 @@ fn outcome(row: &OutcomeLine) -> Outcome {
         exposure: row.exposure.unwrap_or(0),
         loop_chars: row.loop_chars.unwrap_or(0),
         delay: row.delay.unwrap_or(0),
-        kind_right: row.kind_right.map(|right| right == 1),
         censored: row.censored == Some(1),
         ..Outcome::bare(verdict(row))
+    };
+    let unit = row
+        .unit
+        .as_deref()
+        .and_then(Unit::named)
+        .unwrap_or_default();
+    match outcome.verdict {
+        Verdict::Hit => outcome.ended_within(unit, row.period),
+        _ if outcome.is_earlier() => outcome.ended_within(unit, None),
+        _ => outcome,
     }
 }
 

@@ -3,10 +3,12 @@
 
 use deadloop_replay::detect::Unit;
 
-use super::Noise;
 use super::gates::{GateName, Inferior};
+use super::{HealthyAlarms, Noise};
 use crate::judge::Mended;
-use crate::measure::{DELAY, ENDED, FPR, MeasureUnit, Metric, RECALL, SAVED, Worth, wrong_rate};
+use crate::measure::{
+    DELAY, ENDED, FPR, MeasureUnit, Metric, RECALL, SAVED, Worth, transient_rate, wrong_rate,
+};
 use crate::repairs::RepairTally;
 use crate::tally::{Count, Counts, Sums, Tally};
 
@@ -54,7 +56,7 @@ pub(crate) struct Measured<A> {
     pub(crate) noise: f64,
     /// The gate that holds it to a margin, where one does.
     pub(crate) inferior: Option<Inferior>,
-    /// Whether it is a share of pieces, each of which is right or not: its test is exact.
+    /// Whether each piece is right by it or not: its test is that of flips.
     pub(crate) exact: bool,
     /// Its value; `None`: n/a.
     pub(crate) value: Of<A, Option<f64>>,
@@ -80,6 +82,11 @@ pub(crate) trait Comparable: Counts {
     /// What there is of each kind of piece.
     fn counted(&self) -> Vec<(&'static str, u64)>;
 
+    /// Its alarms in healthy text, where it has any.
+    fn healthy(&self) -> Option<HealthyAlarms> {
+        None
+    }
+
     /// What the two sides of a piece add: where one cannot be held against the other, nothing.
     fn pair(base: Self, new: Self) -> [Self; 2] {
         [base, new]
@@ -91,10 +98,11 @@ impl Comparable for Tally {
     const NOTHING: &'static str =
         "no transcript is labelled a loop or clean, so nothing can be said";
 
-    /// What a detector is for, and what it must not cost. `recall` is told and decides nothing: a loop that NEW stops in an
-    /// earlier repetition is no hit, and `ended` counts it.
+    /// What a detector is for (loops ended), and what it must not cost (wrong alarms). The others are told and decide
+    /// nothing.
     fn measured(unit: Unit, noise: &Noise) -> Vec<Measured<Self>> {
-        let all = [&ENDED, &RECALL, &FPR, wrong_rate(unit), &DELAY, &SAVED];
+        let (wrong, transient) = (wrong_rate(unit), transient_rate(unit));
+        let all = [&ENDED, &RECALL, &FPR, wrong, transient, &DELAY, &SAVED];
         all.into_iter()
             .map(|metric| of_guards(metric, noise))
             .collect()
@@ -102,6 +110,13 @@ impl Comparable for Tally {
 
     fn counted(&self) -> Vec<(&'static str, u64)> {
         vec![("loops", self.loops()), ("clean", self.clean())]
+    }
+
+    fn healthy(&self) -> Option<HealthyAlarms> {
+        Some(HealthyAlarms {
+            wrong_alarms: self.wrong(),
+            transient_stops: self.get(Count::TransientStop),
+        })
     }
 }
 
@@ -124,13 +139,13 @@ fn of_guards(metric: Metric, noise: &Noise) -> Measured<Tally> {
         unit: metric.unit,
         more_is_better: metric.more_is_better,
         role: match () {
-            () if fpr || rate => Role::Guard,
-            () if metric == &RECALL => Role::Told,
-            () => Role::Primary,
+            () if rate => Role::Guard,
+            () if metric == &ENDED => Role::Primary,
+            () => Role::Told,
         },
         noise: noise.of(metric.name),
         inferior: rate.then_some(Inferior {
-            gate: GateName::FalseAlarms,
+            gate: GateName::WrongAlarms,
             per: match metric.name {
                 "fa_per_kcall" => "thousand calls",
                 "fa_per_kturn" => "thousand turns",
@@ -140,10 +155,10 @@ fn of_guards(metric: Metric, noise: &Noise) -> Measured<Tally> {
             unknown: "no healthy char was watched, so no rate is known",
             needs: Some((
                 FPR.name,
-                "no transcript is clean, so no false alarm could have been seen",
+                "no transcript is clean, so no wrong alarm could have been seen",
             )),
         }),
-        exact: [&ENDED, &RECALL, &FPR].contains(&metric),
+        exact: rate || [&ENDED, &RECALL, &FPR].contains(&metric),
         // Of the metrics that are compared none depends on what errors cost.
         value: Box::new(|tally| metric.value(tally, &Worth::default())),
         right: Box::new(right),

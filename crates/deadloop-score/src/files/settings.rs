@@ -85,7 +85,7 @@ pub fn write_setting(dir: &Path, plan: &Plan, cell: usize, comment: &str) -> Res
 fn rate(options: &ChooseOptions) -> String {
     format!(
         "deployment_loop_rate = {}",
-        toml::Value::from(options.worth.pi)
+        toml::Value::from(options.assumed_rate())
     )
 }
 

@@ -9,7 +9,7 @@ impl Measure {
     /// Its value from smoothed counts; `None` where it is n/a.
     pub(crate) fn smoothed(&self, blend: &Blend, worth: &Worth) -> Option<f64> {
         let value = |ratio: &Ratio| ratio.divided(blended(ratio, blend, worth));
-        self.formula.value(value, worth)
+        self.formula.value(value)
     }
 
     /// [`counts`](Self::counts) from smoothed counts.

@@ -6,7 +6,6 @@ use super::entry::{Certainty, Measure};
 use crate::choose::blend::Weights;
 use crate::intervals::{Interval, PoissonCache, wilson};
 use crate::tally::{Count, Tally};
-use deadloop_replay::detect::harness::DEPLOYMENT_LOOP_RATE;
 
 /// A formula: one ratio, or some that are joined.
 #[derive(Clone, Copy, Debug)]
@@ -39,19 +38,15 @@ pub struct Term(pub Count, pub Times);
 pub enum Times {
     /// A number.
     Number(f64),
-    /// A number times [`Worth::annoyance`].
-    Annoyance(f64),
+    /// A number times [`Worth::response`].
+    Responses(f64),
 }
 
 deadloop_replay::detect::words! {
-    /// How several ratios make one score. The page's script has the same four.
+    /// How several ratios make one score. The page's script has the same two.
     pub enum Joined {
         /// The only one.
         Alone = "alone",
-        /// Precision in production: pi·a / (pi·a + pi·b + (1-pi)·c).
-        Ppv = "ppv",
-        /// What 1,000 responses of production spare: 1000·(pi·a - (1-pi)·b).
-        Net = "net",
         /// The share of loops from which on the guard pays: b / (a + b), n/a where a is not above 0.
         BreakEven = "break-even",
     }
@@ -76,25 +71,15 @@ impl Sample {
     }
 }
 
-/// What an error costs, and how often production loops.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// What a wrong alarm costs, and how often production loops where somebody said so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Worth {
-    /// `deployment_loop_rate`: the share of production's responses that loop, above 0 and below 1.
-    pub pi: f64,
-    /// What a wrong alarm costs besides the text that is generated again, in chars. The commands' default is one
-    /// mean clean transcript.
+    /// The share of production's responses that loop, above 0 and below 1, where it was given. No measure depends on it.
     #[serde(default)]
-    pub annoyance: f64,
-}
-
-/// [`DEPLOYMENT_LOOP_RATE`], and no annoyance.
-impl Default for Worth {
-    fn default() -> Self {
-        Self {
-            pi: DEPLOYMENT_LOOP_RATE,
-            annoyance: 0.0,
-        }
-    }
+    pub loop_rate: Option<f64>,
+    /// What a wrong alarm makes generated again besides what it threw away: the units of one mean clean response.
+    #[serde(default)]
+    pub response: f64,
 }
 
 /// A count, once.
@@ -110,7 +95,6 @@ pub(super) const fn times(x: f64, count: Count) -> Term {
 /// Transcripts with a loop.
 const LOOPS: &[Term] = &[
     one(Count::Hit),
-    one(Count::Late),
     one(Count::Premature),
     one(Count::Stale),
     one(Count::Miss),
@@ -148,8 +132,8 @@ pub(super) const fn alone(ratio: &'static [Ratio]) -> Formula {
     }
 }
 
-/// How many ratios a measure that can be an objective has at most.
-pub(super) const RATIOS: usize = 2;
+/// How many ratios a measure that can be an objective has.
+pub(super) const RATIOS: usize = 1;
 
 impl Ratio {
     /// The numerator, without the scale, and the denominator.
@@ -157,7 +141,7 @@ impl Ratio {
         let sum = |terms: &[Term]| {
             let term = |Term(count, times): &Term| match times {
                 Times::Number(x) => x * tally[*count] as f64,
-                Times::Annoyance(x) => x * worth.annoyance * tally[*count] as f64,
+                Times::Responses(x) => x * worth.response * tally[*count] as f64,
             };
             terms.iter().map(term).sum::<f64>()
         };
@@ -177,45 +161,38 @@ impl Ratio {
 
 impl Joined {
     /// The score from the values of its ratios; `None` where it is n/a.
-    pub(super) fn join(self, values: &[f64], worth: &Worth) -> Option<f64> {
-        let (pi, rest) = (worth.pi, 1.0 - worth.pi);
+    pub(super) fn join(self, values: &[f64]) -> Option<f64> {
         match (self, values) {
             (Self::Alone, [only]) => Some(*only),
-            (Self::Ppv, [h, q, f]) => {
-                let (h, q, f) = (pi * h, pi * q, rest * f);
-                (h + q + f > 0.0).then(|| h / (h + q + f))
-            }
-            (Self::Net, [s, w]) => Some(1000.0 * (pi * s - rest * w)),
             (Self::BreakEven, [s, w]) => (*s > 0.0).then(|| w / (s + w)),
             _ => None,
         }
     }
 
     /// The factor of each ratio, where the score is a weighted sum of its ratios.
-    pub(super) fn factors(self, worth: &Worth) -> Option<[f64; RATIOS]> {
+    pub(super) fn factors(self) -> Option<[f64; RATIOS]> {
         match self {
-            Self::Alone => Some([1.0, 0.0]),
-            Self::Net => Some([1000.0 * worth.pi, -1000.0 * (1.0 - worth.pi)]),
-            Self::Ppv | Self::BreakEven => None,
+            Self::Alone => Some([1.0]),
+            Self::BreakEven => None,
         }
     }
 }
 
 impl Formula {
     /// Its value from those of its ratios; `None` where it, or one of them, is n/a.
-    pub(super) fn value(&self, of: impl Fn(&Ratio) -> Option<f64>, worth: &Worth) -> Option<f64> {
-        let mut values = [0.0; 3];
+    pub(super) fn value(&self, of: impl Fn(&Ratio) -> Option<f64>) -> Option<f64> {
+        let mut values = [0.0; 2];
         for (value, ratio) in values.iter_mut().zip(self.ratios) {
             *value = of(ratio)?;
         }
-        self.joined.join(&values[..self.ratios.len()], worth)
+        self.joined.join(&values[..self.ratios.len()])
     }
 }
 
 impl Measure {
     /// Its value; `None` where it is n/a.
     pub fn value(&self, tally: &Tally, worth: &Worth) -> Option<f64> {
-        self.formula.value(|ratio| ratio.value(tally, worth), worth)
+        self.formula.value(|ratio| ratio.value(tally, worth))
     }
 
     /// Its 95 % interval where that has a closed form: Wilson for shares, exact Poisson for rates.

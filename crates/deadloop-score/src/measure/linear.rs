@@ -20,7 +20,7 @@ pub(crate) const TERMS: usize = 2 * RATIOS;
 impl Measure {
     /// Whether it can be an objective: only a weighted sum of ratios can.
     pub fn can_be_objective(&self) -> bool {
-        self.formula.joined.factors(&Worth::default()).is_some()
+        self.formula.joined.factors().is_some()
     }
 
     /// The place near which influences are computed: these counts.
@@ -44,8 +44,8 @@ impl Measure {
 
     /// How much one more of each term changes the score near `at`: for a ratio N/D, 1/D for n and -N/D² for d.
     /// The sign is turned where less is better.
-    pub(crate) fn slopes(&self, at: &At, worth: &Worth) -> Terms {
-        let factors = self.formula.joined.factors(worth).unwrap_or_default();
+    pub(crate) fn slopes(&self, at: &At) -> Terms {
+        let factors = self.formula.joined.factors().unwrap_or_default();
         let mut slopes = [0.0; TERMS];
         let ratios = self.formula.ratios.iter().zip(at.0).zip(factors);
         for (pair, ((ratio, (n, d)), factor)) in slopes.chunks_exact_mut(2).zip(ratios) {
@@ -61,7 +61,7 @@ impl Measure {
     /// (n - (N/D)·d) / D. Differences of these sums are differences of the score, to first order; their
     /// variance is the score's. The sign is turned where less is better.
     pub(crate) fn influence(&self, one: &Tally, at: &At, worth: &Worth) -> f64 {
-        linear(&self.terms(one, worth), &self.slopes(at, worth))
+        linear(&self.terms(one, worth), &self.slopes(at))
     }
 }
 
@@ -86,7 +86,7 @@ mod tests {
     fn some() -> Tally {
         tally(&[
             (Count::Hit, 6),
-            (Count::Late, 1),
+            (Count::Stale, 1),
             (Count::Premature, 1),
             (Count::Miss, 2),
             (Count::FalseAlarm, 1),
@@ -98,9 +98,9 @@ mod tests {
             (Count::Delay, 9900),
             (Count::CutAt, 900),
             (Count::FalseAt, 2000),
-            (Count::KindKnown, 6),
-            (Count::KindRight, 5),
+            (Count::InPeriods, 5),
             (Count::Within500, 6),
+            (Count::Within5, 6),
         ])
     }
 
@@ -108,7 +108,7 @@ mod tests {
     fn the_linear_form_is_the_metric() {
         let worth = Worth::default();
         for metric in MEASURES.into_iter().filter(|m| m.can_be_objective()) {
-            let factors = metric.formula.joined.factors(&worth).unwrap();
+            let factors = metric.formula.joined.factors().unwrap();
             let ratios = metric.formula.ratios.iter().zip(factors);
             let sum: f64 = ratios
                 .map(|(ratio, factor)| factor * ratio.value(&some(), &worth).unwrap())
@@ -132,7 +132,7 @@ mod tests {
             (Count::Exposure, 900),
             (Count::Delay, 500),
         ]);
-        for metric in [&RECALL, &F1, &SAVED, &DELAY, &NET_PER_1000, &FA_PER_MCHAR] {
+        for metric in [&RECALL, &F1, &SAVED, &DELAY, &FA_PER_MCHAR] {
             let merit = |t: &Tally| metric.merit(&Blend::whole(t), &worth);
             let real = merit(&(big + one)) - merit(&big);
             let at = metric.at(&Blend::whole(&big), &worth);

@@ -8,13 +8,14 @@
 //! | values where other models count too, but less | `blended.rs` |
 //! | what one transcript contributes | `linear.rs` |
 //! | a measure by its name | [`metric`] |
+//! | what a guard spares at a rate of loops, in a sentence | [`spared_at`] |
 //! | a measure as JSON, for the page's script | `written.rs` |
 //!
 //! The columns of scores.parquet and choice.csv, the reader of those files, constraints and objectives, the
 //! report's tables and headings, and the formulas in the page's script follow from the entry of a measure.
 //! **To add one:** write a `Measure` in a file of `table/` and name it in [`MEASURES`].
 //!
-//! A formula is one ratio of sums of counts, or a combination of two or three ([`Joined`]). So a measure is
+//! A formula is one ratio of sums of counts, or a combination of two ([`Joined`]). So a measure is
 //! linear in what each transcript adds, and errors of differences can be painted for a whole grid at once.
 //! Quantiles of the latency are not measures: `latency_p90<=1000` is read as `within_1000>=0.9`.
 
@@ -23,6 +24,7 @@ mod entry;
 mod formula;
 mod linear;
 mod names;
+mod spared;
 mod table;
 mod written;
 
@@ -30,4 +32,5 @@ pub use entry::{Certainty, Measure, MeasureUnit, Metric, Shown};
 pub use formula::{Formula, Joined, Ratio, Term, Times, Worth};
 pub(crate) use linear::{TERMS, Terms, linear};
 pub use names::{GoalError, metric};
+pub use spared::spared_at;
 pub use table::*;

@@ -11,7 +11,7 @@ mod paint;
 mod sheet;
 
 pub use boxes::{BoxKey, BoxPlace, BoxSum, Boxes};
-pub use counts::{Count, Tally, WITHIN};
+pub use counts::{Count, Tally};
 pub(crate) use counts::{Counts, Sums};
 pub use evidence::{Evidence, Mismatch};
 pub use held::AnyEvidence;

@@ -3,14 +3,13 @@
 
 use crate::kit;
 
-use deadloop_score::replay::detect::Unit;
 use std::ops::Range;
 
 use deadloop_score::measure::{RECALL, SAVED};
 use deadloop_score::replay::detect::{Channel, Kind};
 use deadloop_score::replay::{Decided, Grid, Plan, Record, Region};
 use deadloop_score::{
-    Assurance, Case, Choices, ChooseOptions, Evidence, Floor, InUse, JudgeOptions, Measure, Method,
+    Assurance, Case, Choices, ChooseOptions, Evidence, InUse, JudgeOptions, Measure, Method,
     Outcome, ReadChannels, ReadyGuard, Resampling, Ruling, Ship, Tally, Why, Worth, bootstrap,
     calibrate, choose, judge, settings_toml,
 };
@@ -399,7 +398,10 @@ fn what_would_cost_more_than_it_spares_is_for_people_to_decide() {
     // Setting 0 finds every loop and cuts a clean transcript in ten; the others find a half and cut none.
     let world = world_where(&[("m", 100, 0, 1)], |_, i| if i % 2 == 0 { 6 } else { 1 });
     let at = |pi: f64| ChooseOptions {
-        worth: Worth { pi, annoyance: 0.0 },
+        worth: Worth {
+            loop_rate: Some(pi),
+            response: 0.0,
+        },
         rate_given: true,
         ..given(&["fa_per_mchar<=100"])
     };
@@ -449,7 +451,10 @@ fn where_what_is_in_use_does_not_pay_the_ready_guard_that_does_is_named() {
             name: (*name).into(),
         });
         let options = ChooseOptions {
-            worth: Worth { pi, annoyance: 0.0 },
+            worth: Worth {
+                loop_rate: Some(pi),
+                response: 0.0,
+            },
             rate_given: true,
             ready: ready.collect(),
             ..given(&["fa_per_mchar<=100000"])
@@ -669,51 +674,6 @@ fn mismatched_records_are_refused() {
     );
 }
 
-fn floor_outcomes(cases: &[Case], floor: Floor) -> Vec<Outcome> {
-    let watch: ReadChannels = Floor::watch();
-    cases
-        .iter()
-        .map(|c| {
-            judge(
-                c,
-                watch,
-                floor.stop(c, Unit::Chars).as_ref(),
-                &JudgeOptions::default(),
-            )
-        })
-        .collect()
-}
-
-#[test]
-fn floors_do_what_they_say() {
-    let (cases, _) = world(&[("m", 200, 0, 0)]);
-    let tally = |floor| {
-        floor_outcomes(&cases, floor)
-            .iter()
-            .map(Tally::of)
-            .sum::<Tally>()
-    };
-    let never = tally(Floor::Never);
-    assert_eq!((never.loops(), never.wrong(), never.within(5)), (200, 0, 0));
-    let first = tally(Floor::FirstCheckpoint { chars: 2000 });
-    assert_eq!(first.get(deadloop_score::Count::FalseAlarm), 200);
-    // Onsets from 1000 to 2990 in steps of 10: those up to 2000 are hit, the others premature.
-    assert_eq!(first.get(deadloop_score::Count::Hit), 101);
-    let random = tally(Floor::Random {
-        rate: 0.25,
-        seed: 9,
-    });
-    let alarms = random.wrong() + random.get(deadloop_score::Count::Hit);
-    assert!((70..130).contains(&alarms), "{alarms}");
-    assert_eq!(
-        random,
-        tally(Floor::Random {
-            rate: 0.25,
-            seed: 9
-        })
-    );
-}
-
 #[test]
 fn the_bootstrap_is_seeded_and_holds_the_estimate() {
     let (cases, records) = world(&[("m", 80, 5, 2)]);
@@ -722,7 +682,12 @@ fn the_bootstrap_is_seeded_and_holds_the_estimate() {
     let mut outcomes = evidence.outcomes(1, &evidence.all(), &JudgeOptions::default());
     // A third of the loops are missed, so that there is something to be unsure of.
     for i in (0..outcomes.len()).step_by(6) {
-        outcomes[i] = judge(&cases[i], Floor::watch(), None, &JudgeOptions::default());
+        outcomes[i] = judge(
+            &cases[i],
+            ReadChannels::TEXT,
+            None,
+            &JudgeOptions::default(),
+        );
     }
     let run = |seed| {
         bootstrap(
@@ -776,7 +741,7 @@ fn covered(expected: f64, trials: u64) -> [usize; 2] {
         let alarms: Vec<bool> = (0..groups).map(|_| uniform() < share).collect();
         let outcome = |(i, case): (usize, &Case)| {
             let stop = alarms[i / size].then_some(&place);
-            judge(case, Floor::watch(), stop, &options)
+            judge(case, ReadChannels::TEXT, stop, &options)
         };
         let outcomes: Vec<Outcome> = cases.iter().enumerate().map(outcome).collect();
         let resampling = Resampling {

@@ -212,7 +212,7 @@ fn table(engine: &Engine, unit: Unit, rows: &[Measured]) -> String {
         "loops",
         "hit",
         "recall",
-        "false alarms",
+        "wrong alarms",
         show::per(unit),
         &delay,
     ];

@@ -200,7 +200,7 @@ fn list(names: &CountedNames) -> String {
 
 /// What a perfect detector could show on these labels, for each unit that they are in; empty without labels.
 fn provable(models: &Groups, all: &CorpusCounts) -> String {
-    let tables = (0..Unit::COUNTED.len()).filter(|at| all.evidence[*at].labelled() > 0);
+    let tables = (0..Unit::ALL.len()).filter(|at| all.evidence[*at].labelled() > 0);
     let tables: Vec<String> = tables.map(|at| provable_in(at, models, all)).collect();
     if tables.is_empty() {
         return String::new();

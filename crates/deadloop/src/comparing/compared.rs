@@ -1,7 +1,8 @@
 //! A comparison and all that is said with it: [`Compared`].
 
+use deadloop_score::words::wrong_and_transient;
 use deadloop_score::{
-    Bearing, CompareOptions, ComparedSubject, Comparison, NotComparable, Row, Side,
+    Bearing, CompareOptions, ComparedSubject, Comparison, HealthyAlarms, NotComparable, Row, Side,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -74,11 +75,26 @@ impl Compared {
         let each = c.counted.0.iter();
         let each = each.map(|(name, n)| format!("{} {name}", show::count(*n)));
         let each: Vec<String> = each.collect();
+        let once = match c.counted_once {
+            once if once == c.transcripts => String::new(),
+            once => format!(
+                ", of which {} count (of equal texts one)",
+                show::count(once)
+            ),
+        };
         format!(
-            "{} transcripts: {}",
+            "{} transcripts{once}: {}",
             show::count(c.transcripts),
             each.join(", ")
         )
+    }
+
+    /// The wrong alarms and the transient stops of both sides.
+    pub(crate) fn healthy(&self) -> Option<String> {
+        let of =
+            |side: &HealthyAlarms| wrong_and_transient(side.wrong_alarms, side.transient_stops);
+        let [base, new] = self.comparison.healthy.as_ref()?;
+        Some(format!("BASE: {}; NEW: {}", of(base), of(new)))
     }
 
     /// The gates that were not passed, and why.

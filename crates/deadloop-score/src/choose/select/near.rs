@@ -38,7 +38,7 @@ impl<'a> Near<'a> {
                 objective, worth, ..
             } = self.stand.selection.options;
             let counts = self.stand.counts(self.best.cell);
-            let slopes = objective.slopes(&objective.at(&counts, worth), worth);
+            let slopes = objective.slopes(&objective.at(&counts, worth));
             (self.stand.weighed(self.best.cell), slopes)
         })
     }

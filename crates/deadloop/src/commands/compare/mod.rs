@@ -58,7 +58,7 @@ pub(crate) struct Compare {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Gate")]
 pub(crate) struct GateArgs {
-    /// What makes the gate fail: a verdict, a false-alarm rate that is not shown to be non-inferior, any flip
+    /// What makes the gate fail: a verdict, a rate of wrong alarms that is not shown to be non-inferior, any flip
     #[arg(
         long,
         value_name = "WHAT",
@@ -74,7 +74,7 @@ pub(crate) struct GateArgs {
     /// fpr=0.005, fa_per_mchar=0.1, delay=20, saved=0.01; recovered=0.01, wrong=0.005; overflow=0.005, price=0.01]
     #[arg(long, value_name = "METRIC=X")]
     pub(crate) noise: Vec<String>,
-    /// False alarms per million chars that NEW may have more than BASE, by the upper bound; of repairers wrong and changed
+    /// Wrong alarms per million chars that NEW may have more than BASE, by the upper bound; of repairers wrong and changed
     /// streams in a hundred, of budgets overflows in a hundred runs
     #[arg(long, value_name = "X", default_value_t = 0.5)]
     pub(crate) margin: f64,
@@ -104,7 +104,7 @@ pub(crate) struct Write {
 impl GateArgs {
     fn options(&self, seed: u64) -> Outcome<CompareOptions> {
         if !(self.margin >= 0.0 && self.margin.is_finite()) {
-            let what = "expected a number from 0, false alarms per million chars";
+            let what = "expected a number from 0, wrong alarms per million chars";
             return Err(Code::Usage.error(format!("--margin {}: {what}", self.margin)));
         }
         let mut options = CompareOptions {

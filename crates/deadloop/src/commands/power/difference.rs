@@ -2,7 +2,9 @@
 
 use deadloop_score::measure::{FPR, RECALL};
 use deadloop_score::power::{ALPHA, Discordant};
-use deadloop_score::{Metric, WITHINS, metric};
+use deadloop_score::{Metric, metric};
+
+use super::is_within;
 use serde_json::json;
 
 use super::{APPROXIMATE, Answer, CLEAN, Takes, Unit, of, rate_of, roughly};
@@ -90,7 +92,7 @@ fn ways(metric: Metric, from: f64, to: f64) -> Option<([Discordant; 2], Unit)> {
         Some(([Discordant::nested(to, from), apart], unit))
     } else if metric == &FPR && shares {
         Some((both(1.0 - from, 1.0 - to), CLEAN))
-    } else if (metric == &RECALL || WITHINS.contains(&metric)) && shares {
+    } else if (metric == &RECALL || is_within(metric)) && shares {
         Some((both(from, to), of(metric)))
     } else {
         None

@@ -6,7 +6,7 @@ use clap::Args;
 use deadloop_detect::Unit as Counted;
 use deadloop_score::measure::{ENDED, FPR, PRECISION, RECALL};
 use deadloop_score::power::{ALPHA, Claim, MOST_ERRORS, Need};
-use deadloop_score::{Constraint, Metric, WITHINS, metric, wrong_rate};
+use deadloop_score::{Constraint, Metric, metric, withins, wrong_rate};
 use serde_json::{Value, json};
 
 mod difference;
@@ -20,6 +20,13 @@ use difference::differs;
 use held::{held, of_claim, of_difference};
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop power --claim 'fa_per_mchar<=1' --claim 'recall>=0.9'\n  deadloop power --claim 'recall>=0.9' --truth 0.95\n  deadloop power --claim 'recall>=0.9' --claim 'fa_per_mchar<=1' --truth recall=0.95 --truth fa_per_mchar=0.5\n  deadloop power --difference recall --from 0.80 --to 0.90\n  deadloop power recordings/ --claim 'fa_per_mchar<=1'     # also how much of it these recordings have\n\nAll figures are exact (binomial by Clopper-Pearson, Poisson, McNemar), without a normal approximation.";
+
+/// Whether a metric is one of `within_N`.
+fn is_within(metric: Metric) -> bool {
+    Counted::ALL
+        .into_iter()
+        .any(|unit| withins(unit).contains(&metric))
+}
 
 /// The arguments of `deadloop power`.
 #[derive(Debug, Args)]
@@ -147,9 +154,6 @@ fn rate_of(metric: Metric) -> Option<(Unit, f64)> {
         Counted::Chars => "clean chars",
         Counted::Calls => "clean calls",
         Counted::Turns => "clean turns",
-        Counted::Tokens => "clean tokens",
-        Counted::Ms => "clean ms",
-        Counted::Money => "millionths of the currency of clean output",
     };
     let errors = "wrong alarms";
     Some((Unit { things, errors }, 1e6 / metric.scale()))
@@ -272,8 +276,7 @@ fn claim(constraint: &Constraint) -> Option<(Unit, Claim)> {
         bound,
     } = *constraint;
     let share = bound > 0.0 && bound < 1.0;
-    let found =
-        metric == &ENDED || metric == &RECALL || metric == &PRECISION || WITHINS.contains(&metric);
+    let found = metric == &ENDED || metric == &RECALL || metric == &PRECISION || is_within(metric);
     match at_most {
         true if metric.is_wrong_rate() && bound > 0.0 => {
             let (unit, scale) = rate_of(metric)?;

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use deadloop_detect::harness::DEPLOYMENT_LOOP_RATE;
 use deadloop_detect::{Settings, Unit};
 use deadloop_replay::Grid;
 use deadloop_score::{
@@ -19,7 +18,7 @@ use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::replaying::{finish, replay, tell_no_csv};
 use crate::settings;
-use deadloop_run::{Focus, Opening, Replayed, doubted, first_unit, learn, unit_of_guards};
+use deadloop_run::{Focus, Opening, Replayed, doubted, first_unit, learn};
 use supported::Asked;
 
 mod asked;
@@ -35,7 +34,7 @@ pub(crate) const HELP: &str = "Examples:\n  deadloop tune datasets/starter\n  de
 
 pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     let unit = unit(args)?;
-    let counted = unit_of_guards(unit, &args.corpus)?;
+    let counted = unit;
     refuse_learning_from(counted, args)?;
     let per = args.judge.per;
     let in_use = settings::settings_in(args.settings.as_deref(), &args.judge.set, counted)?;
@@ -92,8 +91,7 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
 /// Puts into the options what errors cost, and whether the user said how many responses loop.
 fn weighed(options: &mut ChooseOptions, done: &Replayed, args: &Tune, current: &Settings) {
     options.worth = done.worth;
-    options.rate_given =
-        args.judge.loop_rate.is_some() || current.deployment_loop_rate != DEPLOYMENT_LOOP_RATE;
+    options.rate_given = args.judge.loop_rate.is_some() || current.deployment_loop_rate.is_some();
 }
 
 /// The unit of choice: `--unit`, or the unit of the parts, or the unit of the corpus.
@@ -178,7 +176,7 @@ impl Work<'_> {
     ) -> Outcome<(Scored, ExcerptsHead)> {
         let (args, planned, evidence) = (self.args, self.planned, self.evidence);
         let (by, csv) = (&args.output.by, args.output.csv);
-        let scored = done.score(evidence, Some(planned.in_use), reported, by, csv)?;
+        let scored = done.score(evidence, reported, by, csv)?;
         tell_no_csv(csv, &scored, self.global);
         let dir = done.run.folder.path();
         let chosen = choices.map(Choices::cells).unwrap_or_default();
@@ -189,7 +187,7 @@ impl Work<'_> {
             in_use: Some(planned.in_use),
             names: &done.run.manifest.settings,
         };
-        let scoring = done.scoring(evidence, &[], reported, false);
+        let scoring = done.scoring(evidence, reported, false);
         write_pareto(dir, &scoring, &scored.fronts, &marked)?;
         let cells = planned.candidates.len();
         write_regions(dir, evidence, cells, reported, &done.judge)?;
