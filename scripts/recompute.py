@@ -6,7 +6,7 @@ usage: python3 scripts/recompute.py DIR     (pip install scipy statsmodels sciki
 Compares scores.csv and intervals.csv in DIR with what scikit-learn (precision, recall, F1),
 statsmodels (Wilson), scipy (Poisson) and numpy (quantiles) make of the rows of outcomes.csv, to a relative 1e-9;
 where groups have several transcripts the intervals are over groups, and only have to hold the estimate. Prints what differs and exits with 1. Settings without rows in
-outcomes.csv (floors, cells of a sweep) are counted and not compared.
+outcomes.csv (`never`, cells of a sweep) are counted and not compared.
 """
 import csv
 import json
@@ -20,12 +20,12 @@ from scipy.stats import chi2
 from sklearn.metrics import f1_score, precision_score, recall_score
 from statsmodels.stats.proportion import proportion_confint
 
-LOOPS = ("hit", "late", "premature", "stale", "miss", "earlier")
+LOOPS = ("hit", "premature", "stale", "miss", "earlier")
 WRONG = ("false-alarm", "premature", "stale")
 # What each verdict is to a binary classifier: (true class, predicted class). A healthy stream that
 # was cut before or after its loop is a false positive and a false negative.
 BINARY = {
-    "hit": [(1, 1)], "late": [(1, 0)], "miss": [(1, 0)],
+    "hit": [(1, 1)], "miss": [(1, 0)],
     "premature": [(1, 0), (0, 1)], "stale": [(1, 0), (0, 1)],
     "false-alarm": [(0, 1)], "quiet": [(0, 0)],
     # An earlier repetition was stopped: the loop was not found.
@@ -79,7 +79,12 @@ def interval(name, k, n):
     return {f"{name}_lo": float(lo), f"{name}_hi": float(hi)}
 
 
-def rates(count, exposure):
+# Of each unit: the name of its rates, and per how many units they are.
+RATES = {"chars": ("mchar", 1e6), "calls": ("kcall", 1e3), "turns": ("kturn", 1e3)}
+WITHIN = {"chars": (100, 200, 500, 1000, 2000, 5000), "calls": (2, 5, 10, 20), "turns": (2, 5, 10, 20)}
+
+
+def rates(count, exposure, unit):
     wrong = sum(count[v] for v in WRONG)
     clean = count["false-alarm"] + count["quiet"]
     loops = sum(count[v] for v in LOOPS)
@@ -90,31 +95,44 @@ def rates(count, exposure):
     scores |= interval("ended", ended, loops)
     scores |= interval("recall", count["hit"], loops)
     scores |= interval("fpr", count["false-alarm"], clean)
-    scores |= {"fa_per_mchar": None, "fa_lo": None, "fa_hi": None}
+    per, scale = RATES[unit]
+    scores |= {f"fa_per_{name}": None for name, _ in RATES.values()} | {"fa_lo": None, "fa_hi": None}
+    scores |= {f"transient_per_{name}": None for name, _ in RATES.values()}
     if exposure:
         lo = chi2.ppf(0.025, 2 * wrong) / 2 if wrong else 0.0
         hi = chi2.ppf(0.975, 2 * wrong + 2) / 2
-        events = {"fa_per_mchar": wrong, "fa_lo": lo, "fa_hi": hi}
-        scores |= {name: 1e6 * n / exposure for name, n in events.items()}
+        stops = count["transient-stop"] + count["earlier"]
+        events = {f"fa_per_{per}": wrong, "fa_lo": lo, "fa_hi": hi, f"transient_per_{per}": stops}
+        scores |= {name: scale * n / exposure for name, n in events.items()}
     return scores
 
 
 def quantiles(prefix, values):
     def at(q):
         return float(np.quantile(values, q, method="inverted_cdf")) if values else None
-    return {f"{prefix}_p{name}": at(q) for name, q in (("50", 0.5), ("90", 0.9), ("95", 0.95))}
+    return {f"{prefix}_p{name}": at(q) for name, q in (("50", 0.5), ("90", 0.9))}
 
 
-def latencies(rows, loops):
+def latencies(rows, loops, unit):
     hits = [number(r["latency"]) for r in rows if verdict(r) == "hit"]
     scores = quantiles("latency", hits + [math.inf] * (loops - len(hits)))
-    scores |= quantiles("hit_latency", hits)
-    for n in (100, 200, 500, 1000, 2000, 5000):
-        scores[f"within_{n}"] = ratio(sum(1 for d in hits if d <= n), loops)
+    ended = [r for r in rows if verdict(r) in ("hit", "earlier")]
+    for of, distances in WITHIN.items():
+        for n in distances:
+            if of != unit and unit in ("chars",) + (("calls", "turns") if of == "chars" else ()):
+                scores[f"within_{n}"] = None
+            elif of == unit:
+                scores[f"within_{n}"] = ratio(sum(1 for r in ended if int(r["delay"]) <= n), loops)
+
+    def in_periods(row):
+        period = int(row["period"] or 0) if verdict(row) == "hit" else 0
+        return int(row["delay"]) <= max(1000, period)
+
+    scores["in_periods"] = ratio(sum(map(in_periods, ended)), loops)
     return scores
 
 
-def worth(rows, count, exposure, pi, annoyance, cut):
+def worth(rows, count, exposure, response, cut):
     loops = sum(count[v] for v in LOOPS)
     clean = count["false-alarm"] + count["quiet"]
     looping = [r for r in rows if verdict(r) in LOOPS]
@@ -123,25 +141,16 @@ def worth(rows, count, exposure, pi, annoyance, cut):
         return sum(number(r[column]) or 0 for r in some)
 
     lost = total("lost")
-    kinds = [number(r["kind_right"]) for r in rows if r["kind_right"] != ""]
     scores = {
         "delay": ratio(total("delay", looping), loops),
         "saved": ratio(total("saved", looping), total("loop_chars", looping)),
         "lost": 1e6 * lost / (lost + exposure) if lost + exposure else None,
-        "kind_accuracy": ratio(sum(kinds), len(kinds)),
-        "ppv": None,
-        "net_per_1000": None,
         "break_even": None,
     }
     if loops and clean:
-        h = pi * (count["hit"] + count["late"]) / loops
-        q = pi * (count["premature"] + count["stale"]) / loops
-        f = (1 - pi) * count["false-alarm"] / clean
-        scores["ppv"] = ratio(h, h + q + f)
         again = sum(number(r["exposure"]) for r in rows if verdict(r) == "false-alarm")
-        spared = total("saved", looping) - cut - annoyance * (count["premature"] + count["stale"])
-        s, w = spared / loops, (again + annoyance * count["false-alarm"]) / clean
-        scores["net_per_1000"] = 1000 * (pi * s - (1 - pi) * w)
+        spared = total("saved", looping) - cut - response * (count["premature"] + count["stale"])
+        s, w = spared / loops, (again + response * count["false-alarm"]) / clean
         scores["break_even"] = w / (s + w) if s > 0 else None
     return scores
 
@@ -159,13 +168,14 @@ def counts(rows, count):
     } | {v: count[v] for v in LOOPS + ("quiet",)}
 
 
-def scores_of(rows, pi, annoyance, cut):
+def scores_of(rows, response, cut):
+    unit = rows[0]["unit"]
     count = Counter(verdict(r) for r in rows)
     exposure = sum(int(r["exposure"]) for r in rows)
     loops = sum(count[v] for v in LOOPS)
     scores = {"precision": None, "recall": None, "f1": None}
-    scores |= binary(rows) | counts(rows, count) | rates(count, exposure)
-    return scores | latencies(rows, loops) | worth(rows, count, exposure, pi, annoyance, cut)
+    scores |= binary(rows) | counts(rows, count) | rates(count, exposure, unit)
+    return scores | latencies(rows, loops, unit) | worth(rows, count, exposure, response, cut)
 
 
 def same(a, b):
@@ -179,7 +189,7 @@ def same(a, b):
 def check_rows(outcomes):
     """What a row says must follow from its own columns."""
     for row in outcomes:
-        if row["verdict"] not in ("hit", "late") or row["alarm_channel"] != row["channel"]:
+        if row["verdict"] != "hit" or row["alarm_channel"] != row["channel"]:
             continue
         at, onset, end = (int(row[c]) for c in ("alarm_at", "onset", "end"))
         where = (row["setting"], row["transcript"])
@@ -188,10 +198,10 @@ def check_rows(outcomes):
         yield (*where, "loop_chars", number(row["loop_chars"]), float(end - onset))
 
 
-def check_scores(folder, groups, pi, annoyance):
+def check_scores(folder, groups, response):
     for row in read(folder / "scores.csv"):
         rows = groups.get((row["setting"], row["model"]))
-        # Rows in tokens and milliseconds count other amounts than the outcomes, which are in one unit.
+        # Outcomes are in the unit of choice.
         if rows is None or row["unit"] != rows[0]["unit"]:
             continue
         clustered = len({r["group"] or r["transcript"] for r in rows}) < len(rows)
@@ -200,10 +210,10 @@ def check_scores(folder, groups, pi, annoyance):
         if not any(verdict(r) == "stale" for r in rows):
             again = sum(number(r["exposure"]) for r in rows if verdict(r) == "premature")
             yield row["setting"], row["model"], "cut_chars", cut, again
-        for name, value in scores_of(rows, pi, annoyance, cut).items():
+        for name, value in scores_of(rows, response, cut).items():
             bound = name.endswith(("_lo", "_hi"))
             if bound and clustered:
-                # Over groups, each text once, and never narrower: it has to hold the estimate.
+                # Over groups, and never narrower: it has to hold the estimate.
                 yield row["setting"], row["model"], name, *held(row, name)
             else:
                 yield row["setting"], row["model"], name, number(row[name]), value
@@ -212,7 +222,7 @@ def check_scores(folder, groups, pi, annoyance):
 def held(row, name):
     """The bound, and the bound again if it lies on its side of the estimate."""
     bound = number(row[name])
-    of = {"fa": "fa_per_mchar"}.get(name[:-3], name[:-3])
+    of = {"fa": f"fa_per_{RATES[row['unit']][0]}"}.get(name[:-3], name[:-3])
     estimate = number(row[of])
     if bound is None or estimate is None:
         return bound, bound
@@ -254,7 +264,7 @@ def main():
         groups[row["setting"], "*"].append(row)
     found = [
         *check_rows(outcomes),
-        *check_scores(folder, groups, worth["pi"], worth["annoyance"]),
+        *check_scores(folder, groups, worth["response"]),
         *check_intervals(folder, groups),
     ]
     wrong = [row for row in found if not same(row[3], row[4])]

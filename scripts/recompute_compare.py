@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Computes the p values of a comparison again from the outcomes of its two sides, with other people's libraries.
+"""Computes the differences of a comparison again, with their intervals and p, from the outcomes of its two sides.
 
 usage: deadloop compare BASE NEW --json >compare.json
        python3 scripts/recompute_compare.py BASE NEW compare.json     (pip install numpy scipy statsmodels)
 
-BASE and NEW are results that were written with --csv. `delay`, `saved` and `fa_per_mchar`: the weights of the
-bootstrap are drawn by scripts/references.py, the p is scipy's Student t. Holm's correction is that of statsmodels.
-To a relative 1e-9; prints what differs and exits with 1.
+BASE and NEW are results in chars that were written with --csv. A set of equal texts counts once, in estimates, intervals and
+tests alike. The weights of the bootstrap are drawn by scripts/references.py; the p of flips is that of every combination of
+signs, added up group by group. To a relative 1e-9; prints what differs and exits with 1.
 """
 import json
 import sys
@@ -17,14 +17,35 @@ from pathlib import Path
 import numpy as np
 from recompute import LOOPS, WRONG, read, verdict
 from references import drawn
-from scipy import stats
-from statsmodels.stats.multitest import multipletests
+
+CLEAN = ("false-alarm", "quiet")
+ENDED = ("hit", "earlier")
+
+
+def share(of, among):
+    return lambda row: (verdict(row) in of, verdict(row) in among)
+
+
+def of_loops(column, by):
+    return lambda row: (int(row[column]), by(row)) if verdict(row) in LOOPS else (0, 0)
+
 
 # What a metric divides by what, of a row of outcomes.csv.
 PARTS = {
-    "delay": lambda row: (int(row["delay"]), 1) if verdict(row) in LOOPS else (0, 0),
-    "saved": lambda row: (int(row["saved"]), int(row["loop_chars"])) if verdict(row) in LOOPS else (0, 0),
+    "ended": share(ENDED, LOOPS),
+    "recall": share(("hit",), LOOPS),
+    "fpr": share(("false-alarm",), CLEAN),
+    "delay": of_loops("delay", lambda row: 1),
+    "saved": of_loops("saved", lambda row: int(row["loop_chars"])),
     "fa_per_mchar": lambda row: (1e6 * (verdict(row) in WRONG), int(row["exposure"])),
+    "transient_per_mchar": lambda row: (1e6 * (verdict(row) in ("transient-stop", "earlier")), int(row["exposure"])),
+}
+# Whether a row is right by a metric, and among which rows; others have no test of flips.
+RIGHT = {
+    "ended": (lambda v: v in ENDED, LOOPS),
+    "recall": (lambda v: v == "hit", LOOPS),
+    "fpr": (lambda v: v not in WRONG, CLEAN),
+    "fa_per_mchar": (lambda v: v not in WRONG, CLEAN + LOOPS),
 }
 
 
@@ -34,48 +55,74 @@ def weights(seed, name, replicates):
 
 
 def sums(rows, model, metric):
-    """Per group what is divided, and by what, copies once; and of all rows together."""
-    groups, all_rows = defaultdict(lambda: np.zeros(2)), np.zeros(2)
+    """Per group what is divided, and by what; and of all rows together."""
+    groups, whole = defaultdict(lambda: np.zeros(2)), np.zeros(2)
     for row in rows:
         if model in ("*", row["model"]):
-            all_rows += PARTS[metric](row)
-            if row["first"]:
-                groups[row["group"] or row["transcript"]] += PARTS[metric](row)
-    return groups, all_rows
+            whole += PARTS[metric](row)
+            groups[row["group"] or row["transcript"]] += PARTS[metric](row)
+    return groups, whole
 
 
 def once(rows, folder):
-    """Says of each row whether it is the first of its copies, by id."""
+    """The rows that are the first of their copies, by id."""
     lines = (Path(folder) / "cases.jsonl").read_text().splitlines()[1:]
     originals = {line["transcript"]: line.get("copy_of", line["transcript"]) for line in map(json.loads, lines)}
     firsts = {}
     for row in rows:
         original = originals[row["transcript"]]
         firsts[original] = min(firsts.get(original, row["transcript"]), row["transcript"])
-    for row in rows:
-        row["first"] = firsts[originals[row["transcript"]]] == row["transcript"]
-    return rows
+    return [row for row in rows if firsts[originals[row["transcript"]]] == row["transcript"]]
 
 
-def tested(sides, row, seed, replicates):
-    """The p of one row."""
+def signs(nets):
+    """The share of all combinations of signs whose sum is at least as far from 0."""
+    chance = {0: 1.0}
+    for net in nets:
+        next_chance = defaultdict(float)
+        for total, p in chance.items():
+            for signed in (net, -net):
+                next_chance[total + signed] += p / 2
+        chance = next_chance
+    return sum(p for total, p in chance.items() if abs(total) >= abs(sum(nets)))
+
+
+def flips(sides, model, metric):
+    """The p of the flips of a metric; None where fewer than six groups differ."""
+    right, among = RIGHT[metric]
+    new = {row["transcript"]: verdict(row) for row in sides[1]}
+    nets = defaultdict(int)
+    for row in sides[0]:
+        before, after = verdict(row), new[row["transcript"]]
+        if model in ("*", row["model"]) and before in among and after in among:
+            net = int(right(after)) - int(right(before))
+            if net:
+                nets[row["group"] or row["transcript"]] += net
+    return signs(list(nets.values())) if len(nets) >= 6 else None
+
+
+def interval(sides, row, seed, replicates):
+    """The difference of one row, and its interval."""
     (base, all_base), (new, all_new) = (sums(side, row["model"], row["metric"]) for side in sides)
-    names = sorted(base)
-    # A rate differs where its events do: the text that was watched up to an alarm is no observation of its own.
-    part = slice(0, 1) if row["metric"] == "fa_per_mchar" else slice(None)
-    differ = sum(not np.array_equal(base[name][part], new[name][part]) for name in names)
-    if differ < 6:
-        return None
     drawn_sums = np.zeros((2, replicates, 2))
-    for name in names:
+    for name in sorted(base):
         if base[name].any() or new[name].any():
             w = weights(seed, name, replicates)
             drawn_sums += np.stack([np.outer(w, base[name]), np.outer(w, new[name])])
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore"):
         b, n = (side[:, 0] / side[:, 1] for side in drawn_sums)
+        difference = all_new[0] / all_new[1] - all_base[0] / all_base[1]
     d = (n - b)[np.isfinite(n - b)]
-    difference = all_new[0] / all_new[1] - all_base[0] / all_base[1]
-    return 1.0 if difference == 0 else 2 * stats.t.sf(abs(difference) / d.std(ddof=1), differ - 1)
+    if not len(d):
+        return None, None, None
+    lo, hi = np.quantile(d, [0.025, 0.975], method="inverted_cdf")
+    return difference if np.isfinite(difference) else None, lo, hi
+
+
+def close(found, want):
+    if found is None or want is None:
+        return found is want
+    return bool(np.isclose(found, want, rtol=1e-9, atol=1e-12))
 
 
 def main():
@@ -90,22 +137,15 @@ def main():
         sides.append(once([row for row in rows if row["setting"] == rows[0]["setting"]], sys.argv[1]))
     bad = compared = 0
     for row in found["rows"]:
-        if row["metric"] not in PARTS:
-            continue
-        want, compared = tested(sides, row, seed, replicates), compared + 1
-        same = (row["p"] is None) == (want is None) and (want is None or np.isclose(row["p"], want, rtol=1e-7, atol=1e-300))
-        if not same:
-            bad += 1
-            print(row["model"], row["metric"], row["p"], "not", want)
-    for family in (lambda row: row["model"] == "*", lambda row: row["model"] != "*"):
-        rows = [row for row in found["rows"] if family(row) and row["p"] is not None]
-        adjusted = multipletests([row["p"] for row in rows], method="holm")[1] if rows else []
-        for row, want in zip(rows, adjusted):
+        want = dict(zip(("difference", "lo", "hi"), interval(sides, row, seed, replicates)))
+        if row["metric"] in RIGHT:
+            want["p"] = flips(sides, row["model"], row["metric"])
+        for name, value in want.items():
             compared += 1
-            if not np.isclose(row["p_adjusted"], want, rtol=1e-9):
+            if not close(row[name], value):
                 bad += 1
-                print(row["model"], row["metric"], "adjusted", row["p_adjusted"], "not", want)
-    print(f"{compared} p values compared, {bad} differ")
+                print(row["model"], row["metric"], name, row[name], "not", value)
+    print(f"{compared} numbers compared, {bad} differ")
     sys.exit(1 if bad or not compared else 0)
 
 

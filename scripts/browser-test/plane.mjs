@@ -29,7 +29,7 @@ export const checkSteps = (say) => {
     const wanted = [above, below].map((rate) => (Number.isFinite(rate) ? rate : "none")).join();
     if (next !== wanted) wrong(`next to ${limit} of ${costs}: ${next}, expected ${wanted}`);
     const measure = { ratios: [{ scale: 1e6, num: [[1, "a", false], [2, "b", true]], den: [[1, "c", false]] }], joined: "alone" };
-    const counts = Object.fromEntries(["a", "b", "c"].map((name) => [name, Array.from({ length: size }, () => roll(5))])), worth = { annoyance: 9, pi: 0.1 };
+    const counts = Object.fromEntries(["a", "b", "c"].map((name) => [name, Array.from({ length: size }, () => roll(5))])), worth = { response: 9 };
     const all = everyValue(measure, counts, size, worth);
     for (let n = 0; n < size; n++) if (!Object.is(all[n], valueOf(measure, (name) => counts[name][n], worth) ?? NaN)) wrong(`cell ${n}: ${all[n]}`);
   }

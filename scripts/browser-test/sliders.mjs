@@ -24,7 +24,7 @@ export const rowsOf = async (file, wanted) => {
     const cells = cellsOf(line);
     if (!head) { head = cells; continue; }
     const row = Object.fromEntries(head.map((name, n) => [name, cells[n]]));
-    if (["never", "first-checkpoint", "random"].includes(row.setting)) continue;
+    if (row.setting === "never") continue;
     if (row.model === "*") number++;
     if (wanted.has(number)) rows.set(`${number} ${row.model}`, row);
   }

@@ -22,8 +22,7 @@ pub use crate::preset::{Preset, Source};
 pub use crate::prompt::{PROMPT_CHARS, PromptUse};
 pub use crate::setting::{Member, SettingIds, short_hash};
 pub use crate::settings::{
-    DEPLOYMENT_LOOP_RATE, GuardTable, ModelList, Named, OverrideGlob, Placed, ignore,
-    prompt_for_all, read_toml, resolve,
+    GuardTable, ModelList, Named, OverrideGlob, Placed, ignore, prompt_for_all, read_toml, resolve,
 };
 pub use crate::spec::Spec;
 pub use crate::stream::{ArgumentsOf, Cursor, CutOf, EventOf, EventPlace, EventPlaces};

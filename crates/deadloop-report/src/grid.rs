@@ -25,7 +25,7 @@ pub(crate) struct Grid<'d> {
     pub(crate) dimensions: Vec<Dimension<'d>>,
     /// For each cell its score and the index of its value in each dimension.
     cells: Vec<(&'d Score, Vec<usize>)>,
-    /// The objective of each cell, and its false alarms per million clean chars: every chart asks for them many times.
+    /// The objective of each cell, and its wrong alarms per million clean chars: every chart asks for them many times.
     figures: Vec<[Option<f64>; 2]>,
     /// For each dimension and value the cells that have it: a chart asks for every pair of values.
     having: Vec<Vec<Vec<usize>>>,
@@ -40,7 +40,7 @@ pub(crate) struct Worth<'d> {
     pub(crate) best: Option<(&'d Score, f64)>,
     /// The median objective of all of them.
     pub(crate) median: Option<f64>,
-    /// Their median false alarms per million clean chars.
+    /// Their median wrong alarms per million clean chars.
     pub(crate) median_fa: Option<f64>,
 }
 
@@ -55,7 +55,7 @@ impl<'d> Grid<'d> {
             .collect();
         let place = |score: &'d Score| {
             let setting = data.settings.get(score.setting)?;
-            if setting.role == Role::Floor || !has(setting, &family) {
+            if setting.role == Role::Never || !has(setting, &family) {
                 return None;
             }
             let value = |dimension: &Dimension<'_>| {

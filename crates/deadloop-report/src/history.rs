@@ -145,12 +145,7 @@ fn alike(
     let told = |judge: &JudgeOptions| {
         [
             ("the unit", judge.unit.name().to_owned()),
-            ("--early", judge.early.to_string()),
-            ("--deadline", format!("{:?}", judge.deadline)),
-            ("--grace", judge.grace.to_string()),
-            ("--transient", format!("{:?}", judge.transient)),
-            ("--at", format!("{:?}", judge.at)),
-            ("--horizon", format!("{:?}", judge.horizon)),
+            ("--transient", judge.transient.name().to_owned()),
         ]
     };
     let pairs = told(&manifest.judge).into_iter().zip(told(judge));

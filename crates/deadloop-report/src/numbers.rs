@@ -123,7 +123,7 @@ pub(crate) fn writer(measure: &Measure) -> fn(Option<f64>) -> String {
     match measure.unit {
         MeasureUnit::Share => percent,
         MeasureUnit::PerMillion => decimal,
-        MeasureUnit::Chars | MeasureUnit::PerThousand => chars,
+        MeasureUnit::Chars => chars,
     }
 }
 
@@ -132,7 +132,7 @@ pub(crate) fn signed_writer(measure: &Measure) -> fn(Option<f64>) -> String {
     match measure.unit {
         MeasureUnit::Share => points,
         MeasureUnit::PerMillion => with_sign::<0>,
-        MeasureUnit::Chars | MeasureUnit::PerThousand => with_sign::<1>,
+        MeasureUnit::Chars => with_sign::<1>,
     }
 }
 

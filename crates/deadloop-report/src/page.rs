@@ -200,7 +200,7 @@ fn content<'d>(data: &'d ReportData, charts: &'d [Chart]) -> std::io::Result<Con
         csp: policy(&css, SCRIPT),
         css,
         js: SCRIPT,
-        per_clean: run.wrong_name(false).trim_start_matches("false alarms "),
+        per_clean: run.wrong_name(false).trim_start_matches("wrong alarms "),
         unit: run.unit.name(),
     })
 }

@@ -3,7 +3,8 @@
 use crate::data::{ALL_MODELS, ChoiceRow, OutcomeRow, ReportData, Role, Verdict};
 use crate::look::Look;
 use crate::numbers::{Estimate, count, wilson};
-use deadloop_score::replay::detect::Kind;
+use deadloop_score::onset_ends;
+use deadloop_score::replay::detect::{Kind, Unit};
 use std::collections::BTreeMap;
 
 /// Outcomes of one way to run the detector.
@@ -132,10 +133,6 @@ impl Part {
     }
 }
 
-/// Where the buckets of onsets end: chars, and calls or turns.
-const CHARS: [u64; 6] = [500, 1000, 2000, 3000, 5000, 10_000];
-const CALLS: [u64; 6] = [5, 10, 20, 30, 50, 100];
-
 /// The names of the buckets between these ends.
 fn buckets(ends: [u64; 6]) -> Vec<String> {
     let first = format!("< {}", count(ends[0]));
@@ -168,11 +165,11 @@ impl Breakdown {
         let of_runs = looping().any(in_run);
         Self {
             title: "onset",
-            parts: buckets(if of_runs { CALLS } else { CHARS }),
+            parts: buckets(onset_ends(if of_runs { Unit::Calls } else { Unit::Chars })),
             of: if of_runs {
-                |row, _| Some(bucket(CALLS, row.onset?))
+                |row, _| Some(bucket(onset_ends(Unit::Calls), row.onset?))
             } else {
-                |row, _| Some(bucket(CHARS, row.onset?))
+                |row, _| Some(bucket(onset_ends(Unit::Chars), row.onset?))
             },
         }
     }
@@ -213,14 +210,16 @@ mod tests {
 
     #[test]
     fn buckets_touch_and_cover_everything() {
-        let names = buckets(CHARS);
+        let [chars, calls] = [Unit::Chars, Unit::Calls].map(onset_ends);
+        let names = buckets(chars);
         assert_eq!(names[0], "< 500");
         assert_eq!(names[1], "500–1\u{202f}000");
         assert_eq!(names[6], "≥ 10\u{202f}000");
         assert_eq!(
-            [0, 499, 500, 5000, 10_000, u64::MAX].map(|onset| bucket(CHARS, onset)),
+            [0, 499, 500, 5000, 10_000, u64::MAX]
+                .map(|onset| bucket(chars, onset)),
             [0, 0, 1, 5, 6, 6]
         );
-        assert!(buckets(CALLS).len() == names.len() && bucket(CALLS, 100) == 6);
+        assert!(buckets(calls).len() == names.len() && bucket(calls, 100) == 6);
     }
 }

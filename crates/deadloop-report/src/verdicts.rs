@@ -22,7 +22,6 @@ pub(crate) fn verdicts() -> serde_json::Result<String> {
     let told = |verdict: Verdict| {
         let (sign, words) = match verdict {
             Verdict::Hit => ('✓', "found"),
-            Verdict::Late => ('◷', "found late"),
             Verdict::Premature => ('✂', "cut before the loop"),
             Verdict::Stale => ('✂', "cut after the loop"),
             Verdict::Miss => ('✗', "missed"),

@@ -1,6 +1,6 @@
 // Which transcripts two cells judge otherwise: verdicts are boxes of cells, and a cell is in a box or not.
 const WORDS = {
-  found: "loops found", lost: "loops lost", cured: "false alarms gone", harmed: "new false alarms", other: "other changes",
+  found: "loops found", lost: "loops lost", cured: "wrong alarms gone", harmed: "new wrong alarms", other: "other changes",
 };
 const VERDICTS = JSON.parse(byId("verdict-data")?.textContent ?? "{}");
 const isFalse = (verdict) => VERDICTS[verdict]?.wrong ?? false;

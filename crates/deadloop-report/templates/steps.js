@@ -3,8 +3,8 @@
 const everyValue = ({ ratios, joined }, counts, cells, worth) => {
   const summed = (terms) => {
     const sums = new Float64Array(cells);
-    for (const [factor, name, annoyed] of terms) {
-      const column = counts[name], weight = factor * (annoyed ? worth.annoyance : 1);
+    for (const [factor, name, responses] of terms) {
+      const column = counts[name], weight = factor * (responses ? worth.response : 1);
       for (let n = 0; n < cells; n++) sums[n] += weight * column[n];
     }
     return sums;
@@ -17,7 +17,7 @@ const everyValue = ({ ratios, joined }, counts, cells, worth) => {
   if (joined === "alone") return parts[0];
   return Float64Array.from({ length: cells }, (_, n) => {
     const values = parts.map((part) => part[n]);
-    return values.some(Number.isNaN) ? NaN : JOINED[joined](values, worth) ?? NaN;
+    return values.some(Number.isNaN) ? NaN : JOINED[joined](values) ?? NaN;
   });
 };
 // How many wrong alarms each cell has.

@@ -3,7 +3,7 @@
 
 use deadloop_report::{ALL_MODELS, Role, Verdict, load, render};
 use deadloop_score::measure::{DELAY, RECALL, SAVED, WITHIN_100};
-use deadloop_score::{Advice, Consistency, CorpusInfo, Manifest, Ruling};
+use deadloop_score::{Advice, CorpusInfo, Manifest, Ruling};
 use deadloop_tables::{ParquetWriter, Schema, Table, TableCell, Type};
 use std::fs::File;
 use std::path::Path;
@@ -63,11 +63,6 @@ fn write_folder(dir: &Path) {
             reason: "Keep the setting in use: nothing is surely better.".into(),
             ..Advice::default()
         }),
-        beside_floors: [(
-            "bb".to_owned(),
-            [("never".to_owned(), Consistency::default())].into(),
-        )]
-        .into(),
         settings: [
             (
                 "aa".to_owned(),
@@ -126,8 +121,7 @@ fn write_folder(dir: &Path) {
         ],
     );
     let intervals = "setting,model,metric,estimate,lo,hi,method\n\
-                     bb,*,saved,0.7,0.5,0.9,bootstrap\n\
-                     bb,*,net_per_1000 less never,-40,-90,-10,bootstrap\n";
+                     bb,*,saved,0.7,0.5,0.9,bootstrap\n";
     std::fs::write(dir.join("intervals.csv"), intervals).unwrap();
     parquet(
         dir,
@@ -193,7 +187,7 @@ fn a_folder_is_read_as_the_contract_says() {
         [
             ("aa", Role::InUse),
             ("bb", Role::Cell),
-            ("never", Role::Floor)
+            ("never", Role::Never)
         ]
     );
     assert_eq!(data.settings[0].name(), "document");
@@ -220,7 +214,7 @@ fn a_folder_is_read_as_the_contract_says() {
         closed.low > Some(0.3) && closed.high < Some(0.96),
         "{closed:?}"
     );
-    assert!(candidate.meets, "no false alarm in 4 million chars");
+    assert!(candidate.meets, "no wrong alarm in 4 million chars");
     let median = data.score(0, "模型").unwrap().latency.p50;
     assert_eq!(median, Some(f64::INFINITY));
     let choice = &data.choices[0];
@@ -233,8 +227,6 @@ fn a_folder_is_read_as_the_contract_says() {
     assert_eq!((held_out.value, held_out.high), (Some(0.5), Some(0.85)));
     assert_eq!(choice.in_use["recall"], 0.25);
     assert_eq!(choice.difference.low, Some(10.0));
-    let below = data.beside_floors[0].below.unwrap();
-    assert_eq!((below.lo, below.hi), (-90.0, -10.0));
     assert_eq!(data.outcomes.iter().nth(1).unwrap().verdict, Verdict::Hit);
 }
 
@@ -247,7 +239,6 @@ fn a_folder_gets_its_report() {
     assert!(!dir.path().join("charts/heatmap.svg").exists());
     let markdown = std::fs::read_to_string(dir.path().join("report.md")).unwrap();
     assert!(markdown.contains("**keep**: Keep the setting in use: nothing is surely better."));
-    assert!(markdown.contains("spares less than never"), "{markdown}");
     assert!(markdown.contains("4.0 million clean chars"));
 }
 
@@ -263,7 +254,7 @@ fn an_unknown_verdict_is_named() {
     let error = load(dir.path()).unwrap_err().to_string();
     assert!(
         error.starts_with(
-            "outcomes.parquet: row 1: unknown verdict \"perhaps\"; expected one of hit, late"
+            "outcomes.parquet: row 1: unknown verdict \"perhaps\"; expected one of hit, premature"
         ),
         "{error}"
     );

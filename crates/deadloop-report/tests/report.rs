@@ -9,7 +9,7 @@ use deadloop_report::{
 };
 use deadloop_score::measure::{DELAY, ENDED, FA_PER_MCHAR, RECALL, SAVED};
 use deadloop_score::replay::detect::Unit;
-use deadloop_score::{Constraint, Count, Interval, MEASURES, Ruling};
+use deadloop_score::{Constraint, Count, MEASURES, Ruling};
 use std::collections::{BTreeMap, BTreeSet};
 
 fn all() -> Vec<(&'static str, ReportData)> {
@@ -110,7 +110,6 @@ fn each_folder_gets_the_charts_that_it_has_data_for() {
         "breakdown",
         "heatmap",
         "marginal",
-        "agreement",
     ];
     assert_eq!(names(&fixture::tune()), every);
     assert_eq!(
@@ -126,14 +125,7 @@ fn each_folder_gets_the_charts_that_it_has_data_for() {
     );
     assert_eq!(
         names(&fixture::replay()),
-        [
-            "operating",
-            "forest",
-            "cost",
-            "latency",
-            "breakdown",
-            "agreement"
-        ]
+        ["operating", "forest", "cost", "latency", "breakdown"]
     );
     assert!(names(&fixture::unlabelled()).is_empty());
     assert!(names(&fixture::degenerate()).is_empty());
@@ -290,7 +282,7 @@ fn the_table_of_models_says_what_each_gets_and_why() {
         row_of(&drawn(data).1.markdown, "What each model gets", model)
     };
     let pooled = gets(&data, "all models");
-    assert!(pooled["false alarms/Mchar"].contains(" in 14\u{202f}000\u{202f}000 chars; in use "));
+    assert!(pooled["wrong alarms/Mchar"].contains(" in 14\u{202f}000\u{202f}000 chars; in use "));
     assert!(pooled["saved"].contains("in use "), "{pooled:?}");
     assert_eq!(
         pooled["difference, points"],
@@ -313,11 +305,7 @@ fn the_table_of_models_says_what_each_gets_and_why() {
 #[test]
 fn loops_have_three_parts() {
     let data = fixture::tune();
-    let row = row_of(
-        &drawn(&data).1.markdown,
-        "Settings and floors side by side",
-        "in use",
-    );
+    let row = row_of(&drawn(&data).1.markdown, "Settings side by side", "in use");
     let score = data.score(0, ALL_MODELS).unwrap();
     let (hit, earlier) = (score.tally.get(Count::Hit), score.tally.get(Count::Earlier));
     let missed = score.loops() - hit - earlier;
@@ -327,35 +315,11 @@ fn loops_have_three_parts() {
         row["loops"].replace('\u{202f}', "").ends_with(&parts),
         "{row:?}"
     );
-    assert!(row["recovered repetitions cut/Mchar"] != "n/a");
-}
-
-/// A point estimate marks nothing.
-#[test]
-fn a_floor_that_spares_more_is_named_beyond_the_interval_alone() {
-    let mut data = fixture::tune();
-    let said = |data: &ReportData| drawn(data).1.markdown.contains("spares less than never");
-    assert!(!said(&data));
-    let one = data
-        .beside_floors
-        .iter_mut()
-        .find(|one| one.floor == "never")
-        .unwrap();
-    one.below = Some(Interval {
-        lo: -900.0,
-        hi: 12.0,
-    });
-    assert!(!said(&data), "its interval reaches 0");
-    let one = data
-        .beside_floors
-        .iter_mut()
-        .find(|one| one.floor == "never")
-        .unwrap();
-    one.below = Some(Interval {
-        lo: -900.0,
-        hi: -12.0,
-    });
-    assert!(said(&data));
+    let stops = score.tally.get(Count::TransientStop);
+    assert_eq!(
+        row["transient stops"].replace('\u{202f}', ""),
+        stops.to_string()
+    );
 }
 
 /// A measure is one entry of the table: the page computes from it, and counts, titles and limits follow.
@@ -460,14 +424,14 @@ fn a_budget_leads_with_what_the_clean_text_supports() {
         holds,
         missing: 0,
     };
-    data.budget = vec![row("in use", 0, 4.5, false), row("chosen", 505, 0.9, true)];
+    data.budget = vec![row("in use", 0, 4.5, false), row("chosen", 503, 0.9, true)];
     let page = drawn(&data).1;
     let told = page.markdown.replace(['\\', '`'], "");
     for words in [
-        "makes at most 0.90 false alarms per million clean chars (2 in 1\u{202f}400\u{202f}000 chars; 95 % upper bound). The budget is 1. 5 of 503 settings are within it.",
+        "makes at most 0.90 wrong alarms per million clean chars (2 in 1\u{202f}400\u{202f}000 chars; 95 % upper bound). The budget is 1. 5 of 503 settings are within it.",
         "The setting in use is not within the budget: it may make 4.5",
         "## What the clean text supports",
-        "with the fewest false alarms first",
+        "with the fewest wrong alarms first",
     ] {
         assert!(told.contains(words), "{words:?} in {}", &told[..3000]);
     }
@@ -502,7 +466,7 @@ fn a_sweep_names_and_shows_its_best_setting() {
     data.in_use_at.take();
     data.leading.take();
     for setting in &mut data.settings {
-        if setting.role != Role::Floor {
+        if setting.role != Role::Never {
             (setting.role, setting.label) = (Role::Cell, None);
         }
     }
@@ -827,7 +791,7 @@ fn counted_in(unit: Unit) -> Vec<(String, String)> {
 
 #[test]
 fn nothing_counts_in_chars_where_another_unit_was_asked_for() {
-    for unit in [Unit::Calls, Unit::Turns, Unit::Tokens, Unit::Ms] {
+    for unit in [Unit::Calls, Unit::Turns] {
         for (name, text) in counted_in(unit) {
             let mut said = text.match_indices("char").map(|(at, _)| at);
             let is_word = |at: &usize| {

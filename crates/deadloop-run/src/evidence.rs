@@ -10,7 +10,7 @@ const ALPHA: f64 = 0.05;
 /// With fewer loops, all of them found, a recall of three in four is not shown.
 const LEAST_LOOPS: u64 = 11;
 
-/// With fewer clean units and no false alarm, ten times the limit that `tune` has by default is not ruled out.
+/// With fewer clean units and no wrong alarm, ten times the limit that `tune` has by default is not ruled out.
 fn least_clean(unit: Unit) -> u64 {
     match unit {
         Unit::Chars => 300_000,
@@ -18,7 +18,7 @@ fn least_clean(unit: Unit) -> u64 {
     }
 }
 
-/// The exposure of a rate of false alarms: a million chars, a thousand calls or turns.
+/// The exposure of a rate of wrong alarms: a million chars, a thousand calls or turns.
 fn many(unit: Unit) -> f64 {
     match unit {
         Unit::Chars => 1e6,
@@ -83,7 +83,7 @@ impl LabelEvidence {
         proportion_lower(self.loops, self.loops, ALPHA)
     }
 
-    /// The smallest rate of false alarms per million chars, or per thousand calls or turns, that can be shown at
+    /// The smallest rate of wrong alarms per million chars, or per thousand calls or turns, that can be shown at
     /// 95 % if no alarm is false. `None` without clean text.
     pub(crate) fn rate(self) -> Option<f64> {
         (self.exposure > 0).then(|| poisson_upper(0, ALPHA) / self.clean_many())
@@ -106,9 +106,9 @@ impl LabelEvidence {
     pub(crate) fn few_clean(self) -> Option<String> {
         let unit = self.unit;
         let found = match self.rate() {
-            None => format!("no clean {unit}: false alarms cannot be told"),
+            None => format!("no clean {unit}: wrong alarms cannot be told"),
             Some(rate) => format!(
-                "{} clean {unit} in {}: even without a false alarm, {rate:.1} {} is the least that can be shown at 95 %",
+                "{} clean {unit} in {}: even without a wrong alarm, {rate:.1} {} is the least that can be shown at 95 %",
                 words::count(self.exposure),
                 several(self.clean, "transcript"),
                 words::per(unit),

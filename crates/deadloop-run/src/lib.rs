@@ -41,7 +41,7 @@
 //! let request = Request::of("recordings".as_ref(), "replayed".as_ref(), &host);
 //! if let Done::Ran(done) = replay(&request, &plan, &settings)? {
 //!     let evidence = done.evidence(&plan)?;
-//!     done.score(&evidence, Some(cell), &[cell], &[], true)?;
+//!     done.score(&evidence, &[cell], &[], true)?;
 //!     done.finish(Ok(()), |folder, _| Ok(println!("{}", folder.display())))?;
 //! }
 //! # Ok::<(), deadloop_run::Failure>(())
@@ -121,5 +121,5 @@ pub use survey::{
     Surveyed, Wanted, drop_sealed, foreign, listing, open, refuse_machine, rejected_row, survey,
     survey_with, unopened,
 };
-pub use units::{first_unit, unit_of_guards};
+pub use units::first_unit;
 pub use words::{count, number, per, percent, several, typed};

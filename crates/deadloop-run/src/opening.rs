@@ -1,4 +1,4 @@
-//! The transcripts that a report opens: all false alarms, the worst misses, the latest hits, each with the text around
+//! The transcripts that a report opens: all wrong alarms, the worst misses, the latest hits, each with the text around
 //! its onset and alarm and why the setting fired. Written while the corpus is at hand, since a report has only files.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -288,9 +288,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
 fn badness(group: Group, judged: &Judged, alarmed: bool) -> Option<u64> {
     match group {
         Group::FalseAlarm => judged.verdict.is_false().then_some(judged.lost),
-        Group::Miss => {
-            matches!(judged.verdict, Verdict::Miss | Verdict::Late).then_some(judged.delay)
-        }
+        Group::Miss => (judged.verdict == Verdict::Miss).then_some(judged.delay),
         Group::LateHit => judged.latency.filter(|_| judged.verdict == Verdict::Hit),
         Group::Fired => (judged.verdict == Verdict::Unlabelled && alarmed).then_some(0),
     }

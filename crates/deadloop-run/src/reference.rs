@@ -340,9 +340,9 @@ fn measures() -> Leaf {
     for measure in MEASURES {
         let unit = match measure.unit {
             MeasureUnit::Share => "share",
+            MeasureUnit::PerMillion if measure.scale() < 1e6 => "per thousand",
             MeasureUnit::PerMillion => "per million",
-            MeasureUnit::Chars => "chars",
-            MeasureUnit::PerThousand => "per thousand responses",
+            MeasureUnit::Chars => "chars, calls or turns",
         };
         let better = if measure.more_is_better {
             "more"

@@ -9,10 +9,9 @@ use deadloop_detect::{Settings, Unit};
 use deadloop_replay::{Decided, Entered, Plan, PlanGuards, Programs, Record};
 use deadloop_score::choose::FEWEST_LOOPS;
 use deadloop_score::{
-    About, AnyEvidence, Case, Count, Floor, JudgeOptions, Manifest, Mismatch,
-    PackedCases, PackedEvidence, PackedRecords, Prices, Resampling, Scored, Scoring, Tally, Worth,
-    beside_floors, macro_means, unpacked, write_cases, write_intervals, write_outcomes,
-    write_scores, write_scores_by,
+    About, AnyEvidence, Case, JudgeOptions, Manifest, Mismatch, PackedCases,
+    PackedEvidence, PackedRecords, Resampling, Scored, Scoring, Worth, macro_means, unpacked,
+    write_cases, write_intervals, write_outcomes, write_scores, write_scores_by,
 };
 
 use crate::asking::{Answered, Asked, Opened};
@@ -85,7 +84,7 @@ pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> RunResu
     let look = |entry: &Entry, _: &Case| own_limits::of(entry);
     let (mut opened, limits) = Opened::of(request, plan.fingerprint(), &|_| None, look)?;
     let cases: &mut PackedCases = &mut opened.surveyed.cases;
-    alter(cases, plan, request.judging.prices.as_ref());
+    alter(cases, plan);
     let judge = request.judging.options_for(cases)?;
     if request.unit.is_some_and(|unit| unit != judge.unit) {
         return Err(other_unit(judge.unit));
@@ -105,10 +104,7 @@ pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> RunResu
         errors.add(&transcript, &said);
         records.push(&said);
     };
-    let more = vec![
-        format!("{judge:?} {worth:?} {chunks:?}"),
-        format!("{:?} {:?}", request.judging.price, request.judging.prices),
-    ];
+    let more = vec![format!("{judge:?} {worth:?} {chunks:?}")];
     let mut run = match opened.ask(&guards, more, &mut keep)? {
         Asked::Already(folder, manifest) => return Ok(Done::Already(folder, manifest)),
         Asked::Answered(run) => *run,
@@ -129,13 +125,10 @@ pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> RunResu
     })))
 }
 
-/// Makes faults the truth for detectors that notice them, and applies prices.
-fn alter(cases: &mut PackedCases, plan: &Plan, prices: Option<&Prices>) {
+/// Makes faults the truth for detectors that notice them.
+fn alter(cases: &mut PackedCases, plan: &Plan) {
     if let Some(kinds) = noticed(cases, plan) {
         cases.alter(|case| case.notice(&kinds));
-    }
-    if let Some(prices) = prices {
-        cases.alter(|case| case.price(prices));
     }
 }
 
@@ -172,42 +165,10 @@ impl Replayed {
         (cases, records)
     }
 
-    /// The floors: what `current` has to beat.
-    fn floors(&self, evidence: &impl AnyEvidence, current: Option<usize>) -> Vec<Floor> {
-        let mut floors = match self.judge.unit {
-            Unit::Chars => vec![
-                Floor::Never,
-                Floor::FirstCheckpoint {
-                    chars: FIRST_CHECKPOINT,
-                },
-            ],
-            Unit::Calls | Unit::Turns => {
-                let limits = [10, 25].map(|most| Floor::Limit { most });
-                [vec![Floor::Never], limits.to_vec()].concat()
-            }
-            // Where in tokens or time a floor would alarm is not known.
-            Unit::Tokens | Unit::Ms | Unit::Money => return vec![Floor::Never],
-        };
-        if let Some(current) = current {
-            let tally = evidence.tally_of(current, &evidence.every(), &self.judge);
-            // Of the transcripts that are scored: alarms on others are not among these.
-            let scored = tally.get(Count::Transcripts)
-                - tally.get(Count::Unlabelled)
-                - tally.get(Count::Errors);
-            let rate = alarms(&tally) as f64 / scored.max(1) as f64;
-            floors.push(Floor::Random {
-                rate,
-                seed: self.run.manifest.seed,
-            });
-        }
-        floors
-    }
-
     /// What the tables of scores are made from.
     pub fn scoring<'a, E: AnyEvidence>(
         &'a self,
         evidence: &'a E,
-        floors: &'a [Floor],
         reported: &'a [usize],
         csv: bool,
     ) -> Scoring<'a, E> {
@@ -216,7 +177,6 @@ impl Replayed {
             judge: &self.judge,
             units: &self.units,
             worth: &self.worth,
-            floors,
             enough: FEWEST_LOOPS,
             reported,
             resampling: Resampling {
@@ -227,20 +187,17 @@ impl Replayed {
         }
     }
 
-    /// Scores of every cell, and of the reported ones by kind and `--by` field.
+    /// Scores of every cell, and of the reported ones by slices of the corpus and each `--by` field.
     pub fn score(
         &self,
         evidence: &impl AnyEvidence,
-        current: Option<usize>,
         reported: &[usize],
         by: &[String],
         csv: bool,
     ) -> RunResult<Scored> {
-        let floors = self.floors(evidence, current);
-        let scoring = self.scoring(evidence, &floors, reported, csv);
+        let scoring = self.scoring(evidence, reported, csv);
         let dir = self.run.folder.path();
-        let mut scored = write_scores(dir, &scoring)?;
-        scored.beside_floors = beside_floors(&scoring, reported);
+        let scored = write_scores(dir, &scoring)?;
         if !reported.is_empty() {
             write_scores_by(dir, &scoring, reported, by)?;
             write_outcomes(dir, evidence, reported, &self.judge, csv)?;
@@ -260,7 +217,7 @@ impl Replayed {
     /// # Errors
     /// A file cannot be written.
     pub fn intervals(&self, evidence: &impl AnyEvidence, cells: &[usize]) -> RunResult<MacroMeans> {
-        let scoring = self.scoring(evidence, &[], cells, false);
+        let scoring = self.scoring(evidence, cells, false);
         let all = [("*".to_owned(), evidence.every())];
         write_intervals(self.run.folder.path(), &scoring, cells, &all)?;
         let means = |cell: &usize| {
@@ -270,10 +227,9 @@ impl Replayed {
         Ok(cells.iter().map(means).collect())
     }
 
-    /// Notes in the manifest what the tables left out, and what stands beside them.
+    /// Notes in the manifest what the tables left out, and the means over models.
     pub fn note(&mut self, scored: Scored, means: MacroMeans) {
         self.run.manifest.models_left_out = scored.left_out;
-        self.run.manifest.beside_floors = scored.beside_floors;
         self.run.manifest.macro_means = means;
     }
 
@@ -304,21 +260,6 @@ impl Replayed {
 
 /// Means over models: setting, then metric.
 pub type MacroMeans = BTreeMap<String, BTreeMap<String, f64>>;
-
-/// Where the floor `first-checkpoint` alarms: the document's first checkpoint.
-const FIRST_CHECKPOINT: u64 = 2000;
-
-fn alarms(tally: &Tally) -> u64 {
-    let stops = [
-        Count::Hit,
-        Count::Late,
-        Count::Premature,
-        Count::Stale,
-        Count::FalseAlarm,
-        Count::TransientStop,
-    ];
-    stops.into_iter().map(|count| tally.get(count)).sum()
-}
 
 /// Names for the cells of settings: a cell may have several.
 pub fn name(manifest: &mut Manifest, plan: &Plan, cell: usize, name: &str) {

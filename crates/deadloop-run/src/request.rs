@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use deadloop_corpus::{Selection, Shard};
 use deadloop_detect::{Settings, Unit};
-use deadloop_score::{Cases, JudgeOptions, Prices, Worth, mean_clean, units};
+use deadloop_score::{Cases, JudgeOptions, Worth, mean_clean, units};
 
 use crate::failure::{Code, RunResult};
 use crate::folder::Folder;
@@ -130,26 +130,18 @@ pub struct Judging {
     pub unit: Option<Unit>,
     /// All else; its unit is [`unit`](Self::unit), where there is one.
     pub options: JudgeOptions,
-    /// What a wrong alarm costs besides the text that is generated again, in units; none: one mean clean transcript.
-    pub annoyance: Option<u64>,
-    /// The share of production's responses that loop; none: as the settings say.
+    /// The share of production's responses that loop; none: as the settings say, where they do.
     pub loop_rate: Option<f64>,
-    /// What a million generated tokens cost.
-    pub price: Option<f64>,
-    /// What the tokens of a run's turns cost.
-    pub prices: Option<Prices>,
     /// Replay all text in chunks of this many chars; `None`: as it was recorded.
     pub chunks: Option<NonZeroU64>,
 }
 
 impl Judging {
-    /// What errors cost, and how often production loops, in `unit`.
+    /// What a wrong alarm costs in `unit`, and how often production loops.
     pub fn worth(&self, settings: &Settings, cases: &(impl Cases + ?Sized), unit: Unit) -> Worth {
         Worth {
-            pi: self.loop_rate.unwrap_or(settings.deployment_loop_rate),
-            annoyance: self
-                .annoyance
-                .map_or_else(|| mean_clean(cases, unit), |n| n as f64),
+            loop_rate: self.loop_rate.or(settings.deployment_loop_rate),
+            response: mean_clean(cases, unit),
         }
     }
 

@@ -28,16 +28,6 @@ pub fn first_unit(path: &Path) -> RunResult<Unit> {
     Ok(found.map_or(Unit::Chars, Channel::unit))
 }
 
-/// The unit in which guards count when scores are in `unit`: `unit` itself, or for tokens, time and money the unit of
-/// the labels.
-pub fn unit_of_guards(unit: Unit, path: &Path) -> RunResult<Unit> {
-    if unit.is_measured() {
-        first_unit(path)
-    } else {
-        Ok(unit)
-    }
-}
-
 /// The units in which labels speak, that of choice before the others.
 pub(crate) fn of_choice_first(cases: &impl Cases, unit: Unit) -> Vec<Unit> {
     let others = units(cases).into_iter().filter(|other| *other != unit);

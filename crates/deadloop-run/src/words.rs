@@ -50,8 +50,5 @@ pub fn per(unit: Unit) -> &'static str {
         Unit::Chars => "per Mchar",
         Unit::Calls => "per kcall",
         Unit::Turns => "per kturn",
-        Unit::Tokens => "per Mtoken",
-        Unit::Ms => "per hour",
-        Unit::Money => "per unit of money",
     }
 }

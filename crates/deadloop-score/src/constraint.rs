@@ -6,8 +6,9 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::intervals::{binomial_at_least, poisson_at_least};
-use crate::measure::{FPR, GoalError, Measure, MeasureUnit, Metric, WITHINS, Worth, metric};
-use crate::tally::{Count, Tally, WITHIN};
+use crate::measure::{FPR, GoalError, Measure, MeasureUnit, Metric, Worth, metric, withins};
+use crate::tally::{Count, Tally};
+use deadloop_replay::detect::Unit;
 
 /// Something that a setting has to keep: `fa_per_mchar<=1`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -136,14 +137,18 @@ fn quantile(name: &str) -> Option<f64> {
     match name {
         "latency_p50" => Some(0.5),
         "latency_p90" => Some(0.9),
-        "latency_p95" => Some(0.95),
         _ => None,
     }
 }
 
-fn latency(text: &str, share: f64, at_most: bool, chars: f64) -> Result<Constraint, GoalError> {
-    let place = WITHIN.iter().position(|n| *n as f64 == chars && at_most);
-    let metric = place.map(|i| WITHINS[i]);
+fn latency(text: &str, share: f64, at_most: bool, units: f64) -> Result<Constraint, GoalError> {
+    let of = |unit| {
+        let mut all = Count::withins(unit).iter().zip(withins(unit));
+        all.find(|((n, _), _)| *n as f64 == units && at_most)
+    };
+    let metric = of(Unit::Chars)
+        .or_else(|| of(Unit::Calls))
+        .map(|(_, metric)| *metric);
     Ok(Constraint {
         metric: metric.ok_or_else(|| GoalError::Latency(text.trim().into()))?,
         at_most: false,
@@ -209,7 +214,6 @@ mod tests {
             "recall>=0.5",
             "within_1000>=0.9",
             "delay<=1500",
-            "net_per_1000>=-5",
         ] {
             assert_eq!(text.parse::<Constraint>().unwrap().to_string(), text);
         }
@@ -239,7 +243,6 @@ mod tests {
             "recall>=2: no setting can keep it, since recall is never above 1"
         );
         assert!(error("fa_per_mchar<=-1").contains("never below 0"));
-        assert!("net_per_1000<=-1".parse::<Constraint>().is_ok());
     }
 
     #[test]

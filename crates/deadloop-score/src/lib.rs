@@ -8,7 +8,8 @@
 //! | a tally for every cell of a block, without a loop over cells | [`tallies`], [`Sheet`] |
 //! | a corpus of a million transcripts in memory | [`PackedCases`], [`PackedRecords`] |
 //! | the numbers, and what they mean | [`measure`], [`Scores`] |
-//! | how sure they are | [`wilson`], [`clopper_pearson`], [`poisson`], [`bootstrap()`] |
+//! | how sure they are | [`wilson`], [`poisson`], [`bootstrap()`] |
+//! | sentences that every output prints alike | [`words`] |
 //! | which setting to take, and whether to | [`choose`], [`front`] |
 //! | two settings held against each other | [`compare()`], [`Side`], [`Comparison`] |
 //! | cases with the answer beside them | [`parse_pinned`], [`Expect`] |
@@ -39,19 +40,20 @@ pub mod repairs;
 mod scores;
 mod tally;
 mod truth;
+pub mod words;
 
 pub use compare::{
-    Bearing, Change, CompareOptions, Comparison, Direction, Fails, Flip, Gate, GateName, Noise,
-    NotComparable, Row, Said, Side, SideError, Spot, Test, Verdicts, compare, flips, flips_csv,
-    holm, mcnemar, p_shown, sign_flips, student,
+    Bearing, Change, CompareOptions, Comparison, Direction, Fails, Flip, Gate, GateName,
+    HealthyAlarms, Noise, NotComparable, Row, Said, Side, SideError, Spot, Test, Verdicts, compare,
+    flips, flips_csv, p_shown, sign_flips,
 };
-pub use choose::{explained, told, with_transient};
+pub use choose::{explained, told};
 pub use constraint::Constraint;
 pub use deadloop_replay as replay;
 pub use deadloop_tables::{
     Cells, ColumnDoc, ParquetError, Rows, Table, TableCell, Type, unrunnable,
 };
-pub use files::breakdown::{BELOW, IntervalRow, write_intervals, write_scores_by};
+pub use files::breakdown::{IntervalRow, onset_ends, write_intervals, write_scores_by};
 pub use files::calls::{Called, Calls};
 pub use files::cases::{About, Described, write_cases};
 pub use files::choice::write_choice;
@@ -66,30 +68,25 @@ pub use files::score_rows::ScoreRows;
 pub use files::settings::{InUse, exact_glob, settings_toml};
 pub use files::slices::MAX_ROWS;
 pub use files::store::{FileError, read_text_if_named, write_bytes, write_text};
-pub use files::sweep::{
-    CSV_ROWS, Marked, Scored, Scoring, beside_floors, write_pareto, write_scores,
-};
+pub use files::sweep::{CSV_ROWS, Marked, NEVER, Scored, Scoring, write_pareto, write_scores};
 pub use files::whole::{WHOLE_CHARS, Whole, WholesHead, read_wholes, write_wholes};
 pub use intervals::{
     Interval, Intervals, Method, POISSON_1, POISSON_HALF, PoissonCache, Resampling, Weights,
-    bootstrap, clopper_pearson, poisson, poisson_lower, poisson_upper, proportion_lower,
-    proportion_upper, wilson,
+    bootstrap, poisson, poisson_lower, poisson_upper, proportion_lower, proportion_upper, wilson,
 };
-pub use judge::{
-    At, Consistency, Floor, JudgeOptions, Outcome, ReadChannels, Transient, Verdict, judge,
-};
+pub use judge::{JudgeOptions, Outcome, ReadChannels, Transient, Verdict, judge};
 pub use measure::{
-    GoalError, MEASURES, Measure, MeasureUnit, Metric, WITHINS, Worth, measures, metric, wrong_rate,
+    GoalError, MEASURES, Measure, MeasureUnit, Metric, Worth, measures, metric, transient_rate,
+    withins, wrong_rate,
 };
 pub use pareto::{FrontPoint, front};
 pub use pinned::{CaseInput, Expect, Fired, Marks, Pinned, alarm_words, parse_pinned};
 pub use scores::Scores;
 pub use tally::{
     AnyEvidence, Count, Evidence, Latencies, LatencySheet, Mismatch, PackedEvidence, PackedRecords,
-    Quantiles, RANKS, Sheet, Tally, Trial, WITHIN, rank, tallies, tallies_and_latencies, unpacked,
+    Quantiles, RANKS, Sheet, Tally, Trial, rank, tallies, tallies_and_latencies, unpacked,
 };
 pub use truth::{
-    Agreement, Case, Cases, Class, CopyKey, Gauges, LABEL_COLUMNS, LabelRow, LabelsFile,
-    MeasuredSpan, Names, Onsets, Overlaps, PackedCases, Prices, REVIEW, Span, Timeline, Truth,
-    agreement, alpha, firsts, mean_clean, orphans, units, write_labels,
+    Case, Cases, Class, CopyKey, LABEL_COLUMNS, LabelRow, LabelsFile, Names, PackedCases, REVIEW,
+    Span, Timeline, Truth, firsts, mean_clean, orphans, units, write_labels,
 };

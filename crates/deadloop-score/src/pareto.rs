@@ -1,32 +1,39 @@
-//! The Pareto front of recall, `fa_per_mchar` and `delay`.
+//! The Pareto front of recall, the rate of wrong alarms and `delay`.
 
 use std::collections::BTreeMap;
 
-use crate::measure::{DELAY, FA_PER_MCHAR, RECALL, Worth};
-use crate::tally::Tally;
+use crate::measure::{DELAY, RECALL, Worth, wrong_rate};
+use crate::tally::{Count, Tally};
+use deadloop_replay::detect::Unit;
 
-/// What a setting is compared by: more recall, fewer false alarms, less delay.
+/// What a setting is compared by: more recall, fewer wrong alarms, less delay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FrontPoint {
     /// The setting's number in the plan.
     pub cell: usize,
     /// Its recall.
     pub recall: f64,
-    /// Its false alarms per million units.
-    pub fa_per_mchar: f64,
+    /// Its rate of wrong alarms, that of the unit.
+    pub wrong_rate: f64,
+    /// Its wrong alarms.
+    pub wrong: u64,
+    /// Its transient stops.
+    pub transient_stops: u64,
     /// Its delay, units.
     pub delay: f64,
 }
 
 impl FrontPoint {
     /// The point of a tally; `None` where one of the three is n/a.
-    pub fn of(cell: usize, tally: &Tally) -> Option<Self> {
+    pub fn of(cell: usize, tally: &Tally, unit: Unit) -> Option<Self> {
         // None of the three depends on what errors cost.
         let worth = Worth::default();
         Some(Self {
             cell,
             recall: RECALL.value(tally, &worth)?,
-            fa_per_mchar: FA_PER_MCHAR.value(tally, &worth)?,
+            wrong_rate: wrong_rate(unit).value(tally, &worth)?,
+            wrong: tally.wrong(),
+            transient_stops: tally.get(Count::TransientStop),
             delay: DELAY.value(tally, &worth)?,
         })
     }
@@ -40,8 +47,8 @@ pub fn front(points: &[FrontPoint]) -> Vec<FrontPoint> {
     let mut order: Vec<&FrontPoint> = points.iter().collect();
     order.sort_by(|a, b| {
         let recall = b.recall.total_cmp(&a.recall);
-        let false_alarms = recall.then(a.fa_per_mchar.total_cmp(&b.fa_per_mchar));
-        false_alarms
+        let wrong = recall.then(a.wrong_rate.total_cmp(&b.wrong_rate));
+        wrong
             .then(a.delay.total_cmp(&b.delay))
             .then(a.cell.cmp(&b.cell))
     });
@@ -49,7 +56,7 @@ pub fn front(points: &[FrontPoint]) -> Vec<FrontPoint> {
     let mut kept: Vec<FrontPoint> = Vec::new();
     for point in order {
         let same = |p: &FrontPoint| {
-            (p.recall, p.fa_per_mchar, p.delay) == (point.recall, point.fa_per_mchar, point.delay)
+            (p.recall, p.wrong_rate, p.delay) == (point.recall, point.wrong_rate, point.delay)
         };
         if kept.last().is_some_and(same) || stairs.admits(point) {
             stairs.add(point);
@@ -60,19 +67,19 @@ pub fn front(points: &[FrontPoint]) -> Vec<FrontPoint> {
     kept
 }
 
-/// The least delay for each rate of false alarms, falling as the rate rises. Keys are the bits of
+/// The least delay for each rate of wrong alarms, falling as the rate rises. Keys are the bits of
 /// rates, which order as the rates do: rates are never negative.
 #[derive(Default)]
 struct Staircase(BTreeMap<u64, f64>);
 
 impl Staircase {
     fn admits(&self, point: &FrontPoint) -> bool {
-        let below = self.0.range(..=point.fa_per_mchar.to_bits()).next_back();
+        let below = self.0.range(..=point.wrong_rate.to_bits()).next_back();
         below.is_none_or(|(_, delay)| point.delay < *delay)
     }
 
     fn add(&mut self, point: &FrontPoint) {
-        let key = point.fa_per_mchar.to_bits();
+        let key = point.wrong_rate.to_bits();
         let beaten = self
             .0
             .range(key..)
@@ -94,8 +101,8 @@ mod tests {
     fn slow(points: &[FrontPoint]) -> Vec<FrontPoint> {
         let beats = |a: &FrontPoint, b: &FrontPoint| {
             let no_worse =
-                a.recall >= b.recall && a.fa_per_mchar <= b.fa_per_mchar && a.delay <= b.delay;
-            no_worse && (a.recall, a.fa_per_mchar, a.delay) != (b.recall, b.fa_per_mchar, b.delay)
+                a.recall >= b.recall && a.wrong_rate <= b.wrong_rate && a.delay <= b.delay;
+            no_worse && (a.recall, a.wrong_rate, a.delay) != (b.recall, b.wrong_rate, b.delay)
         };
         points
             .iter()
@@ -108,7 +115,7 @@ mod tests {
         #[test]
         fn the_front_is_what_nothing_beats(raw in prop::collection::vec((0_u8..6, 0_u8..6, 0_u8..6), 0..40)) {
             let points: Vec<FrontPoint> = raw.iter().enumerate().map(|(cell, (r, f, d))| FrontPoint {
-                cell, recall: f64::from(*r), fa_per_mchar: f64::from(*f), delay: f64::from(*d),
+                cell, recall: f64::from(*r), wrong_rate: f64::from(*f), delay: f64::from(*d), wrong: 0, transient_stops: 0,
             }).collect();
             prop_assert_eq!(front(&points), slow(&points));
         }

@@ -13,27 +13,17 @@ pub struct Scores {
     pub tally: Tally,
     /// Latencies over all loops, what was not hit as infinite.
     pub latency: Quantiles,
-    /// Latencies over the hits alone.
-    pub hit_latency: Quantiles,
     values: [Option<f64>; MEASURES.len()],
     intervals: [Option<Interval>; MEASURES.len()],
 }
 
 impl Scores {
-    /// The scores of a tally. `latency` and `hit_latency` come from the latencies themselves: no sum can tell a
-    /// quantile. Intervals are computed where the table of measures names columns for them.
-    pub fn of(
-        tally: &Tally,
-        latency: Quantiles,
-        hit_latency: Quantiles,
-        worth: &Worth,
-        cache: &mut PoissonCache,
-    ) -> Self {
+    /// The scores of a tally. `latency` comes from the latencies themselves: no sum can tell a quantile. Intervals are computed where the table of measures names columns for them.
+    pub fn of(tally: &Tally, latency: Quantiles, worth: &Worth, cache: &mut PoissonCache) -> Self {
         let interval = |m: &Measure| m.bounds.and_then(|_| m.interval(tally, cache));
         Self {
             tally: *tally,
             latency,
-            hit_latency,
             intervals: MEASURES.map(interval),
             values: MEASURES.map(|m| m.value(tally, worth)),
         }
@@ -65,8 +55,8 @@ fn place(measure: &Measure) -> Option<usize> {
     MEASURES.iter().position(|m| std::ptr::eq(*m, measure))
 }
 
-/// The examples of the table: 10 loops of 2000 chars each (6 hits, each after 400 chars; 1 late, after 1500; 1
-/// premature, at 900; 2 misses), 20 clean transcripts of 5000 chars (1 false alarm, at char 2000).
+/// The examples of the table: 10 loops of 2000 chars each (6 hits, each after 400 chars; 1 stopped in an earlier repetition;
+/// 1 premature, at 900; 2 misses), 20 clean transcripts of 5000 chars (1 false alarm, at char 2000).
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,20 +68,21 @@ mod tests {
         let counts = [
             (Count::Transcripts, 30),
             (Count::Hit, 6),
-            (Count::Late, 1),
+            (Count::Earlier, 1),
+            (Count::TransientStop, 1),
             (Count::Premature, 1),
             (Count::Miss, 2),
             (Count::FalseAlarm, 1),
             (Count::Quiet, 19),
             (Count::Exposure, 106_900),
             (Count::Lost, 3100),
-            (Count::Saved, 6 * 1600 + 500),
+            (Count::Saved, 6 * 1600 + 2000),
             (Count::LoopChars, 20_000),
-            (Count::Delay, 9900),
+            (Count::Delay, 8400),
             (Count::CutAt, 900),
             (Count::FalseAt, 2000),
-            (Count::KindKnown, 6),
-            (Count::KindRight, 5),
+            (Count::InPeriods, 5),
+            (Count::Within100, 1),
             (Count::Within500, 6),
         ];
         counts.into_iter().for_each(|(count, n)| tally[count] = n);
@@ -100,7 +91,7 @@ mod tests {
 
     fn scores(tally: &Tally, worth: &Worth) -> Scores {
         let none = Quantiles::default();
-        Scores::of(tally, none, none, worth, &mut PoissonCache::default())
+        Scores::of(tally, none, worth, &mut PoissonCache::default())
     }
 
     fn close(got: Option<f64>, want: f64) {
@@ -112,8 +103,8 @@ mod tests {
     }
 
     const WORTH: Worth = Worth {
-        pi: 0.01,
-        annoyance: 5000.0,
+        loop_rate: Some(0.01),
+        response: 5000.0,
     };
 
     #[test]
@@ -123,17 +114,17 @@ mod tests {
             (&PRECISION, 6.0 / 8.0),
             (&RECALL, 0.6),
             (&FPR, 0.05),
+            (&ENDED, 0.7),
             (&F1, 12.0 / 18.0),
             (&FA_PER_MCHAR, 2e6 / 106_900.0),
-            (&TRANSIENT_PER_MCHAR, 0.0),
-            (&PPV, 0.007 / 0.0575),
-            (&DELAY, 990.0),
-            (&SAVED, 0.505),
+            (&TRANSIENT_PER_MCHAR, 1e6 / 106_900.0),
+            (&DELAY, 840.0),
+            (&SAVED, 0.58),
             (&LOST, 1e6 * 3100.0 / 110_000.0),
-            (&KIND_ACCURACY, 5.0 / 6.0),
-            (&WITHIN_200, 0.0),
-            (&WITHIN_500, 0.6),
-            (&WITHIN_5000, 0.6),
+            (&IN_PERIODS, 0.5),
+            (&WITHIN_200, 0.1),
+            (&WITHIN_500, 0.7),
+            (&WITHIN_5000, 0.7),
         ] {
             close(s.value(measure), want);
         }
@@ -144,27 +135,15 @@ mod tests {
         assert_eq!(s.interval(&DELAY), None);
     }
 
-    /// S = (10100 - 900 - 5000) / 10 = 420 chars a loop, W = (2000 + 5000) / 20 = 350 a clean transcript.
+    /// S = (11600 - 900 - 5000) / 10 = 570 chars a loop, W = (2000 + 5000) / 20 = 350 a clean transcript.
     #[test]
     fn what_a_guard_spares_and_from_where_on_it_pays() {
         let s = scores(&example(), &WORTH);
-        close(
-            s.value(&NET_PER_1000),
-            1000.0 * (0.01 * 420.0 - 0.99 * 350.0),
-        );
-        close(s.value(&BREAK_EVEN), 350.0 / 770.0);
+        let spared = |rate| spared_at(rate, &example(), &WORTH);
+        close(spared(0.01), 1000.0 * (0.01 * 570.0 - 0.99 * 350.0));
+        close(s.value(&BREAK_EVEN), 350.0 / 920.0);
         // Where it pays nothing is won and nothing lost.
-        let even = Worth {
-            pi: 350.0 / 770.0,
-            ..WORTH
-        };
-        assert!(
-            scores(&example(), &even)
-                .value(&NET_PER_1000)
-                .unwrap()
-                .abs()
-                < 1e-6
-        );
+        assert!(spared(350.0 / 920.0).unwrap().abs() < 1e-6);
         let mut harm = example();
         harm[Count::Saved] = 5000;
         assert_eq!(
@@ -205,8 +184,8 @@ mod tests {
             (None, Some(0.0), Some(0.0))
         );
         assert_eq!(
-            (of(&PPV), of(&NET_PER_1000), of(&FA_PER_MCHAR)),
-            (None, Some(0.0), Some(0.0))
+            (spared_at(0.01, &quiet, &WORTH), of(&FA_PER_MCHAR)),
+            (Some(0.0), Some(0.0))
         );
     }
 
@@ -230,8 +209,7 @@ mod tests {
             let ratios = measure.formula.ratios.len();
             let wanted = match measure.formula.joined {
                 Joined::Alone => 1,
-                Joined::Ppv => 3,
-                Joined::Net | Joined::BreakEven => 2,
+                Joined::BreakEven => 2,
             };
             assert_eq!(ratios, wanted, "{measure:?}");
             assert!(

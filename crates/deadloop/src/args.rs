@@ -9,13 +9,13 @@ use deadloop_corpus::{ModelGlob, Sampling, Selection, Shard, parse_where};
 use deadloop_detect::Unit;
 use deadloop_detect::harness::Per;
 use deadloop_run::{Judging, Parts};
-use deadloop_score::{At, JudgeOptions, Prices, Transient};
+use deadloop_score::{JudgeOptions, Transient};
 use serde::{Deserialize, Serialize};
 
 use crate::commands::Command;
 use crate::exit::{Code, Outcome};
 use crate::show;
-use crate::words::{AT, PER, TRANSIENT, UNITS, word};
+use crate::words::{PER, TRANSIENT, UNITS, word};
 
 /// Offline evaluation and tuning harness for LLM dead-loop detectors.
 #[derive(Debug, Parser)]
@@ -101,73 +101,13 @@ pub(crate) struct Judge {
     /// [default: as the settings say, else a turn]
     #[arg(long, hide_short_help = true, value_name = "WHAT", value_parser = word::<Per>(PER))]
     pub(crate) per: Option<Per>,
-    /// Which position of an alarm counts
-    #[arg(long, hide_short_help = true, default_value = "delivered", value_parser = word::<At>(AT))]
-    pub(crate) at: At,
-    /// How many units before the onset an alarm is already right
-    #[arg(
-        long,
-        hide_short_help = true,
-        value_name = "UNITS",
-        default_value_t = 0
-    )]
-    pub(crate) early: u64,
-    /// How many units after the onset an alarm is still in time [default: none]
-    #[arg(long, hide_short_help = true, value_name = "UNITS")]
-    pub(crate) deadline: Option<u64>,
-    /// How many units after the end of a loop an alarm is still right
-    #[arg(
-        long,
-        hide_short_help = true,
-        value_name = "UNITS",
-        default_value_t = 0
-    )]
-    pub(crate) grace: u64,
     /// How repetitions that end by themselves count
     #[arg(long, hide_short_help = true, default_value = "ignore", value_parser = word::<Transient>(TRANSIENT))]
     pub(crate) transient: Transient,
-    /// The most units that a miss costs in `delay` [default: the whole loop]
-    #[arg(long, hide_short_help = true, value_name = "UNITS")]
-    pub(crate) horizon: Option<u64>,
-    /// What a wrong alarm costs in addition to the text that is generated again, for `net_per_1000` and `break_even`
-    /// [default: one mean clean transcript]
-    #[arg(long, hide_short_help = true, value_name = "UNITS")]
-    pub(crate) annoyance: Option<u64>,
-    /// The share of responses that loop in production, as 0.003 or 1/333: what `net_per_1000` and a price before `ship` go by
-    /// [default: that of the settings, else 0.003]
+    /// The share of responses that loop in production, as 0.003 or 1/333: says what the guard spares or costs there
+    /// [default: that of the settings; without one no share is assumed]
     #[arg(long, value_name = "SHARE", value_parser = loop_rate)]
     pub(crate) loop_rate: Option<f64>,
-    /// The price of a million generated tokens: adds `net_per_1000` in money, if recordings count tokens
-    #[arg(long, hide_short_help = true, value_name = "PER_MILLION_TOKENS", value_parser = price)]
-    pub(crate) price: Option<f64>,
-    #[command(flatten)]
-    pub(crate) prices: TurnPrices,
-}
-
-/// What turns of a run cost, where they say how many tokens they read and wrote.
-#[derive(Clone, Copy, Debug, Args, Serialize, Deserialize)]
-pub(crate) struct TurnPrices {
-    /// The price of a million tokens that turns read: adds scores in money, if turns count their tokens
-    #[arg(long, hide_short_help = true, value_name = "PER_MILLION_TOKENS", value_parser = price, requires = "price_out")]
-    pub(crate) price_in: Option<f64>,
-    /// The price of a million tokens that turns write
-    #[arg(long, hide_short_help = true, value_name = "PER_MILLION_TOKENS", value_parser = price, requires = "price_in")]
-    pub(crate) price_out: Option<f64>,
-    /// The price of a million tokens that turns read from a cache [default: --price-in]
-    #[arg(long, hide_short_help = true, value_name = "PER_MILLION_TOKENS", value_parser = price, requires = "price_in")]
-    pub(crate) price_cached: Option<f64>,
-}
-
-impl TurnPrices {
-    fn prices(&self) -> Option<Prices> {
-        let (read, written) = self.price_in.zip(self.price_out)?;
-        let cached = self.price_cached.unwrap_or(read);
-        Some(Prices {
-            read,
-            written,
-            cached,
-        })
-    }
 }
 
 /// A share above 0 and below 1, as a number or as `1/333`.
@@ -179,14 +119,6 @@ pub(crate) fn loop_rate(text: &str) -> Result<f64, String> {
     };
     let share = share.filter(|share| *share > 0.0 && *share < 1.0);
     share.ok_or_else(|| "expected a share above 0 and below 1, as 0.003 or 1/333".into())
-}
-
-pub(crate) fn price(text: &str) -> Result<f64, String> {
-    let price = text
-        .parse::<f64>()
-        .ok()
-        .filter(|n| *n >= 0.0 && n.is_finite());
-    price.ok_or_else(|| "expected a number from 0 on".into())
 }
 
 /// What is written.
@@ -279,23 +211,15 @@ impl Judge {
             .map_or(String::new(), |unit| format!(" --unit {unit}"))
     }
 
-    /// How alarms are judged, and what errors cost.
+    /// How alarms are judged.
     pub(crate) fn judging(&self) -> Judging {
         Judging {
             unit: self.unit,
             options: JudgeOptions {
                 unit: self.unit.unwrap_or_default(),
-                early: self.early,
-                deadline: self.deadline,
-                grace: self.grace,
                 transient: self.transient,
-                at: self.at,
-                horizon: self.horizon,
             },
-            annoyance: self.annoyance,
             loop_rate: self.loop_rate,
-            price: self.price,
-            prices: self.prices.prices(),
             chunks: self.chunks,
         }
     }

@@ -53,14 +53,9 @@ pub struct Settings {
     models: ModelList,
     /// Of each glob of `models`.
     own: Vec<Setting>,
-    /// Share of production's outputs that loop: a labelled set is enriched with loops, so precision
-    /// as users see it needs it.
-    pub deployment_loop_rate: f64,
+    /// Share of production's outputs that loop, where somebody said it: a labelled set is enriched with loops.
+    pub deployment_loop_rate: Option<f64>,
 }
-
-/// The [rate](Settings::deployment_loop_rate) where nothing is said: the upper end of what ordinary
-/// traffic of the recorded models showed.
-pub const DEPLOYMENT_LOOP_RATE: f64 = 0.003;
 
 /// What is wrong with a settings file, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -190,7 +185,7 @@ impl Settings {
             guard,
             models: ModelList::default(),
             own: Vec::new(),
-            deployment_loop_rate: DEPLOYMENT_LOOP_RATE,
+            deployment_loop_rate: None,
         }
     }
 
@@ -336,12 +331,12 @@ impl Settings {
     }
 }
 
-fn loop_rate(rate: Option<Placed<f64>>, text: &str) -> Result<f64, SettingsError> {
+fn loop_rate(rate: Option<Placed<f64>>, text: &str) -> Result<Option<f64>, SettingsError> {
     let Some(rate) = rate else {
-        return Ok(DEPLOYMENT_LOOP_RATE);
+        return Ok(None);
     };
     if *rate.get_ref() > 0.0 && *rate.get_ref() < 1.0 {
-        return Ok(*rate.get_ref());
+        return Ok(Some(*rate.get_ref()));
     }
     let what = format!(
         "deployment_loop_rate {} is not a share above 0 and below 1",

@@ -74,7 +74,7 @@ impl Chars {
 }
 
 crate::words! {
-    /// The unit of a count.
+    /// The unit of a count: that of a channel, in which positions and labels are given.
     #[derive(Default)]
     pub enum Unit {
         /// Unicode scalar values.
@@ -84,22 +84,6 @@ crate::words! {
         Calls = "calls",
         /// Turns of an agent.
         Turns = "turns",
-        /// Tokens, where the recording counts them: of a run those that its turns read and wrote.
-        Tokens = "tokens",
-        /// Milliseconds, where the recording has times.
-        Ms = "ms",
-        /// Millionths of the currency in which prices of tokens were given, where the recording counts tokens.
-        Money = "money",
-    }
-}
-
-impl Unit {
-    /// The units of channels: positions and labels are counted in these.
-    pub const COUNTED: [Self; 3] = [Self::Chars, Self::Calls, Self::Turns];
-
-    /// Whether it is measured beside the channels, and known only where a recording says so.
-    pub fn is_measured(self) -> bool {
-        !Self::COUNTED.contains(&self)
     }
 }
 

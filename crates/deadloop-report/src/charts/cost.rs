@@ -1,7 +1,7 @@
 //! What each setting spares, by how often production loops: where a line crosses 0, the guard pays for itself.
 
 use super::{ChartEntry, Drawing, Sheet};
-use crate::data::{ALL_MODELS, ReportData, Role, Score};
+use crate::data::{ALL_MODELS, ReportData, Score};
 use crate::draw::{
     Anchor, Axis, Canvas, Dash, DrawError, Ink, Key, Label, Legend, Mark, Panel, Pen, Place,
     measure,
@@ -16,14 +16,14 @@ pub(super) static ENTRY: ChartEntry = ChartEntry {
     name: "cost",
     title: "What each setting spares, by how often production loops",
     reading: "Along the bottom the share of your responses that loop, up the side the chars that the setting spares in 1,000 of them: \
-              the loops that it ends, less what a wrong alarm makes generate again and what that annoys. A ring where a line \
+              the loops that it ends, less what a wrong alarm throws away and makes generate again. A ring where a line \
               crosses 0: from that share on the guard pays for itself; below it, running without one is cheaper. \
               The highest line at your share spares most. In-sample figures.",
     columns: &[
         ("setting", "its id, as in scores.csv"),
         ("name", "what it is called"),
         ("share", "of the responses that loop"),
-        ("net_per_1000", "chars that are spared in 1,000 responses"),
+        ("spared", "chars that are spared in 1,000 responses"),
         (
             "break_even",
             "the share from which on it pays; none: at no share, or at every one",
@@ -79,14 +79,16 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
         &[(SHARES.0, 0.0), (SHARES.1, 0.0)],
         Pen::solid(Ink::Axis, 1.4),
     )?;
-    this_run(&canvas, &panel, data.run.worth.pi, (low, high))?;
+    if let Some(rate) = data.run.worth.loop_rate {
+        this_run(&canvas, &panel, rate, (low, high))?;
+    }
     for line in lines.iter().rev() {
         spared(&panel, data, line, (low, high))?;
     }
     Ok(Drawing::Shown(canvas.finish()?, rows(data, &lines)))
 }
 
-/// Marks the share of this run, where the axis has it.
+/// Marks the share that was given, where the axis has it.
 fn this_run(
     canvas: &Canvas,
     panel: &Panel<'_>,
@@ -112,16 +114,17 @@ fn spared(
     line: &Line<'_>,
     (low, high): (f64, f64),
 ) -> Result<(), DrawError> {
-    let pi = data.run.worth.pi;
-    let title = format!(
-        "{}: {} {} where {} loop",
-        line.name,
-        chars(line.score.net(pi)),
-        data.run.unit,
-        percent(Some(pi))
-    );
+    let given = data.run.worth.loop_rate.map_or(String::new(), |rate| {
+        let spared = chars(line.score.spared(rate));
+        format!(
+            ": {spared} {} where {} loop",
+            data.run.unit,
+            percent(Some(rate))
+        )
+    });
+    let title = format!("{}{given}", line.name);
     let points: Vec<(f64, f64)> = shares()
-        .filter_map(|share| Some((share, line.score.net(share)?)))
+        .filter_map(|share| Some((share, line.score.spared(share)?)))
         .filter(|(_, net)| (low..=high).contains(net))
         .collect();
     panel.title(title).line(&points, line.look.pen)?;
@@ -140,16 +143,16 @@ fn beside(axis: &Axis) -> f64 {
     widths.fold(64.0, f64::max) + 12.0
 }
 
-/// Each line at the marks of the axis and where the run stands.
+/// Each line at the marks of the axis and at the share that was given.
 fn rows(data: &ReportData, lines: &[Line<'_>]) -> Rows {
     let mut shares = MARKED.to_vec();
-    shares.push(data.run.worth.pi);
+    shares.extend(data.run.worth.loop_rate);
     shares.sort_by(f64::total_cmp);
     shares.dedup();
     let row = |line: &Line<'_>, share: f64| {
         let [id, _] = setting(data, line.score.setting);
         let even = line.score.value(&BREAK_EVEN).filter(|share| *share > 0.0);
-        let figures = [Some(share), line.score.net(share), even].map(TableCell::Float);
+        let figures = [Some(share), line.score.spared(share), even].map(TableCell::Float);
         let named = [id, TableCell::text(line.name.as_str())].into_iter();
         named.chain(figures).collect()
     };
@@ -168,14 +171,14 @@ fn pays(share: f64) -> String {
     format!("pays from 1 in {} on", count((1.0 / share).round() as u64))
 }
 
-/// What it is called, and from where on it pays; a floor may lie below all that is drawn.
+/// What it is called, and from where on it pays; it may lie below all that is drawn.
 fn key(line: &Line<'_>, low: f64) -> Key {
     let pays = match (line.score.value(&BREAK_EVEN), line.crosses) {
-        _ if line.score.net(SHARES.1) < Some(low) => " · below all of this".to_owned(),
+        _ if line.score.spared(SHARES.1) < Some(low) => " · below all of this".to_owned(),
         (_, Some(share)) => format!(" · {}", pays(share)),
         (Some(0.0), _) => " · no wrong alarm here".to_owned(),
         (Some(share), None) if share < SHARES.0 => format!(" · {}", pays(share)),
-        (None, _) if line.score.net(SHARES.1) < Some(0.0) => " · never pays".to_owned(),
+        (None, _) if line.score.spared(SHARES.1) < Some(0.0) => " · never pays".to_owned(),
         _ => String::new(),
     };
     Key {
@@ -185,12 +188,11 @@ fn key(line: &Line<'_>, low: f64) -> Key {
     }
 }
 
-/// From the lowest to the highest of what is no floor: a floor may lie far below.
+/// From the lowest to the highest.
 fn heights(lines: &[Line<'_>]) -> Axis {
     let ends = lines.iter().flat_map(|line| {
-        let at = [SHARES.0, SHARES.1].map(|share| line.score.net(share));
-        let floor = line.look.pen.ink == Ink::Muted;
-        at.into_iter().flatten().filter(move |_| !floor)
+        let at = [SHARES.0, SHARES.1].map(|share| line.score.spared(share));
+        at.into_iter().flatten()
     });
     let (low, high) = ends.fold((0.0, 0.0), |(low, high): (f64, f64), at| {
         (low.min(at), high.max(at))
@@ -198,7 +200,8 @@ fn heights(lines: &[Line<'_>]) -> Axis {
     Axis::signed(low, high)
 }
 
-/// What is in use, the candidate, the recommended guard, a few presets, and the floors.
+/// What is in use, the candidate, the recommended guard, and a few presets. Without a guard nothing is spared: that is the
+/// line of 0.
 fn lines(data: &ReportData) -> Vec<Line<'_>> {
     let (candidate, in_use) = (data.candidate().or(data.best()), data.in_use());
     let is_recommended = |at: &usize| {
@@ -215,9 +218,6 @@ fn lines(data: &ReportData) -> Vec<Line<'_>> {
             .filter(|at| !is_recommended(at) && in_use != Some(*at))
             .take(PRESETS),
     );
-    let floors = (0..data.settings.len()).filter(|at| data.settings[*at].role == Role::Floor);
-    // Without a detector nothing is spared: that is the line of 0.
-    shown.extend(floors.filter(|at| data.settings[*at].id != "never"));
     let mut seen = std::collections::BTreeSet::new();
     shown.retain(|at| seen.insert(*at));
     shown
@@ -228,15 +228,10 @@ fn lines(data: &ReportData) -> Vec<Line<'_>> {
 
 fn line(data: &ReportData, at: usize, candidate: Option<usize>) -> Option<Line<'_>> {
     let score = data.score(at, ALL_MODELS)?;
-    score.net(SHARES.0)?;
-    let floor = data.settings[at].role == Role::Floor;
+    score.spared(SHARES.0)?;
     let (name, look) = match candidate == Some(at) {
         true if data.candidate() == Some(at) => (data.candidate_is().to_owned(), Look::CHOSEN),
         true => ("best in-sample".to_owned(), Look::CHOSEN),
-        false if floor => (
-            format!("floor: {}", data.describe(at)),
-            floor_look(data, at),
-        ),
         false => (data.describe(at), Look::of(data, at)),
     };
     let even = score.value(&BREAK_EVEN);
@@ -248,30 +243,18 @@ fn line(data: &ReportData, at: usize, candidate: Option<usize>) -> Option<Line<'
     })
 }
 
-fn floor_look(data: &ReportData, at: usize) -> Look {
-    let dash = match data.settings[at].id.as_str() {
-        "random" => Dash::nth(2),
-        _ => Dash::nth(1),
-    };
-    let pen = Pen::dashed(Ink::Muted, 1.4, dash);
-    Look {
-        mark: Mark::Ring,
-        pen,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use deadloop_score::{Count, Tally, Worth};
 
-    /// The example of scoring.md: S = 420 chars a loop, W = 350 a clean transcript.
+    /// S = 420 chars a loop, W = 350 a clean transcript.
     #[test]
     fn a_line_crosses_0_at_its_break_even() {
         let mut tally = Tally::default();
         for (count, n) in [
             (Count::Hit, 6),
-            (Count::Late, 1),
+            (Count::Earlier, 1),
             (Count::Premature, 1),
             (Count::Miss, 2),
             (Count::FalseAlarm, 1),
@@ -285,17 +268,13 @@ mod tests {
         let score = Score {
             tally,
             worth: Worth {
-                pi: 0.01,
-                annoyance: 5000.0,
+                response: 5000.0,
+                ..Worth::default()
             },
             ..Score::default()
         };
         let even = score.value(&BREAK_EVEN).unwrap();
         assert!((even - 350.0 / 770.0).abs() < 1e-12);
-        assert!(score.net(even).unwrap().abs() < 1e-6);
-        assert_eq!(
-            score.net(0.01),
-            score.value(&deadloop_score::measure::NET_PER_1000)
-        );
+        assert!(score.spared(even).unwrap().abs() < 1e-6);
     }
 }

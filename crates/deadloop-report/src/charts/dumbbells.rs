@@ -1,4 +1,4 @@
-//! Base and new side by side: recall and false alarms of each model, joined by a line.
+//! Base and new side by side: recall and wrong alarms of each model, joined by a line.
 
 use super::{ChartEntry, Drawing, Sheet};
 use crate::data::{ALL_MODELS, ComparedResults, Difference, ReportData};
@@ -16,7 +16,7 @@ pub(super) static ENTRY: ChartEntry = ChartEntry {
     name: "dumbbells",
     title: "Base and new",
     reading: "A row per model, those of which most transcripts flipped first: the disc is the base, the star the new result; to the right is better for recall, to \
-              the left for false alarms. Intervals of the differences stand in the table.",
+              the left for wrong alarms. Intervals of the differences stand in the table.",
     columns: &[
         ("model", "the model, * for all together"),
         ("metric", "recall or fa_per_mchar"),
@@ -133,7 +133,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     ))
 }
 
-/// The highest rate of false alarms, 1 at least.
+/// The highest rate of wrong alarms, 1 at least.
 fn most(data: &ReportData, comparison: &ComparedResults) -> f64 {
     let rows = comparison
         .rows

@@ -1,4 +1,4 @@
-//! A row per model: what is ended and false alarms of the current, the pooled and the model's own setting.
+//! A row per model: what is ended and wrong alarms of the current, the pooled and the model's own setting.
 
 use super::{ChartEntry, Drawing, LEFT_OUT, Sheet, left_out};
 use crate::data::{ALL_MODELS, ChoiceRow, ReportData};
@@ -13,7 +13,7 @@ use deadloop_score::{TableCell, Why};
 
 pub(super) static ENTRY: ChartEntry = ChartEntry {
     name: "forest",
-    title: "Loops ended and false alarms of each model",
+    title: "Loops ended and wrong alarms of each model",
     reading: "A row per model, those with the most loops first: a dot with its 95 % interval for the setting in use, \
               the candidate of all models, and the model's own where it ships one (own: held out). An arrow: \
               the interval goes on. The dashed line is the limit of the run. n: labelled loops.",
@@ -28,7 +28,7 @@ pub(super) static ENTRY: ChartEntry = ChartEntry {
         ),
         ("ended_lo", "lower end of its 95 % interval"),
         ("ended_hi", "upper end of it"),
-        ("fa_per_mchar", "false alarms per million clean chars"),
+        ("fa_per_mchar", "wrong alarms per million clean chars"),
         ("fa_lo", "lower end of its 95 % interval"),
         ("fa_hi", "upper end of it"),
     ],
@@ -53,7 +53,7 @@ struct Row<'d> {
     shown: Vec<Shown>,
 }
 
-/// A setting in a row: its name, the loops that count for it, what is ended and false alarms.
+/// A setting in a row: its name, the loops that count for it, what is ended and wrong alarms.
 struct Shown {
     setting: usize,
     name: String,
@@ -110,7 +110,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     Ok(Drawing::Shown(canvas.finish()?, numbers.collect()))
 }
 
-/// Where what is ended stands, and the false alarms.
+/// Where what is ended stands, and the wrong alarms.
 fn places(sheet: &Sheet<'_>, top: f64, bottom: f64) -> (Place, Place) {
     let (start, split, gap) = if sheet.narrow() {
         (16.0, 0.58, 17.0)

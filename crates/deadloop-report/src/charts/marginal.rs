@@ -1,4 +1,4 @@
-//! The marginal effect of each parameter: what the objective and the false alarms do along its values.
+//! The marginal effect of each parameter: what the objective and the wrong alarms do along its values.
 
 use super::{ChartEntry, Drawing, Sheet};
 use crate::data::{ReportData, RunInfo};
@@ -15,7 +15,7 @@ pub(super) static ENTRY: ChartEntry = ChartEntry {
     name: "marginal",
     title: "What each parameter does",
     reading: "For each value of a parameter: the best setting with that value that is within the limits, as likely as not, and the median of \
-              all settings with it; below, their false alarms per million clean chars and, dashed, the limit. A flat line means that the \
+              all settings with it; below, their wrong alarms per million clean chars and, dashed, the limit. A flat line means that the \
               parameter does not matter here.",
     columns: &[
         ("parameter", "whose values are gone through"),
@@ -28,7 +28,7 @@ pub(super) static ENTRY: ChartEntry = ChartEntry {
         ("best", "its objective"),
         (
             "best_fa_per_mchar",
-            "its false alarms per million clean chars",
+            "its wrong alarms per million clean chars",
         ),
         (
             "median",
@@ -36,7 +36,7 @@ pub(super) static ENTRY: ChartEntry = ChartEntry {
         ),
         (
             "median_fa_per_mchar",
-            "their median false alarms per million clean chars",
+            "their median wrong alarms per million clean chars",
         ),
     ],
     draw,
@@ -132,7 +132,7 @@ fn slices<'g, 'd>(grid: &'g Grid<'d>) -> Vec<Slice<'g, 'd>> {
     order.map(slice).collect()
 }
 
-/// The objective above, the false alarms below, over the same values.
+/// The objective above, the wrong alarms below, over the same values.
 fn block(
     canvas: &Canvas,
     slice: &Slice<'_, '_>,
@@ -164,7 +164,7 @@ fn block(
     let best = |worth: &Worth<'_>| worth.best.map(|best| best.1);
     curve(&panel, slice, best, best_look(), &write)?;
     let panel = Panel::new(canvas, lower, slots, fa.clone());
-    panel.axes("", "false alarms")?;
+    panel.axes("", "wrong alarms")?;
     if let Some(limit) = run.limit {
         let ends = [(-0.5, limit), (slice.values.len() as f64 - 0.5, limit)];
         panel.line(&ends, Pen::dashed(Ink::Limit, 1.4, Dash::Dashed))?;

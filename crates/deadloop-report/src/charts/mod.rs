@@ -4,7 +4,6 @@
 //! unit of the run. A chart is drawn for a width, so that a phone gets its own layout and not a shrunk one. What a folder has no data
 //! for is left out, never shown as an empty frame.
 
-mod agreement;
 mod breakdown;
 mod cost;
 mod dumbbells;
@@ -33,7 +32,6 @@ pub static CHARTS: &[&ChartEntry] = &[
     &breakdown::ENTRY,
     &heatmap::ENTRY,
     &marginal::ENTRY,
-    &agreement::ENTRY,
     &history::ENTRY,
 ];
 

@@ -1,4 +1,4 @@
-//! The Pareto front of recall, false alarms and delay: two of them are the axes, the third is the tint.
+//! The Pareto front of recall, wrong alarms and delay: two of them are the axes, the third is the tint.
 
 use super::{ChartEntry, Drawing, Sheet};
 use crate::data::{ReportData, Role, Score};
@@ -12,7 +12,7 @@ use deadloop_score::measure::{DELAY, RECALL};
 pub(super) static ENTRY: ChartEntry = ChartEntry {
     name: "pareto",
     title: "The settings that no other one beats",
-    reading: "Each point is a setting of the grid such that no other has a higher recall, fewer false alarms and a \
+    reading: "Each point is a setting of the grid such that no other has a higher recall, fewer wrong alarms and a \
               shorter delay at once; the darker it is, the longer the delay (on dark paper, the lighter). What stands \
               below and right of another point is there for its shorter delay. The axis of recall shows no more than the \
               range that there is.",
@@ -20,7 +20,7 @@ pub(super) static ENTRY: ChartEntry = ChartEntry {
         ("setting", "its id, as in scores.csv"),
         ("name", "what it is called"),
         ("recall", "share of the loops that are found"),
-        ("fa_per_mchar", "false alarms per million clean chars"),
+        ("fa_per_mchar", "wrong alarms per million clean chars"),
         (
             "delay",
             "mean chars of a loop before it is cut, a miss costing all of it",
@@ -90,7 +90,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     Ok(Drawing::Shown(canvas.finish()?, rows(data, &points)))
 }
 
-/// The rate of false alarms, the recall, the delay, and whose they are.
+/// The rate of wrong alarms, the recall, the delay, and whose they are.
 type Point = (f64, f64, f64, usize);
 
 fn point(data: &ReportData, score: &Score) -> Option<Point> {

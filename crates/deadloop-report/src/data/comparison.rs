@@ -1,6 +1,6 @@
 //! What `deadloop compare` found, as its `comparison.json` says it. Fields that a page does not show are not read.
 
-use deadloop_score::{Bearing, Flip, Gate};
+use deadloop_score::{Bearing, Flip, Gate, HealthyAlarms};
 use serde::Deserialize;
 
 /// Two results side by side.
@@ -21,6 +21,9 @@ pub struct ComparedResults {
     /// Every metric of every model.
     #[serde(default)]
     pub rows: Vec<Difference>,
+    /// The alarms of both in healthy text.
+    #[serde(default)]
+    pub healthy: Option<[HealthyAlarms; 2]>,
     /// The transcripts that changed.
     #[serde(default)]
     pub flips: Vec<Flip>,

@@ -31,9 +31,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use deadloop_score::measure::F1;
-use deadloop_score::{
-    Advice, Consistency, ExcerptsHead, Interval, Opened, Ruling, Whole, WholesHead,
-};
+use deadloop_score::{Advice, ExcerptsHead, Opened, Ruling, Whole, WholesHead};
 
 /// The name of the rows of all models together.
 pub const ALL_MODELS: &str = "*";
@@ -64,8 +62,6 @@ pub struct ReportData {
     pub idle: BTreeMap<usize, u64>,
     /// Scores of the named and chosen settings by a field of the transcripts.
     pub by: Vec<By>,
-    /// How often named and chosen settings are right where floors are, all models together.
-    pub beside_floors: Vec<BesideFloor>,
     /// What the sliders move over, where a grid was searched.
     pub board: Option<Board>,
     /// The transcripts that are opened, and what was left out; `None` where no outcomes were written.
@@ -102,8 +98,8 @@ pub enum Role {
     InUse,
     /// Another named setting.
     Named,
-    /// A floor: `never`, `first-checkpoint`, `random`.
-    Floor,
+    /// `never`: no guard at all.
+    Never,
     /// A cell of the grid.
     Cell,
 }
@@ -111,7 +107,7 @@ pub enum Role {
 /// One setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingRow {
-    /// Its hash, or a floor's name.
+    /// Its hash, or `never`.
     pub id: String,
     /// What people call it, where it has a name.
     pub label: Option<String>,
@@ -137,19 +133,6 @@ pub struct By {
     pub value: Option<String>,
     /// The scores.
     pub score: Score,
-}
-
-/// A setting beside a floor, all models together.
-#[derive(Debug, Clone)]
-pub struct BesideFloor {
-    /// Index into [`ReportData::settings`].
-    pub setting: usize,
-    /// The floor.
-    pub floor: String,
-    /// Who was right: the one is the setting, the other the floor.
-    pub counts: Consistency,
-    /// By how much it spares less than the floor; `None` where it does not, by estimate.
-    pub below: Option<Interval>,
 }
 
 impl ReportData {
@@ -255,8 +238,8 @@ impl ReportData {
     }
 
     /// Settings with a name: the one in use (or the first) before the others, those with the highest F1 first, or without
-    /// loops those with the fewest false alarms. That only orders them: so that what is shown of many are those that
-    /// find much and cut little, whatever a false alarm costs.
+    /// loops those with the fewest wrong alarms. That only orders them: so that what is shown of many are those that
+    /// find much and cut little, whatever a wrong alarm costs.
     pub fn leading(&self) -> &[usize] {
         self.leading.get_or_init(|| {
             let named = |at: &usize| matches!(self.settings[*at].role, Role::InUse | Role::Named);
@@ -289,7 +272,7 @@ impl ReportData {
         if self.has_loops() {
             "the highest F1"
         } else {
-            "the fewest false alarms"
+            "the fewest wrong alarms"
         }
     }
 
@@ -312,7 +295,7 @@ impl ReportData {
                 return None;
             }
             let meets =
-                |score: &&Score| score.meets && self.settings[score.setting].role != Role::Floor;
+                |score: &&Score| score.meets && self.settings[score.setting].role != Role::Never;
             let objective = self.run.objective;
             let merit = |score: &Score| Some((score.setting, objective.merit(score)?));
             let best = self.together().filter(meets).filter_map(merit);

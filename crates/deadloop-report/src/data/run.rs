@@ -24,8 +24,6 @@ pub struct RunInfo {
     pub versions: Vec<(String, String)>,
     /// How often production loops, and what a wrong alarm costs.
     pub worth: Worth,
-    /// What a million tokens cost, and the tokens of a unit: net units in money.
-    pub price: Option<(f64, f64)>,
     /// The seed of every random draw.
     pub seed: Option<u64>,
     /// In what loops and healthy output are counted.
@@ -67,12 +65,6 @@ impl Objective {
 }
 
 impl RunInfo {
-    /// What `units` units cost. `None` without a price, or if the recordings do not say how long a token is.
-    pub(crate) fn money(&self, units: f64) -> Option<f64> {
-        let (price, tokens) = self.price?;
-        Some(units * tokens * price / 1e6)
-    }
-
     /// The rate of wrong alarms.
     pub(crate) fn wrong(&self) -> Metric {
         wrong_rate(self.unit)
@@ -81,17 +73,12 @@ impl RunInfo {
     /// What that rate is called on an axis; `short`: where there is little room.
     pub(crate) fn wrong_name(&self, short: bool) -> &'static str {
         match (self.unit, short) {
-            (Unit::Chars, true) => "false alarms / Mchar",
-            (Unit::Chars, false) => "false alarms per million clean chars",
-            (Unit::Calls, true) => "false alarms / kcall",
-            (Unit::Calls, false) => "false alarms per thousand clean calls",
-            (Unit::Turns, true) => "false alarms / kturn",
-            (Unit::Turns, false) => "false alarms per thousand clean turns",
-            (Unit::Tokens, true) => "false alarms / Mtoken",
-            (Unit::Tokens, false) => "false alarms per million clean tokens",
-            (Unit::Ms, true) => "false alarms / hour",
-            (Unit::Ms, false) => "false alarms per clean hour",
-            (Unit::Money, _) => "false alarms per unit of the currency",
+            (Unit::Chars, true) => "wrong alarms / Mchar",
+            (Unit::Chars, false) => "wrong alarms per million clean chars",
+            (Unit::Calls, true) => "wrong alarms / kcall",
+            (Unit::Calls, false) => "wrong alarms per thousand clean calls",
+            (Unit::Turns, true) => "wrong alarms / kturn",
+            (Unit::Turns, false) => "wrong alarms per thousand clean turns",
         }
     }
 
@@ -102,7 +89,7 @@ impl RunInfo {
             return text.into();
         }
         let text = text.replace(
-            "false alarms per million clean chars",
+            "wrong alarms per million clean chars",
             self.wrong_name(false),
         );
         let text = text.replace(FA_PER_MCHAR.name, self.wrong().name);

@@ -1,7 +1,7 @@
 //! The scores of a setting: counts, and every measure of them by the table of `deadloop-score`.
 
 use crate::numbers::Estimate;
-use deadloop_score::measure::NET_PER_1000;
+use deadloop_score::measure::spared_at;
 use deadloop_score::{Metric, PoissonCache, Quantiles, Tally, Worth};
 use std::collections::BTreeMap;
 
@@ -44,10 +44,9 @@ impl Score {
         }
     }
 
-    /// What it spares where a share `pi` of the responses loops, per 1,000 of them.
-    pub(crate) fn net(&self, pi: f64) -> Option<f64> {
-        let worth = Worth { pi, ..self.worth };
-        NET_PER_1000.value(&self.tally, &worth)
+    /// What it spares where a share `rate` of the responses loops, per 1,000 of them.
+    pub(crate) fn spared(&self, rate: f64) -> Option<f64> {
+        spared_at(rate, &self.tally, &self.worth)
     }
 
     /// Its loops.

@@ -96,7 +96,7 @@ fn words(group: Group) -> (&'static str, &'static str, &'static str) {
     match group {
         Group::FalseAlarm => (
             "false-alarm",
-            "False alarms",
+            "Wrong alarms",
             "Healthy text that was cut, the most of it first.",
         ),
         Group::Miss => (

@@ -5,7 +5,7 @@ use super::text::{self, Shown};
 use crate::data::{OutcomeRow, ReportData, Role};
 use crate::numbers::count;
 use crate::visible::visible;
-use deadloop_score::{Group, Opened, Verdict};
+use deadloop_score::{Group, Opened};
 use serde::Serialize;
 
 /// One transcript.
@@ -213,8 +213,7 @@ fn badness(group: Group, row: &OutcomeRow) -> (String, u64) {
         Group::LateHit => row.latency.unwrap_or(0.0) as u64,
         Group::Fired => row.alarm_at.unwrap_or(0),
         Group::Miss => {
-            let end = row.alarm_at.filter(|_| row.verdict == Verdict::Late);
-            let end = end.or(row.end).or(row.length).unwrap_or(0);
+            let end = row.end.or(row.length).unwrap_or(0);
             end.saturating_sub(row.onset.unwrap_or(end))
         }
     };

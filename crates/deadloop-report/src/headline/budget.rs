@@ -18,7 +18,7 @@ pub(super) fn verdict(data: &ReportData) -> Option<String> {
         .map_or(String::new(), |limit| format!(" The budget is {limit}."));
     let cells: Vec<bool> = data
         .together()
-        .filter(|score| data.settings[score.setting].role != Role::Floor)
+        .filter(|score| data.settings[score.setting].role != Role::Never)
         .map(|score| score.meets)
         .collect();
     let within = cells.iter().filter(|meets| **meets).count() as u64;

@@ -9,6 +9,7 @@ use crate::numbers::{Estimate, UNDEFINED, chars, count, decimal, percent, range}
 use crate::tables::told;
 use deadloop_score::measure::{BREAK_EVEN, DELAY, ENDED, SAVED};
 use deadloop_score::replay::detect::Unit;
+use deadloop_score::words::{spared, wrong_and_transient};
 use deadloop_score::{Advice, Count, Metric, RunFigures as Figures};
 use next::{next, subject};
 use serde::Serialize;
@@ -72,6 +73,9 @@ struct Line {
     delay: Estimate,
     /// The share of responses that has to loop for it to pay; `None` where it pays nowhere.
     pays: Option<f64>,
+    /// Its wrong alarms and transient stops, and what it spares at the rate of loops that was given, where they are known.
+    healthy: Option<String>,
+    spared: Option<String>,
 }
 
 /// How many named settings the headline names where none is chosen: the one in use, and the best of the others.
@@ -125,7 +129,7 @@ fn measured(data: &ReportData) -> String {
     let cells = data
         .settings
         .iter()
-        .filter(|setting| setting.role != Role::Floor)
+        .filter(|setting| setting.role != Role::Never)
         .count() as u64;
     let models: std::collections::BTreeSet<&str> = data
         .scores
@@ -179,6 +183,11 @@ fn lines(data: &ReportData) -> Vec<Line> {
         fa: score.of(data.run.wrong()),
         delay: score.of(&DELAY),
         pays: score.value(&BREAK_EVEN),
+        healthy: {
+            let stops = score.tally.get(Count::TransientStop);
+            Some(wrong_and_transient(score.tally.wrong(), stops))
+        },
+        spared: spared("it", &score.tally, &score.worth, data.run.unit),
     };
     let together = |setting: usize| data.score(setting, ALL_MODELS);
     if let Some(advice) = &data.advice {
@@ -218,6 +227,8 @@ fn advised(data: &ReportData, advice: &Advice) -> Vec<Line> {
             fa: with_ends(data.run.wrong(), run.rate),
             delay: with_ends(&DELAY, run.delay),
             pays: pays(at),
+            healthy: None,
+            spared: None,
         }
     };
     let score = data.in_use().and_then(|at| data.score(at, ALL_MODELS));
@@ -245,7 +256,7 @@ fn verdict(data: &ReportData, lines: &[Line]) -> Option<String> {
         return Some(told);
     }
     if !data.has_loops() {
-        return Some("No transcript is labelled as a loop, so what is ended, saved and the delay are n/a; only false alarms could be counted.".into());
+        return Some("No transcript is labelled as a loop, so what is ended, saved and the delay are n/a; only wrong alarms could be counted.".into());
     }
     let sentences: Vec<String> = lines.iter().map(|line| sentence(data, line)).collect();
     (!sentences.is_empty()).then(|| sentences.join(" "))
@@ -265,8 +276,14 @@ fn sentence(data: &ReportData, line: &Line) -> String {
         },
         _ => line.of.clone(),
     };
+    let part = |text: &Option<String>, before, after| match text {
+        Some(text) => format!("{before}{text}{after}"),
+        None => String::new(),
+    };
+    let healthy = part(&line.healthy, " (", ")");
+    let spared = part(&line.spared, " ", "");
     format!(
-        "{of} ends {} of the loops{} at {} {}{}; a loop runs on for {} {} on average.",
+        "{of} ends {} of the loops{} at {} {}{}{healthy}; a loop runs on for {} {} on average.{spared}",
         percent(line.ended.value),
         bracket(line.ended, percent),
         decimal(line.fa.value),
@@ -309,7 +326,7 @@ fn unlabelled(data: &ReportData) -> String {
     };
     let list: Vec<String> = (0..data.settings.len())
         .filter(|at| {
-            data.settings[*at].role != Role::Floor
+            data.settings[*at].role != Role::Never
                 && data.outcomes.iter().any(|row| row.setting == *at)
         })
         .take(5)
@@ -358,9 +375,6 @@ fn figures(data: &ReportData, lines: &[Line]) -> Vec<Figure> {
         Unit::Chars => "delay: chars that a loop runs on, mean",
         Unit::Calls => "delay: calls that a loop runs on, mean",
         Unit::Turns => "delay: turns that a loop runs on, mean",
-        Unit::Tokens => "delay: tokens that a loop runs on, mean",
-        Unit::Ms => "delay: ms that a loop runs on, mean",
-        Unit::Money => "delay: millionths of the currency that a loop runs on, mean",
     };
     let all = vec![
         figure(
@@ -370,7 +384,7 @@ fn figures(data: &ReportData, lines: &[Line]) -> Vec<Figure> {
         ),
         figure("saved: of what loops generate", |line| line.saved, percent),
         figure(data.run.wrong_name(false), |line| line.fa, decimal),
-        pays(data, lines, value),
+        pays(lines, value),
         figure(delay, |line| line.delay, chars),
     ];
     let is_there = |figure: &Figure| {
@@ -381,12 +395,7 @@ fn figures(data: &ReportData, lines: &[Line]) -> Vec<Figure> {
 }
 
 /// From which share of looping responses on each pays for itself. Of a candidate this is in-sample, and says so.
-fn pays(
-    data: &ReportData,
-    lines: &[Line],
-    value: impl Fn(&Line, String, String) -> Value,
-) -> Figure {
-    let assumed = data.run.worth.pi;
+fn pays(lines: &[Line], value: impl Fn(&Line, String, String) -> Value) -> Figure {
     let one = |line: &Line| {
         let text = match line.ended.value {
             Some(_) => from_share(line.pays),
@@ -398,12 +407,8 @@ fn pays(
         }
         value
     };
-    let name = match assumed {
-        pi if pi > 0.0 => format!("pays from: responses that loop ({} assumed)", one_in(pi)),
-        _ => "pays from: responses that loop".into(),
-    };
     Figure {
-        name: name.into(),
+        name: "pays from: responses that loop".into(),
         values: lines.iter().map(one).collect(),
     }
 }

@@ -6,7 +6,7 @@ use super::thin::{Thinned, thinned};
 use crate::data::{ALL_MODELS, Board, Counted, PackedColumn, SettingRow, embedded_counts};
 use deadloop_score::measure::Certainty;
 use deadloop_score::replay::detect::Unit;
-use deadloop_score::{Count, Metric, Regions, ScoreRows, ScoresFile, Tally, WITHINS, measures};
+use deadloop_score::{Count, Metric, Regions, ScoreRows, ScoresFile, Tally, measures, withins};
 use std::collections::HashMap;
 
 /// Rows of single models that are embedded at most.
@@ -75,10 +75,10 @@ impl Source<'_> {
         }))
     }
 
-    /// Whether a setting is one of the plan: no floor.
+    /// Whether a setting is one of the plan.
     fn is_cell(&self, id: &str) -> bool {
         let setting = self.index.get(id).and_then(|at| self.settings.get(*at));
-        setting.is_some_and(|setting| setting.role != crate::data::Role::Floor)
+        setting.is_some_and(|setting| setting.role != crate::data::Role::Never)
     }
 
     /// The regions must be those of the rows.
@@ -155,7 +155,8 @@ impl Source<'_> {
 fn columns(counts: &[Count]) -> impl Iterator<Item = &'static str> {
     let names = counts.iter().map(|count| count.name());
     // The shares are of loops, whose counts are always among them.
-    names.chain(WITHINS.map(|measure| measure.name))
+    let shares = [Unit::Chars, Unit::Calls].into_iter().flat_map(withins);
+    names.chain(shares.map(|measure| measure.name))
 }
 
 /// The rates on the board.

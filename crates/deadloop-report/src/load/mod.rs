@@ -10,12 +10,12 @@ mod scores;
 mod settings;
 mod thin;
 
-use crate::data::{ALL_MODELS, BesideFloor, Board, By, ChoiceRow, ReportData, Role};
+use crate::data::{ALL_MODELS, Board, By, ChoiceRow, ReportData, Role};
 use crate::numbers::Estimate;
 use board::Source;
 use deadloop_score::replay::detect::Unit as Counted;
 use deadloop_score::{
-    BELOW, FileError, IntervalRow, Measure, Metric, Regions, Results, Rows, ScoreRows, Table, Why,
+    FileError, IntervalRow, Measure, Metric, Regions, Results, Rows, ScoreRows, Table, Why,
     measures, read_excerpts, read_text_if_named, read_wholes,
 };
 use outcomes::outcomes;
@@ -65,7 +65,6 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
     let loaded = parts.load(&data.parameters, &mut settings, &reader)?;
     data.scores = loaded.scores;
     data.advice.clone_from(&results.manifest.advice);
-    data.beside_floors = beside_floors(&results, &written, &mut settings);
     data.by = results
         .scores_by
         .as_ref()
@@ -127,35 +126,6 @@ fn priced(data: &ReportData, index: &HashMap<String, usize>) -> Vec<usize> {
     settings.collect()
 }
 
-fn beside_floors(
-    results: &Results,
-    written: &[IntervalRow],
-    settings: &mut Settings,
-) -> Vec<BesideFloor> {
-    let (mut list, below) = (Vec::new(), below(written));
-    for (id, floors) in &results.manifest.beside_floors {
-        let setting = settings.at(id);
-        list.extend(floors.iter().map(|(floor, counts)| BesideFloor {
-            setting,
-            floor: floor.clone(),
-            counts: *counts,
-            below: below.get(&(id.as_str(), floor.as_str())).copied(),
-        }));
-    }
-    // In the order of the folder's settings, not of their hashes.
-    list.sort_by_key(|one| one.setting);
-    list
-}
-
-/// By how much settings spare less than floors, by setting and floor.
-fn below(rows: &[IntervalRow]) -> BTreeMap<(&str, &str), deadloop_score::Interval> {
-    let of = rows.iter().filter_map(|row| {
-        let floor = row.metric.as_deref()?.strip_prefix(BELOW)?;
-        Some(((row.setting.as_deref()?, floor), ends(row)?))
-    });
-    of.collect()
-}
-
 /// The rows of intervals.csv.
 fn interval_rows(results: &Results) -> Vec<IntervalRow> {
     let rows = results.intervals.as_ref().map(Rows::new);
@@ -197,7 +167,7 @@ fn intervals(rows: &[IntervalRow]) -> Written<'_> {
     written
 }
 
-/// Scores by field; those by kind have a table of their own.
+/// Scores by field; those by kind and onset have tables of their own.
 fn by(table: &Table, reader: &ScoreReader, settings: &mut Settings) -> Vec<By> {
     let rows = ScoreRows::new(table);
     let mut list = Vec::new();
@@ -205,7 +175,7 @@ fn by(table: &Table, reader: &ScoreReader, settings: &mut Settings) -> Vec<By> {
         let (Some(field), Some(id)) = (table.text("by", row), table.text("setting", row)) else {
             continue;
         };
-        if field != "kind" {
+        if field != "kind" && field != "onset" {
             let mut score = reader.score(&rows, row, settings.at(id), ALL_MODELS);
             score.intervals = scores::written(&rows, row);
             list.push(By {

@@ -98,7 +98,7 @@ struct Kept {
 pub(super) struct Loaded {
     /// The rows that are kept.
     pub(super) scores: Vec<Score>,
-    /// The setting of each cell of the plan: the rows of all models together come in its order, then the floors.
+    /// The setting of each cell of the plan: the rows of all models together come in its order, then `never`.
     pub(super) plan: Vec<usize>,
 }
 
@@ -260,7 +260,7 @@ impl Kept {
     }
 }
 
-/// The cells of a model with more recall than any with no more false alarms: the steps of its operating curve.
+/// The cells of a model with more recall than any with no more wrong alarms: the steps of its operating curve.
 /// Rates are never negative, so their bits order as they do.
 #[derive(Default)]
 struct Curve(BTreeMap<u64, (f64, Score)>);

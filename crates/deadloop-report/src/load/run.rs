@@ -40,11 +40,6 @@ pub(super) fn run(manifest: &Manifest, unlabelled: u64, errors: u64) -> RunInfo 
             .chain(detectors)
             .collect(),
         worth: manifest.worth,
-        price: manifest.price.zip(match manifest.judge.unit {
-            Unit::Chars => manifest.tokens_per_char,
-            Unit::Tokens => Some(1.0),
-            _ => None,
-        }),
         seed: Some(manifest.seed),
         unit: manifest.judge.unit,
         judge: judged(&manifest.judge),
@@ -64,20 +59,8 @@ fn objective(manifest: &Manifest) -> Objective {
 
 /// The judge's options by the names of scoring.md.
 fn judged(options: &JudgeOptions) -> Vec<(String, String)> {
-    let or_none =
-        |value: Option<u64>| value.map_or_else(|| "none".to_owned(), |value| value.to_string());
     let pair = |name: &str, value: String| (name.to_owned(), value);
-    let mut said = vec![
-        pair("early", options.early.to_string()),
-        pair("deadline", or_none(options.deadline)),
-        pair("grace", options.grace.to_string()),
-        pair(
-            "transient",
-            format!("{:?}", options.transient).to_lowercase(),
-        ),
-        pair("at", format!("{:?}", options.at).to_lowercase()),
-        pair("horizon", or_none(options.horizon)),
-    ];
+    let mut said = vec![pair("transient", options.transient.name().to_owned())];
     if options.unit != Unit::Chars {
         said.insert(0, pair("unit", options.unit.to_string()));
     }

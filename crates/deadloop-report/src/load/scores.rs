@@ -55,7 +55,7 @@ impl ScoreReader {
             model: model.to_owned(),
             meets: model == ALL_MODELS && self.meets(&tally),
             tally,
-            latency: rows.latencies(row)[0],
+            latency: rows.latency(row),
             worth: self.worth,
             intervals: if model == ALL_MODELS {
                 BTreeMap::new()

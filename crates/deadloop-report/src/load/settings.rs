@@ -1,7 +1,7 @@
 //! Settings as the files name them, and what each is to the reader.
 
 use crate::data::{ReportData, Role, SettingRow};
-use deadloop_score::Results;
+use deadloop_score::{NEVER, Results};
 use std::collections::{BTreeMap, HashMap};
 
 /// Settings as they are met, by id.
@@ -36,10 +36,10 @@ impl Settings {
         self.role(id).0 != Role::Cell
     }
 
-    /// Whether a setting is a cell of the plan: no floor.
+    /// Whether a setting is a cell of the plan.
     pub(super) fn is_cell(&self, at: usize) -> bool {
         let setting = self.list.get(at);
-        setting.is_some_and(|setting| setting.role != Role::Floor)
+        setting.is_some_and(|setting| setting.role != Role::Never)
     }
 
     /// The index of a setting, which is new where it was not met before.
@@ -61,8 +61,8 @@ impl Settings {
 
     /// The names in choice.csv and in the price list are not names of a setting.
     fn role(&self, id: &str) -> (Role, Option<String>) {
-        if matches!(id, "never" | "first-checkpoint" | "random") {
-            return (Role::Floor, None);
+        if id == NEVER {
+            return (Role::Never, None);
         }
         let Some(names) = self.names.get(id) else {
             return (Role::Cell, None);

@@ -1,10 +1,11 @@
-//! Single transcripts: the false alarms, the worst misses, what would have fired, what failed.
+//! Single transcripts: the wrong alarms, the worst misses, what would have fired, what failed.
 
 use super::{Cell, Row, Table, number, words};
 use crate::data::{OutcomeRow, ReportData, Verdict};
 use crate::numbers::{chars, count};
 use crate::series::series;
 use deadloop_score::replay::detect::Unit;
+use deadloop_score::words::transient_stops;
 use std::sync::Arc;
 
 /// How many rows a table holds.
@@ -112,11 +113,15 @@ fn false_alarms(rows: &[&OutcomeRow], setting: &str, unit: Unit) -> Option<Table
         ],
         role: "",
     };
+    let stops = rows
+        .iter()
+        .filter(|row| row.verdict == Verdict::TransientStop);
+    let stops = transient_stops(stops.count() as u64);
     let text = format!(
-        "Every alarm of {setting} that cut healthy text: on a clean transcript (false-alarm), before a loop (premature), after one (stale). “lost”: healthy {unit} thrown away."
+        "Every alarm of {setting} that cut healthy text: on a clean transcript (false-alarm), before a loop (premature), after one (stale). “lost”: healthy {unit} thrown away. Beside them stand {stops}, which are no wrong alarms."
     );
     Table::new(
-        "False alarms",
+        "Wrong alarms",
         note(text, list.len(), ROWS),
         columns,
         list.iter().take(ROWS).map(row).collect(),
@@ -127,7 +132,7 @@ fn false_alarms(rows: &[&OutcomeRow], setting: &str, unit: Unit) -> Option<Table
 fn misses(rows: &[&OutcomeRow], setting: &str, unit: Unit) -> Option<Table> {
     let mut list: Vec<(&&OutcomeRow, u64)> = rows
         .iter()
-        .filter(|row| matches!(row.verdict, Verdict::Miss | Verdict::Late))
+        .filter(|row| row.verdict == Verdict::Miss)
         .map(|row| (row, wasted(row)))
         .collect();
     list.sort_by(|a, b| {

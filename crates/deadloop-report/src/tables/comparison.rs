@@ -5,7 +5,8 @@ use crate::data::{ALL_MODELS, ComparedResults, Difference, ReportData};
 use crate::numbers::{UNDEFINED, count, decimal, signed_writer, writer};
 use crate::visible::visible;
 use deadloop_score::replay::detect::Unit;
-use deadloop_score::{Bearing, Change, Direction, Flip, Gate, Measure, Said};
+use deadloop_score::words::wrong_and_transient;
+use deadloop_score::{Bearing, Change, Direction, Flip, Gate, HealthyAlarms, Measure, Said};
 
 /// How many rows of single models, and how many flips, are shown before the rest is folded away.
 const SHOWN: usize = 40;
@@ -84,8 +85,21 @@ fn metrics(comparison: &ComparedResults, unit: Unit) -> Option<Table> {
     let mut rows: Vec<&Difference> = comparison.rows.iter().filter(tells).collect();
     rows.sort_by_key(rank);
     let sure = rows.iter().take_while(|row| rank(row) < 3).count();
+    let of = |side: &HealthyAlarms| wrong_and_transient(side.wrong_alarms, side.transient_stops);
+    let healthy = comparison
+        .healthy
+        .as_ref()
+        .map_or_else(String::new, |[base, new]| {
+            format!(
+                " {}: {}; {}: {}.",
+                comparison.base.name,
+                of(base),
+                comparison.new.name,
+                of(new)
+            )
+        });
     let note = format!(
-        "{} All models together, then single models with a significant difference, then others; {} rows without a \
+        "{}{healthy} All models together, then single models with a significant difference, then others; {} rows without a \
          difference are left out.",
         told(comparison),
         count((comparison.rows.len() - rows.len()) as u64),

@@ -70,7 +70,7 @@ pub(crate) struct Column {
 pub(crate) struct Row {
     /// A cell for each column.
     pub(crate) cells: Vec<Cell>,
-    /// `current`, `chosen`, `best`, `floor`, `better`, `worse` or nothing.
+    /// `current`, `chosen`, `best`, `never`, `better`, `worse` or nothing.
     pub(crate) role: &'static str,
 }
 
@@ -100,13 +100,13 @@ pub(crate) struct Tables {
     pub(crate) prices: Option<Table>,
     /// What clean text alone supports.
     pub(crate) budget: Option<Table>,
-    /// The setting in use, the candidate, named settings and floors side by side.
+    /// The setting in use, the candidate, named settings and `never` side by side.
     pub(crate) settings: Option<Table>,
-    /// The settings that no other beats on recall, false alarms and delay at once.
+    /// The settings that no other beats on recall, wrong alarms and delay at once.
     pub(crate) pareto: Option<Table>,
     /// Recall by onset and by kind, scores by what else was asked for, who fired first.
     pub(crate) breakdowns: Vec<Table>,
-    /// Single cases: what fired, false alarms, misses, errors.
+    /// Single cases: what fired, wrong alarms, misses, errors.
     pub(crate) cases: Vec<Table>,
     /// What changed against a base.
     pub(crate) changes: Vec<Table>,
@@ -324,13 +324,13 @@ impl Cell {
     }
 }
 
-/// `current`, `chosen`, `best`, `floor` or nothing.
+/// `current`, `chosen`, `best`, `never` or nothing.
 fn role(data: &ReportData, setting: usize) -> &'static str {
     use crate::data::Role;
     match data.settings.get(setting).map(|setting| setting.role) {
         _ if data.candidate() == Some(setting) => "chosen",
         Some(Role::InUse) => "current",
-        Some(Role::Floor) => "floor",
+        Some(Role::Never) => "never",
         Some(_) if data.best() == Some(setting) => "best",
         _ => "",
     }

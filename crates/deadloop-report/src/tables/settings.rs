@@ -1,9 +1,9 @@
-//! Settings side by side: the named ones with the floors, the Pareto front, and each model by itself.
+//! Settings side by side: the named ones and `never`, the Pareto front, and each model by itself.
 
 use super::{Cell, Column, Row, Table, number, role, words};
-use crate::data::{ALL_MODELS, BesideFloor, By, ReportData, Role, Score, Verdict};
+use crate::data::{ALL_MODELS, By, ReportData, Role, Score, Verdict};
 use crate::numbers::{chars, count, decimal, percent, writer};
-use deadloop_score::measure::{DELAY, NET_PER_1000, RECALL};
+use deadloop_score::measure::{DELAY, RECALL};
 use deadloop_score::replay::detect::Unit;
 use deadloop_score::{Count, Metric, measures};
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ const SHOWN: usize = 25;
 /// How many settings each model is seen through.
 const NAMED: usize = 3;
 
-/// The setting in use, the candidate, other named settings, floors; all models together.
+/// The setting in use, the candidate, other named settings, `never`; all models together.
 pub(super) fn side_by_side(data: &ReportData) -> Option<Table> {
     if !data.has_labels() {
         return would_cut(data);
@@ -24,7 +24,7 @@ pub(super) fn side_by_side(data: &ReportData) -> Option<Table> {
         let rank = match role(data, score.setting) {
             "current" => 0,
             "chosen" | "best" => 1,
-            "floor" => 3,
+            "never" => 3,
             _ => 2,
         };
         let leading = data.leading().iter();
@@ -45,20 +45,15 @@ pub(super) fn side_by_side(data: &ReportData) -> Option<Table> {
     });
     let rows = rows.collect();
     let by = data.leading_by();
-    let pi = percent(Some(data.run.worth.pi));
     let note = format!(
-        "All models together; the one in use, the candidate or best one, then those with {by} first, then floors: never alarm, \
-         always alarm at the first checkpoint, alarm at random as often. “Spares less than” a floor: where {pi} of the \
-         responses loop, a wrong alarm costs {} {} besides what is generated again, and the whole 95 % interval of the difference lies \
-         below 0. A loop is found, stopped in an earlier repetition, which ends by itself, or missed. Of the candidate these are \
-         in-sample figures; the table of what each model gets has the held-out ones. “Models” is the mean over models, each counting \
-         the same.",
-        chars(Some(data.run.worth.annoyance)),
-        data.run.unit
+        "All models together; the one in use, the candidate or best one, then those with {by} first, then no guard at all (never). A \
+         loop is found, stopped in an earlier repetition, which ends by itself, or missed. Transient stops are repetitions that would \
+         have ended by themselves: they are no wrong alarms. Of the candidate these are in-sample figures; the table of what each model \
+         gets has the held-out ones. “Models” is the mean over models, each counting the same."
     );
     let mut columns = columns(data, "setting");
-    columns.extend([number("recall, models"), number("false alarms, models")]);
-    Table::new("Settings and floors side by side", note, columns, rows)
+    columns.extend([number("recall, models"), number("wrong alarms, models")]);
+    Table::new("Settings side by side", note, columns, rows)
 }
 
 /// Without labels: how often each setting would have fired.
@@ -130,7 +125,7 @@ pub(super) fn by_field(data: &ReportData) -> Vec<Table> {
     fields.into_iter().filter_map(table).collect()
 }
 
-/// What a setting is called, its id, and the floors that spare more.
+/// What a setting is called, and its id.
 fn label(data: &ReportData, score: &Score) -> Cell {
     let setting = &data.settings[score.setting];
     let name = data.describe(score.setting);
@@ -141,38 +136,27 @@ fn label(data: &ReportData, score: &Score) -> Cell {
             data.described(score.setting),
         ),
         "best" => ("best in-sample".to_owned(), data.described(score.setting)),
-        "floor" => (setting.id.clone(), "floor".to_owned()),
+        "never" => (setting.id.clone(), "no guard at all".to_owned()),
         _ => (name, id.to_owned()),
     };
-    let small = Some(small).filter(|small| !small.is_empty());
-    let small: Vec<String> = small
-        .into_iter()
-        .chain(below(data, score.setting))
-        .collect();
-    Cell::text(name).with(small.join("; "))
+    Cell::text(name).with(small)
 }
 
-/// The floors that spare more than a setting, beyond the interval of the difference.
-fn below(data: &ReportData, setting: usize) -> Option<String> {
-    let surely =
-        |one: &&BesideFloor| one.setting == setting && one.below.is_some_and(|ends| ends.hi < 0.0);
-    let floors = data.beside_floors.iter().filter(surely);
-    let floors: Vec<&str> = floors.map(|one| one.floor.as_str()).collect();
-    (!floors.is_empty()).then(|| format!("spares less than {}", floors.join(", ")))
-}
-
-/// The measures of the tables of settings: those of choices first.
+/// The measures of the tables of settings.
 fn shown_measures(unit: Unit) -> impl Iterator<Item = Metric> {
-    let shown = |choice: bool| {
-        let is_shown = move |m: &Metric| m.shown.tables && m.shown.choice == choice;
-        measures(unit).filter(is_shown)
-    };
-    shown(true).chain(shown(false))
+    measures(unit).filter(|measure| measure.shown.tables)
 }
 
+/// Before the rate of wrong alarms stand their number, and that of transient stops.
 fn columns(data: &ReportData, first: &'static str) -> Vec<Column> {
     let unit = data.run.unit;
-    let measures = shown_measures(unit).map(|measure| number(measure.title_in(unit)));
+    let measures = shown_measures(unit).flat_map(|measure| {
+        let counts = measure
+            .is_wrong_rate()
+            .then(|| ["wrong alarms", "transient stops"].map(number));
+        let rate = number(measure.title_in(unit));
+        counts.into_iter().flatten().chain([rate])
+    });
     let lead = [words(first), number("loops")].into_iter();
     lead.chain(measures)
         .chain([number("median latency")])
@@ -180,15 +164,12 @@ fn columns(data: &ReportData, first: &'static str) -> Vec<Column> {
 }
 
 fn row(data: &ReportData, score: &Score, first: Cell) -> Row {
-    let figure = |measure: Metric| {
-        let cell = Cell::interval(score.of(measure), writer(measure));
-        let money = score.value(measure).and_then(|chars| data.run.money(chars));
-        match money.filter(|_| measure == &NET_PER_1000) {
-            Some(money) => cell.with(format!("{} in money", decimal(Some(money)))),
-            None => cell,
-        }
-    };
-    let measures = shown_measures(data.run.unit).map(figure);
+    let measures = shown_measures(data.run.unit).flat_map(|measure| {
+        let counts = [score.tally.wrong(), score.tally.get(Count::TransientStop)];
+        let counts = measure.is_wrong_rate().then(|| counts.map(Cell::count));
+        let figure = Cell::interval(score.of(measure), writer(measure));
+        counts.into_iter().flatten().chain([figure])
+    });
     let lead = [first, loops(score)].into_iter();
     let median = Cell::figure(score.latency.p50, chars);
     Row {
@@ -210,7 +191,7 @@ fn loops(score: &Score) -> Cell {
     ))
 }
 
-/// Settings that no other one beats on recall, false alarms and delay at once, by their rate of false alarms.
+/// Settings that no other one beats on recall, wrong alarms and delay at once, by their rate of wrong alarms.
 pub(super) fn pareto(data: &ReportData) -> Option<Table> {
     let is_cell = |setting: &&crate::data::SettingRow| setting.role == Role::Cell;
     if data.settings.iter().filter(is_cell).count() < 2 {
@@ -221,7 +202,7 @@ pub(super) fn pareto(data: &ReportData) -> Option<Table> {
         row(data, score, first)
     };
     let rows = front(data).into_iter().map(describe).collect();
-    let note = "No setting of the grid has a higher recall, fewer false alarms and a shorter delay than one of these. \
+    let note = "No setting of the grid has a higher recall, fewer wrong alarms and a shorter delay than one of these. \
                 In-sample figures; each is named by what it changes.";
     let table = Table::new("Pareto front", note, columns(data, "setting"), rows)?;
     Some(table.cut(FRONT, "pareto.csv"))
@@ -237,7 +218,7 @@ pub(crate) fn front(data: &ReportData) -> Vec<&Score> {
         let value = |measure| score.value(measure);
         Some((value(data.run.wrong())?, value(&RECALL)?, value(&DELAY)?))
     };
-    let is_cell = |score: &&Score| data.settings[score.setting].role != Role::Floor;
+    let is_cell = |score: &&Score| data.settings[score.setting].role != Role::Never;
     let mut all: Vec<(&Score, (f64, f64, f64))> = data
         .together()
         .filter(is_cell)

@@ -10,7 +10,7 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "clean-repeats",
     severity: Severity::Warning,
     title: "clean labels on text that plainly repeats",
-    why: "a detector that is right there is charged with a false alarm",
+    why: "a detector that is right there is charged with a wrong alarm",
     advice: "look at them (deadloop label --review): loop, transient, or unsure; clean where the repetition was asked for",
     find: Find::Text(repeats),
 };

@@ -8,7 +8,7 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "no-earliest",
     severity: Severity::Warning,
     title: "loops that near-copies lead into, without an earliest",
-    why: "the repetition can be seen before the exact copies begin, and who stops there is counted as a false alarm and a miss",
+    why: "the repetition can be seen before the exact copies begin, and who stops there is counted as a wrong alarm and a miss",
     advice: "set `earliest` to the second of the near-copies, or the onset where it should have been",
     find: Find::Text(lead_in),
 };

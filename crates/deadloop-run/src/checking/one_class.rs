@@ -11,7 +11,7 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "one-class",
     severity: Severity::Note,
     title: "models with labels of only one class",
-    why: "recall comes from some models and false alarms from others, so a detector that tells models apart looks as if it told loops apart; and no setting can be chosen for such a model",
+    why: "recall comes from some models and wrong alarms from others, so a detector that tells models apart looks as if it told loops apart; and no setting can be chosen for such a model",
     advice: "record what is missing: what the model writes when it loops, or when it does not",
     find: Find::Corpus(one_class),
 };

@@ -1,4 +1,4 @@
-//! The answers of two reviewers as one file of labels, and how far they agree.
+//! The answers of two reviewers as one file of labels.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use deadloop_score::proposing::CONFIDENCE;
 use deadloop_score::{LabelRow, REVIEW};
 use serde::Serialize;
 
-use super::agreeing::differ;
+use super::labelled::differ;
 use super::rows::main_of;
 
 /// Who a row is by on which two reviewers disagree: nobody yet, so that a review asks about it.
@@ -25,18 +25,6 @@ pub struct Merged {
     pub only_second: u64,
     /// Nobody did: the proposal stays.
     pub nobody: u64,
-}
-
-/// The rows that a review has answered whole.
-pub fn reviewed(rows: &[LabelRow]) -> Vec<LabelRow> {
-    let groups = grouped(rows);
-    let answered: BTreeSet<&str> = groups
-        .iter()
-        .filter(|(_, rows)| is_reviewed(rows))
-        .map(|(id, _)| *id)
-        .collect();
-    let is = |row: &&LabelRow| answered.contains(row.transcript.as_str());
-    rows.iter().filter(is).cloned().collect()
 }
 
 fn is_reviewed(rows: &[LabelRow]) -> bool {
@@ -178,7 +166,5 @@ mod tests {
         );
         assert_eq!(review.press(Key::Accept), Effect::Save);
         assert_eq!(review.current(), Some("nobody"));
-        // Agreement is of what both answered, and not of proposals that both have.
-        assert_eq!(reviewed(&first).len(), 3);
     }
 }

@@ -1,4 +1,4 @@
-//! Labels reviewed: what a reviewer is asked and answers, two labellings compared or merged, where detectors and the label
+//! Labels reviewed: what a reviewer is asked and answers, two labellings merged, where detectors and the label
 //! disagree, proposals for a whole corpus. Nothing here knows of a terminal or a page.
 //!
 //! | to find | look in |
@@ -8,13 +8,13 @@
 //! | what is pressed for what | [`named`], [`KEYS`] |
 //! | a review as keys in and rows out | [`Session`] |
 //! | a review under way: transcripts loaded, answers saved | [`Sitting`] |
-//! | where two labellings differ | [`Two`], [`differing`] |
+//! | the labels of a file or a corpus | [`labels_of`] |
 //! | two reviewers' answers in one file | [`merged`] |
 //! | where detectors and the label disagree | [`disputes`] |
 
-mod agreeing;
 mod disputes;
 mod keys;
+mod labelled;
 mod merging;
 mod proposals;
 mod rows;
@@ -22,10 +22,10 @@ mod seen;
 mod session;
 mod sitting;
 
-pub use agreeing::{Two, differing};
 pub use disputes::{Dispute, disputes};
 pub use keys::{HELP, KEYS, Look, Press, named};
-pub use merging::{Merged, merged, reviewed};
+pub use labelled::labels_of;
+pub use merging::{Merged, merged};
 pub use proposals::{
     Proposed, loop_rate, narrowed, of_class, proposed, proposed_json, uncertain, write_proposals,
 };

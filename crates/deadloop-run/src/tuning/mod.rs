@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use deadloop_detect::harness::{DEPLOYMENT_LOOP_RATE, Per};
+use deadloop_detect::harness::Per;
 use deadloop_detect::{Settings, Unit};
 use deadloop_replay::{Grid, Plan};
 use deadloop_score::choose::{ChooseOptions, Choices, choose};
@@ -43,8 +43,6 @@ pub struct Tuning {
     pub objective: Metric,
     /// What counts as one text in a run of an agent, if the user said so.
     pub per: Option<Per>,
-    /// The share of responses that loop, if the user gave it.
-    pub loop_rate: Option<f64>,
 }
 
 impl Tuning {
@@ -58,8 +56,6 @@ impl Tuning {
     }
 
     fn options(&self, request: &Request<'_>, plan: &TunePlan, done: &Replayed) -> ChooseOptions {
-        let of_settings = self.settings.deployment_loop_rate;
-        let given = (of_settings != DEPLOYMENT_LOOP_RATE).then_some(of_settings);
         ChooseOptions {
             constraints: self.limits(),
             given: !self.constraints.is_empty(),
@@ -73,7 +69,6 @@ impl Tuning {
                 ..request.judging.options
             },
             worth: done.worth,
-            loop_rate: self.loop_rate.or(given),
             ..ChooseOptions::default()
         }
     }
@@ -176,7 +171,7 @@ impl Work<'_> {
         reported.sort_unstable();
         reported.dedup();
         let (request, evidence) = (self.request, self.evidence);
-        let scored = done.score(evidence, Some(self.plan.in_use), &reported, request.by, request.csv)?;
+        let scored = done.score(evidence, &reported, request.by, request.csv)?;
         let dir = done.run.folder.path();
         let chosen = choices.cells();
         let marked = Marked {
@@ -186,7 +181,7 @@ impl Work<'_> {
             in_use: Some(self.plan.in_use),
             names: &done.run.manifest.settings,
         };
-        write_pareto(dir, &done.scoring(evidence, &[], &reported, false), &scored.fronts, &marked)?;
+        write_pareto(dir, &done.scoring(evidence, &reported, false), &scored.fronts, &marked)?;
         write_regions(dir, evidence, self.plan.plan.cells(), &reported, &done.judge)?;
         let head = Opening {
             evidence,

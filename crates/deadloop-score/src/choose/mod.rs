@@ -42,8 +42,8 @@ pub use folds::folds;
 pub use plain::explained;
 pub use search::{Rung, SavedAt1};
 pub use test::{PairedTest, Ship};
-pub use verdict::{Advice, Changed, Choice, Choices, Figures, Ruling, Source};
-pub use words::{told, with_transient};
+pub use verdict::{Advice, Changed, Choice, Choices, Figures, Ruling, Source, within};
+pub use words::told;
 
 use search::{Climb, Search};
 use verdict::Part;
@@ -103,8 +103,6 @@ pub struct ChooseOptions {
     pub judge: JudgeOptions,
     /// The mean clean response, and the share of responses that loop.
     pub worth: Worth,
-    /// The share of responses that loop, if the user gave it.
-    pub loop_rate: Option<f64>,
     /// Replicates of the bootstrap.
     pub replicates: usize,
 }
@@ -161,7 +159,6 @@ impl Default for ChooseOptions {
             seed: 1,
             judge: JudgeOptions::default(),
             worth: Worth::default(),
-            loop_rate: None,
             replicates: 2000,
         }
     }

@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::search::{Rung, SavedAt1};
 use super::test::{PairedTest, Ship};
 use super::{Candidate, ChooseOptions, Chooser, Sample, changes, words};
-use crate::measure::{DELAY, ENDED, Metric, RECALL, SAVED, WITHIN_1000, wrong_rate};
+use deadloop_replay::detect::Unit;
+
+use crate::measure::{DELAY, ENDED, Metric, RECALL, SAVED, WITHIN_5, WITHIN_1000, wrong_rate};
 use crate::tally::{Count, Tally};
 
 deadloop_replay::detect::words! {
@@ -103,8 +105,8 @@ pub struct Figures {
     pub ended: Option<f64>,
     /// Recall.
     pub recall: Option<f64>,
-    /// The share of loops that end within 1,000 units.
-    pub within_1000: Option<f64>,
+    /// The share of loops that end within 1,000 chars, or 5 calls or turns.
+    pub within: Option<f64>,
     /// The mean delay.
     pub delay: Option<f64>,
     /// Wrong alarms per million healthy chars, or per thousand calls or turns.
@@ -117,6 +119,14 @@ pub struct Figures {
     pub loops: u64,
 }
 
+/// Returns the measure of early ends: within 1,000 chars, or 5 calls or turns.
+pub fn within(unit: Unit) -> Metric {
+    match unit {
+        Unit::Chars => &WITHIN_1000,
+        Unit::Calls | Unit::Turns => &WITHIN_5,
+    }
+}
+
 impl Figures {
     /// The figures of a tally.
     pub fn new(tally: &Tally, options: &ChooseOptions) -> Self {
@@ -126,7 +136,7 @@ impl Figures {
             saved: value(&SAVED),
             ended: value(&ENDED),
             recall: value(&RECALL),
-            within_1000: value(&WITHIN_1000),
+            within: value(within(options.judge.unit)),
             delay: value(&DELAY),
             rate: value(wrong_rate(options.judge.unit)),
             wrong: tally.wrong(),

@@ -7,6 +7,7 @@ use super::{Candidate, ChooseOptions, Chooser, FEWEST_FOR_SAFER, FEWEST_LOOPS, M
 use crate::intervals::poisson_upper;
 use crate::measure::{BREAK_EVEN, Measure, MeasureUnit, wrong_rate};
 use crate::tally::{Count, Tally};
+use crate::words;
 
 /// Writes a value with its unit: `84.1 %`, `0.55`, `1,252`, `n/a`.
 pub fn told(measure: &Measure, value: Option<f64>) -> String {
@@ -16,17 +17,7 @@ pub fn told(measure: &Measure, value: Option<f64>) -> String {
     match measure.unit {
         MeasureUnit::Share => format!("{:.1} %", 100.0 * value),
         MeasureUnit::PerMillion => format!("{value:.2}"),
-        MeasureUnit::Chars | MeasureUnit::PerThousand => grouped(value),
-    }
-}
-
-/// Writes wrong alarms with the stops of repetitions that end by themselves: `13 wrong alarms, and 55 repetitions that would
-/// have ended by themselves`.
-pub fn with_transient(wrong: u64, transient: u64) -> String {
-    let alarms = several(wrong, "wrong alarm");
-    match transient {
-        0 => alarms,
-        n => format!("{alarms}, and {} that would have ended by {}", several(n, "repetition"), if n == 1 { "itself" } else { "themselves" }),
+        MeasureUnit::Chars => grouped(value),
     }
 }
 
@@ -64,7 +55,7 @@ pub(super) fn say(choices: &mut Choices, chooser: &Chooser<'_>, sample: &Sample)
         by_themselves(choices),
         doubts(choices, chooser),
         pays(choices, chooser),
-        at_loop_rate(choices, options),
+        words::spared("the file", &choices.all.held_out, &options.worth, options.judge.unit),
     ];
     choices.advice.more = more.into_iter().flatten().collect();
     choices.advice.reason = reason;
@@ -204,21 +195,20 @@ fn over_limit(choices: &Choices, options: &ChooseOptions) -> String {
     format!(" It is over the {default}limit {}.{row}", broken.join(" and "))
 }
 
-/// Repetitions that would have ended by themselves and are stopped.
+/// Stops of repetitions that would have ended by themselves, beside the wrong alarms.
 fn by_themselves(choices: &Choices) -> Option<String> {
     let advice = &choices.advice;
     let [new, old] = [&advice.file, &advice.in_use].map(|figures| figures.transient);
-    let is = match (new, old) {
-        (0, 0) => return None,
-        (1, _) => "1 repetition that would have ended by itself is stopped".to_owned(),
-        (n, _) => format!("{} repetitions that would have ended by themselves are stopped", grouped(n as f64)),
-    };
+    if (new, old) == (0, 0) {
+        return None;
+    }
+    let stops = words::transient_stops(new);
     let before = if advice.verdict == Ruling::Ship {
-        format!("; {} {} by {}", grouped(old as f64), if old == 1 { "is" } else { "are" }, advice.in_use_is)
+        format!(" instead of {}", grouped(old as f64))
     } else {
         String::new()
     };
-    Some(format!("Beside the wrong alarms {is}{before} (--transient)."))
+    Some(format!("Beside the wrong alarms {stops}{before} (--transient)."))
 }
 
 /// The labels that the choice leaves out, and whether they change the sign of the comparison.
@@ -272,22 +262,6 @@ fn pays(choices: &Choices, chooser: &Chooser<'_>) -> Option<String> {
             format!("{who} cut no clean {} here, so a loop that is spared always pays; with 95 % confidence where {} {many} loops.", many.trim_end_matches('s'), one_in(share))
         }
     })
-}
-
-/// What the guard spares or costs at the rate of loops that the user gave.
-fn at_loop_rate(choices: &Choices, options: &ChooseOptions) -> Option<String> {
-    let rate = options.loop_rate?;
-    let [spared, wasted] = BREAK_EVEN.parts(&choices.all.held_out, &options.worth)?;
-    let net = 1000.0 * (rate * spared - (1.0 - rate) * wasted);
-    let unit = options.judge.unit;
-    let what = if net < 0.0 { "costs" } else { "spares" };
-    Some(format!(
-        "At {} looping {} it {what} {} {unit} per 1,000 {}.",
-        one_in(rate),
-        responses(unit),
-        grouped(net.abs()),
-        responses(unit)
-    ))
 }
 
 /// The reason why a model, or all together, has what it has.

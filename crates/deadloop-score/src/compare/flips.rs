@@ -123,7 +123,7 @@ fn flip(pair: &Pair<'_>) -> Option<Flip> {
 /// What two settings say of one transcript, which differs.
 pub(super) fn flip_of(base: &Said, new: &Said, change: Change) -> Flip {
     // Which span is charged may depend on the alarm: that of the side which found one is told.
-    let found = |became| matches!(became, Verdict::Hit | Verdict::Late);
+    let found = |verdict| verdict == Verdict::Hit;
     let span = if found(new.seen.verdict) && !found(base.seen.verdict) {
         &new.span
     } else {
@@ -147,7 +147,7 @@ fn direction(base: &SideSeen, new: &SideSeen) -> Direction {
         return Direction::Neutral;
     };
     let later = match (base.verdict, base.alarm_channel == new.alarm_channel) {
-        (Verdict::Hit | Verdict::Late, true) => base.alarm_at.cmp(&new.alarm_at),
+        (Verdict::Hit, true) => base.alarm_at.cmp(&new.alarm_at),
         _ => std::cmp::Ordering::Equal,
     };
     match b.cmp(&a).then(later) {

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::flips::{Change, Flip};
-use super::rows::Row;
+use super::rows::{Row, Test};
 use super::significance::FEWEST;
 use super::subject::Role;
 use super::{Bearing, CompareOptions};
@@ -26,8 +26,8 @@ deadloop_replay::detect::words! {
     pub enum GateName {
         /// The verdict on the corpus.
         Corpus = "corpus",
-        /// Non-inferiority of the false-alarm rate.
-        FalseAlarms = "false-alarms",
+        /// Non-inferiority of the rate of wrong alarms.
+        WrongAlarms = "wrong-alarms",
         /// Pinned cases.
         Pinned = "pinned",
     }
@@ -58,7 +58,7 @@ deadloop_replay::detect::words! {
         Equivalent = "equivalent",
         /// The verdict `improved`.
         Improved = "improved",
-        /// The false-alarm rate, if it is not shown to be no worse than BASE's by more than the margin.
+        /// The rate of wrong alarms, if it is not shown to be no worse than BASE's by more than the margin.
         Inferior = "inferior",
         /// Any transcript whose verdict changed.
         Flips = "flips",
@@ -79,27 +79,29 @@ impl Fails {
     }
 }
 
-/// The verdict on NEW as a whole. A row of any model that regressed decides; an improvement counts
-/// where it holds for all models together and no guard metric, false alarms, is worse by more than
-/// noise. What is only told decides nothing.
+/// The verdict on NEW as a whole, from what is for all models together loops ended and wrong alarms: it regressed where one of
+/// them did, and improved where one did and wrong alarms are not worse by more than noise. What is only told decides nothing,
+/// nor does a model by itself.
 pub(crate) fn verdict(rows: &[Row], flips: &[Flip]) -> (Bearing, Vec<String>) {
-    let rows = || rows.iter().filter(|row| row.role != Role::Told);
+    let rows = || {
+        let deciding = |row: &&Row| row.role != Role::Told && row.model == "*";
+        rows.iter().filter(deciding)
+    };
     let of = |standing| rows().filter(move |row| row.verdict == Some(standing));
     let told = |rows: &mut dyn Iterator<Item = &Row>| rows.map(Row::told).collect::<Vec<_>>();
     let regressed = told(&mut of(Bearing::Regressed));
     if !regressed.is_empty() {
         return (Bearing::Regressed, regressed);
     }
-    let all = |row: &&Row| row.model == "*";
-    let improved = told(&mut of(Bearing::Improved).filter(all));
-    let worse = told(&mut rows().filter(all).filter(|row| row.is_worse_guard()));
+    let improved = told(&mut of(Bearing::Improved));
+    let worse = told(&mut rows().filter(|row| row.is_worse_guard()));
     match (improved.is_empty(), worse.is_empty()) {
         (false, true) => return (Bearing::Improved, improved),
         (false, false) => return (Bearing::Inconclusive, [improved, worse].concat()),
         _ => {}
     }
-    let open = told(&mut of(Bearing::Inconclusive).filter(all));
-    if open.is_empty() && rows().filter(all).any(|row| row.verdict.is_some()) {
+    let open = told(&mut of(Bearing::Inconclusive));
+    if open.is_empty() && rows().any(|row| row.verdict.is_some()) {
         let flipped = flips.iter().filter(|f| f.change == Change::Flip).count();
         let same = format!("{flipped} verdicts changed, and no metric by more than noise");
         return (Bearing::Equivalent, vec![same]);
@@ -206,9 +208,10 @@ impl Row {
         let interval = self.lo.zip(self.hi).map_or(String::new(), |(lo, hi)| {
             format!(" ({} to {})", self.shown(lo, true), self.shown(hi, true))
         });
-        let p = match self.p_adjusted {
-            Some(p) => format!("p {}", p_shown(p)),
-            None => "too few to tell".into(),
+        let sure = match (self.test, self.p) {
+            (_, Some(p)) => format!(", p {}", p_shown(p)),
+            (Test::SignFlip, None) => ", too few to tell".into(),
+            (Test::Interval, None) => String::new(),
         };
         let value = |x: Option<f64>| x.map_or("n/a".into(), |x| self.shown(x, false));
         let d = self
@@ -216,7 +219,7 @@ impl Row {
             .map_or("n/a".into(), |d| self.shown(d, true));
         let (base, new) = (value(self.base), value(self.new));
         format!(
-            "{} of {who}: {base} to {new}, {d}{interval}, {p}",
+            "{} of {who}: {base} to {new}, {d}{interval}{sure}",
             self.metric
         )
     }
@@ -224,7 +227,7 @@ impl Row {
     /// A value of this metric, or a difference with its sign, as people read it.
     pub fn shown(&self, x: f64, signed: bool) -> String {
         let (x, decimals, unit) = match self.unit {
-            MeasureUnit::Chars | MeasureUnit::PerThousand => (x, 0, ""),
+            MeasureUnit::Chars => (x, 0, ""),
             MeasureUnit::PerMillion => (x, 2, ""),
             MeasureUnit::Share => (100.0 * x, 1, " %"),
         };

@@ -6,8 +6,8 @@
 //! |---|---|
 //! | a side, from a folder or from a replay | `side` |
 //! | what makes two sides not comparable | `pairs` |
-//! | the tests and Holm's correction | `significance` |
-//! | the paired cluster bootstrap | `resample` |
+//! | the test of flips | `significance` |
+//! | the paired bootstrap over groups | `resample` |
 //! | the table of metrics and models | `rows` |
 //! | transcripts that flipped | `flips` |
 //! | verdicts alone, of a cell of a grid | `said` |
@@ -28,7 +28,7 @@ mod subject;
 mod tests;
 
 use deadloop_replay::detect::Unit;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub(crate) use flips::flip_columns;
 pub use flips::{Change, Direction, Flip, flips_csv};
@@ -37,10 +37,12 @@ pub use pairs::NotComparable;
 pub use rows::{Row, Test};
 pub use said::Verdicts;
 pub use side::{Side, SideError, SideSeen as Said, Spot};
-pub use significance::{holm, mcnemar, sign_flips, student};
+pub use significance::sign_flips;
+
+use pairs::Pair;
 
 use crate::intervals::Resampling;
-use crate::tally::Tally;
+use crate::tally::{Count, Tally};
 
 deadloop_replay::detect::words! {
     /// What a difference comes to.
@@ -61,11 +63,11 @@ deadloop_replay::detect::words! {
 pub struct CompareOptions {
     /// Replicates and seed of the bootstrap.
     pub resampling: Resampling,
-    /// The level of the tests, after Holm's correction.
+    /// The level of the tests.
     pub alpha: f64,
     /// Differences that do not matter.
     pub noise: Noise,
-    /// False alarms per million chars that NEW may at most have more than BASE, by the upper bound
+    /// Wrong alarms per million chars that NEW may at most have more than BASE, by the upper bound
     /// of the difference.
     pub margin: f64,
     /// What does not pass.
@@ -89,7 +91,7 @@ impl Default for CompareOptions {
 
 /// The noise floor: a difference of a metric up to this does not matter to anybody, however sure it
 /// is. The defaults: a hundredth of the loops, of the looping chars; a two-hundredth of the clean transcripts; a tenth of
-/// the false alarms that `tune` allows by default; 20 chars.
+/// the wrong alarms that `tune` allows by default; 20 chars.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Noise {
     /// Of `ended`.
@@ -98,7 +100,7 @@ pub struct Noise {
     pub recall: f64,
     /// Of `fpr`.
     pub fpr: f64,
-    /// Of the rate of false alarms, in its unit: `fa_per_mchar`, `fa_per_kcall`, `fa_per_kturn`.
+    /// Of the rate of wrong alarms, in its unit: `fa_per_mchar`, `fa_per_kcall`, `fa_per_kturn`.
     pub fa_per_mchar: f64,
     /// Of `delay`, chars.
     pub delay: f64,
@@ -143,10 +145,14 @@ impl Noise {
 pub struct Comparison {
     /// Transcripts on both sides.
     pub transcripts: u64,
-    /// Loops on BASE.
+    /// Those of them that count: of equal texts one.
+    pub counted_once: u64,
+    /// Loops on BASE that count.
     pub loops: u64,
-    /// Clean transcripts on BASE.
+    /// Clean transcripts on BASE that count.
     pub clean: u64,
+    /// The alarms of BASE and NEW in healthy text.
+    pub healthy: [HealthyAlarms; 2],
     /// The verdict on NEW.
     pub verdict: Bearing,
     /// What it rests on, a line each.
@@ -159,6 +165,24 @@ pub struct Comparison {
     pub moved: u64,
     /// Transcripts that the sides treat differently.
     pub flips: Vec<Flip>,
+}
+
+/// Alarms in healthy text: wrong ones, and transient stops, which stand beside them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HealthyAlarms {
+    /// Wrong alarms.
+    pub wrong_alarms: u64,
+    /// Stops of repetitions that would have ended by themselves.
+    pub transient_stops: u64,
+}
+
+impl HealthyAlarms {
+    fn of(tally: &Tally) -> Self {
+        Self {
+            wrong_alarms: tally.wrong(),
+            transient_stops: tally.get(Count::TransientStop),
+        }
+    }
 }
 
 /// Compares two sides.
@@ -176,14 +200,18 @@ pub fn compare(
         unit: base.judge.unit,
         ..options.clone()
     };
-    let rows = rows::rows(&pairs, options);
+    // Estimates, intervals and tests count a set of equal texts once.
+    let once: Vec<Pair<'_>> = pairs.iter().filter(|pair| pair.first).copied().collect();
+    let rows = rows::rows(&once, options);
     let flips = flips::flips(&pairs);
-    let all: Tally = pairs.iter().map(|pair| pair.base.adds).sum();
+    let sides = pairs::sum(&once);
     let (verdict, why) = gates::verdict(&rows, &flips);
     Ok(Comparison {
         transcripts: pairs.len() as u64,
-        loops: all.loops(),
-        clean: all.clean(),
+        counted_once: once.len() as u64,
+        loops: sides[0].loops(),
+        clean: sides[0].clean(),
+        healthy: sides.each_ref().map(HealthyAlarms::of),
         gates: gates::gates(verdict, &rows, &flips, options),
         verdict,
         why,

@@ -20,7 +20,7 @@ pub struct NotComparable {
 pub(crate) struct Pair<'a> {
     pub(crate) base: &'a Judged,
     pub(crate) new: &'a Judged,
-    /// Whether it is the first of its copies, by id: what says how sure a difference is counts copies once.
+    /// Whether it is the first of its copies, by id: estimates, intervals and tests count copies once.
     pub(crate) first: bool,
 }
 
@@ -29,6 +29,16 @@ impl Pair<'_> {
     pub(crate) fn adds(&self) -> [Tally; 2] {
         [self.base.adds, self.new.adds]
     }
+}
+
+/// What all of them add, on each side.
+pub(crate) fn sum(pairs: &[Pair<'_>]) -> [Tally; 2] {
+    let mut sides = [Tally::default(); 2];
+    for pair in pairs {
+        sides[0] += pair.base.adds;
+        sides[1] += pair.new.adds;
+    }
+    sides
 }
 
 /// Transcripts that are named of each problem; the others are counted.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use deadloop_replay::corpus::{if_named, read_text};
-use deadloop_replay::detect::{Channel, Seen};
+use deadloop_replay::detect::{Channel, Seen, Unit};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -79,7 +79,7 @@ pub struct Spot {
 pub(super) fn merit(verdict: Verdict) -> Option<u8> {
     match verdict {
         Verdict::Hit => Some(3),
-        Verdict::Late | Verdict::Quiet => Some(2),
+        Verdict::Quiet => Some(2),
         Verdict::Miss => Some(1),
         Verdict::Premature | Verdict::Stale | Verdict::FalseAlarm => Some(0),
         _ => None,
@@ -308,7 +308,7 @@ fn verdict(row: &OutcomeLine) -> Verdict {
 
 /// What measures are computed from.
 fn outcome(row: &OutcomeLine) -> Outcome {
-    Outcome {
+    let outcome = Outcome {
         // A loop whose earlier repetition was stopped is known by its length.
         span: row.loop_chars.filter(|n| *n > 0).map(|_| 0),
         latency: row.latency,
@@ -317,9 +317,18 @@ fn outcome(row: &OutcomeLine) -> Outcome {
         exposure: row.exposure.unwrap_or(0),
         loop_chars: row.loop_chars.unwrap_or(0),
         delay: row.delay.unwrap_or(0),
-        kind_right: row.kind_right.map(|right| right == 1),
         censored: row.censored == Some(1),
         ..Outcome::bare(verdict(row))
+    };
+    let unit = row
+        .unit
+        .as_deref()
+        .and_then(Unit::named)
+        .unwrap_or_default();
+    match outcome.verdict {
+        Verdict::Hit => outcome.ended_within(unit, row.period),
+        _ if outcome.is_earlier() => outcome.ended_within(unit, None),
+        _ => outcome,
     }
 }
 

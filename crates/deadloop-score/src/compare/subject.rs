@@ -4,7 +4,9 @@ use deadloop_replay::detect::Unit;
 
 use super::Noise;
 use super::gates::{GateName, Inferior};
-use crate::measure::{DELAY, ENDED, FPR, MeasureUnit, Metric, RECALL, SAVED, Worth, wrong_rate};
+use crate::measure::{
+    DELAY, ENDED, FPR, MeasureUnit, Metric, RECALL, SAVED, Worth, transient_rate, wrong_rate,
+};
 use crate::tally::{Count, Tally};
 
 /// What a measure is for.
@@ -28,7 +30,7 @@ pub(crate) struct Measured {
     pub(crate) noise: f64,
     /// The gate that holds it to a margin, where one does.
     pub(crate) inferior: Option<Inferior>,
-    /// Whether it is a share of pieces, each of which is right or not: its test is exact.
+    /// Whether each piece is right by it or not: its test is that of flips.
     pub(crate) exact: bool,
     /// Its value; `None`: n/a.
     pub(crate) value: Of<Option<f64>>,
@@ -41,10 +43,11 @@ pub(crate) struct Measured {
 /// Something that a tally comes to.
 type Of<T> = Box<dyn Fn(&Tally) -> T>;
 
-/// The measures, where things are counted in `unit`: what a detector is for, and what it must not cost. `recall` is told and
-/// decides nothing: a loop that NEW stops in an earlier repetition is no hit, and `ended` counts it.
+/// The measures, where things are counted in `unit`: what a detector is for (loops ended), and what it must not cost (wrong
+/// alarms). The others are told and decide nothing.
 pub(crate) fn measured(unit: Unit, noise: &Noise) -> Vec<Measured> {
-    let all = [&ENDED, &RECALL, &FPR, wrong_rate(unit), &DELAY, &SAVED];
+    let (wrong, transient) = (wrong_rate(unit), transient_rate(unit));
+    let all = [&ENDED, &RECALL, &FPR, wrong, transient, &DELAY, &SAVED];
     all.into_iter()
         .map(|metric| of_guards(metric, noise))
         .collect()
@@ -69,13 +72,13 @@ fn of_guards(metric: Metric, noise: &Noise) -> Measured {
         unit: metric.unit,
         more_is_better: metric.more_is_better,
         role: match () {
-            () if fpr || rate => Role::Guard,
-            () if metric == &RECALL => Role::Told,
-            () => Role::Primary,
+            () if rate => Role::Guard,
+            () if metric == &ENDED => Role::Primary,
+            () => Role::Told,
         },
         noise: noise.of(metric.name),
         inferior: rate.then_some(Inferior {
-            gate: GateName::FalseAlarms,
+            gate: GateName::WrongAlarms,
             per: match metric.name {
                 "fa_per_kcall" => "thousand calls",
                 "fa_per_kturn" => "thousand turns",
@@ -85,10 +88,10 @@ fn of_guards(metric: Metric, noise: &Noise) -> Measured {
             unknown: "no healthy char was watched, so no rate is known",
             needs: Some((
                 FPR.name,
-                "no transcript is clean, so no false alarm could have been seen",
+                "no transcript is clean, so no wrong alarm could have been seen",
             )),
         }),
-        exact: [&ENDED, &RECALL, &FPR].contains(&metric),
+        exact: rate || [&ENDED, &RECALL, &FPR].contains(&metric),
         // Of the metrics that are compared none depends on what errors cost.
         value: Box::new(|tally| metric.value(tally, &Worth::default())),
         right: Box::new(right),

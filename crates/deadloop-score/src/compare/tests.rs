@@ -112,7 +112,8 @@ fn more_hits_are_an_improvement_and_fewer_a_regression() {
     let better = compared(&few, &many);
     let recall = row(&better, "recall");
     assert_eq!((recall.b, recall.c, recall.n), (0, 20, 40));
-    assert_eq!(recall.p, Some(mcnemar(0, 20)));
+    let nets = [1; 20];
+    assert_eq!(recall.p, Some(sign_flips(&nets)));
     assert_eq!(
         (better.verdict, better.passed()),
         (Bearing::Improved, Some(true))
@@ -191,7 +192,12 @@ fn an_effect_within_the_noise_is_none() {
     };
     let base = side(40, |_| Some(200), |_| false);
     let strict = compare(&base, &side(40, later, |_| false), &strict).unwrap();
-    assert_eq!(strict.verdict, Bearing::Regressed);
+    assert_eq!(row(&strict, "delay").verdict, Some(Bearing::Regressed));
+    assert_eq!(
+        strict.verdict,
+        Bearing::Equivalent,
+        "delay is told and decides nothing"
+    );
 }
 
 #[test]
@@ -202,7 +208,7 @@ fn what_differs_is_said() {
     new.rows[0].text = Some("other".into());
     new.rows[1].error = Some("timeout".into());
     new.labels.insert("t2".into(), json!({"class": "clean"}));
-    new.judge.early = 3;
+    new.judge.transient = crate::judge::Transient::Loop;
     let problems = compare(&base, &new, &CompareOptions::default())
         .unwrap_err()
         .problems;
@@ -241,7 +247,7 @@ fn copies_are_one_observation() {
     assert_eq!(
         (recall.base, recall.new),
         (Some(1.0), Some(0.0)),
-        "rates count all"
+        "one text"
     );
     assert_eq!(
         (recall.n, recall.b, recall.differ, recall.p),
@@ -256,8 +262,41 @@ fn copies_are_one_observation() {
     assert_eq!(row(&compared(&base, &new), "recall").n, 1);
 }
 
-/// Of simulated detectors that do the same in truth, one in twenty may differ, and no more; of those
-/// that differ in truth nearly all are found.
+/// One clean text of which NEW cuts all twenty copies, among twenty others of which it cuts six: the estimate counts the text
+/// once, as the interval and the test do, so that it does not lie outside of the one and is what the other is about.
+#[test]
+fn estimate_interval_and_test_count_the_same_texts() {
+    let with = |alarm: fn(usize) -> bool| {
+        let mut side = side(40, |_| Some(200), alarm);
+        for (i, row) in side.rows.iter_mut().enumerate() {
+            row.cluster = format!("own{i}");
+            if (40..60).contains(&i) {
+                row.original = "t40".into();
+            }
+        }
+        side
+    };
+    let (base, new) = (with(|i| i == 25), with(|i| i < 26 && i != 25));
+    let compared = compared(&base, &new);
+    assert_eq!((compared.transcripts, compared.counted_once), (80, 61));
+    let healthy = compared.healthy.map(|side| side.wrong_alarms);
+    assert_eq!(healthy, [1, 6]);
+    for metric in ["fpr", "fa_per_mchar"] {
+        let row = row(&compared, metric);
+        let (d, lo, hi) = (row.difference.unwrap(), row.lo.unwrap(), row.hi.unwrap());
+        assert!(lo <= d && d <= hi, "{metric}: {d} is not in {lo} to {hi}");
+        assert_eq!((row.b, row.c), (6, 1), "{metric}");
+        // Six for the worse and one for the better: p 0.125.
+        assert_eq!(row.verdict, Some(Bearing::Inconclusive), "{metric}");
+    }
+    let rate = row(&compared, "fa_per_mchar").difference.unwrap();
+    assert!(
+        (rate - 5.0 * 1e6 / (61.0 * 50_000.0)).abs() < 1e-9,
+        "{rate}"
+    );
+}
+
+/// Of simulated detectors that do the same in truth one in twenty is outside the interval of the difference, and no more.
 #[test]
 fn the_bootstrap_is_wrong_as_often_as_it_says() {
     let mut random = crate::intervals::Random::named(5, "pairs");
@@ -270,9 +309,8 @@ fn the_bootstrap_is_wrong_as_often_as_it_says() {
         ..CompareOptions::default()
     };
     let mut covered = 0;
-    let mut rejected = 0;
     for _ in 0..trials {
-        // Two transcripts of a group fare alike, so that a test over transcripts would be too sure.
+        // Two transcripts of a group fare alike, so that an interval over transcripts would be too short.
         let mut draw = || -> Vec<u64> {
             let group: Vec<u64> = (0..60).map(|_| random.below(1000)).collect();
             (0..120).map(|i| group[i / 2]).collect()
@@ -283,9 +321,7 @@ fn the_bootstrap_is_wrong_as_often_as_it_says() {
         let comparison = compare(&base, &new, &options).unwrap();
         let delay = row(&comparison, "delay");
         covered += usize::from(delay.lo.unwrap() <= 0.0 && 0.0 <= delay.hi.unwrap());
-        rejected += usize::from(delay.p.unwrap() <= 0.05);
     }
     // Binomial(200, 0.95): outside 180..=199 once in a thousand times.
     assert!((180..=199).contains(&covered), "{covered} of {trials}");
-    assert!((1..=20).contains(&rejected), "{rejected} of {trials}");
 }

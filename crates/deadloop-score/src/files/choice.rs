@@ -7,8 +7,8 @@ use deadloop_tables::{Columns, columns};
 
 use super::openings::TEST_OPENINGS;
 use super::store::{FileError, write_csv};
-use crate::choose::{Choice, ChooseOptions, Choices, PairedTest};
-use crate::measure::{DELAY, ENDED, Metric, RECALL, SAVED, WITHIN_1000, wrong_rate};
+use crate::choose::{Choice, ChooseOptions, Choices, PairedTest, within};
+use crate::measure::{DELAY, ENDED, Metric, RECALL, SAVED, wrong_rate};
 use crate::tally::{Count, Tally};
 
 /// Writes `choice.csv`: `*` first, the whole file, then the models by name.
@@ -75,7 +75,7 @@ pub(super) fn choice_columns<'a>(unit: Unit) -> Columns<Row<'a>> {
         ("loops", Int["transcripts"], "Transcripts with a loop.", |row| row.choice.in_sample.loops()),
         ("clean", Int["transcripts"], "Clean transcripts.", |row| row.choice.in_sample.clean()),
     ];
-    for metric in [&SAVED, &ENDED, &RECALL, &WITHIN_1000, &DELAY, wrong_rate(unit)] {
+    for metric in [&SAVED, &ENDED, &RECALL, within(unit), &DELAY, wrong_rate(unit)] {
         let of = metric.unit.words();
         let about = |whose| format!("{} of {whose}: {}.", metric.name, metric.meaning);
         list.extend(columns![Row<'a>;

@@ -6,57 +6,54 @@ use crate::judge::Outcome;
 use crate::measure::Worth;
 use crate::scores::Scores;
 use crate::tally::{AnyEvidence, Latencies, Tally};
-use crate::truth::Case;
 
-/// Counts, latencies, and of each text once what its group adds.
+/// Counts, latencies, and what each group adds.
 #[derive(Default)]
 pub(super) struct Gathered {
     tally: Tally,
     latencies: Latencies,
-    once: Sample,
+    groups: Sample,
 }
 
 impl Gathered {
-    /// What came of the chosen cases under a setting; `firsts`: which cases are the first with their text.
+    /// What came of the chosen cases under a setting; `groups`: the number of each case's group.
     pub(super) fn of<E: AnyEvidence>(
         scoring: &Scoring<'_, E>,
-        firsts: &[bool],
+        groups: &[u64],
         (cell, pick): (usize, &[usize]),
     ) -> Self {
         let mut all = Self::default();
         let evidence = scoring.evidence;
-        evidence.each_judged(cell, pick, scoring.judge, |i, case, outcome| {
-            all.add(case, &outcome, firsts[i]);
+        evidence.each_judged(cell, pick, scoring.judge, |i, _, outcome| {
+            all.add(groups[i], &outcome);
         });
         all
     }
 
-    /// Adds what came of a case; `first`: whether it is the first with its text.
-    pub(super) fn add(&mut self, case: &Case, outcome: &Outcome, first: bool) {
+    /// Adds what came of a case of a group.
+    pub(super) fn add(&mut self, group: u64, outcome: &Outcome) {
         self.tally += Tally::of(outcome);
         self.latencies.add(outcome);
-        if first {
-            self.once.add(case, outcome);
-        }
+        self.groups.add(group, outcome);
     }
 
     /// The scores, with intervals as if every transcript stood for itself.
     pub(super) fn scores(&mut self, worth: &Worth, cache: &mut PoissonCache) -> Scores {
         let latencies = std::mem::take(&mut self.latencies).sorted();
-        let (loops, hits) = (latencies.of_loops(&self.tally), latencies.of_hits());
+        let quantiles = latencies.of_loops(&self.tally);
         self.latencies = latencies;
-        Scores::of(&self.tally, loops, hits, worth, cache)
+        Scores::of(&self.tally, quantiles, worth, cache)
     }
 
-    /// The scores with intervals over groups, each text once.
+    /// The scores with intervals over groups.
     pub(super) fn over_groups(mut self, worth: &Worth, known: &mut Known) -> Scores {
         let scores = self.scores(worth, &mut known.poisson);
-        let intervals = bounds(self.once, worth, known);
+        let intervals = bounds(self.groups, worth, known);
         scores.with(|measure| intervals.of(measure.name))
     }
 
-    /// All intervals over groups, each text once.
+    /// All intervals over groups.
     pub(super) fn intervals(self, worth: &Worth, known: &mut Known) -> Intervals {
-        intervals(self.once, worth, known)
+        intervals(self.groups, worth, known)
     }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::store::{FileError, write_text};
 use crate::choose::Advice;
-use crate::judge::{Consistency, JudgeOptions};
+use crate::judge::JudgeOptions;
 use crate::measure::Worth;
 
 /// The request of a run, what it found, and where it ran.
@@ -49,12 +49,6 @@ pub struct Manifest {
     /// What the choice comes to, where one was made.
     #[serde(default)]
     pub advice: Option<Advice>,
-    /// What a million tokens cost, where that was given.
-    #[serde(default)]
-    pub price: Option<f64>,
-    /// Tokens per char of the recordings, where they have them.
-    #[serde(default)]
-    pub tokens_per_char: Option<f64>,
     /// How it ended, where nothing was chosen or scored: the same request again ends the same way.
     #[serde(default)]
     pub ended: Option<Ended>,
@@ -75,9 +69,6 @@ pub struct Manifest {
     /// Mean over models of a setting's scores: setting, then metric; a model for which the score is
     /// n/a does not count.
     pub macro_means: BTreeMap<String, BTreeMap<String, f64>>,
-    /// How often a reported setting (the one) is right where a floor (the other) is: setting, then floor.
-    #[serde(default)]
-    pub beside_floors: BTreeMap<String, BTreeMap<String, Consistency>>,
     /// When it was made, RFC 3339.
     pub time: String,
     /// How long it took, seconds.

@@ -84,10 +84,8 @@ deadloop_tables::table_row! {
         exposure: Int["unit"],
         /// The length of the loop.
         loop_chars: Int["unit"],
-        /// What of the loop was generated, capped by the horizon.
+        /// What of the loop was generated.
         delay: Int["unit"],
-        /// 1 where the alarm claims the label's kind, 0 where it claims another one.
-        kind_right: Int,
         /// 1 where the loop still ran when the recording stopped.
         censored: Int,
         /// The hash of the text: copies have the same.
@@ -246,7 +244,6 @@ impl Seen<'_> {
             exposure: Some(outcome.exposure),
             loop_chars: Some(outcome.loop_chars),
             delay: Some(outcome.delay),
-            kind_right: outcome.kind_right.map(u64::from),
             censored: Some(outcome.censored.into()),
             text: Some((*case.text).into()),
             ..OutcomeLine::default()
@@ -261,7 +258,7 @@ impl Seen<'_> {
     fn alarm(&self, stop: &Stop, row: OutcomeLine) -> OutcomeLine {
         let exact = &stop.exact;
         OutcomeLine {
-            alarm_at: Some(self.options.moment(stop).seen.count(stop.channel)),
+            alarm_at: Some(stop.delivered.seen.count(stop.channel)),
             alarm_exact: Some(exact.seen.count(stop.channel)),
             alarm_kind: said(Some(stop.kind)),
             detector: self.detector.map(Arc::from),

@@ -277,7 +277,7 @@ fn add_boxes(
     }
     let judged = decided.stops.iter().map(|stop| {
         let verdict = judge(trial.case, trial.watch, Some(stop), options).verdict;
-        let at = options.moment(stop).seen.count(stop.channel);
+        let at = stop.delivered.seen.count(stop.channel);
         [code(verdict), at + 1]
     });
     let judged: Vec<[u64; 2]> = judged.collect();

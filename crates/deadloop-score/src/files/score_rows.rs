@@ -3,11 +3,14 @@
 //! A row is read as its counts, and every measure is computed from them again by the one table of measures, so
 //! that who reads needs no list of its own of what there is.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
+
+use deadloop_replay::detect::Unit;
 
 use super::scores::{COUNTS, Counted, QUANTILES, SUMS, WATCHED, bounds};
 use crate::intervals::Interval;
-use crate::measure::{MEASURES, Measure, Metric, WITHINS};
+use crate::measure::{MEASURES, Measure, Metric, withins};
 use crate::tally::{Count, Quantiles, Tally};
 use deadloop_tables::{Cells, Table};
 
@@ -17,8 +20,9 @@ pub struct ScoreRows<'t> {
     setting: &'t [Option<Arc<str>>],
     model: &'t [Option<Arc<str>>],
     counts: Vec<(Count, &'t [Option<i64>])>,
-    /// The columns with the shares of hits within 100, 200 and more chars of the onset, up to the first that is missing.
-    within: Vec<&'t [Option<f64>]>,
+    /// The counts of loops that were ended within some delay, by the unit of the delays, and the columns with their
+    /// cumulative shares, up to the first that is missing.
+    within: Vec<Vec<(Count, &'t [Option<f64>])>>,
     quantiles: Vec<Option<&'t [Option<f64>]>>,
     bounds: Vec<(Metric, [&'t [Option<f64>]; 2])>,
 }
@@ -32,16 +36,31 @@ fn counted() -> impl Iterator<Item = Count> {
     })
 }
 
+/// The counts of loops that were ended within some delay, with the measures that have their cumulative shares: for chars, and
+/// for calls and turns.
+fn shares() -> impl Iterator<Item = impl Iterator<Item = (Count, Metric)>> {
+    [Unit::Chars, Unit::Calls].into_iter().map(|unit| {
+        let counts = Count::withins(unit).iter().map(|(_, count)| *count);
+        counts.zip(withins(unit).iter().copied())
+    })
+}
+
 impl<'t> ScoreRows<'t> {
     /// The columns from which the tallies of rows are read.
     pub fn tallied() -> Vec<&'static str> {
         let counts = counted().map(Count::name);
-        counts.chain(WITHINS.map(|measure| measure.name)).collect()
+        counts
+            .chain(shares().flatten().map(|(_, measure)| measure.name))
+            .collect()
     }
 
     /// The columns of intervals.
     pub fn bounded() -> impl Iterator<Item = String> {
-        MEASURES.into_iter().filter_map(bounds).flatten()
+        let mut all: Vec<String> = MEASURES.into_iter().filter_map(bounds).flatten().collect();
+        // Those of wrong alarms are the same in every unit.
+        let mut seen = BTreeSet::new();
+        all.retain(|name| seen.insert(name.clone()));
+        all.into_iter()
     }
 
     /// The columns from which everything is read: those, setting, model, latencies and bounds.
@@ -62,9 +81,13 @@ impl<'t> ScoreRows<'t> {
             setting: texts(table, "setting"),
             model: texts(table, "model"),
             counts: counts.collect(),
-            within: WITHINS
-                .into_iter()
-                .map_while(|measure| floats(table, measure.name))
+            within: shares()
+                .map(|shares| {
+                    let column = |(count, measure): (Count, Metric)| {
+                        Some((count, floats(table, measure.name)?))
+                    };
+                    shares.map_while(column).collect()
+                })
                 .collect(),
             quantiles: QUANTILES.map(|name| floats(table, name)).to_vec(),
             bounds: MEASURES.into_iter().filter_map(pair).collect(),
@@ -89,25 +112,26 @@ impl<'t> ScoreRows<'t> {
         }
         // The shares are cumulative and exact; the bins are whole numbers.
         let loops = tally.loops() as f64;
-        let mut before = 0;
-        for (bin, cells) in Count::BINS.into_iter().zip(&self.within) {
-            let share = cells.get(row).copied().flatten().unwrap_or(0.0);
-            // Next to a whole number: rounded without a call, once a cell of a large grid.
-            let hits = (share * loops + 0.5) as i64;
-            tally[bin] = hits - before;
-            before = hits;
+        for columns in &self.within {
+            let mut before = 0;
+            for (count, cells) in columns {
+                let share = cells.get(row).copied().flatten().unwrap_or(0.0);
+                // Next to a whole number: rounded without a call, once a cell of a large grid.
+                let ended = (share * loops + 0.5) as i64;
+                tally[*count] = ended - before;
+                before = ended;
+            }
         }
         tally
     }
 
-    /// Its latencies over all loops, and over the hits alone.
-    pub fn latencies(&self, row: usize) -> [Quantiles; 2] {
+    /// Its latencies over all loops.
+    pub fn latency(&self, row: usize) -> Quantiles {
         let at = |n: usize| *self.quantiles[n]?.get(row)?;
-        [0, 3].map(|n| Quantiles {
-            p50: at(n),
-            p90: at(n + 1),
-            p95: at(n + 2),
-        })
+        Quantiles {
+            p50: at(0),
+            p90: at(1),
+        }
     }
 
     /// The interval that was written of a measure; `None` where it has no columns, or is n/a.
@@ -143,23 +167,27 @@ fn floats<'t>(table: &'t Table, name: &str) -> Option<&'t [Option<f64>]> {
 
 #[cfg(test)]
 mod tests {
-    use deadloop_replay::Plan;
-    use deadloop_replay::detect::Unit;
-
     use super::*;
     use crate::files::scores::{ParamColumns, columns, row, schema};
     use crate::intervals::PoissonCache;
     use crate::measure::Worth;
     use crate::scores::Scores;
+    use deadloop_replay::Plan;
 
     /// A tally with a number of its own in every count; loops hold the bins.
-    fn some() -> Tally {
+    fn some(unit: Unit) -> Tally {
         let mut tally = Tally::default();
         for (i, count) in Count::ALL.into_iter().enumerate() {
             tally[count] = 100 + 7 * i as i64;
         }
-        for (i, bin) in Count::BINS.into_iter().enumerate() {
-            tally[bin] = 3 + i as i64;
+        for other in Unit::ALL {
+            for (i, (_, count)) in Count::withins(other).iter().enumerate() {
+                tally[*count] = if other == unit || unit == Unit::Calls && other == Unit::Turns {
+                    3 + i as i64
+                } else {
+                    0
+                };
+            }
         }
         // Those in a transcript that loops later are among all of them.
         tally[Count::TransientStop] += tally[Count::Earlier];
@@ -169,45 +197,54 @@ mod tests {
     /// What is written is read: every count, so every measure, those of an empty row too.
     #[test]
     fn every_measure_is_written_and_read() {
+        for unit in [Unit::Chars, Unit::Calls] {
+            read_back(unit);
+        }
+    }
+
+    fn read_back(unit: Unit) {
         let worth = Worth {
-            pi: 0.02,
-            annoyance: 700.0,
+            response: 700.0,
+            ..Worth::default()
         };
         let latency = Quantiles {
             p50: Some(10.0),
             p90: Some(f64::INFINITY),
-            p95: None,
         };
         let (params, mut cache) = (ParamColumns::of(&Plan::default()), PoissonCache::default());
         let mut table = Table::new(&schema(&[], &params));
-        let tallies = [some(), Tally::default()];
+        let tallies = [some(unit), Tally::default()];
         for tally in &tallies {
-            let scores = Scores::of(tally, latency, Quantiles::default(), &worth, &mut cache);
+            let scores = Scores::of(tally, latency, &worth, &mut cache);
             table.push(row(
                 "id",
-                ("*", Unit::Chars),
+                ("*", unit),
                 params.none(),
-                &columns(Unit::Chars).cells(&scores),
+                &columns(unit).cells(&scores),
             ));
         }
         let columns = ScoreRows::columns();
         let names: Vec<&str> = table.names().collect();
         let rows = ScoreRows::new(&table);
+        let exists = |measure: Metric| measure.counted_in.contains(&unit);
         for measure in MEASURES {
             assert!(names.contains(&measure.name), "{measure:?} has no column");
             for (i, tally) in tallies.iter().enumerate() {
-                let read = measure.value(&rows.tally(i), &worth);
-                assert_eq!(read, measure.value(tally, &worth), "{measure:?}");
-                assert_eq!(read, table.number(measure.name, i), "{measure:?}");
+                let value = measure.value(tally, &worth);
+                assert_eq!(measure.value(&rows.tally(i), &worth), value, "{measure:?}");
+                let written = table.number(measure.name, i);
+                assert_eq!(written, value.filter(|_| exists(measure)), "{measure:?}");
             }
             let ends = measure
                 .bounds
-                .and_then(|_| measure.interval(&some(), &mut cache));
-            assert_eq!(rows.interval(measure, 0), ends, "{measure:?}");
+                .and_then(|_| measure.interval(&tallies[0], &mut cache));
+            if exists(measure) {
+                assert_eq!(rows.interval(measure, 0), ends, "{measure:?}");
+            }
         }
         assert!(columns.iter().all(|name| names.contains(&name.as_str())));
         assert_eq!((rows.setting(0), rows.model(1)), (Some("id"), Some("*")));
-        assert_eq!(rows.latencies(0), [latency, Quantiles::default()]);
-        assert_eq!(rows.tally(0), some(), "all 29 of them");
+        assert_eq!(rows.latency(0), latency);
+        assert_eq!(rows.tally(0), tallies[0], "all of them");
     }
 }

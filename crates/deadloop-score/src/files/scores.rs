@@ -51,7 +51,7 @@ impl Counted {
 }
 
 /// The counts in front, as the contract orders them.
-pub(super) const COUNTS: [Counted; 14] = [
+pub(super) const COUNTS: [Counted; 13] = [
     One(Count::Transcripts),
     Several(
         "loops",
@@ -66,7 +66,6 @@ pub(super) const COUNTS: [Counted; 14] = [
     ),
     One(Count::Unlabelled),
     One(Count::Hit),
-    One(Count::Late),
     One(Count::Premature),
     One(Count::Stale),
     One(Count::Miss),
@@ -84,7 +83,7 @@ pub(super) const WATCHED: [Counted; 3] = [
 ];
 
 /// The counts at the end: what the measures are computed from, so that they can be computed again.
-pub(super) const SUMS: [Counted; 9] = [
+pub(super) const SUMS: [Counted; 8] = [
     One(Count::Censored),
     One(Count::Saved),
     One(Count::LoopChars),
@@ -92,30 +91,16 @@ pub(super) const SUMS: [Counted; 9] = [
     One(Count::Delay),
     One(Count::CutAt),
     One(Count::FalseAt),
-    One(Count::KindKnown),
-    One(Count::KindRight),
+    One(Count::InPeriods),
 ];
 
-/// Rates of wrong alarms in units other than chars: n/a on rows of chars, where these have the value.
-const OTHER_UNITS: [&str; 2] = ["fa_per_kcall", "fa_per_kturn"];
-
-/// The measures that are told per million chars: n/a on rows of other units, of which nobody counts millions.
-const PER_MCHAR: [Metric; 2] = [WRONG, &crate::measure::TRANSIENT_PER_MCHAR];
-
-/// The measure after which the columns of [`OTHER_UNITS`] stand, then the bounds, then [`WATCHED`].
-const WRONG: Metric = &crate::measure::FA_PER_MCHAR;
+/// The last rate of wrong alarms: after it stand their bounds, whatever the unit, then [`WATCHED`].
+const LAST_WRONG: Metric = &crate::measure::FA_PER_KTURN;
 
 /// The measure after which the quantiles of the latency stand.
 const BEFORE_LATENCY: Metric = &crate::measure::DELAY;
 
-pub(super) const QUANTILES: [&str; 6] = [
-    "latency_p50",
-    "latency_p90",
-    "latency_p95",
-    "hit_latency_p50",
-    "hit_latency_p90",
-    "hit_latency_p95",
-];
+pub(super) const QUANTILES: [&str; 2] = ["latency_p50", "latency_p90"];
 
 /// What a setting's rows say of it: what its alarms do, then the parameter columns of a plan,
 /// `p.<guard>.<param>`, in the order in which its blocks name them.
@@ -154,7 +139,7 @@ impl ParamColumns {
         self.schema.push((name, of));
     }
 
-    /// The cells of a floor, which ends streams and has no parameter.
+    /// The cells of a setting without a parameter, which ends streams.
     pub(crate) fn none(&self) -> Vec<TableCell> {
         let response = TableCell::text(Response::Stop.name());
         let params = self.schema[1..].iter().map(|(_, of)| TableCell::none(*of));
@@ -256,7 +241,7 @@ pub(crate) fn described() -> Vec<ColumnDoc> {
     let mut list = vec![
         text(
             "setting",
-            "The setting: the name that it has in every run; or a floor.",
+            "The setting: the name that it has in every run; `never`: no guard at all.",
         ),
         text("model", "Whose transcripts; `*`: all models together."),
         text(
@@ -291,16 +276,15 @@ pub(crate) fn parts(params: &ParamColumns) -> [Schema; 4] {
 pub(crate) fn columns(unit: Unit) -> Columns<Scores> {
     let mut list = counts(&COUNTS);
     for measure in MEASURES {
-        let of_chars = unit == Unit::Chars || !PER_MCHAR.contains(&measure);
+        let exists = measure.counted_in.contains(&unit);
         let (per_what, about) = (measure.unit.words(), measure.meaning);
         list.extend(columns![Scores;
-            (measure.name, Float[per_what], sentence(about), |row| row.value(measure).filter(|_| of_chars)),
+            (measure.name, Float[per_what], sentence(about), |row| row.value(measure).filter(|_| exists)),
         ]);
-        if measure == WRONG {
-            list.extend(wrong_elsewhere(unit));
-        }
-        list.extend(interval(measure, unit));
-        if measure == WRONG {
+        if !measure.is_wrong_rate() {
+            list.extend(interval(measure));
+        } else if measure == LAST_WRONG {
+            list.extend(interval(wrong_rate(unit)));
             list.extend(counts(&WATCHED));
         }
         if measure == BEFORE_LATENCY {
@@ -334,61 +318,30 @@ fn counts(counts: &[Counted]) -> Columns<Scores> {
     list
 }
 
-/// The rate of wrong alarms in units other than chars.
-fn wrong_elsewhere(unit: Unit) -> Columns<Scores> {
-    let rate = move |row: &Scores, of: Unit| {
-        let value = row.value(WRONG).filter(|_| of == unit);
-        value.map(|value| value * per(unit))
-    };
-    let [calls, turns] = OTHER_UNITS;
-    columns![Scores;
-        (calls, Float["per thousand calls"], "False alarms per thousand clean calls, on rows of calls.", |row| rate(row, Unit::Calls)),
-        (turns, Float["per thousand turns"], "False alarms per thousand clean turns, on rows of turns.", |row| rate(row, Unit::Turns)),
-    ]
-}
-
 /// The columns of a measure's 95 % interval.
-fn interval(measure: Metric, unit: Unit) -> Columns<Scores> {
+fn interval(measure: Metric) -> Columns<Scores> {
     let Some([lo, hi]) = bounds(measure) else {
         return Columns::default();
     };
-    let rate = move |value: f64| value * if measure == WRONG { per(unit) } else { 1.0 };
     let about = |end| format!("The {end} of the 95 % interval of {}.", measure.name);
     let of = measure.unit.words();
     columns![Scores;
-        (lo, Float[of], about("lower end"), |row| row.interval(measure).map(|ends| rate(ends.lo))),
-        (hi, Float[of], about("upper end"), |row| row.interval(measure).map(|ends| rate(ends.hi))),
+        (lo, Float[of], about("lower end"), |row| row.interval(measure).map(|ends| ends.lo)),
+        (hi, Float[of], about("upper end"), |row| row.interval(measure).map(|ends| ends.hi)),
     ]
 }
 
 fn quantiles() -> Columns<Scores> {
-    let whose = |n: usize| if n < 3 { "loops" } else { "hits" };
-    let mut list = Columns::default();
-    for (n, name) in QUANTILES.into_iter().enumerate() {
-        let percent = [50, 90, 95][n % 3];
-        let about = format!(
-            "The latency that {percent} % of the {} do not exceed; infinite (`never`) where fewer are stopped.",
-            whose(n)
-        );
-        list.extend(columns![Scores;
-            (name, Float["unit"], about, |row| {
-                let of = if n < 3 { &row.latency } else { &row.hit_latency };
-                [of.p50, of.p90, of.p95][n % 3]
-            }),
-        ]);
-    }
-    list
+    columns![Scores;
+        (QUANTILES[0], Float["unit"], "The latency that 50 % of the loops do not exceed; infinite (`never`) where fewer are hit.", |row| row.latency.p50),
+        (QUANTILES[1], Float["unit"], "The latency that 90 % of the loops do not exceed; infinite (`never`) where fewer are hit.", |row| row.latency.p90),
+    ]
 }
 
 /// The names of a measure's columns of bounds.
 pub(super) fn bounds(measure: &Measure) -> Option<[String; 2]> {
     let name = measure.bounds?;
     Some([format!("{name}_lo"), format!("{name}_hi")])
-}
-
-/// The factor from a rate per million units to the unit of [`wrong_rate`].
-pub(crate) fn per(unit: Unit) -> f64 {
-    wrong_rate(unit).scale() / WRONG.scale()
 }
 
 /// The cells that say whose transcripts a row is of, and in what they are counted.

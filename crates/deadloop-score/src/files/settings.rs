@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 use deadloop_replay::Plan;
 use deadloop_replay::detect::{Setting, Settings};
 
-use crate::choose::{Choice, ChooseOptions, Choices, told, with_transient};
-use crate::measure::{DELAY, ENDED, Metric, WITHIN_1000, wrong_rate};
+use crate::choose::{Choice, ChooseOptions, Choices, told, within};
+use crate::measure::{DELAY, ENDED, Metric, wrong_rate};
 use crate::tally::{Count, Tally};
+use crate::words::wrong_and_transient;
 
 /// The settings file in use: its text, and what of it is no guard.
 #[derive(Clone, Debug, Default)]
@@ -33,7 +34,7 @@ fn kept(guard: &Setting, table: &str) -> String {
 fn rate(options: &ChooseOptions) -> String {
     format!(
         "deployment_loop_rate = {}",
-        toml::Value::from(options.worth.pi)
+        toml::Value::from(options.assumed_rate())
     )
 }
 
@@ -66,7 +67,7 @@ pub fn settings_toml(
         Some(_) => {
             let _ = writeln!(
                 text,
-                "{}\n\n# every model that has no table below, also one that was not in the corpus",
+                "{}\n# every model that has no table below, also one that was not in the corpus",
                 rate(options)
             );
             let kept = kept(in_use.kept.guard(), "guard");
@@ -173,10 +174,10 @@ fn figures(choice: &Choice, options: &ChooseOptions) -> String {
             format!("{} {}", metric.name, told(metric, value))
         };
         let mut metrics = vec![options.objective];
-        let more: [Metric; 4] = [&ENDED, &WITHIN_1000, wrong_rate(options.judge.unit), &DELAY];
+        let more: [Metric; 4] = [&ENDED, within(options.judge.unit), wrong_rate(options.judge.unit), &DELAY];
         metrics.extend(more.into_iter().filter(|m| *m != options.objective));
         let metrics: Vec<String> = metrics.into_iter().map(shown).collect();
-        let alarms = with_transient(tally.wrong(), tally.get(Count::TransientStop));
+        let alarms = wrong_and_transient(tally.wrong(), tally.get(Count::TransientStop));
         format!("{}, {alarms}", metrics.join(", "))
     };
     if choice.held_out == choice.in_sample {

@@ -3,8 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use super::sweep::{Scoring, floor_outcome};
-use crate::judge::Floor;
+use super::sweep::{Scoring, never};
 use crate::tally::{AnyEvidence, Tally};
 use crate::truth::Cases;
 
@@ -63,9 +62,10 @@ fn with_rows(mut models: Vec<(u64, Reverse<&str>)>, cells: usize, enough: u64) -
 fn loops<E: AnyEvidence>(scoring: &Scoring<'_, E>, pick: &[usize]) -> u64 {
     let mut quiet = Tally::default();
     for i in pick {
-        quiet += scoring.evidence.cases().on(*i, |case| {
-            Tally::of(&floor_outcome(case, Floor::Never, scoring.judge))
-        });
+        quiet += scoring
+            .evidence
+            .cases()
+            .on(*i, |case| Tally::of(&never(case, scoring.judge)));
     }
     quiet.loops()
 }

@@ -12,12 +12,12 @@ use super::scores::{self, ParamColumns};
 use super::slices::{Slice, slices};
 use super::store::{FileError, TableWriter, write_csv};
 use crate::intervals::{Known, Resampling};
-use crate::judge::{Consistency, Floor, JudgeOptions, Outcome, judge};
+use crate::judge::{JudgeOptions, Outcome, ReadChannels, judge};
 use crate::measure::{Worth, wrong_rate};
 use crate::pareto::{FrontPoint, front};
 use crate::scores::Scores;
 use crate::tally::{AnyEvidence, Evidence, LatencySheet, Sheet};
-use crate::truth::{Case, Cases, firsts, mean_clean, measured_units};
+use crate::truth::{Case, Cases, group_numbers};
 use deadloop_tables::{Columns, TableCell, columns};
 
 /// Above this number of rows there is only scores.parquet, and no scores.csv.
@@ -34,8 +34,6 @@ pub struct Scoring<'a, E = Evidence<'a>> {
     pub units: &'a [Unit],
     /// What errors cost.
     pub worth: &'a Worth,
-    /// Floors, in the order of their rows; they stand after the settings.
-    pub floors: &'a [Floor],
     /// The loops that a model needs to have rows of its own in a very large sweep.
     pub enough: u64,
     /// The settings that are reported in full: their intervals are those over groups.
@@ -55,14 +53,11 @@ pub struct Scored {
     pub left_out: Vec<String>,
     /// The Pareto front of each model, `*` among them.
     pub fronts: BTreeMap<String, Vec<FrontPoint>>,
-    /// How often the reported settings are right where the floors are: setting, then floor.
-    pub beside_floors: BTreeMap<String, BTreeMap<String, Consistency>>,
 }
 
 /// Writes `scores.parquet`, and `scores.csv` up to [`CSV_ROWS`] rows: settings in the order of the
-/// plan, then the floors; for each, `*` first, then models by name. The rows of the unit of choice come first, then
-/// as many of each other unit: numbers of two units are never in one row, and nothing is added up across them. Last
-/// come the reported settings in what was recorded beside: tokens, milliseconds, money.
+/// plan, then [`NEVER`]; for each, `*` first, then models by name. The rows of the unit of choice come first, then
+/// as many of each other unit: numbers of two units are never in one row, and nothing is added up across them.
 ///
 /// Memory: the tallies of one block for all models at a time: about 0.4 kB a row of that block.
 pub fn write_scores<E: AnyEvidence>(
@@ -71,7 +66,7 @@ pub fn write_scores<E: AnyEvidence>(
 ) -> Result<Scored, FileError> {
     let evidence = scoring.evidence;
     let (slices, left_out) = slices(scoring);
-    let settings = evidence.plan().listed_cells() + scoring.floors.len();
+    let settings = evidence.plan().listed_cells() + 1;
     let rows = settings * slices.len() * scoring.units.len();
     let with_csv = scoring.csv && rows <= CSV_ROWS;
     let params = ParamColumns::of(evidence.plan());
@@ -82,7 +77,6 @@ pub fn write_scores<E: AnyEvidence>(
         ..*scoring.judge
     };
     let judges: Vec<JudgeOptions> = scoring.units.iter().map(of).collect();
-    let measured = measured(scoring);
     let mut sweep = Sweep {
         scoring: *scoring,
         slices,
@@ -90,24 +84,14 @@ pub fn write_scores<E: AnyEvidence>(
         writer,
         fronts,
         known: Known::new(scoring.resampling),
-        firsts: Vec::new(),
+        groups: group_numbers(evidence.cases()),
     };
     for judge in &judges {
-        sweep.judge_by(judge);
+        sweep.scoring.judge = judge;
         for (index, block) in evidence.plan().listed().iter().enumerate() {
             sweep.block(index, block, judge.unit == scoring.judge.unit)?;
         }
-        for floor in scoring.floors {
-            sweep.floor(*floor)?;
-        }
-    }
-    for (judge, worth) in &measured {
-        sweep.judge_by(judge);
-        sweep.scoring.worth = worth;
-        for cell in scoring.reported {
-            sweep.measured(*cell)?;
-        }
-        sweep.floor(Floor::Never)?;
+        sweep.never()?;
     }
     let names = sweep.slices.iter().map(|(name, _)| name.clone());
     let fronts = names
@@ -118,61 +102,15 @@ pub fn write_scores<E: AnyEvidence>(
         rows: sweep.writer.finish()?,
         left_out,
         fronts,
-        beside_floors: BTreeMap::new(),
     })
 }
 
-/// Whether some case is scored in the unit.
-fn is_scored(scores: &Scores) -> bool {
-    scores.tally.loops() + scores.tally.clean() > 0
-}
+/// The setting that never alarms, as the column `setting` names it: what no guard at all does.
+pub const NEVER: &str = "never";
 
-/// How settings that are reported are judged in units that are measured beside the channels, and what errors cost there.
-fn measured<E: AnyEvidence>(scoring: &Scoring<'_, E>) -> Vec<(JudgeOptions, Worth)> {
-    let cases = scoring.evidence.cases();
-    let units = match scoring.reported {
-        [] => Vec::new(),
-        _ => measured_units(cases),
-    };
-    let others = units.into_iter().filter(|u| *u != scoring.judge.unit);
-    let judged = |unit| {
-        let judge = JudgeOptions {
-            unit,
-            ..*scoring.judge
-        };
-        let worth = Worth {
-            annoyance: mean_clean(cases, unit),
-            ..*scoring.worth
-        };
-        (judge, worth)
-    };
-    others.map(judged).collect()
-}
-
-/// What a floor does on a case.
-pub(crate) fn floor_outcome(case: &Case, floor: Floor, options: &JudgeOptions) -> Outcome {
-    let stop = floor.stop(case, options.unit);
-    judge(case, Floor::watch(), stop.as_ref(), options)
-}
-
-/// How often each of `cells` is right where each floor is, all models together: setting, then floor.
-pub fn beside_floors<E: AnyEvidence>(
-    scoring: &Scoring<'_, E>,
-    cells: &[usize],
-) -> BTreeMap<String, BTreeMap<String, Consistency>> {
-    let evidence = scoring.evidence;
-    let every = evidence.every();
-    let beside = |cell: &usize| {
-        let mut counts = vec![Consistency::default(); scoring.floors.len()];
-        evidence.each_judged(*cell, &every, scoring.judge, |_, case, own| {
-            for (counts, floor) in counts.iter_mut().zip(scoring.floors) {
-                counts.add(&own, &floor_outcome(case, *floor, scoring.judge));
-            }
-        });
-        let names = scoring.floors.iter().map(|floor| floor.name().to_owned());
-        (evidence.plan().id(*cell), names.zip(counts).collect())
-    };
-    cells.iter().map(beside).collect()
+/// What no guard at all does on a case.
+pub(crate) fn never(case: &Case, options: &JudgeOptions) -> Outcome {
+    judge(case, ReadChannels::TEXT, None, options)
 }
 
 struct Sweep<'a, E> {
@@ -184,8 +122,8 @@ struct Sweep<'a, E> {
     /// The front so far of each slice.
     fronts: Vec<Vec<FrontPoint>>,
     known: Known,
-    /// Which cases are the first with their text.
-    firsts: Vec<bool>,
+    /// The number of each case's group.
+    groups: Vec<u64>,
 }
 
 /// One slice's tallies of a block.
@@ -254,77 +192,46 @@ impl<'a, E: AnyEvidence> Sweep<'a, E> {
             known,
         } = painted;
         *known[merged].get_or_insert_with(|| {
-            let (tally, [all, hits]) = (sheet.tally(at), latencies.quantiles(at));
-            let scores = Scores::of(
-                &tally,
-                all,
-                hits,
-                self.scoring.worth,
-                &mut self.known.poisson,
-            );
-            (rows.scores(&scores), FrontPoint::of(0, &tally))
+            let (tally, latency) = (sheet.tally(at), latencies.quantiles(at));
+            let scores = Scores::of(&tally, latency, self.scoring.worth, &mut self.known.poisson);
+            (
+                rows.scores(&scores),
+                FrontPoint::of(0, &tally, self.scoring.judge.unit),
+            )
         })
     }
 
-    /// Judges by these options from now on; they say what is a copy, too.
-    fn judge_by(&mut self, judge: &'a JudgeOptions) {
-        self.scoring.judge = judge;
-        self.firsts = firsts(self.scoring.evidence.cases(), judge.unit);
-    }
-
-    /// The scores of a reported setting: its intervals are over groups, each text once.
+    /// The scores of a reported setting: its intervals are over groups.
     fn reported(&mut self, cell: usize, slice: usize) -> Scores {
         let pick = &self.slices[slice].1;
-        let gathered = Gathered::of(&self.scoring, &self.firsts, (cell, pick));
+        let gathered = Gathered::of(&self.scoring, &self.groups, (cell, pick));
         gathered.over_groups(self.scoring.worth, &mut self.known)
     }
 
-    /// The row of a reported setting for each slice of which some case is scored in the unit.
-    fn measured(&mut self, cell: usize) -> Result<(), FileError> {
-        let plan = self.scoring.evidence.plan();
-        let place = plan.cell(cell);
-        let block = &plan.blocks()[place.block];
-        let (id, params) = (block.id(&place.at), self.params.of_cell(block, &place.at));
+    /// The rows of [`NEVER`].
+    fn never(&mut self) -> Result<(), FileError> {
         let unit = self.scoring.judge.unit;
         let columns = scores::columns(unit);
-        for slice in 0..self.slices.len() {
-            let scores = self.reported(cell, slice);
-            if is_scored(&scores) {
-                let whose = (self.slices[slice].0.as_str(), unit);
-                let row = columns.cells(&scores);
-                self.writer
-                    .push(scores::row(&id, whose, params.clone(), &row))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn floor(&mut self, floor: Floor) -> Result<(), FileError> {
-        let columns = scores::columns(self.scoring.judge.unit);
-        for slice in 0..self.slices.len() {
+        for (name, pick) in &self.slices {
             let (mut gathered, scoring) = (Gathered::default(), &self.scoring);
-            for i in &self.slices[slice].1 {
-                scoring.evidence.cases().on(*i, |case| {
-                    let outcome = floor_outcome(case, floor, scoring.judge);
-                    gathered.add(case, &outcome, false);
-                });
+            for i in pick {
+                let outcome = scoring
+                    .evidence
+                    .cases()
+                    .on(*i, |case| never(case, scoring.judge));
+                gathered.add(self.groups[*i], &outcome);
             }
             let scores = gathered.scores(scoring.worth, &mut self.known.poisson);
-            let unit = self.scoring.judge.unit;
-            if unit.is_measured() && !is_scored(&scores) {
-                continue;
-            }
             let row = columns.cells(&scores);
-            let name = &self.slices[slice].0;
             let params = self.params.none();
             self.writer
-                .push(scores::row(floor.name(), (name, unit), params, &row))?;
+                .push(scores::row(NEVER, (name, unit), params, &row))?;
         }
         Ok(())
     }
 }
 
-/// Writes `pareto.csv`: `model, setting, recall, fa_per_mchar` (or that of the unit of choice)`, delay, front, chosen, candidate, in_use, names`:
+/// Writes `pareto.csv`: `model, setting, recall, fa_per_mchar` (or that of the unit of choice)`, wrong, transient_stop, delay, front, chosen, candidate, in_use, names`:
 /// the settings of each front in the order of the plan, of those with equal figures the first, and of all models together also those of `marked`, whether
 /// they are on the front (`front` = 1) or not. `chosen` is what `settings.toml` holds for a model; `names` are those
 /// that a setting has, as `document; recommended`.
@@ -345,13 +252,13 @@ pub fn write_pareto(
             let every = scoring.evidence.all();
             for cell in marks.shown.iter().filter(|cell| !on.contains_key(cell)) {
                 let tally = scoring.evidence.tally(*cell, &every, scoring.judge);
-                all.extend(FrontPoint::of(*cell, &tally).map(|point| (*cell, point)));
+                all.extend(FrontPoint::of(*cell, &tally, unit).map(|point| (*cell, point)));
             }
         }
         // Thousands of cells of a grid may have the same figures: one of them, and those that are marked, say as much.
         let mut seen: BTreeSet<[u64; 3]> = BTreeSet::new();
         for (cell, p) in all {
-            let figures = [p.recall, p.fa_per_mchar, p.delay].map(f64::to_bits);
+            let figures = [p.recall, p.wrong_rate, p.delay].map(f64::to_bits);
             let marked = marks.shown.contains(&cell) || marks.chosen.get(model) == Some(&cell);
             if !seen.insert(figures) && !marked {
                 continue;
@@ -392,8 +299,10 @@ pub(super) fn pareto_columns(unit: Unit) -> Columns<ParetoRow> {
         ("model", Text, "Whose front; `*`: all models together.", |row| &row.model),
         ("setting", Text, "The setting.", |row| &row.setting),
         ("recall", Float, "The share of the loops that are stopped while they loop.", |row| row.point.recall),
-        (wrong, Float["per million units"], "False alarms; in calls and turns per thousand, as fa_per_kcall and fa_per_kturn.", |row| row.point.fa_per_mchar * scores::per(unit)),
-        ("delay", Float["unit"], "The mean of what of a loop is generated, capped by the horizon.", |row| row.point.delay),
+        (wrong, Float["per million units"], "Wrong alarms; in calls and turns per thousand, as fa_per_kcall and fa_per_kturn.", |row| row.point.wrong_rate),
+        ("wrong", Int["alarms"], "Wrong alarms.", |row| row.point.wrong),
+        ("transient_stop", Int["transcripts"], "Transient stops: repetitions that would have ended by themselves.", |row| row.point.transient_stops),
+        ("delay", Float["unit"], "The mean of what of a loop is generated.", |row| row.point.delay),
         ("front", Int, "1 where no setting is better in one of the three and no worse in the others.", |row| row.front),
         ("chosen", Int, "1 where settings.toml holds it for the model.", |row| row.chosen),
         ("candidate", Int, "1 where it is what was tried for all models.", |row| row.candidate),

@@ -8,13 +8,12 @@
 use std::collections::BTreeSet;
 
 use crate::intervals::{
-    Draws, Groups, Interval, PoissonCache, Random, Replicates, Resampling, Weights, percentile,
-    poisson, wilson_of,
+    Draws, Groups, Interval, PoissonCache, Replicates, Resampling, percentile, poisson, wilson_of,
 };
 use crate::judge::{Outcome, Verdict};
 use crate::measure::{Certainty, MEASURES, Measure, Metric, Worth};
 use crate::tally::{Count, RANKS, Tally, rank};
-use crate::truth::Case;
+use crate::truth::{Case, group_numbers};
 
 /// The 95 % intervals of one setting.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,30 +42,23 @@ impl Intervals {
     }
 }
 
-/// The names of the quantiles that are resampled, over all loops and over hits.
-const QUANTILES: [&str; 6] = [
-    "latency_p50",
-    "latency_p90",
-    "latency_p95",
-    "hit_latency_p50",
-    "hit_latency_p90",
-    "hit_latency_p95",
-];
+/// The names of the quantiles that are resampled, over all loops.
+const QUANTILES: [&str; RANKS.len()] = ["latency_p50", "latency_p90"];
 
 /// The intervals of every measure and of the latency quantiles. `outcomes` are those of `cases`, in the same
-/// order; copies of a text are left out by who calls.
+/// order. Copies of a text are of one group.
 ///
 /// A bound may be infinite (`never`). Replicates in which a score is n/a are left out of its interval. Cost: the
 /// counts of each group and a step for each hit, times the replicates; a hundredth of a second for a thousand groups.
-pub fn bootstrap<'a>(
-    cases: impl IntoIterator<Item = &'a Case>,
+pub fn bootstrap(
+    cases: &[Case],
     outcomes: &[Outcome],
     worth: &Worth,
     resampling: Resampling,
 ) -> Intervals {
     let mut sample = Sample::default();
-    for (case, outcome) in cases.into_iter().zip(outcomes) {
-        sample.add(case, outcome);
+    for (group, outcome) in group_numbers(cases).into_iter().zip(outcomes) {
+        sample.add(group, outcome);
     }
     intervals(sample, worth, &mut Known::new(resampling))
 }
@@ -115,25 +107,6 @@ pub(crate) fn bounds(sample: Sample, worth: &Worth, known: &mut Known) -> Interv
 /// A row of [`Intervals`].
 type Row = (String, Option<Interval>, Method);
 
-/// The interval of a difference in a measure, one side less the other, on the same cases, each group drawn for both
-/// sides together. `None` where the measure is n/a in every replicate.
-pub(crate) fn bootstrap_difference(
-    mut groups: Groups<2>,
-    measure: Metric,
-    worth: &Worth,
-    resampling: Resampling,
-) -> Option<Interval> {
-    groups.sort();
-    let mut sums = Replicates::new(resampling.replicates);
-    groups.each(|name, tallies| sums.draw(Weights::numbered(resampling.seed, name), tallies));
-    let mut drawn = Vec::with_capacity(resampling.replicates);
-    for sums in sums.tallies() {
-        let [one, other] = sums.map(|tally| measure.value(&tally, worth));
-        drawn.extend(one.zip(other).map(|(one, other)| one - other));
-    }
-    percentile(&mut drawn)
-}
-
 /// The row of a measure: closed, resampled, or the wider of both on each side.
 fn row(
     measure: Metric,
@@ -168,21 +141,20 @@ fn wider(a: Interval, b: Interval) -> Interval {
 /// Groups as what they add, hits by latency.
 #[derive(Debug, Default)]
 pub(crate) struct Sample {
-    groups: Groups<1>,
+    groups: Groups,
     /// Latency and group of each hit.
     hits: Vec<(u64, u64)>,
-    /// All groups, each once.
+    /// All groups together.
     whole: Tally,
 }
 
 impl Sample {
-    /// Adds what came of a case.
-    pub(crate) fn add(&mut self, case: &Case, outcome: &Outcome) {
+    /// Adds what came of a case of a group.
+    pub(crate) fn add(&mut self, group: u64, outcome: &Outcome) {
         let tally = Tally::of(outcome);
-        self.groups.add(case, &[tally]);
+        self.groups.add(group, &tally);
         self.whole += tally;
         let hit = outcome.latency.filter(|_| outcome.verdict == Verdict::Hit);
-        let group = Random::number(case.cluster());
         self.hits.extend(hit.map(|latency| (latency, group)));
     }
 
@@ -259,7 +231,7 @@ impl Sample {
         let rarer = |k: u64, n: u64, of_all: bool| if of_all { n.saturating_sub(k) } else { k };
         let misses = is_share && 2 * k > n;
         let (mut groups, mut with, mut members, mut squares) = (0_u64, 0_u64, 0.0, 0.0);
-        self.groups.each(|_, [tally]| {
+        self.groups.each(|_, tally| {
             if let Some((own, all)) = measure.counts(tally).filter(|(_, all)| *all > 0) {
                 let size = tally.get(Count::Transcripts) as f64;
                 (groups, members, squares) = (groups + 1, members + size, squares + size * size);
@@ -290,12 +262,12 @@ impl Sample {
     fn draw(&self, counts: &BTreeSet<Count>, draws: &mut Draws) -> Vec<Tally> {
         let mut sums = Replicates::<1>::new(draws.resampling().replicates);
         self.groups
-            .each(|name, [tally]| sums.add(&draws.of(name), &[tally.only(counts)]));
+            .each(|name, tally| sums.add(&draws.of(name), &[tally.only(counts)]));
         sums.tallies().map(|[tally]| tally).collect()
     }
 
     /// Quantiles in the order of [`QUANTILES`], replicate by replicate.
-    fn quantiles(&self, drawn: &[Tally], draws: &mut Draws) -> Vec<[Option<f64>; 6]> {
+    fn quantiles(&self, drawn: &[Tally], draws: &mut Draws) -> Vec<[Option<f64>; RANKS.len()]> {
         let mut ranks: Vec<Ranks> = drawn.iter().map(Ranks::of).collect();
         for (latency, group) in &self.hits {
             for (ranks, weight) in ranks.iter_mut().zip(&*draws.of(*group)) {
@@ -311,19 +283,17 @@ struct Ranks {
     passed: u64,
     /// The next rank that is waited for.
     next: u64,
-    ranks: [Option<u64>; 6],
-    found: [f64; 6],
+    ranks: [Option<u64>; RANKS.len()],
+    found: [f64; RANKS.len()],
 }
 
 impl Ranks {
     fn of(tally: &Tally) -> Self {
-        let of = |n: u64| RANKS.map(|q| rank(q, n));
-        let ([a, b, c], [d, e, f]) = (of(tally.loops()), of(tally.get(Count::Hit)));
         let mut ranks = Self {
             passed: 0,
             next: 0,
-            ranks: [a, b, c, d, e, f],
-            found: [f64::INFINITY; 6],
+            ranks: RANKS.map(|q| rank(q, tally.loops())),
+            found: [f64::INFINITY; RANKS.len()],
         };
         ranks.wait();
         ranks
@@ -349,7 +319,7 @@ impl Ranks {
         self.wait();
     }
 
-    fn found(&self) -> [Option<f64>; 6] {
+    fn found(&self) -> [Option<f64>; RANKS.len()] {
         std::array::from_fn(|i| self.ranks[i].map(|_| self.found[i]))
     }
 }

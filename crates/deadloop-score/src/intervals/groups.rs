@@ -1,33 +1,29 @@
 //! [`Groups`]: what the transcripts of each group add up to, as some ten bytes a transcript. Where every transcript is a
 //! group of its own there are as many tallies as transcripts, and nearly all their counts are 0.
 
-use crate::intervals::Random;
 use crate::tally::{Counts as _, Tally};
-use crate::truth::{Bytes, Case, Pile, put_number};
+use crate::truth::{Bytes, Pile, put_number};
 
-/// What each group adds, in `N` tallies. Groups are told apart by the numbers of their names, which is all that their
-/// weights depend on.
+/// What each group adds. Groups are told apart by their numbers, which is all that their weights depend on.
 #[derive(Debug, Default)]
-pub(crate) struct Groups<const N: usize> {
+pub(crate) struct Groups {
     tallies: Pile,
-    /// Of each transcript its group, and where its tallies are.
+    /// Of each transcript its group, and where its tally is.
     order: Vec<(u64, u32)>,
 }
 
-impl<const N: usize> Groups<N> {
+impl Groups {
     /// Adds a transcript to its group.
-    pub(crate) fn add(&mut self, case: &Case, tallies: &[Tally; N]) {
+    pub(crate) fn add(&mut self, group: u64, tally: &Tally) {
         let place = u32::try_from(self.tallies.len()).unwrap_or(u32::MAX);
         self.tallies.push(|to| {
-            for tally in tallies {
-                put_number(tally.touched().count() as u64, to);
-                for (count, n) in tally.touched() {
-                    put_number(count as u64, to);
-                    put_number(n.cast_unsigned(), to);
-                }
+            put_number(tally.touched().count() as u64, to);
+            for (count, n) in tally.touched() {
+                put_number(count as u64, to);
+                put_number(n.cast_unsigned(), to);
             }
         });
-        self.order.push((Random::number(case.cluster()), place));
+        self.order.push((group, place));
     }
 
     /// Brings the transcripts of a group together.
@@ -40,16 +36,15 @@ impl<const N: usize> Groups<N> {
         self.order.windows(2).any(|pair| pair[0].0 == pair[1].0)
     }
 
-    /// Hands out each group with its sums, when they are sorted.
-    pub(crate) fn each(&self, mut take: impl FnMut(u64, &[Tally; N])) {
+    /// Hands out each group with its sum, when they are sorted.
+    pub(crate) fn each(&self, mut take: impl FnMut(u64, &Tally)) {
         for group in self.order.chunk_by(|(one, _), (other, _)| one == other) {
-            let mut sums = [Tally::default(); N];
+            let mut sum = Tally::default();
             for (_, place) in group {
-                let mut bytes = self.tallies.at(*place as usize);
-                sums.iter_mut().for_each(|sum| add_to(sum, &mut bytes));
+                add_to(&mut sum, &mut self.tallies.at(*place as usize));
             }
             if let Some((name, _)) = group.first() {
-                take(*name, &sums);
+                take(*name, &sum);
             }
         }
     }

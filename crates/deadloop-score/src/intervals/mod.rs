@@ -7,10 +7,10 @@ mod random;
 mod resample;
 
 pub use bootstrap::{Intervals, Method, bootstrap};
-pub(crate) use bootstrap::{Known, Sample, bootstrap_difference, bounds, intervals};
+pub(crate) use bootstrap::{Known, Sample, bounds, intervals};
 pub use closed::{
-    Interval, PoissonCache, clopper_pearson, poisson, poisson_lower, poisson_upper,
-    proportion_lower, proportion_upper, wilson,
+    Interval, PoissonCache, poisson, poisson_lower, poisson_upper, proportion_lower,
+    proportion_upper, wilson,
 };
 pub(crate) use closed::{binomial_at_least, poisson_at_least, wilson_of};
 pub(crate) use groups::Groups;

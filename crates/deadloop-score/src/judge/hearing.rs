@@ -9,19 +9,16 @@
 //!   the alarm's moment. No position in one channel is ever compared with one in another.
 //! - A span of calls or turns begins once its second copy has been issued: an alarm at c calls is inside it where
 //!   earliest < c <= end. A text's begins with the char: earliest <= c <= end.
-//! - `early` and `grace` widen loops only; a transient span is taken literally.
-//! - In tokens, milliseconds and money a verdict is what it is in the units of the labels (`early`, `deadline` and
-//!   `grace` too); what it saved, lost and took is read from the case's [`Gauges`]. A case without one is not scored.
 
 use deadloop_replay::detect::Unit;
 use deadloop_replay::{Moment, Stop};
 
 use crate::judge::{JudgeOptions, Outcome, ReadChannels, Transient, Verdict};
-use crate::truth::{Case, Class, Gauges, MeasuredSpan, Span, Truth};
+use crate::truth::{Case, Class, Span, Truth};
 
 /// Holds what a setting said about a transcript against what is true. `stop` is its first alarm.
 ///
-/// A loop from char 1000 to the end at 3000, `early`, `deadline`, `grace` as they are by default:
+/// A loop from char 1000 to the end at 3000:
 /// ```text
 /// alarm        none    900        1000   1400   (end 2000, alarm 2500)
 /// verdict      miss    premature  hit    hit    stale
@@ -34,39 +31,26 @@ use crate::truth::{Case, Class, Gauges, MeasuredSpan, Span, Truth};
 ///
 /// Had the same transcript repeated itself from char 200 to 500 and recovered, an alarm at 300 would be
 /// `transient-stop`: exposure 300, delay 0, saved 2000, and the loop in the column `earlier`.
-pub fn judge(
-    case: &Case,
+pub fn judge<'a>(
+    case: &'a Case,
     watch: ReadChannels,
-    stop: Option<&Stop>,
-    options: &JudgeOptions,
+    stop: Option<&'a Stop>,
+    options: &'a JudgeOptions,
 ) -> Outcome {
     let class = case.class_in(options.unit);
     let Some((truth, class)) = case.truth.as_ref().zip(class) else {
         return Outcome::bare(Verdict::Unlabelled);
     };
-    let ruler = match case
-        .gauges
-        .as_deref()
-        .filter(|_| options.unit.is_measured())
-    {
-        None => Ruler::Counted(watch),
-        Some(gauges) => Ruler::Measured(gauges),
-    };
-    let alarm = match stop {
-        None => None,
-        Some(stop) => {
-            let moment = options.moment(stop);
-            match ruler.at(options.unit, moment) {
-                Some(at) => Some(Alarm { stop, moment, at }),
-                None => return Outcome::bare(Verdict::Unlabelled),
-            }
-        }
+    let alarm = |stop: &'a Stop| {
+        let moment = &stop.delivered;
+        let at = watch.units(options.unit, moment.seen);
+        Alarm { stop, moment, at }
     };
     let hearing = Hearing {
         truth,
-        whole: ruler.whole(case, options.unit),
-        alarm,
-        ruler,
+        whole: watch.units(options.unit, case.timeline.length()),
+        alarm: stop.map(alarm),
+        watch,
         options,
     };
     if hearing.loops().next().is_some() {
@@ -75,32 +59,6 @@ pub fn judge(
         hearing.clean()
     } else {
         hearing.transient()
-    }
-}
-
-/// How much of a case lies before a moment, in the unit of the options.
-#[derive(Clone, Copy)]
-enum Ruler<'a> {
-    /// What of the channels is watched.
-    Counted(ReadChannels),
-    /// What was recorded beside them.
-    Measured(&'a Gauges),
-}
-
-impl Ruler<'_> {
-    fn whole(self, case: &Case, unit: Unit) -> u64 {
-        match self {
-            Self::Counted(watch) => watch.units(unit, case.timeline.length()),
-            Self::Measured(gauges) => gauges.whole(unit).unwrap_or(0),
-        }
-    }
-
-    /// `None`: the recording does not say.
-    fn at(self, unit: Unit, moment: &Moment) -> Option<u64> {
-        match self {
-            Self::Counted(watch) => Some(watch.units(unit, moment.seen)),
-            Self::Measured(gauges) => gauges.at(unit, moment),
-        }
     }
 }
 
@@ -119,9 +77,10 @@ impl Alarm<'_> {
         self.moment.seen.count(span.channel)
     }
 
-    /// Whether it comes where a span is that lasts from `lo` to `hi` of its channel's units.
-    fn within(&self, span: &Span, lo: u64, hi: u64) -> bool {
+    /// Whether it comes from a span's `earliest` to its end.
+    fn within(&self, span: &Span) -> bool {
         let at = self.in_channel(span);
+        let (lo, hi) = (span.earliest.count(), span.end.count());
         match self.is_beside(span) {
             true => self.moment.seen > span.seen && self.moment.seen <= span.until,
             false if span.channel.unit() == Unit::Chars => lo <= at && at <= hi,
@@ -129,10 +88,9 @@ impl Alarm<'_> {
         }
     }
 
-    /// Whether `span` becomes detectable only later, given the tolerance, which is one of positions in
-    /// the span's own channel.
-    fn precedes(&self, span: &Span, early: u64) -> bool {
-        let at = self.in_channel(span).saturating_add(early);
+    /// Whether `span` becomes detectable only later.
+    fn precedes(&self, span: &Span) -> bool {
+        let at = self.in_channel(span);
         let earliest = span.earliest.count();
         match self.is_beside(span) {
             true => self.moment.seen <= span.seen,
@@ -152,7 +110,8 @@ struct Hearing<'a> {
     truth: &'a Truth,
     whole: u64,
     alarm: Option<Alarm<'a>>,
-    ruler: Ruler<'a>,
+    /// What of the channels is watched.
+    watch: ReadChannels,
     options: &'a JudgeOptions,
 }
 
@@ -165,24 +124,8 @@ impl<'a> Hearing<'a> {
     }
 
     /// What was watched before a span.
-    fn watched_before(&self, index: usize, span: &Span) -> u64 {
-        match self.ruler {
-            Ruler::Counted(watch) => watch.units(self.options.unit, span.seen),
-            Ruler::Measured(_) => self.stretch(index, span).earliest,
-        }
-    }
-
-    /// Where a span lies: in the units of its channel, or on the gauge.
-    fn stretch(&self, index: usize, span: &Span) -> MeasuredSpan {
-        match self.ruler {
-            Ruler::Counted(_) => MeasuredSpan {
-                onset: span.onset.count(),
-                earliest: span.earliest.count(),
-                end: span.end.count(),
-            },
-            // Each span has one; nothing of another unit stands in for it.
-            Ruler::Measured(gauges) => gauges.stretch(self.options.unit, index).unwrap_or_default(),
-        }
+    fn watched_before(&self, span: &Span) -> u64 {
+        self.watch.units(self.options.unit, span.seen)
     }
 
     fn clean(&self) -> Outcome {
@@ -213,46 +156,24 @@ impl<'a> Hearing<'a> {
         let Some(alarm) = self.alarm else {
             return self.charge(Verdict::Miss);
         };
-        let inside = |span: &Span| {
-            let lo = span.earliest.count().saturating_sub(self.options.early);
-            alarm.within(
-                span,
-                lo,
-                span.end.count().saturating_add(self.options.grace),
-            )
-        };
-        if let Some((index, span)) = self.loops().find(|(_, span)| inside(span)) {
+        if let Some((index, span)) = self.loops().find(|(_, span)| alarm.within(span)) {
             return self.found(&alarm, index, span);
         }
-        let recovers = |s: &Span| {
-            s.class == Class::Transient && alarm.within(s, s.earliest.count(), s.end.count())
-        };
+        let recovers = |s: &Span| s.class == Class::Transient && alarm.within(s);
         let mut spans = self.truth.spans_in(self.options.unit);
         if self.options.transient == Transient::Ignore && spans.any(|(_, span)| recovers(span)) {
             return self.earlier();
         }
-        match self
-            .loops()
-            .find(|(_, span)| alarm.precedes(span, self.options.early))
-        {
-            Some((index, span)) => {
-                self.cut(&alarm, Verdict::Premature, self.watched_before(index, span))
-            }
+        match self.loops().find(|(_, span)| alarm.precedes(span)) {
+            Some((_, span)) => self.cut(&alarm, Verdict::Premature, self.watched_before(span)),
             None => self.cut(&alarm, Verdict::Stale, self.whole),
         }
     }
 
-    /// A hit or a late one, in `span`.
+    /// A hit, in `span`.
     fn found(&self, alarm: &Alarm, index: usize, span: &Span) -> Outcome {
-        let MeasuredSpan { onset, end, .. } = self.stretch(index, span);
-        let at = match self.ruler {
-            Ruler::Counted(_) => alarm.in_channel(span),
-            Ruler::Measured(_) => alarm.at,
-        };
-        let passed = alarm.in_channel(span).saturating_sub(span.onset.count());
-        let deadline = self.options.deadline;
-        let late = deadline.is_some_and(|deadline| passed > deadline);
-        let verdict = if late { Verdict::Late } else { Verdict::Hit };
+        let (onset, end) = (span.onset.count(), span.end.count());
+        let at = alarm.in_channel(span);
         let stopped = at.clamp(onset, end.max(onset));
         Outcome {
             span: Some(index),
@@ -270,14 +191,11 @@ impl<'a> Hearing<'a> {
             saved: end.saturating_sub(stopped),
             exposure: self.exposure(),
             loop_chars: end.saturating_sub(onset),
-            delay: self.capped(stopped - onset),
-            kind_right: span
-                .kind
-                .filter(|_| !late)
-                .map(|kind| kind == alarm.stop.kind),
+            delay: stopped - onset,
             censored: span.open,
-            ..Outcome::bare(verdict)
+            ..Outcome::bare(Verdict::Hit)
         }
+        .ended_within(self.options.unit, span.period)
     }
 
     /// An alarm outside every span; healthy text follows it until `until` watched chars.
@@ -298,6 +216,7 @@ impl<'a> Hearing<'a> {
             delay: 0,
             ..charged
         }
+        .ended_within(self.options.unit, None)
     }
 
     /// The whole of the first loop, which nobody stopped.
@@ -305,13 +224,12 @@ impl<'a> Hearing<'a> {
         let Some((index, span)) = self.loops().next() else {
             return Outcome::bare(verdict);
         };
-        let MeasuredSpan { onset, end, .. } = self.stretch(index, span);
-        let loop_chars = end.saturating_sub(onset);
+        let loop_chars = span.end.count().saturating_sub(span.onset.count());
         Outcome {
             span: Some(index),
             exposure: self.exposure(),
             loop_chars,
-            delay: self.capped(loop_chars),
+            delay: loop_chars,
             censored: span.open,
             ..Outcome::bare(verdict)
         }
@@ -322,12 +240,8 @@ impl<'a> Hearing<'a> {
         let healthy = self
             .loops()
             .next()
-            .map_or(self.whole, |(index, span)| self.watched_before(index, span));
+            .map_or(self.whole, |(_, span)| self.watched_before(span));
         let watched = self.alarm.map_or(healthy, |alarm| alarm.at);
         healthy.min(watched)
-    }
-
-    fn capped(&self, delay: u64) -> u64 {
-        self.options.horizon.map_or(delay, |tau| delay.min(tau))
     }
 }

@@ -1,28 +1,17 @@
 //! How alarms are judged: [`JudgeOptions`], and [`ReadChannels`], what a setting reads.
 
+use deadloop_replay::Seen;
 use deadloop_replay::detect::{Channel, Chars, Unit};
-use deadloop_replay::{Moment, Seen, Stop};
 use serde::{Deserialize, Serialize};
 
-/// What is tolerated, and which position of an alarm counts.
+/// In what alarms are judged, and what a repetition that ends by itself counts as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JudgeOptions {
-    /// In what loops and healthy output are counted; all numbers here are of it. What loops in another unit is
-    /// counted and left out.
+    /// In what loops and healthy output are counted. What loops in another unit is counted and left out.
     #[serde(default, skip_serializing_if = "is_chars")]
     pub unit: Unit,
-    /// How many units before `earliest` an alarm is still right.
-    pub early: u64,
-    /// How many units after the onset an alarm is in time; `None`: any.
-    pub deadline: Option<u64>,
-    /// How many units after a loop's end an alarm is still right.
-    pub grace: u64,
     /// What a transient transcript counts as.
     pub transient: Transient,
-    /// Which position is scored.
-    pub at: At,
-    /// Cap of what one loop can cost in `delay`; `None`: the whole loop.
-    pub horizon: Option<u64>,
 }
 
 fn is_chars(unit: &Unit) -> bool {
@@ -41,26 +30,6 @@ deadloop_replay::detect::words! {
         /// Its spans are loops. One without a span stays in its own columns: there is nothing to judge
         /// an alarm by.
         Loop = "loop",
-    }
-
-    /// Which position of an alarm is scored.
-    #[derive(Default)]
-    pub enum At {
-        /// The char at which a detector that sees one char at a time knows.
-        Exact = "exact",
-        /// The end of the event that holds it: what a live integration sees.
-        #[default]
-        Delivered = "delivered",
-    }
-}
-
-impl JudgeOptions {
-    /// The moment of a stop that is scored.
-    pub fn moment<'s>(&self, stop: &'s Stop) -> &'s Moment {
-        match self.at {
-            At::Exact => &stop.exact,
-            At::Delivered => &stop.delivered,
-        }
     }
 }
 
@@ -99,7 +68,6 @@ impl ReadChannels {
             Unit::Chars => self.chars(seen),
             Unit::Calls => seen.tools.0,
             Unit::Turns => seen.turns.0,
-            Unit::Tokens | Unit::Ms | Unit::Money => 0,
         }
     }
 

@@ -1,12 +1,14 @@
 //! [`Verdict`] and [`Outcome`]: what became of a transcript under a setting.
 
+use deadloop_replay::detect::Unit;
+
+use crate::tally::Count;
+
 deadloop_replay::detect::words! {
     /// What became of a transcript under a setting.
     pub enum Verdict {
-        /// A loop, found in time.
+        /// A loop, found.
         Hit = "hit",
-        /// A loop, found after the deadline.
-        Late = "late",
         /// An alarm before the loop: a healthy stream was cut.
         Premature = "premature",
         /// An alarm after the loop: the model had escaped.
@@ -34,15 +36,15 @@ impl Verdict {
         matches!(self, Self::FalseAlarm | Self::Premature | Self::Stale)
     }
 
-    /// Returns whether it is about a loop: `hit`, `late`, `premature`, `stale` or `miss`. A loop whose
+    /// Returns whether it is about a loop: `hit`, `premature`, `stale` or `miss`. A loop whose
     /// earlier repetition was stopped counts too: see [`Outcome::is_earlier`].
     pub fn is_loop(self) -> bool {
-        matches!(
-            self,
-            Self::Hit | Self::Late | Self::Premature | Self::Stale | Self::Miss
-        )
+        matches!(self, Self::Hit | Self::Premature | Self::Stale | Self::Miss)
     }
 }
+
+/// Units up to which `in_periods` counts a loop whose copies are shorter.
+const MOST_OF_COPY: u64 = 1000;
 
 /// The verdict on one transcript under one setting, with its delay and savings.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,7 +53,7 @@ pub struct Outcome {
     pub verdict: Verdict,
     /// The span that was judged or charged: an index into [`Truth::spans`](crate::Truth::spans).
     pub span: Option<usize>,
-    /// Units from the onset to the alarm, 0 for an alarm before it; hits and lates only.
+    /// Units from the onset to the alarm, 0 for an alarm before it; hits only.
     pub latency: Option<u64>,
     /// The same in milliseconds, where the recording has them.
     pub latency_ms: Option<f64>,
@@ -67,10 +69,12 @@ pub struct Outcome {
     pub generated: u64,
     /// Length of the judged or charged loop, onset to end; 0 where no loop counts.
     pub loop_chars: u64,
-    /// What `delay` sums: units of that loop which were generated, capped by the horizon.
+    /// What `delay` sums: units of that loop which were generated.
     pub delay: u64,
-    /// Whether a hit's kind is the label's; `None` where the label names none, or it is no hit.
-    pub kind_right: Option<bool>,
+    /// The count of the least `within_N` of the unit that this delay is within, of a loop that was ended.
+    pub within: Option<Count>,
+    /// Whether a loop was ended by the end of its second whole copy, or within 1,000 units.
+    pub in_periods: bool,
     /// Whether a loop counts that still ran when the recording stopped: `saved` is a lower bound.
     pub censored: bool,
 }
@@ -90,7 +94,8 @@ impl Outcome {
             generated: 0,
             loop_chars: 0,
             delay: 0,
-            kind_right: None,
+            within: None,
+            in_periods: false,
             censored: false,
         }
     }
@@ -99,6 +104,16 @@ impl Outcome {
     /// not found, and it never came.
     pub fn is_earlier(&self) -> bool {
         self.verdict == Verdict::TransientStop && self.span.is_some()
+    }
+
+    /// The outcome with what the delay of a loop that was ended is within; `period` is the length of one copy.
+    pub(crate) fn ended_within(self, unit: Unit, period: Option<u64>) -> Self {
+        let copy = period.unwrap_or(0).max(MOST_OF_COPY);
+        Self {
+            within: Count::within(unit, self.delay),
+            in_periods: self.delay <= copy,
+            ..self
+        }
     }
 
     /// The outcome of a transcript on which the detector failed.

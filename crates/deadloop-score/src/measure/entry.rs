@@ -17,6 +17,8 @@ pub struct Measure {
     pub title: &'static str,
     /// What a number of it counts.
     pub unit: MeasureUnit,
+    /// The units in which things are counted where it exists.
+    pub counted_in: &'static [Counted],
     /// Whether more of it is better.
     pub more_is_better: bool,
     /// What it means, as a reader who has not met it is told: a noun phrase.
@@ -38,12 +40,10 @@ deadloop_replay::detect::words! {
     pub enum MeasureUnit {
         /// A share, 0 to 1.
         Share = "share",
-        /// Events or chars per million healthy chars; of calls and turns, per thousand.
+        /// Events or units per million healthy units; events in calls and turns, per thousand.
         PerMillion = "per-million",
-        /// Chars.
+        /// Chars, calls or turns.
         Chars = "chars",
-        /// Chars per thousand responses of production.
-        PerThousand = "per-thousand",
     }
 }
 
@@ -54,7 +54,6 @@ impl MeasureUnit {
             Self::Share => "",
             Self::PerMillion => "per million units",
             Self::Chars => "unit",
-            Self::PerThousand => "unit per thousand responses",
         }
     }
 }
@@ -62,9 +61,9 @@ impl MeasureUnit {
 deadloop_replay::detect::words! {
     /// How the uncertainty of a measure is computed.
     pub enum Certainty {
-        /// A share of things counted one by one: Wilson, Clopper-Pearson, and Beta for assurance.
+        /// A share of things counted one by one: Wilson.
         Share = "share",
-        /// Events per exposure: exact Poisson, and Gamma for assurance.
+        /// Events per exposure: exact Poisson.
         Rate = "rate",
         /// Anything else: the bootstrap over groups.
         Resampled = "resampled",

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use super::entry::{Certainty, Measure};
 use crate::intervals::{Interval, PoissonCache, wilson};
 use crate::tally::{Count, Tally};
-use deadloop_replay::detect::harness::DEPLOYMENT_LOOP_RATE;
 
 /// A formula: one ratio, or some that are joined.
 #[derive(Clone, Copy, Debug)]
@@ -25,8 +24,6 @@ pub struct Ratio {
     pub num: &'static [Term],
     /// What is summed below it.
     pub den: &'static [Term],
-    /// The transcripts of which it is a ratio. Those of other models count as much as the weight for this sample says.
-    pub(super) of: Sample,
 }
 
 /// A count and what it is multiplied with.
@@ -38,52 +35,29 @@ pub struct Term(pub Count, pub Times);
 pub enum Times {
     /// A number.
     Number(f64),
-    /// A number times [`Worth::annoyance`].
-    Annoyance(f64),
+    /// A number times [`Worth::response`].
+    Responses(f64),
 }
 
 deadloop_replay::detect::words! {
-    /// How several ratios make one score. The page's script has the same four.
+    /// How several ratios make one score. The page's script has the same two.
     pub enum Joined {
         /// The only one.
         Alone = "alone",
-        /// Precision in production: pi·a / (pi·a + pi·b + (1-pi)·c).
-        Ppv = "ppv",
-        /// What 1,000 responses of production spare: 1000·(pi·a - (1-pi)·b).
-        Net = "net",
         /// The share of loops from which on the guard pays: b / (a + b), n/a where a is not above 0.
         BreakEven = "break-even",
     }
 }
 
-/// Transcripts of which a ratio is computed.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Sample {
-    /// Those with a loop.
-    Loops,
-    /// Those without.
-    Clean,
-}
-
-/// What an error costs, and how often production loops.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// What a wrong alarm costs, and how often production loops where somebody said so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Worth {
-    /// `deployment_loop_rate`: the share of production's responses that loop, above 0 and below 1.
-    pub pi: f64,
-    /// What a wrong alarm costs besides the text that is generated again, in chars. The commands' default is one
-    /// mean clean transcript.
+    /// The share of production's responses that loop, above 0 and below 1, where it was given. No measure depends on it.
     #[serde(default)]
-    pub annoyance: f64,
-}
-
-/// [`DEPLOYMENT_LOOP_RATE`], and no annoyance.
-impl Default for Worth {
-    fn default() -> Self {
-        Self {
-            pi: DEPLOYMENT_LOOP_RATE,
-            annoyance: 0.0,
-        }
-    }
+    pub loop_rate: Option<f64>,
+    /// What a wrong alarm makes generated again besides what it threw away: the units of one mean clean response.
+    #[serde(default)]
+    pub response: f64,
 }
 
 /// A count, once.
@@ -99,7 +73,6 @@ pub(super) const fn times(x: f64, count: Count) -> Term {
 /// Transcripts with a loop.
 const LOOPS: &[Term] = &[
     one(Count::Hit),
-    one(Count::Late),
     one(Count::Premature),
     one(Count::Stale),
     one(Count::Miss),
@@ -115,7 +88,6 @@ pub(super) const fn of_loops(num: &'static [Term]) -> Ratio {
         scale: 1.0,
         num,
         den: LOOPS,
-        of: Sample::Loops,
     }
 }
 
@@ -125,7 +97,6 @@ pub(super) const fn of_clean(num: &'static [Term]) -> Ratio {
         scale: 1.0,
         num,
         den: CLEAN,
-        of: Sample::Clean,
     }
 }
 
@@ -143,7 +114,7 @@ impl Ratio {
         let sum = |terms: &[Term]| {
             let term = |Term(count, times): &Term| match times {
                 Times::Number(x) => x * tally[*count] as f64,
-                Times::Annoyance(x) => x * worth.annoyance * tally[*count] as f64,
+                Times::Responses(x) => x * worth.response * tally[*count] as f64,
             };
             terms.iter().map(term).sum::<f64>()
         };
@@ -163,15 +134,9 @@ impl Ratio {
 
 impl Joined {
     /// The score from the values of its ratios; `None` where it is n/a.
-    pub(super) fn join(self, values: &[f64], worth: &Worth) -> Option<f64> {
-        let (pi, rest) = (worth.pi, 1.0 - worth.pi);
+    pub(super) fn join(self, values: &[f64]) -> Option<f64> {
         match (self, values) {
             (Self::Alone, [only]) => Some(*only),
-            (Self::Ppv, [h, q, f]) => {
-                let (h, q, f) = (pi * h, pi * q, rest * f);
-                (h + q + f > 0.0).then(|| h / (h + q + f))
-            }
-            (Self::Net, [s, w]) => Some(1000.0 * (pi * s - rest * w)),
             (Self::BreakEven, [s, w]) => (*s > 0.0).then(|| w / (s + w)),
             _ => None,
         }
@@ -180,25 +145,19 @@ impl Joined {
 
 impl Formula {
     /// Its value from those of its ratios; `None` where it, or one of them, is n/a.
-    pub(super) fn value(&self, of: impl Fn(&Ratio) -> Option<f64>, worth: &Worth) -> Option<f64> {
-        let mut values = [0.0; 3];
+    pub(super) fn value(&self, of: impl Fn(&Ratio) -> Option<f64>) -> Option<f64> {
+        let mut values = [0.0; 2];
         for (value, ratio) in values.iter_mut().zip(self.ratios) {
             *value = of(ratio)?;
         }
-        self.joined.join(&values[..self.ratios.len()], worth)
+        self.joined.join(&values[..self.ratios.len()])
     }
 }
 
 impl Measure {
-    /// The values of its two ratios. `None` if one of them is n/a.
-    pub(crate) fn parts(&self, tally: &Tally, worth: &Worth) -> Option<[f64; 2]> {
-        let [a, b] = self.formula.ratios else { return None };
-        Some([a.value(tally, worth)?, b.value(tally, worth)?])
-    }
-
     /// Its value; `None` where it is n/a.
     pub fn value(&self, tally: &Tally, worth: &Worth) -> Option<f64> {
-        self.formula.value(|ratio| ratio.value(tally, worth), worth)
+        self.formula.value(|ratio| ratio.value(tally, worth))
     }
 
     /// Its 95 % interval where that has a closed form: Wilson for shares, exact Poisson for rates.

@@ -6,6 +6,7 @@
 //! | what an entry of the table says | [`Measure`] |
 //! | formulas, values, intervals | [`Formula`], [`Measure::value`], [`Measure::interval`] |
 //! | a measure by its name | [`metric`] |
+//! | what a guard spares at a rate of loops, in a sentence | [`spared_at`] |
 //! | a measure as JSON, for the page's script | `written.rs` |
 //!
 //! The columns of scores.parquet and choice.csv, the reader of those files, constraints and objectives, the
@@ -18,10 +19,12 @@
 mod entry;
 mod formula;
 mod names;
+mod spared;
 mod table;
 mod written;
 
 pub use entry::{Certainty, Measure, MeasureUnit, Metric, Shown};
 pub use formula::{Formula, Joined, Ratio, Term, Times, Worth};
 pub use names::{GoalError, metric};
+pub use spared::spared_at;
 pub use table::*;

@@ -1,15 +1,12 @@
 //! Measures by their names, and [`GoalError`] for a goal that cannot be read.
 
 use super::entry::{Measure, Metric};
-use super::table::{FA_PER_KCALL, FA_PER_KTURN, MEASURES, wrong_rate};
-use deadloop_replay::detect::Unit as Counted;
+use super::table::MEASURES;
 
 impl Measure {
     /// The measure with this name.
     pub fn named(name: &str) -> Option<Metric> {
-        let wrong = Counted::ALL.into_iter().map(wrong_rate);
-        let mut all = MEASURES.into_iter().chain(wrong);
-        all.find(|measure| measure.name == name)
+        MEASURES.into_iter().find(|measure| measure.name == name)
     }
 }
 
@@ -31,7 +28,9 @@ pub enum GoalError {
     #[error("{0:?} is no constraint; expected metric<=number or metric>=number")]
     Constraint(String),
     /// No column counts latencies up to this bound.
-    #[error("{0}: a latency can be limited to 100, 200, 500, 1000, 2000 or 5000 chars")]
+    #[error(
+        "{0}: a latency can be limited to 100, 200, 500, 1000, 2000 or 5000 chars, or to 2, 5, 10 or 20 calls or turns"
+    )]
     Latency(String),
     /// No value of the metric meets the constraint, or every value does.
     #[error("{0}: {1}")]
@@ -44,7 +43,5 @@ fn nearest(name: &str) -> String {
 }
 
 fn names() -> String {
-    let rates = [FA_PER_KCALL.name, FA_PER_KTURN.name];
-    let names = MEASURES.map(|measure| measure.name);
-    [&names[..], &rates].concat().join(", ")
+    MEASURES.map(|measure| measure.name).join(", ")
 }

@@ -23,7 +23,7 @@ struct WrittenRatio {
     den: Vec<WrittenTerm>,
 }
 
-/// The factor, the count, and whether the factor is one of the annoyance.
+/// The factor, the count, and whether the factor is one of mean clean responses.
 type WrittenTerm = (f64, &'static str, bool);
 
 impl Serialize for Measure {
@@ -54,23 +54,24 @@ fn ratio(ratio: &Ratio) -> WrittenRatio {
 fn term(Term(count, times): &Term) -> WrittenTerm {
     match times {
         Times::Number(x) => (*x, count.name(), false),
-        Times::Annoyance(x) => (*x, count.name(), true),
+        Times::Responses(x) => (*x, count.name(), true),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::formula::{Sample, one, times};
+    use super::super::formula::{one, times};
     use super::super::{Formula, MEASURES, Shown, Worth};
     use super::*;
     use crate::tally::{Count, Tally};
     use serde_json::Value;
 
-    /// A measure that no table has: 1e3 (2 late + A stale) / (quiet + miss).
+    /// A measure that no table has: 1e3 (2 premature + R stale) / (quiet + miss).
     static MADE_UP: Measure = Measure {
         name: "made_up",
         title: "made up",
-        unit: MeasureUnit::PerThousand,
+        unit: MeasureUnit::PerMillion,
+        counted_in: &[],
         more_is_better: false,
         meaning: "something made up",
         about: "for the test",
@@ -78,11 +79,10 @@ mod tests {
             ratios: &[Ratio {
                 scale: 1e3,
                 num: &[
-                    times(2.0, Count::Late),
-                    Term(Count::Stale, Times::Annoyance(1.0)),
+                    times(2.0, Count::Premature),
+                    Term(Count::Stale, Times::Responses(1.0)),
                 ],
                 den: &[one(Count::Quiet), one(Count::Miss)],
-                of: Sample::Clean,
             }],
             joined: Joined::Alone,
         },
@@ -94,7 +94,7 @@ mod tests {
         },
     };
 
-    /// What templates/measures.js does: it knows the four joins and nothing else.
+    /// What templates/measures.js does: it knows the two joins and nothing else.
     fn computed(json: &Value, tally: &Tally, worth: &Worth) -> Option<f64> {
         let count = |name: &str| {
             let count = Count::ALL.into_iter().find(|count| count.name() == name);
@@ -102,12 +102,8 @@ mod tests {
         };
         let sum = |terms: &Value| -> f64 {
             let term = |term: &Value| {
-                let annoyance = if term[2] == true {
-                    worth.annoyance
-                } else {
-                    1.0
-                };
-                term[0].as_f64().unwrap() * annoyance * count(term[1].as_str().unwrap())
+                let responses = if term[2] == true { worth.response } else { 1.0 };
+                term[0].as_f64().unwrap() * responses * count(term[1].as_str().unwrap())
             };
             terms.as_array().unwrap().iter().map(term).sum()
         };
@@ -118,15 +114,15 @@ mod tests {
         let ratios = json["ratios"].as_array().unwrap().iter();
         let values: Vec<f64> = ratios.map(value).collect::<Option<_>>()?;
         let joined: Joined = serde_json::from_value(json["joined"].clone()).unwrap();
-        joined.join(&values, worth)
+        joined.join(&values)
     }
 
     /// A measure is one entry: its JSON says all that its value takes, the made-up one's too.
     #[test]
     fn the_json_is_the_formula() {
         let worth = Worth {
-            pi: 0.02,
-            annoyance: 700.0,
+            loop_rate: None,
+            response: 700.0,
         };
         let mut tally = Tally::default();
         for (i, count) in Count::ALL.into_iter().enumerate() {
@@ -145,8 +141,8 @@ mod tests {
             }
         }
         let made_up = MADE_UP.value(&tally, &worth).unwrap();
-        let (late, stale) = (tally[Count::Late], tally[Count::Stale]);
+        let (premature, stale) = (tally[Count::Premature], tally[Count::Stale]);
         let den = tally[Count::Quiet] + tally[Count::Miss];
-        assert!((made_up - 1e3 * (2 * late + 700 * stale) as f64 / den as f64).abs() < 1e-6);
+        assert!((made_up - 1e3 * (2 * premature + 700 * stale) as f64 / den as f64).abs() < 1e-6);
     }
 }

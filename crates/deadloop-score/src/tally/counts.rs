@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Index, IndexMut, Sub, SubAssign};
 
+use deadloop_replay::detect::Unit;
+
 use crate::judge::{Outcome, Verdict};
 
 /// Counts by their names, in one list: what each counts, its name, and in what it is counted (else in transcripts).
@@ -45,8 +47,6 @@ counts! {
     Transcripts = "transcripts",
     /// Verdicts `hit`.
     Hit = "hit",
-    /// Verdicts `late`.
-    Late = "late",
     /// Verdicts `premature`.
     Premature = "premature",
     /// Verdicts `stale`.
@@ -71,25 +71,23 @@ counts! {
     Exposure = "exposure"["unit"],
     /// Healthy output thrown away.
     Lost = "lost_chars"["unit"],
-    /// Output of loops that was not generated thanks to hits, lates and alarms in an earlier repetition.
+    /// Output of loops that was not generated thanks to hits and alarms in an earlier repetition.
     Saved = "saved_chars"["unit"],
     /// The length of all loops, onset to end.
     LoopChars = "loop_chars"["unit"],
-    /// Output of loops that was generated, each capped by the horizon.
+    /// Output of loops that was generated.
     Delay = "delay_chars"["unit"],
     /// What was watched up to the alarm, over premature and stale alarms: what is generated again.
     CutAt = "cut_chars"["unit"],
     /// The same over false alarms on clean transcripts.
     FalseAt = "false_chars"["unit"],
-    /// Hits whose label names a kind.
-    KindKnown = "kind_known",
-    /// Hits whose kind is the label's.
-    KindRight = "kind_right",
     /// Loops that still ran when the recording stopped.
     Censored = "censored",
-    /// Hits with a latency of at most 100 chars.
+    /// Loops that were ended by the end of their second whole copy, or within 1,000 units.
+    InPeriods = "in_periods_loops",
+    /// Loops that were ended with a delay of at most 100 chars.
     Within100 = "in_100",
-    /// … above 100 and at most 200 chars: each hit is in one of these, so it costs one addition.
+    /// … above 100 and at most 200 chars: each of these is in one count, so it costs one addition.
     Within200 = "in_200",
     /// … above 200 and at most 500 chars.
     Within500 = "in_500",
@@ -99,19 +97,41 @@ counts! {
     Within2000 = "in_2000",
     /// … above 2000 and at most 5000 chars.
     Within5000 = "in_5000",
+    /// Loops that were ended with a delay of at most 2 calls or turns.
+    Within2 = "in_2",
+    /// … above 2 and at most 5 calls or turns.
+    Within5 = "in_5",
+    /// … above 5 and at most 10 calls or turns.
+    Within10 = "in_10",
+    /// … above 10 and at most 20 calls or turns.
+    Within20 = "in_20",
 }
 
-/// The latencies N of `within_N`, chars.
-pub const WITHIN: [u64; 6] = [100, 200, 500, 1000, 2000, 5000];
+/// The delays N of `within_N`, in chars, and the counts of the loops that were ended within one and not within the one before.
+const WITHIN_CHARS: [(u64, Count); 6] = [
+    (100, Count::Within100),
+    (200, Count::Within200),
+    (500, Count::Within500),
+    (1000, Count::Within1000),
+    (2000, Count::Within2000),
+    (5000, Count::Within5000),
+];
+
+/// The same in calls and turns.
+const WITHIN_STEPS: [(u64, Count); 4] = [
+    (2, Count::Within2),
+    (5, Count::Within5),
+    (10, Count::Within10),
+    (20, Count::Within20),
+];
 
 impl Count {
     /// How many there are.
     pub const N: usize = Self::ALL.len();
 
     /// What the loops are the sum of.
-    pub const LOOPS: [Self; 6] = [
+    pub const LOOPS: [Self; 5] = [
         Self::Hit,
-        Self::Late,
         Self::Premature,
         Self::Stale,
         Self::Miss,
@@ -124,22 +144,27 @@ impl Count {
     /// What the wrong alarms are the sum of.
     pub const WRONG: [Self; 3] = [Self::FalseAlarm, Self::Premature, Self::Stale];
 
-    /// The bins of `within_N`, in the order of [`WITHIN`].
-    pub const BINS: [Self; 6] = [
-        Self::Within100,
-        Self::Within200,
-        Self::Within500,
-        Self::Within1000,
-        Self::Within2000,
-        Self::Within5000,
-    ];
+    /// The delays N of `within_N` in a unit, rising, each with the count of the loops that were ended within it and not
+    /// within the one before.
+    pub fn withins(unit: Unit) -> &'static [(u64, Self)] {
+        match unit {
+            Unit::Chars => &WITHIN_CHARS,
+            Unit::Calls | Unit::Turns => &WITHIN_STEPS,
+        }
+    }
+
+    /// The count of the least `within_N` that a delay is within.
+    pub(crate) fn within(unit: Unit, delay: u64) -> Option<Self> {
+        let mut rising = Self::withins(unit).iter();
+        let (_, count) = rising.find(|(n, _)| delay <= *n)?;
+        Some(*count)
+    }
 }
 
 impl From<Verdict> for Count {
     fn from(verdict: Verdict) -> Self {
         match verdict {
             Verdict::Hit => Self::Hit,
-            Verdict::Late => Self::Late,
             Verdict::Premature => Self::Premature,
             Verdict::Stale => Self::Stale,
             Verdict::Miss => Self::Miss,
@@ -202,17 +227,16 @@ impl Tally {
         if let Some(count) = at {
             tally[count] = signed(outcome.generated);
         }
-        tally[Count::KindKnown] = outcome.kind_right.is_some().into();
-        tally[Count::KindRight] = (outcome.kind_right == Some(true)).into();
         tally[Count::Censored] = outcome.censored.into();
-        if let Some(bin) = bin(outcome) {
-            tally[bin] = 1;
+        tally[Count::InPeriods] = outcome.in_periods.into();
+        if let Some(count) = outcome.within {
+            tally[count] = 1;
         }
         tally
     }
 
-    /// Loops that count: `hit`, `late`, `premature`, `stale`, `miss`, `earlier`. The same number for
-    /// every setting that fails on no transcript.
+    /// Loops that count: `hit`, `premature`, `stale`, `miss`, `earlier`. The same number for every
+    /// setting that fails on no transcript.
     pub fn loops(&self) -> u64 {
         self.sum(&Count::LOOPS)
     }
@@ -233,11 +257,6 @@ impl Tally {
     /// Wrong alarms: `false-alarm`, `premature`, `stale`.
     pub fn wrong(&self) -> u64 {
         self.sum(&Count::WRONG)
-    }
-
-    /// Hits with a latency of at most [`WITHIN`]`[i]` chars.
-    pub fn within(&self, i: usize) -> u64 {
-        self.sum(&Count::BINS[..=i])
     }
 
     /// A count; 0 where subtraction left it below.
@@ -275,14 +294,6 @@ impl Counts for Tally {
 /// Corpora are far below 2^63 chars.
 fn signed(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
-}
-
-fn bin(outcome: &Outcome) -> Option<Count> {
-    let latency = outcome
-        .latency
-        .filter(|_| outcome.verdict == Verdict::Hit)?;
-    let i = WITHIN.iter().position(|n| latency <= *n)?;
-    Some(Count::BINS[i])
 }
 
 impl Index<Count> for Tally {

@@ -4,9 +4,9 @@ use crate::judge::{Outcome, Verdict};
 use crate::tally::Tally;
 
 /// The quantiles that every table has.
-pub const RANKS: [f64; 3] = [0.5, 0.9, 0.95];
+pub const RANKS: [f64; 2] = [0.5, 0.9];
 
-/// The median, the 90th and the 95th percentile, in chars. `None`: of nothing. Infinite, written
+/// The median and the 90th percentile over all loops, in the unit of choice. `None`: of nothing. Infinite, written
 /// `never`: the rank falls among the loops that were not hit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Quantiles {
@@ -14,16 +14,14 @@ pub struct Quantiles {
     pub p50: Option<f64>,
     /// The 90th percentile.
     pub p90: Option<f64>,
-    /// The 95th percentile.
-    pub p95: Option<f64>,
 }
 
 /// The nearest rank of the quantile `q` among `n`, from 1: the least k with k >= q·n; `None` for
 /// `n` = 0.
 ///
-/// The median of 5 is the 3rd, of 4 the 2nd; the 95th percentile of 20 is the 19th.
+/// The median of 5 is the 3rd, of 4 the 2nd; the 90th percentile of 20 is the 18th.
 pub fn rank(q: f64, n: u64) -> Option<u64> {
-    // 0.95 x 20 is 19 in exact arithmetic; the slack keeps rounding from making it 20.
+    // 0.9 x 20 is 18 in exact arithmetic; the slack keeps rounding from making it 19.
     let exact = q * n as f64;
     (n > 0).then(|| ((exact - 1e-9).ceil() as u64).clamp(1, n))
 }
@@ -34,7 +32,7 @@ pub fn rank(q: f64, n: u64) -> Option<u64> {
 pub struct Latencies(Vec<u64>);
 
 impl Latencies {
-    /// Those of some outcomes: hits only. A late alarm is not in time, so it is not there.
+    /// Those of some outcomes: hits only.
     pub fn of<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> Self {
         let mut all = Self::default();
         outcomes.into_iter().for_each(|outcome| all.add(outcome));
@@ -60,18 +58,9 @@ impl Latencies {
 
     /// Quantiles over all loops of `tally`, those that were not hit as infinite.
     pub fn of_loops(&self, tally: &Tally) -> Quantiles {
-        self.among(tally.loops())
-    }
-
-    /// Quantiles over the hits alone.
-    pub fn of_hits(&self) -> Quantiles {
-        self.among(self.0.len() as u64)
-    }
-
-    fn among(&self, n: u64) -> Quantiles {
-        let at = |q| rank(q, n).map(|k| self.nth(k));
-        let [p50, p90, p95] = RANKS.map(at);
-        Quantiles { p50, p90, p95 }
+        let at = |q| rank(q, tally.loops()).map(|k| self.nth(k));
+        let [p50, p90] = RANKS.map(at);
+        Quantiles { p50, p90 }
     }
 
     fn nth(&self, k: u64) -> f64 {
@@ -113,8 +102,6 @@ mod tests {
         (tally[Count::Hit], tally[Count::Miss]) = (3, 1);
         let all = latencies.of_loops(&tally);
         assert_eq!((all.p50, all.p90), (Some(20.0), Some(f64::INFINITY)));
-        assert_eq!(latencies.of_hits().p90, Some(30.0));
-        assert_eq!(Latencies::default().of_hits(), Quantiles::default());
         tally[Count::Hit] = 0;
         assert_eq!(
             Latencies::default().of_loops(&tally).p50,

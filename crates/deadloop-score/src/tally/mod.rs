@@ -10,7 +10,7 @@ mod paint;
 mod sheet;
 
 pub(crate) use counts::Counts;
-pub use counts::{Count, Tally, WITHIN};
+pub use counts::{Count, Tally};
 pub use evidence::{Evidence, Mismatch};
 pub use held::AnyEvidence;
 pub use latency::{Latencies, Quantiles, RANKS, rank};

@@ -71,10 +71,10 @@ pub fn tallies<'a>(
 }
 
 /// As [`tallies`], with the quantiles of the latencies of each cell: exact nearest ranks over all
-/// loops and over the hits. Every count is there.
+/// loops. Every count is there.
 ///
 /// Cost on top: one step for each merged cell of each box that is a hit (so at most loops x cells,
-/// a nanosecond or two each), in order of latency, and 80 bytes a merged cell.
+/// a nanosecond or two each), in order of latency, and 40 bytes a merged cell.
 pub fn tallies_and_latencies<'a>(
     shape: &[usize],
     trials: impl IntoIterator<Item = Trial<'a>>,
@@ -266,13 +266,13 @@ impl Sheet {
 #[derive(Clone, Debug)]
 pub struct LatencySheet {
     canvas: Canvas,
-    /// `[over all loops, over the hits]` for each merged cell.
-    quantiles: Vec<[Quantiles; 2]>,
+    /// Of each merged cell.
+    quantiles: Vec<Quantiles>,
 }
 
 impl LatencySheet {
-    /// The quantiles over all loops, and over the hits alone.
-    pub fn quantiles(&self, at: &[u16]) -> [Quantiles; 2] {
+    /// The quantiles over all loops.
+    pub fn quantiles(&self, at: &[u16]) -> Quantiles {
         self.quantiles[self.canvas.index(at)]
     }
 
@@ -306,21 +306,19 @@ struct Queue {
     arrived: u32,
     /// The next rank that is waited for.
     next: u32,
-    ranks: [u32; 6],
-    found: [f64; 6],
+    ranks: [u32; RANKS.len()],
+    found: [f64; RANKS.len()],
 }
 
 impl Queue {
     fn new(tally: &Tally) -> Self {
         let small = |q, n| rank(q, n).map_or(0, |k| u32::try_from(k).unwrap_or(u32::MAX));
-        let of = |n: u64| RANKS.map(|q| small(q, n));
-        let ([a, b, c], [d, e, f]) = (of(tally.loops()), of(tally.get(Count::Hit)));
-        let ranks = [a, b, c, d, e, f];
+        let ranks = RANKS.map(|q| small(q, tally.loops()));
         let mut queue = Self {
             arrived: 0,
             next: 0,
             ranks,
-            found: [f64::INFINITY; 6],
+            found: [f64::INFINITY; RANKS.len()],
         };
         queue.wait();
         queue
@@ -350,13 +348,11 @@ impl Queue {
         self.wait();
     }
 
-    fn quantiles(&self) -> [Quantiles; 2] {
+    fn quantiles(&self) -> Quantiles {
         let at = |i: usize| (self.ranks[i] > 0).then(|| self.found[i]);
-        let of = |i: usize| Quantiles {
-            p50: at(i),
-            p90: at(i + 1),
-            p95: at(i + 2),
-        };
-        [of(0), of(3)]
+        Quantiles {
+            p50: at(0),
+            p90: at(1),
+        }
     }
 }

@@ -10,8 +10,7 @@ use serde_json::Value;
 use std::cmp::Ordering;
 
 use crate::truth::{
-    Cases, Class, Gauges, Label, LabelsFile, Placed, Prices, Span, Timeline, Truth, Wire, class_of,
-    clock, push,
+    Cases, Class, Label, LabelsFile, Placed, Span, Timeline, Truth, Wire, class_of, clock, push,
 };
 
 /// A transcript as scoring sees it: who, how long, and what is true about it. A corpus of a hundred
@@ -46,6 +45,13 @@ pub struct Case {
     /// Its split.
     #[serde(with = "names::maybe")]
     pub split: Option<Arc<str>>,
+    /// The recording's `source`, or that of its `meta`.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "names::maybe"
+    )]
+    pub source: Option<Arc<str>>,
     /// The values of the fields of a further breakdown (`--by`), in the order asked for.
     pub by: Vec<Option<String>>,
     /// What arrived when.
@@ -54,9 +60,6 @@ pub struct Case {
     pub timed: bool,
     /// What is true about it; `None`: nobody labelled it.
     pub truth: Option<Truth>,
-    /// What of tokens and milliseconds it had taken by when; `None`: nobody recorded that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gauges: Option<Box<Gauges>>,
     /// The corpus's [`text_hash`]: two cases with one hash are the same text in the same channels.
     pub text: Box<str>,
     /// What it has in common with its copies.
@@ -151,8 +154,8 @@ impl Case {
             group: shared(&t.group),
             lang: shared(&t.lang),
             split: shared(&entry.split),
+            source: shared(&field(entry, "source")),
             by: by.iter().map(|name| field(entry, name)).collect(),
-            gauges: Gauges::of(&t.events, &timeline, spans_of(truth.as_ref())).map(Box::new),
             timeline,
             timed: t.events.iter().any(|event| event.t_ms.is_some()),
             truth: truth.filter(|_| problems.is_empty() && !bad),
@@ -172,6 +175,7 @@ impl Case {
             &mut self.group,
             &mut self.lang,
             &mut self.split,
+            &mut self.source,
         ];
         own.into_iter().for_each(|name| {
             *name = name.take().map(|name| names.once(name));
@@ -213,14 +217,9 @@ impl Case {
         }
     }
 
-    /// How long it is in `unit`; 0 where that was not recorded.
+    /// How long it is in `unit`.
     pub fn length_in(&self, unit: Unit) -> u64 {
-        let gauges = || self.gauges.as_ref()?.whole(unit);
-        if unit.is_measured() {
-            gauges().unwrap_or(0)
-        } else {
-            self.timeline.in_unit(unit)
-        }
+        self.timeline.in_unit(unit)
     }
 
     /// Lets faults of these kinds count as loops do; the others are no longer spans.
@@ -228,29 +227,8 @@ impl Case {
         let Some(truth) = &mut self.truth else {
             return;
         };
-        if let Some(gauges) = &mut self.gauges {
-            gauges.keep(truth.spans.iter().map(|span| span.is_noticed(kinds)));
-        }
         truth.notice(kinds);
     }
-
-    /// Says what its tokens cost.
-    pub fn price(&mut self, prices: &Prices) {
-        if let Some(gauges) = &mut self.gauges {
-            gauges.price(prices, &self.timeline, spans_of(self.truth.as_ref()));
-        }
-    }
-}
-
-fn spans_of(truth: Option<&Truth>) -> &[Span] {
-    truth.map_or(&[], |truth| &truth.spans)
-}
-
-/// The units beside those of labels in which some labelled case was recorded, in the order of [`Unit::ALL`].
-pub(crate) fn measured_units(cases: &(impl Cases + ?Sized)) -> Vec<Unit> {
-    let scored = |unit: &Unit| cases.any(|case| case.class_in(*unit).is_some());
-    let measured = Unit::ALL.into_iter().filter(|unit| unit.is_measured());
-    measured.filter(scored).collect()
 }
 
 /// The mean length of the clean cases, in `unit`; 0 without clean cases.
@@ -265,7 +243,7 @@ pub fn mean_clean(cases: &(impl Cases + ?Sized), unit: Unit) -> f64 {
     if n > 0 { sum as f64 / n as f64 } else { 0.0 }
 }
 
-/// The units in which labels speak, in the order of [`Unit::COUNTED`]; chars where none says.
+/// The units in which labels speak, in the order of [`Unit::ALL`]; chars where none says.
 pub fn units(cases: &(impl Cases + ?Sized)) -> Vec<Unit> {
     let mut named = BTreeSet::new();
     cases.each(|_, case| {
@@ -273,7 +251,7 @@ pub fn units(cases: &(impl Cases + ?Sized)) -> Vec<Unit> {
         named.extend(channels.copied());
     });
     let is_named = |unit: &Unit| named.iter().any(|channel| channel.unit() == *unit);
-    let found: Vec<Unit> = Unit::COUNTED.into_iter().filter(is_named).collect();
+    let found: Vec<Unit> = Unit::ALL.into_iter().filter(is_named).collect();
     if found.is_empty() {
         vec![Unit::Chars]
     } else {

@@ -1,10 +1,11 @@
 //! Copies of a transcript are evidence once: [`firsts`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use deadloop_replay::corpus::COPIED_CHARS;
 use deadloop_replay::detect::Unit;
 
+use crate::intervals::Random;
 use crate::truth::{Case, Cases, CopyKey};
 
 /// Calls from which on a run that has equal ones is a copy, as far as folds are concerned.
@@ -20,12 +21,47 @@ pub(crate) fn kept_together(case: &Case) -> impl Iterator<Item = CopyKey> {
     text.into_iter().chain(run)
 }
 
-/// Whether each case is the first of its copies, by id, where things are counted in `unit`. Rates count transcripts;
-/// intervals, assurance, budgets, gates and floors count copies once: a thousand say no more than one. Copies are
+/// Whether each case is the first of its copies, by id, where things are counted in `unit`. Scores count
+/// all transcripts; limits, choices and gates count copies once: a thousand say no more than one. Copies are
 /// transcripts with one [`Case::copy_key`].
 pub fn firsts(cases: &(impl Cases + ?Sized), unit: Unit) -> Vec<bool> {
     let originals = originals(cases, unit).into_iter().enumerate();
     originals.map(|(i, original)| i == original).collect()
+}
+
+/// The number of each case's group. Groups that share a text belong together, as in folds: the number of such a set is the
+/// least of those of its groups' names. A group without copies elsewhere has the number of its name.
+pub(crate) fn group_numbers(cases: &(impl Cases + ?Sized)) -> Vec<u64> {
+    let mut numbers = Vec::with_capacity(cases.number());
+    let mut shared: Vec<(CopyKey, u64)> = Vec::new();
+    cases.each(|_, case| {
+        let number = Random::number(case.cluster());
+        numbers.push(number);
+        shared.extend(kept_together(case).map(|key| (key, number)));
+    });
+    shared.sort_unstable();
+    // Each group's way to the least one that it is joined with.
+    let mut joined: HashMap<u64, u64> = HashMap::new();
+    let least = |joined: &HashMap<u64, u64>, mut group: u64| {
+        while let Some(next) = joined.get(&group) {
+            group = *next;
+        }
+        group
+    };
+    for copies in shared.chunk_by(|(one, _), (other, _)| one == other) {
+        for pair in copies.windows(2) {
+            let [a, b] = [pair[0].1, pair[1].1].map(|group| least(&joined, group));
+            if a != b {
+                joined.insert(a.max(b), a.min(b));
+            }
+        }
+    }
+    if !joined.is_empty() {
+        numbers
+            .iter_mut()
+            .for_each(|group| *group = least(&joined, *group));
+    }
+    numbers
 }
 
 /// Of the cases that are copies, which transcript each is a copy of.
@@ -54,13 +90,11 @@ fn originals(cases: &(impl Cases + ?Sized), unit: Unit) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
-
     use deadloop_replay::corpus::CopyKeys;
     use proptest::prelude::*;
 
     use super::*;
-    use crate::truth::{PackedCases, case};
+    use crate::truth::{PackedCases, answer, case};
 
     /// The same with a table of keys.
     fn slow(cases: &[Case], unit: Unit) -> Vec<bool> {
@@ -73,6 +107,37 @@ mod tests {
         }
         let is_first = |(i, case): (usize, &Case)| first.get(&case.copy_key(unit)) == Some(&i);
         cases.iter().enumerate().map(is_first).collect()
+    }
+
+    /// Groups a and b share a long text, b and c another one; d shares a short one with a.
+    #[test]
+    fn groups_that_share_a_text_are_one() {
+        let long = COPIED_CHARS;
+        let made = [
+            ("1", "a", 1, long),
+            ("2", "b", 1, long),
+            ("3", "b", 2, long),
+            ("4", "c", 2, long),
+            ("5", "d", 3, 5),
+            ("6", "a", 3, 5),
+            ("7", "e", 4, long),
+        ];
+        let cases = made.map(|(id, group, text, chars)| Case {
+            group: Some(group.into()),
+            timeline: answer(chars),
+            copied: CopyKeys { text, calls: None },
+            ..case(id, None)
+        });
+        let least = ["a", "b", "c"]
+            .map(Random::number)
+            .into_iter()
+            .min()
+            .unwrap();
+        let [d, e] = ["d", "e"].map(Random::number);
+        assert_eq!(
+            group_numbers(&cases[..]),
+            [least, least, least, least, d, least, e]
+        );
     }
 
     proptest! {

@@ -82,14 +82,10 @@ impl Truth {
     /// or it loops where nothing is counted in it. `any` is whether the transcript has any of the unit.
     pub fn class_in(&self, unit: Unit, any: impl FnOnce() -> bool) -> Option<Class> {
         let has = |class| self.spans_in(unit).any(|(_, span)| span.class == class);
-        let told = match (unit.is_measured(), self.channels.is_empty()) {
-            (true, _) => any(),
-            (false, true) => unit == Unit::Chars || any(),
-            (false, false) => self.channels.iter().any(|c| c.unit() == unit),
+        let told = match self.channels.is_empty() {
+            true => unit == Unit::Chars || any(),
+            false => self.channels.iter().any(|c| c.unit() == unit),
         };
-        if unit.is_measured() && !told {
-            return None;
-        }
         match self.class {
             Class::Unsure => None,
             Class::Loop if has(Class::Loop) => Some(Class::Loop),
@@ -100,11 +96,10 @@ impl Truth {
         }
     }
 
-    /// The spans whose positions are in `unit`, each with its place among all; all where the unit is measured beside
-    /// the channels.
+    /// The spans whose positions are in `unit`, each with its place among all.
     pub fn spans_in(&self, unit: Unit) -> impl Iterator<Item = (usize, &Span)> {
         let all = self.spans.iter().enumerate();
-        all.filter(move |(_, span)| unit.is_measured() || span.channel.unit() == unit)
+        all.filter(move |(_, span)| span.channel.unit() == unit)
     }
 
     /// Returns the first loop of the spans whose positions are in `unit`.

@@ -14,6 +14,7 @@ pub(crate) fn case(id: &str, class: Option<Class>) -> Case {
         group: None,
         lang: None,
         split: None,
+        source: None,
         by: Vec::new(),
         timeline: answer(1),
         timed: false,
@@ -23,7 +24,6 @@ pub(crate) fn case(id: &str, class: Option<Class>) -> Case {
             channels: Vec::new(),
             reviewed: false,
         }),
-        gauges: None,
         text: "x".into(),
         copied: CopyKeys {
             text: id.bytes().fold(7, |key, byte| key * 31 + u64::from(byte)),

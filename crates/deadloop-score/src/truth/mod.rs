@@ -1,10 +1,8 @@
 //! What is true about a transcript: labels and their file, and what of a transcript scoring has to know.
 //! [`Case`] joins both; from here on no text is read.
 
-mod agreement;
 mod cases;
 mod copies;
-mod gauges;
 mod gold;
 mod json;
 mod label;
@@ -17,14 +15,11 @@ mod rows;
 mod stretches;
 mod timeline;
 
-pub use agreement::{Agreement, Onsets, Overlaps, agreement, alpha};
 pub(crate) use cases::inside;
-pub(crate) use cases::measured_units;
 pub use cases::{Case, CopyKey, Names, mean_clean, units};
-pub(crate) use copies::copies;
 pub use copies::firsts;
 pub(crate) use copies::kept_together;
-pub use gauges::{Gauges, MeasuredSpan, Prices};
+pub(crate) use copies::{copies, group_numbers};
 pub use gold::{Gold, KnownStream};
 pub(crate) use json::SpanJson;
 pub use label::{Class, REVIEW, Span, Truth};

@@ -67,7 +67,6 @@ impl Timeline {
             Unit::Chars => length.text().0,
             Unit::Calls => length.tools.0,
             Unit::Turns => length.turns.0,
-            Unit::Tokens | Unit::Ms | Unit::Money => 0,
         }
     }
 
@@ -111,45 +110,6 @@ impl Timeline {
             }
         }
         ended
-    }
-
-    /// The moment at which the `nth` char (from 1) of the text had arrived, and its channel.
-    pub(crate) fn nth_char(&self, nth: u64) -> Option<(Channel, Seen)> {
-        self.moment(|channel, seen, n| {
-            let before = seen.text().0;
-            (Channel::TEXT.contains(&channel) && before < nth && nth <= before + n)
-                .then(|| nth - before)
-        })
-    }
-
-    /// The moment at which the first text channel had `chars` chars.
-    pub(crate) fn first_to_reach(&self, chars: u64) -> Option<(Channel, Seen)> {
-        self.moment(|channel, seen, n| {
-            let before = seen.count(channel);
-            let text = Channel::TEXT.contains(&channel);
-            (text && before < chars && chars <= before + n).then(|| chars - before)
-        })
-    }
-
-    /// The moment at which the `nth` unit (from 1) of a channel had arrived.
-    pub(crate) fn nth_of(&self, wanted: Channel, nth: u64) -> Option<(Channel, Seen)> {
-        self.moment(|channel, seen, n| {
-            let before = seen.count(channel);
-            (channel == wanted && before < nth && nth <= before + n).then(|| nth - before)
-        })
-    }
-
-    /// The moment in the first stretch in which `stop` finds one. `stop` gets a stretch's channel, what had
-    /// arrived before it, and its length; it returns how many units into the stretch the moment is.
-    fn moment(&self, stop: impl Fn(Channel, Seen, u64) -> Option<u64>) -> Option<(Channel, Seen)> {
-        let mut seen = Seen::default();
-        for (channel, n) in self.stretches.iter() {
-            if let Some(into) = stop(channel, seen, n) {
-                return Some((channel, seen.plus(channel, into)));
-            }
-            seen = seen.plus(channel, n);
-        }
-        None
     }
 }
 
@@ -286,29 +246,6 @@ mod tests {
         assert_eq!(line.before(Channel::Answer, 4), seen(7, 4));
         assert_eq!(line.before(Channel::Reasoning, 7), seen(7, 3), "at its end");
         assert_eq!(line.channels(), [Channel::Reasoning, Channel::Answer]);
-    }
-
-    #[test]
-    fn a_char_is_found_by_its_number() {
-        let line = Timeline::of(&interleaved());
-        assert_eq!(line.nth_char(4), Some((Channel::Reasoning, seen(4, 0))));
-        assert_eq!(line.nth_char(5), Some((Channel::Answer, seen(4, 1))));
-        assert_eq!(line.nth_char(8), Some((Channel::Reasoning, seen(5, 3))));
-        assert_eq!((line.nth_char(0), line.nth_char(13)), (None, None));
-    }
-
-    #[test]
-    fn the_first_channel_to_reach_a_length_is_found() {
-        let line = Timeline::of(&interleaved());
-        assert_eq!(
-            line.first_to_reach(3),
-            Some((Channel::Reasoning, seen(3, 0)))
-        );
-        assert_eq!(
-            line.first_to_reach(7),
-            Some((Channel::Reasoning, seen(7, 3)))
-        );
-        assert_eq!(line.first_to_reach(8), None);
     }
 
     #[test]

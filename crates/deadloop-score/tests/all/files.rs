@@ -12,7 +12,7 @@ use deadloop_score::replay::detect::{Channel, Kind};
 use deadloop_score::replay::{Decided, Record, Region};
 use deadloop_score::choose::{ChooseOptions, GridCells, choose};
 use deadloop_score::{
-    Case, Evidence, Floor, InUse, JudgeOptions, Manifest, Marked, Resampling, Results, Scoring,
+    Case, Evidence, InUse, JudgeOptions, Manifest, Marked, Resampling, Results, Scoring,
     Worth, macro_means, settings_toml, write_choice, write_intervals, write_outcomes, write_pareto,
     write_scores, write_scores_by, write_text,
 };
@@ -93,17 +93,11 @@ fn write_all(dir: &Path) {
         ..ChooseOptions::default()
     };
     let (judge, worth) = (JudgeOptions::default(), Worth::default());
-    let floors = [
-        Floor::Never,
-        Floor::FirstCheckpoint { chars: 2000 },
-        Floor::Random { rate: 0.5, seed: 1 },
-    ];
     let scoring = Scoring {
         evidence: &evidence,
         judge: &judge,
         units: &[Unit::Chars],
         worth: &worth,
-        floors: &floors,
         enough: 10,
         reported: &[1, 3],
         resampling: Resampling {
@@ -120,7 +114,7 @@ fn write_all(dir: &Path) {
     let scored = write_scores(dir, &scoring).unwrap();
     assert_eq!(
         (scored.rows, scored.left_out.len()),
-        (3 * (plan.cells() + 3), 0)
+        (3 * (plan.cells() + 1), 0)
     );
     let (chosen, names) = (choices.cells(), BTreeMap::new());
     let marks = Marked {
@@ -204,7 +198,7 @@ fn the_columns_are_those_of_the_contract_in_its_order() {
     let (params, rest): (Vec<&str>, Vec<&str>) =
         scores.split(',').partition(|c| c.starts_with("p."));
     assert!(params.contains(&"p.checkpoint.min_matches"), "{params:?}");
-    let contract = "setting,model,unit,response,transcripts,loops,clean,transient,unlabelled,hit,late,premature,stale,miss,earlier,false_alarm,quiet,errors,ended,ended_lo,ended_hi,precision,precision_lo,precision_hi,recall,recall_lo,recall_hi,fpr,fpr_lo,fpr_hi,f1,fa_per_mchar,fa_per_kcall,fa_per_kturn,fa_lo,fa_hi,exposure,transient_stop,transient_pass,transient_per_mchar,ppv,delay,latency_p50,latency_p90,latency_p95,hit_latency_p50,hit_latency_p90,hit_latency_p95,within_100,within_200,within_500,within_1000,within_2000,within_5000,saved,lost,kind_accuracy,net_per_1000,break_even,";
+    let contract = "setting,model,unit,response,transcripts,loops,clean,transient,unlabelled,hit,premature,stale,miss,earlier,false_alarm,quiet,errors,ended,ended_lo,ended_hi,precision,precision_lo,precision_hi,recall,recall_lo,recall_hi,fpr,fpr_lo,fpr_hi,f1,fa_per_mchar,fa_per_kcall,fa_per_kturn,fa_lo,fa_hi,exposure,transient_stop,transient_pass,transient_per_mchar,transient_per_kcall,transient_per_kturn,delay,latency_p50,latency_p90,within_100,within_200,within_500,within_1000,within_2000,within_5000,within_2,within_5,within_10,within_20,in_periods,saved,lost,break_even,";
     assert!(rest.join(",").starts_with(contract), "{rest:?}");
 }
 
@@ -271,6 +265,20 @@ fn what_was_written_is_read_back() {
         (by.text("by", 0), by.text("value", 0)),
         (Some("kind"), Some("near-repeat"))
     );
+    let of = |field: &str| -> Vec<Option<&str>> {
+        let rows = (0..by.rows()).filter(|row| by.text("by", *row) == Some(field));
+        let setting = by.text("setting", 0);
+        let rows = rows.filter(|row| by.text("setting", *row) == setting);
+        rows.map(|row| by.text("value", row)).collect()
+    };
+    assert_eq!(of("kind"), [Some("near-repeat"), Some("paragraph")]);
+    assert_eq!(
+        of("onset"),
+        [Some("0-499"), Some("500-999"), Some("1000-1999")]
+    );
+    assert_eq!(of("channel"), [Some("answer")]);
+    assert_eq!((of("lang"), of("source")), (vec![None], vec![None]));
+    assert_eq!(of("group").len(), 22);
     assert_eq!(results.choice.unwrap().text("model", 0), Some("*"));
     assert!(results.pareto.unwrap().rows() > 0 && results.intervals.unwrap().rows() > 0);
 }

@@ -10,7 +10,6 @@
 mod cells;
 mod choice;
 mod files;
-mod gauges;
 mod kit;
 mod overrides;
 mod packed;

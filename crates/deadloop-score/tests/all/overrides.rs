@@ -120,7 +120,6 @@ fn every_file_names_the_setting_as_the_settings_file() {
         judge: &judge,
         units: &[Unit::Chars],
         worth: &worth,
-        floors: &[],
         enough: 0,
         reported: &[0],
         resampling: Resampling::default(),

@@ -3,8 +3,9 @@
 
 use crate::kit;
 
+use deadloop_score::replay::Stop;
 use deadloop_score::replay::detect::{Channel, Kind};
-use deadloop_score::{At, Case, JudgeOptions, Outcome, ReadChannels, Transient, Verdict, judge};
+use deadloop_score::{Case, Count, JudgeOptions, Outcome, ReadChannels, Transient, Verdict, judge};
 use kit::stop;
 use serde_json::{Value, json};
 
@@ -29,18 +30,19 @@ fn looping() -> Case {
     case(json!([{"class": "loop", "kind": "paragraph", "channel": "answer", "onset": 1000}]))
 }
 
-/// The outcome of an alarm at exactly `at` in the answer.
+/// The stop of an alarm that is delivered at `at`.
+fn delivered(channel: Channel, at: u64, kind: Kind) -> Stop {
+    let stop = stop(channel, at, kind, LENGTHS);
+    Stop {
+        delivered: stop.exact,
+        ..stop
+    }
+}
+
+/// The outcome of an alarm that is delivered at `at` in the answer.
 fn at(case: &Case, at: u64, options: &JudgeOptions) -> Outcome {
-    let exact = JudgeOptions {
-        at: At::Exact,
-        ..*options
-    };
-    judge(
-        case,
-        BOTH,
-        Some(&stop(Channel::Answer, at, Kind::Paragraph, LENGTHS)),
-        &exact,
-    )
+    let stop = delivered(Channel::Answer, at, Kind::Paragraph);
+    judge(case, BOTH, Some(&stop), options)
 }
 
 fn verdict(case: &Case, place: u64, options: &JudgeOptions) -> &'static str {
@@ -73,55 +75,59 @@ fn the_table_of_judge_holds() {
     assert_eq!(numbers(stale), (1100, 1000, 0, 500, 1000));
 }
 
+/// Without an `earliest` the onset is the first place at which an alarm is right.
 #[test]
-fn early_deadline_grace_and_horizon_widen_or_narrow() {
+fn a_loop_that_is_seen_earlier_is_hit_from_there_on() {
     let case = case(
-        json!([{"class": "loop", "channel": "answer", "onset": 1000, "earliest": 950,
-                            "end": 2000}]),
+        json!([{"class": "loop", "channel": "answer", "onset": 1000, "earliest": 950, "end": 2000}]),
     );
-    let with = |early, deadline, grace| JudgeOptions {
-        early,
-        deadline,
-        grace,
-        ..JudgeOptions::default()
-    };
-    assert_eq!(verdict(&case, 950, &with(0, None, 0)), "hit");
-    assert_eq!(verdict(&case, 940, &with(0, None, 0)), "premature");
-    assert_eq!(verdict(&case, 940, &with(10, None, 0)), "hit");
-    assert_eq!(verdict(&case, 1500, &with(0, Some(500), 0)), "hit");
-    assert_eq!(verdict(&case, 1501, &with(0, Some(500), 0)), "late");
-    assert_eq!(verdict(&case, 2030, &with(0, None, 29)), "stale");
-    assert_eq!(verdict(&case, 2030, &with(0, None, 30)), "hit");
-    let late = at(&case, 1501, &with(0, Some(500), 0));
-    assert_eq!(
-        (late.latency, late.saved, late.kind_right),
-        (Some(501), 499, None)
-    );
-    let capped = JudgeOptions {
-        horizon: Some(300),
-        ..JudgeOptions::default()
-    };
-    assert_eq!(at(&case, 1501, &capped).delay, 300);
+    let plain = JudgeOptions::default();
+    assert_eq!(verdict(&case, 950, &plain), "hit");
+    assert_eq!(verdict(&case, 940, &plain), "premature");
+    assert_eq!(verdict(&case, 2000, &plain), "hit");
+    assert_eq!(verdict(&case, 2001, &plain), "stale");
 }
 
-/// In another channel than the loop's an alarm has no position to be tolerant about: what counts is
-/// what had arrived.
+/// In another channel than the loop's an alarm has no position in it: what counts is what had arrived.
 #[test]
 fn before_a_loop_of_another_channel_an_alarm_is_premature_however_near_its_onset() {
-    let early = |early| JudgeOptions {
-        early,
-        ..JudgeOptions::default()
-    };
     for onset in [0, 30, 60, 1000] {
         let case = case(
             json!([{"class": "loop", "channel": "answer", "onset": onset.max(1), "earliest": onset}]),
         );
-        for tolerance in [0, 50] {
-            let stop = stop(Channel::Reasoning, 50, Kind::Paragraph, LENGTHS);
-            let outcome = judge(&case, BOTH, Some(&stop), &early(tolerance));
-            assert_eq!(outcome.verdict.name(), "premature", "{onset} {tolerance}");
-        }
+        let stop = stop(Channel::Reasoning, 50, Kind::Paragraph, LENGTHS);
+        let outcome = judge(&case, BOTH, Some(&stop), &JudgeOptions::default());
+        assert_eq!(outcome.verdict.name(), "premature", "{onset}");
     }
+}
+
+/// A loop counts within the least N of its delay; by the end of the second whole copy, or within 1,000 chars.
+#[test]
+fn a_loop_that_is_ended_is_within_its_delay() {
+    let with = |period: u64| {
+        case(json!([
+            {"class": "transient", "channel": "answer", "onset": 100, "end": 300},
+            {"class": "loop", "channel": "answer", "onset": 500, "period": period},
+        ]))
+    };
+    let plain = JudgeOptions::default();
+    let of = |place, period| {
+        let outcome = at(&with(period), place, &plain);
+        (outcome.within, outcome.in_periods)
+    };
+    assert_eq!(of(600, 10), (Some(Count::Within100), true));
+    assert_eq!(of(601, 10), (Some(Count::Within200), true));
+    assert_eq!(of(1500, 10), (Some(Count::Within1000), true));
+    assert_eq!(of(1501, 10), (Some(Count::Within2000), false));
+    assert_eq!(of(1501, 1001), (Some(Count::Within2000), true));
+    assert_eq!(
+        of(200, 10),
+        (Some(Count::Within100), true),
+        "an earlier repetition"
+    );
+    assert_eq!(of(400, 10), (None, false), "premature");
+    let missed = judge(&with(10), BOTH, None, &plain);
+    assert_eq!((missed.within, missed.in_periods), (None, false));
 }
 
 #[test]
@@ -203,15 +209,12 @@ fn transient_transcripts_stand_apart_unless_asked_for() {
 
 #[test]
 fn an_alarm_in_another_channel_is_ordered_by_what_had_arrived() {
-    let plain = JudgeOptions {
-        at: At::Exact,
-        ..JudgeOptions::default()
-    };
+    let plain = JudgeOptions::default();
     let alarm = |case: &Case, channel, place| {
         judge(
             case,
             BOTH,
-            Some(&stop(channel, place, Kind::Other, LENGTHS)),
+            Some(&delivered(channel, place, Kind::Other)),
             &plain,
         )
     };
@@ -231,15 +234,12 @@ fn an_alarm_in_another_channel_is_ordered_by_what_had_arrived() {
 #[test]
 fn only_watched_channels_are_exposure() {
     let clean = case(json!([{"class": "clean"}]));
-    let plain = JudgeOptions {
-        at: At::Exact,
-        ..JudgeOptions::default()
-    };
+    let plain = JudgeOptions::default();
     assert_eq!(judge(&clean, ANSWER, None, &plain).exposure, 3000);
     let alarm = judge(
         &clean,
         ANSWER,
-        Some(&stop(Channel::Answer, 700, Kind::Other, LENGTHS)),
+        Some(&delivered(Channel::Answer, 700, Kind::Other)),
         &plain,
     );
     assert_eq!(
@@ -249,26 +249,10 @@ fn only_watched_channels_are_exposure() {
 }
 
 #[test]
-fn delivered_is_what_counts_unless_exact_is_asked_for() {
+fn the_place_at_which_an_alarm_is_delivered_counts() {
     let (case, alarm) = (looping(), stop(Channel::Answer, 995, Kind::Other, LENGTHS));
-    let by = |at| {
-        judge(
-            &case,
-            BOTH,
-            Some(&alarm),
-            &JudgeOptions {
-                at,
-                ..JudgeOptions::default()
-            },
-        )
-    };
-    assert_eq!(by(At::Exact).verdict, Verdict::Premature);
-    let delivered = by(At::Delivered);
-    assert_eq!(
-        (delivered.verdict, delivered.latency),
-        (Verdict::Hit, Some(2))
-    );
-    assert_eq!(delivered.kind_right, Some(false));
+    let outcome = judge(&case, BOTH, Some(&alarm), &JudgeOptions::default());
+    assert_eq!((outcome.verdict, outcome.latency), (Verdict::Hit, Some(2)));
 }
 
 #[test]

@@ -9,10 +9,10 @@ use clap::Args;
 use crate::args::{Judge, Output};
 use crate::exit::{Code, Outcome};
 use crate::settings;
-use crate::words::{AT, TRANSIENT, UNITS, word};
+use crate::words::{TRANSIENT, UNITS, word};
 use deadloop_detect::Unit;
 use deadloop_run::Parts;
-use deadloop_score::{At, Transient};
+use deadloop_score::Transient;
 
 /// What its help ends with.
 pub(crate) const HELP: &str = "Examples:\n  deadloop sweep recordings --grid grid.toml --shard 1/2 --out part-1\n  deadloop sweep recordings --grid grid.toml --shard 2/2 --out part-2\n  deadloop merge part-1 part-2 --out swept\n\nEvery file except manifest.json has the same bytes as that of a single run. Parts of another command, plan, version or corpus, other labels, and a shard that is missing or given twice are refused. --limit, --sample, labels without a transcript and repeated ids are applied here. The report of tune and replay shows texts only if the corpus is there (--corpus).\n\nIt takes the memory of the same command without the texts: the cases and records of all transcripts.";
@@ -48,47 +48,19 @@ struct Anew {
     /// The unit in which loops and healthy output are counted
     #[arg(long, value_name = "UNIT", value_parser = word::<Unit>(UNITS))]
     unit: Option<Unit>,
-    /// Which position of an alarm counts
-    #[arg(long, value_parser = word::<At>(AT))]
-    at: Option<At>,
-    /// How many units before the onset an alarm is already right
-    #[arg(long, value_name = "UNITS")]
-    early: Option<u64>,
-    /// How many units after the onset an alarm is still in time
-    #[arg(long, value_name = "UNITS")]
-    deadline: Option<u64>,
-    /// How many units after the end of a loop an alarm is still right
-    #[arg(long, value_name = "UNITS")]
-    grace: Option<u64>,
     /// How repetitions that end by themselves count
     #[arg(long, value_parser = word::<Transient>(TRANSIENT))]
     transient: Option<Transient>,
-    /// The most units that a miss costs in `delay`
-    #[arg(long, value_name = "UNITS")]
-    horizon: Option<u64>,
-    /// What a wrong alarm costs in addition to the text that is generated again
-    #[arg(long, value_name = "UNITS")]
-    annoyance: Option<u64>,
     /// The share of responses that loop in production, as 0.003 or 1/333
     #[arg(long, value_name = "SHARE", value_parser = crate::args::loop_rate)]
     loop_rate: Option<f64>,
-    /// The price of a million generated tokens
-    #[arg(long, value_name = "PER_MILLION_TOKENS", value_parser = crate::args::price)]
-    price: Option<f64>,
 }
 
 impl Anew {
     fn put(&self, judge: &mut Judge) {
         judge.unit = self.unit.or(judge.unit);
-        judge.at = self.at.unwrap_or(judge.at);
-        judge.early = self.early.unwrap_or(judge.early);
-        judge.deadline = self.deadline.or(judge.deadline);
-        judge.grace = self.grace.unwrap_or(judge.grace);
         judge.transient = self.transient.unwrap_or(judge.transient);
-        judge.horizon = self.horizon.or(judge.horizon);
-        judge.annoyance = self.annoyance.or(judge.annoyance);
         judge.loop_rate = self.loop_rate.or(judge.loop_rate);
-        judge.price = self.price.or(judge.price);
     }
 }
 

@@ -7,9 +7,7 @@ use deadloop_detect::{Settings, Unit};
 use deadloop_replay::Plan;
 use deadloop_report::differing;
 use deadloop_score::measure::DELAY;
-use deadloop_score::{
-    ChooseOptions, Evidence, FrontPoint, Marked, write_pareto, write_regions, wrong_rate,
-};
+use deadloop_score::{Evidence, FrontPoint, Marked, write_pareto, write_regions, wrong_rate};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -69,7 +67,7 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
     };
     let (cases, records) = done.unpacked(&plan);
     let evidence = Evidence::new(&plan, &cases, &records)?;
-    let scored = done.score(&evidence, None, &[], &args.output.by, args.output.csv)?;
+    let scored = done.score(&evidence, &[], &args.output.by, args.output.csv)?;
     tell_no_csv(args.output.csv, &scored, global);
     done.run.manifest.models_left_out = scored.left_out;
     let marked = Marked {
@@ -79,7 +77,7 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
         in_use: None,
         names: &Default::default(),
     };
-    let scoring = done.scoring(&evidence, &[], &[], false);
+    let scoring = done.scoring(&evidence, &[], false);
     write_pareto(done.run.folder.path(), &scoring, &scored.fronts, &marked)?;
     let folder = done.run.folder.path();
     write_regions(folder, &evidence, plan.cells(), &[], &done.judge)?;
@@ -87,18 +85,13 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
     if let (Some(front), false) = (scored.fronts.get("*"), global.quiet || global.json) {
         show::print(&show::prose(&front_table(&plan, front, done.judge.unit)))?;
     }
-    let unit = done.judge.unit;
     drop((cases, records));
     finish(*done, Ok(()), global)?;
     let [corpus, grid, out] = [&args.corpus, &args.grid, &args.out].map(show::typed);
     let asked = args.select.typed() + &args.judge.typed_unit();
-    let limit = match ChooseOptions::default_limit(unit) {
-        Some(_) => "",
-        None => " --constraint 'fpr<=0.01'",
-    };
     let next = [
         format!("deadloop report {out} --open"),
-        format!("deadloop tune {corpus}{asked} --grid {grid}{limit} --out tuned"),
+        format!("deadloop tune {corpus}{asked} --grid {grid} --out tuned"),
     ];
     show::next(&next.each_ref().map(String::as_str), global)
 }
@@ -109,18 +102,16 @@ const FRONT: usize = 20;
 /// The front with the parameters that differ along it; where it is long, evenly thinned.
 fn front_table(plan: &Plan, front: &[FrontPoint], unit: Unit) -> String {
     let rate = wrong_rate(unit);
-    // Points have it per million units.
-    let per = rate.scale() / 1e6;
     let mut order: Vec<&FrontPoint> = front.iter().collect();
     order.sort_by(|a, b| {
-        a.fa_per_mchar
-            .total_cmp(&b.fa_per_mchar)
+        a.wrong_rate
+            .total_cmp(&b.wrong_rate)
             .then(a.recall.total_cmp(&b.recall))
     });
     // Settings that are equal in all three are one row.
     order.dedup_by_key(|p| {
         (
-            p.fa_per_mchar.to_bits(),
+            p.wrong_rate.to_bits(),
             p.recall.to_bits(),
             p.delay.to_bits(),
         )
@@ -134,14 +125,23 @@ fn front_table(plan: &Plan, front: &[FrontPoint], unit: Unit) -> String {
     let row = |(p, told): (&&FrontPoint, String)| {
         vec![
             show::percent(Some(p.recall)),
-            show::number(Some(p.fa_per_mchar * per), 2),
+            show::number(Some(p.wrong_rate), 2),
+            show::count(p.wrong),
+            show::count(p.transient_stops),
             show::number(Some(p.delay), 0),
             told,
         ]
     };
     let rows: Vec<Vec<String>> = order.iter().zip(told).map(row).collect();
     let delay = DELAY.title_in(unit);
-    let header = ["recall", rate.title, &delay, "setting"];
+    let header = [
+        "recall",
+        rate.title,
+        "wrong alarms",
+        "transient stops",
+        &delay,
+        "setting",
+    ];
     let some = if all > FRONT {
         format!(" ({} of {all} settings)", rows.len())
     } else {
@@ -149,6 +149,6 @@ fn front_table(plan: &Plan, front: &[FrontPoint], unit: Unit) -> String {
     };
     format!(
         "Pareto front of all models together{some}\n{}",
-        show::table_of(&header, &rows, 0..3)
+        show::table_of(&header, &rows, 0..5)
     )
 }

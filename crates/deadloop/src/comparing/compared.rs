@@ -1,6 +1,7 @@
 //! A comparison and all that is said with it: [`Compared`].
 
-use deadloop_score::{Bearing, CompareOptions, Comparison, NotComparable, Side};
+use deadloop_score::words::wrong_and_transient;
+use deadloop_score::{Bearing, CompareOptions, Comparison, HealthyAlarms, NotComparable, Side};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -57,12 +58,27 @@ impl Compared {
     /// How many transcripts there are, and what of each kind.
     pub(crate) fn numbers(&self) -> String {
         let c = &self.comparison;
+        let once = match c.counted_once {
+            once if once == c.transcripts => String::new(),
+            once => format!(
+                ", of which {} count (of equal texts one)",
+                show::count(once)
+            ),
+        };
         format!(
-            "{} transcripts: {} loops, {} clean",
+            "{} transcripts{once}: {} loops, {} clean",
             show::count(c.transcripts),
             show::count(c.loops),
             show::count(c.clean)
         )
+    }
+
+    /// The wrong alarms and the transient stops of both sides.
+    pub(crate) fn healthy(&self) -> String {
+        let of =
+            |side: &HealthyAlarms| wrong_and_transient(side.wrong_alarms, side.transient_stops);
+        let [base, new] = &self.comparison.healthy;
+        format!("BASE: {}; NEW: {}", of(base), of(new))
     }
 
     /// The gates that were not passed, and why.

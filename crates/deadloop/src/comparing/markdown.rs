@@ -32,6 +32,7 @@ pub(crate) fn markdown(compared: &Compared) -> String {
     }
     text += "\n";
     text += &metrics(compared);
+    text += &format!("\n{}.\n", escaped(&compared.healthy()));
     text += &pinned(compared);
     text += &flips(compared, LIMIT.saturating_sub(text.len()));
     text

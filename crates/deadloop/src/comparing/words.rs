@@ -1,6 +1,6 @@
 //! A comparison on the terminal.
 
-use deadloop_score::{Bearing, Direction, Flip, Row, Said, Side, p_shown};
+use deadloop_score::{Bearing, Direction, Flip, Row, Said, Side, Test, p_shown};
 
 use super::compared::{Compared, gate_word, verdict_words};
 use crate::show;
@@ -26,6 +26,7 @@ pub(crate) fn words(compared: &Compared, most: usize) -> String {
         compared.options.resampling.replicates,
     ));
     parts.push(metrics(compared));
+    parts.push(format!(" {}", compared.healthy()));
     parts.extend(flips(compared, most));
     parts.extend(pinned(compared));
     let gate = |g: &deadloop_score::Gate| {
@@ -72,7 +73,7 @@ pub(super) const HEADER: [&str; 8] = [
     "new",
     "difference",
     "95 %",
-    "p (Holm)",
+    "p",
     "verdict",
 ];
 
@@ -81,10 +82,11 @@ pub(super) fn cells(row: &Row) -> Vec<String> {
     let value = |x: Option<f64>| x.map_or("n/a".into(), |x| row.shown(x, false));
     let signed = |x: Option<f64>| x.map_or("n/a".into(), |x| row.shown(x, true));
     let interval = row.lo.zip(row.hi);
-    let p = match (row.p_adjusted, row.differ) {
-        (Some(p), _) => p_shown(p),
-        (None, 0) => "none differ".into(),
-        (None, n) => format!("{n} differ: too few"),
+    let p = match (row.test, row.p, row.differ) {
+        (_, Some(p), _) => p_shown(p),
+        (_, None, 0) => "none differ".into(),
+        (Test::SignFlip, None, n) => format!("{n} differ: too few"),
+        (Test::Interval, None, _) => "by interval".into(),
     };
     vec![
         if row.model == "*" {

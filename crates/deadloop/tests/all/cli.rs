@@ -344,11 +344,11 @@ fn a_finished_folder_is_left_alone() {
         stderr(&again)
     );
     assert_eq!(
-        code(&sweep(&["--early", "5"])),
+        code(&sweep(&["--transient", "loop"])),
         Some(2),
         "other inputs need --force"
     );
-    assert_eq!(code(&sweep(&["--early", "5", "--force"])), Some(0));
+    assert_eq!(code(&sweep(&["--transient", "loop", "--force"])), Some(0));
 }
 
 #[test]

@@ -68,7 +68,11 @@ fn a_change_of_a_threshold_is_caught_on_the_baseline() {
     let dir = temporary();
     let (baseline, starter) = (inside(dir.path(), "baseline"), root("datasets/starter"));
     let document = checkpoint(dir.path(), "document.toml", "preset = \"document\"\n");
-    replayed(&starter, &baseline, &["--split", "dev", "--settings", &document]);
+    replayed(
+        &starter,
+        &baseline,
+        &["--split", "dev", "--settings", &document],
+    );
     let new = |matches: &str| {
         let out = inside(dir.path(), matches);
         let set = format!("guard.params.min_matches={matches}");
@@ -116,7 +120,7 @@ fn one_match_less_fails_the_gate_as_it_is_by_default() {
     };
     let five = compare("5", "1");
     assert_eq!(code(&five), Some(100), "{}", stderr(&five));
-    assert!(stderr(&five).contains("false-alarms"), "{}", stderr(&five));
+    assert!(stderr(&five).contains("wrong-alarms"), "{}", stderr(&five));
     let named = flips(&parsed(&five));
     assert!(named.contains("handmade/diff/en/3"), "{named:?}");
     assert_eq!(
@@ -207,7 +211,7 @@ fn what_is_not_of_the_same_thing_is_not_comparable() {
     assert!(e.contains("t4 (onset 40 → 50"), "{e}");
     let e = against("gone", &only(7, Value::Null), &[]);
     assert!(e.contains("1 transcript only in BASE: t7"), "{e}");
-    let e = against("rules", &|_, _| (), &["--early", "7"]);
+    let e = against("rules", &|_, _| (), &["--transient", "loop"]);
     assert!(e.contains("judged by other rules"), "{e}");
     let wrong = "[[guard]]\ndetector = \"command\"\n[guard.params]\ncommand = [\"sh\", \"-c\", \"read x; echo '{\\\"type\\\":\\\"ready\\\",\\\"name\\\":\\\"x\\\",\\\"version\\\":\\\"1\\\"}'; while read x; do case $x in *end*) echo nonsense;; esac; done\"]\nmax_errors = 1000\n";
     let wrong = file(dir.path(), "wrong.toml", wrong);
@@ -235,7 +239,7 @@ fn nothing_selected_and_nothing_known_do_not_pass() {
     replayed(&plain, &at("base"), &[]);
     let empty = deadloop(&["compare", &at("base"), &at("base"), "--model", "nobody"]);
     assert_eq!(code(&empty), Some(4), "{}", stderr(&empty));
-    let judged = deadloop(&["compare", &at("base"), &at("base"), "--early", "5"]);
+    let judged = deadloop(&["compare", &at("base"), &at("base"), "--transient", "loop"]);
     assert_eq!(code(&judged), Some(2), "what cannot be heeded is refused");
     let empty = [
         "compare",
@@ -267,7 +271,7 @@ fn nothing_selected_and_nothing_known_do_not_pass() {
             .is_some_and(|all| all.iter().all(|g| g["passed"].is_null())),
         "{gates}"
     );
-    // Loops from the first char on, and no clean text: nothing is known about false alarms.
+    // Loops from the first char on, and no clean text: nothing is known about wrong alarms.
     let looping = corpus(dir.path(), "looping.jsonl", |i, line| {
         *line = match i % 2 {
             0 => {
@@ -344,7 +348,7 @@ fn two_programs_are_compared_and_pinned_cases_gate_them() {
     assert_eq!(
         flips(&told).len(),
         20,
-        "ten hits and ten false alarms fewer"
+        "ten hits and ten wrong alarms fewer"
     );
     assert_eq!(told["verdict"], "regressed");
     assert_eq!(

@@ -247,16 +247,15 @@ fn all_alike(dir: &Path, label: &Value) -> String {
 /// What a ratio has nothing to divide by is empty: never 0, never 1.
 #[test]
 fn no_loop_or_no_clean_transcript_is_not_zero() {
-    let found = "ended ended_lo ended_hi recall recall_lo recall_hi delay saved latency_p50 latency_p90 latency_p95 \
+    let found = "ended ended_lo ended_hi recall recall_lo recall_hi delay saved latency_p50 latency_p90 in_periods \
                  within_100 within_200 within_500 within_1000 within_2000 within_5000";
-    let of_loops = format!("{found} hit_latency_p50 hit_latency_p90 hit_latency_p95 kind_accuracy");
     let (rate, of_chars) = ("fpr fpr_lo fpr_hi", "fa_per_mchar fa_lo fa_hi");
-    let of_both = "ppv net_per_1000";
+    let of_both = "break_even";
     let clean = json!({"class": "clean"});
     let later = json!({"class": "loop", "channel": "answer", "onset": 156});
     let at_once = json!({"class": "loop", "channel": "answer", "onset": 156, "earliest": 0});
     for (label, empty, full) in [
-        (clean, [&of_loops, of_both], [rate, of_chars]),
+        (clean, [found, of_both], [rate, of_chars]),
         // What a looping transcript says before its loop is clean text that was watched.
         (later, [rate, of_both], [found, of_chars]),
         (
@@ -269,7 +268,7 @@ fn no_loop_or_no_clean_transcript_is_not_zero() {
         let corpus = all_alike(dir.path(), &label);
         let out = dir.path().join("replayed");
         let shown = run(&["replay", &corpus], &out, 0);
-        // The table has recall and false alarms per Mchar.
+        // The table has recall and wrong alarms per Mchar.
         assert_eq!(shown.contains("n/a"), empty[0] != rate, "{shown}");
         let scores = rows(&out, "scores.csv");
         let all = scores.iter().find(|row| row["model"] == "*");

@@ -212,13 +212,24 @@ fn runs_whose_measures_differ_are_refused_by_name() {
     made(
         at,
         &[
-            "replay", STARTER, "--out", "other", "--limit", "40", "--early", "7", "--quiet",
+            "replay",
+            STARTER,
+            "--out",
+            "other",
+            "--limit",
+            "40",
+            "--transient",
+            "loop",
+            "--quiet",
         ],
     );
     let refused = deadloop_in(at, &["report", "one", "other"]);
     assert_eq!(code(&refused), Some(3), "{}", stderr(&refused));
     let told = stderr(&refused);
-    assert!(told.contains("other: --early is 7, and 0 in one"), "{told}");
+    assert!(
+        told.contains("other: --transient is loop, and ignore in one"),
+        "{told}"
+    );
     assert!(
         !at.join("deadloop-history").exists(),
         "nothing is left behind"

@@ -71,14 +71,15 @@ fn what_one_command_writes_every_other_reads() {
     let corpus = corpus(dir.path()).display().to_string();
     ran(&["check", &corpus], &[0]);
     ran(&["label", &corpus], &[0]);
-    let (again, json) = (at("again"), at("again.csv"));
+    let (again, json, merged) = (at("again"), at("again.csv"), at("merged.csv"));
     ran(&["import", &corpus, "--out", &again], &[0]);
     ran(&["label", &again, "--out", &json], &[0]);
     for corpus in [&corpus, &again] {
         ran(&["check", corpus], &[0]);
-        let agreed = ran(&["label", "--agreement", corpus, &json, "--json"], &[0]);
-        let agreed: serde_json::Value = serde_json::from_str(&agreed).unwrap();
-        assert_eq!(agreed["both"], NAMES.len(), "{agreed}");
+        let merge = ["label", "--merge", corpus, &json, "--out", &merged];
+        let told = ran(&[&merge[..], &["--force", "--json"]].concat(), &[0]);
+        let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+        assert_eq!(told["merged"]["nobody"], NAMES.len(), "{told}");
         // An argument of a program cannot hold a NUL.
         for name in NAMES.iter().filter(|name| !name.contains('\0')) {
             ran(&["explain", corpus, "--", name], &[0]);

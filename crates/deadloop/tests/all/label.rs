@@ -1,4 +1,4 @@
-//! `deadloop label` from outside: proposals, a review by lines of keys, agreement.
+//! `deadloop label` from outside: proposals, a review by lines of keys, disputes.
 
 #![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
 
@@ -166,48 +166,6 @@ fn hostile_text_is_shown_and_not_obeyed() {
         told.contains("⟦Let me think about it once more. ⟧"),
         "{told}"
     );
-}
-
-#[test]
-fn agreement_of_two_files_and_of_a_corpus_with_one() {
-    let place = Place::new();
-    fine(&place.label(&["c.jsonl", "--out", "a.csv"], ""));
-    let moved = place.read("a.csv").replace(",9,42,", ",19,52,");
-    place.file("b.csv", &moved);
-    let told = fine(&place.label(&["c.jsonl", "--agreement", "a.csv", "b.csv", "--json"], ""));
-    let found: Value = serde_json::from_str(&told).expect("JSON");
-    assert_eq!(found["both"], 4);
-    assert_eq!(found["agree"], 1.0);
-    assert_eq!(found["alpha"], 1.0);
-    assert_eq!(found["onsets"]["p75"], 10);
-    assert_eq!(found["overlaps"]["count"], found["onsets"]["count"]);
-    let told = fine(&place.label(&["--agreement", "c.jsonl", "a.csv"], ""));
-    assert!(told.contains("2 transcripts labelled by both"), "{told}");
-    assert!(told.contains("--early"), "{told}");
-
-    // What differs is listed, with the rows of both.
-    let turned = place.read("b.csv").replace("over,transient", "over,loop");
-    place.file("t.csv", &turned);
-    fine(&place.label(
-        &["--agreement", "a.csv", "t.csv", "--out", "differ.csv"],
-        "",
-    ));
-    let differ = place.read("differ.csv");
-    assert_eq!(differ.lines().count(), 3, "{differ}");
-    assert!(
-        differ.lines().skip(1).all(|line| line.starts_with("over,")),
-        "{differ}"
-    );
-    let again = place.label(
-        &["--agreement", "a.csv", "t.csv", "--out", "differ.csv"],
-        "",
-    );
-    assert_eq!(again.status.code(), Some(2));
-
-    place.file("bad.csv", "transcript,class\n");
-    let bad = place.label(&["--agreement", "a.csv", "bad.csv"], "");
-    assert_eq!(bad.status.code(), Some(2));
-    assert!(stderr(&bad).contains("bad.csv:1: no column"));
 }
 
 #[test]

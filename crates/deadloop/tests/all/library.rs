@@ -77,7 +77,7 @@ fn run(request: &Request<'_>) -> Result<(), Failure> {
     };
     let done: Replayed = *done;
     let evidence = done.evidence(&plan)?;
-    done.score(&evidence, Some(cell), &[cell], request.by, request.csv)?;
+    done.score(&evidence, &[cell], request.by, request.csv)?;
     done.finish(Ok(()), |_, _| Ok(()))
 }
 

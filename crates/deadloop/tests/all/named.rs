@@ -42,7 +42,7 @@ fn a_part_of_a_corpus_that_cannot_be_read_is_named_by_every_command() {
                 &["tune", &corpus, "--out", &out],
                 &["label", &corpus, "--force"],
                 &["label", &corpus, "--out", &csv],
-                &["label", "--agreement", &corpus, &corpus],
+                &["label", "--merge", &corpus, &corpus, "--out", &csv],
                 &["explain", &corpus, "a"],
                 &["import", &corpus, "--out", &at("imported")],
             ];
@@ -88,8 +88,9 @@ fn a_labels_file_that_is_named_outright_is_read_or_told() {
         let csv = dir.path().join(format!("{how}.csv"));
         put(&csv, how);
         let csv = csv.display().to_string();
+        let merged = dir.path().join("merged.csv").display().to_string();
         for words in [
-            &["label", "--agreement", &csv, &csv][..],
+            &["label", "--merge", &csv, &csv, "--out", &merged][..],
             &["label", &corpus, "--review", "--out", &csv],
             &["label", &corpus, "--out", &csv, "--force"],
         ] {

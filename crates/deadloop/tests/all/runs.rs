@@ -122,7 +122,7 @@ fn tune_searches_guards_on_calls_where_labels_count_in_calls() {
     assert!(scores.iter().any(|row| row["setting"] == "limit-10"));
     for page in ["report.html", "report.md"] {
         let page = std::fs::read_to_string(out.join(page)).expect("a page");
-        assert!(page.contains("false alarms/kcall") && page.contains("delay, calls"));
+        assert!(page.contains("wrong alarms/kcall") && page.contains("delay, calls"));
         assert!(!page.contains("per million clean chars"));
     }
     // What it chose is a guard that explain, watch and compare run.
@@ -222,7 +222,7 @@ fn a_sweep_has_a_cell_for_each_row_length_and_compare_counts_calls() {
     );
     let shown = out.display().to_string();
     let said = done(&["sweep", &corpus, "--grid", &grid, "--csv", "--out", &shown]);
-    assert!(said.contains("false alarms/kcall"), "{said}");
+    assert!(said.contains("wrong alarms/kcall"), "{said}");
     let scores = rows(&out.join("scores.csv"));
     let of = |n: &str| {
         let mut rows = scores.iter();

@@ -229,7 +229,7 @@ fn shards_of_repair_are_the_whole() {
     let corpus = faults(dir.path());
     let args = ["repair", &corpus, "--csv"];
     assert_eq!(same(dir.path(), &args, &[2, 4]), Some(0));
-    let judging = ["--early", "3"];
+    let judging = ["--transient", "loop"];
     let parts = parts(dir.path(), &args, 1);
     let run = merge(&parts, &path(dir.path(), "refused"), &judging);
     assert_eq!(code(&run), Some(2), "{}", stderr(&run));
@@ -279,15 +279,7 @@ fn how_alarms_are_judged_may_be_said_at_the_merge() {
     let args = ["sweep", &corpus, "--grid", &grid];
     let parts = parts(dir.path(), &args, 2);
     let (whole, merged) = (path(dir.path(), "whole"), path(dir.path(), "merged"));
-    let judged = [
-        "--early",
-        "30",
-        "--deadline",
-        "90",
-        "--transient",
-        "loop",
-        "--csv",
-    ];
+    let judged = ["--transient", "loop", "--loop-rate", "1/50", "--csv"];
     let one = deadloop(&[&args[..], &judged, &["-q", "--out", &whole]].concat());
     assert_eq!(code(&one), Some(0), "{}", stderr(&one));
     let run = merge(&parts, &merged, &judged);
@@ -372,10 +364,10 @@ fn what_does_not_belong_together_is_refused_with_what_to_do() {
         &[good[0].clone(), thirds[1].clone()],
         "give the parts of one division",
     );
-    let early = other("judged", &[&args[..], &["--early", "9"]].concat());
+    let judged = other("judged", &[&args[..], &["--transient", "loop"]].concat());
     refused(
-        &early,
-        "another command: sweep.judge.early differs; make all parts by one command",
+        &judged,
+        "another command: sweep.judge.transient differs; make all parts by one command",
     );
     file(dir.path(), "grid.toml", &GRID.replace("9]", "8]"));
     refused(&other("plan", &args), "another plan");

@@ -95,7 +95,9 @@ fn every_table_fits_the_terminal_and_no_word_is_broken() {
         again(&["detectors", "checkpoint"]),
         again(&["label", "c.jsonl", "--out", "l.csv", "--force"]),
         again(&["label", "c.jsonl", "--disputes", "replayed"]),
-        again(&["label", "--agreement", "l.csv", "c.jsonl"]),
+        again(&[
+            "label", "--merge", "l.csv", "c.jsonl", "--out", "m.csv", "--force",
+        ]),
         again(&["report", "tuned", "replayed", "--out", "history"]),
     ];
     for words in &commands {

@@ -94,7 +94,7 @@ impl World {
         };
         let every: Vec<usize> = (0..world.cases.len()).collect();
         world.totals = world.tallies(&every)?;
-        world.worth.annoyance = mean_clean(&world.cases[..], Unit::Chars);
+        world.worth.response = mean_clean(&world.cases[..], Unit::Chars);
         Ok(world)
     }
 

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 /// What errors cost there.
 const WORTH: Worth = Worth {
-    pi: 0.1,
-    annoyance: 300.0,
+    loop_rate: None,
+    response: 300.0,
 };
 
 const LOOP: u64 = 1000;
@@ -19,18 +19,18 @@ const ONSET: u64 = 200;
 /// Groups of one or three loops and two clean transcripts. A group's loops are found with probability
 /// 0.4 or 0.9, after 100 or 300 chars; on its clean transcripts there is a false alarm, half-way,
 /// with probability 0 or 0.2. So transcripts of one group resemble each other, and the truth is:
-/// saved 0.52, delay 480, lost per million 1e6·0.1·500 / (the clean chars there are), net_per_1000
-/// 1000·(0.1·520 - 0.9·0.1·(500 + 300)).
+/// saved 0.52, delay 480, lost per million 1e6·0.1·500 / (the clean chars there are), break_even
+/// W / (520 + W), W = 0.1·(500 + 300).
 fn truth() -> [(&'static str, f64); 4] {
     // A group has two loops and two clean transcripts on average.
     let healthy = 2.0 * ONSET as f64 + 2.0 * CLEAN as f64;
     let lost = 1e6 * 2.0 * 0.1 * 500.0 / healthy;
-    let net = 1000.0 * (0.1 * 520.0 - 0.9 * 0.1 * (500.0 + 300.0));
+    let wasted = 0.1 * (500.0 + 300.0);
     [
         ("saved", 0.52),
         ("delay", 480.0),
         ("lost", lost),
-        ("net_per_1000", net),
+        ("break_even", wasted / (520.0 + wasted)),
     ]
 }
 
@@ -72,10 +72,10 @@ fn members(group: usize) -> Vec<Case> {
         group: Some(group.to_string().into()),
         lang: None,
         split: None,
+        source: None,
         by: Vec::new(),
         timeline: Timeline::default(),
         timed: false,
-        gauges: None,
         truth: None,
         text: Box::default(),
         copied: CopyKeys::default(),

@@ -10,8 +10,8 @@ use std::io::{BufRead, Write};
 
 use deadloop_score::{
     BetaBinomial, Borrowing, Constraint, Count, GammaPoisson, GroupSizes, Interval, POISSON_1,
-    POISSON_HALF, Tally, Weights, clopper_pearson, holm, mcnemar, poisson, poisson_lower,
-    poisson_upper, proportion_lower, proportion_upper, sign_flips, wilson,
+    POISSON_HALF, Tally, Weights, poisson, poisson_lower, poisson_upper, proportion_lower,
+    proportion_upper, sign_flips, wilson,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -44,10 +44,6 @@ enum Question {
         k: u64,
         n: u64,
     },
-    ClopperPearson {
-        k: u64,
-        n: u64,
-    },
     ProportionLower {
         k: u64,
         n: u64,
@@ -69,15 +65,8 @@ enum Question {
         k: u64,
         alpha: f64,
     },
-    Mcnemar {
-        b: u64,
-        c: u64,
-    },
     SignFlips {
         nets: Vec<i64>,
-    },
-    Holm {
-        ps: Vec<f64>,
     },
     /// P(within) of a limit on wrong alarms or on recall: `k` of `n`, or in `n` chars.
     Within {
@@ -116,13 +105,11 @@ fn answer(question: Question) -> Value {
     let pair = |interval: Interval| json!([interval.lo, interval.hi]);
     match question {
         Question::Wilson { k, n } => json!(wilson(k, n).map(pair)),
-        Question::ClopperPearson { k, n } => json!(clopper_pearson(k, n).map(pair)),
         Question::ProportionLower { k, n, alpha } => json!(proportion_lower(k, n, alpha)),
         Question::ProportionUpper { k, n, alpha } => json!(proportion_upper(k, n, alpha)),
         Question::Poisson { k } => pair(poisson(k)),
         Question::PoissonLower { k, alpha } => json!(poisson_lower(k, alpha)),
         Question::PoissonUpper { k, alpha } => json!(poisson_upper(k, alpha)),
-        Question::Mcnemar { b, c } => json!(mcnemar(b, c)),
         Question::SignFlips { nets } => json!(sign_flips(&nets)),
         Question::Within { limit, k, n } => json!(within(&limit, k, n)),
         Question::Resampled {
@@ -131,7 +118,6 @@ fn answer(question: Question) -> Value {
             half,
             groups,
         } => json!(resampled(seed, replicates, half, &groups)),
-        Question::Holm { ps } => json!(holm(&ps)),
         Question::Rho { groups } => {
             let mut moments = BetaBinomial::new(GroupSizes::of(groups.sizes.iter().copied()));
             groups.each(|squares, sum| moments.add(squares, sum));

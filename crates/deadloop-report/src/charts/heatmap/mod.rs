@@ -31,7 +31,7 @@ pub(super) static ENTRY: ChartEntry = ChartEntry {
         ("name", "what it is called"),
         ("objective", "its objective"),
         ("recall", "its recall"),
-        ("fa_per_mchar", "its false alarms per million clean chars"),
+        ("fa_per_mchar", "its wrong alarms per million clean chars"),
     ],
     draw,
 };
@@ -289,14 +289,14 @@ impl Field<'_, '_> {
         let (ink, on) = self.range.ink(value);
         let text = self.range.objective.write(value);
         let title = format!(
-            "{} {text} · recall {} · false alarms {} {} · {}",
+            "{} {text} · recall {} · wrong alarms {} {} · {}",
             self.range.title,
             percent(score.value(&RECALL)),
             decimal(score.value(self.data.run.wrong())),
             self.data
                 .run
                 .wrong_name(false)
-                .trim_start_matches("false alarms "),
+                .trim_start_matches("wrong alarms "),
             self.data.describe(score.setting)
         );
         self.canvas.title(title).rect(from, to, ink)?;

@@ -1,4 +1,4 @@
-//! The operating curve: recall against false alarms per million clean chars, a line per model.
+//! The operating curve: recall against wrong alarms per million clean chars, a line per model.
 
 mod own;
 
@@ -17,9 +17,9 @@ use own::{Own, models, own_marks, own_points};
 
 pub(super) static ENTRY: ChartEntry = ChartEntry {
     name: "operating",
-    title: "Recall against false alarms",
+    title: "Recall against wrong alarms",
     reading: "Up and left is better: each step of a line is the highest recall (share of loops found) that any setting \
-              reaches with at most that many false alarms per million clean chars. Large marks are all models \
+              reaches with at most that many wrong alarms per million clean chars. Large marks are all models \
               together; small ones, in the colour and shape of a model's line, the setting in use (hollow) and what settings.toml holds (filled). \
               All of them are in-sample, the star too: held-out figures stand at the top of the page \
               and in the table of what each model gets.",
@@ -35,7 +35,7 @@ pub(super) static ENTRY: ChartEntry = ChartEntry {
         ),
         ("name", "what it is called"),
         ("recall", "share of the loops that are found"),
-        ("fa_per_mchar", "false alarms per million clean chars"),
+        ("fa_per_mchar", "wrong alarms per million clean chars"),
     ],
     draw,
 };
@@ -62,7 +62,7 @@ const INKS: [Ink; 6] = [
     Ink::Eighth,
 ];
 
-/// One line: a model and its best recall at each rate of false alarms.
+/// One line: a model and its best recall at each rate of wrong alarms.
 struct Curve<'d> {
     model: &'d str,
     pen: Pen,
@@ -75,7 +75,7 @@ struct Curve<'d> {
 
 /// A setting that is marked.
 struct Point {
-    /// What it is: `chosen`, `candidate`, `best in-sample`, `in use`, `named`, `floor`.
+    /// What it is: `chosen`, `candidate`, `best in-sample`, `in use`, `named`, `never`.
     role: &'static str,
     setting: usize,
     name: String,
@@ -130,7 +130,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let drawn = curves.iter().filter(|curve| curve.shape.is_some()).count();
     if drawn > 0 {
         let counts = (drawn, models.len(), data.run.models_left_out);
-        // A model without clean text has no rate of false alarms, however many loops it has.
+        // A model without clean text has no rate of wrong alarms, however many loops it has.
         let which = "of those with most loops and clean text";
         let told = (which, "operating.csv");
         left_out(&canvas, top + plot + 58.0, counts, told)?;
@@ -214,7 +214,7 @@ fn curves(data: &ReportData) -> Vec<Curve<'_>> {
         .collect()
 }
 
-/// The highest recall at each rate of false alarms, rising, each with its setting; it starts at (0, 0), where `never`
+/// The highest recall at each rate of wrong alarms, rising, each with its setting; it starts at (0, 0), where `never`
 /// stands.
 fn envelope(data: &ReportData, model: &str) -> Vec<((f64, f64), Option<usize>)> {
     let usable = |score: &&Score| {
@@ -222,7 +222,7 @@ fn envelope(data: &ReportData, model: &str) -> Vec<((f64, f64), Option<usize>)> 
             && data
                 .settings
                 .get(score.setting)
-                .is_some_and(|setting| setting.role != Role::Floor)
+                .is_some_and(|setting| setting.role != Role::Never)
     };
     let scores = data.scores.iter().filter(usable);
     let mut all: Vec<((f64, f64), Option<usize>)> = scores
@@ -241,7 +241,7 @@ fn envelope(data: &ReportData, model: &str) -> Vec<((f64, f64), Option<usize>)> 
     best
 }
 
-/// Current, chosen, other named settings and floors, of all models together. Those that are more than a legend can tell
+/// Current, chosen, other named settings and `never`, of all models together. Those that are more than a legend can tell
 /// apart are small and have their names beside them.
 fn points(data: &ReportData) -> Vec<Point> {
     let mut points: Vec<Point> = data
@@ -251,7 +251,7 @@ fn points(data: &ReportData) -> Vec<Point> {
         .collect();
     let rank = |point: &Point| {
         let leading = data.leading().iter().position(|at| *at == point.setting);
-        (!is_star(point), point.role == "floor", leading)
+        (!is_star(point), point.role == "never", leading)
     };
     points.sort_by_key(rank);
     for point in &mut points {
@@ -300,9 +300,9 @@ fn marks(data: &ReportData, setting: usize, at: (f64, f64)) -> Vec<Point> {
     let look = || Look::of(data, setting);
     let itself = match this.role {
         Role::Cell => return marks,
-        Role::Floor => {
-            let name = format!("floor: {}", this.id);
-            point("floor", name, floor_mark(&this.id), Ink::Muted, 5.0)
+        Role::Never => {
+            let name = format!("{}: no guard at all", this.id);
+            point("never", name, Mark::TriangleDown, Ink::Muted, 5.0)
         }
         Role::InUse => point(
             "in use",
@@ -321,14 +321,6 @@ fn marks(data: &ReportData, setting: usize, at: (f64, f64)) -> Vec<Point> {
     };
     marks.push(itself);
     marks
-}
-
-fn floor_mark(id: &str) -> Mark {
-    match id {
-        "never" => Mark::TriangleDown,
-        "random" => Mark::Cross,
-        _ => Mark::Ring,
-    }
 }
 
 fn keys(curves: &[Curve<'_>], points: &[Point]) -> Vec<Key> {

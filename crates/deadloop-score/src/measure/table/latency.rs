@@ -3,13 +3,15 @@
 use crate::measure::entry::{Certainty, Measure, MeasureUnit, Shown};
 use crate::measure::formula::{Term, alone, of_loops, one};
 use crate::tally::Count;
+use deadloop_replay::detect::Unit as Counted;
 
-/// The restricted mean delay: how much of a loop was generated, averaged over all loops. A miss, a premature
-/// alarm and a stale one cost the whole loop. A stop in an earlier repetition costs nothing.
+/// How much of a loop was generated, averaged over all loops. A miss, a premature alarm and a stale one cost the whole
+/// loop. A stop in an earlier repetition costs nothing.
 pub static DELAY: Measure = Measure {
     name: "delay",
     title: "delay, chars",
     unit: MeasureUnit::Chars,
+    counted_in: &Counted::ALL,
     more_is_better: false,
     meaning: "how far a loop runs on from its onset on average; a miss costs the whole loop",
     about: "delay_chars / loops",
@@ -19,7 +21,22 @@ pub static DELAY: Measure = Measure {
     shown: Shown::EVERYWHERE,
 };
 
-/// Hits by their distance from the onset: up to 100 chars, from there to 200, and so on.
+/// The share of all loops that were ended by the end of their second whole copy, or within 1,000 units of their onset.
+pub static IN_PERIODS: Measure = Measure {
+    name: "in_periods",
+    title: "within two copies",
+    unit: MeasureUnit::Share,
+    counted_in: &Counted::ALL,
+    more_is_better: true,
+    meaning: "the share of the loops that are ended by the end of the second whole copy, or within 1,000 units",
+    about: "loops ended by the end of the second whole copy, or within 1,000 units / loops",
+    formula: alone(&[of_loops(&[one(Count::InPeriods)])]),
+    certainty: Certainty::Share,
+    bounds: None,
+    shown: Shown::NOWHERE,
+};
+
+/// Loops that were ended, by their delay: up to 100 chars, from there to 200, and so on.
 const BINS: &[Term] = &[
     one(Count::Within100),
     one(Count::Within200),
@@ -29,21 +46,30 @@ const BINS: &[Term] = &[
     one(Count::Within5000),
 ];
 
-/// The share of all loops that were hit within 100 chars of their onset.
+/// The same in calls and turns: up to 2, from there to 5, and so on.
+const STEPS: &[Term] = &[
+    one(Count::Within2),
+    one(Count::Within5),
+    one(Count::Within10),
+    one(Count::Within20),
+];
+
+/// The share of all loops that were ended with a delay of at most 100 chars.
 pub static WITHIN_100: Measure = Measure {
     name: "within_100",
     title: "within 100",
     unit: MeasureUnit::Share,
+    counted_in: &[Counted::Chars],
     more_is_better: true,
-    meaning: "the share of the loops that are stopped within this distance of their onset",
-    about: "hits within the distance / loops",
+    meaning: "the share of the loops that are ended within this distance of their onset",
+    about: "loops ended with a delay of at most N / loops",
     formula: alone(&[of_loops(BINS.split_at(1).0)]),
     certainty: Certainty::Share,
     bounds: None,
     shown: Shown::NOWHERE,
 };
 
-/// The share of all loops that were hit within 200 chars of their onset.
+/// The share of all loops that were ended with a delay of at most 200 chars.
 pub static WITHIN_200: Measure = Measure {
     name: "within_200",
     title: "within 200",
@@ -51,7 +77,7 @@ pub static WITHIN_200: Measure = Measure {
     ..WITHIN_100
 };
 
-/// The share of all loops that were hit within 500 chars of their onset.
+/// The share of all loops that were ended with a delay of at most 500 chars.
 pub static WITHIN_500: Measure = Measure {
     name: "within_500",
     title: "within 500",
@@ -59,7 +85,7 @@ pub static WITHIN_500: Measure = Measure {
     ..WITHIN_100
 };
 
-/// The share of all loops that were hit within 1,000 chars of their onset.
+/// The share of all loops that were ended with a delay of at most 1,000 chars.
 pub static WITHIN_1000: Measure = Measure {
     name: "within_1000",
     title: "within 1,000",
@@ -68,7 +94,7 @@ pub static WITHIN_1000: Measure = Measure {
     ..WITHIN_100
 };
 
-/// The share of all loops that were hit within 2,000 chars of their onset.
+/// The share of all loops that were ended with a delay of at most 2,000 chars.
 pub static WITHIN_2000: Measure = Measure {
     name: "within_2000",
     title: "within 2,000",
@@ -76,10 +102,44 @@ pub static WITHIN_2000: Measure = Measure {
     ..WITHIN_100
 };
 
-/// The share of all loops that were hit within 5,000 chars of their onset.
+/// The share of all loops that were ended with a delay of at most 5,000 chars.
 pub static WITHIN_5000: Measure = Measure {
     name: "within_5000",
     title: "within 5,000",
     formula: alone(&[of_loops(BINS.split_at(6).0)]),
     ..WITHIN_100
+};
+
+/// The share of all loops that were ended with a delay of at most 2 calls or turns.
+pub static WITHIN_2: Measure = Measure {
+    name: "within_2",
+    title: "within 2",
+    counted_in: &[Counted::Calls, Counted::Turns],
+    formula: alone(&[of_loops(STEPS.split_at(1).0)]),
+    ..WITHIN_100
+};
+
+/// The share of all loops that were ended with a delay of at most 5 calls or turns.
+pub static WITHIN_5: Measure = Measure {
+    name: "within_5",
+    title: "within 5",
+    formula: alone(&[of_loops(STEPS.split_at(2).0)]),
+    shown: Shown::TABLES,
+    ..WITHIN_2
+};
+
+/// The share of all loops that were ended with a delay of at most 10 calls or turns.
+pub static WITHIN_10: Measure = Measure {
+    name: "within_10",
+    title: "within 10",
+    formula: alone(&[of_loops(STEPS.split_at(3).0)]),
+    ..WITHIN_2
+};
+
+/// The share of all loops that were ended with a delay of at most 20 calls or turns.
+pub static WITHIN_20: Measure = Measure {
+    name: "within_20",
+    title: "within 20",
+    formula: alone(&[of_loops(STEPS.split_at(4).0)]),
+    ..WITHIN_2
 };

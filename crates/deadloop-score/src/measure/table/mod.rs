@@ -14,15 +14,18 @@ use super::entry::{Measure, Metric};
 use deadloop_replay::detect::Unit as Counted;
 
 /// All measures, in the order of their columns in scores.parquet.
-pub static MEASURES: [Metric; 20] = [
+pub static MEASURES: [Metric; 26] = [
     &ENDED,
     &PRECISION,
     &RECALL,
     &FPR,
     &F1,
     &FA_PER_MCHAR,
+    &FA_PER_KCALL,
+    &FA_PER_KTURN,
     &TRANSIENT_PER_MCHAR,
-    &PPV,
+    &TRANSIENT_PER_KCALL,
+    &TRANSIENT_PER_KTURN,
     &DELAY,
     &WITHIN_100,
     &WITHIN_200,
@@ -30,22 +33,32 @@ pub static MEASURES: [Metric; 20] = [
     &WITHIN_1000,
     &WITHIN_2000,
     &WITHIN_5000,
+    &WITHIN_2,
+    &WITHIN_5,
+    &WITHIN_10,
+    &WITHIN_20,
+    &IN_PERIODS,
     &SAVED,
     &LOST,
-    &KIND_ACCURACY,
-    &NET_PER_1000,
     &BREAK_EVEN,
 ];
 
-/// The measures that count hits within a distance of the onset, in the order of [`WITHIN`](crate::WITHIN).
-pub static WITHINS: [Metric; 6] = [
-    &WITHIN_100,
-    &WITHIN_200,
-    &WITHIN_500,
-    &WITHIN_1000,
-    &WITHIN_2000,
-    &WITHIN_5000,
-];
+/// The measures that count loops by their delay, rising, in the order of [`Count::withins`](crate::Count::withins).
+pub fn withins(unit: Counted) -> &'static [Metric] {
+    static CHARS: [Metric; 6] = [
+        &WITHIN_100,
+        &WITHIN_200,
+        &WITHIN_500,
+        &WITHIN_1000,
+        &WITHIN_2000,
+        &WITHIN_5000,
+    ];
+    static STEPS: [Metric; 4] = [&WITHIN_2, &WITHIN_5, &WITHIN_10, &WITHIN_20];
+    match unit {
+        Counted::Chars => &CHARS,
+        Counted::Calls | Counted::Turns => &STEPS,
+    }
+}
 
 /// The rate of wrong alarms where things are counted in `unit`.
 pub fn wrong_rate(unit: Counted) -> Metric {
@@ -53,25 +66,22 @@ pub fn wrong_rate(unit: Counted) -> Metric {
         Counted::Chars => &FA_PER_MCHAR,
         Counted::Calls => &FA_PER_KCALL,
         Counted::Turns => &FA_PER_KTURN,
-        Counted::Tokens => &FA_PER_MTOKEN,
-        Counted::Ms => &FA_PER_HOUR,
-        Counted::Money => &FA_PER_MONEY,
     }
 }
 
-/// The measures that are written where things are counted in `unit`, in the order of [`MEASURES`].
+/// The rate of transient stops where things are counted in `unit`.
+pub fn transient_rate(unit: Counted) -> Metric {
+    match unit {
+        Counted::Chars => &TRANSIENT_PER_MCHAR,
+        Counted::Calls => &TRANSIENT_PER_KCALL,
+        Counted::Turns => &TRANSIENT_PER_KTURN,
+    }
+}
+
+/// The measures that exist where things are counted in `unit`, in the order of [`MEASURES`].
 pub fn measures(unit: Counted) -> impl Iterator<Item = Metric> {
-    let told = move |measure: &Metric| {
-        unit == Counted::Chars || !std::ptr::eq(*measure, &TRANSIENT_PER_MCHAR)
-    };
-    let all = MEASURES.into_iter().filter(told);
-    all.map(move |measure| {
-        if std::ptr::eq(measure, &FA_PER_MCHAR) {
-            wrong_rate(unit)
-        } else {
-            measure
-        }
-    })
+    let exists = move |measure: &Metric| measure.counted_in.contains(&unit);
+    MEASURES.into_iter().filter(exists)
 }
 
 impl Measure {

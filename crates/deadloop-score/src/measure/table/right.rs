@@ -1,10 +1,9 @@
 //! How often an alarm is right, and how often a loop gets one.
 
 use crate::measure::entry::{Certainty, Measure, MeasureUnit, Shown};
-use crate::measure::formula::{
-    Formula, Joined, Ratio, Sample, alone, of_clean, of_loops, one, times,
-};
+use crate::measure::formula::{Ratio, alone, of_clean, of_loops, one, times};
 use crate::tally::Count;
+use deadloop_replay::detect::Unit as Counted;
 
 /// (hit + earlier) / loops: a loop that was stopped in an earlier repetition never came. 6 hits and 1 such stop of 10:
 /// 0.7.
@@ -12,6 +11,7 @@ pub static ENDED: Measure = Measure {
     name: "ended",
     title: "ended",
     unit: MeasureUnit::Share,
+    counted_in: &Counted::ALL,
     more_is_better: true,
     meaning: "the share of the loops that are stopped, in the loop or in an earlier repetition",
     about: "(hit + earlier) / loops",
@@ -26,6 +26,7 @@ pub static RECALL: Measure = Measure {
     name: "recall",
     title: "recall",
     unit: MeasureUnit::Share,
+    counted_in: &Counted::ALL,
     more_is_better: true,
     meaning: "the share of the loops that are stopped while they loop",
     about: "hit / loops",
@@ -40,6 +41,7 @@ pub static PRECISION: Measure = Measure {
     name: "precision",
     title: "precision",
     unit: MeasureUnit::Share,
+    counted_in: &Counted::ALL,
     more_is_better: true,
     meaning: "the share of the alarms that are right",
     about: "hit / (hit + false_alarm + premature + stale)",
@@ -52,7 +54,6 @@ pub static PRECISION: Measure = Measure {
             one(Count::Premature),
             one(Count::Stale),
         ],
-        of: Sample::Loops,
     }]),
     certainty: Certainty::Share,
     bounds: Some("precision"),
@@ -65,6 +66,7 @@ pub static F1: Measure = Measure {
     name: "f1",
     title: "F1",
     unit: MeasureUnit::Share,
+    counted_in: &Counted::ALL,
     more_is_better: true,
     meaning: "the harmonic mean of precision and recall",
     about: "2 hit / (hit + loops + wrong alarms)",
@@ -73,14 +75,12 @@ pub static F1: Measure = Measure {
         num: &[times(2.0, Count::Hit)],
         den: &[
             times(2.0, Count::Hit),
-            one(Count::Late),
             times(2.0, Count::Premature),
             times(2.0, Count::Stale),
             one(Count::Miss),
             one(Count::Earlier),
             one(Count::FalseAlarm),
         ],
-        of: Sample::Loops,
     }]),
     certainty: Certainty::Resampled,
     bounds: None,
@@ -92,52 +92,12 @@ pub static FPR: Measure = Measure {
     name: "fpr",
     title: "clean transcripts cut",
     unit: MeasureUnit::Share,
+    counted_in: &Counted::ALL,
     more_is_better: false,
     meaning: "the share of the clean transcripts that are cut",
     about: "false_alarm / clean",
     formula: alone(&[of_clean(&[one(Count::FalseAlarm)])]),
     certainty: Certainty::Share,
     bounds: Some("fpr"),
-    shown: Shown::NOWHERE,
-};
-
-/// How often an alarm would be right in production, where loops are rarer than in a labelled set:
-/// pi·h / (pi·h + pi·q + (1-pi)·f). h = 0.7, q = 0.1, f = 0.05, pi = 0.01: 0.122.
-pub static PPV: Measure = Measure {
-    name: "ppv",
-    title: "precision in production",
-    unit: MeasureUnit::Share,
-    more_is_better: true,
-    meaning: "the share of the alarms that would be right in production, where loops are rare",
-    about: "pi h / (pi h + pi q + (1-pi) f): h = (hit + late) / loops, q = (premature + stale) / loops, f = fpr",
-    formula: Formula {
-        ratios: &[
-            of_loops(&[one(Count::Hit), one(Count::Late)]),
-            of_loops(&[one(Count::Premature), one(Count::Stale)]),
-            of_clean(&[one(Count::FalseAlarm)]),
-        ],
-        joined: Joined::Ppv,
-    },
-    certainty: Certainty::Resampled,
-    bounds: None,
-    shown: Shown::NOWHERE,
-};
-
-/// Of the hits whose label names a kind, those whose alarm names the same.
-pub static KIND_ACCURACY: Measure = Measure {
-    name: "kind_accuracy",
-    title: "right kind",
-    unit: MeasureUnit::Share,
-    more_is_better: true,
-    meaning: "the share of the right alarms that name the right kind of loop",
-    about: "kind_right / kind_known",
-    formula: alone(&[Ratio {
-        scale: 1.0,
-        num: &[one(Count::KindRight)],
-        den: &[one(Count::KindKnown)],
-        of: Sample::Loops,
-    }]),
-    certainty: Certainty::Share,
-    bounds: None,
     shown: Shown::NOWHERE,
 };

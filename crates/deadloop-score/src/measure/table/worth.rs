@@ -2,15 +2,17 @@
 
 use crate::measure::entry::{Certainty, Measure, MeasureUnit, Shown};
 use crate::measure::formula::{
-    Formula, Joined, Ratio, Sample, Term, Times, alone, of_clean, of_loops, one, times,
+    Formula, Joined, Ratio, Term, Times, alone, of_clean, of_loops, one, times,
 };
 use crate::tally::Count;
+use deadloop_replay::detect::Unit as Counted;
 
 /// The share of looping chars that were not generated. (6 x 1600 + 500) / (10 x 2000) = 0.505.
 pub static SAVED: Measure = Measure {
     name: "saved",
     title: "saved",
     unit: MeasureUnit::Share,
+    counted_in: &Counted::ALL,
     more_is_better: true,
     meaning: "the share of what all loops generate that is not generated any more",
     about: "saved_chars / loop_chars",
@@ -18,7 +20,6 @@ pub static SAVED: Measure = Measure {
         scale: 1.0,
         num: &[one(Count::Saved)],
         den: &[one(Count::LoopChars)],
-        of: Sample::Loops,
     }]),
     certainty: Certainty::Resampled,
     bounds: None,
@@ -30,6 +31,7 @@ pub static LOST: Measure = Measure {
     name: "lost",
     title: "healthy chars lost/Mchar",
     unit: MeasureUnit::PerMillion,
+    counted_in: &Counted::ALL,
     more_is_better: false,
     meaning: "the healthy output that is thrown away",
     about: "1e6 lost_chars / (lost_chars + exposure)",
@@ -37,53 +39,36 @@ pub static LOST: Measure = Measure {
         scale: 1e6,
         num: &[one(Count::Lost)],
         den: &[one(Count::Lost), one(Count::Exposure)],
-        of: Sample::Clean,
     }]),
     certainty: Certainty::Resampled,
     bounds: None,
     shown: Shown::NOWHERE,
 };
 
-/// S, what a loop spares: its chars that were not generated, less what a premature or stale alarm makes
-/// generated again and the annoyance of it.
-const SPARED: Ratio = of_loops(&[
+/// S, what a loop spares: its units that were not generated, less what a premature or stale alarm threw away and one mean
+/// clean response that is generated again.
+pub(in crate::measure) const SPARED: Ratio = of_loops(&[
     one(Count::Saved),
     times(-1.0, Count::CutAt),
-    Term(Count::Premature, Times::Annoyance(-1.0)),
-    Term(Count::Stale, Times::Annoyance(-1.0)),
+    Term(Count::Premature, Times::Responses(-1.0)),
+    Term(Count::Stale, Times::Responses(-1.0)),
 ]);
 
-/// W, what a clean transcript costs: what a false alarm makes generated again, and the annoyance of it.
-const WASTED: Ratio = of_clean(&[
+/// W, what a clean transcript costs: what a false alarm threw away, and one mean clean response that is generated again.
+pub(in crate::measure) const WASTED: Ratio = of_clean(&[
     one(Count::FalseAt),
-    Term(Count::FalseAlarm, Times::Annoyance(1.0)),
+    Term(Count::FalseAlarm, Times::Responses(1.0)),
 ]);
-
-/// What the guard spares in 1,000 responses of production: 1000 (pi·S - (1-pi)·W).
-pub static NET_PER_1000: Measure = Measure {
-    name: "net_per_1000",
-    title: "net chars spared per 1,000 responses",
-    unit: MeasureUnit::PerThousand,
-    more_is_better: true,
-    meaning: "what the guard spares in 1,000 responses of production, less what its wrong alarms make generated again",
-    about: "1000 (pi S - (1-pi) W): S = mean over loops of chars spared, less (alarm + A) for premature and stale; W = mean over clean transcripts of (alarm + A) for false alarms; A = --annoyance",
-    formula: Formula {
-        ratios: &[SPARED, WASTED],
-        joined: Joined::Net,
-    },
-    certainty: Certainty::Resampled,
-    bounds: None,
-    shown: Shown::TABLES,
-};
 
 /// The share of responses that loop from which on the guard pays for itself.
 pub static BREAK_EVEN: Measure = Measure {
     name: "break_even",
     title: "break-even share of loops",
     unit: MeasureUnit::Share,
+    counted_in: &Counted::ALL,
     more_is_better: false,
     meaning: "the share of looping responses from which on the guard pays for itself",
-    about: "W / (S + W), S and W as in net_per_1000; n/a where S <= 0",
+    about: "W / (S + W); S = mean over loops of units spared, less (alarm + R) for premature and stale; W = mean over clean transcripts of (alarm + R) for false alarms; R = units of one mean clean response; n/a where S <= 0",
     formula: Formula {
         ratios: &[SPARED, WASTED],
         joined: Joined::BreakEven,

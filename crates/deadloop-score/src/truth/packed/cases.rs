@@ -6,13 +6,19 @@ use deadloop_replay::detect::Fault;
 use deadloop_replay::detect::{Channel, Kind};
 
 use super::{Bytes, Shared, put_float, put_list, put_maybe, put_number, put_option, put_text};
-use crate::truth::{Case, Class, Gauges, Span, Timeline, Truth};
+use crate::truth::{Case, Class, Span, Timeline, Truth};
 
 /// Puts a case.
 pub(super) fn put(case: &Case, names: &mut Shared, to: &mut Vec<u8>) {
     put_text(&case.id, to);
     names.put(Some(&case.model), to);
-    for name in [&case.task, &case.profile, &case.lang, &case.split] {
+    for name in [
+        &case.task,
+        &case.profile,
+        &case.lang,
+        &case.split,
+        &case.source,
+    ] {
         names.put(name.as_ref(), to);
     }
     put_option(case.group.as_deref(), put_text, to);
@@ -23,7 +29,6 @@ pub(super) fn put(case: &Case, names: &mut Shared, to: &mut Vec<u8>) {
     case.timeline.put(to);
     to.push(case.timed.into());
     put_option(case.truth.as_ref(), put_truth, to);
-    put_option(case.gauges.as_deref(), Gauges::put, to);
     put_hash(&case.text, to);
     to.extend(case.copied.text.to_le_bytes());
     let put_key = |key: u64, to: &mut Vec<u8>| to.extend(key.to_le_bytes());
@@ -34,7 +39,7 @@ pub(super) fn put(case: &Case, names: &mut Shared, to: &mut Vec<u8>) {
 pub(super) fn take(from: &mut Bytes<'_>, names: &Shared) -> Case {
     let id = from.text().into();
     let model = names.take(from).unwrap_or_else(|| "".into());
-    let [task, profile, lang, split] = [(); 4].map(|()| names.take(from));
+    let [task, profile, lang, split, source] = [(); 5].map(|()| names.take(from));
     Case {
         id,
         model,
@@ -43,11 +48,11 @@ pub(super) fn take(from: &mut Bytes<'_>, names: &Shared) -> Case {
         group: from.option(|from| from.text().into()),
         lang,
         split,
+        source,
         by: from.list(|from| names.take(from).map(|value| value.to_string())),
         timeline: Timeline::take(from),
         timed: from.byte() != 0,
         truth: from.option(take_truth),
-        gauges: from.option(|from| Box::new(Gauges::take(from))),
         text: take_hash(from),
         copied: CopyKeys {
             text: take_key(from),

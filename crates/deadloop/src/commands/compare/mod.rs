@@ -27,7 +27,7 @@ use crate::show;
 use crate::visible::visible;
 use crate::words::{FAILS, word};
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop compare reports/baseline fresh\n  deadloop compare old.toml new.toml --corpus datasets/starter --out compared --markdown summary.md\n  deadloop compare document vllm --corpus datasets/starter --fail-on never\n  deadloop compare baseline fresh --bless\n\nA side that is not a folder is replayed on the corpus; --set changes NEW. The setting of a folder is the choice of tune or the current one of replay, unless --base-setting or --new-setting names another. Recall and fpr are tested by exact McNemar, the other metrics by a paired bootstrap over groups; p is corrected by Holm's method, over the metrics of all models together and over metrics x models. NEW has improved or regressed if the difference is significant and beyond the noise. It is equivalent if the 95 % interval is inside the noise. Otherwise the result is inconclusive.\n\n--bless makes NEW the baseline after the comparison is shown, whatever the gate says: BASE gets the tables of NEW (CSV, cases.jsonl, settings.toml), which have the same bytes whenever the same run is repeated, and no manifest and no report. A folder BASE that does not exist is made.\n\nExit codes: 0 passed, 3 not comparable (other transcripts, texts or labels, an error), 4 nothing selected, 5 a gate could not be evaluated, 100 a gate failed.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop compare reports/baseline fresh\n  deadloop compare old.toml new.toml --corpus datasets/starter --out compared --markdown summary.md\n  deadloop compare document vllm --corpus datasets/starter --fail-on never\n  deadloop compare baseline fresh --bless\n\nA side that is not a folder is replayed on the corpus; --set changes NEW. The setting of a folder is the choice of tune or the current one of replay, unless --base-setting or --new-setting names another. Equal texts count once, in estimates, intervals and tests. Intervals are of a paired bootstrap over groups; ended, recall, fpr and the rate of wrong alarms are tested by exact sign flips over groups, the other metrics by their intervals. A metric has improved or regressed if its difference is more than chance and beyond the noise. It is equivalent if the 95 % interval is inside the noise. Otherwise it is inconclusive. Of all models together, loops ended and wrong alarms decide on NEW; the other rows are told.\n\n--bless makes NEW the baseline after the comparison is shown, whatever the gate says: BASE gets the tables of NEW (CSV, cases.jsonl, settings.toml), which have the same bytes whenever the same run is repeated, and no manifest and no report. A folder BASE that does not exist is made.\n\nExit codes: 0 passed, 3 not comparable (other transcripts, texts or labels, an error), 4 nothing selected, 5 a gate could not be evaluated, 100 a gate failed.";
 
 /// What is compared, and what has to hold.
 #[derive(Debug, Args)]
@@ -59,7 +59,7 @@ pub(crate) struct Compare {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Gate")]
 pub(crate) struct GateArgs {
-    /// What makes the gate fail: a verdict, a false-alarm rate that is not shown to be non-inferior, any flip
+    /// What makes the gate fail: a verdict, a rate of wrong alarms that is not shown to be non-inferior, any flip
     #[arg(
         long,
         value_name = "WHAT",
@@ -75,7 +75,7 @@ pub(crate) struct GateArgs {
     /// fpr=0.005, fa_per_mchar=0.1, delay=20, saved=0.01]
     #[arg(long, value_name = "METRIC=X")]
     pub(crate) noise: Vec<String>,
-    /// False alarms per million chars that NEW may have more than BASE, by the upper bound
+    /// Wrong alarms per million chars that NEW may have more than BASE, by the upper bound
     #[arg(long, value_name = "X", default_value_t = 0.5)]
     pub(crate) margin: f64,
 }
@@ -107,7 +107,7 @@ pub(crate) struct Write {
 impl GateArgs {
     fn options(&self, seed: u64) -> Outcome<CompareOptions> {
         if !(self.margin >= 0.0 && self.margin.is_finite()) {
-            let what = "expected a number from 0, false alarms per million chars";
+            let what = "expected a number from 0, wrong alarms per million chars";
             return Err(Code::Usage.error(format!("--margin {}: {what}", self.margin)));
         }
         let mut options = CompareOptions {

@@ -7,6 +7,8 @@ use deadloop_run::explaining::{
     Explained, ExplainedAlarm, ExplainedReading, ExplainedSetting, FactSight, Head, NO_GUARD, Seat,
 };
 
+use deadloop_score::Verdict;
+
 use crate::paint::{Paint, painted};
 use crate::show::{count, table};
 use deadloop_run::visible::{quoted, visible};
@@ -113,6 +115,9 @@ fn verdict(told: &ExplainedSetting) -> String {
     let mut words = told.verdict.to_owned();
     if let Some(error) = &told.error {
         return format!("{words}: {}", visible(error));
+    }
+    if told.verdict == Verdict::TransientStop.name() {
+        words += " (a repetition that would have ended by itself)";
     }
     let Some(latency) = told.latency else {
         return words;

@@ -1,12 +1,12 @@
-//! `deadloop label`: proposes labels, reviews them, and compares them.
+//! `deadloop label`: proposes labels, reviews them, and merges two reviews.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | a review, agreement, disputes, proposals for a corpus | `deadloop_run::reviewing` |
+//! | a review, disputes, proposals for a corpus | `deadloop_run::reviewing` |
 //! | what a reviewer sees of a transcript | `view` |
 //! | the terminal, or lines of keys in its place | `desk` |
 //! | the page in the browser | `web` |
-//! | how far two labellings agree, in words | `agreeing` |
+//! | the answers of two reviewers in one file | `merging` |
 //! | where detectors and the label disagree, as a table | `disputed` |
 
 use std::collections::BTreeSet;
@@ -19,15 +19,15 @@ use deadloop_replay::{Interrupted, each};
 use deadloop_score::LabelRow;
 use deadloop_score::proposing::Proposal;
 
-mod agreeing;
 mod desk;
 mod disputed;
+mod merging;
 mod view;
 mod web;
 
-use agreeing::{compare, merge};
 use desk::review;
 use disputed::told;
+use merging::merge;
 
 use crate::args::{Global, Select};
 use crate::exit::{Code, Outcome};
@@ -48,8 +48,7 @@ pub(crate) struct Label {
     /// A corpus: a folder, or one .jsonl or .parquet file
     #[arg(required_unless_present = "two")]
     corpus: Option<PathBuf>,
-    /// The file of labels to write, or to revise with --review [default: labels.csv beside the transcripts]; with
-    /// --agreement the file for the rows of both that differ
+    /// The file of labels to write, or to revise with --review [default: labels.csv beside the transcripts]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Overwrite existing labels
@@ -74,12 +73,8 @@ pub(crate) struct Label {
     /// How many chars of text a review shows around each mark
     #[arg(long, value_name = "N", default_value_t = 200)]
     context: u64,
-    /// Print how far two files of labels agree, or a corpus with labels and a file; CORPUS has the lengths of loops that
-    /// never end
-    #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with = "asks", group = "two")]
-    agreement: Option<Vec<PathBuf>>,
-    /// Write the answers of two reviewers to --out as one file, and print how far they agree; where they differ nobody has
-    /// answered, and a review of that file asks about it first
+    /// Write the answers of two reviewers to --out as one file; where they differ nobody has answered, and a review of
+    /// that file asks about it first
     #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with = "asks", group = "two")]
     merge: Option<Vec<PathBuf>>,
     /// List the transcripts on which the label and the detectors of RESULT (a folder of `replay` or `tune`) disagree,
@@ -110,9 +105,6 @@ fn reviewer(name: &str) -> Result<String, String> {
 }
 
 pub(super) fn run(args: &Label, global: Global) -> Outcome {
-    if let Some([first, second]) = args.agreement.as_deref() {
-        return compare(args, global, (first, second));
-    }
     if let Some([first, second]) = args.merge.as_deref() {
         return merge(args, global, (first, second));
     }

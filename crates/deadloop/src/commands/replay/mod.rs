@@ -84,7 +84,7 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
     distinct.dedup();
     let evidence = done.evidence(&plan)?;
     let (by, csv) = (&args.output.by, args.output.csv);
-    let scored = done.score(&evidence, Some(cells[0]), &distinct, by, csv)?;
+    let scored = done.score(&evidence, &distinct, by, csv)?;
     let means = done.intervals(&evidence, &distinct)?;
     write_regions(done.run.folder.path(), &evidence, 0, &distinct, &done.judge)?;
     Opening {
@@ -115,7 +115,7 @@ fn next(args: &Replay, worst: Option<String>) -> Vec<String> {
     explain.into_iter().chain([report]).collect()
 }
 
-/// A transcript that a reader wants explained: of the first setting a false alarm, else a miss, else any alarm.
+/// A transcript that a reader wants explained: of the first setting a wrong alarm, else a miss, else any alarm.
 fn worst(done: &Replayed, evidence: &impl AnyEvidence, cell: usize) -> Option<String> {
     const WANTED: [Verdict; 3] = [Verdict::FalseAlarm, Verdict::Miss, Verdict::Hit];
     let mut first = [const { None }; WANTED.len()];

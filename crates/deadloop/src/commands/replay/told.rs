@@ -3,6 +3,7 @@
 use deadloop_detect::Unit;
 use deadloop_run::Replayed;
 use deadloop_score::measure::{DELAY, ENDED, RECALL, SAVED};
+use deadloop_score::words::spared;
 use deadloop_score::{AnyEvidence, Cases, ChooseOptions, Count, Tally, wrong_rate};
 use serde_json::json;
 
@@ -34,6 +35,8 @@ pub(super) fn summary(
     let (name, tally) = &rows[0];
     let ended = show::ended(name, tally, done.judge.transient);
     ended.map_or(Ok(()), |line| show::print(&show::prose(&line)))?;
+    let spared = spared(name, tally, &done.worth, done.judge.unit);
+    spared.map_or(Ok(()), |line| show::print(&show::prose(&line)))?;
     Ok(summary)
 }
 
@@ -57,8 +60,9 @@ fn table(
         "earlier",
         "ended",
         "recall",
-        "false alarms",
+        "wrong alarms",
         show::per(unit),
+        "transient stops",
         delay.as_ref(),
         "saved",
     ];
@@ -74,6 +78,7 @@ fn table(
             show::percent(show::value(&RECALL, tally)),
             show::count(tally.wrong()),
             show::number(show::value(rate, tally), 2),
+            show::count(tally.get(Count::TransientStop)),
             show::number(show::value(&DELAY, tally), 0),
             show::percent(show::value(&SAVED, tally)),
         ];
@@ -100,6 +105,7 @@ fn json(
             "transcripts": tally.get(Count::Transcripts), "loops": tally.loops(),
             "unlabelled": tally.get(Count::Unlabelled), "errors": tally.get(Count::Errors),
             "hit": tally.get(Count::Hit), "earlier": tally.get(Count::Earlier), "wrong": tally.wrong(),
+            "transient_stops": tally.get(Count::TransientStop),
             "exposure": tally.get(Count::Exposure), "ended": show::value(&ENDED, tally), "recall": show::value(&RECALL, tally),
             rate.name: show::value(rate, tally),
             "would_cut": would_cut, "would_cut_per_mchar": would_cut_per_mchar,
@@ -148,7 +154,7 @@ fn best(rows: &[(String, Tally)], unit: Unit) -> Option<String> {
     let best = calm.reduce(|a, b| if b.1 > a.1 { b } else { a });
     let (label, saved) = best.filter(|_| rows.len() > 2)?;
     Some(format!(
-        "\n{label} saves the most ({}) of those with at most {most} false alarm {}",
+        "\n{label} saves the most ({}) of those with at most {most} wrong alarm {}",
         show::percent(Some(saved)),
         show::per(unit)
     ))

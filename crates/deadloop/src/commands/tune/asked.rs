@@ -86,7 +86,6 @@ impl Tune {
             constraints,
             objective: self.objective()?,
             per,
-            loop_rate: self.judge.loop_rate,
         })
     }
 

@@ -3,8 +3,8 @@
 use anstyle::{AnsiColor, Style};
 use deadloop_report::beside;
 use deadloop_run::tuning::Tuned;
-use deadloop_score::choose::{Advice, Changed, Choice, Choices, ChooseOptions, Figures, Ruling, SavedAt1, Source};
-use deadloop_score::measure::{DELAY, ENDED, Measure, Metric, RECALL, SAVED, WITHIN_1000};
+use deadloop_score::choose::{Advice, Changed, Choice, Choices, ChooseOptions, Figures, Ruling, SavedAt1, Source, within};
+use deadloop_score::measure::{DELAY, ENDED, Measure, Metric, RECALL, SAVED};
 use deadloop_score::{Tally, told, wrong_rate};
 use serde_json::{Value, json};
 
@@ -171,7 +171,7 @@ fn models(choices: &Choices, options: &ChooseOptions) -> String {
 /// The measures of a row, none of them twice.
 fn columns(options: &ChooseOptions) -> Vec<Metric> {
     let mut columns: Vec<Metric> = Vec::new();
-    let all: [Metric; 6] = [&ENDED, &WITHIN_1000, options.objective, &SAVED, &RECALL, &DELAY];
+    let all: [Metric; 6] = [&ENDED, within(options.judge.unit), options.objective, &SAVED, &RECALL, &DELAY];
     for metric in all {
         if !columns.contains(&metric) && !metric.is_wrong_rate() {
             columns.push(metric);
@@ -185,7 +185,7 @@ fn cells(run: &Figures, options: &ChooseOptions) -> Vec<String> {
     let figure = |metric: &Metric| match () {
         () if *metric == options.objective => told(metric, run.objective),
         () if *metric == &ENDED => told(metric, run.ended),
-        () if *metric == &WITHIN_1000 => told(metric, run.within_1000),
+        () if *metric == within(options.judge.unit) => told(metric, run.within),
         () if *metric == &SAVED => told(metric, run.saved),
         () if *metric == &RECALL => told(metric, run.recall),
         () => told(metric, run.delay),

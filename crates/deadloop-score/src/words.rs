@@ -1,0 +1,112 @@
+//! Sentences that every output prints alike.
+
+use deadloop_replay::detect::Unit;
+
+use crate::measure::{Worth, spared_at};
+use crate::tally::Tally;
+
+/// `13 wrong alarms, and 55 transient stops (repetitions that would have ended by themselves)`: the two stand side by side
+/// wherever wrong alarms are shown.
+pub fn wrong_and_transient(wrong: u64, stops: u64) -> String {
+    format!(
+        "{}, and {}",
+        several(wrong, "wrong alarm"),
+        transient_stops(stops)
+    )
+}
+
+/// `55 transient stops (repetitions that would have ended by themselves)`.
+pub fn transient_stops(stops: u64) -> String {
+    let why = match stops {
+        0 => "",
+        1 => " (a repetition that would have ended by itself)",
+        _ => " (repetitions that would have ended by themselves)",
+    };
+    format!("{}{why}", several(stops, "transient stop"))
+}
+
+/// `Where 1 in 333 responses loops, it spares 12,345 chars in 1,000 of them.`: what a guard spares or costs at the rate of loops
+/// that was given. `None` where none was, or nothing is labelled. `name` begins the sentence's second part.
+pub fn spared(name: &str, tally: &Tally, worth: &Worth, unit: Unit) -> Option<String> {
+    let rate = worth.loop_rate?;
+    let chars = spared_at(rate, tally, worth)?.round();
+    let (does, many) = match chars {
+        chars if chars < 0.0 => ("costs", -chars),
+        chars => ("spares", chars),
+    };
+    let what = match unit {
+        Unit::Chars => "responses",
+        Unit::Calls | Unit::Turns => "runs",
+    };
+    let rate = (1.0 / rate).round().max(1.0) as u64;
+    let many = thousands(many as u64);
+    Some(format!(
+        "Where 1 in {} {what} loops, {name} {does} {many} {unit} in 1,000 of them.",
+        thousands(rate)
+    ))
+}
+
+fn several(n: u64, what: &str) -> String {
+    let s = if n == 1 { "" } else { "s" };
+    format!("{} {what}{s}", thousands(n))
+}
+
+fn thousands(n: u64) -> String {
+    let digits = n.to_string();
+    let mut shown = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            shown.push(',');
+        }
+        shown.push(digit);
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tally::Count;
+
+    #[test]
+    fn wrong_alarms_and_transient_stops_stand_side_by_side() {
+        assert_eq!(
+            wrong_and_transient(1, 0),
+            "1 wrong alarm, and 0 transient stops"
+        );
+        assert_eq!(
+            wrong_and_transient(13, 1055),
+            "13 wrong alarms, and 1,055 transient stops (repetitions that would have ended by themselves)"
+        );
+    }
+
+    #[test]
+    fn what_is_spared_is_said_where_a_rate_was_given() {
+        let mut tally = Tally::default();
+        for (count, n) in [
+            (Count::Hit, 1),
+            (Count::Saved, 4_000_000),
+            (Count::Quiet, 1),
+        ] {
+            tally[count] = n;
+        }
+        let worth = |loop_rate| Worth {
+            loop_rate,
+            response: 100.0,
+        };
+        assert_eq!(spared("it", &tally, &worth(None), Unit::Chars), None);
+        assert_eq!(
+            spared("it", &tally, &worth(Some(0.003)), Unit::Chars).unwrap(),
+            "Where 1 in 333 responses loops, it spares 12,000,000 chars in 1,000 of them."
+        );
+        (
+            tally[Count::Quiet],
+            tally[Count::FalseAlarm],
+            tally[Count::FalseAt],
+        ) = (0, 1, 50_000);
+        assert_eq!(
+            spared("it", &tally, &worth(Some(0.001)), Unit::Calls).unwrap(),
+            "Where 1 in 1,000 runs loops, it costs 46,049,900 calls in 1,000 of them."
+        );
+    }
+}
