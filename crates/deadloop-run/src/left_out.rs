@@ -7,9 +7,9 @@ use deadloop_corpus::Selection;
 use deadloop_detect::harness::meant;
 use deadloop_score::Case;
 
-/// Models, splits and languages of transcripts that filters left out, as far as a message has room for them.
+/// Models and splits of transcripts that filters left out, as far as a message has room for them.
 #[derive(Default)]
-pub(crate) struct LeftOut([BTreeSet<String>; 3]);
+pub(crate) struct LeftOut([BTreeSet<String>; 2]);
 
 impl LeftOut {
     /// Names of a kind that are told.
@@ -17,7 +17,7 @@ impl LeftOut {
 
     /// One more.
     pub(crate) fn add(&mut self, case: &Case) {
-        let names = [Some(&case.model), case.split.as_ref(), case.lang.as_ref()];
+        let names = [Some(&case.model), case.split.as_ref()];
         for (known, name) in self.0.iter_mut().zip(names) {
             if let Some(name) = name.filter(|_| known.len() < Self::MOST) {
                 known.insert(name.to_string());
@@ -37,7 +37,6 @@ impl LeftOut {
                     .collect(),
             ),
             ("splits", Vec::from_iter(selection.split.clone())),
-            ("languages", Vec::from_iter(selection.lang.clone())),
         ];
         let told = asked
             .into_iter()

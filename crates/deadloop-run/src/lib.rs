@@ -8,7 +8,7 @@
 //! | from a plan and a corpus to a result folder | [`replay`], [`Replayed`] |
 //! | any other subject over a corpus | [`ask`], [`Answers`] |
 //! | the choice of a setting | [`tuning`] |
-//! | what is made of a run with its corpus at hand: excerpts, facts | [`Opening`], [`Facts`] |
+//! | what is made of a run with its corpus at hand: excerpts | [`Opening`] |
 //! | the first pass over a corpus | [`survey`], [`Surveyed`] |
 //! | the folder, and what must not be written over | [`Folder`], [`apart`] |
 //! | repairers of faulty streams, measured | [`repairs`] |
@@ -62,7 +62,6 @@ mod claims;
 pub mod engines;
 mod evidence;
 pub mod explaining;
-mod facts;
 mod failure;
 mod findings;
 mod folder;
@@ -102,7 +101,6 @@ mod words;
 pub use again::Again;
 pub use asking::{Answered, Answers, ask, failed};
 pub use claims::{ClaimVerdict, JudgedClaim, judge_claims, read_claims};
-pub use facts::Facts;
 pub use failure::{Code, Failure, RunResult};
 pub use folder::{Folder, REPORT_FILES, State, fingerprint, result_files};
 pub use host::{Alone, Host, Progress, watched};

@@ -8,7 +8,7 @@ use deadloop_detect::harness::{DETECTORS, Detector, Mark, Param, Preset, Sample,
 use deadloop_detect::repair::REPAIRERS;
 use deadloop_detect::{Arguments, Event, Value};
 use deadloop_replay::budget;
-use deadloop_score::{ColumnDoc, MEASURES, MeasureUnit, ResultTable, Type, result_tables};
+use deadloop_score::{ColumnDoc, MEASURES, MeasureUnit, Type, result_tables};
 
 use crate::failure::{Code, RunResult};
 use crate::folder::{REPORT_FILES, result_files};
@@ -378,7 +378,7 @@ fn files() -> Leaf {
         text += &row([format!("`{name}`").as_str(), &holds]);
     }
     text += "\n## Columns\n\nAn empty cell is n/a. A unit `unit` is that of the row, or of the choice. A `.parquet` has a `.csv` beside it with `--csv`.\n";
-    for table in tables() {
+    for table in result_tables() {
         text += &format!(
             "\n### `{}` of {}\n\nA row is {}.\n\n{}",
             table.file,
@@ -392,18 +392,6 @@ fn files() -> Leaf {
         }
     }
     leaf("files.md", 0, text)
-}
-
-/// Every table that a command leaves: those of its folder, and those whose file the user names.
-fn tables() -> Vec<ResultTable> {
-    let mut all = result_tables();
-    all.push(ResultTable {
-        file: "facts.csv",
-        left_by: "replay --facts facts.csv",
-        row: "a fact that a guard saw in a transcript",
-        columns: crate::facts::described(),
-    });
-    all
 }
 
 /// The type of a column and its unit.

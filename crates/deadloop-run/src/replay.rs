@@ -9,9 +9,9 @@ use deadloop_detect::{Settings, Unit};
 use deadloop_replay::{Decided, Entered, Plan, PlanGuards, Programs, Record};
 use deadloop_score::choose::FEWEST_LOOPS;
 use deadloop_score::{
-    About, AnyEvidence, Case, JudgeOptions, Manifest, Mismatch, PackedCases,
-    PackedEvidence, PackedRecords, Resampling, Scored, Scoring, Worth, macro_means, unpacked,
-    write_cases, write_intervals, write_outcomes, write_scores, write_scores_by,
+    About, AnyEvidence, Case, JudgeOptions, Manifest, Mismatch, PackedCases, PackedEvidence,
+    PackedRecords, Resampling, Scored, Scoring, Worth, macro_means, unpacked, write_cases,
+    write_intervals, write_outcomes, write_scores, write_scores_by,
 };
 
 use crate::asking::{Answered, Asked, Opened};

@@ -190,7 +190,8 @@ mod tests {
     #[test]
     fn wrong_alarms_are_surely_over_or_below_a_limit() {
         let limit: Constraint = "fa_per_mchar<=1".parse().unwrap();
-        let of = |wrong, exposure| tally(&[(Count::FalseAlarm, wrong), (Count::Exposure, exposure)]);
+        let of =
+            |wrong, exposure| tally(&[(Count::FalseAlarm, wrong), (Count::Exposure, exposure)]);
         let over = |wrong| limit.is_surely_broken(&of(wrong, 3_000_000), &Worth::default());
         // P(X >= 6 | 3) = 0.084, P(X >= 5 | 3) = 0.185.
         assert_eq!([over(0), over(5), over(6)], [false, false, true]);
@@ -204,7 +205,10 @@ mod tests {
         assert!(share.is_surely_broken(&of(3, 7), &Worth::default()));
         assert!(!share.is_surely_broken(&of(2, 8), &Worth::default()));
         let recall: Constraint = "recall>=0.5".parse().unwrap();
-        assert!(recall.is_surely_broken(&tally(&[(Count::Miss, 2), (Count::Hit, 1)]), &Worth::default()));
+        assert!(recall.is_surely_broken(
+            &tally(&[(Count::Miss, 2), (Count::Hit, 1)]),
+            &Worth::default()
+        ));
     }
 
     #[test]

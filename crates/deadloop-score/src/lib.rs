@@ -42,12 +42,12 @@ mod tally;
 mod truth;
 pub mod words;
 
+pub use choose::{explained, told};
 pub use compare::{
     Bearing, Change, CompareOptions, Comparison, Direction, Fails, Flip, Gate, GateName,
     HealthyAlarms, Noise, NotComparable, Row, Said, Side, SideError, Spot, Test, Verdicts, compare,
     flips, flips_csv, p_shown, sign_flips,
 };
-pub use choose::{explained, told};
 pub use constraint::Constraint;
 pub use deadloop_replay as replay;
 pub use deadloop_tables::{

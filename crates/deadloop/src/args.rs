@@ -56,9 +56,6 @@ pub(crate) struct Select {
     /// Only this split
     #[arg(long, value_name = "NAME")]
     pub(crate) split: Option<String>,
-    /// Only this language
-    #[arg(long, hide_short_help = true, value_name = "TAG")]
-    pub(crate) lang: Option<String>,
     /// Only transcripts whose field has this value, as lang=en or meta.source=mine; may be repeated
     #[arg(long = "where", value_name = "KEY=VALUE")]
     pub(crate) wheres: Vec<String>,
@@ -167,7 +164,6 @@ impl Select {
         Ok(Selection {
             models: self.models.iter().map(glob).collect::<Outcome<_>>()?,
             split: self.split.clone(),
-            lang: self.lang.clone(),
             wheres: self.wheres.iter().map(pair).collect::<Outcome<_>>()?,
             limit: self.limit,
             sample: self.sample.map(|count| Sampling {
@@ -183,10 +179,9 @@ impl Select {
         let each = |name, values: &[String]| values.iter().map(|v| (name, v.clone())).collect();
         let count = |name, n: Option<usize>| n.iter().map(|n| (name, n.to_string())).collect();
         let drawn = self.sample.map(|_| self.seed.to_string());
-        let given: [Vec<(&str, String)>; 7] = [
+        let given: [Vec<(&str, String)>; 6] = [
             each("model", &self.models),
             some("split", &self.split),
-            some("lang", &self.lang),
             each("where", &self.wheres),
             count("limit", self.limit),
             count("sample", self.sample),

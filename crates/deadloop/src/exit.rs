@@ -25,10 +25,10 @@ const CODES: [(Code, u8); 9] = [
 
 /// The fields that errors of libraries name, and the options that set them.
 const OPTIONS: [(&str, &str); 13] = [
+    ("also", "--also"),
     ("by", "--by"),
     ("chunks", "--chunks"),
     ("corpus", "--corpus"),
-    ("facts", "--facts"),
     ("force", "--force"),
     ("grid", "--grid"),
     ("out", "--out"),

@@ -24,13 +24,6 @@ pub(crate) const TRANSIENT: &[Word] = &[
     ("clean", "As clean text"),
     ("loop", "As loops"),
 ];
-/// The words of `Assurance`.
-pub(crate) const LEVELS: &[Word] = &[
-    ("likely", "As likely as not: 0.5"),
-    ("probable", "0.8"),
-    ("sure", "0.95"),
-];
-
 /// The words of `Fails`.
 pub(crate) const FAILS: &[Word] = &[
     ("regressed", "Significantly worse, by more than noise"),
@@ -61,7 +54,7 @@ where
 mod tests {
     use deadloop_detect::Unit;
     use deadloop_detect::harness::Per;
-    use deadloop_score::{Assurance, Fails, Transient};
+    use deadloop_score::{Fails, Transient};
 
     use super::*;
 
@@ -80,6 +73,5 @@ mod tests {
         assert_eq!(all_read::<Per>(PER), Per::ALL.len());
         assert_eq!(all_read::<Transient>(TRANSIENT), 3);
         assert_eq!(all_read::<Fails>(FAILS), FAILS.len());
-        assert_eq!(all_read::<Assurance>(LEVELS), Assurance::ALL.len());
     }
 }

@@ -28,8 +28,6 @@ pub struct Selection {
     pub models: Vec<ModelGlob>,
     /// The split.
     pub split: Option<String>,
-    /// The language.
-    pub lang: Option<String>,
     /// Fields and the values they must have; see [`field`] for what a field may be.
     pub wheres: Vec<(String, String)>,
     /// Take at most this many of the transcripts that match, the first ones.
@@ -42,15 +40,12 @@ impl Selection {
     /// Whether a transcript matches, `limit` and `sample` aside.
     pub fn matches(&self, entry: &Entry) -> bool {
         let transcript = &entry.transcript;
-        let wanted =
-            |wanted: &Option<String>, value: &Option<String>| wanted.is_none() || wanted == value;
         (self.models.is_empty()
             || self
                 .models
                 .iter()
                 .any(|glob| glob.is_match(&transcript.model)))
-            && wanted(&self.split, &entry.split)
-            && wanted(&self.lang, &transcript.lang)
+            && (self.split.is_none() || self.split == entry.split)
             && self
                 .wheres
                 .iter()
@@ -263,7 +258,6 @@ mod tests {
         assert!(!with(|s| s.models = vec!["m-7b".parse().unwrap()]));
         assert!(with(|s| s.split = Some("dev".into())));
         assert!(!with(|s| s.split = Some("test".into())));
-        assert!(!with(|s| s.lang = Some("zh".into())));
         assert!(with(
             |s| s.wheres = vec![parse_where("meta.deep.er=true").unwrap()]
         ));

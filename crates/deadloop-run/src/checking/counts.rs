@@ -45,7 +45,7 @@ impl CorpusCounts {
             let class = case.class().filter(|class| *class != Class::Unsure);
             *counts.classes.entry(class).or_default() += 1;
         }
-        let units = Unit::COUNTED.map(|unit| {
+        let units = Unit::ALL.map(|unit| {
             let of = |class| {
                 distinct(&|case| (case.class_in(unit) == Some(class)).then(|| cluster(case)))
             };

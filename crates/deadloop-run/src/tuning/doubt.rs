@@ -30,7 +30,8 @@ pub(super) fn doubted(
         host,
     };
     let mut doubted = vec![false; found.len()];
-    let is_doubted = |entry: &Entry, (case, _): (usize, &Case)| found[case].is_doubted(&entry.transcript);
+    let is_doubted =
+        |entry: &Entry, (case, _): (usize, &Case)| found[case].is_doubted(&entry.transcript);
     again.some(evidence.cases, &wanted, is_doubted, |case, is| {
         doubted[case] = is;
         Ok(())

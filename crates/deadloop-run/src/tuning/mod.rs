@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use deadloop_detect::harness::Per;
 use deadloop_detect::{Settings, Unit};
 use deadloop_replay::{Grid, Plan};
-use deadloop_score::choose::{ChooseOptions, Choices, choose};
+use deadloop_score::choose::{Choices, ChooseOptions, choose};
 use deadloop_score::{
-    Constraint, Evidence, ExcerptsHead, JudgeOptions, Marked, Metric, Scored, settings_toml, write_choice, write_pareto,
-    write_regions, write_text,
+    Constraint, Evidence, ExcerptsHead, JudgeOptions, Marked, Metric, Scored, settings_toml,
+    write_choice, write_pareto, write_regions, write_text,
 };
 
 use crate::failure::RunResult;
@@ -151,11 +151,20 @@ impl Work<'_> {
     /// Puts the limits and the names of settings into the manifest.
     fn describe(&self, done: &mut Replayed, choices: &Choices) {
         let (plan, manifest): (&Plan, _) = (&self.plan.plan, &mut done.run.manifest);
-        manifest.constraints = self.options.constraints.iter().map(ToString::to_string).collect();
+        manifest.constraints = self
+            .options
+            .constraints
+            .iter()
+            .map(ToString::to_string)
+            .collect();
         manifest.objective = Some(self.options.objective.name.to_owned());
         for ready in &self.plan.ready {
             let short = ready.name.trim_start_matches("the preset ");
-            let short = if short == "the recommended guard" { recommended_name(self.options.judge.unit) } else { short };
+            let short = if short == "the recommended guard" {
+                recommended_name(self.options.judge.unit)
+            } else {
+                short
+            };
             name(manifest, plan, ready.cell, short);
         }
         name(manifest, plan, self.plan.in_use, "current");
@@ -165,7 +174,12 @@ impl Work<'_> {
     }
 
     /// Writes the tables and the excerpts.
-    fn write(&self, done: &mut Replayed, choices: &Choices, in_use: &Settings) -> RunResult<(Scored, ExcerptsHead)> {
+    fn write(
+        &self,
+        done: &mut Replayed,
+        choices: &Choices,
+        in_use: &Settings,
+    ) -> RunResult<(Scored, ExcerptsHead)> {
         let ready = self.plan.ready.iter().map(|ready| ready.cell);
         let mut reported: Vec<usize> = choices.worth_reporting().into_iter().chain(ready).collect();
         reported.sort_unstable();
@@ -181,8 +195,19 @@ impl Work<'_> {
             in_use: Some(self.plan.in_use),
             names: &done.run.manifest.settings,
         };
-        write_pareto(dir, &done.scoring(evidence, &reported, false), &scored.fronts, &marked)?;
-        write_regions(dir, evidence, self.plan.plan.cells(), &reported, &done.judge)?;
+        write_pareto(
+            dir,
+            &done.scoring(evidence, &reported, false),
+            &scored.fronts,
+            &marked,
+        )?;
+        write_regions(
+            dir,
+            evidence,
+            self.plan.plan.cells(),
+            &reported,
+            &done.judge,
+        )?;
         let head = Opening {
             evidence,
             focus: self.focus(&chosen, in_use),
@@ -197,7 +222,11 @@ impl Work<'_> {
     }
 
     /// The setting through which the transcripts of each model are seen: that of the file.
-    fn focus(&self, chosen: &BTreeMap<String, usize>, in_use: &Settings) -> BTreeMap<String, Focus> {
+    fn focus(
+        &self,
+        chosen: &BTreeMap<String, usize>,
+        in_use: &Settings,
+    ) -> BTreeMap<String, Focus> {
         let of = |cell: usize| {
             if cell == self.plan.in_use {
                 in_use.clone()
@@ -205,12 +234,18 @@ impl Work<'_> {
                 Settings::of(self.plan.plan.setting(cell))
             }
         };
-        let focus = |(model, cell): (&String, &usize)| (model.clone(), (*cell, ("settings".to_owned(), of(*cell))));
+        let focus = |(model, cell): (&String, &usize)| {
+            (model.clone(), (*cell, ("settings".to_owned(), of(*cell))))
+        };
         chosen.iter().map(focus).collect()
     }
 }
 
 /// The name under which the recommended guard is known, where things are counted in `unit`.
 fn recommended_name(unit: Unit) -> &'static str {
-    if unit == Unit::Chars { "recommended" } else { "recommended-agents" }
+    if unit == Unit::Chars {
+        "recommended"
+    } else {
+        "recommended-agents"
+    }
 }

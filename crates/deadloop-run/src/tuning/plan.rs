@@ -36,7 +36,9 @@ impl TunePlan {
         let mut plan = Plan::default();
         let mut ranges = Vec::new();
         for grid in &grids {
-            let cells = plan.add_grid(grid).map_err(|e| Code::Usage.error(format!("the grid: {e}")))?;
+            let cells = plan
+                .add_grid(grid)
+                .map_err(|e| Code::Usage.error(format!("the grid: {e}")))?;
             ranges.push(GridCells {
                 name: grid.name(),
                 cells,
@@ -56,7 +58,10 @@ impl TunePlan {
         for (name, settings) in &tuning.also {
             let part = chosen(settings);
             if part.guard().members.is_empty() {
-                let what = format!("`also` {name}: no guard of it stops and is counted in {}", tuning.unit);
+                let what = format!(
+                    "`also` {name}: no guard of it stops and is counted in {}",
+                    tuning.unit
+                );
                 return Err(Code::Usage.error(what));
             }
             ready.push(ReadyGuard {
@@ -88,7 +93,8 @@ impl TunePlan {
 fn grids(tuning: &Tuning) -> RunResult<(Vec<Grid>, String)> {
     let (grids, text) = match &tuning.grid {
         Some((grid, text)) => (vec![grid.clone()], text.clone()),
-        None => default_grids(tuning.unit).map_err(|e| Code::Unexpected.error(format!("a default grid:{e}")))?,
+        None => default_grids(tuning.unit)
+            .map_err(|e| Code::Unexpected.error(format!("a default grid:{e}")))?,
     };
     if grids.iter().any(|grid| grid.response() != Response::Stop) {
         let what = "the grid warns: tune chooses among what stops, and keeps warnings as they are in use; write response = \
@@ -110,10 +116,13 @@ fn shipped(unit: Unit, per: Option<Per>) -> RunResult<Vec<(String, Settings)>> {
     if unit == Unit::Chars {
         let presets = all_presets().map_err(|e| unexpected(e.to_string()))?;
         let quiet = presets.into_iter().find(|(name, _)| name == "quiet");
-        all.extend(quiet.map(|(name, setting)| (format!("the preset {name}"), Settings::of(setting))));
+        all.extend(
+            quiet.map(|(name, setting)| (format!("the preset {name}"), Settings::of(setting))),
+        );
     }
     if let Some(per) = per {
-        all.iter_mut().for_each(|(_, settings)| *settings = settings.clone().read_per(per));
+        all.iter_mut()
+            .for_each(|(_, settings)| *settings = settings.clone().read_per(per));
     }
     Ok(all)
 }

@@ -73,16 +73,30 @@ impl Remedies<'_> {
             return Ok(Vec::new());
         }
         let names: Vec<String> = culprits.into_iter().map(|(name, _)| name).collect();
-        let alone = names.iter().map(|name| self.passing(file, std::slice::from_ref(name)));
-        let settings: Vec<Settings> = std::iter::once(self.passing(file, &[])).chain(alone).collect::<RunResult<_>>()?;
+        let alone = names
+            .iter()
+            .map(|name| self.passing(file, std::slice::from_ref(name)));
+        let settings: Vec<Settings> = std::iter::once(self.passing(file, &[]))
+            .chain(alone)
+            .collect::<RunResult<_>>()?;
         let reached = self.reached(&settings)?;
-        let helps = |then: &Reached| then.wrong < reached[0].wrong && then.ended >= reached[0].ended;
+        let helps =
+            |then: &Reached| then.wrong < reached[0].wrong && then.ended >= reached[0].ended;
         let tried = names.iter().zip(&reached[1..]);
-        let mut sentences: Vec<String> = tried.clone().map(|(name, then)| self.sentence(name, (reached[0], *then), helps(then))).collect();
-        let proposed: Vec<String> = tried.filter(|(_, then)| helps(then)).map(|(name, _)| name.clone()).collect();
+        let mut sentences: Vec<String> = tried
+            .clone()
+            .map(|(name, then)| self.sentence(name, (reached[0], *then), helps(then)))
+            .collect();
+        let proposed: Vec<String> = tried
+            .filter(|(_, then)| helps(then))
+            .map(|(name, _)| name.clone())
+            .collect();
         if proposed.len() > 1 {
             let all = self.reached(&[self.passing(file, &proposed)?])?[0];
-            sentences.push(format!("All of them together: {}.", told(reached[0], all, self.is_text())));
+            sentences.push(format!(
+                "All of them together: {}.",
+                told(reached[0], all, self.is_text())
+            ));
         }
         Ok(sentences)
     }
@@ -94,8 +108,12 @@ impl Remedies<'_> {
     fn sentence(&self, name: &str, (now, then): (Reached, Reached), helps: bool) -> String {
         let told = told(now, then, self.is_text());
         match (self.is_text(), helps) {
-            (true, true) => format!("Healthy text repeats a line: ignore = ['{name}'] makes it pass: {told}."),
-            (true, false) => format!("Healthy text repeats a line, but ignore = ['{name}'] costs too much: {told}."),
+            (true, true) => {
+                format!("Healthy text repeats a line: ignore = ['{name}'] makes it pass: {told}.")
+            }
+            (true, false) => format!(
+                "Healthy text repeats a line, but ignore = ['{name}'] costs too much: {told}."
+            ),
             (false, true) => format!("{name} may pass (allow = [\"{name}\"]): {told}."),
             (false, false) => format!("{name} repeats in clean runs, but must not pass: {told}."),
         }
@@ -105,9 +123,12 @@ impl Remedies<'_> {
     fn passing(&self, file: &str, names: &[String]) -> RunResult<Settings> {
         let parse = |text: &str| Settings::parse(text).map_err(|e| Code::Unexpected.error(e));
         let settings = if self.is_text() && !names.is_empty() {
-            let mut table: toml::Table = toml::from_str(file).map_err(|e| Code::Unexpected.error(e))?;
+            let mut table: toml::Table =
+                toml::from_str(file).map_err(|e| Code::Unexpected.error(e))?;
             let known = table.remove("ignore");
-            let mut lines: Vec<toml::Value> = known.and_then(|known| known.as_array().cloned()).unwrap_or_default();
+            let mut lines: Vec<toml::Value> = known
+                .and_then(|known| known.as_array().cloned())
+                .unwrap_or_default();
             lines.extend(names.iter().map(|name| toml::Value::from(name.as_str())));
             table.insert("ignore".to_owned(), lines.into());
             parse(&toml::to_string(&table).map_err(|e| Code::Unexpected.error(e))?)?
@@ -126,25 +147,35 @@ impl Remedies<'_> {
             let cell = cells.get(&*case.model).or_else(|| cells.get("*"))?;
             let place = self.evidence.plan.cell(*cell);
             let trial = self.evidence.trial(place.block, i);
-            let is_wrong = trial.outcome(&place.at, &self.done.judge).verdict == Verdict::FalseAlarm;
+            let is_wrong =
+                trial.outcome(&place.at, &self.done.judge).verdict == Verdict::FalseAlarm;
             trial.decided.stop(&place.at).filter(|_| is_wrong)
         };
         let stops: Vec<Option<&Stop>> = (0..self.evidence.cases.len()).map(stop).collect();
         let mut culprits: BTreeMap<String, Culprit> = BTreeMap::new();
         let found = |entry: &Entry, (i, case): (usize, &Case)| {
             let stop = stops[i]?;
-            let name = if self.is_text() { line_at(&entry.transcript, stop) } else { tool_at(&entry.transcript, stop) };
+            let name = if self.is_text() {
+                line_at(&entry.transcript, stop)
+            } else {
+                tool_at(&entry.transcript, stop)
+            };
             Some((name?, case.cluster().to_owned()))
         };
         let again = self.again("looking at wrong alarms");
-        again.some(self.evidence.cases, &|i| stops[i].is_some(), found, |_, found| {
-            if let Some((name, group)) = found {
-                let culprit = culprits.entry(name).or_default();
-                culprit.stopped += 1;
-                culprit.groups.insert(group);
-            }
-            Ok(())
-        })?;
+        again.some(
+            self.evidence.cases,
+            &|i| stops[i].is_some(),
+            found,
+            |_, found| {
+                if let Some((name, group)) = found {
+                    let culprit = culprits.entry(name).or_default();
+                    culprit.stopped += 1;
+                    culprit.groups.insert(group);
+                }
+                Ok(())
+            },
+        )?;
         Ok(culprits)
     }
 
@@ -154,15 +185,17 @@ impl Remedies<'_> {
         let cells: Vec<usize> = tried.iter().map(|s| plan.add_settings(s)).collect();
         let mut records: Vec<Option<Record>> = vec![None; self.evidence.cases.len()];
         let of = |entry: &Entry, _: (usize, &Case)| decide(&plan, &entry.transcript, None);
-        self.again("trying remedies").each(self.evidence.cases, of, |i, record| {
-            records[i] = Some(record);
-            Ok(())
-        })?;
+        self.again("trying remedies")
+            .each(self.evidence.cases, of, |i, record| {
+                records[i] = Some(record);
+                Ok(())
+            })?;
         let pairs = self.evidence.cases.iter().zip(records);
         let pairs = pairs.filter_map(|(case, record)| record.map(|record| (case.clone(), record)));
         let (cases, records): (Vec<Case>, Vec<Record>) = pairs.unzip();
         let evidence = Evidence::new(&plan, &cases, &records)?;
-        let reached = |cell: usize| Reached::new(&evidence.tally(cell, &evidence.all(), &self.done.judge));
+        let reached =
+            |cell: usize| Reached::new(&evidence.tally(cell, &evidence.all(), &self.done.judge));
         Ok(cells.into_iter().map(reached).collect())
     }
 
@@ -179,7 +212,11 @@ impl Remedies<'_> {
 
 /// `53 -> 0 clean runs stopped, 40 -> 40 loops ended`.
 fn told(now: Reached, then: Reached, is_text: bool) -> String {
-    let what = if is_text { "clean transcript" } else { "clean run" };
+    let what = if is_text {
+        "clean transcript"
+    } else {
+        "clean run"
+    };
     let stopped = several(then.wrong, what);
     format!(
         "{} -> {stopped} stopped, {} -> {} {}",
@@ -200,7 +237,9 @@ fn tool_at(run: &Transcript, stop: &Stop) -> Option<String> {
         _ => return None,
     };
     until.iter().rev().find_map(|event| match &event.body {
-        Body::ToolCall { id, name, .. } if of_result.is_none() || id.as_ref() == of_result => Some(name.clone()),
+        Body::ToolCall { id, name, .. } if of_result.is_none() || id.as_ref() == of_result => {
+            Some(name.clone())
+        }
         _ => None,
     })
 }
@@ -209,12 +248,18 @@ fn tool_at(run: &Transcript, stop: &Stop) -> Option<String> {
 fn line_at(transcript: &Transcript, stop: &Stop) -> Option<String> {
     let at = usize::try_from(stop.exact.seen.units(stop.channel).count()).ok()?;
     let text = text_until(transcript, stop.channel, at);
-    let from = text.char_indices().rev().nth(LINES.0).map_or(0, |(at, _)| at);
+    let from = text
+        .char_indices()
+        .rev()
+        .nth(LINES.0)
+        .map_or(0, |(at, _)| at);
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for line in text[from..].lines().filter(|line| !line.trim().is_empty()) {
         *counts.entry(pattern(line)).or_default() += 1;
     }
-    let (line, n) = counts.into_iter().max_by_key(|(line, n)| (*n, std::cmp::Reverse(line.clone())))?;
+    let (line, n) = counts
+        .into_iter()
+        .max_by_key(|(line, n)| (*n, std::cmp::Reverse(line.clone())))?;
     // A pattern in single quotes has no quote in it.
     (n >= LINES.1 && !line.contains('\'')).then_some(line)
 }
@@ -237,9 +282,15 @@ fn pattern(line: &str) -> String {
     let mut rest = line;
     while let Some(first) = rest.chars().next() {
         let is_digit = |c: char| c.is_ascii_digit();
-        let end = rest.find(|c| is_digit(c) != is_digit(first)).unwrap_or(rest.len());
+        let end = rest
+            .find(|c| is_digit(c) != is_digit(first))
+            .unwrap_or(rest.len());
         let (piece, after) = rest.split_at(end);
-        pattern += &if is_digit(first) { "[0-9]+".to_owned() } else { regex::escape(piece) };
+        pattern += &if is_digit(first) {
+            "[0-9]+".to_owned()
+        } else {
+            regex::escape(piece)
+        };
         rest = after;
     }
     pattern + "$"

@@ -16,7 +16,11 @@ pub(super) fn of_choices(plan: &Plan, choices: &Choices) -> Vec<Changed> {
     let mut changed = changes("*", &old, &new);
     for choice in choices.models.iter().filter(|model| model.cell != all.cell) {
         let old = plan.guard(choices.in_use, &choice.model);
-        changed.extend(changes(&choice.model, &old, &plan.guard(choice.cell, &choice.model)));
+        changed.extend(changes(
+            &choice.model,
+            &old,
+            &plan.guard(choice.cell, &choice.model),
+        ));
     }
     changed
 }

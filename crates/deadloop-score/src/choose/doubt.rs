@@ -37,7 +37,8 @@ impl Contradicted {
 
     /// The same with `sees_loop`, which says whether the finder sees a loop at one of these places.
     pub fn is_doubted_by(&self, sees_loop: impl Fn(&BTreeSet<Place>) -> bool) -> bool {
-        !self.alarms.is_empty() && sees_loop(&self.alarms) || !self.loops.is_empty() && !sees_loop(&self.loops)
+        !self.alarms.is_empty() && sees_loop(&self.alarms)
+            || !self.loops.is_empty() && !sees_loop(&self.loops)
     }
 }
 
@@ -50,7 +51,11 @@ pub fn contradicted(
     let cells: BTreeSet<usize> = cells.collect();
     let of = |i: usize| {
         let mut found = Contradicted::default();
-        let Some(truth) = evidence.cases[i].truth.as_ref().filter(|truth| !truth.reviewed) else {
+        let Some(truth) = evidence.cases[i]
+            .truth
+            .as_ref()
+            .filter(|truth| !truth.reviewed)
+        else {
             return found;
         };
         let mut is_found = cells.is_empty();

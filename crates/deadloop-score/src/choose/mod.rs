@@ -257,16 +257,27 @@ impl Chooser<'_> {
         let is_doubted = |i: usize| self.options.doubted.get(i).is_some_and(|doubted| *doubted);
         let is_labelled = |i: usize| !matches!(cases[i].class(), None | Some(Class::Unsure));
         let mut first: BTreeMap<CopyKey, usize> = BTreeMap::new();
-        for i in pick.iter().copied().filter(|i| is_labelled(*i) && !is_doubted(*i)) {
-            let known = first.entry(cases[i].copy_key(self.options.judge.unit)).or_insert(i);
+        for i in pick
+            .iter()
+            .copied()
+            .filter(|i| is_labelled(*i) && !is_doubted(*i))
+        {
+            let known = first
+                .entry(cases[i].copy_key(self.options.judge.unit))
+                .or_insert(i);
             if cases[i].id < cases[*known].id {
                 *known = i;
             }
         }
         let mut pick: Vec<usize> = first.into_values().collect();
         pick.sort_unstable();
-        let quiet = self.evidence.quiet_each(self.in_use, &pick, &self.options.judge);
-        let looping = pick.iter().zip(&quiet).filter(|(_, tally)| tally.loops() > 0);
+        let quiet = self
+            .evidence
+            .quiet_each(self.in_use, &pick, &self.options.judge);
+        let looping = pick
+            .iter()
+            .zip(&quiet)
+            .filter(|(_, tally)| tally.loops() > 0);
         let groups: BTreeSet<&str> = looping.map(|(i, _)| cases[*i].cluster()).collect();
         Sample {
             loops: quiet.iter().map(Tally::loops).sum(),
@@ -283,7 +294,9 @@ impl Chooser<'_> {
 
     /// Step 2 on some transcripts, against the winner of step 1.
     fn searched(&self, sample: &Sample, winner: Part, (search, climb): (&Search, &Climb)) -> Part {
-        let won = search.best(self, sample, climb).filter(|_| self.options.ships_grid);
+        let won = search
+            .best(self, sample, climb)
+            .filter(|_| self.options.ships_grid);
         won.map_or(winner, Part::shipping)
     }
 
@@ -316,7 +329,9 @@ impl Chooser<'_> {
 
     /// Returns the tally of a setting that never alarms.
     fn never(&self, pick: &[usize]) -> Tally {
-        let each = self.evidence.quiet_each(self.in_use, pick, &self.options.judge);
+        let each = self
+            .evidence
+            .quiet_each(self.in_use, pick, &self.options.judge);
         each.into_iter().sum()
     }
 
@@ -329,10 +344,15 @@ impl Chooser<'_> {
         };
         let mut all = vec![Tally::default(); pick.len()];
         for (fold, cell) in without.into_iter().enumerate() {
-            let places: Vec<usize> = (0..pick.len()).filter(|at| self.folds[pick[*at]] == fold).collect();
+            let places: Vec<usize> = (0..pick.len())
+                .filter(|at| self.folds[pick[*at]] == fold)
+                .collect();
             let left: Vec<usize> = places.iter().map(|at| pick[*at]).collect();
             let outcomes = self.evidence.each_outcome(cell, &left, judge);
-            places.into_iter().zip(outcomes).for_each(|(at, outcome)| all[at] = Tally::of(&outcome));
+            places
+                .into_iter()
+                .zip(outcomes)
+                .for_each(|(at, outcome)| all[at] = Tally::of(&outcome));
         }
         all
     }

@@ -11,13 +11,20 @@ use crate::tally::Tally;
 impl Chooser<'_> {
     /// Returns the first ready guard that is better or safer than the incumbent, in order of the objective, among those
     /// that are not surely over a limit. Asking the best alone ships less at laxer limits.
-    pub(super) fn best_ready(&self, sample: &Sample, incumbent: &Candidate, ready: &[ReadyGuard]) -> Option<Won> {
+    pub(super) fn best_ready(
+        &self,
+        sample: &Sample,
+        incumbent: &Candidate,
+        ready: &[ReadyGuard],
+    ) -> Option<Won> {
         if !sample.is_enough_for_safer() {
             return None;
         }
         let merit = |tally: &Tally| {
             let value = self.options.objective.value(tally, &self.options.worth);
-            value.map_or(f64::NEG_INFINITY, |value| self.options.objective.sign() * value)
+            value.map_or(f64::NEG_INFINITY, |value| {
+                self.options.objective.sign() * value
+            })
         };
         let mut standing: Vec<(f64, &ReadyGuard)> = Vec::new();
         for guard in ready {
@@ -25,7 +32,10 @@ impl Chooser<'_> {
             if is_known || Candidate::ready(guard.cell) == *incumbent {
                 continue;
             }
-            let tally: Tally = self.tallies(&Candidate::ready(guard.cell), &sample.pick).into_iter().sum();
+            let tally: Tally = self
+                .tallies(&Candidate::ready(guard.cell), &sample.pick)
+                .into_iter()
+                .sum();
             if !self.options.is_surely_over(&tally) {
                 standing.push((merit(&tally), guard));
             }

@@ -20,8 +20,8 @@ use crate::tally::{Count, Tally};
 
 /// The rungs, wrong alarms per million chars or per thousand calls or turns; of a share, in percent.
 const LADDER: [f64; 22] = [
-    0.0, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 50.0, 70.0,
-    100.0,
+    0.0, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0,
+    30.0, 50.0, 70.0, 100.0,
 ];
 /// Wrong alarms of the incumbent from which on it is enough to have no more.
 const FEW_WRONG: u64 = 5;
@@ -135,14 +135,28 @@ impl Search {
 
     /// Tries the rungs against the winner of step 1: all of them, or up to the larger of the limit and the winner's own rate.
     /// Rungs with one candidate are one.
-    pub(super) fn climb(&self, chooser: &Chooser<'_>, sample: &Sample, winner: &Candidate, all_rungs: bool) -> Climb {
+    pub(super) fn climb(
+        &self,
+        chooser: &Chooser<'_>,
+        sample: &Sample,
+        winner: &Candidate,
+        all_rungs: bool,
+    ) -> Climb {
         let now: Tally = chooser.tallies(winner, &sample.pick).into_iter().sum();
         let own = self.rate.value(&now, &chooser.options.worth).unwrap_or(0.0);
         let mut all: Vec<Tried> = Vec::new();
         if self.standings[0].is_empty() || sample.loops == 0 {
-            return Climb { own, now, tried: all };
+            return Climb {
+                own,
+                now,
+                tried: all,
+            };
         }
-        let top = if all_rungs { f64::INFINITY } else { self.bound.max(own) };
+        let top = if all_rungs {
+            f64::INFINITY
+        } else {
+            self.bound.max(own)
+        };
         let near = Distances::new(chooser, winner.cell);
         for at_most in self.rungs_up_to(top, own) {
             let candidate = self.candidate(chooser, at_most, winner, &near);
@@ -153,8 +167,13 @@ impl Search {
             let is_within = chooser.options.is_within(&tally);
             let by = chooser
                 .ships(sample, (&test, &tally), is_within)
-                .filter(|_| candidate != *winner && self.may(chooser, &tally, &test, at_most <= own));
-            let merit = chooser.options.objective.value(&tally, &chooser.options.worth);
+                .filter(|_| {
+                    candidate != *winner && self.may(chooser, &tally, &test, at_most <= own)
+                });
+            let merit = chooser
+                .options
+                .objective
+                .value(&tally, &chooser.options.worth);
             all.push(Tried {
                 at_most,
                 candidate,
@@ -163,24 +182,46 @@ impl Search {
                 merit: merit.map_or(f64::NEG_INFINITY, |x| chooser.options.objective.sign() * x),
             });
         }
-        Climb { own, now, tried: all }
+        Climb {
+            own,
+            now,
+            tried: all,
+        }
     }
 
     /// Returns the rung that ships. `None` if none does, or if there is too little healthy text to search.
-    pub(super) fn best(&self, chooser: &Chooser<'_>, sample: &Sample, climb: &Climb) -> Option<Won> {
+    pub(super) fn best(
+        &self,
+        chooser: &Chooser<'_>,
+        sample: &Sample,
+        climb: &Climb,
+    ) -> Option<Won> {
         let lacks_text = |limit: &Constraint| {
             let never = chooser.never(&sample.pick);
-            limit.expected_wrong(&never).is_some_and(|expected| expected < LEAST_EXPECTED)
+            limit
+                .expected_wrong(&never)
+                .is_some_and(|expected| expected < LEAST_EXPECTED)
         };
-        let is_searched = climb.now.wrong() >= FEW_WRONG || !chooser.options.limit().is_some_and(lacks_text);
+        let is_searched =
+            climb.now.wrong() >= FEW_WRONG || !chooser.options.limit().is_some_and(lacks_text);
         if !is_searched || !sample.is_enough() {
             return None;
         }
         let top = self.bound.max(climb.own);
-        let passed = || climb.tried.iter().filter(|tried| tried.by.is_some() && tried.at_most <= top);
-        let within: Vec<&Tried> = passed().filter(|tried| tried.at_most <= self.bound).collect();
+        let passed = || {
+            climb
+                .tried
+                .iter()
+                .filter(|tried| tried.by.is_some() && tried.at_most <= top)
+        };
+        let within: Vec<&Tried> = passed()
+            .filter(|tried| tried.at_most <= self.bound)
+            .collect();
         // Of equals the one with the lowest rung.
-        let best = within.into_iter().rev().max_by(|a, b| a.merit.total_cmp(&b.merit));
+        let best = within
+            .into_iter()
+            .rev()
+            .max_by(|a, b| a.merit.total_cmp(&b.merit));
         let tried = best.or_else(|| passed().next())?;
         Some(Won {
             candidate: tried.candidate.clone(),
@@ -193,15 +234,26 @@ impl Search {
 
     /// Whether the wrong alarms of a rung allow it: surely below the limit, or, up to the winner's own rate, no more than
     /// the winner's if that has some.
-    fn may(&self, chooser: &Chooser<'_>, tally: &Tally, test: &PairedTest, up_to_own: bool) -> bool {
+    fn may(
+        &self,
+        chooser: &Chooser<'_>,
+        tally: &Tally,
+        test: &PairedTest,
+        up_to_own: bool,
+    ) -> bool {
         let [new, old] = test.wrong;
         let limit = chooser.options.limit();
-        limit.is_none_or(|limit| limit.is_surely_kept(tally)) || up_to_own && old >= FEW_WRONG && new <= old
+        limit.is_none_or(|limit| limit.is_surely_kept(tally))
+            || up_to_own && old >= FEW_WRONG && new <= old
     }
 
     /// The ladder in the measure of the limit, with the rate `own`.
     fn rungs_up_to(&self, top: f64, own: f64) -> Vec<f64> {
-        let scale = if self.rate.unit == MeasureUnit::Share { 0.01 } else { 1.0 };
+        let scale = if self.rate.unit == MeasureUnit::Share {
+            0.01
+        } else {
+            1.0
+        };
         let ladder = LADDER.into_iter().map(|rung| rung * scale);
         let mut rungs: Vec<f64> = ladder.chain([own]).filter(|rung| *rung <= top).collect();
         rungs.sort_by(f64::total_cmp);
@@ -210,25 +262,46 @@ impl Search {
     }
 
     /// The best cell within a rung, on all transcripts and without each fold.
-    fn candidate(&self, chooser: &Chooser<'_>, at_most: f64, winner: &Candidate, near: &Distances<'_>) -> Candidate {
-        let of = |nth: usize, otherwise: usize| self.select(chooser, nth, at_most, near).unwrap_or(otherwise);
+    fn candidate(
+        &self,
+        chooser: &Chooser<'_>,
+        at_most: f64,
+        winner: &Candidate,
+        near: &Distances<'_>,
+    ) -> Candidate {
+        let of = |nth: usize, otherwise: usize| {
+            self.select(chooser, nth, at_most, near)
+                .unwrap_or(otherwise)
+        };
         Candidate {
             cell: of(0, winner.cell),
-            without: Some(std::array::from_fn(|fold| of(fold + 1, winner.held_out(fold)))),
+            without: Some(std::array::from_fn(|fold| {
+                of(fold + 1, winner.held_out(fold))
+            })),
         }
     }
 
     /// Of the cells within a rung by estimate and within one point of the best, the one with the fewest wrong alarms; of
     /// equals the nearest to the winner of step 1.
-    fn select(&self, chooser: &Chooser<'_>, nth: usize, at_most: f64, near: &Distances<'_>) -> Option<usize> {
-        let may = |s: &&Standing| s.rate <= at_most && s.meets_others && s.merit > f64::NEG_INFINITY;
+    fn select(
+        &self,
+        chooser: &Chooser<'_>,
+        nth: usize,
+        at_most: f64,
+        near: &Distances<'_>,
+    ) -> Option<usize> {
+        let may =
+            |s: &&Standing| s.rate <= at_most && s.meets_others && s.merit > f64::NEG_INFINITY;
         let within = || self.standings[nth].iter().filter(may);
         let best = within().map(|s| s.merit).max_by(f64::total_cmp)?;
         let point = chooser.options.objective.point(best);
         let alike = || within().filter(|s| s.merit >= best - point);
         let fewest = alike().map(|s| s.wrong).min()?;
         let safest = alike().filter(|s| s.wrong == fewest);
-        safest.map(|s| (near.to(s.cell), s.cell)).min().map(|(_, cell)| cell)
+        safest
+            .map(|s| (near.to(s.cell), s.cell))
+            .min()
+            .map(|(_, cell)| cell)
     }
 
     /// Returns what each limit costs, held out: a row for each rung with a setting of its own.
@@ -262,12 +335,19 @@ impl Search {
             let best = |fold: usize, rate: f64| {
                 let within = self.standings[fold + 1].iter();
                 let within = within.filter(|s| grid.cells.contains(&s.cell) && s.rate <= rate);
-                let best = within.max_by(|a, b| a.saved.total_cmp(&b.saved).then(b.wrong.cmp(&a.wrong)).then(b.cell.cmp(&a.cell)));
+                let best = within.max_by(|a, b| {
+                    a.saved
+                        .total_cmp(&b.saved)
+                        .then(b.wrong.cmp(&a.wrong))
+                        .then(b.cell.cmp(&a.cell))
+                });
                 best.map(|s| s.cell)
             };
             let mut sums = vec![Tally::default(); sample.pick.len()];
             for fold in 0..FOLDS {
-                let at: Vec<usize> = (0..sums.len()).filter(|at| chooser.folds[sample.pick[*at]] == fold).collect();
+                let at: Vec<usize> = (0..sums.len())
+                    .filter(|at| chooser.folds[sample.pick[*at]] == fold)
+                    .collect();
                 let left: Vec<usize> = at.iter().map(|at| sample.pick[*at]).collect();
                 // Many rates have one best cell.
                 let mut rates: BTreeMap<Option<usize>, usize> = BTreeMap::new();
@@ -278,7 +358,11 @@ impl Search {
                 for (cell, times) in rates {
                     let tallies = match cell {
                         Some(cell) => chooser.tallies(&Candidate::ready(cell), &left),
-                        None => chooser.evidence.quiet_each(chooser.in_use, &left, &chooser.options.judge),
+                        None => chooser.evidence.quiet_each(
+                            chooser.in_use,
+                            &left,
+                            &chooser.options.judge,
+                        ),
                     };
                     for (at, tally) in at.iter().zip(tallies) {
                         (0..times).for_each(|_| sums[*at] += tally);
@@ -287,22 +371,36 @@ impl Search {
             }
             saved_interval(chooser, sample, &sums, &grid.name)
         };
-        chooser.grids.iter().filter(|grid| !grid.cells.is_empty()).map(of).collect()
+        chooser
+            .grids
+            .iter()
+            .filter(|grid| !grid.cells.is_empty())
+            .map(of)
+            .collect()
     }
 }
 
 /// The share that tallies, one a transcript of the sample, save, with its interval.
-fn saved_interval(chooser: &Chooser<'_>, sample: &Sample, tallies: &[Tally], grid: &str) -> SavedAt1 {
+fn saved_interval(
+    chooser: &Chooser<'_>,
+    sample: &Sample,
+    tallies: &[Tally],
+    grid: &str,
+) -> SavedAt1 {
     let options = chooser.options;
     let value = |tally: &Tally| SAVED.value(tally, &options.worth);
     let counts = [Count::Saved, Count::LoopChars].into();
     let groups = sample.pick.iter().zip(tallies);
-    let groups = groups.map(|(i, tally)| (chooser.evidence.cases[*i].cluster(), [tally.only(&counts)]));
+    let groups =
+        groups.map(|(i, tally)| (chooser.evidence.cases[*i].cluster(), [tally.only(&counts)]));
     let drawn = ByGroup::<1>::of(groups).draw(Resampling {
         replicates: options.replicates,
         seed: options.seed,
     });
-    let mut values: Vec<f64> = drawn.tallies().filter_map(|[tally]| value(&tally)).collect();
+    let mut values: Vec<f64> = drawn
+        .tallies()
+        .filter_map(|[tally]| value(&tally))
+        .collect();
     let interval = percentile(&mut values);
     SavedAt1 {
         grid: grid.to_owned(),
@@ -330,7 +428,12 @@ impl<'a> Distances<'a> {
 
     /// In how many parameters a cell differs, then by how much, in thousandths of the larger value.
     fn to(&self, cell: usize) -> (usize, u64) {
-        let far = || distance(&self.chooser.evidence.plan.setting(cell).columns(), &self.from);
+        let far = || {
+            distance(
+                &self.chooser.evidence.plan.setting(cell).columns(),
+                &self.from,
+            )
+        };
         *self.known.borrow_mut().entry(cell).or_insert_with(far)
     }
 }

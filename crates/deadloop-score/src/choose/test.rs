@@ -52,7 +52,9 @@ impl PairedTest {
             let (new, old) = value(new).zip(value(old))?;
             Some(objective.sign() * (new - old))
         };
-        let groups = pairs.iter().map(|(group, new, old)| (*group, [new.only(&counts), old.only(&counts)]));
+        let groups = pairs
+            .iter()
+            .map(|(group, new, old)| (*group, [new.only(&counts), old.only(&counts)]));
         let drawn = ByGroup::of(groups).draw(Resampling {
             replicates: options.replicates,
             seed: options.seed,
@@ -64,7 +66,11 @@ impl PairedTest {
                 (difference(&sides).unwrap_or(0.0), wrong)
             })
             .unzip();
-        let sums = pairs.iter().fold([Tally::default(); 2], |[a, b], (_, new, old)| [a + *new, b + *old]);
+        let sums = pairs
+            .iter()
+            .fold([Tally::default(); 2], |[a, b], (_, new, old)| {
+                [a + *new, b + *old]
+            });
         let ends = |tally: &Tally| tally[Count::Hit] + tally[Count::Earlier] > 0;
         let ended = pairs.iter().filter(|(_, _, old)| ends(old));
         Self {
@@ -102,17 +108,31 @@ impl PairedTest {
 
 impl Chooser<'_> {
     /// Tests a candidate against another on a sample. Returns the newcomer's tally too.
-    pub(super) fn test(&self, sample: &Sample, new: &Candidate, old: &Candidate) -> (PairedTest, Tally) {
-        let sides = self.tallies(new, &sample.pick).into_iter().zip(self.tallies(old, &sample.pick));
+    pub(super) fn test(
+        &self,
+        sample: &Sample,
+        new: &Candidate,
+        old: &Candidate,
+    ) -> (PairedTest, Tally) {
+        let sides = self
+            .tallies(new, &sample.pick)
+            .into_iter()
+            .zip(self.tallies(old, &sample.pick));
         let group = |i: &usize| self.evidence.cases[*i].cluster();
         let pairs = sample.pick.iter().map(group).zip(sides);
-        let pairs: Vec<(&str, Tally, Tally)> = pairs.map(|(group, (new, old))| (group, new, old)).collect();
+        let pairs: Vec<(&str, Tally, Tally)> =
+            pairs.map(|(group, (new, old))| (group, new, old)).collect();
         let sum = pairs.iter().map(|(_, new, _)| *new).sum();
         (PairedTest::new(&pairs, self.options), sum)
     }
 
     /// Returns by which rule the newcomer of a test replaces the incumbent. `is_within`: its wrong alarms are within the limit.
-    pub(super) fn ships(&self, sample: &Sample, (test, new): (&PairedTest, &Tally), is_within: bool) -> Option<Ship> {
+    pub(super) fn ships(
+        &self,
+        sample: &Sample,
+        (test, new): (&PairedTest, &Tally),
+        is_within: bool,
+    ) -> Option<Ship> {
         let others = self.options.meets_others(new);
         if others && sample.is_enough() && test.is_better(is_within) {
             Some(Ship::Better)

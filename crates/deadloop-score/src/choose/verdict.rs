@@ -192,13 +192,19 @@ impl Choices {
     /// Returns the cell that the file holds for each model, and for all others as `*`.
     pub fn cells(&self) -> BTreeMap<String, usize> {
         let all = std::iter::once(&self.all).chain(&self.models);
-        all.map(|choice| (choice.model.clone(), choice.cell)).collect()
+        all.map(|choice| (choice.model.clone(), choice.cell))
+            .collect()
     }
 
     /// Returns the cells that deserve a full report: those of the file, of the rungs, and the one in use.
     pub fn worth_reporting(&self) -> Vec<usize> {
         let rungs = self.advice.limits.iter().map(|rung| rung.cell);
-        let mut cells: Vec<usize> = self.cells().into_values().chain(rungs).chain([self.in_use]).collect();
+        let mut cells: Vec<usize> = self
+            .cells()
+            .into_values()
+            .chain(rungs)
+            .chain([self.in_use])
+            .collect();
         cells.sort_unstable();
         cells.dedup();
         cells
@@ -254,10 +260,19 @@ impl Chooser<'_> {
         saved_at_1: Vec<SavedAt1>,
     ) -> Choices {
         let picks = self.evidence.models();
-        let by_folds = models.iter().any(|(_, part)| part.candidate.without.is_some());
+        let by_folds = models
+            .iter()
+            .any(|(_, part)| part.candidate.without.is_some());
         let models: Vec<Choice> = models
             .into_iter()
-            .map(|(model, part)| self.choice(&model, &picks[model.as_str()], part, (Source::All, all.name(&self))))
+            .map(|(model, part)| {
+                self.choice(
+                    &model,
+                    &picks[model.as_str()],
+                    part,
+                    (Source::All, all.name(&self)),
+                )
+            })
             .collect();
         let of_all = (Source::InUse, self.options.in_use_is.clone());
         let mut file = self.choice("*", &[], all, of_all);
@@ -284,7 +299,12 @@ impl Chooser<'_> {
                 in_sample: figures(&file.in_sample),
                 by_folds,
                 over_limit: !self.options.is_within(&file.in_sample),
-                doubted: self.options.doubted.iter().filter(|doubted| **doubted).count() as u64,
+                doubted: self
+                    .options
+                    .doubted
+                    .iter()
+                    .filter(|doubted| **doubted)
+                    .count() as u64,
                 limits,
                 saved_at_1,
                 ..Advice::default()
@@ -301,7 +321,13 @@ impl Chooser<'_> {
     }
 
     /// The choice of some transcripts. `otherwise`: the source and name of what they have if nothing won.
-    fn choice(&self, model: &str, pick: &[usize], part: Part, otherwise: (Source, String)) -> Choice {
+    fn choice(
+        &self,
+        model: &str,
+        pick: &[usize],
+        part: Part,
+        otherwise: (Source, String),
+    ) -> Choice {
         let sum = |candidate: &Candidate| self.tallies(candidate, pick).into_iter().sum();
         let cell = part.candidate.cell;
         let (source, name, ships, test) = match part.won {

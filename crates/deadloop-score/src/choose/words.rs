@@ -3,7 +3,10 @@
 use deadloop_replay::detect::Unit;
 
 use super::verdict::{Choice, Choices, Figures, Ruling, Source};
-use super::{Candidate, ChooseOptions, Chooser, FEWEST_FOR_SAFER, FEWEST_LOOPS, MODEL_LOOPS, PairedTest, Rung, Sample, Ship};
+use super::{
+    Candidate, ChooseOptions, Chooser, FEWEST_FOR_SAFER, FEWEST_LOOPS, MODEL_LOOPS, PairedTest,
+    Rung, Sample, Ship,
+};
 use crate::intervals::poisson_upper;
 use crate::measure::{BREAK_EVEN, Measure, MeasureUnit, wrong_rate};
 use crate::tally::{Count, Tally};
@@ -26,7 +29,9 @@ fn grouped(value: f64) -> String {
     let digits = format!("{:.0}", value.abs());
     let sign = if value < -0.5 { "-" } else { "" };
     let groups = digits.as_bytes().rchunks(3).rev();
-    let groups: Vec<&str> = groups.filter_map(|group| std::str::from_utf8(group).ok()).collect();
+    let groups: Vec<&str> = groups
+        .filter_map(|group| std::str::from_utf8(group).ok())
+        .collect();
     format!("{sign}{}", groups.join(","))
 }
 
@@ -55,7 +60,12 @@ pub(super) fn say(choices: &mut Choices, chooser: &Chooser<'_>, sample: &Sample)
         by_themselves(choices),
         doubts(choices, chooser),
         pays(choices, chooser),
-        words::spared("the file", &choices.all.held_out, &options.worth, options.judge.unit),
+        words::spared(
+            "the file",
+            &choices.all.held_out,
+            &options.worth,
+            options.judge.unit,
+        ),
     ];
     choices.advice.more = more.into_iter().flatten().collect();
     choices.advice.reason = reason;
@@ -86,17 +96,31 @@ fn shipped(choices: &Choices, options: &ChooseOptions) -> String {
     let advice = &choices.advice;
     let of_folds = if advice.by_folds { ", held out" } else { "" };
     let figures = instead(&advice.file, &advice.in_use, options);
-    let own: Vec<&Choice> = choices.models.iter().filter(|model| model.ships.is_some()).collect();
+    let own: Vec<&Choice> = choices
+        .models
+        .iter()
+        .filter(|model| model.ships.is_some())
+        .collect();
     let models = match own.as_slice() {
         [] => String::new(),
         [one] => format!("{} gets {}", one.model, one.name),
-        [one, rest @ ..] => format!("{} and {} get settings of their own", one.model, several(rest.len() as u64, "more model")),
+        [one, rest @ ..] => format!(
+            "{} and {} get settings of their own",
+            one.model,
+            several(rest.len() as u64, "more model")
+        ),
     };
     match (advice.rule, models.as_str()) {
         (Some(_), "") => format!("Ship {}: {figures}{of_folds}.", choices.all.name),
-        (Some(_), models) => format!("Ship {}, and {models}: {figures}{of_folds}.", choices.all.name),
+        (Some(_), models) => format!(
+            "Ship {}, and {models}: {figures}{of_folds}.",
+            choices.all.name
+        ),
         (None, models) => {
-            format!("Ship settings.toml: {models}, all others keep {}: {figures}{of_folds}.", options.in_use_is)
+            format!(
+                "Ship settings.toml: {models}, all others keep {}: {figures}{of_folds}.",
+                options.in_use_is
+            )
         }
     }
 }
@@ -104,9 +128,14 @@ fn shipped(choices: &Choices, options: &ChooseOptions) -> String {
 fn kept(choices: &Choices, options: &ChooseOptions) -> String {
     let advice = &choices.advice;
     let now = &options.in_use_is;
-    let better = |rung: &&Rung| rung.held_out.objective.zip(advice.in_use.objective).is_some_and(|(new, old)| {
-        options.objective.sign() * (new - old) > options.objective.point(old)
-    });
+    let better = |rung: &&Rung| {
+        rung.held_out
+            .objective
+            .zip(advice.in_use.objective)
+            .is_some_and(|(new, old)| {
+                options.objective.sign() * (new - old) > options.objective.point(old)
+            })
+    };
     let better = advice.limits.iter().find(better);
     match better {
         None => format!("Keep {now}: nothing that was tried is better."),
@@ -126,7 +155,11 @@ fn kept(choices: &Choices, options: &ChooseOptions) -> String {
 fn lacking(choices: &Choices, chooser: &Chooser<'_>, sample: &Sample) -> String {
     let lacks = match sample.loops {
         0 => "no labelled transcript loops".to_owned(),
-        n if n < FEWEST_LOOPS => format!("{} {}, and {FEWEST_LOOPS} are the least", several(n, "labelled loop"), if n == 1 { "is there" } else { "are there" }),
+        n if n < FEWEST_LOOPS => format!(
+            "{} {}, and {FEWEST_LOOPS} are the least",
+            several(n, "labelled loop"),
+            if n == 1 { "is there" } else { "are there" }
+        ),
         n => format!(
             "the {} are of {}, and {FEWEST_LOOPS} groups are the least (a group is what belongs together, as the answers to one prompt)",
             several(n, "labelled loop"),
@@ -145,15 +178,26 @@ fn lacking(choices: &Choices, chooser: &Chooser<'_>, sample: &Sample) -> String 
 
 /// `The setting in use stops 24 healthy runs (1.17 per thousand calls, limit 0.2), the recommended guard 2; too few loops to
 /// say what the recommended guard misses.`
-fn known_without_loops(choices: &Choices, chooser: &Chooser<'_>, sample: &Sample) -> Option<String> {
+fn known_without_loops(
+    choices: &Choices,
+    chooser: &Chooser<'_>,
+    sample: &Sample,
+) -> Option<String> {
     let options = chooser.options;
     let wrong = |cell: usize| -> u64 {
         let tallies = chooser.tallies(&Candidate::ready(cell), &sample.pick);
         tallies.iter().map(Tally::wrong).sum()
     };
     let now = wrong(choices.in_use);
-    let (fewest, guard) = options.ready.iter().map(|guard| (wrong(guard.cell), guard)).min_by_key(|(n, _)| *n)?;
-    let tally: Tally = chooser.tallies(&Candidate::ready(choices.in_use), &sample.pick).into_iter().sum();
+    let (fewest, guard) = options
+        .ready
+        .iter()
+        .map(|guard| (wrong(guard.cell), guard))
+        .min_by_key(|(n, _)| *n)?;
+    let tally: Tally = chooser
+        .tallies(&Candidate::ready(choices.in_use), &sample.pick)
+        .into_iter()
+        .sum();
     let rate = wrong_rate(options.judge.unit);
     let limit = options.limit().filter(|limit| limit.metric == rate);
     (fewest < now).then(|| {
@@ -185,14 +229,22 @@ fn over_limit(choices: &Choices, options: &ChooseOptions) -> String {
     });
     let broken: Vec<String> = broken.collect();
     let limit = options.limit();
-    let keeps = |rung: &&Rung| limit.is_some_and(|limit| limit.metric == wrong_rate(options.judge.unit) && rung.held_out.rate.is_some_and(|rate| limit.admits(rate)));
+    let keeps = |rung: &&Rung| {
+        limit.is_some_and(|limit| {
+            limit.metric == wrong_rate(options.judge.unit)
+                && rung.held_out.rate.is_some_and(|rate| limit.admits(rate))
+        })
+    };
     let row = advice.limits.iter().rev().find(keeps);
     let row = row.map_or_else(
         || " No setting that was tried is within it.".to_owned(),
         |rung| format!(" The row \"at most {}\" below is within it.", rung.at_most),
     );
     let default = if options.given { "" } else { "default " };
-    format!(" It is over the {default}limit {}.{row}", broken.join(" and "))
+    format!(
+        " It is over the {default}limit {}.{row}",
+        broken.join(" and ")
+    )
 }
 
 /// Stops of repetitions that would have ended by themselves, beside the wrong alarms.
@@ -208,7 +260,9 @@ fn by_themselves(choices: &Choices) -> Option<String> {
     } else {
         String::new()
     };
-    Some(format!("Beside the wrong alarms {stops}{before} (--transient)."))
+    Some(format!(
+        "Beside the wrong alarms {stops}{before} (--transient)."
+    ))
 }
 
 /// The labels that the choice leaves out, and whether they change the sign of the comparison.
@@ -226,11 +280,15 @@ fn doubts(choices: &Choices, chooser: &Chooser<'_>) -> Option<String> {
     );
     let difference = |tallies: [&Tally; 2]| {
         let [new, old] = tallies.map(|tally| options.objective.value(tally, &options.worth));
-        new.zip(old).map(|(new, old)| options.objective.sign() * (new - old))
+        new.zip(old)
+            .map(|(new, old)| options.objective.sign() * (new - old))
     };
     let with = difference([&choices.all.held_out, &choices.all.in_use]);
     let without = choices.all.test.as_ref().and_then(|test| test.difference);
-    if with.zip(without).is_some_and(|(with, without)| with * without < 0.0) {
+    if with
+        .zip(without)
+        .is_some_and(|(with, without)| with * without < 0.0)
+    {
         text += " With them the comparison turns round.";
     }
     Some(text)
@@ -244,14 +302,21 @@ fn pays(choices: &Choices, chooser: &Chooser<'_>) -> Option<String> {
     if tally.loops() == 0 || tally.clean() == 0 {
         return None;
     }
-    let who = if choices.advice.verdict == Ruling::Ship { "The new settings" } else { "The setting in use" };
+    let who = if choices.advice.verdict == Ruling::Ship {
+        "The new settings"
+    } else {
+        "The setting in use"
+    };
     let (who, pay) = match who {
         "The new settings" => (who.to_owned(), "pay"),
         _ => (capital(&options.in_use_is), "pays"),
     };
     Some(match BREAK_EVEN.value(tally, &options.worth) {
         None => format!("{who} {pay} nowhere: nothing is spared."),
-        Some(share) if share > 0.0 => format!("{who} {pay} where more than {} {many} loops.", one_in(share)),
+        Some(share) if share > 0.0 => format!(
+            "{who} {pay} where more than {} {many} loops.",
+            one_in(share)
+        ),
         Some(_) => {
             let never = chooser.never(&chooser.evidence.all());
             let mean = never.get(Count::Exposure) as f64 / never.clean().max(1) as f64;
@@ -259,7 +324,11 @@ fn pays(choices: &Choices, chooser: &Chooser<'_>) -> Option<String> {
             let wasted = 2.0 * mean * poisson_upper(0, 0.05) / tally.clean().max(1) as f64;
             let spared = tally.get(Count::Saved) as f64 / tally.loops().max(1) as f64;
             let share = wasted / (spared + wasted);
-            format!("{who} cut no clean {} here, so a loop that is spared always pays; with 95 % confidence where {} {many} loops.", many.trim_end_matches('s'), one_in(share))
+            format!(
+                "{who} cut no clean {} here, so a loop that is spared always pays; with 95 % confidence where {} {many} loops.",
+                many.trim_end_matches('s'),
+                one_in(share)
+            )
         }
     })
 }
@@ -272,12 +341,19 @@ fn reason_of(choice: &Choice, against: &str, options: &ChooseOptions) -> String 
                 Ship::Better => "better",
                 Ship::Safer => "safer",
             };
-            format!("{} is {is} than {against}: {}", choice.name, tested(test, options))
+            format!(
+                "{} is {is} than {against}: {}",
+                choice.name,
+                tested(test, options)
+            )
         }
         _ if choice.source == Source::All => {
             let loops = choice.in_use.loops();
             if loops < MODEL_LOOPS {
-                format!("{}, fewer than {MODEL_LOOPS}: it has {against}", several(loops, "loop"))
+                format!(
+                    "{}, fewer than {MODEL_LOOPS}: it has {against}",
+                    several(loops, "loop")
+                )
             } else {
                 format!("nothing that was tried is better here than {against}")
             }
@@ -298,19 +374,31 @@ fn tested(test: &PairedTest, options: &ChooseOptions) -> String {
         )
     });
     let [new, old] = test.wrong;
-    format!("{points}{} against {}", several(new, "wrong alarm"), grouped(old as f64))
+    format!(
+        "{points}{} against {}",
+        several(new, "wrong alarm"),
+        grouped(old as f64)
+    )
 }
 
 /// `the default limit fa_per_mchar<=1`.
 fn limits(options: &ChooseOptions) -> String {
-    let each: Vec<String> = options.constraints.iter().map(ToString::to_string).collect();
+    let each: Vec<String> = options
+        .constraints
+        .iter()
+        .map(ToString::to_string)
+        .collect();
     let default = if options.given { "" } else { "default " };
     let s = if each.len() == 1 { "" } else { "s" };
     format!("the {default}limit{s} {}", each.join(" and "))
 }
 
 fn responses(unit: Unit) -> &'static str {
-    if unit == Unit::Chars { "responses" } else { "runs" }
+    if unit == Unit::Chars {
+        "responses"
+    } else {
+        "runs"
+    }
 }
 
 fn exposure(unit: Unit) -> &'static str {

@@ -7,7 +7,7 @@ use deadloop_tables::{Columns, columns};
 
 use super::openings::TEST_OPENINGS;
 use super::store::{FileError, write_csv};
-use crate::choose::{Choice, ChooseOptions, Choices, PairedTest, within};
+use crate::choose::{Choice, Choices, ChooseOptions, PairedTest, within};
 use crate::measure::{DELAY, ENDED, Metric, RECALL, SAVED, wrong_rate};
 use crate::tally::{Count, Tally};
 
@@ -17,7 +17,11 @@ use crate::tally::{Count, Tally};
 /// `in_sample_…` are those of a replay of the file; `in_use_…` those of the setting in use. All three count all labels.
 /// `difference` is that of the test by which the setting replaces what would run otherwise: each text once, without
 /// labels in doubt. `test_openings` counts how often the sealed split was scored with these settings: 0 when it is written.
-pub fn write_choice(dir: &Path, choices: &Choices, options: &ChooseOptions) -> Result<(), FileError> {
+pub fn write_choice(
+    dir: &Path,
+    choices: &Choices,
+    options: &ChooseOptions,
+) -> Result<(), FileError> {
     let columns = choice_columns(options.judge.unit);
     let in_use = choices.advice.in_use_is.as_str();
     let verdict = choices.advice.verdict.name();
@@ -75,7 +79,14 @@ pub(super) fn choice_columns<'a>(unit: Unit) -> Columns<Row<'a>> {
         ("loops", Int["transcripts"], "Transcripts with a loop.", |row| row.choice.in_sample.loops()),
         ("clean", Int["transcripts"], "Clean transcripts.", |row| row.choice.in_sample.clean()),
     ];
-    for metric in [&SAVED, &ENDED, &RECALL, within(unit), &DELAY, wrong_rate(unit)] {
+    for metric in [
+        &SAVED,
+        &ENDED,
+        &RECALL,
+        within(unit),
+        &DELAY,
+        wrong_rate(unit),
+    ] {
         let of = metric.unit.words();
         let about = |whose| format!("{} of {whose}: {}.", metric.name, metric.meaning);
         list.extend(columns![Row<'a>;

@@ -1,11 +1,11 @@
 //! settings.toml: the advice, as production loads it.
 
-use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use deadloop_replay::Plan;
 use deadloop_replay::detect::{Setting, Settings};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
-use crate::choose::{Choice, ChooseOptions, Choices, told, within};
+use crate::choose::{Choice, Choices, ChooseOptions, told, within};
 use crate::measure::{DELAY, ENDED, Metric, wrong_rate};
 use crate::tally::{Count, Tally};
 use crate::words::wrong_and_transient;
@@ -31,11 +31,11 @@ fn kept(guard: &Setting, table: &str) -> String {
     }
 }
 
+/// The line with the share of responses that loop. Empty if nobody gave it.
 fn rate(options: &ChooseOptions) -> String {
-    format!(
-        "deployment_loop_rate = {}",
-        toml::Value::from(options.assumed_rate())
-    )
+    options.worth.loop_rate.map_or_else(String::new, |rate| {
+        format!("deployment_loop_rate = {}\n", toml::Value::from(rate))
+    })
 }
 
 /// The text of `settings.toml`. What ships stands first, what is in use behind it as it was given: of the tables of
@@ -88,7 +88,11 @@ fn told_first(choices: &Choices, options: &ChooseOptions) -> String {
     let advice = &choices.advice;
     let mut text = format!("# deadloop tune: {}\n", advice.verdict.name());
     // Writing into a String cannot fail.
-    for sentence in [&advice.reason].into_iter().chain(&advice.more).chain(&advice.to_do) {
+    for sentence in [&advice.reason]
+        .into_iter()
+        .chain(&advice.more)
+        .chain(&advice.to_do)
+    {
         let _ = writeln!(text, "# {}", one_line(sentence));
     }
     let _ = writeln!(text, "# this file: {}", figures(&choices.all, options));
@@ -174,7 +178,12 @@ fn figures(choice: &Choice, options: &ChooseOptions) -> String {
             format!("{} {}", metric.name, told(metric, value))
         };
         let mut metrics = vec![options.objective];
-        let more: [Metric; 4] = [&ENDED, within(options.judge.unit), wrong_rate(options.judge.unit), &DELAY];
+        let more: [Metric; 4] = [
+            &ENDED,
+            within(options.judge.unit),
+            wrong_rate(options.judge.unit),
+            &DELAY,
+        ];
         metrics.extend(more.into_iter().filter(|m| *m != options.objective));
         let metrics: Vec<String> = metrics.into_iter().map(shown).collect();
         let alarms = wrong_and_transient(tally.wrong(), tally.get(Count::TransientStop));
@@ -183,7 +192,11 @@ fn figures(choice: &Choice, options: &ChooseOptions) -> String {
     if choice.held_out == choice.in_sample {
         of(&choice.in_sample)
     } else {
-        format!("held out: {}; in-sample: {}", of(&choice.held_out), of(&choice.in_sample))
+        format!(
+            "held out: {}; in-sample: {}",
+            of(&choice.held_out),
+            of(&choice.in_sample)
+        )
     }
 }
 

@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use deadloop_score::choose::{
-    ChooseOptions, Choices, GridCells, ReadyGuard, Ruling, Ship, Source, choose, contradicted, folds,
+    Choices, ChooseOptions, GridCells, ReadyGuard, Ruling, Ship, Source, choose, contradicted,
+    folds,
 };
 use deadloop_score::measure::{RECALL, SAVED};
-use deadloop_score::replay::detect::{Channel, Kind, Settings, Unit};
+use deadloop_score::replay::detect::{Channel, Kind, Settings};
 use deadloop_score::replay::{Decided, Grid, Plan, Record, Region};
 use deadloop_score::{
-    Case, Evidence, InUse, JudgeOptions, Measure, Method, Outcome, POISSON_1, ReadChannels, Resampling, Tally,
-    Weights, Worth, bootstrap, judge, settings_toml,
+    Case, Evidence, InUse, JudgeOptions, Measure, Method, Outcome, POISSON_1, ReadChannels,
+    Resampling, Tally, Weights, Worth, bootstrap, judge, settings_toml,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -86,7 +87,12 @@ fn world_where(
 }
 
 /// The choice on a world with the setting `in_use`: the grid is searched, and `ready` are the ready guards.
-fn chosen((cases, records): &World, in_use: usize, ready: &[usize], options: &ChooseOptions) -> Choices {
+fn chosen(
+    (cases, records): &World,
+    in_use: usize,
+    ready: &[usize],
+    options: &ChooseOptions,
+) -> Choices {
     let (plan, cells) = plan();
     let evidence = Evidence::new(&plan, cases, records).unwrap();
     let ready = ready.iter().map(|cell| ReadyGuard {
@@ -134,20 +140,41 @@ fn ready_guards_are_asked_in_order_of_the_objective_and_the_first_that_is_better
     // Settings 0 to 4 find every loop, 0 and 1 have false alarms, 5 finds nothing and is in use.
     let world = world(&[("m", 100, 5, 2)]);
     let choices = chosen(&world, 5, &[0, 4, 3], &ready_only());
-    assert_eq!(outcome(&choices), (Ruling::Ship, 4, Some(Ship::Better)), "0 is surely over the limit");
-    assert_eq!((choices.all.source, choices.all.name.as_str()), (Source::Ready, "guard 4"));
+    assert_eq!(
+        outcome(&choices),
+        (Ruling::Ship, 4, Some(Ship::Better)),
+        "0 is surely over the limit"
+    );
+    assert_eq!(
+        (choices.all.source, choices.all.name.as_str()),
+        (Source::Ready, "guard 4")
+    );
     let reason = &choices.advice.reason;
-    let want = "Ship guard 4: saved 97.3 % instead of 0.0 % (+97.3 points), 0 wrong alarms instead of 0.";
+    let want =
+        "Ship guard 4: saved 97.3 % instead of 0.0 % (+97.3 points), 0 wrong alarms instead of 0.";
     assert_eq!(reason, want);
-    let [change] = &choices.advice.changes[..] else { panic!("{:?}", choices.advice.changes) };
-    let change = (change.param.as_str(), change.from.as_deref(), change.to.as_deref());
+    let [change] = &choices.advice.changes[..] else {
+        panic!("{:?}", choices.advice.changes)
+    };
+    let change = (
+        change.param.as_str(),
+        change.from.as_deref(),
+        change.to.as_deref(),
+    );
     assert_eq!(change, ("min_matches", Some("8"), Some("7")));
     // Nothing ready is better, and the grid may not ship.
     let kept = chosen(&world, 5, &[], &ready_only());
     assert_eq!(outcome(&kept), (Ruling::Keep, 5, None));
-    assert!(kept.advice.reason.contains("--grid lets one ship"), "{}", kept.advice.reason);
+    assert!(
+        kept.advice.reason.contains("--grid lets one ship"),
+        "{}",
+        kept.advice.reason
+    );
     assert_eq!(kept.advice.changes, []);
-    assert_eq!(outcome(&chosen(&world, 4, &[5, 3], &ready_only())), (Ruling::Keep, 4, None));
+    assert_eq!(
+        outcome(&chosen(&world, 4, &[5, 3], &ready_only())),
+        (Ruling::Keep, 4, None)
+    );
 }
 
 /// One wrong alarm in 1.4 million chars: over the limit by estimate nowhere, two in as much are 1.4, over it and not surely.
@@ -160,27 +187,43 @@ fn a_ready_guard_that_is_not_surely_over_the_limit_ships_with_no_more_wrong_alar
     let choices = chosen(&world, 5, &[3], &ready_only());
     assert_eq!(outcome(&choices), (Ruling::Ship, 3, Some(Ship::Better)));
     assert!(choices.advice.over_limit);
-    assert!(choices.advice.reason.contains("It is over the default limit fa_per_mchar<=1 (1."), "{}", choices.advice.reason);
+    assert!(
+        choices
+            .advice
+            .reason
+            .contains("It is over the default limit fa_per_mchar<=1 (1."),
+        "{}",
+        choices.advice.reason
+    );
     // As a newcomer that brings them it is within the limit by estimate or it does not ship.
     for (id, cells) in [("m/clean3", 4), ("m/clean5", 4)] {
         *world.1.iter_mut().find(|r| &*r.transcript == id).unwrap() = said(id, cells, 9000);
     }
-    assert_eq!(outcome(&chosen(&world, 5, &[3], &ready_only())), (Ruling::Keep, 5, None));
+    assert_eq!(
+        outcome(&chosen(&world, 5, &[3], &ready_only())),
+        (Ruling::Keep, 5, None)
+    );
 }
 
 #[test]
-fn a_safer_ready_guard_ships_from_five_loops_in_two_groups_on_and_the_sentence_says_what_is_known_before() {
+fn a_safer_ready_guard_ships_from_five_loops_in_two_groups_on_and_the_sentence_says_what_is_known_before()
+ {
     // Setting 0 finds all and cuts one clean transcript in ten, 5 finds all too.
     let of = |loops: usize| {
         let (mut cases, mut records) = world(&[("m", 100, 6, 1)]);
-        let keep: Vec<bool> = (0..cases.len()).map(|i| i % 2 == 1 || i / 2 < loops).collect();
+        let keep: Vec<bool> = (0..cases.len())
+            .map(|i| i % 2 == 1 || i / 2 < loops)
+            .collect();
         let mut kept = keep.iter();
         cases.retain(|_| *kept.next().unwrap());
         let mut kept = keep.iter();
         records.retain(|_| *kept.next().unwrap());
         (cases, records)
     };
-    assert_eq!(outcome(&chosen(&of(5), 0, &[5], &ready_only())), (Ruling::Ship, 5, Some(Ship::Safer)));
+    assert_eq!(
+        outcome(&chosen(&of(5), 0, &[5], &ready_only())),
+        (Ruling::Ship, 5, Some(Ship::Safer))
+    );
     let few = chosen(&of(4), 0, &[5], &ready_only());
     assert_eq!(outcome(&few), (Ruling::Collect, 0, None));
     let says = "4 labelled loops are there, and 10 are the least. The setting in use stops 10 healthy responses (5.28 per \
@@ -189,7 +232,10 @@ fn a_safer_ready_guard_ships_from_five_loops_in_two_groups_on_and_the_sentence_s
     // It must not lose a loop while there are fewer than a hundred.
     let mut lost = of(9);
     lost.1[0] = said("m/loop0", 5, 1500);
-    assert_eq!(outcome(&chosen(&lost, 0, &[5], &ready_only())).0, Ruling::Collect);
+    assert_eq!(
+        outcome(&chosen(&lost, 0, &[5], &ready_only())).0,
+        Ruling::Collect
+    );
 }
 
 #[test]
@@ -201,13 +247,25 @@ fn a_setting_of_the_grid_ships_if_it_is_surely_within_the_limit() {
     assert_eq!(choices.all.source, Source::Grid);
     assert!(choices.advice.by_folds);
     // 1.2 million healthy chars without a wrong alarm are too few for a limit of 1, and 1.9 million are enough.
-    let small = chosen(&self::world(&[("m", 60, 5, 2)]), 5, &[], &ChooseOptions::default());
+    let small = chosen(
+        &self::world(&[("m", 60, 5, 2)]),
+        5,
+        &[],
+        &ChooseOptions::default(),
+    );
     assert_eq!(outcome(&small), (Ruling::Keep, 5, None));
     let says = "what is better is not surely within the default limit fa_per_mchar<=1";
-    assert!(small.advice.reason.contains(says), "{}", small.advice.reason);
+    assert!(
+        small.advice.reason.contains(says),
+        "{}",
+        small.advice.reason
+    );
     // A ready guard comes first, and the grid has to beat it.
     let ready = chosen(&world, 5, &[3], &ChooseOptions::default());
-    assert_eq!((outcome(&ready), ready.all.source), ((Ruling::Ship, 3, Some(Ship::Better)), Source::Ready));
+    assert_eq!(
+        (outcome(&ready), ready.all.source),
+        ((Ruling::Ship, 3, Some(Ship::Better)), Source::Ready)
+    );
 }
 
 #[test]
@@ -216,14 +274,27 @@ fn the_rungs_are_held_out_and_each_is_there_once() {
     // in ten clean transcripts.
     let world = world_where(&[("m", 100, 5, 1)], |_, i| if i % 2 == 0 { 5 } else { 1 });
     let choices = chosen(&world, 5, &[], &ChooseOptions::default());
-    let rows: Vec<(f64, usize, u64)> = choices.advice.limits.iter().map(|r| (r.at_most, r.cell, r.held_out.wrong)).collect();
-    let [(first, 4, 0), (last, 0, 10)] = rows[..] else { panic!("{rows:?}") };
+    let rows: Vec<(f64, usize, u64)> = choices
+        .advice
+        .limits
+        .iter()
+        .map(|r| (r.at_most, r.cell, r.held_out.wrong))
+        .collect();
+    let [(first, 4, 0), (last, 0, 10)] = rows[..] else {
+        panic!("{rows:?}")
+    };
     assert_eq!(first, 0.0);
-    assert!((5.0..=7.0).contains(&last), "10 in 1.9 million chars, and fewer without a fold: {last}");
+    assert!(
+        (5.0..=7.0).contains(&last),
+        "10 in 1.9 million chars, and fewer without a fold: {last}"
+    );
     assert_eq!(outcome(&choices).1, 4);
     let saved = &choices.advice.saved_at_1[0];
     assert_eq!(saved.grid, "checkpoint");
-    assert!(saved.lo < saved.value && saved.value < saved.hi, "{saved:?}");
+    assert!(
+        saved.lo < saved.value && saved.value < saved.hi,
+        "{saved:?}"
+    );
 }
 
 #[test]
@@ -233,7 +304,11 @@ fn a_limit_in_use_that_is_broken_is_said_with_the_row_that_is_not() {
     let choices = chosen(&world, 0, &[5], &given(&["fa_per_mchar<=1"]));
     assert_eq!(outcome(&choices), (Ruling::Keep, 0, None));
     let reason = &choices.advice.reason;
-    assert!(reason.contains("It is over the limit fa_per_mchar<=1 (4.9") && reason.contains("The row \"at most 0\" below is within it."), "{reason}");
+    assert!(
+        reason.contains("It is over the limit fa_per_mchar<=1 (4.9")
+            && reason.contains("The row \"at most 0\" below is within it."),
+        "{reason}"
+    );
 }
 
 #[test]
@@ -246,16 +321,25 @@ fn a_model_gets_its_own_where_it_is_better_there_and_the_file_loads() {
     let of: Vec<usize> = choices.models.iter().map(|c| c.cell).collect();
     assert_eq!(of, [2, 5], "{}", choices.advice.reason);
     let in_use = InUse {
-        text: "# mine\n[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nmin_matches = 8\n".into(),
+        text: "# mine\n[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nmin_matches = 8\n"
+            .into(),
         rest: String::new(),
         kept: Settings::of(Default::default()),
     };
     let text = settings_toml(&plan, &choices, &in_use, &options);
     let settings = Settings::parse(&text).expect(&text);
     for (model, cell) in [("a*b", 2), ("c", 5), ("other", choices.all.cell)] {
-        assert_eq!(settings.for_model(model).id(), plan.id(cell), "{model}\n{text}");
+        assert_eq!(
+            settings.for_model(model).id(),
+            plan.id(cell),
+            "{model}\n{text}"
+        );
     }
-    assert_eq!(settings.for_model("axb").id(), plan.id(choices.all.cell), "a star in a name is a star");
+    assert_eq!(
+        settings.for_model("axb").id(),
+        plan.id(choices.all.cell),
+        "a star in a name is a star"
+    );
     assert!(text.contains(&choices.advice.reason), "{text}");
 }
 
@@ -265,7 +349,12 @@ fn a_model_that_is_better_off_with_what_is_in_use_keeps_it() {
     let world = world(&[("a", 200, 3, 0), ("c", 60, 6, 3)]);
     let choices = chosen(&world, 5, &[2], &ready_only());
     let of: Vec<(usize, Source)> = choices.models.iter().map(|c| (c.cell, c.source)).collect();
-    assert_eq!(of, [(2, Source::All), (5, Source::Ready)], "{}", choices.advice.reason);
+    assert_eq!(
+        of,
+        [(2, Source::All), (5, Source::Ready)],
+        "{}",
+        choices.advice.reason
+    );
     assert_eq!(choices.models[1].ships, Some(Ship::Safer));
 }
 
@@ -278,17 +367,46 @@ fn copies_of_a_text_and_labels_in_doubt_do_not_decide_but_are_counted() {
     }
     let choices = chosen(&(cases, records), 5, &[4], &ready_only());
     assert_eq!(choices.advice.verdict, Ruling::Collect);
-    assert!(choices.advice.reason.contains("1 labelled loop is there"), "{}", choices.advice.reason);
-    assert_eq!(choices.all.in_sample.loops(), 40, "figures count transcripts");
+    assert!(
+        choices.advice.reason.contains("1 labelled loop is there"),
+        "{}",
+        choices.advice.reason
+    );
+    assert_eq!(
+        choices.all.in_sample.loops(),
+        40,
+        "figures count transcripts"
+    );
     // Of 30 clean transcripts that both stop every label is in doubt.
     let world = world(&[("m", 100, 5, 5)]);
-    let doubted = world.0.iter().map(|c| c.id.contains("clean") && c.id.ends_with('0')).collect();
-    let options = ChooseOptions { doubted, ..ready_only() };
+    let doubted = world
+        .0
+        .iter()
+        .map(|c| c.id.contains("clean") && c.id.ends_with('0'))
+        .collect();
+    let options = ChooseOptions {
+        doubted,
+        ..ready_only()
+    };
     let choices = chosen(&world, 5, &[4], &options);
     assert_eq!(outcome(&choices), (Ruling::Ship, 4, Some(Ship::Better)));
-    assert_eq!((choices.advice.doubted, choices.advice.file.wrong), (10, 10));
-    assert!(choices.advice.more.iter().any(|s| s.starts_with("10 labels are in doubt")), "{:?}", choices.advice.more);
-    assert_eq!(outcome(&chosen(&world, 5, &[4], &ready_only())).0, Ruling::Keep);
+    assert_eq!(
+        (choices.advice.doubted, choices.advice.file.wrong),
+        (10, 10)
+    );
+    assert!(
+        choices
+            .advice
+            .more
+            .iter()
+            .any(|s| s.starts_with("10 labels are in doubt")),
+        "{:?}",
+        choices.advice.more
+    );
+    assert_eq!(
+        outcome(&chosen(&world, 5, &[4], &ready_only())).0,
+        Ruling::Keep
+    );
 }
 
 #[test]
@@ -298,16 +416,38 @@ fn guards_contradict_labels_by_alarms_and_by_silence() {
     let (mut cases, records) = world_where(&[("m", 20, 0, 2)], |_, i| if i == 0 { 0 } else { 3 });
     let evidence = Evidence::new(&plan, &cases, &records).unwrap();
     let found = contradicted(&evidence, [1, 2].into_iter(), &JudgeOptions::default());
-    let is = |i: usize| (cases[i].id.to_string(), found[i].alarms.len(), found[i].loops.len());
-    let some: Vec<_> = (0..cases.len()).filter(|i| !found[*i].is_empty()).map(is).collect();
+    let is = |i: usize| {
+        (
+            cases[i].id.to_string(),
+            found[i].alarms.len(),
+            found[i].loops.len(),
+        )
+    };
+    let some: Vec<_> = (0..cases.len())
+        .filter(|i| !found[*i].is_empty())
+        .map(is)
+        .collect();
     let want = [("m/loop0", 0, 3), ("m/clean0", 1, 0), ("m/clean10", 1, 0)];
     assert_eq!(some, want.map(|(id, a, l)| (id.to_owned(), a, l)));
     let doubted = |i: usize, sees: bool| found[i].is_doubted_by(|_| sees);
-    assert_eq!([doubted(0, false), doubted(0, true), doubted(1, false), doubted(1, true)], [true, false, false, true]);
-    cases.iter_mut().for_each(|case| case.truth.as_mut().unwrap().reviewed = true);
+    assert_eq!(
+        [
+            doubted(0, false),
+            doubted(0, true),
+            doubted(1, false),
+            doubted(1, true)
+        ],
+        [true, false, false, true]
+    );
+    cases
+        .iter_mut()
+        .for_each(|case| case.truth.as_mut().unwrap().reviewed = true);
     let evidence = Evidence::new(&plan, &cases, &records).unwrap();
     let confirmed = contradicted(&evidence, [1, 2].into_iter(), &JudgeOptions::default());
-    assert!(confirmed.iter().all(|found| found.is_empty()), "a person confirmed them");
+    assert!(
+        confirmed.iter().all(|found| found.is_empty()),
+        "a person confirmed them"
+    );
 }
 
 #[test]
@@ -317,11 +457,24 @@ fn other_objectives_and_limits_of_other_measures() {
         ..given(&[])
     };
     let world = world(&[("m", 100, 5, 2)]);
-    assert_eq!(outcome(&chosen(&world, 5, &[], &options)).1, 4, "no limit at all, and the fewest wrong alarms");
-    assert_eq!(outcome(&chosen(&world, 5, &[4], &given(&["delay<=1000"]))).0, Ruling::Ship);
-    assert_eq!(outcome(&chosen(&world, 5, &[4], &given(&["delay<=100"]))).0, Ruling::Keep);
+    assert_eq!(
+        outcome(&chosen(&world, 5, &[], &options)).1,
+        4,
+        "no limit at all, and the fewest wrong alarms"
+    );
+    assert_eq!(
+        outcome(&chosen(&world, 5, &[4], &given(&["delay<=1000"]))).0,
+        Ruling::Ship
+    );
+    assert_eq!(
+        outcome(&chosen(&world, 5, &[4], &given(&["delay<=100"]))).0,
+        Ruling::Keep
+    );
     // 10 of 100 clean transcripts are cut by 0 and 1: not within 5 %, and surely so.
-    assert_eq!(outcome(&chosen(&world, 5, &[1, 4], &given(&["fpr<=0.05"]))).1, 4);
+    assert_eq!(
+        outcome(&chosen(&world, 5, &[1, 4], &given(&["fpr<=0.05"]))).1,
+        4
+    );
 }
 
 #[test]
@@ -336,9 +489,13 @@ fn without_settings_nothing_is_chosen() {
 fn the_choice_does_not_depend_on_the_order_of_the_corpus() {
     let forward = world(&[("a", 100, 4, 2), ("b", 60, 5, 3)]);
     let reversed = |(cases, records): &World| -> World {
-        (cases.iter().rev().cloned().collect(), records.iter().rev().cloned().collect())
+        (
+            cases.iter().rev().cloned().collect(),
+            records.iter().rev().cloned().collect(),
+        )
     };
-    let [a, b] = [forward.clone(), reversed(&forward)].map(|w| chosen(&w, 1, &[3], &ChooseOptions::default()));
+    let [a, b] = [forward.clone(), reversed(&forward)]
+        .map(|w| chosen(&w, 1, &[3], &ChooseOptions::default()));
     assert_eq!((a.all, a.models, a.advice), (b.all, b.models, b.advice));
 }
 
@@ -353,7 +510,10 @@ fn drawn_world(all: &[Drawn]) -> World {
         } else {
             json!([{"class": "clean"}])
         };
-        (case(&id, model, &format!("g{}", i / 2), LENGTHS, label), said(&id, *cells, *at))
+        (
+            case(&id, model, &format!("g{}", i / 2), LENGTHS, label),
+            said(&id, *cells, *at),
+        )
     };
     all.iter().enumerate().map(one).unzip()
 }

@@ -8,12 +8,12 @@ use deadloop_score::replay::detect::Unit;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use deadloop_score::choose::{ChooseOptions, GridCells, choose};
 use deadloop_score::replay::detect::{Channel, Kind};
 use deadloop_score::replay::{Decided, Record, Region};
-use deadloop_score::choose::{ChooseOptions, GridCells, choose};
 use deadloop_score::{
-    Case, Evidence, InUse, JudgeOptions, Manifest, Marked, Resampling, Results, Scoring,
-    Worth, macro_means, settings_toml, write_choice, write_intervals, write_outcomes, write_pareto,
+    Case, Evidence, InUse, JudgeOptions, Manifest, Marked, Resampling, Results, Scoring, Worth,
+    macro_means, settings_toml, write_choice, write_intervals, write_outcomes, write_pareto,
     write_scores, write_scores_by, write_text,
 };
 use kit::{case, stop};

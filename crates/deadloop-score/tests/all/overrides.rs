@@ -7,12 +7,12 @@ use crate::kit;
 use deadloop_score::replay::detect::Unit;
 use std::path::Path;
 
+use deadloop_score::choose::{ChooseOptions, ReadyGuard, choose};
 use deadloop_score::replay::detect::{Channel, Kind, Settings};
 use deadloop_score::replay::{Decided, Plan, Record, Region};
-use deadloop_score::choose::{ChooseOptions, ReadyGuard, choose};
 use deadloop_score::{
-    Case, Evidence, InUse, JudgeOptions, Marked, Resampling, Scoring, Worth, settings_toml, write_choice, write_intervals, write_outcomes, write_pareto, write_scores,
-    write_scores_by,
+    Case, Evidence, InUse, JudgeOptions, Marked, Resampling, Scoring, Worth, settings_toml,
+    write_choice, write_intervals, write_outcomes, write_pareto, write_scores, write_scores_by,
 };
 use kit::{case, stop};
 use serde_json::json;

@@ -7,8 +7,8 @@ use crate::sweeps;
 use cells::cells;
 use deadloop_score::replay::Decided;
 use deadloop_score::{
-    Case, Count, JudgeOptions, Latencies, Outcome, ReadChannels, Tally, Transient, Trial,
-    judge, tallies, tallies_and_latencies,
+    Case, Count, JudgeOptions, Latencies, Outcome, ReadChannels, Tally, Transient, Trial, judge,
+    tallies, tallies_and_latencies,
 };
 use proptest::prelude::*;
 

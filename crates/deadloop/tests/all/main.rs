@@ -18,7 +18,6 @@ mod counted;
 mod detectors;
 mod docs;
 mod explain;
-mod facts;
 mod folders;
 mod history;
 mod hostile;

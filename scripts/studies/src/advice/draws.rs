@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use deadloop_score::measure::{FA_PER_MCHAR, SAVED};
 use deadloop_score::choose::{Choices, ChooseOptions, choose, contradicted};
+use deadloop_score::measure::{FA_PER_MCHAR, SAVED};
 use deadloop_score::proposing::is_loop_at;
 use deadloop_score::replay::Record;
 use deadloop_score::{Case, Evidence, JudgeOptions, Tally, Weights, Worth};
@@ -98,7 +98,8 @@ impl Draw {
         let ready = world.ready.iter().map(|ready| ready.cell);
         let contradicted = contradicted(&evidence, ready, &JudgeOptions::default());
         let doubted = self.drawn.iter().zip(&contradicted);
-        let doubted = doubted.map(|(i, found)| found.is_doubted_by(|places| is_loop_at(&world.rows[*i], places)));
+        let doubted = doubted
+            .map(|(i, found)| found.is_doubted_by(|places| is_loop_at(&world.rows[*i], places)));
         let options = ChooseOptions {
             doubted: doubted.collect(),
             seed: self.seed,

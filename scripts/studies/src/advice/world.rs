@@ -6,12 +6,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use deadloop_score::choose::{GridCells, ReadyGuard};
 use deadloop_score::proposing::propose;
 use deadloop_score::replay::corpus::{Corpus, Entry};
 use deadloop_score::replay::detect::{RECOMMENDED, Settings, Unit};
 use deadloop_score::replay::shipped::{default_grids, presets_in};
 use deadloop_score::replay::{Job, Plan, PlanGuards, Programs, Record, Watch, each, run};
-use deadloop_score::choose::{GridCells, ReadyGuard};
 use deadloop_score::{
     Case, Count, Evidence, JudgeOptions, LabelRow, Tally, Worth, mean_clean, tallies,
 };
@@ -144,6 +144,9 @@ fn plan() -> Result<Planned, Error> {
         })
     });
     let ready = ready.into_iter().collect::<Result<_, _>>()?;
-    let in_use = IN_USE.iter().map(|name| cell(name)).collect::<Result<_, _>>()?;
+    let in_use = IN_USE
+        .iter()
+        .map(|name| cell(name))
+        .collect::<Result<_, _>>()?;
     Ok((plan, grids, in_use, ready))
 }

@@ -16,7 +16,7 @@ use crate::host::Terminal;
 use crate::naming::{Named, named};
 use crate::replaying::{finish, replay, request};
 use crate::show;
-use deadloop_run::{Facts, Opening, Replayed, Request, SEALED, name};
+use deadloop_run::{Opening, Replayed, Request, SEALED, name};
 
 mod told;
 
@@ -33,10 +33,6 @@ pub(crate) struct Replay {
     /// Add every preset of every detector
     #[arg(long)]
     pub(crate) presets: bool,
-    /// Also write a row for each fact that the first settings saw, with its measures and the label
-    #[arg(long, value_name = "FILE", conflicts_with = "shard")]
-    #[serde(skip)]
-    pub(crate) facts: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) select: Select,
     #[command(flatten)]
@@ -55,8 +51,6 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
         (&args.judge.set, args.judge.per),
     )?;
     refuse_off(&named)?;
-    let begun = |file: &PathBuf| Facts::begin(file, args.output.force, &named[0].1);
-    let facts = args.facts.as_ref().map(begun).transpose()?;
     let mut plan = Plan::default();
     let cells: Vec<usize> = named.iter().map(|(_, s)| plan.add_settings(s)).collect();
     let host = Terminal::of(global);
@@ -95,9 +89,6 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
         host: &host,
     }
     .write(&done)?;
-    if let Some(facts) = facts {
-        facts.write(&done, &evidence, &host)?;
-    }
     let summary = told::summary(&done, &evidence, &named, &cells, global)?;
     let next = next(args, worst(&done, &evidence, cells[0]));
     done.sum_up(summary);

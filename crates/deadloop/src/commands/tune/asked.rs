@@ -63,7 +63,11 @@ impl Tune {
             text.parse::<Constraint>()
                 .map_err(|e| Code::Usage.error(format!("--constraint {text}: {e}")))
         };
-        let constraints: Vec<Constraint> = self.constraints.iter().map(constraint).collect::<Outcome<_>>()?;
+        let constraints: Vec<Constraint> = self
+            .constraints
+            .iter()
+            .map(constraint)
+            .collect::<Outcome<_>>()?;
         let other = |c: &&Constraint| c.metric.is_wrong_rate() && c.metric != wrong_rate(unit);
         if let Some(other) = constraints.iter().find(other) {
             let what = format!(
@@ -81,7 +85,11 @@ impl Tune {
                 None => "the recommended guard",
             }
             .to_owned(),
-            grid: self.grid.as_ref().map(|path| settings::grid(path)).transpose()?,
+            grid: self
+                .grid
+                .as_ref()
+                .map(|path| settings::grid(path))
+                .transpose()?,
             also: self.also(unit)?,
             constraints,
             objective: self.objective()?,
@@ -90,7 +98,8 @@ impl Tune {
     }
 
     fn objective(&self) -> Outcome<Metric> {
-        metric(&self.objective).map_err(|e| Code::Usage.error(format!("--objective {}: {e}", self.objective)))
+        metric(&self.objective)
+            .map_err(|e| Code::Usage.error(format!("--objective {}: {e}", self.objective)))
     }
 
     /// The guards of `--also`, each with its name in sentences.
@@ -107,10 +116,20 @@ impl Tune {
     }
 
     /// What is replayed, and what a folder that is there has to be of.
-    pub(super) fn request<'a>(&'a self, host: &'a Terminal, grid: String, tuning: &Tuning) -> Outcome<Request<'a>> {
+    pub(super) fn request<'a>(
+        &'a self,
+        host: &'a Terminal,
+        grid: String,
+        tuning: &Tuning,
+    ) -> Outcome<Request<'a>> {
         let mut inputs = vec![
             tuning.settings.id(),
-            format!("{:?} {} {}", self.constraints, self.objective, self.settings.is_some()),
+            format!(
+                "{:?} {} {}",
+                self.constraints,
+                self.objective,
+                self.settings.is_some()
+            ),
         ];
         inputs.extend(tuning.also.iter().map(|(_, settings)| settings.id()));
         let options = (&self.select, &self.judge, &self.output);

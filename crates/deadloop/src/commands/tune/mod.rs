@@ -46,7 +46,9 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
 fn ended(advice: &Advice, given: bool) -> Outcome {
     match advice.verdict {
         Ruling::Collect => Err(Code::TooLittle.error(&advice.reason)),
-        Ruling::Ship | Ruling::Keep if given && advice.over_limit => Err(Code::Infeasible.error(&advice.reason)),
+        Ruling::Ship | Ruling::Keep if given && advice.over_limit => {
+            Err(Code::Infeasible.error(&advice.reason))
+        }
         Ruling::Ship | Ruling::Keep => Ok(()),
     }
 }
@@ -54,7 +56,11 @@ fn ended(advice: &Advice, given: bool) -> Outcome {
 /// The unit of choice: `--unit`, or the unit of the parts, or the unit of the corpus.
 fn unit(args: &Tune) -> Outcome<Unit> {
     let parts = args.output.sharded.parts.as_ref();
-    match args.judge.unit.or_else(|| parts.and_then(|parts| parts.unit())) {
+    match args
+        .judge
+        .unit
+        .or_else(|| parts.and_then(|parts| parts.unit()))
+    {
         Some(unit) => Ok(unit),
         None => Ok(first_unit(&args.corpus)?),
     }

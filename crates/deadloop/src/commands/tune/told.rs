@@ -3,7 +3,9 @@
 use anstyle::{AnsiColor, Style};
 use deadloop_report::beside;
 use deadloop_run::tuning::Tuned;
-use deadloop_score::choose::{Advice, Changed, Choice, Choices, ChooseOptions, Figures, Ruling, SavedAt1, Source, within};
+use deadloop_score::choose::{
+    Advice, Changed, Choice, Choices, ChooseOptions, Figures, Ruling, SavedAt1, Source, within,
+};
 use deadloop_score::measure::{DELAY, ENDED, Measure, Metric, RECALL, SAVED};
 use deadloop_score::{Tally, told, wrong_rate};
 use serde_json::{Value, json};
@@ -23,7 +25,9 @@ pub(super) fn next(choices: &Choices, args: &Tune) -> Vec<String> {
     let replayed = args.select.typed() + &args.judge.typed_unit();
     match choices.advice.verdict {
         Ruling::Ship => vec![
-            format!("deadloop replay CORPUS{replayed} --settings DIR/settings.toml --out DIR-check"),
+            format!(
+                "deadloop replay CORPUS{replayed} --settings DIR/settings.toml --out DIR-check"
+            ),
             "deadloop watch --settings DIR/settings.toml < stream.jsonl".to_owned(),
         ],
         Ruling::Collect => vec![
@@ -68,7 +72,10 @@ pub(super) fn summary(tuned: &Tuned, args: &Tune, global: Global) -> Outcome<Val
         let line = whole(line, args);
         show::print(&show::prose(&format!("  {}", visible_lines(&line))))?;
     }
-    show::print(&format!("\nsettings: {}", args.out.join("settings.toml").display()))?;
+    show::print(&format!(
+        "\nsettings: {}",
+        args.out.join("settings.toml").display()
+    ))?;
     for (i, next) in advice.next.iter().enumerate() {
         let lead = if i == 0 { "next:    " } else { "or:      " };
         show::print(&format!("{lead} {}", whole(next, args)))?;
@@ -82,22 +89,32 @@ fn json(tuned: &Tuned, args: &Tune) -> Value {
     if let Value::Object(map) = &mut value {
         let next = advice.next.iter().map(|next| whole(next, args));
         map.insert("next".to_owned(), next.collect::<Vec<_>>().into());
-        map.insert("settings".to_owned(), args.out.join("settings.toml").display().to_string().into());
+        map.insert(
+            "settings".to_owned(),
+            args.out.join("settings.toml").display().to_string().into(),
+        );
         map.insert("chosen".to_owned(), chosen(&tuned.choices).into());
-        map.insert("unlabelled_loops".to_owned(), tuned.head.unlabelled_loops.into());
+        map.insert(
+            "unlabelled_loops".to_owned(),
+            tuned.head.unlabelled_loops.into(),
+        );
     }
     value
 }
 
 fn chosen(choices: &Choices) -> Vec<Value> {
-    let own = choices.models.iter().filter(|choice| choice.cell != choices.all.cell);
+    let own = choices
+        .models
+        .iter()
+        .filter(|choice| choice.cell != choices.all.cell);
     let json = |c: &Choice| json!({"model": c.model, "setting": c.setting, "from": c.source.name(), "why": c.reason});
     std::iter::once(&choices.all).chain(own).map(json).collect()
 }
 
 /// A command with the paths as they were given.
 fn whole(next: &str, args: &Tune) -> String {
-    next.replace("CORPUS", &typed(&args.corpus)).replace("DIR", &typed(&args.out))
+    next.replace("CORPUS", &typed(&args.corpus))
+        .replace("DIR", &typed(&args.out))
 }
 
 /// The verdict in its colour, then the sentence.
@@ -122,12 +139,24 @@ fn changed(changes: &[Changed]) -> Vec<String> {
             "*" => String::new(),
             model => format!("{model}: "),
         };
-        let words = c.words.as_ref().map_or_else(String::new, |words| format!("  ({words})"));
-        format!("  change {model}{} {}: {} -> {}{words}", c.guard, c.param, of(&c.from), of(&c.to))
+        let words = c
+            .words
+            .as_ref()
+            .map_or_else(String::new, |words| format!("  ({words})"));
+        format!(
+            "  change {model}{} {}: {} -> {}{words}",
+            c.guard,
+            c.param,
+            of(&c.from),
+            of(&c.to)
+        )
     };
     let mut lines: Vec<String> = changes.iter().take(ROWS).map(line).collect();
     if let n @ 1.. = changes.len().saturating_sub(ROWS) {
-        lines.push(format!("  and {} in settings.toml", show::several(n as u64, "more change")));
+        lines.push(format!(
+            "  and {} in settings.toml",
+            show::several(n as u64, "more change")
+        ));
     }
     lines
 }
@@ -157,8 +186,15 @@ fn models(choices: &Choices, options: &ChooseOptions) -> String {
     let of = |tally: &Tally| Figures::new(tally, options);
     let rows = shown.iter().flat_map(|choice| {
         let now = (format!("{}: in use", choice.model), of(&choice.in_use));
-        let gets = (format!("{}: {}", choice.model, choice.name), of(&choice.held_out));
-        if choice.cell == choices.in_use { vec![now] } else { vec![now, gets] }
+        let gets = (
+            format!("{}: {}", choice.model, choice.name),
+            of(&choice.held_out),
+        );
+        if choice.cell == choices.in_use {
+            vec![now]
+        } else {
+            vec![now, gets]
+        }
     });
     let rows: Vec<(String, Figures)> = rows.collect();
     let left = match choices.models.len() - shown.len() {
@@ -171,7 +207,14 @@ fn models(choices: &Choices, options: &ChooseOptions) -> String {
 /// The measures of a row, none of them twice.
 fn columns(options: &ChooseOptions) -> Vec<Metric> {
     let mut columns: Vec<Metric> = Vec::new();
-    let all: [Metric; 6] = [&ENDED, within(options.judge.unit), options.objective, &SAVED, &RECALL, &DELAY];
+    let all: [Metric; 6] = [
+        &ENDED,
+        within(options.judge.unit),
+        options.objective,
+        &SAVED,
+        &RECALL,
+        &DELAY,
+    ];
     for metric in all {
         if !columns.contains(&metric) && !metric.is_wrong_rate() {
             columns.push(metric);
@@ -198,7 +241,10 @@ fn cells(run: &Figures, options: &ChooseOptions) -> Vec<String> {
 
 fn header(options: &ChooseOptions) -> Vec<String> {
     let unit = options.judge.unit;
-    let mut header: Vec<String> = columns(options).iter().map(|m| m.title_in(unit).into_owned()).collect();
+    let mut header: Vec<String> = columns(options)
+        .iter()
+        .map(|m| m.title_in(unit).into_owned())
+        .collect();
     header.extend(["wrong alarms", show::per(unit), "transient stops"].map(str::to_owned));
     header
 }
@@ -206,10 +252,14 @@ fn header(options: &ChooseOptions) -> Vec<String> {
 /// A row for each way to run a guard.
 fn figures(rows: &[(String, Figures)], first: &str, options: &ChooseOptions) -> String {
     let row = |(name, run): &(String, Figures)| {
-        std::iter::once(name.clone()).chain(cells(run, options)).collect()
+        std::iter::once(name.clone())
+            .chain(cells(run, options))
+            .collect()
     };
     let rows: Vec<Vec<String>> = rows.iter().map(row).collect();
-    let header: Vec<String> = std::iter::once(first.to_owned()).chain(header(options)).collect();
+    let header: Vec<String> = std::iter::once(first.to_owned())
+        .chain(header(options))
+        .collect();
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
     show::table(&header, &rows, 1)
 }
@@ -219,13 +269,27 @@ fn limits(tuned: &Tuned) -> String {
     let (options, plan) = (&tuned.options, &tuned.plan);
     let all = &tuned.choices.advice.limits;
     let shown = &all[..all.len().min(ROWS)];
-    let settings: Vec<_> = shown.iter().map(|rung| plan.plan.setting(rung.cell)).collect();
+    let settings: Vec<_> = shown
+        .iter()
+        .map(|rung| plan.plan.setting(rung.cell))
+        .collect();
     let in_use = plan.plan.setting(plan.in_use);
     let differ = beside(&in_use, &settings.iter().collect::<Vec<_>>());
     let row = |(rung, differ): (&deadloop_score::choose::Rung, String)| {
-        let at_most = format!("{}{}", rung.at_most, if rung.cell == tuned.choices.all.cell { " *" } else { "" });
+        let at_most = format!(
+            "{}{}",
+            rung.at_most,
+            if rung.cell == tuned.choices.all.cell {
+                " *"
+            } else {
+                ""
+            }
+        );
         let cells = cells(&rung.held_out, options);
-        std::iter::once(at_most).chain(cells).chain([differ]).collect()
+        std::iter::once(at_most)
+            .chain(cells)
+            .chain([differ])
+            .collect()
     };
     let rows: Vec<Vec<String>> = shown.iter().zip(differ).map(row).collect();
     let mut titles = vec!["at most".to_owned()];
@@ -237,11 +301,17 @@ fn limits(tuned: &Tuned) -> String {
         0 => String::new(),
         n => format!("\n{} on the page", show::several(n as u64, "more row")),
     };
-    let measure = options.constraints.iter().find(|limit| limit.limits_wrong());
+    let measure = options
+        .constraints
+        .iter()
+        .find(|limit| limit.limits_wrong());
     let measure = measure.map_or(wrong_rate(options.judge.unit), |limit| limit.metric);
     format!(
         "{}\n{}{left}",
-        show::prose(&format!("What a limit on {} costs: the best setting of the grids for each, held out", measure.name)),
+        show::prose(&format!(
+            "What a limit on {} costs: the best setting of the grids for each, held out",
+            measure.name
+        )),
         show::table_of(&titles, &rows, numbers)
     )
 }
