@@ -105,7 +105,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     Ok(Drawing::Shown(canvas.finish()?, numbers.collect()))
 }
 
-/// The candidate first, then the leading settings.
+/// The chosen setting first, then the leading settings.
 fn rows(data: &ReportData) -> Vec<Row<'_>> {
     let of = |setting: usize| Row {
         setting,
@@ -119,11 +119,11 @@ fn rows(data: &ReportData) -> Vec<Row<'_>> {
             })
             .collect(),
     };
-    let mut settings: Vec<usize> = data.candidate().into_iter().collect();
+    let mut settings: Vec<usize> = data.chosen().into_iter().collect();
     let others = data
         .leading()
         .iter()
-        .filter(|at| data.candidate() != Some(**at));
+        .filter(|at| data.chosen() != Some(**at));
     settings.extend(others);
     let rows = settings
         .into_iter()
@@ -133,8 +133,8 @@ fn rows(data: &ReportData) -> Vec<Row<'_>> {
 }
 
 fn called(data: &ReportData, setting: usize) -> String {
-    if data.candidate() == Some(setting) {
-        data.candidate_is().to_owned()
+    if data.chosen() == Some(setting) {
+        "chosen".to_owned()
     } else {
         data.describe(setting)
     }

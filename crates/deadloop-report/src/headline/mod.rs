@@ -1,15 +1,15 @@
 //! What is said first: what was measured, the verdict in a sentence, five figures.
 
 mod advice;
-mod budget;
 mod next;
 
 use crate::data::{ALL_MODELS, ReportData, Role, Score, Verdict};
 use crate::numbers::{Estimate, UNDEFINED, chars, count, decimal, percent, range};
 use crate::tables::told;
-use deadloop_score::measure::{BREAK_EVEN, DELAY, ENDED, SAVED};
+use deadloop_score::measure::{BREAK_EVEN, DELAY, ENDED, SAVED, WITHIN_1000};
 use deadloop_score::replay::detect::Unit;
-use deadloop_score::{Advice, Count, Metric, RunFigures as Figures};
+use deadloop_score::choose::{Advice, Figures};
+use deadloop_score::{Count, Metric, with_transient};
 use next::{next, subject};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -69,9 +69,13 @@ struct Line {
     ended: Estimate,
     saved: Estimate,
     fa: Estimate,
+    /// Wrong alarms, and stops of repetitions that would have ended by themselves.
+    alarms: [u64; 2],
     delay: Estimate,
-    /// The share of responses that has to loop for it to pay; `None` where it pays nowhere.
-    pays: Option<f64>,
+    within_1000: Estimate,
+    /// The share of responses that has to loop for it to pay, inside `None` where it pays nowhere. Outside `None`: a
+    /// sentence of the advice says so.
+    pays: Option<Option<f64>>,
 }
 
 /// How many named settings the headline names where none is chosen: the one in use, and the best of the others.
@@ -88,7 +92,7 @@ pub(crate) fn headline(data: &ReportData) -> Headline {
         measured: measured(data),
         advice,
         verdict: (!said.is_empty()).then(|| said.join(" ")),
-        next: budget::next(data).or_else(|| next(data)),
+        next: next(data),
         figures: figures(data, &lines),
         current: in_use(data),
     }
@@ -177,8 +181,10 @@ fn lines(data: &ReportData) -> Vec<Line> {
         ended: score.of(&ENDED),
         saved: score.of(&SAVED),
         fa: score.of(data.run.wrong()),
+        alarms: [score.tally.wrong(), score.tally.get(Count::TransientStop)],
         delay: score.of(&DELAY),
-        pays: score.value(&BREAK_EVEN),
+        within_1000: Estimate::default(),
+        pays: Some(score.value(&BREAK_EVEN)),
     };
     let together = |setting: usize| data.score(setting, ALL_MODELS);
     if let Some(advice) = &data.advice {
@@ -198,13 +204,12 @@ fn lines(data: &ReportData) -> Vec<Line> {
     lines
 }
 
-/// What is in use and the candidate, held out: on the same transcripts, none of which the choice of its fold had seen.
-/// The intervals are those of the tables, where they are of the same figure.
+/// The setting in use and, if it ships, the file. The intervals are those of the tables, where they are of the same figure.
 fn advised(data: &ReportData, advice: &Advice) -> Vec<Line> {
-    let pays = |at: Option<usize>| data.score(at?, ALL_MODELS)?.value(&BREAK_EVEN);
-    let line = |run: &Figures, of: String, (role, at), table: &dyn Fn(Metric) -> Estimate| {
-        let with_ends = |measure, value| match table(measure) {
-            same if same.value == value => same,
+    let line = |run: &Figures, of: String, (role, at): (&'static str, Option<usize>)| {
+        let score = at.and_then(|at| data.score(at, ALL_MODELS));
+        let with_ends = |measure: Metric, value| match score.map(|score| score.of(measure)) {
+            Some(same) if same.value == value => same,
             _ => Estimate {
                 value,
                 ..Estimate::default()
@@ -216,33 +221,24 @@ fn advised(data: &ReportData, advice: &Advice) -> Vec<Line> {
             ended: with_ends(&ENDED, run.ended),
             saved: with_ends(&SAVED, run.saved),
             fa: with_ends(data.run.wrong(), run.rate),
+            alarms: [run.wrong, run.transient],
             delay: with_ends(&DELAY, run.delay),
-            pays: pays(at),
+            within_1000: match data.run.unit {
+                Unit::Chars => with_ends(&WITHIN_1000, run.within_1000),
+                _ => Estimate::default(),
+            },
+            pays: None,
         }
     };
-    let score = data.in_use().and_then(|at| data.score(at, ALL_MODELS));
-    let of_score = |measure| score.map(|score| score.of(measure)).unwrap_or_default();
-    let choice = data.choice_of(ALL_MODELS);
-    let of_choice = |measure| choice.map(|choice| choice.of(measure)).unwrap_or_default();
-    let in_use = line(
-        &advice.in_use,
-        advice.in_use_is.clone(),
-        ("current", data.in_use()),
-        &of_score,
-    );
-    let differs = |run: &&Figures| run.setting != advice.in_use.setting;
-    let candidate = advice.candidate.as_ref().filter(differs);
-    let named = format!("{}, held out", data.candidate_is());
-    let candidate = candidate.map(|run| line(run, named, ("chosen", data.candidate()), &of_choice));
-    std::iter::once(in_use).chain(candidate).collect()
+    let in_use = line(&advice.in_use, advice.in_use_is.clone(), ("current", data.in_use()));
+    let measured = if advice.by_folds { "held out" } else { "as measured" };
+    let file = || line(&advice.file, format!("settings.toml, {measured}"), ("chosen", data.chosen()));
+    std::iter::once(in_use).chain(data.ships().then(file)).collect()
 }
 
 fn verdict(data: &ReportData, lines: &[Line]) -> Option<String> {
     if !data.has_labels() {
         return Some(unlabelled(data));
-    }
-    if let Some(told) = budget::verdict(data) {
-        return Some(told);
     }
     if !data.has_loops() {
         return Some("No transcript is labelled as a loop, so what is ended, saved and the delay are n/a; only false alarms could be counted.".into());
@@ -362,6 +358,12 @@ fn figures(data: &ReportData, lines: &[Line]) -> Vec<Figure> {
         Unit::Ms => "delay: ms that a loop runs on, mean",
         Unit::Money => "delay: millionths of the currency that a loop runs on, mean",
     };
+    let mut wrong = figure(data.run.wrong_name(false), |line| line.fa, decimal);
+    for (value, line) in wrong.values.iter_mut().zip(lines).filter(|(value, _)| value.text != UNDEFINED) {
+        let alarms = with_transient(line.alarms[0], line.alarms[1]);
+        let ends = std::mem::take(&mut value.range);
+        value.range = if ends.is_empty() { alarms } else { format!("{ends}; {alarms}") };
+    }
     let all = vec![
         figure(
             "ended: loops stopped, in them or before",
@@ -369,8 +371,9 @@ fn figures(data: &ReportData, lines: &[Line]) -> Vec<Figure> {
             percent,
         ),
         figure("saved: of what loops generate", |line| line.saved, percent),
-        figure(data.run.wrong_name(false), |line| line.fa, decimal),
+        wrong,
         pays(data, lines, value),
+        figure("ended within 1,000 chars", |line| line.within_1000, percent),
         figure(delay, |line| line.delay, chars),
     ];
     let is_there = |figure: &Figure| {
@@ -380,7 +383,7 @@ fn figures(data: &ReportData, lines: &[Line]) -> Vec<Figure> {
     all.into_iter().filter(is_there).collect()
 }
 
-/// From which share of looping responses on each pays for itself. Of a candidate this is in-sample, and says so.
+/// From which share of looping responses on each pays for itself.
 fn pays(
     data: &ReportData,
     lines: &[Line],
@@ -388,15 +391,11 @@ fn pays(
 ) -> Figure {
     let assumed = data.run.worth.pi;
     let one = |line: &Line| {
-        let text = match line.ended.value {
-            Some(_) => from_share(line.pays),
+        let text = match line.ended.value.and(line.pays) {
+            Some(pays) => from_share(pays),
             None => UNDEFINED.into(),
         };
-        let mut value = value(line, text, String::new());
-        if line.role == "chosen" {
-            value.of = value.of.replace("held out", "in-sample");
-        }
-        value
+        value(line, text, String::new())
     };
     let name = match assumed {
         pi if pi > 0.0 => format!("pays from: responses that loop ({} assumed)", one_in(pi)),
