@@ -196,7 +196,7 @@ fn mask(setting: &SettingRow) -> Vec<bool> {
 }
 
 /// The parameters of the grid that is shown. Several grids may have been searched together, of
-/// guards with other parameters: the one that the candidate is from, else the largest.
+/// guards with other parameters: the one that the chosen setting is from, else the largest.
 fn family(data: &ReportData) -> Option<Vec<bool>> {
     let mut families: BTreeMap<Vec<bool>, usize> = BTreeMap::new();
     let cells = data.settings.iter().filter(|s| s.role == Role::Cell);
@@ -211,7 +211,7 @@ fn family(data: &ReportData) -> Option<Vec<bool>> {
         }
     }
     add(&mut families, last);
-    let chosen = data.candidate().and_then(|i| data.settings.get(i));
+    let chosen = data.chosen().and_then(|i| data.settings.get(i));
     let own = chosen.map(mask).filter(|mask| families.contains_key(mask));
     let largest = families.iter().max_by_key(|(_, cells)| **cells);
     own.or_else(|| largest.map(|(mask, _)| mask.clone()))

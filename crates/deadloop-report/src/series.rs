@@ -1,6 +1,6 @@
 //! What outcomes are compared by: a few named series of rows, and their recall by bucket.
 
-use crate::data::{ALL_MODELS, ChoiceRow, OutcomeRow, ReportData, Role, Verdict};
+use crate::data::{ALL_MODELS, OutcomeRow, ReportData, Role, Verdict};
 use crate::look::Look;
 use crate::numbers::{Estimate, count, wilson};
 use deadloop_score::onset_ends;
@@ -20,7 +20,7 @@ pub(crate) struct Series<'d> {
     pub(crate) rows: Vec<&'d OutcomeRow>,
 }
 
-/// What is in use first, then what ships (each model with its own) or else the candidate, then the other named settings
+/// What is in use first, then what ships (each model with its own), then the other named settings
 /// with the highest F1: at most `limit`.
 pub(crate) fn series(data: &ReportData, limit: usize) -> Vec<Series<'_>> {
     // A sweep has none, and may have a hundred thousand settings.
@@ -58,30 +58,21 @@ pub(crate) fn series(data: &ReportData, limit: usize) -> Vec<Series<'_>> {
     list
 }
 
-/// The rows that `settings.toml` would have given, each model seen through its own setting; where nothing ships, those
-/// of the candidate.
+/// The rows that `settings.toml` would have given, each model seen through its own setting. `None` if nothing ships.
 fn chosen(data: &ReportData) -> Option<Series<'_>> {
-    let own = |choice: &ChoiceRow| {
-        if data.ships() {
-            choice.setting
-        } else {
-            data.candidate()
-        }
-    };
+    if !data.ships() {
+        return None;
+    }
     let held: BTreeMap<&str, usize> = data
         .choices
         .iter()
-        .filter_map(|choice| Some((choice.model.as_str(), own(choice)?)))
+        .filter_map(|choice| Some((choice.model.as_str(), choice.setting?)))
         .collect();
     let pooled = held.get(ALL_MODELS);
     let matches = |row: &&OutcomeRow| held.get(&*row.model).or(pooled) == Some(&row.setting);
     let rows = data.outcomes.iter().filter(matches).collect();
     let single = held.values().all(|setting| Some(setting) == pooled);
-    let name = match (data.ships(), single) {
-        (false, _) => "candidate",
-        (true, true) => "chosen",
-        (true, false) => "chosen (per model)",
-    };
+    let name = if single { "chosen" } else { "chosen (per model)" };
     Some(Series {
         name: name.to_owned(),
         chosen: true,

@@ -1,4 +1,4 @@
-// The plane, the line under it and the price list beside it, for the model that the page is about.
+// The plane, the line under it and what a limit costs beside it, for the model that the page is about.
 const alarms = (n) => `${count(n)} wrong alarm${n === 1 ? "" : "s"}`;
 class PlaneView {
   constructor(board) {
@@ -96,7 +96,7 @@ class PlaneView {
   // The rows: held out where tune chose them and the page is about all models, else in-sample.
   rows() {
     const { board: { data, whose } } = this, { wrong, objective, recalls, merits, rates } = this.columns();
-    if (whose === 0 && data.prices.length) return { held: true, rows: data.prices.map((price) => ({ ...price, inside: [price.objective_in_sample, price.recall_in_sample] })) };
+    if (whose === 0 && data.limits.length) return { held: true, rows: data.limits.map(({ cell, at_most, held_out, in_sample }) => ({ cell, at_most, ...held_out, inside: [in_sample.objective, in_sample.recall] })) };
     const exposure = Math.max(...data.bases.slice(0, 1).map(({ cell }) => (rates[cell] > 0 ? wrong[cell] / rates[cell] : 0)), 0);
     const top = data.limit !== null && exposure ? Math.max(3, 3 * data.limit * exposure) : Math.max(5, wrong[data.bases[0]?.cell ?? 0] + 3);
     return { held: false, rows: stairs(wrong, merits, top).map((row) => ({ ...row, objective: objective[row.cell], recall: recalls[row.cell] })) };
@@ -106,16 +106,17 @@ class PlaneView {
     const write = writerOf(measure), size = (gain) => (write === percent ? points(gain) : write(gain));
     const nodes = rows.flatMap((row, n) => {
       const said = (value, recall) => `${measure.title} ${write(value)}${measure.name === "recall" ? "" : `, recall ${percent(recall)}`}`;
-      const rate = held ? `, ${decimal(row.rate)} ${this.board.data.named.get(this.board.data.rate[0]).title}` : "";
+      const rate = held ? `, ${decimal(row.rate)} ${this.board.data.named.get(this.board.data.rate[0]).title}: ${alarms(row.wrong)}, ${count(row.transient)} repetitions that would have ended by themselves` : "";
       const take = button("", () => { this.board.pick([row.cell]); this.setLimit(Math.max(this.columns().rates[row.cell], this.limit ?? 0)); });
-      take.append(element("b", {}, `at most ${alarms(row.at_most)}`), element("span", {}, said(row.objective, row.recall) + rate));
-      if (held) take.append(element("small", {}, `in-sample ${said(...row.inside)}; ${row.file}`));
+      take.append(element("b", {}, held ? `at most ${decimal(row.at_most)}` : `at most ${alarms(row.at_most)}`), element("span", {}, said(row.objective, row.recall) + rate));
+      if (held) take.append(element("small", {}, `in-sample ${said(...row.inside)}`));
       take.dataset.cell = row.cell;
       const before = rows[n - 1];
-      const step = before ? [element("li", { class: "step" }, bought(before.at_most, row.at_most, sign * (row.objective - before.objective), size))] : [];
+      const step = before && !held ? [element("li", { class: "step" }, bought(before.at_most, row.at_most, sign * (row.objective - before.objective), size))] : [];
       return [...step, element("li", {}, take)];
     });
     byId("stairs").replaceChildren(...nodes);
+    byId("stairs-title").textContent = held ? "What a limit costs" : "What one more wrong alarm buys";
     byId("stairs-note").textContent = held ? "Held out: each fold was judged by what the others had chosen. A dot of the plane is in-sample. A click puts the sliders there."
       : `In-sample, ${only.model ?? "all models"}: the best ${measure.title} for each number of wrong alarms. A click puts the sliders there.`;
   }

@@ -2,8 +2,14 @@
 #![allow(clippy::unwrap_used)]
 
 use deadloop_report::{ALL_MODELS, Role, Verdict, load, render};
+<<<<<<< HEAD
 use deadloop_score::measure::{DELAY, RECALL, SAVED, WITHIN_100};
 use deadloop_score::{Advice, CorpusInfo, Manifest, Ruling};
+=======
+use deadloop_score::measure::{DELAY, FA_PER_MCHAR, RECALL, SAVED, WITHIN_100};
+use deadloop_score::choose::{Advice, Ruling};
+use deadloop_score::{Consistency, CorpusInfo, Manifest};
+>>>>>>> page
 use deadloop_tables::{ParquetWriter, Schema, Table, TableCell, Type};
 use std::fs::File;
 use std::path::Path;
@@ -59,8 +65,8 @@ fn write_folder(dir: &Path) {
         constraints: vec!["fa_per_mchar<=1".into()],
         objective: Some("saved".into()),
         advice: Some(Advice {
-            verdict: Ruling::Keep,
-            reason: "Keep the setting in use: nothing is surely better.".into(),
+            verdict: Ruling::Ship,
+            reason: "Ship a setting of the grid: it is better.".into(),
             ..Advice::default()
         }),
         settings: [
@@ -68,7 +74,7 @@ fn write_folder(dir: &Path) {
                 "aa".to_owned(),
                 vec!["in use".to_owned(), "document".to_owned()],
             ),
-            ("bb".to_owned(), vec!["candidate".to_owned()]),
+            ("bb".to_owned(), vec!["chosen".to_owned()]),
         ]
         .into(),
         ..Manifest::default()
@@ -138,8 +144,9 @@ fn write_folder(dir: &Path) {
             counts("latency", &[None, Some(690)]),
         ],
     );
-    let choice = "model,setting,why,reason,verdict,candidate,ships,difference,difference_lo,difference_hi,p_better,loops,optimism,held_out_wrong,held_out_exposure,held_out_recall,held_out_recall_lo,held_out_recall_hi,held_out_fa_per_mchar,held_out_fa_lo,held_out_fa_hi,in_use_recall,margins\n\
-                  *,aa,in use,because,keep,bb,,25,10,40,0.85,4,0.2,0,3000000,0.5,0.15,0.85,0,0,1.2296,0.25,fa_per_mchar<=1: 1.0000 (P 0.9)\n";
+    let choice = "model,verdict,in_use,gets,setting,from,why,ships,difference,difference_lo,difference_hi,objective,limits,transcripts,loops,clean,in_use_recall,held_out_recall,in_sample_recall,in_use_fa_per_mchar,held_out_fa_per_mchar,in_sample_fa_per_mchar,in_use_wrong,held_out_wrong,in_sample_wrong,in_use_transient,held_out_transient,in_sample_transient,test_openings\n\
+                  *,ship,the setting in use,a setting of the grid,bb,grid,because,better,25,10,40,saved,fa_per_mchar<=1,6,4,2,0.25,0.5,0.75,,0,0,0,1,0,2,3,4,0\n\
+                  a,ship,the setting in use,the setting in use,aa,in use,because,better,25,10,40,saved,fa_per_mchar<=1,3,2,1,0.25,0.25,0.25,0,0,0,0,0,0,0,0,0,0\n";
     std::fs::write(dir.join("choice.csv"), choice).unwrap();
     std::fs::write(dir.join("settings.toml"), "[[guard]]\n").unwrap();
 }
@@ -197,23 +204,24 @@ fn a_folder_is_read_as_the_contract_says() {
         (data.run.corpus.as_str(), data.run.limit),
         ("starter", Some(1.0))
     );
-    let candidate = data.score(1, ALL_MODELS).unwrap();
-    let value = |measure| candidate.value(measure);
+    let chosen = data.score(1, ALL_MODELS).unwrap();
+    let value = |measure| chosen.value(measure);
     assert_eq!(
         (value(&RECALL), value(&WITHIN_100)),
         (Some(0.75), Some(0.25))
     );
     assert_eq!(value(&DELAY), Some(0.0), "the folder has no such column");
-    let saved = candidate.of(&SAVED);
+    let saved = chosen.of(&SAVED);
     assert_eq!(
         (saved.value, saved.low, saved.high),
         (Some(0.7), Some(0.5), Some(0.9))
     );
-    let closed = candidate.of(&RECALL);
+    let closed = chosen.of(&RECALL);
     assert!(
         closed.low > Some(0.3) && closed.high < Some(0.96),
         "{closed:?}"
     );
+<<<<<<< HEAD
     assert!(candidate.meets, "no wrong alarm in 4 million chars");
     let median = data.score(0, "模型").unwrap().latency.p50;
     assert_eq!(median, Some(f64::INFINITY));
@@ -227,6 +235,22 @@ fn a_folder_is_read_as_the_contract_says() {
     assert_eq!((held_out.value, held_out.high), (Some(0.5), Some(0.85)));
     assert_eq!(choice.in_use["recall"], 0.25);
     assert_eq!(choice.difference.low, Some(10.0));
+=======
+    assert!(chosen.meets, "no false alarm in 4 million chars");
+    let median = data.score(0, "模型").unwrap().latency.p50;
+    assert_eq!(median, Some(f64::INFINITY));
+    let choice = &data.choices[0];
+    assert_eq!((choice.setting, choice.loops), (Some(1), 4));
+    assert_eq!(choice.reason, "because");
+    assert_eq!(data.chosen(), Some(1));
+    assert_eq!((data.held_for("a"), data.held_for("模型")), (Some(0), Some(1)));
+    let sides = [&choice.in_use, &choice.held_out, &choice.in_sample];
+    assert_eq!(sides.map(|of| of.value(&RECALL)), [Some(0.25), Some(0.5), Some(0.75)]);
+    assert_eq!(sides.map(|of| (of.wrong, of.transient)), [(0, 2), (1, 3), (0, 4)]);
+    assert_eq!(choice.in_use.value(&FA_PER_MCHAR), None, "n/a is no 0");
+    let below = data.beside_floors[0].below.unwrap();
+    assert_eq!((below.lo, below.hi), (-90.0, -10.0));
+>>>>>>> page
     assert_eq!(data.outcomes.iter().nth(1).unwrap().verdict, Verdict::Hit);
 }
 
@@ -238,7 +262,12 @@ fn a_folder_gets_its_report() {
     assert!(report.files.iter().all(|file| file.exists()));
     assert!(!dir.path().join("charts/heatmap.svg").exists());
     let markdown = std::fs::read_to_string(dir.path().join("report.md")).unwrap();
+<<<<<<< HEAD
     assert!(markdown.contains("**keep**: Keep the setting in use: nothing is surely better."));
+=======
+    assert!(markdown.contains("**ship**: Ship a setting of the grid: it is better."));
+    assert!(markdown.contains("spares less than never"), "{markdown}");
+>>>>>>> page
     assert!(markdown.contains("4.0 million clean chars"));
 }
 

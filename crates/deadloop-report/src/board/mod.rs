@@ -9,7 +9,8 @@ mod pack;
 use crate::data::{
     Board, Counted, PackedColumn, ReportData, Role, RunInfo, embedded_counts, varint,
 };
-use deadloop_score::{Count, Metric, PoissonCache, Price, RegionBlock, Worth};
+use deadloop_score::choose::Rung;
+use deadloop_score::{Count, Metric, PoissonCache, RegionBlock, Worth};
 use families::{Family, Param, families};
 pub(crate) use pack::packed;
 use serde::Serialize;
@@ -44,8 +45,8 @@ struct Embedded<'d> {
     rate: (&'static str, &'static str),
     /// The measure that settings are chosen by.
     objective: &'static str,
-    /// What one more wrong alarm buys.
-    prices: Vec<Priced<'d>>,
+    /// What a limit costs.
+    limits: Vec<Limited<'d>>,
     /// The names of the counts that each model has, in their order.
     counted: Vec<&'static str>,
     /// Those that loops are the sum of.
@@ -71,12 +72,12 @@ struct Base {
     toml: Option<String>,
 }
 
-/// A row of the price list whose setting is a cell of the page.
+/// A row of what a limit costs whose setting is a cell of the page.
 #[derive(Serialize)]
-struct Priced<'d> {
+struct Limited<'d> {
     cell: usize,
     #[serde(flatten)]
-    price: &'d Price,
+    rung: &'d Rung,
 }
 
 #[derive(Serialize)]
@@ -136,7 +137,7 @@ pub(crate) fn embedded(data: &ReportData) -> std::io::Result<Option<String>> {
         limit: data.run.limit,
         rate: (data.run.wrong().name, data.run.wrong_name(false)),
         objective: data.run.objective.0.name,
-        prices: prices(data, board),
+        limits: limits(data, board),
         counted: embedded_counts().into_iter().map(Count::name).collect(),
         loops: Count::LOOPS.map(Count::name),
         measures: measures(&data.run)?,
@@ -207,7 +208,7 @@ fn models(board: &Board) -> std::io::Result<(Vec<Model<'_>>, usize)> {
     Ok((models, out))
 }
 
-/// The candidate or best setting, then the one in use and named ones.
+/// The chosen or best setting, then the one in use and named ones.
 fn bases(data: &ReportData, board: &Board) -> Vec<Base> {
     let cell = |setting: usize| board.cells.iter().position(|(_, at)| *at == setting);
     let base = |name: String, setting: usize| {
@@ -217,8 +218,7 @@ fn bases(data: &ReportData, board: &Board) -> Vec<Base> {
             toml: data.toml(setting),
         })
     };
-    let candidate = data.candidate();
-    let chosen = candidate.and_then(|at| base(data.candidate_is().into(), at));
+    let chosen = data.chosen().and_then(|at| base("chosen".into(), at));
     let best = data
         .best()
         .filter(|at| data.settings[*at].role == Role::Cell);
@@ -233,18 +233,18 @@ fn bases(data: &ReportData, board: &Board) -> Vec<Base> {
     first.chain(current).chain(named).collect()
 }
 
-/// The rows of the price list, as far as their settings are here.
-fn prices<'d>(data: &'d ReportData, board: &Board) -> Vec<Priced<'d>> {
-    let all = data.advice.iter().flat_map(|advice| &advice.prices);
-    let cell = |price: &Price| {
+/// The rows of what a limit costs, as far as their settings are here.
+fn limits<'d>(data: &'d ReportData, board: &Board) -> Vec<Limited<'d>> {
+    let all = data.advice.iter().flat_map(|advice| &advice.limits);
+    let cell = |rung: &Rung| {
         let mut cells = board.cells.iter();
-        cells.position(|(_, at)| data.settings[*at].id == price.setting)
+        cells.position(|(_, at)| data.settings[*at].id == rung.setting)
     };
-    let priced = |price| {
-        let cell = cell(price)?;
-        Some(Priced { cell, price })
+    let limited = |rung| {
+        let cell = cell(rung)?;
+        Some(Limited { cell, rung })
     };
-    all.filter_map(priced).collect()
+    all.filter_map(limited).collect()
 }
 
 /// Boxes of the blocks that settings with a name are in, then of the others, while there is room.

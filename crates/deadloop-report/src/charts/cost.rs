@@ -32,7 +32,7 @@ pub(super) static ENTRY: ChartEntry = ChartEntry {
     draw,
 };
 
-/// Presets that have a line, besides what is in use, the candidate and the recommended guard.
+/// Presets that have a line, besides what is in use, the chosen one and the recommended guard.
 const PRESETS: usize = 3;
 /// The shares that are drawn.
 const SHARES: (f64, f64) = (0.0001, 0.3);
@@ -200,17 +200,21 @@ fn heights(lines: &[Line<'_>]) -> Axis {
     Axis::signed(low, high)
 }
 
+<<<<<<< HEAD
 /// What is in use, the candidate, the recommended guard, and a few presets. Without a guard nothing is spared: that is the
 /// line of 0.
+=======
+/// What is in use, the chosen one, the recommended guard, a few presets, and the floors.
+>>>>>>> page
 fn lines(data: &ReportData) -> Vec<Line<'_>> {
-    let (candidate, in_use) = (data.candidate().or(data.best()), data.in_use());
+    let (chosen, in_use) = (data.chosen().or(data.best()), data.in_use());
     let is_recommended = |at: &usize| {
         let label = data.settings[*at].label.as_deref().unwrap_or_default();
         label
             .split(", ")
             .any(|name| name.starts_with("recommended"))
     };
-    let mut shown: Vec<usize> = in_use.into_iter().chain(candidate).collect();
+    let mut shown: Vec<usize> = in_use.into_iter().chain(chosen).collect();
     let named = data.leading().iter().copied();
     shown.extend(named.clone().filter(is_recommended));
     shown.extend(
@@ -222,15 +226,22 @@ fn lines(data: &ReportData) -> Vec<Line<'_>> {
     shown.retain(|at| seen.insert(*at));
     shown
         .into_iter()
-        .filter_map(|at| line(data, at, candidate))
+        .filter_map(|at| line(data, at, chosen))
         .collect()
 }
 
-fn line(data: &ReportData, at: usize, candidate: Option<usize>) -> Option<Line<'_>> {
+fn line(data: &ReportData, at: usize, chosen: Option<usize>) -> Option<Line<'_>> {
     let score = data.score(at, ALL_MODELS)?;
+<<<<<<< HEAD
     score.spared(SHARES.0)?;
     let (name, look) = match candidate == Some(at) {
         true if data.candidate() == Some(at) => (data.candidate_is().to_owned(), Look::CHOSEN),
+=======
+    score.net(SHARES.0)?;
+    let floor = data.settings[at].role == Role::Floor;
+    let (name, look) = match chosen == Some(at) {
+        true if data.chosen() == Some(at) => ("chosen".to_owned(), Look::CHOSEN),
+>>>>>>> page
         true => ("best in-sample".to_owned(), Look::CHOSEN),
         false => (data.describe(at), Look::of(data, at)),
     };

@@ -9,13 +9,13 @@ use crate::look::Look;
 use crate::numbers::{Estimate, count, decimal, percent, range};
 use crate::points::{Rows as Data, ends, setting};
 use deadloop_score::measure::ENDED;
-use deadloop_score::{TableCell, Why};
+use deadloop_score::{Metric, TableCell};
 
 pub(super) static ENTRY: ChartEntry = ChartEntry {
     name: "forest",
     title: "Loops ended and wrong alarms of each model",
     reading: "A row per model, those with the most loops first: a dot with its 95 % interval for the setting in use, \
-              the candidate of all models, and the model's own where it ships one (own: held out). An arrow: \
+              the chosen one of all models, and the model's own where it ships one (own: held out). An arrow: \
               the interval goes on. The dashed line is the limit of the run. n: labelled loops.",
     columns: &[
         ("model", "the model"),
@@ -173,16 +173,16 @@ struct Contestant {
     look: (Mark, Ink),
 }
 
-/// The setting in use and the candidate; without one, the leading ones.
+/// The setting in use and the chosen one; without one, the leading ones.
 fn contestants(data: &ReportData) -> Vec<Contestant> {
     let current = data
         .in_use()
         .map(|at| (at, data.describe(at), Look::of(data, at)));
     let pooled = data
-        .candidate()
-        .map(|at| (at, data.candidate_is().to_owned(), Look::CHOSEN));
+        .chosen()
+        .map(|at| (at, "chosen".to_owned(), Look::CHOSEN));
     let mut list: Vec<_> = current.into_iter().chain(pooled).collect();
-    if data.candidate().is_none() {
+    if data.chosen().is_none() {
         let others = data
             .leading()
             .iter()
@@ -230,14 +230,18 @@ fn row<'d>(data: &ReportData, list: &[Contestant], (model, loops): (&'d str, u64
             row.add(shown, one.look);
         }
     }
-    let own = data.choices_of(model).find(|choice| is_own(choice));
-    if let Some((own, setting)) = own.and_then(|own| Some((own, own.candidate?))) {
+    let own = data.choice_of(model).filter(|choice| choice.is_own());
+    if let Some((own, setting)) = own.and_then(|own| Some((own, own.setting?))) {
+        let held_out = |measure: Metric| Estimate {
+            value: own.held_out.value(measure),
+            ..Estimate::default()
+        };
         let shown = Shown {
             setting,
             name: OWN.0.to_owned(),
             loops: own.loops,
-            ended: own.of(&ENDED),
-            fa: own.of(data.run.wrong()),
+            ended: held_out(&ENDED),
+            fa: held_out(data.run.wrong()),
         };
         row.add(shown, OWN.1);
     }
@@ -251,11 +255,6 @@ impl Row<'_> {
         self.fa.push(dot(&shown.name, look, shown.fa, decimal));
         self.shown.push(shown);
     }
-}
-
-/// Whether a model ships a setting of its own.
-fn is_own(choice: &ChoiceRow) -> bool {
-    choice.model != ALL_MODELS && choice.why == Why::Own.name()
 }
 
 fn dot(
@@ -276,7 +275,7 @@ fn keys(data: &ReportData, list: &[Contestant]) -> Vec<Key> {
     let own = data
         .choices
         .iter()
-        .any(is_own)
+        .any(ChoiceRow::is_own)
         .then(|| (OWN.0.to_owned(), OWN.1));
     let all = list
         .iter()

@@ -25,7 +25,7 @@ pub(super) static ENTRY: ChartEntry = ChartEntry {
             "delay",
             "mean chars of a loop before it is cut, a miss costing all of it",
         ),
-        ("candidate", "1 for what was tried for all models together"),
+        ("chosen", "1 for the setting that the file holds for all models"),
     ],
     draw,
 };
@@ -45,10 +45,10 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let points: Vec<Point> = front.iter().filter_map(|s| point(data, s)).collect();
     let bounds = bounds(points.iter().map(|point| point.2).collect());
     let tint = |delay: f64| TINTS[bounds.iter().filter(|bound| delay > **bound).count()];
-    let is_chosen = |at: usize| data.candidate() == Some(at);
+    let is_chosen = |at: usize| data.chosen() == Some(at);
     let has_chosen = points.iter().any(|point| is_chosen(point.3));
     let legend = Legend::new(
-        keys(&bounds, has_chosen.then(|| data.candidate_is())),
+        keys(&bounds, has_chosen.then(|| "chosen")),
         sheet.width - 8.0,
         300.0,
     );
@@ -101,7 +101,7 @@ fn point(data: &ReportData, score: &Score) -> Option<Point> {
 fn rows(data: &ReportData, points: &[Point]) -> Rows {
     let row = |(fa, recall, delay, at): &Point| {
         let figures = [*recall, *fa, *delay].map(|figure| TableCell::Float(Some(figure)));
-        let chosen = TableCell::count(u64::from(data.candidate() == Some(*at)));
+        let chosen = TableCell::count(u64::from(data.chosen() == Some(*at)));
         setting(data, *at)
             .into_iter()
             .chain(figures)
@@ -118,8 +118,8 @@ fn bounds(mut delays: Vec<f64>) -> Vec<f64> {
     (1..TINTS.len()).filter_map(|n| at(n).copied()).collect()
 }
 
-/// The tints, and the candidate where it is among the points.
-fn keys(bounds: &[f64], candidate: Option<&str>) -> Vec<Key> {
+/// The tints, and the chosen setting where it is among the points.
+fn keys(bounds: &[f64], chosen: Option<&str>) -> Vec<Key> {
     let chars = |bound: f64| chars(Some(bound));
     let name = |n: usize| match (n, bounds.get(n)) {
         (0, Some(to)) => format!("delay to {}", chars(*to)),
@@ -132,7 +132,7 @@ fn keys(bounds: &[f64], candidate: Option<&str>) -> Vec<Key> {
         mark: Some(mark),
     };
     let tints = TINTS.iter().enumerate();
-    let chosen = candidate.map(|name| key(name.into(), (Mark::Star, Ink::Chosen)));
+    let chosen = chosen.map(|name| key(name.into(), (Mark::Star, Ink::Chosen)));
     tints
         .map(|(n, ink)| key(name(n), (Mark::Disc, *ink)))
         .chain(chosen)

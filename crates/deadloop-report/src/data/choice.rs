@@ -1,47 +1,55 @@
-//! What a model gets, and the evidence for it: rows of choice.csv.
+//! The setting of a model, and the evidence for it: rows of choice.csv.
 
-use crate::numbers::Estimate;
 use deadloop_score::Metric;
 use std::collections::BTreeMap;
 
-/// The setting of one model, and the evidence for it.
+/// The setting of one model in the file, and the evidence for it.
 #[derive(Debug, Clone, Default)]
 pub struct ChoiceRow {
-    /// The model, or [`ALL_MODELS`](crate::ALL_MODELS).
+    /// The model; [`ALL_MODELS`](crate::ALL_MODELS): the whole file.
     pub model: String,
-    /// What `settings.toml` holds for it: index into [`ReportData::settings`](crate::ReportData::settings).
+    /// The setting in the file: index into [`ReportData::settings`](crate::ReportData::settings). Of the whole file
+    /// that of every model without a table of its own.
     pub setting: Option<usize>,
-    /// What was tried against what it would have otherwise; `None`: nothing was.
-    pub candidate: Option<usize>,
-    /// Where its setting comes from: `own`, `pooled`, `in use`, `few labels`, `shipped`.
-    pub why: String,
-    /// The same in a sentence.
+    /// The name of the setting in use in sentences.
+    pub in_use_is: String,
+    /// The name of the setting in the file.
+    pub gets: String,
+    /// The reason in a sentence.
     pub reason: String,
-    /// By which rule the candidate ships, if it does.
+    /// The rule by which the setting replaces what would run otherwise. `None` if it does not.
     pub ships: Option<String>,
-    /// The candidate, held out, less what it would replace, in points of the objective.
-    pub difference: Estimate,
-    /// How sure it is that the candidate is better.
-    pub better: Option<f64>,
-    /// Loops of the model.
+    /// Labelled loops.
     pub loops: u64,
-    /// Healthy chars that were watched on the folds left out.
-    pub clean_chars: u64,
-    /// Wrong alarms of the candidate on those folds.
+    /// The figures of the setting in use.
+    pub in_use: ChoiceFigures,
+    /// The figures of the file, held out where a part of it was chosen by folds.
+    pub held_out: ChoiceFigures,
+    /// The figures of the file as a replay of it has them.
+    pub in_sample: ChoiceFigures,
+}
+
+/// The figures of one way to run a guard on the transcripts of a model.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ChoiceFigures {
+    /// Values by measure.
+    pub values: BTreeMap<&'static str, f64>,
+    /// Wrong alarms.
     pub wrong: u64,
-    /// What the candidate does on the folds left out, by measure.
-    pub held_out: BTreeMap<&'static str, Estimate>,
-    /// What is in use does on all transcripts of the model, by measure.
-    pub in_use: BTreeMap<&'static str, f64>,
-    /// How much better the objective looks in sample than it is.
-    pub optimism: Option<f64>,
-    /// How far inside each limit the candidate is, held out.
-    pub margins: String,
+    /// Stops of repetitions that would have ended by themselves.
+    pub transient: u64,
+}
+
+impl ChoiceFigures {
+    /// Returns the value of a measure. `None` where it is n/a.
+    pub fn value(&self, measure: Metric) -> Option<f64> {
+        self.values.get(measure.name).copied()
+    }
 }
 
 impl ChoiceRow {
-    /// A measure of the candidate, held out.
-    pub fn of(&self, measure: Metric) -> Estimate {
-        self.held_out.get(measure.name).copied().unwrap_or_default()
+    /// Whether a model has a setting of its own in the file.
+    pub(crate) fn is_own(&self) -> bool {
+        self.model != crate::ALL_MODELS && self.ships.is_some()
     }
 }

@@ -4,7 +4,6 @@
 
 mod beside;
 mod board;
-mod budget;
 mod choice;
 mod comparison;
 mod history;
@@ -17,8 +16,7 @@ mod written;
 pub use beside::{beside, differing};
 pub(crate) use board::varint;
 pub use board::{Board, Counted, PackedColumn, embedded_counts};
-pub use budget::SupportedRow;
-pub use choice::ChoiceRow;
+pub use choice::{ChoiceFigures, ChoiceRow};
 pub use comparison::{ComparedResults, Difference, SideRow};
 pub use deadloop_score::Verdict;
 pub use history::{History, PastRun, Since};
@@ -31,7 +29,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use deadloop_score::measure::F1;
+<<<<<<< HEAD
 use deadloop_score::{Advice, ExcerptsHead, Opened, Ruling, Whole, WholesHead};
+=======
+use deadloop_score::choose::{Advice, Ruling};
+use deadloop_score::{Consistency, ExcerptsHead, Interval, Opened, Whole, WholesHead};
+>>>>>>> page
 
 /// The name of the rows of all models together.
 pub const ALL_MODELS: &str = "*";
@@ -49,13 +52,8 @@ pub struct ReportData {
     pub scores: Vec<Score>,
     /// What to do with the settings, where that was asked.
     pub advice: Option<Advice>,
-    /// What each model gets, and all together where the model is [`ALL_MODELS`].
+    /// The setting of each model in the file, and the whole file where the model is [`ALL_MODELS`].
     pub choices: Vec<ChoiceRow>,
-    /// What `settings.toml` does, each model under its own setting; `None` where it names no model. It is no
-    /// setting of the list.
-    pub shipped: Option<ChoiceRow>,
-    /// What clean text alone supports, where a budget was asked for.
-    pub budget: Vec<SupportedRow>,
     /// A row for each transcript and setting that was written out, but for those that are [`idle`](Self::idle).
     pub outcomes: Outcomes,
     /// The number of idle rows per setting that were dropped. Rows are dropped only if there is a single setting.
@@ -168,22 +166,10 @@ impl ReportData {
         })
     }
 
-    /// What was tried for all models together, unless it is what is in use: the advice is about it.
-    pub fn candidate(&self) -> Option<usize> {
-        let pooled = self.choice_of(ALL_MODELS)?;
-        pooled.candidate.filter(|at| self.in_use() != Some(*at))
-    }
-
-    /// What the candidate is called: it is chosen only where it ships.
-    pub(crate) fn candidate_is(&self) -> &'static str {
-        if self
-            .choice_of(ALL_MODELS)
-            .is_some_and(|choice| choice.ships.is_some())
-        {
-            "chosen"
-        } else {
-            "candidate"
-        }
+    /// The setting that the file holds for all models. `None` if nothing ships, or if it is the one in use.
+    pub fn chosen(&self) -> Option<usize> {
+        let of_all = self.choice_of(ALL_MODELS).filter(|_| self.ships())?;
+        of_all.setting.filter(|at| self.in_use() != Some(*at))
     }
 
     /// What the setting in use is called: the recommended guard, where nobody named one.
@@ -198,11 +184,6 @@ impl ReportData {
 
     /// The row of a model.
     pub(crate) fn choice_of(&self, model: &str) -> Option<&ChoiceRow> {
-        self.choices_of(model).next()
-    }
-
-    /// The rows of a model: there are many models, and this is asked for each.
-    pub(crate) fn choices_of(&self, model: &str) -> impl Iterator<Item = &ChoiceRow> {
         let by_model = self.chosen_at.get_or_init(|| {
             let mut all: Vec<usize> = (0..self.choices.len()).collect();
             all.sort_by_key(|at| &self.choices[*at].model);
@@ -210,9 +191,8 @@ impl ReportData {
         });
         let of = |at: &usize| self.choices.get(*at);
         let before = |at: &usize| of(at).is_some_and(|choice| *choice.model < *model);
-        let rows = by_model[by_model.partition_point(before)..].iter();
-        rows.map_while(of)
-            .take_while(move |choice| *choice.model == *model)
+        let row = by_model.get(by_model.partition_point(before)).and_then(of)?;
+        (*row.model == *model).then_some(row)
     }
 
     /// Whether `settings.toml` changes anything.

@@ -20,7 +20,7 @@ pub struct Score {
     pub worth: Worth,
     /// Intervals that were written, by measure; of the others the closed form holds.
     pub intervals: BTreeMap<&'static str, deadloop_score::Interval>,
-    /// Whether it is within all limits of the run, as likely as not.
+    /// Whether it is within all limits of the run, by estimate.
     pub meets: bool,
     /// The mean over models of recall and of `fa_per_mchar`, where it was computed.
     pub macro_means: [Option<f64>; 2],

@@ -181,7 +181,7 @@ impl View<'_> {
         let (data, this) = (self.data, Some(row.setting));
         match data.ships() && data.held_for(&self.row.model) == this {
             true => "chosen".to_owned(),
-            false if data.candidate() == this => data.candidate_is().to_owned(),
+            false if data.chosen() == this => "chosen".to_owned(),
             false => visible(&data.describe(row.setting)).into_owned(),
         }
     }

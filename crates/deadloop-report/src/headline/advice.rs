@@ -1,31 +1,32 @@
 //! The verdict of a choice as the page shows it: the badge, the sentence, what changes, what to type next.
 
 use crate::data::{ALL_MODELS, ReportData};
+use crate::numbers::{Estimate, UNDEFINED, percent, range};
 use crate::visible::visible;
-use deadloop_score::{Advice, Changed};
+use deadloop_score::choose::{Changed, SavedAt1};
 use serde::Serialize;
 
 /// The verdict of a choice.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Told {
-    /// `ship`, `decide`, `collect`, `keep`, `none`.
+    /// `ship`, `keep`, `collect`.
     pub(crate) badge: &'static str,
     /// The sentence, word for word as everywhere else.
     pub(crate) sentence: String,
-    /// Where the guard pays for itself, and which share of looping responses was said; may be empty.
-    pub(crate) pays: String,
-    /// What detectors that only warn would catch as stops, and at what price: a sentence each.
-    pub(crate) warnings: Vec<String>,
+    /// The further sentences; may be empty.
+    pub(crate) note: String,
     /// What decided, and what it means.
     pub(crate) decided_by: String,
     /// What the setting in use is called.
     pub(crate) in_use_is: &'static str,
-    /// The heading above the changes.
-    pub(crate) changes_are: String,
     /// The parameters that differ.
     pub(crate) changes: Vec<Line>,
     /// Changes that there is no room for.
     pub(crate) more: usize,
+    /// How good each grid is, a line each.
+    pub(crate) saved_at_1: Vec<String>,
+    /// What to do about wrong alarms.
+    pub(crate) to_do: Vec<String>,
     /// What to type next.
     pub(crate) next: Vec<String>,
     /// The same for who reads the page, in its folder.
@@ -49,16 +50,12 @@ const CHANGES: usize = 24;
 /// `None` where the run made no choice.
 pub(super) fn told(data: &ReportData) -> Option<Told> {
     let advice = data.advice.as_ref()?;
-    let (changes_are, changes) = changes(data, advice);
+    let changes = &advice.changes;
+    let shown = |text: &String| visible(text).into_owned();
     Some(Told {
         badge: advice.verdict.name(),
-        sentence: visible(&advice.reason).into_owned(),
-        pays: visible(&advice.pays).into_owned(),
-        warnings: advice
-            .warnings
-            .iter()
-            .map(|warning| visible(warning).into_owned())
-            .collect(),
+        sentence: shown(&advice.reason),
+        note: shown(&advice.more.join(" ")),
         decided_by: {
             let objective = data.run.objective.0;
             format!(
@@ -68,9 +65,10 @@ pub(super) fn told(data: &ReportData) -> Option<Told> {
             )
         },
         in_use_is: data.in_use_is(),
-        changes_are,
         more: changes.len().saturating_sub(CHANGES),
         changes: changes.iter().take(CHANGES).map(line).collect(),
+        saved_at_1: advice.saved_at_1.iter().map(saved_at_1).collect(),
+        to_do: advice.to_do.iter().map(shown).collect(),
         next: advice.next.clone(),
         here: advice.next.iter().filter_map(|line| here(line)).collect(),
     })
@@ -88,16 +86,18 @@ fn here(command: &str) -> Option<String> {
     (!command.starts_with("deadloop report ")).then(|| words.join(" "))
 }
 
-fn changes<'a>(data: &ReportData, advice: &'a Advice) -> (String, &'a [Changed]) {
-    if !advice.changes.is_empty() {
-        return ("What settings.toml changes".into(), &advice.changes);
-    }
-    let held = match data.in_use_is() {
-        "in use" => "what is in use".to_owned(),
-        is => format!("the {is}"),
+/// `saved_at_1 of checkpoint: 61.2 % (58.9–63.1 %)`.
+fn saved_at_1(one: &SavedAt1) -> String {
+    let estimate = Estimate {
+        value: one.value,
+        low: one.lo,
+        high: one.hi,
     };
-    let are = format!("What the candidate would change; settings.toml holds {held}");
-    (are, &advice.would_change)
+    let ends = match range(estimate, percent) {
+        ends if ends == UNDEFINED => String::new(),
+        ends => format!(" ({ends})"),
+    };
+    format!("saved_at_1 of {}: {}{ends}", visible(&one.grid), percent(one.value))
 }
 
 fn line(changed: &Changed) -> Line {

@@ -1,16 +1,20 @@
 //! What is said first: what was measured, the verdict in a sentence, five figures.
 
 mod advice;
-mod budget;
 mod next;
 
 use crate::data::{ALL_MODELS, ReportData, Role, Score, Verdict};
 use crate::numbers::{Estimate, UNDEFINED, chars, count, decimal, percent, range};
 use crate::tables::told;
-use deadloop_score::measure::{BREAK_EVEN, DELAY, ENDED, SAVED};
+use deadloop_score::measure::{BREAK_EVEN, DELAY, ENDED, SAVED, WITHIN_1000};
 use deadloop_score::replay::detect::Unit;
+<<<<<<< HEAD
 use deadloop_score::words::{spared, wrong_and_transient};
 use deadloop_score::{Advice, Count, Metric, RunFigures as Figures};
+=======
+use deadloop_score::choose::{Advice, Figures};
+use deadloop_score::{Count, Metric, with_transient};
+>>>>>>> page
 use next::{next, subject};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -70,12 +74,21 @@ struct Line {
     ended: Estimate,
     saved: Estimate,
     fa: Estimate,
+    /// Wrong alarms, and stops of repetitions that would have ended by themselves.
+    alarms: [u64; 2],
     delay: Estimate,
+<<<<<<< HEAD
     /// The share of responses that has to loop for it to pay; `None` where it pays nowhere.
     pays: Option<f64>,
     /// Its wrong alarms and transient stops, and what it spares at the rate of loops that was given, where they are known.
     healthy: Option<String>,
     spared: Option<String>,
+=======
+    within_1000: Estimate,
+    /// The share of responses that has to loop for it to pay, inside `None` where it pays nowhere. Outside `None`: a
+    /// sentence of the advice says so.
+    pays: Option<Option<f64>>,
+>>>>>>> page
 }
 
 /// How many named settings the headline names where none is chosen: the one in use, and the best of the others.
@@ -92,7 +105,7 @@ pub(crate) fn headline(data: &ReportData) -> Headline {
         measured: measured(data),
         advice,
         verdict: (!said.is_empty()).then(|| said.join(" ")),
-        next: budget::next(data).or_else(|| next(data)),
+        next: next(data),
         figures: figures(data, &lines),
         current: in_use(data),
     }
@@ -181,13 +194,19 @@ fn lines(data: &ReportData) -> Vec<Line> {
         ended: score.of(&ENDED),
         saved: score.of(&SAVED),
         fa: score.of(data.run.wrong()),
+        alarms: [score.tally.wrong(), score.tally.get(Count::TransientStop)],
         delay: score.of(&DELAY),
+<<<<<<< HEAD
         pays: score.value(&BREAK_EVEN),
         healthy: {
             let stops = score.tally.get(Count::TransientStop);
             Some(wrong_and_transient(score.tally.wrong(), stops))
         },
         spared: spared("it", &score.tally, &score.worth, data.run.unit),
+=======
+        within_1000: Estimate::default(),
+        pays: Some(score.value(&BREAK_EVEN)),
+>>>>>>> page
     };
     let together = |setting: usize| data.score(setting, ALL_MODELS);
     if let Some(advice) = &data.advice {
@@ -207,13 +226,12 @@ fn lines(data: &ReportData) -> Vec<Line> {
     lines
 }
 
-/// What is in use and the candidate, held out: on the same transcripts, none of which the choice of its fold had seen.
-/// The intervals are those of the tables, where they are of the same figure.
+/// The setting in use and, if it ships, the file. The intervals are those of the tables, where they are of the same figure.
 fn advised(data: &ReportData, advice: &Advice) -> Vec<Line> {
-    let pays = |at: Option<usize>| data.score(at?, ALL_MODELS)?.value(&BREAK_EVEN);
-    let line = |run: &Figures, of: String, (role, at), table: &dyn Fn(Metric) -> Estimate| {
-        let with_ends = |measure, value| match table(measure) {
-            same if same.value == value => same,
+    let line = |run: &Figures, of: String, (role, at): (&'static str, Option<usize>)| {
+        let score = at.and_then(|at| data.score(at, ALL_MODELS));
+        let with_ends = |measure: Metric, value| match score.map(|score| score.of(measure)) {
+            Some(same) if same.value == value => same,
             _ => Estimate {
                 value,
                 ..Estimate::default()
@@ -225,35 +243,30 @@ fn advised(data: &ReportData, advice: &Advice) -> Vec<Line> {
             ended: with_ends(&ENDED, run.ended),
             saved: with_ends(&SAVED, run.saved),
             fa: with_ends(data.run.wrong(), run.rate),
+            alarms: [run.wrong, run.transient],
             delay: with_ends(&DELAY, run.delay),
+<<<<<<< HEAD
             pays: pays(at),
             healthy: None,
             spared: None,
+=======
+            within_1000: match data.run.unit {
+                Unit::Chars => with_ends(&WITHIN_1000, run.within_1000),
+                _ => Estimate::default(),
+            },
+            pays: None,
+>>>>>>> page
         }
     };
-    let score = data.in_use().and_then(|at| data.score(at, ALL_MODELS));
-    let of_score = |measure| score.map(|score| score.of(measure)).unwrap_or_default();
-    let choice = data.choice_of(ALL_MODELS);
-    let of_choice = |measure| choice.map(|choice| choice.of(measure)).unwrap_or_default();
-    let in_use = line(
-        &advice.in_use,
-        advice.in_use_is.clone(),
-        ("current", data.in_use()),
-        &of_score,
-    );
-    let differs = |run: &&Figures| run.setting != advice.in_use.setting;
-    let candidate = advice.candidate.as_ref().filter(differs);
-    let named = format!("{}, held out", data.candidate_is());
-    let candidate = candidate.map(|run| line(run, named, ("chosen", data.candidate()), &of_choice));
-    std::iter::once(in_use).chain(candidate).collect()
+    let in_use = line(&advice.in_use, advice.in_use_is.clone(), ("current", data.in_use()));
+    let measured = if advice.by_folds { "held out" } else { "as measured" };
+    let file = || line(&advice.file, format!("settings.toml, {measured}"), ("chosen", data.chosen()));
+    std::iter::once(in_use).chain(data.ships().then(file)).collect()
 }
 
 fn verdict(data: &ReportData, lines: &[Line]) -> Option<String> {
     if !data.has_labels() {
         return Some(unlabelled(data));
-    }
-    if let Some(told) = budget::verdict(data) {
-        return Some(told);
     }
     if !data.has_loops() {
         return Some("No transcript is labelled as a loop, so what is ended, saved and the delay are n/a; only wrong alarms could be counted.".into());
@@ -376,6 +389,12 @@ fn figures(data: &ReportData, lines: &[Line]) -> Vec<Figure> {
         Unit::Calls => "delay: calls that a loop runs on, mean",
         Unit::Turns => "delay: turns that a loop runs on, mean",
     };
+    let mut wrong = figure(data.run.wrong_name(false), |line| line.fa, decimal);
+    for (value, line) in wrong.values.iter_mut().zip(lines).filter(|(value, _)| value.text != UNDEFINED) {
+        let alarms = with_transient(line.alarms[0], line.alarms[1]);
+        let ends = std::mem::take(&mut value.range);
+        value.range = if ends.is_empty() { alarms } else { format!("{ends}; {alarms}") };
+    }
     let all = vec![
         figure(
             "ended: loops stopped, in them or before",
@@ -383,8 +402,14 @@ fn figures(data: &ReportData, lines: &[Line]) -> Vec<Figure> {
             percent,
         ),
         figure("saved: of what loops generate", |line| line.saved, percent),
+<<<<<<< HEAD
         figure(data.run.wrong_name(false), |line| line.fa, decimal),
         pays(lines, value),
+=======
+        wrong,
+        pays(data, lines, value),
+        figure("ended within 1,000 chars", |line| line.within_1000, percent),
+>>>>>>> page
         figure(delay, |line| line.delay, chars),
     ];
     let is_there = |figure: &Figure| {
@@ -394,18 +419,24 @@ fn figures(data: &ReportData, lines: &[Line]) -> Vec<Figure> {
     all.into_iter().filter(is_there).collect()
 }
 
+<<<<<<< HEAD
 /// From which share of looping responses on each pays for itself. Of a candidate this is in-sample, and says so.
 fn pays(lines: &[Line], value: impl Fn(&Line, String, String) -> Value) -> Figure {
+=======
+/// From which share of looping responses on each pays for itself.
+fn pays(
+    data: &ReportData,
+    lines: &[Line],
+    value: impl Fn(&Line, String, String) -> Value,
+) -> Figure {
+    let assumed = data.run.worth.pi;
+>>>>>>> page
     let one = |line: &Line| {
-        let text = match line.ended.value {
-            Some(_) => from_share(line.pays),
+        let text = match line.ended.value.and(line.pays) {
+            Some(pays) => from_share(pays),
             None => UNDEFINED.into(),
         };
-        let mut value = value(line, text, String::new());
-        if line.role == "chosen" {
-            value.of = value.of.replace("held out", "in-sample");
-        }
-        value
+        value(line, text, String::new())
     };
     Figure {
         name: "pays from: responses that loop".into(),

@@ -1,7 +1,6 @@
 //! The report's data from the files of a result folder: the only place that knows their columns.
 
 mod board;
-mod budget;
 mod outcomes;
 mod parts;
 mod rows;
@@ -10,12 +9,20 @@ mod scores;
 mod settings;
 mod thin;
 
+<<<<<<< HEAD
 use crate::data::{ALL_MODELS, Board, By, ChoiceRow, ReportData, Role};
 use crate::numbers::Estimate;
 use board::Source;
 use deadloop_score::replay::detect::Unit as Counted;
 use deadloop_score::{
     FileError, IntervalRow, Measure, Metric, Regions, Results, Rows, ScoreRows, Table, Why,
+=======
+use crate::data::{ALL_MODELS, BesideFloor, Board, By, ChoiceFigures, ChoiceRow, ReportData, Role};
+use board::Source;
+use deadloop_score::replay::detect::Unit as Counted;
+use deadloop_score::{
+    BELOW, FileError, IntervalRow, Measure, Metric, Regions, Results, Rows, ScoreRows, Table,
+>>>>>>> page
     measures, read_excerpts, read_text_if_named, read_wholes,
 };
 use outcomes::outcomes;
@@ -70,10 +77,7 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
         .as_ref()
         .map_or_else(Vec::new, |table| by(table, &reader, &mut settings));
     if let Some(table) = &results.choice {
-        (data.choices, data.shipped) = choices(table, &mut settings);
-    }
-    if let Some(table) = &results.budget {
-        data.budget = budget::budget(table, &mut settings);
+        data.choices = choices(table, &mut settings);
     }
     let single = results.choice.is_none() && results.manifest.settings.len() < 2;
     outcomes(dir, single, &mut settings, &mut data)?;
@@ -97,13 +101,12 @@ fn board(
     data: &ReportData,
     regions: Regions,
 ) -> Result<Option<Board>, LoadError> {
-    let choices = data.choices.iter();
-    let chosen = choices.flat_map(|choice| choice.setting.into_iter().chain(choice.candidate));
+    let chosen = data.choices.iter().filter_map(|choice| choice.setting);
     let named = |at: &usize| matches!(data.settings[*at].role, Role::InUse | Role::Named);
     let marked: Vec<usize> = (0..data.settings.len())
         .filter(named)
         .chain(chosen)
-        .chain(priced(data, index))
+        .chain(limited(data, index))
         .chain(data.best())
         .collect();
     let source = Source {
@@ -119,11 +122,10 @@ fn board(
     source.board(regions)
 }
 
-/// The settings of the price list.
-fn priced(data: &ReportData, index: &HashMap<String, usize>) -> Vec<usize> {
-    let prices = data.advice.iter().flat_map(|advice| &advice.prices);
-    let settings = prices.filter_map(|price| index.get(&price.setting).copied());
-    settings.collect()
+/// The settings of what a limit costs.
+fn limited(data: &ReportData, index: &HashMap<String, usize>) -> Vec<usize> {
+    let rungs = data.advice.iter().flat_map(|advice| &advice.limits);
+    rungs.filter_map(|rung| index.get(&rung.setting).copied()).collect()
 }
 
 /// The rows of intervals.csv.
@@ -146,8 +148,8 @@ fn ends(row: &IntervalRow) -> Option<deadloop_score::Interval> {
 fn chosen_ids(results: &Results) -> BTreeSet<&str> {
     let table = results.choice.as_ref();
     table.map_or_else(BTreeSet::new, |table| {
-        let both = |row| [table.text("setting", row), table.text("candidate", row)];
-        (0..table.rows()).flat_map(both).flatten().collect()
+        let rows = 0..table.rows();
+        rows.filter_map(|row| table.text("setting", row)).collect()
     })
 }
 
@@ -189,18 +191,14 @@ fn by(table: &Table, reader: &ScoreReader, settings: &mut Settings) -> Vec<By> {
     list
 }
 
-/// What each model gets, and what is shipped.
-fn choices(table: &Table, settings: &mut Settings) -> (Vec<ChoiceRow>, Option<ChoiceRow>) {
+/// The rows of choice.csv.
+fn choices(table: &Table, settings: &mut Settings) -> Vec<ChoiceRow> {
     let rows = Rows::new(table);
-    let is_shipped = |row: &usize| rows.text("why", *row) == Some(Why::Shipped.name());
-    let (shipped, chosen): (Vec<usize>, Vec<usize>) = (0..table.rows()).partition(is_shipped);
-    let chosen = chosen.into_iter().map(|row| ChoiceRow {
+    let each = (0..table.rows()).map(|row| ChoiceRow {
         setting: rows.text("setting", row).map(|id| settings.at(id)),
-        candidate: rows.text("candidate", row).map(|id| settings.at(id)),
         ..choice(&rows, row)
     });
-    let chosen = chosen.collect();
-    (chosen, shipped.first().map(|row| choice(&rows, *row)))
+    each.collect()
 }
 
 /// The measures that choice.csv may have columns for: those of every unit.
@@ -208,42 +206,30 @@ fn told() -> impl Iterator<Item = Metric> {
     Counted::ALL.into_iter().flat_map(measures)
 }
 
-/// A row without its settings.
+/// A row without its setting.
 fn choice(rows: &Rows<'_>, row: usize) -> ChoiceRow {
     let text = |name: &str| rows.text(name, row).unwrap_or_default().to_owned();
-    let number = |name: &str| rows.number(name, row);
-    let held_out = |measure: &'static Measure| {
-        let value = number(&format!("held_out_{}", measure.name))?;
-        let bound = |end: &str| number(&format!("held_out_{}_{end}", measure.bounds?));
-        let interval = Estimate {
-            value: Some(value),
-            low: bound("lo"),
-            high: bound("hi"),
+    let figures = |of: &str| {
+        let value = |measure: Metric| {
+            let value = rows.number(&format!("{of}_{}", measure.name), row)?;
+            Some((measure.name, value))
         };
-        Some((measure.name, interval))
-    };
-    let in_use = |measure: &'static Measure| {
-        let value = number(&format!("in_use_{}", measure.name))?;
-        Some((measure.name, value))
+        ChoiceFigures {
+            values: told().filter_map(value).collect(),
+            wrong: rows.count(&format!("{of}_wrong"), row),
+            transient: rows.count(&format!("{of}_transient"), row),
+        }
     };
     ChoiceRow {
         model: text("model"),
-        why: text("why"),
-        reason: text("reason"),
+        in_use_is: text("in_use"),
+        gets: text("gets"),
+        reason: text("why"),
         ships: rows.text("ships", row).map(str::to_owned),
-        difference: Estimate {
-            value: number("difference"),
-            low: number("difference_lo"),
-            high: number("difference_hi"),
-        },
-        better: number("p_better"),
         loops: rows.count("loops", row),
-        clean_chars: rows.count("held_out_exposure", row),
-        wrong: rows.count("held_out_wrong", row),
-        held_out: told().filter_map(held_out).collect(),
-        in_use: told().filter_map(in_use).collect(),
-        optimism: number("optimism"),
-        margins: text("margins"),
+        in_use: figures("in_use"),
+        held_out: figures("held_out"),
+        in_sample: figures("in_sample"),
         ..ChoiceRow::default()
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::data::{ALL_MODELS, Score};
 use deadloop_score::{
-    Assurance, Constraint, Interval, MEASURES, Manifest, Metric, ScoreRows, Tally, Worth,
+    Constraint, Interval, MEASURES, Manifest, Metric, ScoreRows, Tally, Worth,
     replay::detect::Unit, wrong_rate,
 };
 use std::collections::BTreeMap;
@@ -71,13 +71,9 @@ impl ScoreReader {
         measure.value(tally, &self.worth)
     }
 
-    /// Whether it is within all limits, as likely as not; by estimate where no closed form says how likely.
+    /// Whether it is within all limits, by estimate.
     fn meets(&self, tally: &Tally) -> bool {
-        let within = |limit: &Constraint| {
-            let by_estimate = || f64::from(u8::from(limit.estimate(tally, &self.worth).1));
-            limit.probability(tally).unwrap_or_else(by_estimate)
-        };
-        let within: f64 = self.constraints.iter().map(within).product();
-        within >= Assurance::Likely.probability()
+        let mut limits = self.constraints.iter();
+        limits.all(|limit| limit.estimate(tally, &self.worth).1)
     }
 }

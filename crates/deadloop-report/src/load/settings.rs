@@ -59,7 +59,7 @@ impl Settings {
         self.list.len() - 1
     }
 
-    /// The names in choice.csv and in the price list are not names of a setting.
+    /// The name of the chosen setting is not that of a setting.
     fn role(&self, id: &str) -> (Role, Option<String>) {
         if id == NEVER {
             return (Role::Never, None);
@@ -69,7 +69,7 @@ impl Settings {
         };
         let in_use = names.iter().any(|name| IN_USE.contains(&name.as_str()));
         let is_label = |name: &&str| {
-            !IN_USE.contains(name) && !CHOSEN.contains(name) && !name.starts_with("at-most-")
+            !IN_USE.contains(name) && **name != *CHOSEN
         };
         let labels: Vec<&str> = names.iter().map(String::as_str).filter(is_label).collect();
         let label = (!labels.is_empty()).then(|| labels.join(", "));
@@ -83,5 +83,5 @@ impl Settings {
 
 /// What the setting in use is called in a manifest.
 const IN_USE: [&str; 2] = ["in use", "current"];
-/// What the candidate is called.
-const CHOSEN: [&str; 2] = ["chosen", "candidate"];
+/// The name of the chosen setting in a manifest.
+const CHOSEN: &str = "chosen";

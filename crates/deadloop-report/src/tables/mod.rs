@@ -4,13 +4,12 @@
 
 mod behind;
 mod breakdown;
-mod budget;
 mod cases;
 mod choice;
 mod comparison;
 pub(crate) mod history;
+mod limits;
 mod members;
-mod prices;
 mod settings;
 
 use crate::data::ReportData;
@@ -96,11 +95,17 @@ pub(crate) struct Cell {
 pub(crate) struct Tables {
     /// What each model gets, or the scores of each model.
     pub(crate) models: Option<Table>,
+<<<<<<< HEAD
     /// What one more wrong alarm buys.
     pub(crate) prices: Option<Table>,
     /// What clean text alone supports.
     pub(crate) budget: Option<Table>,
     /// The setting in use, the candidate, named settings and `never` side by side.
+=======
+    /// What a limit costs.
+    pub(crate) limits: Option<Table>,
+    /// The setting in use, the chosen one, named settings and floors side by side.
+>>>>>>> page
     pub(crate) settings: Option<Table>,
     /// The settings that no other beats on recall, wrong alarms and delay at once.
     pub(crate) pareto: Option<Table>,
@@ -118,8 +123,7 @@ pub(crate) struct Tables {
 pub(crate) fn tables(data: &ReportData) -> Tables {
     let mut tables = Tables {
         models: choice::table(data).or_else(|| settings::by_model(data)),
-        prices: prices::table(data),
-        budget: budget::table(data),
+        limits: limits::table(data),
         settings: settings::side_by_side(data),
         pareto: settings::pareto(data),
         breakdowns: breakdown::tables(data)
@@ -140,8 +144,7 @@ impl Tables {
     fn keep_apart(&mut self) {
         let single = [
             &mut self.models,
-            &mut self.prices,
-            &mut self.budget,
+            &mut self.limits,
             &mut self.settings,
             &mut self.pareto,
             &mut self.errors,
@@ -328,7 +331,7 @@ impl Cell {
 fn role(data: &ReportData, setting: usize) -> &'static str {
     use crate::data::Role;
     match data.settings.get(setting).map(|setting| setting.role) {
-        _ if data.candidate() == Some(setting) => "chosen",
+        _ if data.chosen() == Some(setting) => "chosen",
         Some(Role::InUse) => "current",
         Some(Role::Never) => "never",
         Some(_) if data.best() == Some(setting) => "best",

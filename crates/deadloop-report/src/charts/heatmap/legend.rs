@@ -63,12 +63,12 @@ fn swatches(grid: &Grid<'_>) -> Vec<(&'static str, Option<Pen>)> {
     let data = grid.data;
     let all = [
         ("not within the limits", None),
-        (data.candidate_is(), Some(chosen_pen())),
+        ("chosen", Some(chosen_pen())),
         ("in use", Some(current_pen())),
     ];
     let shown = [
         !data.run.constraints.is_empty(),
-        grid.holds(data.candidate()),
+        grid.holds(data.chosen()),
         grid.holds(data.in_use()),
     ];
     let both = all.into_iter().zip(shown);

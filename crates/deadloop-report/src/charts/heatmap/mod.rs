@@ -249,7 +249,7 @@ impl Field<'_, '_> {
             (current_pen(), 3.5),
         )?;
         self.outline(
-            self.data.candidate(),
+            self.data.chosen(),
             origin,
             (field, row),
             (chosen_pen(), 0.0),

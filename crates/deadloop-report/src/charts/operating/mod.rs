@@ -75,7 +75,11 @@ struct Curve<'d> {
 
 /// A setting that is marked.
 struct Point {
+<<<<<<< HEAD
     /// What it is: `chosen`, `candidate`, `best in-sample`, `in use`, `named`, `never`.
+=======
+    /// What it is: `chosen`, `best in-sample`, `in use`, `named`, `floor`.
+>>>>>>> page
     role: &'static str,
     setting: usize,
     name: String,
@@ -263,12 +267,12 @@ fn points(data: &ReportData) -> Vec<Point> {
     points
 }
 
-/// The candidate, or the best of a search.
+/// The chosen setting, or the best of a search.
 fn is_star(point: &Point) -> bool {
-    matches!(point.role, "chosen" | "candidate" | "best in-sample")
+    matches!(point.role, "chosen" | "best in-sample")
 }
 
-/// The marks of a setting: one as the candidate, one as itself.
+/// The marks of a setting: one as the chosen one, one as itself.
 fn marks(data: &ReportData, setting: usize, at: (f64, f64)) -> Vec<Point> {
     let point = |role, name: String, mark, ink, radius| Point {
         role,
@@ -281,10 +285,10 @@ fn marks(data: &ReportData, setting: usize, at: (f64, f64)) -> Vec<Point> {
         beside: false,
     };
     let mut marks = Vec::new();
-    if data.candidate() == Some(setting) {
+    if data.chosen() == Some(setting) {
         marks.push(point(
-            data.candidate_is(),
-            data.candidate_is().into(),
+            "chosen",
+            "chosen".into(),
             Mark::Star,
             Ink::Chosen,
             7.0,

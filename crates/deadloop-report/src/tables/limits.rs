@@ -1,0 +1,96 @@
+//! What a limit on wrong alarms costs: the rungs of the search, held out.
+
+use super::{Cell, Row, Table, number, words};
+use crate::data::ReportData;
+use crate::numbers::{chars, count, decimal, percent, writer};
+use deadloop_score::measure::{DELAY, MeasureUnit};
+use deadloop_score::Metric;
+use deadloop_score::choose::{Figures, Rung};
+
+/// The rows of the advice.
+pub(super) fn table(data: &ReportData) -> Option<Table> {
+    let advice = data.advice.as_ref()?;
+    let objective = data.run.objective.0;
+    let unit = data.run.unit;
+    let limited = limited(data);
+    let columns = vec![
+        number(format!("at most, {}", title(data, limited))),
+        number("ended"),
+        number(objective.title_in(unit)),
+        number(DELAY.title_in(unit)),
+        number("wrong alarms"),
+        number(title(data, data.run.wrong())),
+        number("repetitions that would have ended by themselves"),
+        words("would ship"),
+        words("setting"),
+    ];
+    let rows = advice.limits.iter().map(|rung| row(data, rung, limited)).collect();
+    let note = "For each limit, the best setting within it. The figures are held out: in each fold they are those of the setting that was \
+                chosen on the other folds; below them, in-sample ones, of the setting of the row on all transcripts. “Would ship”: the rule by \
+                which the row would replace the best ready guard, or the setting in use where none is better.";
+    Table::new("What a limit costs", note, columns, rows)
+}
+
+/// The measure that the limits of the rows are in.
+fn limited(data: &ReportData) -> Metric {
+    let limits = data.run.constraints.iter();
+    let limit = limits.filter(|limit| limit.limits_wrong()).map(|limit| limit.metric);
+    limit.take(1).last().unwrap_or_else(|| data.run.wrong())
+}
+
+fn title(data: &ReportData, measure: Metric) -> String {
+    measure.title_in(data.run.unit).replace("false", "wrong")
+}
+
+fn row(data: &ReportData, rung: &Rung, limited: Metric) -> Row {
+    let objective = data.run.objective.0;
+    let figure = |of: fn(&Figures) -> Option<f64>, write: fn(Option<f64>) -> String| {
+        Cell::figure(of(&rung.held_out), write).with(format!("in-sample {}", write(of(&rung.in_sample))))
+    };
+    let counted = |of: fn(&Figures) -> u64| {
+        Cell::count(of(&rung.held_out)).with(format!("in-sample {}", count(of(&rung.in_sample))))
+    };
+    let at = data.settings.iter().position(|one| one.id == rung.setting);
+    let is = |setting: Option<usize>| at.is_some() && at == setting;
+    Row {
+        cells: vec![
+            Cell {
+                text: at_most(rung.at_most, limited),
+                sort: Some(rung.at_most),
+                ..Cell::default()
+            },
+            figure(|of| of.ended, percent),
+            figure(|of| of.objective, writer(objective)),
+            figure(|of| of.delay, chars),
+            counted(|of| of.wrong),
+            figure(|of| of.rate, decimal),
+            counted(|of| of.transient),
+            Cell::text(rung.ships.map_or("no", |ship| ship.name())),
+            called(data, at, &rung.setting),
+        ],
+        role: match (is(data.chosen()), is(data.in_use())) {
+            (true, _) => "chosen",
+            (_, true) => "current",
+            _ => "",
+        },
+    }
+}
+
+/// A rung as sentences name it; the rate of a guard has more digits than are read.
+fn at_most(rung: f64, limited: Metric) -> String {
+    let short = rung.to_string();
+    if limited.unit == MeasureUnit::Share {
+        percent(Some(rung))
+    } else if short.len() <= 4 {
+        short
+    } else {
+        decimal(Some(rung))
+    }
+}
+
+/// The short name of a setting, with its id below.
+fn called(data: &ReportData, at: Option<usize>, id: &str) -> Cell {
+    let name = at.map_or_else(|| id.to_owned(), |at| data.describe(at));
+    let small = if name == id { "" } else { id };
+    Cell::text(name.as_str()).with(small)
+}
