@@ -52,17 +52,10 @@ mod write;
 
 pub use charts::{CHARTS, Chart, ChartEntry, Layouts, draw_all};
 pub use data::{
-<<<<<<< HEAD
-    ALL_MODELS, Board, By, ChoiceRow, ComparedResults, Counted, Difference, History, Objective,
-    OutcomeRow, Outcomes, PackedColumn, PastRun, ReportData, Role, RunInfo, Score, SettingRow,
-    SideRow, Since, SupportedRow, Verdict, beside, brief, differences, differing, embedded_counts,
-    in_short,
-=======
-    ALL_MODELS, BesideFloor, Board, By, ChoiceFigures, ChoiceRow, ComparedResults, Counted, Difference, History,
+    ALL_MODELS, Board, By, ChoiceFigures, ChoiceRow, ComparedResults, Counted, Difference, History,
     Objective, OutcomeRow, Outcomes, PackedColumn, PastRun, ReportData, Role, RunInfo, Score,
     SettingRow, SideRow, Since, Verdict, beside, brief, differences, differing,
     embedded_counts, in_short,
->>>>>>> page
 };
 pub use draw::DrawError;
 pub use history::{HistoryError, history, history_rows, write_history};

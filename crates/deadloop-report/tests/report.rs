@@ -9,12 +9,8 @@ use deadloop_report::{
 };
 use deadloop_score::measure::{DELAY, ENDED, FA_PER_MCHAR, RECALL, SAVED};
 use deadloop_score::replay::detect::Unit;
-<<<<<<< HEAD
-use deadloop_score::{Constraint, Count, MEASURES, Ruling};
-=======
 use deadloop_score::choose::Ruling;
-use deadloop_score::{Constraint, Count, Interval, MEASURES};
->>>>>>> page
+use deadloop_score::{Constraint, Count, MEASURES};
 use std::collections::{BTreeMap, BTreeSet};
 
 fn all() -> Vec<(&'static str, ReportData)> {
@@ -283,23 +279,13 @@ fn the_table_of_models_says_what_each_gets_and_why() {
     let gets = |data: &ReportData, model: &str| {
         row_of(&drawn(data).1.markdown, "What each model gets", model)
     };
-<<<<<<< HEAD
-    let pooled = gets(&data, "all models");
-    assert!(pooled["wrong alarms/Mchar"].contains(" in 14\u{202f}000\u{202f}000 chars; in use "));
-    assert!(pooled["saved"].contains("in use "), "{pooled:?}");
-    assert_eq!(
-        pooled["difference, points"],
-        "+24.6 (+21.0 to −1.5; 97 % sure)"
-    );
-=======
     let file = gets(&data, "all models");
     let row = &data.choices[0];
     assert!(file["saved"].contains(" → ") && file["saved"].contains("in-sample "), "{file:?}");
     assert!(!file["recall"].contains("in-sample") || row.in_sample != row.held_out);
-    let alarms = deadloop_score::with_transient(row.held_out.wrong, row.held_out.transient);
-    assert!(file["false alarms/Mchar"].contains(&alarms), "{file:?}");
+    let alarms = deadloop_score::words::wrong_and_transient(row.held_out.wrong, row.held_out.transient);
+    assert!(file["wrong alarms/Mchar"].contains(&alarms), "{file:?}");
     assert!(file["in use → gets"].starts_with("the setting in use → a setting of the grid ("));
->>>>>>> page
     let own = gets(&data, "deepseek-r1-distill-qwen-7b");
     assert_eq!(own["why"], "because");
     fixture::advise(&mut data, Ruling::Keep);
@@ -410,49 +396,6 @@ fn models_without_scores_are_counted_below_the_charts() {
 }
 
 #[test]
-<<<<<<< HEAD
-fn a_budget_leads_with_what_the_clean_text_supports() {
-    let mut data = fixture::tune();
-    data.choices.clear();
-    data.advice = None;
-    data.outcomes = deadloop_report::Outcomes::default();
-    for score in &mut data.scores {
-        for count in Count::LOOPS {
-            score.tally[count] = 0;
-        }
-        score.tally[Count::LoopChars] = 0;
-        score.meets = score.setting > 500;
-    }
-    let row = |what: &str, setting, bound, holds| deadloop_report::SupportedRow {
-        model: ALL_MODELS.into(),
-        what: what.into(),
-        setting,
-        wrong: 2,
-        exposure: 1_400_000,
-        bound: Some(bound),
-        holds,
-        missing: 0,
-    };
-    data.budget = vec![row("in use", 0, 4.5, false), row("chosen", 503, 0.9, true)];
-    let page = drawn(&data).1;
-    let told = page.markdown.replace(['\\', '`'], "");
-    for words in [
-        "makes at most 0.90 wrong alarms per million clean chars (2 in 1\u{202f}400\u{202f}000 chars; 95 % upper bound). The budget is 1. 5 of 503 settings are within it.",
-        "The setting in use is not within the budget: it may make 4.5",
-        "## What the clean text supports",
-        "with the fewest wrong alarms first",
-    ] {
-        assert!(told.contains(words), "{words:?} in {}", &told[..3000]);
-    }
-    assert!(
-        page.html.contains("<a href=\"#budget\">")
-            && !page.html.contains(">what each model gets</a>")
-    );
-}
-
-#[test]
-=======
->>>>>>> page
 fn a_sweep_names_and_shows_its_best_setting() {
     let mut data = fixture::sweep();
     let (_, pages) = drawn(&data);

@@ -112,19 +112,6 @@ pub(crate) fn recommended_name(unit: Unit) -> &'static str {
     SHIPPED[usize::from(unit != Unit::Chars)]
 }
 
-/// The tables of a settings file that are not guards, as TOML; empty where it has none.
-pub(crate) fn without_guards(text: &str) -> Outcome<String> {
-    let mut table: toml::Table = toml::from_str(text)?;
-    for key in ["guard", "model", "deployment_loop_rate"] {
-        table.remove(key);
-    }
-    Ok(if table.is_empty() {
-        String::new()
-    } else {
-        format!("\n{}", toml::to_string(&table)?)
-    })
-}
-
 /// The text of a settings file. If no such file exists, the text of the recommended guard or preset of that name.
 fn text_of(path: &Path) -> Outcome<String> {
     if is_there(path) {
@@ -182,11 +169,6 @@ pub(crate) fn grid(path: &Path) -> Outcome<(Grid, String)> {
     let text = read(path)?;
     let grid = Grid::parse(&text).map_err(|e| bad(&path.display().to_string(), &e))?;
     Ok((grid, text))
-}
-
-/// The default grids of `tune`, with their text.
-pub(crate) fn default_grids(unit: Unit) -> Outcome<(Vec<Grid>, String)> {
-    shipped::default_grids(unit).map_err(|e| bad("a default grid", &e))
 }
 
 /// Every preset of every detector, as a setting with a name.

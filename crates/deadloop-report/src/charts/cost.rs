@@ -200,12 +200,8 @@ fn heights(lines: &[Line<'_>]) -> Axis {
     Axis::signed(low, high)
 }
 
-<<<<<<< HEAD
-/// What is in use, the candidate, the recommended guard, and a few presets. Without a guard nothing is spared: that is the
+/// What is in use, the chosen one, the recommended guard, and a few presets. Without a guard nothing is spared: that is the
 /// line of 0.
-=======
-/// What is in use, the chosen one, the recommended guard, a few presets, and the floors.
->>>>>>> page
 fn lines(data: &ReportData) -> Vec<Line<'_>> {
     let (chosen, in_use) = (data.chosen().or(data.best()), data.in_use());
     let is_recommended = |at: &usize| {
@@ -232,16 +228,9 @@ fn lines(data: &ReportData) -> Vec<Line<'_>> {
 
 fn line(data: &ReportData, at: usize, chosen: Option<usize>) -> Option<Line<'_>> {
     let score = data.score(at, ALL_MODELS)?;
-<<<<<<< HEAD
     score.spared(SHARES.0)?;
-    let (name, look) = match candidate == Some(at) {
-        true if data.candidate() == Some(at) => (data.candidate_is().to_owned(), Look::CHOSEN),
-=======
-    score.net(SHARES.0)?;
-    let floor = data.settings[at].role == Role::Floor;
     let (name, look) = match chosen == Some(at) {
         true if data.chosen() == Some(at) => ("chosen".to_owned(), Look::CHOSEN),
->>>>>>> page
         true => ("best in-sample".to_owned(), Look::CHOSEN),
         false => (data.describe(at), Look::of(data, at)),
     };

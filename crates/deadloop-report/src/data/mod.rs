@@ -29,12 +29,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use deadloop_score::measure::F1;
-<<<<<<< HEAD
-use deadloop_score::{Advice, ExcerptsHead, Opened, Ruling, Whole, WholesHead};
-=======
 use deadloop_score::choose::{Advice, Ruling};
-use deadloop_score::{Consistency, ExcerptsHead, Interval, Opened, Whole, WholesHead};
->>>>>>> page
+use deadloop_score::{ExcerptsHead, Opened, Whole, WholesHead};
 
 /// The name of the rows of all models together.
 pub const ALL_MODELS: &str = "*";

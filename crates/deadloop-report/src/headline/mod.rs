@@ -6,15 +6,11 @@ mod next;
 use crate::data::{ALL_MODELS, ReportData, Role, Score, Verdict};
 use crate::numbers::{Estimate, UNDEFINED, chars, count, decimal, percent, range};
 use crate::tables::told;
-use deadloop_score::measure::{BREAK_EVEN, DELAY, ENDED, SAVED, WITHIN_1000};
+use deadloop_score::measure::{BREAK_EVEN, DELAY, ENDED, SAVED};
 use deadloop_score::replay::detect::Unit;
-<<<<<<< HEAD
+use deadloop_score::choose::{Advice, Figures, within};
 use deadloop_score::words::{spared, wrong_and_transient};
-use deadloop_score::{Advice, Count, Metric, RunFigures as Figures};
-=======
-use deadloop_score::choose::{Advice, Figures};
-use deadloop_score::{Count, Metric, with_transient};
->>>>>>> page
+use deadloop_score::{Count, Metric};
 use next::{next, subject};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -77,18 +73,12 @@ struct Line {
     /// Wrong alarms, and stops of repetitions that would have ended by themselves.
     alarms: [u64; 2],
     delay: Estimate,
-<<<<<<< HEAD
-    /// The share of responses that has to loop for it to pay; `None` where it pays nowhere.
-    pays: Option<f64>,
-    /// Its wrong alarms and transient stops, and what it spares at the rate of loops that was given, where they are known.
-    healthy: Option<String>,
-    spared: Option<String>,
-=======
-    within_1000: Estimate,
+    within: Estimate,
     /// The share of responses that has to loop for it to pay, inside `None` where it pays nowhere. Outside `None`: a
     /// sentence of the advice says so.
     pays: Option<Option<f64>>,
->>>>>>> page
+    /// What it spares at the rate of loops that was given, where that is known.
+    spared: Option<String>,
 }
 
 /// How many named settings the headline names where none is chosen: the one in use, and the best of the others.
@@ -196,17 +186,9 @@ fn lines(data: &ReportData) -> Vec<Line> {
         fa: score.of(data.run.wrong()),
         alarms: [score.tally.wrong(), score.tally.get(Count::TransientStop)],
         delay: score.of(&DELAY),
-<<<<<<< HEAD
-        pays: score.value(&BREAK_EVEN),
-        healthy: {
-            let stops = score.tally.get(Count::TransientStop);
-            Some(wrong_and_transient(score.tally.wrong(), stops))
-        },
-        spared: spared("it", &score.tally, &score.worth, data.run.unit),
-=======
-        within_1000: Estimate::default(),
+        within: Estimate::default(),
         pays: Some(score.value(&BREAK_EVEN)),
->>>>>>> page
+        spared: spared("it", &score.tally, &score.worth, data.run.unit),
     };
     let together = |setting: usize| data.score(setting, ALL_MODELS);
     if let Some(advice) = &data.advice {
@@ -245,17 +227,9 @@ fn advised(data: &ReportData, advice: &Advice) -> Vec<Line> {
             fa: with_ends(data.run.wrong(), run.rate),
             alarms: [run.wrong, run.transient],
             delay: with_ends(&DELAY, run.delay),
-<<<<<<< HEAD
-            pays: pays(at),
-            healthy: None,
-            spared: None,
-=======
-            within_1000: match data.run.unit {
-                Unit::Chars => with_ends(&WITHIN_1000, run.within_1000),
-                _ => Estimate::default(),
-            },
+            within: with_ends(within(data.run.unit), run.within),
             pays: None,
->>>>>>> page
+            spared: None,
         }
     };
     let in_use = line(&advice.in_use, advice.in_use_is.clone(), ("current", data.in_use()));
@@ -289,12 +263,8 @@ fn sentence(data: &ReportData, line: &Line) -> String {
         },
         _ => line.of.clone(),
     };
-    let part = |text: &Option<String>, before, after| match text {
-        Some(text) => format!("{before}{text}{after}"),
-        None => String::new(),
-    };
-    let healthy = part(&line.healthy, " (", ")");
-    let spared = part(&line.spared, " ", "");
+    let healthy = format!(" ({})", wrong_and_transient(line.alarms[0], line.alarms[1]));
+    let spared = line.spared.as_ref().map_or_else(String::new, |text| format!(" {text}"));
     format!(
         "{of} ends {} of the loops{} at {} {}{}{healthy}; a loop runs on for {} {} on average.{spared}",
         percent(line.ended.value),
@@ -391,10 +361,15 @@ fn figures(data: &ReportData, lines: &[Line]) -> Vec<Figure> {
     };
     let mut wrong = figure(data.run.wrong_name(false), |line| line.fa, decimal);
     for (value, line) in wrong.values.iter_mut().zip(lines).filter(|(value, _)| value.text != UNDEFINED) {
-        let alarms = with_transient(line.alarms[0], line.alarms[1]);
+        let alarms = wrong_and_transient(line.alarms[0], line.alarms[1]);
         let ends = std::mem::take(&mut value.range);
         value.range = if ends.is_empty() { alarms } else { format!("{ends}; {alarms}") };
     }
+    let soon = match data.run.unit {
+        Unit::Chars => "ended within 1,000 chars",
+        Unit::Calls => "ended within 5 calls",
+        Unit::Turns => "ended within 5 turns",
+    };
     let all = vec![
         figure(
             "ended: loops stopped, in them or before",
@@ -402,14 +377,9 @@ fn figures(data: &ReportData, lines: &[Line]) -> Vec<Figure> {
             percent,
         ),
         figure("saved: of what loops generate", |line| line.saved, percent),
-<<<<<<< HEAD
-        figure(data.run.wrong_name(false), |line| line.fa, decimal),
-        pays(lines, value),
-=======
         wrong,
-        pays(data, lines, value),
-        figure("ended within 1,000 chars", |line| line.within_1000, percent),
->>>>>>> page
+        pays(lines, value),
+        figure(soon, |line| line.within, percent),
         figure(delay, |line| line.delay, chars),
     ];
     let is_there = |figure: &Figure| {
@@ -419,18 +389,8 @@ fn figures(data: &ReportData, lines: &[Line]) -> Vec<Figure> {
     all.into_iter().filter(is_there).collect()
 }
 
-<<<<<<< HEAD
-/// From which share of looping responses on each pays for itself. Of a candidate this is in-sample, and says so.
-fn pays(lines: &[Line], value: impl Fn(&Line, String, String) -> Value) -> Figure {
-=======
 /// From which share of looping responses on each pays for itself.
-fn pays(
-    data: &ReportData,
-    lines: &[Line],
-    value: impl Fn(&Line, String, String) -> Value,
-) -> Figure {
-    let assumed = data.run.worth.pi;
->>>>>>> page
+fn pays(lines: &[Line], value: impl Fn(&Line, String, String) -> Value) -> Figure {
     let one = |line: &Line| {
         let text = match line.ended.value.and(line.pays) {
             Some(pays) => from_share(pays),

@@ -9,20 +9,11 @@ mod scores;
 mod settings;
 mod thin;
 
-<<<<<<< HEAD
-use crate::data::{ALL_MODELS, Board, By, ChoiceRow, ReportData, Role};
-use crate::numbers::Estimate;
+use crate::data::{ALL_MODELS, Board, By, ChoiceFigures, ChoiceRow, ReportData, Role};
 use board::Source;
 use deadloop_score::replay::detect::Unit as Counted;
 use deadloop_score::{
-    FileError, IntervalRow, Measure, Metric, Regions, Results, Rows, ScoreRows, Table, Why,
-=======
-use crate::data::{ALL_MODELS, BesideFloor, Board, By, ChoiceFigures, ChoiceRow, ReportData, Role};
-use board::Source;
-use deadloop_score::replay::detect::Unit as Counted;
-use deadloop_score::{
-    BELOW, FileError, IntervalRow, Measure, Metric, Regions, Results, Rows, ScoreRows, Table,
->>>>>>> page
+    FileError, IntervalRow, Measure, Metric, Regions, Results, Rows, ScoreRows, Table,
     measures, read_excerpts, read_text_if_named, read_wholes,
 };
 use outcomes::outcomes;

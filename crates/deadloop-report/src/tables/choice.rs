@@ -1,6 +1,7 @@
 //! The setting of each model: in use, in the file, the figures of both, the reason.
 
-use deadloop_score::{Metric, with_transient};
+use deadloop_score::Metric;
+use deadloop_score::words::wrong_and_transient;
 
 use super::{Cell, Column, Row, Table, number, words};
 use crate::data::{ALL_MODELS, ChoiceRow, ReportData};
@@ -85,7 +86,7 @@ fn figure(choice: &ChoiceRow, measure: Metric) -> Cell {
     if now != file {
         cell.text = format!("{} → {}", write(now.value(measure)), cell.text);
     }
-    let alarms = |of: &crate::data::ChoiceFigures| with_transient(of.wrong, of.transient);
+    let alarms = |of: &crate::data::ChoiceFigures| wrong_and_transient(of.wrong, of.transient);
     let is_rate = measure.is_wrong_rate();
     let before = (is_rate && now != file).then(|| format!("{} → ", alarms(now)));
     let counted = is_rate.then(|| format!("{}{}", before.unwrap_or_default(), alarms(file)));

@@ -95,17 +95,9 @@ pub(crate) struct Cell {
 pub(crate) struct Tables {
     /// What each model gets, or the scores of each model.
     pub(crate) models: Option<Table>,
-<<<<<<< HEAD
-    /// What one more wrong alarm buys.
-    pub(crate) prices: Option<Table>,
-    /// What clean text alone supports.
-    pub(crate) budget: Option<Table>,
-    /// The setting in use, the candidate, named settings and `never` side by side.
-=======
     /// What a limit costs.
     pub(crate) limits: Option<Table>,
-    /// The setting in use, the chosen one, named settings and floors side by side.
->>>>>>> page
+    /// The setting in use, the chosen one, named settings and `never` side by side.
     pub(crate) settings: Option<Table>,
     /// The settings that no other beats on recall, wrong alarms and delay at once.
     pub(crate) pareto: Option<Table>,

@@ -15,11 +15,7 @@ const SHOWN: usize = 25;
 /// How many settings each model is seen through.
 const NAMED: usize = 3;
 
-<<<<<<< HEAD
-/// The setting in use, the candidate, other named settings, `never`; all models together.
-=======
-/// The setting in use, the chosen one, other named settings, floors; all models together.
->>>>>>> page
+/// The setting in use, the chosen one, other named settings, `never`; all models together.
 pub(super) fn side_by_side(data: &ReportData) -> Option<Table> {
     if !data.has_labels() {
         return would_cut(data);
@@ -50,21 +46,10 @@ pub(super) fn side_by_side(data: &ReportData) -> Option<Table> {
     let rows = rows.collect();
     let by = data.leading_by();
     let note = format!(
-<<<<<<< HEAD
-        "All models together; the one in use, the candidate or best one, then those with {by} first, then no guard at all (never). A \
+        "All models together; the one in use, the chosen or best one, then those with {by} first, then no guard at all (never). A \
          loop is found, stopped in an earlier repetition, which ends by itself, or missed. Transient stops are repetitions that would \
-         have ended by themselves: they are no wrong alarms. Of the candidate these are in-sample figures; the table of what each model \
+         have ended by themselves: they are no wrong alarms. Of the chosen one these are in-sample figures; the table of what each model \
          gets has the held-out ones. “Models” is the mean over models, each counting the same."
-=======
-        "All models together; the one in use, the chosen or best one, then those with {by} first, then floors: never alarm, \
-         always alarm at the first checkpoint, alarm at random as often. “Spares less than” a floor: where {pi} of the \
-         responses loop, a wrong alarm costs {} {} besides what is generated again, and the whole 95 % interval of the difference lies \
-         below 0. A loop is found, stopped in an earlier repetition, which ends by itself, or missed. Of the chosen one these are \
-         in-sample figures; the table of what each model gets has the held-out ones. “Models” is the mean over models, each counting \
-         the same.",
-        chars(Some(data.run.worth.annoyance)),
-        data.run.unit
->>>>>>> page
     );
     let mut columns = columns(data, "setting");
     columns.extend([number("recall, models"), number("wrong alarms, models")]);

@@ -75,11 +75,7 @@ struct Curve<'d> {
 
 /// A setting that is marked.
 struct Point {
-<<<<<<< HEAD
-    /// What it is: `chosen`, `candidate`, `best in-sample`, `in use`, `named`, `never`.
-=======
-    /// What it is: `chosen`, `best in-sample`, `in use`, `named`, `floor`.
->>>>>>> page
+    /// What it is: `chosen`, `best in-sample`, `in use`, `named`, `never`.
     role: &'static str,
     setting: usize,
     name: String,

@@ -4,7 +4,7 @@ use deadloop_detect::Unit;
 use deadloop_run::Replayed;
 use deadloop_score::measure::{DELAY, ENDED, RECALL, SAVED};
 use deadloop_score::words::spared;
-use deadloop_score::{AnyEvidence, Cases, ChooseOptions, Count, Tally, wrong_rate};
+use deadloop_score::{AnyEvidence, Cases, Count, Tally, wrong_rate};
 use serde_json::json;
 
 use super::Named;
@@ -145,7 +145,7 @@ fn would_cut(done: &Replayed, evidence: &impl AnyEvidence, cell: usize) -> (u64,
 /// Which of many settings a reader looks for in the table: the one that saves the most of those that cut little.
 fn best(rows: &[(String, Tally)], unit: Unit) -> Option<String> {
     let rate = wrong_rate(unit);
-    let most = ChooseOptions::default_limit(unit)?.bound;
+    let most = deadloop_score::choose::ChooseOptions::default_limit(unit).bound;
     let calm = rows.iter().filter_map(|(label, tally)| {
         let rate = show::value(rate, tally).filter(|rate| *rate <= most);
         rate.and(show::value(&SAVED, tally))
