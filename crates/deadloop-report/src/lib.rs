@@ -52,9 +52,9 @@ mod write;
 
 pub use charts::{CHARTS, Chart, ChartEntry, Layouts, draw_all};
 pub use data::{
-    ALL_MODELS, BesideFloor, Board, By, ChoiceFigures, ChoiceRow, ComparedResults, Counted, Difference, History,
-    Objective, OutcomeRow, Outcomes, PackedColumn, PastRun, ReportData, Role, RunInfo, Score,
-    SettingRow, SideRow, Since, Verdict, beside, brief, differences, differing,
+    ALL_MODELS, BesideFloor, Board, By, ChoiceFigures, ChoiceRow, ComparedResults, Counted,
+    Difference, History, Objective, OutcomeRow, Outcomes, PackedColumn, PastRun, ReportData, Role,
+    RunInfo, Score, SettingRow, SideRow, Since, Verdict, beside, brief, differences, differing,
     embedded_counts, in_short,
 };
 pub use draw::DrawError;

@@ -6,9 +6,9 @@ mod next;
 use crate::data::{ALL_MODELS, ReportData, Role, Score, Verdict};
 use crate::numbers::{Estimate, UNDEFINED, chars, count, decimal, percent, range};
 use crate::tables::told;
+use deadloop_score::choose::{Advice, Figures};
 use deadloop_score::measure::{BREAK_EVEN, DELAY, ENDED, SAVED, WITHIN_1000};
 use deadloop_score::replay::detect::Unit;
-use deadloop_score::choose::{Advice, Figures};
 use deadloop_score::{Count, Metric, with_transient};
 use next::{next, subject};
 use serde::Serialize;
@@ -230,10 +230,26 @@ fn advised(data: &ReportData, advice: &Advice) -> Vec<Line> {
             pays: None,
         }
     };
-    let in_use = line(&advice.in_use, advice.in_use_is.clone(), ("current", data.in_use()));
-    let measured = if advice.by_folds { "held out" } else { "as measured" };
-    let file = || line(&advice.file, format!("settings.toml, {measured}"), ("chosen", data.chosen()));
-    std::iter::once(in_use).chain(data.ships().then(file)).collect()
+    let in_use = line(
+        &advice.in_use,
+        advice.in_use_is.clone(),
+        ("current", data.in_use()),
+    );
+    let measured = if advice.by_folds {
+        "held out"
+    } else {
+        "as measured"
+    };
+    let file = || {
+        line(
+            &advice.file,
+            format!("settings.toml, {measured}"),
+            ("chosen", data.chosen()),
+        )
+    };
+    std::iter::once(in_use)
+        .chain(data.ships().then(file))
+        .collect()
 }
 
 fn verdict(data: &ReportData, lines: &[Line]) -> Option<String> {
@@ -359,10 +375,19 @@ fn figures(data: &ReportData, lines: &[Line]) -> Vec<Figure> {
         Unit::Money => "delay: millionths of the currency that a loop runs on, mean",
     };
     let mut wrong = figure(data.run.wrong_name(false), |line| line.fa, decimal);
-    for (value, line) in wrong.values.iter_mut().zip(lines).filter(|(value, _)| value.text != UNDEFINED) {
+    for (value, line) in wrong
+        .values
+        .iter_mut()
+        .zip(lines)
+        .filter(|(value, _)| value.text != UNDEFINED)
+    {
         let alarms = with_transient(line.alarms[0], line.alarms[1]);
         let ends = std::mem::take(&mut value.range);
-        value.range = if ends.is_empty() { alarms } else { format!("{ends}; {alarms}") };
+        value.range = if ends.is_empty() {
+            alarms
+        } else {
+            format!("{ends}; {alarms}")
+        };
     }
     let all = vec![
         figure(

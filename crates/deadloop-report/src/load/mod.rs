@@ -117,7 +117,9 @@ fn board(
 /// The settings of what a limit costs.
 fn limited(data: &ReportData, index: &HashMap<String, usize>) -> Vec<usize> {
     let rungs = data.advice.iter().flat_map(|advice| &advice.limits);
-    rungs.filter_map(|rung| index.get(&rung.setting).copied()).collect()
+    rungs
+        .filter_map(|rung| index.get(&rung.setting).copied())
+        .collect()
 }
 
 fn beside_floors(

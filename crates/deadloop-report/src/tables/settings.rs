@@ -136,10 +136,7 @@ fn label(data: &ReportData, score: &Score) -> Cell {
     let name = data.describe(score.setting);
     let id = if name == setting.id { "" } else { &setting.id };
     let (name, small) = match role(data, score.setting) {
-        "chosen" => (
-            "chosen".to_owned(),
-            data.described(score.setting),
-        ),
+        "chosen" => ("chosen".to_owned(), data.described(score.setting)),
         "best" => ("best in-sample".to_owned(), data.described(score.setting)),
         "floor" => (setting.id.clone(), "floor".to_owned()),
         _ => (name, id.to_owned()),
