@@ -59,16 +59,14 @@ def single_flips():
         yield {"of": "sign_flips", "nets": [-1] * b + [1] * c}, want
 
 
-def within():
-    """P(within) of a limit: the posterior under Jeffreys' prior."""
-    for k, chars in [(0, 300_000), (0, 3_000_000), (1, 3_000_000), (7, 9_999_999), (40, 30_000_000)]:
+def tails():
+    """The chance of at least so many wrong alarms at a limit: Poisson of a rate, binomial of a share of clean transcripts."""
+    for k, chars in [(0, 300_000), (1, 300_000), (1, 3_000_000), (7, 9_999_999), (40, 30_000_000)]:
         for limit in (0.2, 1.0, 4.0):
-            below = stats.gamma.cdf(limit * chars / 1e6, k + 0.5)
-            yield {"of": "within", "limit": f"fa_per_mchar<={limit}", "k": k, "n": chars}, below
-    for k, n in [(0, 1), (3, 10), (9, 10), (300, 345), (4999, 5000)]:
-        for limit in (0.1, 0.7, 0.95):
-            above = stats.beta.sf(limit, k + 0.5, n - k + 0.5)
-            yield {"of": "within", "limit": f"recall>={limit}", "k": k, "n": n}, above
+            yield {"of": "at_least", "limit": f"fa_per_mchar<={limit}", "k": k, "n": chars}, stats.poisson.sf(k - 1, limit * chars / 1e6)
+    for k, n in [(0, 1), (1, 1), (3, 10), (10, 10), (30, 345), (500, 5000)]:
+        for limit in (0.01, 0.1, 0.7):
+            yield {"of": "at_least", "limit": f"fpr<={limit}", "k": k, "n": n}, stats.binom.sf(k - 1, n, limit)
 
 
 def sign_flips(draw):
@@ -93,7 +91,7 @@ def splitmix(state):
         yield z ^ (z >> 31)
 
 
-def drawn(seed, name, mean, replicates):
+def drawn(seed, name, replicates):
     """The weights of a group: crates/deadloop-score/src/intervals/resample.rs says how."""
     state = 0xCBF29CE484222325
     for byte in name.encode():
@@ -102,10 +100,10 @@ def drawn(seed, name, mean, replicates):
     next(stream)
     # Exact distribution functions, in units of 2^-53.
     steps, term, total = [], Fraction(1), Fraction(0)
-    norm = sum(Fraction(mean) ** k / math.factorial(k) for k in range(60))
+    norm = sum(Fraction(1, math.factorial(k)) for k in range(60))
     for k in range(25):
         total += term / norm
-        term = term * Fraction(mean) / (k + 1)
+        term = term / (k + 1)
         steps.append(int(total * 2**53))
     for _ in range(replicates):
         u = next(stream) >> 11
@@ -113,95 +111,13 @@ def drawn(seed, name, mean, replicates):
 
 
 def resampled(draw):
-    for half in (False, True):
-        mean, replicates = Fraction(1, 2) if half else Fraction(1), 60
-        names = ["", "a", "prompt-7", "\u6a21\u578b", *(f"g{i}" for i in range(30))]
-        groups = [(name, draw.randint(0, 5), draw.randint(5, 900)) for name in names]
-        sums = np.zeros((replicates, 2))
-        for name, k, n in groups:
-            weights = np.array(list(drawn(9, name, mean, replicates)))
-            sums += np.outer(weights, [k, n])
-        question = {"of": "resampled", "seed": 9, "replicates": replicates, "half": half, "groups": groups}
-        yield question, sums
-
-
-def variance_of_share(n, p, rho):
-    """Of k/n, from the moments of scipy's beta-binomial."""
-    if rho <= 0:
-        return stats.binom.var(n, p) / n**2
-    strength = (1 - rho) / rho
-    return stats.betabinom.var(n, p * strength, (1 - p) * strength) / n**2
-
-
-def variance_of_rate(exposure, rate, phi):
-    """Of k/E, from the moments of scipy's negative binomial (a gamma mixture of Poissons)."""
-    if phi <= 0:
-        return rate / exposure
-    mean = rate * exposure
-    return stats.nbinom.var(1 / phi, 1 / (1 + phi * mean)) / exposure**2
-
-
-def moments(draw):
-    """The estimate is where the expected spread between groups, summed over cells, is the seen one."""
-    for sizes, spread in [([40, 60, 25, 80], 0.3), ([10, 10, 12], 1.0), ([200, 5, 50, 20, 100, 10], 0.1)]:
-        cells = []
-        for _ in range(30):
-            middle = draw.gauss(0, 1.5)
-            shares = [1 / (1 + math.exp(-draw.gauss(middle, spread))) for _ in sizes]
-            cells.append([sum(draw.random() < p for _ in range(n)) for n, p in zip(sizes, shares)])
-        n, k = np.array(sizes, float), np.array(cells, float)
-        weight = n * (1 - n / n.sum())
-        p = k.sum(1) / n.sum()
-        seen = (n * (k / n - p[:, None]) ** 2).sum()
-
-        def expected(rho):
-            return sum(w * variance_of_share(m, q, rho) for q in p if 0 < q < 1 for w, m in zip(weight, n))
-
-        rho = root(lambda r: expected(r) - seen, 1 - 1e-9)
-        yield {"of": "rho", "groups": {"sizes": sizes, "cells": cells}}, rho
-        # Rates: exposures in thousands of chars, a dozen events a million.
-        exposures = [s * 20_000 for s in sizes]
-        cells = []
-        for _ in range(30):
-            rate = 2e-5 * math.exp(draw.gauss(0, 1))
-            each = [rate * math.exp(draw.gauss(0, spread * 2)) * e for e in exposures]
-            cells.append([poisson(draw, mean) for mean in each])
-        e, k = np.array(exposures, float), np.array(cells, float)
-        weight = e * (1 - e / e.sum())
-        rate = k.sum(1) / e.sum()
-        seen = sum((e * (row / e - r) ** 2).sum() / r for row, r in zip(k, rate) if r > 0)
-
-        def excess(phi):
-            cells = (sum(w * variance_of_rate(x, r, phi) for w, x in zip(weight, e)) / r for r in rate if r > 0)
-            return sum(cells) - seen
-
-        yield {"of": "phi", "groups": {"sizes": exposures, "cells": cells}}, root(excess, 1e6)
-        for rho, phi, wrong in [(0.0, 0.0, 3), (0.05, 0.5, 0), (0.3, 2.0, 7)]:
-            yield {"of": "borrowed", "rho": rho, "phi": phi, "sizes": sizes, "wrong": wrong}, weights(n, rho, phi, wrong)
-
-
-def poisson(draw, mean):
-    return int(stats.poisson.ppf(draw.random(), mean))
-
-
-def root(f, top):
-    if f(0.0) >= 0:
-        return 0.0
-    return optimize.brentq(f, 0.0, top, xtol=1e-15, rtol=1e-14)
-
-
-def weights(n, rho, phi, wrong):
-    """A prior as strong as the precision with which the others' mean foretells one more group's."""
-    others = n[1:]
-    total, p = others.sum(), 0.3
-    # One more group's own share or rate varies about the mean, and so does the others' mean.
-    own = rho * p * (1 - p)
-    mean = sum(m**2 * variance_of_share(m, p, rho) for m in others) / total**2
-    loops = (1 - rho) * p * (1 - p) / (own + mean) / total
-    rate = (wrong + 0.5) / n.sum()
-    own = phi * rate**2
-    mean = sum(m**2 * variance_of_rate(m, rate, phi) for m in others) / total**2
-    return loops, rate / (own + mean) / total
+    replicates = 60
+    names = ["", "a", "prompt-7", "\u6a21\u578b", *(f"g{i}" for i in range(30))]
+    groups = [(name, draw.randint(0, 5), draw.randint(5, 900)) for name in names]
+    sums = np.zeros((replicates, 2))
+    for name, k, n in groups:
+        sums += np.outer(np.array(list(drawn(9, name, replicates))), [k, n])
+    yield {"of": "resampled", "seed": 9, "replicates": replicates, "groups": groups}, sums
 
 
 def same(got, want):
@@ -211,8 +127,8 @@ def same(got, want):
 
 def main():
     draw = random.Random(5)
-    asked = [*proportions(), *counts(), *single_flips()]
-    asked += [*within(), *sign_flips(draw), *resampled(draw)]
+    asked = [*proportions(), *counts(), *single_flips(), *tails()]
+    asked += [*sign_flips(draw), *resampled(draw)]
     questions = [question for question, _ in asked] + [COVERAGE]
     lines = "".join(json.dumps(question) + "\n" for question in questions)
     command = sys.argv[1:]

@@ -54,8 +54,8 @@ pub use charts::{CHARTS, Chart, ChartEntry, Layouts, draw_all};
 pub use data::{
     ALL_MODELS, Board, By, ChoiceFigures, ChoiceRow, ComparedResults, Counted, Difference, History,
     Objective, OutcomeRow, Outcomes, PackedColumn, PastRun, ReportData, Role, RunInfo, Score,
-    SettingRow, SideRow, Since, Verdict, beside, brief, differences, differing,
-    embedded_counts, in_short,
+    SettingRow, SideRow, Since, Verdict, beside, brief, differences, differing, embedded_counts,
+    in_short,
 };
 pub use draw::DrawError;
 pub use history::{HistoryError, history, history_rows, write_history};

@@ -72,7 +72,11 @@ fn chosen(data: &ReportData) -> Option<Series<'_>> {
     let matches = |row: &&OutcomeRow| held.get(&*row.model).or(pooled) == Some(&row.setting);
     let rows = data.outcomes.iter().filter(matches).collect();
     let single = held.values().all(|setting| Some(setting) == pooled);
-    let name = if single { "chosen" } else { "chosen (per model)" };
+    let name = if single {
+        "chosen"
+    } else {
+        "chosen (per model)"
+    };
     Some(Series {
         name: name.to_owned(),
         chosen: true,

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use deadloop_report::{ALL_MODELS, Role, Verdict, load, render};
-use deadloop_score::measure::{DELAY, FA_PER_MCHAR, RECALL, SAVED, WITHIN_100};
 use deadloop_score::choose::{Advice, Ruling};
+use deadloop_score::measure::{DELAY, FA_PER_MCHAR, RECALL, SAVED, WITHIN_100};
 use deadloop_score::{CorpusInfo, Manifest};
 use deadloop_tables::{ParquetWriter, Schema, Table, TableCell, Type};
 use std::fs::File;
@@ -223,10 +223,19 @@ fn a_folder_is_read_as_the_contract_says() {
     assert_eq!((choice.setting, choice.loops), (Some(1), 4));
     assert_eq!(choice.reason, "because");
     assert_eq!(data.chosen(), Some(1));
-    assert_eq!((data.held_for("a"), data.held_for("模型")), (Some(0), Some(1)));
+    assert_eq!(
+        (data.held_for("a"), data.held_for("模型")),
+        (Some(0), Some(1))
+    );
     let sides = [&choice.in_use, &choice.held_out, &choice.in_sample];
-    assert_eq!(sides.map(|of| of.value(&RECALL)), [Some(0.25), Some(0.5), Some(0.75)]);
-    assert_eq!(sides.map(|of| (of.wrong, of.transient)), [(0, 2), (1, 3), (0, 4)]);
+    assert_eq!(
+        sides.map(|of| of.value(&RECALL)),
+        [Some(0.25), Some(0.5), Some(0.75)]
+    );
+    assert_eq!(
+        sides.map(|of| (of.wrong, of.transient)),
+        [(0, 2), (1, 3), (0, 4)]
+    );
     assert_eq!(choice.in_use.value(&FA_PER_MCHAR), None, "n/a is no 0");
     assert_eq!(data.outcomes.iter().nth(1).unwrap().verdict, Verdict::Hit);
 }

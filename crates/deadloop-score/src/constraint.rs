@@ -67,7 +67,7 @@ impl Constraint {
 
     /// P(at least `k` wrong alarms) if the true value is the limit: Poisson of a rate, binomial of the share of clean
     /// transcripts. `None`: it does not limit wrong alarms.
-    fn at_least(&self, tally: &Tally, k: u64) -> Option<f64> {
+    pub fn at_least(&self, tally: &Tally, k: u64) -> Option<f64> {
         if !self.limits_wrong() {
             return None;
         }

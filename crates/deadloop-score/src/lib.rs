@@ -71,8 +71,8 @@ pub use files::store::{FileError, read_text_if_named, write_bytes, write_text};
 pub use files::sweep::{CSV_ROWS, Marked, NEVER, Scored, Scoring, write_pareto, write_scores};
 pub use files::whole::{WHOLE_CHARS, Whole, WholesHead, read_wholes, write_wholes};
 pub use intervals::{
-    Interval, Intervals, Method, POISSON_1, POISSON_HALF, PoissonCache, Resampling, Weights,
-    bootstrap, poisson, poisson_lower, poisson_upper, proportion_lower, proportion_upper, wilson,
+    Interval, Intervals, Method, POISSON_1, PoissonCache, Resampling, Weights, bootstrap, poisson,
+    poisson_lower, poisson_upper, proportion_lower, proportion_upper, wilson,
 };
 pub use judge::{JudgeOptions, Outcome, ReadChannels, Transient, Verdict, judge};
 pub use measure::{

@@ -25,7 +25,10 @@ pub(super) static ENTRY: ChartEntry = ChartEntry {
             "delay",
             "mean chars of a loop before it is cut, a miss costing all of it",
         ),
-        ("chosen", "1 for the setting that the file holds for all models"),
+        (
+            "chosen",
+            "1 for the setting that the file holds for all models",
+        ),
     ],
     draw,
 };
@@ -48,7 +51,7 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let is_chosen = |at: usize| data.chosen() == Some(at);
     let has_chosen = points.iter().any(|point| is_chosen(point.3));
     let legend = Legend::new(
-        keys(&bounds, has_chosen.then(|| "chosen")),
+        keys(&bounds, has_chosen.then_some("chosen")),
         sheet.width - 8.0,
         300.0,
     );

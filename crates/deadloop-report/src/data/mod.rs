@@ -28,7 +28,6 @@ pub use score::Score;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use deadloop_score::measure::F1;
 use deadloop_score::choose::{Advice, Ruling};
 use deadloop_score::{ExcerptsHead, Opened, Whole, WholesHead};
 
@@ -187,7 +186,9 @@ impl ReportData {
         });
         let of = |at: &usize| self.choices.get(*at);
         let before = |at: &usize| of(at).is_some_and(|choice| *choice.model < *model);
-        let row = by_model.get(by_model.partition_point(before)).and_then(of)?;
+        let row = by_model
+            .get(by_model.partition_point(before))
+            .and_then(of)?;
         (*row.model == *model).then_some(row)
     }
 

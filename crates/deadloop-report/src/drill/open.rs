@@ -179,10 +179,10 @@ impl View<'_> {
 
     fn name(&self, row: &OutcomeRow) -> String {
         let (data, this) = (self.data, Some(row.setting));
-        match data.ships() && data.held_for(&self.row.model) == this {
-            true => "chosen".to_owned(),
-            false if data.chosen() == this => "chosen".to_owned(),
-            false => visible(&data.describe(row.setting)).into_owned(),
+        if data.ships() && data.held_for(&self.row.model) == this || data.chosen() == this {
+            "chosen".to_owned()
+        } else {
+            visible(&data.describe(row.setting)).into_owned()
         }
     }
 }

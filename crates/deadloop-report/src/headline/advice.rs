@@ -1,9 +1,9 @@
 //! The verdict of a choice as the page shows it: the badge, the sentence, what changes, what to type next.
 
 use crate::data::{ALL_MODELS, ReportData};
-use crate::numbers::{Estimate, UNDEFINED, percent, range};
 use crate::visible::visible;
 use deadloop_score::choose::{Changed, SavedAt1};
+use deadloop_score::measure::SAVED;
 use serde::Serialize;
 
 /// The verdict of a choice.
@@ -86,18 +86,19 @@ fn here(command: &str) -> Option<String> {
     (!command.starts_with("deadloop report ")).then(|| words.join(" "))
 }
 
-/// `saved_at_1 of checkpoint: 61.2 % (58.9–63.1 %)`.
+/// Writes `saved_at_1 of checkpoint: 61.2 % (58.9 to 63.1)`.
 fn saved_at_1(one: &SavedAt1) -> String {
-    let estimate = Estimate {
-        value: one.value,
-        low: one.lo,
-        high: one.hi,
-    };
-    let ends = match range(estimate, percent) {
-        ends if ends == UNDEFINED => String::new(),
-        ends => format!(" ({ends})"),
-    };
-    format!("saved_at_1 of {}: {}{ends}", visible(&one.grid), percent(one.value))
+    let write = |value| deadloop_score::told(&SAVED, value);
+    let bare = |value| write(Some(value)).replace(" %", "");
+    let ends = one.lo.zip(one.hi);
+    let ends = ends.map_or_else(String::new, |(lo, hi)| {
+        format!(" ({} to {})", bare(lo), bare(hi))
+    });
+    format!(
+        "saved_at_1 of {}: {}{ends}",
+        visible(&one.grid),
+        write(one.value)
+    )
 }
 
 fn line(changed: &Changed) -> Line {

@@ -6,9 +6,9 @@ mod next;
 use crate::data::{ALL_MODELS, ReportData, Role, Score, Verdict};
 use crate::numbers::{Estimate, UNDEFINED, chars, count, decimal, percent, range};
 use crate::tables::told;
+use deadloop_score::choose::{Advice, Figures, within};
 use deadloop_score::measure::{BREAK_EVEN, DELAY, ENDED, SAVED};
 use deadloop_score::replay::detect::Unit;
-use deadloop_score::choose::{Advice, Figures, within};
 use deadloop_score::words::{spared, wrong_and_transient};
 use deadloop_score::{Count, Metric};
 use next::{next, subject};
@@ -232,10 +232,26 @@ fn advised(data: &ReportData, advice: &Advice) -> Vec<Line> {
             spared: None,
         }
     };
-    let in_use = line(&advice.in_use, advice.in_use_is.clone(), ("current", data.in_use()));
-    let measured = if advice.by_folds { "held out" } else { "as measured" };
-    let file = || line(&advice.file, format!("settings.toml, {measured}"), ("chosen", data.chosen()));
-    std::iter::once(in_use).chain(data.ships().then(file)).collect()
+    let in_use = line(
+        &advice.in_use,
+        advice.in_use_is.clone(),
+        ("current", data.in_use()),
+    );
+    let measured = if advice.by_folds {
+        "held out"
+    } else {
+        "as measured"
+    };
+    let file = || {
+        line(
+            &advice.file,
+            format!("settings.toml, {measured}"),
+            ("chosen", data.chosen()),
+        )
+    };
+    std::iter::once(in_use)
+        .chain(data.ships().then(file))
+        .collect()
 }
 
 fn verdict(data: &ReportData, lines: &[Line]) -> Option<String> {
@@ -264,7 +280,10 @@ fn sentence(data: &ReportData, line: &Line) -> String {
         _ => line.of.clone(),
     };
     let healthy = format!(" ({})", wrong_and_transient(line.alarms[0], line.alarms[1]));
-    let spared = line.spared.as_ref().map_or_else(String::new, |text| format!(" {text}"));
+    let spared = line
+        .spared
+        .as_ref()
+        .map_or_else(String::new, |text| format!(" {text}"));
     format!(
         "{of} ends {} of the loops{} at {} {}{}{healthy}; a loop runs on for {} {} on average.{spared}",
         percent(line.ended.value),
@@ -360,10 +379,19 @@ fn figures(data: &ReportData, lines: &[Line]) -> Vec<Figure> {
         Unit::Turns => "delay: turns that a loop runs on, mean",
     };
     let mut wrong = figure(data.run.wrong_name(false), |line| line.fa, decimal);
-    for (value, line) in wrong.values.iter_mut().zip(lines).filter(|(value, _)| value.text != UNDEFINED) {
+    for (value, line) in wrong
+        .values
+        .iter_mut()
+        .zip(lines)
+        .filter(|(value, _)| value.text != UNDEFINED)
+    {
         let alarms = wrong_and_transient(line.alarms[0], line.alarms[1]);
         let ends = std::mem::take(&mut value.range);
-        value.range = if ends.is_empty() { alarms } else { format!("{ends}; {alarms}") };
+        value.range = if ends.is_empty() {
+            alarms
+        } else {
+            format!("{ends}; {alarms}")
+        };
     }
     let soon = match data.run.unit {
         Unit::Chars => "ended within 1,000 chars",

@@ -13,8 +13,8 @@ use crate::data::{ALL_MODELS, Board, By, ChoiceFigures, ChoiceRow, ReportData, R
 use board::Source;
 use deadloop_score::replay::detect::Unit as Counted;
 use deadloop_score::{
-    FileError, IntervalRow, Measure, Metric, Regions, Results, Rows, ScoreRows, Table,
-    measures, read_excerpts, read_text_if_named, read_wholes,
+    FileError, IntervalRow, Measure, Metric, Regions, Results, Rows, ScoreRows, Table, measures,
+    read_excerpts, read_text_if_named, read_wholes,
 };
 use outcomes::outcomes;
 use parts::{Overview, Parts};
@@ -116,7 +116,9 @@ fn board(
 /// The settings of what a limit costs.
 fn limited(data: &ReportData, index: &HashMap<String, usize>) -> Vec<usize> {
     let rungs = data.advice.iter().flat_map(|advice| &advice.limits);
-    rungs.filter_map(|rung| index.get(&rung.setting).copied()).collect()
+    rungs
+        .filter_map(|rung| index.get(&rung.setting).copied())
+        .collect()
 }
 
 /// The rows of intervals.csv.

@@ -68,9 +68,7 @@ impl Settings {
             return (Role::Cell, None);
         };
         let in_use = names.iter().any(|name| IN_USE.contains(&name.as_str()));
-        let is_label = |name: &&str| {
-            !IN_USE.contains(name) && **name != *CHOSEN
-        };
+        let is_label = |name: &&str| !IN_USE.contains(name) && **name != *CHOSEN;
         let labels: Vec<&str> = names.iter().map(String::as_str).filter(is_label).collect();
         let label = (!labels.is_empty()).then(|| labels.join(", "));
         match (in_use, label) {

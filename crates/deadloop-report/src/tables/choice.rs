@@ -29,14 +29,29 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
     let alike = choices.iter().filter(|one| is_alike(one)).count();
     let first = choices.len() - alike;
     let shown = shown(data);
-    let rows = choices.iter().map(|choice| row(data, choice, &shown)).collect();
-    let mut table = Table::new("What each model gets", note(data), columns(data, &shown), rows)?;
+    let rows = choices
+        .iter()
+        .map(|choice| row(data, choice, &shown))
+        .collect();
+    let mut table = Table::new(
+        "What each model gets",
+        note(data),
+        columns(data, &shown),
+        rows,
+    )?;
     table.pinned = choices.iter().filter(|one| one.model == ALL_MODELS).count();
     let table = table.cut(first.min(SHOWN), "choice.csv");
     // Else those that get something of their own are in the fold too.
     Some(if first <= SHOWN && alike > 0 {
-        let (s, get) = if alike == 1 { ("", "gets") } else { ("s", "get") };
-        table.folded_as(format!("{} model{s} {get} what all models get", count(alike as u64)))
+        let (s, get) = if alike == 1 {
+            ("", "gets")
+        } else {
+            ("s", "get")
+        };
+        table.folded_as(format!(
+            "{} model{s} {get} what all models get",
+            count(alike as u64)
+        ))
     } else {
         table
     })
@@ -44,7 +59,11 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
 
 /// The measures that choice.csv has.
 fn shown(data: &ReportData) -> Vec<Metric> {
-    let has = |measure: &Metric| data.choices.iter().any(|choice| choice.held_out.value(measure).is_some());
+    let has = |measure: &Metric| {
+        data.choices
+            .iter()
+            .any(|choice| choice.held_out.value(*measure).is_some())
+    };
     data.run.shown().into_iter().filter(has).collect()
 }
 
@@ -66,14 +85,25 @@ fn columns(data: &ReportData, shown: &[Metric]) -> Vec<Column> {
     let unit = data.run.unit;
     let first = [words("model"), words("in use → gets")];
     let figures = shown.iter().map(|measure| number(measure.title_in(unit)));
-    first.into_iter().chain(figures).chain([number("loops"), words("why")]).collect()
+    first
+        .into_iter()
+        .chain(figures)
+        .chain([number("loops"), words("why")])
+        .collect()
 }
 
 fn row(data: &ReportData, choice: &ChoiceRow, shown: &[Metric]) -> Row {
     let mut cells = vec![Cell::model(&choice.model), gets(data, choice)];
     cells.extend(shown.iter().map(|measure| figure(choice, measure)));
-    cells.extend([Cell::count(choice.loops), Cell::text(choice.reason.as_str())]);
-    let role = if choice.model == ALL_MODELS { "chosen" } else { "" };
+    cells.extend([
+        Cell::count(choice.loops),
+        Cell::text(choice.reason.as_str()),
+    ]);
+    let role = if choice.model == ALL_MODELS {
+        "chosen"
+    } else {
+        ""
+    };
     Row { cells, role }
 }
 
@@ -91,7 +121,11 @@ fn figure(choice: &ChoiceRow, measure: Metric) -> Cell {
     let before = (is_rate && now != file).then(|| format!("{} → ", alarms(now)));
     let counted = is_rate.then(|| format!("{}{}", before.unwrap_or_default(), alarms(file)));
     let inside = (inside != file).then(|| {
-        let counted = if is_rate { format!(": {}", alarms(inside)) } else { String::new() };
+        let counted = if is_rate {
+            format!(": {}", alarms(inside))
+        } else {
+            String::new()
+        };
         format!("in-sample {}{counted}", write(inside.value(measure)))
     });
     let small: Vec<String> = counted.into_iter().chain(inside).collect();

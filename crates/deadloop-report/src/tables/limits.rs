@@ -3,9 +3,9 @@
 use super::{Cell, Row, Table, number, words};
 use crate::data::ReportData;
 use crate::numbers::{chars, count, decimal, percent, writer};
-use deadloop_score::measure::{DELAY, MeasureUnit};
 use deadloop_score::Metric;
 use deadloop_score::choose::{Figures, Rung};
+use deadloop_score::measure::{DELAY, MeasureUnit};
 
 /// The rows of the advice.
 pub(super) fn table(data: &ReportData) -> Option<Table> {
@@ -24,7 +24,11 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
         words("would ship"),
         words("setting"),
     ];
-    let rows = advice.limits.iter().map(|rung| row(data, rung, limited)).collect();
+    let rows = advice
+        .limits
+        .iter()
+        .map(|rung| row(data, rung, limited))
+        .collect();
     let note = "For each limit, the best setting within it. The figures are held out: in each fold they are those of the setting that was \
                 chosen on the other folds; below them, in-sample ones, of the setting of the row on all transcripts. “Would ship”: the rule by \
                 which the row would replace the best ready guard, or the setting in use where none is better.";
@@ -33,9 +37,9 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
 
 /// The measure that the limits of the rows are in.
 fn limited(data: &ReportData) -> Metric {
-    let limits = data.run.constraints.iter();
-    let limit = limits.filter(|limit| limit.limits_wrong()).map(|limit| limit.metric);
-    limit.take(1).last().unwrap_or_else(|| data.run.wrong())
+    let mut limits = data.run.constraints.iter();
+    let limit = limits.find(|limit| limit.limits_wrong());
+    limit.map_or_else(|| data.run.wrong(), |limit| limit.metric)
 }
 
 fn title(data: &ReportData, measure: Metric) -> String {
@@ -45,7 +49,8 @@ fn title(data: &ReportData, measure: Metric) -> String {
 fn row(data: &ReportData, rung: &Rung, limited: Metric) -> Row {
     let objective = data.run.objective.0;
     let figure = |of: fn(&Figures) -> Option<f64>, write: fn(Option<f64>) -> String| {
-        Cell::figure(of(&rung.held_out), write).with(format!("in-sample {}", write(of(&rung.in_sample))))
+        Cell::figure(of(&rung.held_out), write)
+            .with(format!("in-sample {}", write(of(&rung.in_sample))))
     };
     let counted = |of: fn(&Figures) -> u64| {
         Cell::count(of(&rung.held_out)).with(format!("in-sample {}", count(of(&rung.in_sample))))

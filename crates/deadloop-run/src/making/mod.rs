@@ -222,7 +222,10 @@ fn corpus_texts(
         let bad = |e| Code::Usage.error(format!("source {}: where: {e}", source.name));
         parse_where(text).map_err(bad)
     };
-    let lang = source.lang.iter().map(|lang| Ok(("lang".to_owned(), lang.clone())));
+    let lang = source
+        .lang
+        .iter()
+        .map(|lang| Ok(("lang".to_owned(), lang.clone())));
     let wheres = source.wheres.iter().map(pair).chain(lang);
     let selection = Selection {
         wheres: wheres.collect::<RunResult<_>>()?,

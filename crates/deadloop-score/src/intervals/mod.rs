@@ -16,4 +16,4 @@ pub(crate) use closed::{binomial_at_least, poisson_at_least, wilson_of};
 pub(crate) use groups::Groups;
 pub(crate) use random::Random;
 pub(crate) use resample::{ByGroup, Draws, Replicates, percentile, quantile};
-pub use resample::{POISSON_1, POISSON_HALF, Resampling, Weights};
+pub use resample::{POISSON_1, Resampling, Weights};

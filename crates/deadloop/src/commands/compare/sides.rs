@@ -75,10 +75,7 @@ fn input(path: &Path, set: &[String]) -> Outcome<Input> {
 /// A side from a result folder, of what is selected.
 fn folder(dir: &Path, wanted: Option<&str>, args: &Compare) -> Outcome<Side> {
     let select = &args.select;
-    if !select.wheres.is_empty()
-        || select.limit.is_some()
-        || select.sample.is_some()
-    {
+    if !select.wheres.is_empty() || select.limit.is_some() || select.sample.is_some() {
         let what = "results can be narrowed by --model and --split; --where, --limit and --sample are options of the replay";
         return Err(Code::Usage.error(format!("{}: {what}", dir.display())));
     }
