@@ -4,8 +4,8 @@
 usage: python3 scripts/references.py [COMMAND…]     (pip install numpy scipy statsmodels)
 
 COMMAND answers questions, one a line of JSON (default: `statistics` of scripts/studies, which is
-built with the whole workspace: built alone, its dependencies would have other features and be built again). Intervals, bounds, exact tests and the moments of the beta-binomial and
-the gamma-Poisson are compared to a relative 1e-9, the weights of the bootstrap exactly; the coverage of the bootstrap's 95 % intervals is
+built with the whole workspace: built alone, its dependencies would have other features and be built again). Intervals, bounds, exact tests and tails are
+compared to a relative 1e-9, the weights of the bootstrap exactly; the coverage of the bootstrap's 95 % intervals is
 asserted within three standard errors of the simulation (seed and sizes are in this file). Prints
 what differs and exits with 1.
 """
@@ -18,7 +18,7 @@ import sys
 from fractions import Fraction
 
 import numpy as np
-from scipy import optimize, stats
+from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.proportion import proportion_confint
 

@@ -29,6 +29,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use deadloop_score::choose::{Advice, Ruling};
+use deadloop_score::measure::F1;
 use deadloop_score::{ExcerptsHead, Opened, Whole, WholesHead};
 
 /// The name of the rows of all models together.
