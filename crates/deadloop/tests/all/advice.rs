@@ -17,8 +17,7 @@ use serde_json::Value;
 
 /// What `tune` answers on a corpus with a guard in use.
 fn tuned(dir: &Path, corpus: &str, in_use: &str, more: &[&str]) -> Value {
-    let out = dir.join(format!("tuned-{}", in_use.replace('/', "-")));
-    let out = out.display().to_string();
+    let out = out(dir, in_use);
     let args = [
         "tune",
         corpus,
@@ -32,75 +31,190 @@ fn tuned(dir: &Path, corpus: &str, in_use: &str, more: &[&str]) -> Value {
     serde_json::from_slice(&run.stdout).unwrap_or_else(|e| panic!("{e}: {}", stderr(&run)))
 }
 
+/// The folder of a choice with a guard in use.
+fn out(dir: &Path, in_use: &str) -> String {
+    let name = format!("tuned-{}", in_use.replace('/', "-"));
+    dir.join(name).display().to_string()
+}
+
+/// A folder in a folder.
+fn inside(dir: &Path, name: &str) -> std::path::PathBuf {
+    let inside = dir.join(name);
+    std::fs::create_dir_all(&inside).expect("it can be made");
+    inside
+}
+
 fn text<'a>(told: &'a Value, key: &str) -> &'a str {
     told[key].as_str().unwrap_or_default()
 }
 
-/// The settings file that ships is this ready guard, as sentences call it.
-fn takes(told: &Value, ready: &str, in_use: &str) {
+/// This guard ships for all models.
+fn ships(told: &Value, guard: &str, in_use: &str) {
     assert_eq!(text(told, "verdict"), "ship", "{in_use}: {told}");
     let reason = text(told, "reason");
-    let take = format!("Take {ready}: it is better than the setting in use");
-    assert!(reason.starts_with(&take), "{in_use}: {reason}");
-    assert_eq!(text(told, "ready"), ready);
     assert!(
-        text(told, "pays").contains(" is assumed (--loop-rate)."),
-        "{told}"
+        reason.starts_with(&format!("Ship {guard}")),
+        "{in_use}: {reason}"
     );
+    assert_eq!(text(told, "is"), guard);
+}
+
+/// The row of `*` in choice.csv.
+fn whole_file(dir: &str) -> BTreeMap<String, String> {
+    let mut reader = csv::Reader::from_path(Path::new(dir).join("choice.csv")).expect("choice.csv");
+    let mut rows = reader.deserialize::<BTreeMap<String, String>>();
+    rows.next().expect("a row").expect("it is whole")
 }
 
 /// The last 60 chars occur four times in the last 4,000: a guard as people write it.
 const HOMEMADE: &str = "[[guard]]\ndetector = \"recurrence\"\n[guard.params]\nby = \"chars\"\nn = 60\nwindow = 4000\nmin_count = 4\nmax_gap = 0\nmax_distinct = 0\n";
 
-#[test]
-fn the_owner_of_a_weak_guard_is_told_to_take_a_ready_one() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
+/// The walk of README, labelled by the finder.
+fn walk(dir: &Path) -> String {
     let logs = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../../docs/walk/chats.jsonl.zst"
     );
-    let corpus = dir.path().join("my-logs").display().to_string();
+    let corpus = dir.join("my-logs").display().to_string();
     for words in [&["import", logs, "--out", &corpus][..], &["label", &corpus]] {
         let run = deadloop(words);
         assert_eq!(code(&run), Some(0), "{words:?}: {}", stderr(&run));
     }
+    corpus
+}
+
+/// The written file, replayed, has the in-sample figures to the last digit, and every output the same ones.
+fn is_true_of_its_file(dir: &Path, corpus: &str, in_use: &str, more: &[&str]) {
+    let told = tuned(dir, corpus, in_use, more);
+    let folder = out(dir, in_use);
+    let file = format!("{folder}/settings.toml");
+    let replayed = dir.join("replayed").display().to_string();
+    let split = more.contains(&"--split").then_some(["--split", "dev"]);
+    let words = [
+        "replay",
+        corpus,
+        "--settings",
+        &file,
+        "--csv",
+        "--force",
+        "--quiet",
+        "--out",
+        &replayed,
+    ];
+    let split = split.iter().flatten().copied();
+    let words: Vec<&str> = words.into_iter().chain(split).collect();
+    let run = deadloop(&words);
+    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    let mut reader =
+        csv::Reader::from_path(Path::new(&replayed).join("scores.csv")).expect("scores");
+    let rows = reader.deserialize::<BTreeMap<String, String>>();
+    let rows: Vec<BTreeMap<String, String>> = rows.map(|row| row.expect("it is whole")).collect();
+    let scores = rows.iter().find(|row| row["model"] == "*").expect("a row");
+    let choice = whole_file(&folder);
+    for measure in [
+        "saved",
+        "ended",
+        "recall",
+        "within_1000",
+        "delay",
+        "fa_per_mchar",
+    ] {
+        assert_eq!(
+            choice[&format!("in_sample_{measure}")],
+            scores[measure],
+            "{in_use} {measure}"
+        );
+    }
+    let wrong =
+        ["false_alarm", "premature", "stale"].map(|of| scores[of].parse::<u64>().expect("n"));
+    let wrong: u64 = wrong.iter().sum();
+    assert_eq!(told["in_sample"]["wrong"], wrong, "{in_use}");
+    assert_eq!(choice["in_sample_wrong"], wrong.to_string());
+    assert_eq!(choice["in_sample_transient"], scores["transient_stop"]);
+    // The same sentence and figures everywhere.
+    let settings = std::fs::read_to_string(&file).expect("settings");
+    let report = std::fs::read_to_string(Path::new(&folder).join("report.md")).expect("a report");
+    let manifest =
+        std::fs::read_to_string(Path::new(&folder).join("manifest.json")).expect("a manifest");
+    let manifest: Value = serde_json::from_str(&manifest).expect("JSON");
+    assert_eq!(manifest["advice"]["file"], told["file"]);
+    assert!(settings.contains(text(&told, "reason")), "{settings}");
+    assert!(
+        report.replace('\\', "").contains(text(&told, "reason")),
+        "{report}"
+    );
+    let by_folds = told["by_folds"] == true;
+    assert_eq!(by_folds, told["file"] != told["in_sample"], "{in_use}");
+}
+
+#[test]
+fn the_figures_are_those_of_the_file() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let corpus = walk(dir.path());
+    let grid = "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = [3, 4, 6]\nmin_chars = [100, 250, 500]\n";
+    let grid = file(dir.path(), "grid.toml", grid);
+    is_true_of_its_file(dir.path(), &corpus, "document", &[]);
+    is_true_of_its_file(dir.path(), &corpus, "recommended", &[]);
+    let own = inside(dir.path(), "own");
+    is_true_of_its_file(&own, &corpus, "gemini-cli", &["--grid", &grid]);
+    let starter = ["--split", "dev", "--constraint", "fa_per_mchar<=10"];
+    let wide = inside(dir.path(), "wide");
+    is_true_of_its_file(&wide, STARTER, "document", &starter);
+    is_true_of_its_file(
+        &wide,
+        STARTER,
+        "vllm",
+        &[&starter[..], &["--grid", &grid]].concat(),
+    );
+}
+
+#[test]
+fn the_owner_of_a_weak_guard_is_told_to_take_a_ready_one() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let corpus = walk(dir.path());
     let homemade = file(dir.path(), "homemade.toml", HOMEMADE);
     for in_use in ["document", "llama-cpp", "gemini-cli", &homemade] {
         let told = tuned(dir.path(), &corpus, in_use, &[]);
-        takes(&told, "the recommended guard", in_use);
+        ships(&told, "the recommended guard", in_use);
     }
 }
 
-/// On the starter corpus the recommended guard is over the default limit, but not surely: nobody asked for that limit, and it is
-/// taken. Where somebody gives the same limit, what is taken is within it. Under the limit that README gives there, the
-/// candidate of the folds beats it.
+/// On the starter corpus the recommended guard is over the default limit, but not surely: nobody asked for that limit, and
+/// it ships, and the sentence says so. Where somebody gives the same limit, what ships is within it.
 #[test]
-fn of_the_ready_guards_the_best_within_the_limits_is_taken() {
+fn of_the_ready_guards_the_best_within_the_limits_ships() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let split = ["--split", "dev"];
     let assumed = tuned(dir.path(), STARTER, "document", &split);
-    takes(&assumed, "the recommended guard", "document");
-    assert_ne!(assumed["doubted"], 0, "{assumed}");
-    let strict = dir.path().join("strict");
-    std::fs::create_dir(&strict).expect("it can be made");
-    let limit = ["--split", "dev", "--constraint", "fa_per_mchar<=1"];
-    let given = tuned(&strict, STARTER, "document", &limit);
-    takes(&given, "the preset quiet", "document");
-    let wide = dir.path().join("wide");
-    std::fs::create_dir(&wide).expect("it can be made");
-    let limit = ["--split", "dev", "--constraint", "fa_per_mchar<=10"];
-    // Under the wider limit the candidate of the folds beats the recommended guard, which is better than what is in use.
-    let told = tuned(&wide, STARTER, "document", &limit);
-    assert_eq!(text(&told, "verdict"), "ship", "{told}");
-    let reason = text(&told, "reason");
+    ships(&assumed, "the recommended guard", "document");
+    let reason = text(&assumed, "reason");
     assert!(
-        reason.starts_with("Ship settings.toml: it is better than the setting in use"),
+        reason.contains(" It is over the default limit fa_per_mchar<=1 ("),
         "{reason}"
     );
-    assert!(
-        !reason.contains("in doubt"),
-        "the folds count every label: {reason}"
-    );
+    let strict = inside(dir.path(), "strict");
+    let limit = ["--split", "dev", "--constraint", "fa_per_mchar<=1"];
+    let given = tuned(&strict, STARTER, "document", &limit);
+    ships(&given, "the preset quiet", "document");
+}
+
+/// In use ends 12 % of the loops at 10.75 wrong alarms per million chars, and a row of the grid 56 % at 10.15: nobody is told to
+/// keep it under any limit around its own rate, and a laxer one never ships less.
+#[test]
+fn a_dominated_guard_is_not_kept() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let grid = "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\ncheckpoints = [[2000,3000,5000],[500,1000,1500,2000]]\nevery = [0,1000]\nshort_at = \"all\"\npartial_tail = \"drop\"\nsegment = [\"between\",2000]\nmin_repeats = [4,6,8,12]\nmin_matches = [3,4,6,8,12,20]\nmin_cycles = [1,3]\n";
+    let grid = file(dir.path(), "grid.toml", grid);
+    let mut before = 0.0;
+    for limit in ["1", "9.6", "10", "11.5", "20"] {
+        let limited = format!("fa_per_mchar<={limit}");
+        let words = ["--split", "dev", "--grid", &grid, "--constraint", &limited];
+        let told = tuned(&inside(dir.path(), limit), STARTER, "document", &words);
+        assert_eq!(text(&told, "verdict"), "ship", "{limit}: {told}");
+        let saved = told["file"]["saved"].as_f64().expect("a share");
+        assert!(saved >= before, "{limit}: {saved} {before}");
+        before = saved;
+    }
 }
 
 /// Runs of agents: the recommended guard is within the default limit and better.
@@ -110,87 +224,64 @@ fn of_guards_on_runs_too() {
     let runs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets/agents-starter");
     let unit = ["--unit", "calls"];
     let strict = tuned(dir.path(), runs, "openhands-sdk", &unit);
-    assert_eq!(text(&strict, "verdict"), "ship", "{strict}");
-    assert_eq!(text(&strict, "ready"), "the recommended guard");
-    let wide = dir.path().join("wide");
-    std::fs::create_dir(&wide).expect("it can be made");
-    let limit = ["--unit", "calls", "--constraint", "fa_per_kcall<=10"];
-    let told = tuned(&wide, runs, "openhands-sdk", &limit);
+    ships(&strict, "the recommended guard", "openhands-sdk");
+    let rate = [&unit[..], &["--loop-rate", "1/100"]].concat();
+    let told = tuned(&inside(dir.path(), "rate"), runs, "openhands-sdk", &rate);
+    assert_eq!(
+        told["file"], strict["file"],
+        "a rate of loops decides nothing"
+    );
+    let more = told["more"].to_string();
+    assert!(
+        more.contains("Where 1 in 100 runs loops, the file "),
+        "{more}"
+    );
+}
+
+/// `--also` names a ready guard; one that is not there is an error.
+#[test]
+fn a_guard_that_is_named_may_ship_as_it_is() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let limit = [
+        "--split",
+        "dev",
+        "--constraint",
+        "fa_per_mchar<=1",
+        "--also",
+        "oh-my-pi",
+    ];
+    let told = tuned(dir.path(), STARTER, "document", &limit);
     assert_eq!(text(&told, "verdict"), "ship", "{told}");
-    assert!(text(&told, "pays").contains(" runs loop"), "{told}");
-}
-
-/// What a detector that only warns would catch as a stop stands in what is printed, in --json and in settings.toml, where
-/// it would change what happens. No table has it, and it is not chosen.
-#[test]
-fn what_a_warning_would_do_as_a_stop_is_told_with_its_price() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let spec = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../datasets/circling/spec.toml"
-    );
-    let corpus = dir.path().join("circling").display().to_string();
-    let made = deadloop(&["synth", "--spec", spec, "--out", &corpus]);
-    assert_eq!(code(&made), Some(0), "{}", stderr(&made));
-    let grid = "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = [3, 4, 5]\n";
-    let grid = file(dir.path(), "grid.toml", grid);
-    let told = tuned(
-        dir.path(),
-        &corpus,
-        "recommended",
-        &["--grid", &grid, "--csv"],
-    );
-    let said = told["warnings"][0].as_str().expect("a sentence");
     assert!(
-        said.starts_with(
-            "circling as a stop beside the recommended guard: ended 10.0 % -> 100.0 %"
-        ),
-        "{said}"
-    );
-    assert!(
-        said.contains("wrong alarms 0 -> 0 (0.00 -> 0.00 per Mchar). It only warns; "),
-        "{said}"
-    );
-    assert_eq!(told["warnings"].as_array().map(Vec::len), Some(1));
-    let out = dir.path().join("tuned-recommended");
-    let written = std::fs::read_to_string(out.join("settings.toml")).expect("settings");
-    assert!(written.contains(&format!("\n# {said}\n")), "{written}");
-    assert!(!written.contains("detector = \"circling\"\n"), "{written}");
-    let page = std::fs::read_to_string(out.join("report.html")).expect("a page");
-    assert!(page.contains("circling as a stop beside the recommended guard: ended"));
-    let report = std::fs::read_to_string(out.join("report.md")).expect("a report");
-    assert!(report.contains("circling as a stop beside the recommended guard: ended"));
-    let scores = std::fs::read_to_string(out.join("scores.csv")).expect("scores");
-    assert!(!scores.contains("circling"), "{scores}");
-}
-
-/// Where a grid is given, the presets are rows; `--also` names a guard that may be taken all the same.
-#[test]
-fn with_a_grid_a_guard_is_taken_only_where_it_is_named() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let grid = "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nmin_matches = [6, 8]\n";
-    let grid = file(dir.path(), "grid.toml", grid);
-    let with = |more: &[&str]| {
-        let out = dir.path().join(more.len().to_string());
-        std::fs::create_dir(&out).expect("it can be made");
-        let limit = [
-            "--split",
-            "dev",
-            "--constraint",
-            "fa_per_mchar<=10",
-            "--grid",
-            &grid,
-        ];
-        tuned(&out, STARTER, "document", &[&limit, more].concat())
-    };
-    assert_ne!(text(&with(&[]), "verdict"), "ship");
-    takes(
-        &with(&["--also", "recommended"]),
-        "the recommended guard",
-        "document",
+        ["oh-my-pi", "the preset quiet"].contains(&text(&told, "is")),
+        "{told}"
     );
     let run = deadloop(&["tune", STARTER, "--also", "nothing.toml", "--out", "x"]);
     assert_eq!(code(&run), Some(2), "{}", stderr(&run));
+}
+
+/// Repetitions that end by themselves and are stopped stand beside the wrong alarms: terminal, Markdown, page, settings.
+#[test]
+fn transient_stops_stand_beside_wrong_alarms() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let folder = dir.path().join("seen").display().to_string();
+    let run = deadloop(&[
+        "tune",
+        STARTER,
+        "--split",
+        "dev",
+        "--settings",
+        "document",
+        "--out",
+        &folder,
+    ]);
+    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    let said = stdout(&run);
+    assert!(said.contains("transient stops"), "{said}");
+    for name in ["report.md", "report.html", "settings.toml"] {
+        let text = std::fs::read_to_string(Path::new(&folder).join(name)).expect(name);
+        assert!(text.contains("transient stops"), "{name}");
+    }
 }
 
 /// Letting an earlier repetition run is no gain.
