@@ -71,7 +71,7 @@ fn vectors() -> Vec<(Vector, Transcript)> {
         .entries()
         .map(|entry| entry.expect("a run").transcript);
     let runs: Vec<Transcript> = runs.collect();
-    assert_eq!((runs.len(), vectors.len()), (308, 308));
+    assert_eq!((runs.len(), vectors.len()), (209, 209));
     vectors.into_iter().zip(runs).collect()
 }
 
