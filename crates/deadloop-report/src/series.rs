@@ -216,8 +216,7 @@ mod tests {
         assert_eq!(names[1], "500–1\u{202f}000");
         assert_eq!(names[6], "≥ 10\u{202f}000");
         assert_eq!(
-            [0, 499, 500, 5000, 10_000, u64::MAX]
-                .map(|onset| bucket(chars, onset)),
+            [0, 499, 500, 5000, 10_000, u64::MAX].map(|onset| bucket(chars, onset)),
             [0, 0, 1, 5, 6, 6]
         );
         assert!(buckets(calls).len() == names.len() && bucket(calls, 100) == 6);
