@@ -112,13 +112,13 @@ pub(crate) fn value(measure: Metric, tally: &Tally) -> Option<f64> {
     measure.value(tally, &Worth::default())
 }
 
-/// How many repetitions that end by themselves a setting stops, where no figure counts them.
+/// How many repetitions that end by themselves a setting stops, where no rate counts them.
 pub(crate) fn ended(name: &str, tally: &Tally, transient: Transient) -> Option<String> {
     let (all, earlier) = (tally.get(Count::TransientStop), tally.get(Count::Earlier));
     let uncounted = all > earlier && transient == Transient::Ignore;
     uncounted.then(|| {
         format!(
-            "\n{name} also stops {} of {} repetitions that end by themselves; no figure above counts them \
+            "\n{name} also stops {} of {} repetitions that end by themselves; no rate above counts them \
              (--transient clean counts them as wrong alarms)",
             count(all.saturating_sub(earlier)),
             count(tally.transient())
