@@ -5,7 +5,7 @@ use crate::data::ReportData;
 use crate::numbers::{chars, count, decimal, percent, writer};
 use deadloop_score::Metric;
 use deadloop_score::choose::{Figures, Rung};
-use deadloop_score::measure::{DELAY, MeasureUnit};
+use deadloop_score::measure::DELAY;
 
 /// The rows of the advice.
 pub(super) fn table(data: &ReportData) -> Option<Table> {
@@ -60,7 +60,7 @@ fn row(data: &ReportData, rung: &Rung, limited: Metric) -> Row {
     Row {
         cells: vec![
             Cell {
-                text: at_most(rung.at_most, limited),
+                text: rung.name(limited),
                 sort: Some(rung.at_most),
                 ..Cell::default()
             },
@@ -78,18 +78,6 @@ fn row(data: &ReportData, rung: &Rung, limited: Metric) -> Row {
             (_, true) => "current",
             _ => "",
         },
-    }
-}
-
-/// A rung as sentences name it; the rate of a guard has more digits than are read.
-fn at_most(rung: f64, limited: Metric) -> String {
-    let short = rung.to_string();
-    if limited.unit == MeasureUnit::Share {
-        percent(Some(rung))
-    } else if short.len() <= 4 {
-        short
-    } else {
-        decimal(Some(rung))
     }
 }
 

@@ -117,6 +117,12 @@ impl ChooseOptions {
         }
     }
 
+    /// Returns the measure of the ladder of limits: that of the limit on wrong alarms, or their rate.
+    pub fn limited(&self) -> Metric {
+        let rate = || wrong_rate(self.judge.unit);
+        self.limit().map_or_else(rate, |limit| limit.metric)
+    }
+
     /// Returns the limit on wrong alarms, whose ladder is searched. `None` if there is none.
     pub(crate) fn limit(&self) -> Option<&Constraint> {
         self.constraints.iter().find(|c| c.limits_wrong())

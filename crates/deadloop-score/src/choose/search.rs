@@ -15,7 +15,7 @@ use super::verdict::{Figures, Source, Won};
 use super::{Candidate, Chooser, FOLDS, PairedTest, Sample, Ship};
 use crate::constraint::Constraint;
 use crate::intervals::{ByGroup, Resampling, percentile};
-use crate::measure::{Measure, MeasureUnit, SAVED, wrong_rate};
+use crate::measure::{Measure, MeasureUnit, SAVED};
 use crate::tally::{Count, Tally};
 
 /// The rungs, wrong alarms per million chars or per thousand calls or turns; of a share, in percent.
@@ -40,12 +40,30 @@ pub struct Rung {
     pub cell: usize,
     /// The setting.
     pub setting: String,
+    /// The setting as a settings file.
+    pub toml: String,
     /// Held out, on all labels.
     pub held_out: Figures,
     /// On all transcripts, which it was chosen on.
     pub in_sample: Figures,
     /// The rule by which it would replace the best ready guard. `None` if it would not.
     pub ships: Option<Ship>,
+}
+
+impl Rung {
+    /// Returns the most wrong alarms in words: at most three digits behind the point; a share in percent.
+    pub fn name(&self, measure: &Measure) -> String {
+        if measure.unit == MeasureUnit::Share {
+            format!("{} %", short(100.0 * self.at_most))
+        } else {
+            short(self.at_most)
+        }
+    }
+}
+
+fn short(number: f64) -> String {
+    let text = format!("{number:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// How good a detector is with its grid: the mean of `saved` over wrong-alarm rates from 0 to 1 per million chars or
@@ -107,7 +125,7 @@ impl Search {
     pub(super) fn new(chooser: &Chooser<'_>, sample: &Sample) -> Self {
         let options = chooser.options;
         let limit = options.limit();
-        let rate = limit.map_or_else(|| wrong_rate(options.judge.unit), |limit| limit.metric);
+        let rate = options.limited();
         let counts = CellCounts::new(chooser, sample);
         let stand = |without: Option<usize>| {
             let mut standings = Vec::new();
@@ -316,6 +334,7 @@ impl Search {
                 at_most: tried.at_most,
                 cell,
                 setting: chooser.evidence.plan.id(cell),
+                toml: chooser.evidence.plan.setting(cell).to_toml("guard"),
                 held_out: Figures::new(&held_out, options),
                 in_sample: Figures::new(&in_sample, options),
                 ships: tried.by,

@@ -238,7 +238,10 @@ fn over_limit(choices: &Choices, options: &ChooseOptions) -> String {
     let row = advice.limits.iter().rev().find(keeps);
     let row = row.map_or_else(
         || " No setting that was tried is within it.".to_owned(),
-        |rung| format!(" The row \"at most {}\" below is within it.", rung.at_most),
+        |rung| {
+            let name = rung.name(options.limited());
+            format!(" The row \"at most {name}\" below is within it.")
+        },
     );
     let default = if options.given { "" } else { "default " };
     format!(

@@ -161,100 +161,31 @@ fn rows(path: &Path) -> Vec<BTreeMap<String, String>> {
         .collect()
 }
 
-/// A thousand answers to one prompt are not a thousand observations.
 #[test]
-fn a_budget_takes_clean_text_of_ten_groups() {
-    let corpus = Corpus {
-        models: &MODELS,
-        loops: false,
-        split: "dev",
-    };
-    let lines = corpus
-        .lines()
-        .replace("\"id\":", "\"group\":\"one\",\"id\":");
-    let bench = Bench::new(&lines);
-    let run = bench.tune("one", &["--budget", "20/Mchar"]);
-    assert_eq!(code(&run), Some(5), "{}", stderr(&run));
-    assert!(
-        stderr(&run).contains("stands in 1 group:"),
-        "{}",
-        stderr(&run)
-    );
-    assert!(!Path::new(&bench.path("one/settings.toml")).exists());
-}
-
-#[test]
-fn clean_text_alone_supports_what_its_length_allows() {
+fn a_choice_takes_loops_and_the_sentence_says_how_many() {
     let corpus = Corpus {
         models: &MODELS,
         loops: false,
         split: "dev",
     };
     let bench = Bench::new(&corpus.lines());
-    let without = bench.tune("without", &[]);
-    assert_eq!(
-        code(&without),
-        Some(5),
-        "a choice takes loops: {}",
-        stderr(&without)
-    );
-    // About 400,000 clean chars: three events in so many are 7.5 a million.
-    let few = bench.tune("few", &["--budget", "1/Mchar"]);
-    assert_eq!(code(&few), Some(5), "{}", stderr(&few));
-    let said = stderr(&few);
-    assert!(
-        said.contains("are too few") && said.contains("more are missing"),
-        "{said}"
-    );
-    assert!(!Path::new(&bench.path("few/settings.toml")).exists());
-    let enough = bench.tune("enough", &["--budget", "20/Mchar", "--json"]);
-    assert_eq!(code(&enough), Some(0), "{}", stderr(&enough));
-    let chosen = &stdout_json(&enough)["chosen"];
-    let (wrong, exposure) = (
-        &chosen["wrong"],
-        chosen["exposure"].as_f64().expect("a count"),
-    );
-    let bound = chosen["fa_bound"].as_f64().expect("a number");
-    assert_eq!(wrong, 0);
-    assert!(
-        (bound - 2.995_732_273_554e6 / exposure).abs() < 1e-9,
-        "{chosen}"
-    );
-    assert!(rows(Path::new(&bench.path("enough/budget.csv"))).len() > 1);
-    let tables = program::tables_as_said(Path::new(&bench.path("enough")), "tune");
-    assert!(tables.contains(&"budget.csv".to_owned()), "{tables:?}");
-    let settings = bench.path("enough/settings.toml");
-    let out = bench.path("seen");
-    let replay = deadloop(&[
-        "replay",
-        &bench.corpus,
-        "--settings",
-        &settings,
-        "--out",
-        &out,
-    ]);
-    assert_eq!(code(&replay), Some(0), "{}", stderr(&replay));
-}
-
-#[test]
-fn a_model_that_should_have_its_own_and_cannot_ends_with_its_code() {
-    let bench = Bench::looping();
-    let run = bench.tune("out", &["--require-own"]);
+    let run = bench.tune("out", &[]);
     assert_eq!(code(&run), Some(5), "{}", stderr(&run));
     let said = stderr(&run);
     assert!(
-        said.contains("small: 4 loops, fewer than 10") && !said.contains("big:"),
+        said.contains("Collect labelled loops: no labelled transcript loops."),
         "{said}"
     );
-    for file in ["settings.toml", "choice.csv"] {
-        assert!(Path::new(&bench.path("out")).join(file).exists(), "{file}");
-    }
-    let run = bench.tune("big", &["--require-own", "--model", "big"]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    let settings = bench.read("out/settings.toml");
+    assert!(
+        settings.ends_with(deadloop_detect::RECOMMENDED),
+        "what is in use is kept"
+    );
 }
 
+/// A limit that the user gave and the file breaks has an exit code of its own, and the first sentence says so.
 #[test]
-fn a_constraint_that_nothing_meets_names_the_nearest_setting() {
+fn a_given_limit_that_the_file_breaks_is_said() {
     let bench = Bench::looping();
     let run = bench.tune(
         "out",
@@ -262,16 +193,11 @@ fn a_constraint_that_nothing_meets_names_the_nearest_setting() {
     );
     assert_eq!(code(&run), Some(6), "{}", stderr(&run));
     let said = stderr(&run);
-    let sentence =
-        "No setting is within the limits delay<=10 and recall>=0.5, as likely as not; keep";
-    assert!(said.contains(sentence), "{said}");
+    assert!(said.contains(" It is over the limit delay<=10 ("), "{said}");
     let advice = &bench.manifest("out")["advice"];
-    assert_eq!(advice["verdict"], "none");
-    let settings = bench.read("out/settings.toml");
-    assert!(settings.contains(sentence), "{settings}");
-    assert!(
-        settings.ends_with(deadloop_detect::RECOMMENDED),
-        "what is in use is kept"
+    assert_eq!(
+        (&advice["verdict"], &advice["over_limit"]),
+        (&json!("keep"), &json!(true))
     );
 }
 
@@ -280,15 +206,16 @@ fn a_constraint_that_nothing_meets_names_the_nearest_setting() {
 fn the_verdict_is_one_sentence_in_all_six_places() {
     let bench = Bench::looping();
     for (out, limit, verdict, exit) in [
-        ("keep", "fa_per_mchar<=10", "keep", 0),
-        ("none", "delay<=10", "none", 6),
+        ("ship", "fa_per_mchar<=10", "ship", 0),
+        ("keep", "delay<=10", "keep", 6),
         ("collect", "fa_per_mchar<=0.1", "collect", 5),
     ] {
         let now = bench.write(
             "now.toml",
             "# mine\n[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nmin_repeats = 500\n",
         );
-        let more = ["--constraint", limit, "--settings", &now];
+        let few = if verdict == "collect" { "small" } else { "*" };
+        let more = ["--constraint", limit, "--settings", &now, "--model", few];
         let shown = bench.tune(out, &more);
         assert_eq!(code(&shown), Some(exit), "{}", stderr(&shown));
         let manifest = bench.manifest(out);
@@ -369,24 +296,21 @@ fn a_label_that_the_finder_doubts_does_not_speak_against_a_ready_guard() {
     assert_eq!(taken["verdict"], "ship", "{reason}");
     assert_eq!(taken["doubted"], 8);
     assert!(
-        reason.starts_with("Take the recommended guard: "),
+        reason.starts_with("Ship the recommended guard: "),
         "{reason}"
     );
+    let more = taken["more"].to_string();
     assert!(
-        reason.contains(" 8 labels are in doubt and left out of that"),
-        "{reason}"
+        more.contains("8 labels are in doubt and left out of the choice"),
+        "{more}"
     );
-    // What a person has confirmed counts as it is: the guard is over the limit.
+    // What is printed of the file counts them.
+    assert_eq!(taken["file"]["wrong"], 8);
+    // What a person has confirmed counts as it is: the guard is surely over the limit.
     let kept = advice("review:ann");
     assert_eq!(
-        (&kept["doubted"], &kept["ready"]),
-        (&json!(0), &Value::Null)
-    );
-    assert!(
-        !kept["reason"]
-            .as_str()
-            .expect("a sentence")
-            .contains("in doubt")
+        (&kept["doubted"], &kept["verdict"]),
+        (&json!(0), &json!("keep"))
     );
 }
 
@@ -562,9 +486,7 @@ fn five_transcripts_are_too_few_to_choose_by() {
         )
     };
     let text: String = (0..3).map(loops).chain((0..2).map(clean)).collect();
-    let corpus = program::file(dir.path(), "five.jsonl", &text);
     let raw = |n: u32| format!("{{\"id\":\"r{n}\",\"answer\":\"All is well, {n} times.\"}}\n");
-    // What to type next: a review where labels are, proposals where none is.
     for (name, text, next) in [
         ("all.jsonl", text.clone(), "all.jsonl --review"),
         (
@@ -572,7 +494,7 @@ fn five_transcripts_are_too_few_to_choose_by() {
             (0..5).map(clean).collect(),
             "clean.jsonl --review",
         ),
-        ("raw.jsonl", (0..5).map(raw).collect(), "raw.jsonl\n"),
+        ("raw.jsonl", (0..5).map(raw).collect(), "raw.jsonl --review"),
     ] {
         let corpus = program::file(dir.path(), name, &text);
         let out = dir.path().join(format!("{name}-out")).display().to_string();
@@ -594,9 +516,6 @@ fn five_transcripts_are_too_few_to_choose_by() {
         let kept = kept.expect("it is written");
         assert!(kept.contains("min_copies = 3"), "what is in use: {kept}");
     }
-    let out = dir.path().join("out").display().to_string();
-    let run = deadloop(&["tune", &corpus, "--require-own", "--out", &out, "--json"]);
-    assert_eq!(code(&run), Some(5), "{}", stderr(&run));
 }
 
 /// Runs of an agent: so many that poll until it is done, so many that loop over a read, and one loop over a poll of another
@@ -648,83 +567,64 @@ fn runs_that_poll() -> String {
     lines
 }
 
-/// A tool that only healthy runs repeat is proposed, one that a loop repeats too is not, and nothing is taken unasked.
+/// A tool that only healthy runs repeat may pass, one that a loop repeats too may not, and nothing is taken unasked.
 #[test]
-fn tools_that_may_repeat_are_learnt_and_left_to_the_user() {
+fn tools_that_may_repeat_are_named_and_left_to_the_user() {
     let dir = tempfile::tempdir().expect("a folder");
     let (corpus, out) = (dir.path().join("runs.jsonl"), dir.path().join("out"));
     std::fs::write(&corpus, runs_that_poll()).expect("a corpus");
-    let grid = dir.path().join("grid.toml");
-    let guard = "[[guard]]\ndetector = \"same-pair\"\n[guard.params]\nn = [3]\n";
-    std::fs::write(&grid, guard).expect("a grid");
     let settings = dir.path().join("mine.toml");
     let in_use =
         "[[guard]]\ndetector = \"same-pair\"\n[guard.params]\nn = 3\nallow = [\"wait*\"]\n";
     std::fs::write(&settings, in_use).expect("settings");
-    let run = |more: &[&str]| {
-        let mut tune = command(&["tune"]);
-        tune.arg(&corpus).args(["--unit", "calls"]).args(more);
-        tune.arg("--grid")
-            .arg(&grid)
-            .arg("--settings")
-            .arg(&settings);
-        tune.arg("--out")
-            .arg(&out)
-            .args(["--force", "--constraint", "fa_per_kcall<=1000"]);
-        tune.output().expect("it runs")
-    };
-    let before = run(&["--json"]);
-    let plain = std::fs::read_to_string(out.join("settings.toml")).expect("settings");
-    let said = stdout_json(&run(&["--json", "--learn-allow"]));
-    let learnt = &said["learnt"];
-    assert_eq!(stdout_json(&before)["learnt"], Value::Null);
-    let tool = |i: usize, key: &str| learnt["tools"][i][key].clone();
-    assert_eq!(
-        (tool(0, "name"), tool(0, "proposed")),
-        (json!("job_status"), json!(true))
-    );
-    assert_eq!(
-        (tool(1, "name"), tool(1, "proposed")),
-        (json!("tail_log"), json!(false))
-    );
-    assert_eq!(tool(0, "called_in"), 12);
-    assert_eq!(
-        tool(0, "allowed"),
-        json!({"wrong": 12, "ended": 13, "loops": 13})
-    );
-    assert_eq!(
-        tool(1, "allowed"),
-        json!({"wrong": 12, "ended": 12, "loops": 13})
-    );
+    let mut tune = command(&["tune"]);
+    tune.arg(&corpus)
+        .args(["--unit", "calls", "--json", "--settings"])
+        .arg(&settings)
+        .arg("--out")
+        .arg(&out);
+    let said = stdout_json(&tune.output().expect("it runs"));
+    assert_eq!(said["verdict"], "keep", "{said}");
+    let lines: Vec<&str> = said["to_do"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    let job = "job_status may pass (allow = [\"job_status\"]): 24 -> 12 clean runs stopped, 13 -> 13 loops ended.";
+    assert_eq!(lines[0], job, "{lines:?}");
+    let tail = "tail_log repeats in clean runs, but must not pass: 24 -> 12 clean runs stopped, 13 -> 12 loops ended.";
+    assert_eq!(lines[1], tail, "{lines:?}");
     let text = std::fs::read_to_string(out.join("settings.toml")).expect("settings");
-    let comments = text.lines().filter(|line| line.starts_with('#')).count();
-    let mut rest: Vec<&str> = text.lines().collect();
-    rest.retain(|line| {
-        !line.contains("allow: ") && !line.contains("--learn-allow") && !line.contains("To take it")
-    });
-    assert_eq!(rest.join("\n"), plain.trim_end(), "nothing else changes");
-    assert!(comments >= 4, "{text}");
     assert!(
-        text.contains("add these to `allow` of each guard on calls: [\"job_status\"]"),
+        text.contains(&format!("# {job}\n")) && text.ends_with(in_use),
         "{text}"
-    );
-    let told = stdout(&run(&["--learn-allow"]));
-    assert!(
-        told.contains("job_status may pass") && told.contains("tail_log is not proposed"),
-        "{told}"
     );
 }
 
+/// A line that healthy text repeats may be ignored, and the figures say what that costs.
 #[test]
-fn tools_are_learnt_from_runs_alone() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let corpus = dir.path().join("texts.jsonl");
-    std::fs::write(&corpus, "{\"id\": \"a\", \"model\": \"m\", \"answer\": \"x\", \"labels\": [{\"class\": \"clean\"}]}\n").expect("a corpus");
-    let run = deadloop(&["tune", corpus.to_str().expect("a path"), "--learn-allow"]);
-    assert_eq!(code(&run), Some(2), "{}", stderr(&run));
-    assert!(
-        stderr(&run).contains("expected --unit calls"),
-        "{}",
-        stderr(&run)
-    );
+fn lines_that_healthy_text_repeats_are_named() {
+    let corpus = Corpus {
+        models: &[("m", 15)],
+        loops: true,
+        split: "dev",
+    };
+    let mut lines = corpus.lines();
+    for i in 0..4 {
+        let board = format!(
+            "{}{}{}",
+            prose(90 + i, 300),
+            ". . . . . . . . .\n".repeat(60),
+            prose(95 + i, 300)
+        );
+        let row = json!({"id": format!("board{i}"), "model": "m", "answer": board, "labels": [{"class": "clean"}]});
+        writeln!(lines, "{row}").expect("a string grows");
+    }
+    let bench = Bench::new(&lines);
+    let run = deadloop(&["tune", &bench.corpus, "--out", &bench.path("out"), "--json"]);
+    let said = stdout_json(&run);
+    let line = said["to_do"][0].as_str().unwrap_or_default();
+    let want = "Healthy text repeats a line: ignore = ['^\\. \\. \\. \\. \\. \\. \\. \\. \\.$'] makes it pass: 4 -> 0 clean transcripts stopped, 15 -> 15 loops ended.";
+    assert_eq!(line, want, "{said}");
 }

@@ -27,8 +27,8 @@ const STEPS: [u64; 255] = {
 pub(crate) struct Draw {
     size: usize,
     seed: u64,
-    drawn: Vec<usize>,
-    others: Vec<usize>,
+    pub(crate) drawn: Vec<usize>,
+    pub(crate) others: Vec<usize>,
     /// The best saved share of any setting that keeps the limit on the others: hindsight.
     hindsight: f64,
 }
@@ -132,19 +132,7 @@ impl Draw {
         spoilt: bool,
     ) -> Trial {
         let now = world.on(in_use, &self.others);
-        let held = choices.cells();
-        let mut by_cell: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for i in &self.others {
-            let cell = held.get(&*world.cases[*i].model).or_else(|| held.get("*"));
-            by_cell
-                .entry(cell.copied().unwrap_or(in_use))
-                .or_default()
-                .push(*i);
-        }
-        let then: Tally = by_cell
-            .iter()
-            .map(|(cell, pick)| world.on(*cell, pick))
-            .sum();
+        let then = world.on_cells(&choices.cells(), &self.others, in_use);
         let recommended = world.ready.first().map_or(in_use, |ready| ready.cell);
         let taken = world.on(recommended, &self.others);
         Trial {
@@ -163,7 +151,34 @@ impl Draw {
 }
 
 impl World {
-    fn on(&self, cell: usize, pick: &[usize]) -> Tally {
+    /// What a file does on some transcripts: the cell of each model, or `*`, or what is in use.
+    pub(crate) fn on_cells(
+        &self,
+        cells: &BTreeMap<String, usize>,
+        pick: &[usize],
+        in_use: usize,
+    ) -> Tally {
+        let mut by_cell: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for i in pick {
+            let cell = cells.get(&*self.cases[*i].model).or_else(|| cells.get("*"));
+            by_cell
+                .entry(cell.copied().unwrap_or(in_use))
+                .or_default()
+                .push(*i);
+        }
+        by_cell
+            .iter()
+            .map(|(cell, pick)| self.on(*cell, pick))
+            .sum()
+    }
+
+    /// The cell of a guard in use.
+    pub(crate) fn cell(&self, name: &str) -> usize {
+        let at = IN_USE.iter().position(|known| *known == name);
+        at.map_or(0, |at| self.in_use[at])
+    }
+
+    pub(crate) fn on(&self, cell: usize, pick: &[usize]) -> Tally {
         Evidence::new(&self.plan, &self.cases, &self.records)
             .map(|evidence| evidence.tally(cell, pick, &JudgeOptions::default()))
             .unwrap_or_default()

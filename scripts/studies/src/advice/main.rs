@@ -7,6 +7,7 @@
 //! the labels as they are and with some spoilt on purpose (`spoil.rs`).
 
 mod draws;
+mod own;
 mod spoil;
 mod verdict;
 mod world;
@@ -15,6 +16,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use draws::Draw;
+use own::OwnGrid;
 use verdict::{Report, Trial};
 use world::World;
 
@@ -26,10 +28,14 @@ const DRAWS: u64 = 20;
 
 fn main() -> ExitCode {
     let Some(path) = std::env::args().nth(1) else {
-        eprintln!("usage: advice CORPUS");
+        eprintln!("usage: advice CORPUS STARTER");
         return ExitCode::from(2);
     };
-    match report(Path::new(&path)) {
+    let Some(starter) = std::env::args().nth(2) else {
+        eprintln!("usage: advice CORPUS STARTER");
+        return ExitCode::from(2);
+    };
+    match report(Path::new(&path), Path::new(&starter)) {
         Ok(report) => {
             println!("{report}");
             if report.holds() {
@@ -45,7 +51,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn report(path: &Path) -> Result<Report, Box<dyn std::error::Error>> {
+fn report(path: &Path, starter: &Path) -> Result<Report, Box<dyn std::error::Error>> {
     use rayon::prelude::*;
     let world = World::load(path)?;
     let said = std::env::var("DRAWS").ok();
@@ -64,7 +70,11 @@ fn report(path: &Path) -> Result<Report, Box<dyn std::error::Error>> {
         eprintln!("{size} transcripts, draw {seed}: done");
         trials
     });
+    let mut own = OwnGrid::default();
+    own.add(&World::load(starter)?, "starter");
+    own.add_draws(&world);
     Ok(Report {
+        own,
         trials: trials.flatten_iter().collect(),
         transcripts: world.cases.len(),
         settings: world.plan.cells(),

@@ -5,6 +5,7 @@ use std::fmt;
 
 use deadloop_score::choose::Ruling;
 
+use crate::own::OwnGrid;
 use crate::world::IN_USE;
 
 /// One draw, one guard in use.
@@ -56,6 +57,7 @@ impl Trial {
 
 /// All draws.
 pub(crate) struct Report {
+    pub(crate) own: OwnGrid,
     pub(crate) trials: Vec<Trial>,
     pub(crate) transcripts: usize,
     pub(crate) settings: usize,
@@ -96,7 +98,8 @@ impl Report {
             .rows()
             .into_values()
             .all(|of| BEHIND <= mean(&of, Trial::over_both));
-        losses
+        self.own.holds()
+            && losses
             && both
             && self
                 .gains()
@@ -174,6 +177,7 @@ impl fmt::Display for Report {
                 holds(share >= least)
             )?;
         }
+        write!(f, "{}", self.own)?;
         let all = if self.holds() {
             "**Every bound is kept.**"
         } else {

@@ -11,10 +11,12 @@ use deadloop_score::proposing::propose;
 use deadloop_score::replay::corpus::{Corpus, Entry};
 use deadloop_score::replay::detect::{RECOMMENDED, Settings, Unit};
 use deadloop_score::replay::shipped::{default_grids, presets_in};
-use deadloop_score::replay::{Job, Plan, PlanGuards, Programs, Record, Watch, each, run};
+use deadloop_score::replay::{Grid, Job, Plan, PlanGuards, Programs, Record, Watch, each, run};
 use deadloop_score::{
-    Case, Count, Evidence, JudgeOptions, LabelRow, Tally, Worth, mean_clean, tallies,
+    Case, Count, Evidence, JudgeOptions, LabelRow, LabelsFile, Tally, Worth, mean_clean, tallies,
 };
+
+use crate::own::GRID;
 
 /// The guards in use that advice is asked for.
 pub(crate) const IN_USE: [&str; 4] = ["recommended", "llama-cpp", "document", "hipfire"];
@@ -30,6 +32,8 @@ pub(crate) struct World {
     pub(crate) in_use: Vec<usize>,
     /// The grids that are searched.
     pub(crate) grids: Vec<GridCells>,
+    /// A grid of the guard's own.
+    pub(crate) own: GridCells,
     /// The ready guards, as `tune` has them.
     pub(crate) ready: Vec<ReadyGuard>,
     /// What errors cost, as by default: the text that is generated again, and a mean clean transcript.
@@ -43,17 +47,18 @@ type Error = Box<dyn std::error::Error>;
 impl World {
     pub(crate) fn load(path: &Path) -> Result<Self, Error> {
         let corpus = Corpus::open(path)?;
-        let (plan, grids, in_use, ready) = plan()?;
+        let (plan, (grids, own), in_use, ready) = plan()?;
         let cancel = AtomicBool::new(false);
         let watch = Watch {
             cancel: &cancel,
             progress: &|_, _| {},
         };
+        let labels = corpus.labels_csv().map(|file| LabelsFile::read(file).0);
         let (mut cases, mut rows, mut bad) = (Vec::new(), Vec::new(), Vec::new());
         let map = |entry: Result<Entry, _>, _| {
             entry.map(|entry| {
                 let rows = propose(&entry.transcript).rows;
-                (Case::of(&entry, None, &[]), rows)
+                (Case::of(&entry, labels.as_ref(), &[]), rows)
             })
         };
         each(&corpus, &watch, map, |found| {
@@ -88,6 +93,7 @@ impl World {
             records,
             rows,
             grids,
+            own,
             in_use,
             ready,
             worth: Worth::default(),
@@ -116,7 +122,12 @@ impl World {
     }
 }
 
-type Planned = (Plan, Vec<GridCells>, Vec<usize>, Vec<ReadyGuard>);
+type Planned = (
+    Plan,
+    (Vec<GridCells>, GridCells),
+    Vec<usize>,
+    Vec<ReadyGuard>,
+);
 
 /// The plan of `deadloop tune` without `--grid`: the default grids, the ready guards, and the guards in use.
 fn plan() -> Result<Planned, Error> {
@@ -128,6 +139,11 @@ fn plan() -> Result<Planned, Error> {
             cells: plan.add_grid(&grid)?,
         });
     }
+    let own = Grid::parse(GRID)?;
+    let own = GridCells {
+        name: own.name(),
+        cells: plan.add_grid(&own)?,
+    };
     let presets = presets_in(Unit::Chars)?;
     let mut cell = |name: &str| -> Result<usize, Error> {
         if name == "recommended" {
@@ -148,5 +164,5 @@ fn plan() -> Result<Planned, Error> {
         .iter()
         .map(|name| cell(name))
         .collect::<Result<_, _>>()?;
-    Ok((plan, grids, in_use, ready))
+    Ok((plan, (grids, own), in_use, ready))
 }

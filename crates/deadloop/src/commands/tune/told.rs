@@ -278,7 +278,7 @@ fn limits(tuned: &Tuned) -> String {
     let row = |(rung, differ): (&deadloop_score::choose::Rung, String)| {
         let at_most = format!(
             "{}{}",
-            rung.at_most,
+            rung.name(options.limited()),
             if rung.cell == tuned.choices.all.cell {
                 " *"
             } else {
@@ -301,16 +301,11 @@ fn limits(tuned: &Tuned) -> String {
         0 => String::new(),
         n => format!("\n{} on the page", show::several(n as u64, "more row")),
     };
-    let measure = options
-        .constraints
-        .iter()
-        .find(|limit| limit.limits_wrong());
-    let measure = measure.map_or(wrong_rate(options.judge.unit), |limit| limit.metric);
     format!(
         "{}\n{}{left}",
         show::prose(&format!(
             "What a limit on {} costs: the best setting of the grids for each, held out",
-            measure.name
+            options.limited().name
         )),
         show::table_of(&titles, &rows, numbers)
     )
