@@ -73,7 +73,12 @@ mod tests {
         let commands = program.get_subcommands().filter(|one| !one.is_hide_set());
         let options = own(&program) + commands.map(own).sum::<usize>();
         assert!(options <= MOST_OPTIONS, "{options}");
+        let tune = program.find_subcommand("tune").map(own).unwrap_or(0);
+        assert!(tune + own(&program) <= MOST_OF_TUNE, "{tune}");
     }
+
+    /// Of `tune`, with those of every command.
+    const MOST_OF_TUNE: usize = 28;
 
     /// It only falls.
     const MOST_OPTIONS: usize = 307;

@@ -3,8 +3,8 @@
 use clap::Error;
 use clap::error::{ContextKind, ContextValue};
 
-/// Commands and `command --option`, and what to do instead.
-const GONE: [(&str, &str); 11] = [
+/// Commands, `command --option`, and options of any command, with what to do instead.
+const GONE: [(&str, &str); 30] = [
     (
         "stats",
         "`deadloop check CORPUS` prints the counts, and what the labels can prove",
@@ -34,6 +34,58 @@ const GONE: [(&str, &str); 11] = [
     ),
     ("export --chars-per-token", "a token is taken for 4 chars"),
     ("export --task", "--for NAME exports the guard of a model"),
+    ("--annoyance", "a wrong alarm costs one mean clean response"),
+    (
+        "--assurance",
+        "the lower end of an 80 % interval decides; docs/choosing.md",
+    ),
+    ("--at", "an alarm counts where it is delivered"),
+    (
+        "--budget",
+        "--constraint 'fa_per_mchar<=N' limits wrong alarms",
+    ),
+    (
+        "--deadline",
+        "within_1000 and the delay say how late alarms are",
+    ),
+    (
+        "--early",
+        "`earliest` of a label says how early an alarm is right",
+    ),
+    ("--facts", "`deadloop explain` shows what each check saw"),
+    ("--folds", "five folds of groups are used"),
+    ("--grace", "an alarm is right up to the end of the loop"),
+    ("--horizon", "a miss costs the whole loop"),
+    ("--lang", "--where lang=TAG selects a language"),
+    (
+        "--learn-allow",
+        "tune always looks for tools that may repeat, and names them",
+    ),
+    (
+        "--price",
+        "tokens and milliseconds are columns of outcomes.parquet",
+    ),
+    (
+        "--price-in",
+        "tokens and milliseconds are columns of outcomes.parquet",
+    ),
+    (
+        "--price-out",
+        "tokens and milliseconds are columns of outcomes.parquet",
+    ),
+    (
+        "--price-cached",
+        "tokens and milliseconds are columns of outcomes.parquet",
+    ),
+    (
+        "--records",
+        "--shard I/N and `deadloop merge` run a corpus on several machines",
+    ),
+    (
+        "--require-own",
+        "choice.csv says which models have settings of their own, and why",
+    ),
+    ("--worthwhile", "one point is the tolerance everywhere"),
 ];
 
 /// What to do instead of the word that an error of the command line names; `None` if it never was one.
@@ -42,15 +94,17 @@ pub(crate) fn instead(error: &Error, typed: &[String]) -> Option<String> {
         Some(ContextValue::String(text)) => Some(text.as_str()),
         _ => None,
     };
-    let word = match named(ContextKind::InvalidSubcommand) {
-        Some(command) => command.to_owned(),
-        None => format!(
-            "{} {}",
-            typed.iter().find(|word| !word.starts_with('-'))?,
-            named(ContextKind::InvalidArg)?
-        ),
+    let words = match named(ContextKind::InvalidSubcommand) {
+        Some(command) => vec![command.to_owned()],
+        None => {
+            let option = named(ContextKind::InvalidArg)?.split('=').next()?;
+            let command = typed.iter().find(|word| !word.starts_with('-'))?;
+            vec![format!("{command} {option}"), option.to_owned()]
+        }
     };
-    let (word, how) = GONE.iter().find(|(gone, _)| *gone == word)?;
+    let (word, how) = GONE
+        .iter()
+        .find(|(gone, _)| words.iter().any(|word| word == gone))?;
     Some(format!("`deadloop {word}` is gone: {how}"))
 }
 
@@ -62,7 +116,12 @@ mod tests {
     #[test]
     fn each_word_that_is_gone_names_the_new_way() {
         for (gone, how) in GONE {
-            let typed: Vec<String> = gone.split(' ').map(str::to_owned).collect();
+            let command = gone.starts_with("--").then_some("tune");
+            let typed: Vec<String> = command
+                .into_iter()
+                .chain(gone.split(' '))
+                .map(str::to_owned)
+                .collect();
             let line = std::iter::once("deadloop".to_owned()).chain(typed.clone());
             let error = crate::args::Cli::command()
                 .try_get_matches_from(line)
