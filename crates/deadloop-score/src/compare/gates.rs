@@ -84,8 +84,8 @@ impl Fails {
 /// nor does a model by itself.
 pub(crate) fn verdict(rows: &[Row], flips: &[Flip]) -> (Bearing, Vec<String>) {
     let rows = || {
-        let deciding = |row: &&Row| row.role != Role::Told && row.model == "*";
-        rows.iter().filter(deciding)
+        rows.iter()
+            .filter(|row| matches!(row.role, Role::Primary | Role::Guard) && row.model == "*")
     };
     let of = |standing| rows().filter(move |row| row.verdict == Some(standing));
     let told = |rows: &mut dyn Iterator<Item = &Row>| rows.map(Row::told).collect::<Vec<_>>();

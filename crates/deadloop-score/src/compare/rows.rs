@@ -59,7 +59,7 @@ pub struct Row {
     pub more_is_better: bool,
     /// A difference up to this is noise.
     pub noise: f64,
-    /// What that comes to; `None`: n/a on a side.
+    /// What that comes to; `None`: n/a on a side, or neither better nor worse.
     pub verdict: Option<Bearing>,
     #[serde(skip)]
     pub(crate) unit: MeasureUnit,
@@ -182,7 +182,7 @@ fn discordant(metric: &Measured, pairs: &[Pair<'_>]) -> Discordant {
 /// More than chance and an effect beyond the noise; or an interval inside the noise. More than chance is what the test of flips
 /// says, or where there is none an interval on one side of 0.
 fn bearing(row: &Row, alpha: f64) -> Option<Bearing> {
-    let d = row.difference?;
+    let d = row.difference.filter(|_| row.role != Role::Beside)?;
     let sure = match row.test {
         Test::SignFlip => row.p.is_some_and(|p| p <= alpha),
         Test::Interval => row

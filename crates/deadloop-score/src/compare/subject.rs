@@ -18,6 +18,8 @@ pub(crate) enum Role {
     Guard,
     /// It is told, and decides nothing.
     Told,
+    /// It stands beside another measure, and more of it is neither better nor worse.
+    Beside,
 }
 
 /// A measure of tallies, as it is compared.
@@ -56,6 +58,9 @@ pub(crate) fn measured(unit: Unit, noise: &Noise) -> Vec<Measured> {
 /// Loops count for what is about loops, clean transcripts for `fpr`, both for the rate of wrong alarms.
 fn of_guards(metric: Metric, noise: &Noise) -> Measured {
     let (fpr, rate) = (metric == &FPR, metric.is_wrong_rate());
+    let beside = Unit::ALL
+        .into_iter()
+        .any(|unit| transient_rate(unit) == metric);
     let right = move |tally: &Tally| {
         let counts = ((fpr || rate) && tally.clean() > 0) || (!fpr && tally.loops() > 0);
         counts.then(|| {
@@ -74,6 +79,7 @@ fn of_guards(metric: Metric, noise: &Noise) -> Measured {
         role: match () {
             () if rate => Role::Guard,
             () if metric == &ENDED => Role::Primary,
+            () if beside => Role::Beside,
             () => Role::Told,
         },
         noise: noise.of(metric.name),
