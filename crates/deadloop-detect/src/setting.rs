@@ -258,17 +258,6 @@ impl Setting {
         Ok(self)
     }
 
-    /// The same where detectors of repetition in a text make this of what the user brought.
-    #[must_use]
-    pub fn with_prompt(mut self, prompt: PromptUse) -> Self {
-        let takes = |member: &&mut Member| member.detector.takes_ignore();
-        self.members
-            .iter_mut()
-            .filter(takes)
-            .for_each(|member| member.prompt = prompt);
-        self
-    }
-
     /// The same where each member with a parameter `allow` lets the calls of these tools pass too.
     pub(crate) fn allowing(mut self, tools: &[String]) -> Self {
         let with = |params: &mut Params| {

@@ -18,8 +18,6 @@ use crate::structures::{MAX_BYTES, Structures};
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     blocks: Vec<Block>,
-    /// How many blocks at the end stand in no table.
-    aside: usize,
     /// By parameter and reason, its digits left out.
     refused: BTreeMap<(&'static str, String), Refused>,
     readings: Readings,
@@ -95,25 +93,6 @@ impl Plan {
             Some((_, hardest)) => self.add_level(&hardest),
             None => self.add_level(settings),
         }
-    }
-
-    /// Adds a setting that is measured like the others and stands in no table: whoever adds it reads its tally. Returns its
-    /// cell's number. Nothing but such settings is added after it.
-    pub fn add_aside(&mut self, setting: &Setting) -> usize {
-        let before = self.blocks.len();
-        let cell = self.add_setting(setting);
-        self.aside += self.blocks.len() - before;
-        cell
-    }
-
-    /// The blocks that stand in tables: all but those [aside](Self::add_aside).
-    pub fn listed(&self) -> &[Block] {
-        &self.blocks[..self.blocks.len() - self.aside]
-    }
-
-    /// How many cells those have.
-    pub fn listed_cells(&self) -> usize {
-        self.listed().last().map_or(0, |b| b.first + b.len())
     }
 
     fn add_level(&mut self, settings: &Settings) -> usize {
@@ -382,23 +361,6 @@ mod tests {
                 assert_eq!(part.for_model(&name).id(), expected.id(), "{name}");
             }
         }
-    }
-
-    #[test]
-    fn a_setting_aside_is_measured_and_stands_in_no_table() {
-        let of = |text: &str| Settings::parse(text).unwrap().guard().clone();
-        let (first, second) = (
-            of("[[guard]]\ndetector = \"periodic\""),
-            of("[[guard]]\ndetector = \"novelty\""),
-        );
-        let mut plan = Plan::default();
-        plan.add_setting(&first);
-        assert_eq!(plan.add_aside(&first), 0, "it is listed already");
-        assert_eq!((plan.listed().len(), plan.listed_cells()), (1, 1));
-        assert_eq!(plan.add_aside(&second), 1);
-        assert_eq!((plan.blocks().len(), plan.cells()), (2, 2));
-        assert_eq!((plan.listed().len(), plan.listed_cells()), (1, 1));
-        assert_eq!(plan.setting(1), second);
     }
 
     #[test]

@@ -177,7 +177,7 @@ mod tests {
         } = rows(&[&first, &second]);
         let ids: Vec<&str> = rows.iter().map(|row| row.0).collect();
         assert_eq!((ids, differing), (vec!["b", "c", "a", "d"], 2));
-        assert_eq!((rows[0].4.as_str(), &rows[0].5), ("ae", &vec![21, 0]));
-        assert_eq!((rows[3].4.as_str(), &rows[3].5), ("-g", &vec![0, 0]));
+        assert_eq!((rows[0].4.as_str(), &rows[0].5), ("ad", &vec![21, 0]));
+        assert_eq!((rows[3].4.as_str(), &rows[3].5), ("-f", &vec![0, 0]));
     }
 }

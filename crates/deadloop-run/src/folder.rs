@@ -191,24 +191,6 @@ impl Folder {
                 _ => {}
             }
         }
-        self.remove_alternatives()
-    }
-
-    /// Removes the settings of an earlier price list, and nothing else that lies beside them.
-    fn remove_alternatives(&self) -> RunResult {
-        let Ok(entries) = std::fs::read_dir(self.path.join("alternatives")) else {
-            return Ok(());
-        };
-        for entry in entries {
-            let path = entry?.path();
-            let name = path
-                .file_name()
-                .and_then(|name| name.to_str())
-                .unwrap_or_default();
-            if name.starts_with("at-most-") && name.ends_with(".toml") {
-                std::fs::remove_file(&path)?;
-            }
-        }
         Ok(())
     }
 

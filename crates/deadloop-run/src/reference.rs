@@ -361,16 +361,10 @@ fn files() -> Leaf {
          inputs give the same bytes in every file but `manifest.json`.\n\n{}",
         head(&["file", "holds"])
     );
-    let more = [
-        (
-            "alternatives/*.toml",
-            "`tune`: a setting for each row of the price list",
-        ),
-        (
-            "charts/*.svg, *.csv",
-            "the charts of the report, and the numbers behind each",
-        ),
-    ];
+    let more = [(
+        "charts/*.svg, *.csv",
+        "the charts of the report, and the numbers behind each",
+    )];
     let owned = |(name, holds): (&str, &str)| (name.to_owned(), holds.to_owned());
     let more = REPORT_FILES.into_iter().chain(more).map(owned);
     let all = result_files().into_iter().chain(more);

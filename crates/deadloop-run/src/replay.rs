@@ -140,7 +140,7 @@ fn describe(manifest: &mut Manifest, plan: &Plan, (judge, worth): (JudgeOptions,
         .collect();
     manifest.judge = judge;
     manifest.worth = worth;
-    manifest.cells = plan.listed_cells() as u64;
+    manifest.cells = plan.cells() as u64;
     let refused = plan.refused();
     let refused = refused.iter();
     manifest.refused = refused

@@ -90,10 +90,10 @@ fn same_again(settings: &Settings) {
 
 /// Settings as the program writes them.
 fn written(settings: &Settings) -> String {
-    let mut text = format!(
-        "deployment_loop_rate = {:?}\n",
-        settings.deployment_loop_rate
-    );
+    let rate = settings.deployment_loop_rate;
+    let mut text = rate.map_or_else(String::new, |rate| {
+        format!("deployment_loop_rate = {rate:?}\n")
+    });
     text += &settings.guard().to_toml("guard");
     for (glob, guard) in settings.overrides() {
         text += "[[model]]\n";

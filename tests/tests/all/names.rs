@@ -159,9 +159,8 @@ fn no_command_imports_another() {
 }
 
 /// Files of `deadloop-run` that may name options of a command line, and why.
-const ABOUT_OPTIONS: [(&str, &str); 3] = [
+const ABOUT_OPTIONS: [(&str, &str); 2] = [
     ("checking", "what `check` advises people to type"),
-    ("learning.rs", "a line of a settings file for people"),
     ("reference.rs", "pages about the program"),
 ];
 

@@ -145,7 +145,7 @@ fn as_a_cell_of_a_sweep() {
             }
         }
     }
-    assert_eq!(found, 308);
+    assert_eq!(found, 209);
 }
 
 /// A grid with the vector's setting in it: two to three values for each threshold.

@@ -62,7 +62,7 @@ fn shown(data: &ReportData) -> Vec<Metric> {
     let has = |measure: &Metric| {
         data.choices
             .iter()
-            .any(|choice| choice.held_out.value(*measure).is_some())
+            .any(|choice| choice.held_out.value(measure).is_some())
     };
     data.run.shown().into_iter().filter(has).collect()
 }

@@ -10,7 +10,7 @@ use deadloop_replay::detect::Channel;
 use crate::judge::{JudgeOptions, Verdict};
 use crate::proposing::sees_loop;
 use crate::tally::Evidence;
-use crate::truth::Class;
+use crate::truth::{Case, Class};
 
 /// A channel and a position in it.
 type Place = (Channel, u64);
@@ -40,6 +40,24 @@ impl Contradicted {
         !self.alarms.is_empty() && sees_loop(&self.alarms)
             || !self.loops.is_empty() && !sees_loop(&self.loops)
     }
+}
+
+/// Takes the doubt back from the loops, or from the clean transcripts, if more than half of them are in doubt: so many labels
+/// are no mistakes, they mean another thing by a loop than the guards and the finder do.
+pub fn mistakes(cases: &[Case], mut doubted: Vec<bool>) -> Vec<bool> {
+    for loops in [true, false] {
+        let is_of = |case: &Case| {
+            case.truth
+                .as_ref()
+                .is_some_and(|truth| truth.first_loop().is_some() == loops)
+        };
+        let of: Vec<usize> = (0..doubted.len()).filter(|i| is_of(&cases[*i])).collect();
+        let in_doubt = of.iter().filter(|i| doubted[**i]).count();
+        if 2 * in_doubt > of.len() {
+            of.iter().for_each(|i| doubted[*i] = false);
+        }
+    }
+    doubted
 }
 
 /// Returns for each case where the guards `cells` contradict its label. Empty for labels that a person confirmed.

@@ -37,12 +37,12 @@ mod verdict;
 mod words;
 
 pub use changes::changes;
-pub use doubt::{Contradicted, contradicted};
+pub use doubt::{Contradicted, contradicted, mistakes};
 pub use folds::folds;
 pub use plain::explained;
 pub use search::{Rung, SavedAt1};
 pub use test::{PairedTest, Ship};
-pub use verdict::{Advice, Changed, Choice, Choices, Figures, Ruling, Source, within};
+pub use verdict::{Advice, Changed, Choice, Choices, Figures, Provenance, Ruling, within};
 pub use words::told;
 
 use search::{Climb, Search};

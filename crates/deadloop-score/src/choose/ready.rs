@@ -4,7 +4,7 @@
 //! 300 transcripts every good guard has two wrong alarms now and then, where the limit allows one. Asking for the estimate
 //! there kept a guard that saves 9 % in a quarter of the draws of `scripts/advice`.
 
-use super::verdict::{Source, Won};
+use super::verdict::{Provenance, Won};
 use super::{Candidate, Chooser, ReadyGuard, Sample};
 use crate::tally::Tally;
 
@@ -49,7 +49,7 @@ impl Chooser<'_> {
             let by = self.ships(sample, (&test, &tally), is_within)?;
             Some(Won {
                 candidate,
-                source: Source::Ready,
+                source: Provenance::Ready,
                 name: guard.name.clone(),
                 by,
                 test,

@@ -11,7 +11,7 @@ use deadloop_replay::detect::Value;
 use serde::{Deserialize, Serialize};
 
 use super::candidates::CellCounts;
-use super::verdict::{Figures, Source, Won};
+use super::verdict::{Figures, Provenance, Won};
 use super::{Candidate, Chooser, FOLDS, PairedTest, Sample, Ship};
 use crate::constraint::Constraint;
 use crate::intervals::{ByGroup, Resampling, percentile};
@@ -243,7 +243,7 @@ impl Search {
         let tried = best.or_else(|| passed().next())?;
         Some(Won {
             candidate: tried.candidate.clone(),
-            source: Source::Grid,
+            source: Provenance::Grid,
             name: "a setting of the grid".to_owned(),
             by: tried.by?,
             test: tried.test.clone(),

@@ -26,7 +26,7 @@ deadloop_replay::detect::words! {
     }
 
     /// Where a setting comes from.
-    pub enum Source {
+    pub enum Provenance {
         /// It is in use.
         InUse = "in use",
         /// It is a ready guard.
@@ -41,7 +41,7 @@ deadloop_replay::detect::words! {
 /// A guard that replaces another.
 pub(super) struct Won {
     pub(super) candidate: Candidate,
-    pub(super) source: Source,
+    pub(super) source: Provenance,
     pub(super) name: String,
     pub(super) by: Ship,
     pub(super) test: PairedTest,
@@ -51,7 +51,7 @@ pub(super) struct Won {
 pub(super) struct Part {
     pub(super) candidate: Candidate,
     /// What won. `None`: nothing changes.
-    won: Option<(Source, String, Ship, PairedTest)>,
+    won: Option<(Provenance, String, Ship, PairedTest)>,
 }
 
 impl Part {
@@ -156,7 +156,7 @@ pub struct Choice {
     /// The setting.
     pub setting: String,
     /// Where it comes from.
-    pub source: Source,
+    pub source: Provenance,
     /// Its name in sentences.
     pub name: String,
     /// The rule by which it replaces what would run otherwise.
@@ -270,11 +270,11 @@ impl Chooser<'_> {
                     &model,
                     &picks[model.as_str()],
                     part,
-                    (Source::All, all.name(&self)),
+                    (Provenance::All, all.name(&self)),
                 )
             })
             .collect();
-        let of_all = (Source::InUse, self.options.in_use_is.clone());
+        let of_all = (Provenance::InUse, self.options.in_use_is.clone());
         let mut file = self.choice("*", &[], all, of_all);
         for model in &models {
             file.held_out += model.held_out;
@@ -326,7 +326,7 @@ impl Chooser<'_> {
         model: &str,
         pick: &[usize],
         part: Part,
-        otherwise: (Source, String),
+        otherwise: (Provenance, String),
     ) -> Choice {
         let sum = |candidate: &Candidate| self.tallies(candidate, pick).into_iter().sum();
         let cell = part.candidate.cell;

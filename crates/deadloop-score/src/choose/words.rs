@@ -2,7 +2,7 @@
 
 use deadloop_replay::detect::Unit;
 
-use super::verdict::{Choice, Choices, Figures, Ruling, Source};
+use super::verdict::{Choice, Choices, Figures, Provenance, Ruling};
 use super::{
     Candidate, ChooseOptions, Chooser, FEWEST_FOR_SAFER, FEWEST_LOOPS, MODEL_LOOPS, PairedTest,
     Rung, Sample, Ship,
@@ -171,7 +171,7 @@ fn lacking(choices: &Choices, chooser: &Chooser<'_>, sample: &Sample) -> String 
     let safer = if known.is_empty() || sample.is_enough_for_safer() {
         String::new()
     } else {
-        format!(" From {least} loops on it may ship as safer.")
+        format!(" Provenance {least} loops on it may ship as safer.")
     };
     format!("Collect labelled loops: {lacks}.{known}{safer}")
 }
@@ -350,7 +350,7 @@ fn reason_of(choice: &Choice, against: &str, options: &ChooseOptions) -> String 
                 tested(test, options)
             )
         }
-        _ if choice.source == Source::All => {
+        _ if choice.source == Provenance::All => {
             let loops = choice.in_use.loops();
             if loops < MODEL_LOOPS {
                 format!(

@@ -21,11 +21,14 @@ use deadloop_tables::TableCell;
 /// A value, behind the number by which the values of its field are ordered first.
 type Value = (u64, String);
 
+/// The value of a transcript, or of its span.
+type ValueOf<'a> = dyn Fn(&Case, Option<&Span>) -> Option<Value> + 'a;
+
 /// A field by which scores are given, and the value of a case. A case that has none is in no slice, or in the one of those
 /// without a value.
 struct Field<'a> {
     name: &'a str,
-    value: Box<dyn Fn(&Case, Option<&Span>) -> Option<Value> + 'a>,
+    value: Box<ValueOf<'a>>,
     /// Whether cases without a value are a slice of their own.
     others: bool,
 }

@@ -167,7 +167,7 @@ pub fn write_regions<E: AnyEvidence>(
         left_out: kept.iter().filter(|kept| !**kept).count(),
     };
     let plan = evidence.plan();
-    let blocks = plan.listed().iter().enumerate().zip(kept);
+    let blocks = plan.blocks().iter().enumerate().zip(kept);
     let lines = blocks.map(|((index, block), kept)| {
         let cells = block.len();
         let shape = block.shape();
@@ -209,7 +209,7 @@ impl<E: AnyEvidence> Serialize for Transcripts<'_, E> {
 /// Whether each block's boxes are kept: those of `first`, then the others in order, up to the limit.
 fn kept(evidence: &impl AnyEvidence, first: &[usize]) -> Vec<bool> {
     let plan = evidence.plan();
-    let blocks = plan.listed().len();
+    let blocks = plan.blocks().len();
     let mut order: Vec<usize> = first.iter().map(|cell| plan.cell(*cell).block).collect();
     order.extend(0..blocks);
     let mut decided = vec![None; blocks];

@@ -14,6 +14,9 @@ use crate::measure::{MEASURES, Measure, Metric, withins};
 use crate::tally::{Count, Quantiles, Tally};
 use deadloop_tables::{Cells, Table};
 
+/// Counts, each with the column of its cumulative shares.
+type Shares<'t> = Vec<(Count, &'t [Option<f64>])>;
+
 /// The columns of a part of a table, at hand.
 #[derive(Debug)]
 pub struct ScoreRows<'t> {
@@ -22,7 +25,7 @@ pub struct ScoreRows<'t> {
     counts: Vec<(Count, &'t [Option<i64>])>,
     /// The counts of loops that were ended within some delay, by the unit of the delays, and the columns with their
     /// cumulative shares, up to the first that is missing.
-    within: Vec<Vec<(Count, &'t [Option<f64>])>>,
+    within: Vec<Shares<'t>>,
     quantiles: Vec<Option<&'t [Option<f64>]>>,
     bounds: Vec<(Metric, [&'t [Option<f64>]; 2])>,
 }

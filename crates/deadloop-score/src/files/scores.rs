@@ -116,7 +116,7 @@ impl ParamColumns {
             schema: named(&["response"], Type::Text),
             index: BTreeMap::new(),
         };
-        for block in plan.listed() {
+        for block in plan.blocks() {
             for (name, value) in block.setting(&block.at(0)).columns() {
                 columns.add(format!("p.{name}"), type_of(&value));
             }

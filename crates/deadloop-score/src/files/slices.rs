@@ -26,7 +26,7 @@ pub(super) fn slices<E: AnyEvidence>(scoring: &Scoring<'_, E>) -> (Vec<Slice>, V
         .map(|(model, pick)| (loops(scoring, pick), Reverse(model.as_str())));
     let own = with_rows(
         ranked.collect(),
-        scoring.evidence.plan().listed_cells(),
+        scoring.evidence.plan().cells(),
         scoring.enough,
     );
     let own: BTreeSet<String> = own.into_iter().map(str::to_owned).collect();

@@ -66,7 +66,7 @@ pub fn write_scores<E: AnyEvidence>(
 ) -> Result<Scored, FileError> {
     let evidence = scoring.evidence;
     let (slices, left_out) = slices(scoring);
-    let settings = evidence.plan().listed_cells() + 1;
+    let settings = evidence.plan().cells() + 1;
     let rows = settings * slices.len() * scoring.units.len();
     let with_csv = scoring.csv && rows <= CSV_ROWS;
     let params = ParamColumns::of(evidence.plan());
@@ -88,7 +88,7 @@ pub fn write_scores<E: AnyEvidence>(
     };
     for judge in &judges {
         sweep.scoring.judge = judge;
-        for (index, block) in evidence.plan().listed().iter().enumerate() {
+        for (index, block) in evidence.plan().blocks().iter().enumerate() {
             sweep.block(index, block, judge.unit == scoring.judge.unit)?;
         }
         sweep.never()?;

@@ -82,9 +82,10 @@ impl Truth {
     /// or it loops where nothing is counted in it. `any` is whether the transcript has any of the unit.
     pub fn class_in(&self, unit: Unit, any: impl FnOnce() -> bool) -> Option<Class> {
         let has = |class| self.spans_in(unit).any(|(_, span)| span.class == class);
-        let told = match self.channels.is_empty() {
-            true => unit == Unit::Chars || any(),
-            false => self.channels.iter().any(|c| c.unit() == unit),
+        let told = if self.channels.is_empty() {
+            unit == Unit::Chars || any()
+        } else {
+            self.channels.iter().any(|c| c.unit() == unit)
         };
         match self.class {
             Class::Unsure => None,

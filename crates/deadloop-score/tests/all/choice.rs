@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use deadloop_score::choose::{
-    Choices, ChooseOptions, GridCells, ReadyGuard, Ruling, Ship, Source, choose, contradicted,
+    Choices, ChooseOptions, GridCells, Provenance, ReadyGuard, Ruling, Ship, choose, contradicted,
     folds,
 };
 use deadloop_score::measure::{RECALL, SAVED};
@@ -147,7 +147,7 @@ fn ready_guards_are_asked_in_order_of_the_objective_and_the_first_that_is_better
     );
     assert_eq!(
         (choices.all.source, choices.all.name.as_str()),
-        (Source::Ready, "guard 4")
+        (Provenance::Ready, "guard 4")
     );
     let reason = &choices.advice.reason;
     let want =
@@ -195,12 +195,20 @@ fn a_ready_guard_that_is_not_surely_over_the_limit_ships_with_no_more_wrong_alar
         "{}",
         choices.advice.reason
     );
-    // As a newcomer that brings them it is within the limit by estimate or it does not ship.
+    // A limit that somebody gave is kept by estimate.
     for (id, cells) in [("m/clean3", 4), ("m/clean5", 4)] {
         *world.1.iter_mut().find(|r| &*r.transcript == id).unwrap() = said(id, cells, 9000);
     }
     assert_eq!(
-        outcome(&chosen(&world, 5, &[3], &ready_only())),
+        outcome(&chosen(
+            &world,
+            5,
+            &[3],
+            &ChooseOptions {
+                given: true,
+                ..ready_only()
+            }
+        )),
         (Ruling::Keep, 5, None)
     );
 }
@@ -244,7 +252,7 @@ fn a_setting_of_the_grid_ships_if_it_is_surely_within_the_limit() {
     let choices = chosen(&world, 5, &[], &ChooseOptions::default());
     // 2 to 4 are alike: the nearest to the one in use.
     assert_eq!(outcome(&choices), (Ruling::Ship, 4, Some(Ship::Better)));
-    assert_eq!(choices.all.source, Source::Grid);
+    assert_eq!(choices.all.source, Provenance::Grid);
     assert!(choices.advice.by_folds);
     // 1.2 million healthy chars without a wrong alarm are too few for a limit of 1, and 1.9 million are enough.
     let small = chosen(
@@ -264,7 +272,7 @@ fn a_setting_of_the_grid_ships_if_it_is_surely_within_the_limit() {
     let ready = chosen(&world, 5, &[3], &ChooseOptions::default());
     assert_eq!(
         (outcome(&ready), ready.all.source),
-        ((Ruling::Ship, 3, Some(Ship::Better)), Source::Ready)
+        ((Ruling::Ship, 3, Some(Ship::Better)), Provenance::Ready)
     );
 }
 
@@ -280,9 +288,10 @@ fn the_rungs_are_held_out_and_each_is_there_once() {
         .iter()
         .map(|r| (r.at_most, r.cell, r.held_out.wrong))
         .collect();
-    let [(first, 4, 0), (last, 0, 10)] = rows[..] else {
+    let [(first, 4, 0), .., (last, 0, 10)] = rows[..] else {
         panic!("{rows:?}")
     };
+    assert!(rows.is_sorted_by(|a, b| a.0 < b.0 && a.2 < b.2), "{rows:?}");
     assert_eq!(first, 0.0);
     assert!(
         (5.0..=7.0).contains(&last),
@@ -348,10 +357,10 @@ fn a_model_that_is_better_off_with_what_is_in_use_keeps_it() {
     // For all models 2 ships; on c it is wrong on every tenth clean transcript, and in use, 5, finds as much.
     let world = world(&[("a", 200, 3, 0), ("c", 60, 6, 3)]);
     let choices = chosen(&world, 5, &[2], &ready_only());
-    let of: Vec<(usize, Source)> = choices.models.iter().map(|c| (c.cell, c.source)).collect();
+    let of: Vec<(usize, Provenance)> = choices.models.iter().map(|c| (c.cell, c.source)).collect();
     assert_eq!(
         of,
-        [(2, Source::All), (5, Source::Ready)],
+        [(2, Provenance::All), (5, Provenance::Ready)],
         "{}",
         choices.advice.reason
     );

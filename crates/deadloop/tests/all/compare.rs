@@ -569,7 +569,7 @@ fn recordings_become_cases() {
         assert_ne!(finding, "mended", "{id}");
     }
     let unknown = deadloop(&["cases", "--add", &starter, "nobody"]);
-    assert_eq!(code(&unknown), Some(2), "{}", stderr(&unknown));
+    assert_eq!(code(&unknown), Some(4), "{}", stderr(&unknown));
     assert_eq!(code(&deadloop(&["cases"])), Some(2));
 }
 

@@ -84,7 +84,8 @@ fn labels_can_be_proposed_with_the_import() {
     let run = deadloop_in(dir.path(), &["tune", "a"]);
     assert_eq!(run.status.code(), Some(5), "{}", stderr(&run));
     assert!(
-        stdout(&run).contains("1 loop with a label"),
+        stdout(&run)
+            .contains("Collect labelled loops: 1 labelled loop is there, and 10 are the least."),
         "{}",
         stdout(&run)
     );

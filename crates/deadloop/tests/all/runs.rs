@@ -98,16 +98,26 @@ fn tune_searches_guards_on_calls_where_labels_count_in_calls() {
     let shown = out.display().to_string();
     let late = "[[guard]]\ndetector = \"periodic\"\n\n[[guard]]\ndetector = \"duplicate\"\nparams = { n = 12 }\n";
     let in_use = file(dir.path(), "in-use.toml", late);
-    let asked = ["tune", &corpus, "--settings", &in_use, "--json", "--csv"];
+    let pairs = file(
+        dir.path(),
+        "pairs.toml",
+        "[[guard]]\ndetector = \"same-pair\"\nparams = { n = 4 }\n",
+    );
+    let asked = [
+        "tune",
+        &corpus,
+        "--settings",
+        &in_use,
+        "--also",
+        &pairs,
+        "--json",
+        "--csv",
+    ];
     let said = done(&[&asked[..], &["--out", &shown]].concat());
     let said: Value = serde_json::from_str(&said).expect("--json prints JSON");
     assert_eq!(said["verdict"], "ship", "{said}");
     let settings = std::fs::read_to_string(out.join("settings.toml")).expect("settings");
-    assert!(
-        settings.contains("detector = \"same-pair\"")
-            || settings.contains("detector = \"duplicate\""),
-        "{settings}"
-    );
+    assert!(settings.contains("detector = \"same-pair\""), "{settings}");
     // Guards that count in chars are none to choose from here: they stay.
     assert!(settings.contains("detector = \"periodic\"") && !settings.contains("n = 12"));
     let grid = std::fs::read_to_string(out.join("manifest.json")).expect("a manifest");

@@ -223,8 +223,6 @@ fn two_reviewers_become_one_file_and_what_differs_is_asked_again() {
     let merged = deadloop(&["label", "--merge", &ann, &bob, "--out", &out]);
     assert!(merged.status.success(), "{}", stderr(&merged));
     let told = stdout(&merged);
-    assert!(told.contains("2 transcripts labelled by both"), "{told}");
-    assert!(told.contains("Krippendorff's alpha"), "{told}");
     assert!(
         told.contains("1 alike, 1 reviewed by one alone, 0 by nobody; 1 differ"),
         "{told}"

@@ -194,7 +194,7 @@ fn shards_of_a_replay_are_the_whole_and_the_report_opens_the_same_transcripts() 
 fn shards_of_tune_are_merged_before_the_choice() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let (corpus, grid) = (five(dir.path()), file(dir.path(), "grid.toml", GRID));
-    let args = ["tune", &corpus, "--grid", &grid, "--csv", "--folds", "2"];
+    let args = ["tune", &corpus, "--grid", &grid, "--csv"];
     // Too little data for a verdict: the exit code is part of what is the same.
     assert_eq!(same(dir.path(), &args, &[3]), Some(5));
 }

@@ -615,7 +615,7 @@ fn lines_that_healthy_text_repeats_are_named() {
         let board = format!(
             "{}{}{}",
             prose(90 + i, 300),
-            ". . . . . . . . .\n".repeat(60),
+            ". . . . . . . . .\n".repeat(600),
             prose(95 + i, 300)
         );
         let row = json!({"id": format!("board{i}"), "model": "m", "answer": board, "labels": [{"class": "clean"}]});

@@ -62,7 +62,7 @@ fn every_table_fits_the_terminal_and_no_word_is_broken() {
     let dir = corpus();
     let again = |words: &[&'static str]| words.to_vec();
     let commands = [
-        again(&["tune", "c.jsonl", "--out", "tuned", "--force", "--presets"]),
+        again(&["tune", "c.jsonl", "--out", "tuned", "--force"]),
         again(&[
             "sweep",
             "c.jsonl",

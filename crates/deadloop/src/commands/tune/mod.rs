@@ -73,7 +73,7 @@ fn tell(args: &Tune, tuning: &Tuning, plan: &TunePlan) -> Outcome {
     show::print(&format!(
         "would search {} in {} on {}\nready guards: {}\nlimits: {}; best by: {}; in use: {} ({})\nwould write to {}; nothing was written",
         show::several(plan.searched() as u64, "setting"),
-        show::several(plan.plan.listed().len() as u64, "structure"),
+        show::several(plan.plan.blocks().len() as u64, "structure"),
         args.corpus.display(),
         ready.join(", "),
         limits.join(", "),

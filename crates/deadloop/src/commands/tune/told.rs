@@ -4,7 +4,7 @@ use anstyle::{AnsiColor, Style};
 use deadloop_report::beside;
 use deadloop_run::tuning::Tuned;
 use deadloop_score::choose::{
-    Advice, Changed, Choice, Choices, ChooseOptions, Figures, Ruling, SavedAt1, Source, within,
+    Advice, Changed, Choice, Choices, ChooseOptions, Figures, Provenance, Ruling, SavedAt1, within,
 };
 use deadloop_score::measure::{DELAY, ENDED, Measure, Metric, RECALL, SAVED};
 use deadloop_score::{Tally, told, wrong_rate};
@@ -178,7 +178,7 @@ fn table(choices: &Choices, options: &ChooseOptions) -> String {
 
 /// Each model: in use and what it gets, held out.
 fn models(choices: &Choices, options: &ChooseOptions) -> String {
-    let differs = |choice: &&Choice| choice.source != Source::All;
+    let differs = |choice: &&Choice| choice.source != Provenance::All;
     let mut shown: Vec<&Choice> = choices.models.iter().filter(differs).collect();
     let rest = choices.models.iter().filter(|choice| !differs(choice));
     shown.extend(rest.take(ROWS.saturating_sub(shown.len())));
