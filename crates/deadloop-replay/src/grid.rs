@@ -91,9 +91,15 @@ impl Grid {
         Ok(Self { members })
     }
 
-    /// The names of its detectors: `periodic + recurrence`.
+    /// The names of its detectors, each once: `periodic + recurrence`.
     pub fn name(&self) -> String {
-        let names: Vec<&str> = self.members.iter().map(|m| m.base.detector.name).collect();
+        let mut names: Vec<&str> = Vec::new();
+        for member in &self.members {
+            let name = member.base.detector.name;
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
         names.join(" + ")
     }
 

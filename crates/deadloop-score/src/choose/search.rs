@@ -345,15 +345,17 @@ impl Search {
         rows
     }
 
-    /// Returns `saved_at_1` of each grid.
+    /// Returns `saved_at_1` of the grids. Those with one name are one.
     pub(super) fn saved_at_1(&self, chooser: &Chooser<'_>, sample: &Sample) -> Vec<SavedAt1> {
         if sample.loops == 0 {
             return Vec::new();
         }
-        let of = |grid: &super::GridCells| {
+        let of = |name: &str| {
+            let named = chooser.grids.iter().filter(|grid| grid.name == name);
+            let is_of = |cell: usize| named.clone().any(|grid| grid.cells.contains(&cell));
             let best = |fold: usize, rate: f64| {
                 let within = self.standings[fold + 1].iter();
-                let within = within.filter(|s| grid.cells.contains(&s.cell) && s.rate <= rate);
+                let within = within.filter(|s| s.rate <= rate && is_of(s.cell));
                 let best = within.max_by(|a, b| {
                     a.saved
                         .total_cmp(&b.saved)
@@ -388,14 +390,15 @@ impl Search {
                     }
                 }
             }
-            saved_interval(chooser, sample, &sums, &grid.name)
+            saved_interval(chooser, sample, &sums, name)
         };
-        chooser
-            .grids
-            .iter()
-            .filter(|grid| !grid.cells.is_empty())
-            .map(of)
-            .collect()
+        let mut names: Vec<&str> = Vec::new();
+        for grid in chooser.grids.iter().filter(|grid| !grid.cells.is_empty()) {
+            if !names.contains(&grid.name.as_str()) {
+                names.push(&grid.name);
+            }
+        }
+        names.into_iter().map(of).collect()
     }
 }
 

@@ -266,8 +266,8 @@ const HEAD: &str = "\
 
 const INTRODUCTION: &str = "\
 Written by `scripts/advice`; the code is `scripts/studies/src/advice`. From REAL (8,559 recordings, labels of version 3) whole
-groups are drawn, some 300, 1,000 or 3,000 transcripts, 20 times each. On each draw the code that `deadloop tune` runs takes its verdict for three
-guards in use, with the default grid and the default limit. The settings that it would write are scored on all transcripts that were not
+groups are drawn, some 300, 1,000 or 3,000 transcripts, 20 times each. On each draw the code that `deadloop tune` runs takes its verdict for four
+guards in use, `hipfire` a bad one, with the default limit; once among the ready guards alone, once with the default grid (*may ship*). The settings that it would write are scored on all transcripts that were not
 drawn, beside the guard in use on the same ones. `spoilt`: of a hundred labels of the draw three are wrong on purpose (loops called clean, clean
 transcripts called loops, onsets moved half-way to the end); the score is by the true ones.
 
