@@ -25,8 +25,8 @@ def rows_of(outcomes, model, setting_of):
 def compared(row, outcomes, in_use, file):
     """Each figure of the row that can be known: its name, what it says, what comes out here."""
     model = row["model"]
-    used = scores_of(rows_of(outcomes, model, lambda _: in_use), 0.01, 0, 0)
-    own = scores_of(rows_of(outcomes, model, file.get), 0.01, 0, 0)
+    used = scores_of(rows_of(outcomes, model, lambda _: in_use), 0, 0)
+    own = scores_of(rows_of(outcomes, model, file.get), 0, 0)
     for name in COUNTS:
         yield name, row[name], own[name]
     for name in METRICS:

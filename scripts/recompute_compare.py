@@ -51,7 +51,7 @@ RIGHT = {
 
 @cache
 def weights(seed, name, replicates):
-    return np.array(list(drawn(seed, name, 1, replicates)))
+    return np.array(list(drawn(seed, name, replicates)))
 
 
 def sums(rows, model, metric):
