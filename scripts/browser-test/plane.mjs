@@ -197,9 +197,9 @@ export const checkVerdict = async (page, where, say) => {
     await page.evaluate(() => scrollTo(0, 0));
     const low = await page.evaluate(() => ["#advice .badge", "#advice .verdict", "#take"].filter((name) => { const node = document.querySelector(name); return node && node.getBoundingClientRect().bottom > innerHeight; }));
     if (low.length) say(where, `${low.join()} not on the first screen at ${width} px`);
-    // What was ended, saved, wrong, and from when it pays.
+    // What was ended, saved, wrong, and how late.
     const cards = await page.evaluate(() => [...document.querySelectorAll("header .figures section")].map((card) => [card.querySelector("h2").textContent.split(/[: ]/)[0], card.getBoundingClientRect().bottom <= innerHeight]));
-    const missing = ["ended", "saved", "false", "pays"].filter((name) => !cards.some(([card, seen]) => card === name && (seen || width < 720)));
+    const missing = ["ended", "saved", "wrong", "delay"].filter((name) => !cards.some(([card, seen]) => card === name && (seen || width < 720)));
     if (cards.length && missing.length) say(where, `no card on the first screen at ${width} px: ${missing.join()}`);
   }
   await page.setViewportSize({ width: 1280, height: 900 });

@@ -214,7 +214,7 @@ fn the_advice_stands_first_and_is_the_only_one() {
         assert_eq!(head.contains("- checkpoint **min_repeats**: 6 → 5"), ships);
         assert_eq!(head.contains("What settings.toml changes"), ships, "{name}");
         assert_eq!(head.contains("settings.toml, held out"), ships, "{head}");
-        let alarms = "13 wrong alarms, and 55 transient stops (repetitions that would have ended by themselves)";
+        let alarms = "13 wrong alarms, and 55 transient stops";
         assert_eq!(head.contains(alarms), ships, "{head}");
         assert_eq!(told.matches("Ship").count(), usize::from(ships), "{name}");
         assert!(!told.contains("andidate"), "{name}");

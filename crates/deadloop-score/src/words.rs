@@ -5,13 +5,13 @@ use deadloop_replay::detect::Unit;
 use crate::measure::{Worth, spared_at};
 use crate::tally::Tally;
 
-/// `13 wrong alarms, and 55 transient stops (repetitions that would have ended by themselves)`: the two stand side by side
+/// `13 wrong alarms, and 55 transient stops`: the two stand side by side
 /// wherever wrong alarms are shown.
 pub fn wrong_and_transient(wrong: u64, stops: u64) -> String {
     format!(
         "{}, and {}",
         several(wrong, "wrong alarm"),
-        transient_stops(stops)
+        several(stops, "transient stop")
     )
 }
 
@@ -76,7 +76,7 @@ mod tests {
         );
         assert_eq!(
             wrong_and_transient(13, 1055),
-            "13 wrong alarms, and 1,055 transient stops (repetitions that would have ended by themselves)"
+            "13 wrong alarms, and 1,055 transient stops"
         );
     }
 

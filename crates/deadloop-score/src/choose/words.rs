@@ -171,7 +171,7 @@ fn lacking(choices: &Choices, chooser: &Chooser<'_>, sample: &Sample) -> String 
     let safer = if known.is_empty() || sample.is_enough_for_safer() {
         String::new()
     } else {
-        format!(" Provenance {least} loops on it may ship as safer.")
+        format!(" From {least} loops on it may ship as safer.")
     };
     format!("Collect labelled loops: {lacks}.{known}{safer}")
 }
