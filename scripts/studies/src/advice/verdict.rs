@@ -144,7 +144,9 @@ impl fmt::Display for Report {
             settings,
             ..
         } = self;
-        writeln!(f, "# Is the advice good?\n\n{INTRODUCTION}\n")?;
+        let draws = self.trials.iter().map(|t| t.seed + 1).max().unwrap_or(0);
+        let introduction = INTRODUCTION.replace("20 times", &format!("{draws} times"));
+        writeln!(f, "# Is the advice good?\n\n{introduction}\n")?;
         writeln!(
             f,
             "{transcripts} transcripts, {settings} settings.\n\n{HEAD}"
