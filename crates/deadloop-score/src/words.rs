@@ -38,22 +38,24 @@ pub fn spared(name: &str, tally: &Tally, worth: &Worth, unit: Unit) -> Option<St
         Unit::Chars => "responses",
         Unit::Calls | Unit::Turns => "runs",
     };
-    let rate = (1.0 / rate).round().max(1.0) as u64;
-    let many = thousands(many as u64);
+    let rate = (1.0 / rate).round().max(1.0) as i64;
+    let many = thousands(many as i64);
     Some(format!(
         "Where 1 in {} {what} loops, {name} {does} {many} {unit} in 1,000 of them.",
         thousands(rate)
     ))
 }
 
-fn several(n: u64, what: &str) -> String {
+/// `1 loop`, `1,055 loops`.
+pub(crate) fn several(n: u64, what: &str) -> String {
     let s = if n == 1 { "" } else { "s" };
-    format!("{} {what}{s}", thousands(n))
+    format!("{} {what}{s}", thousands(n as i64))
 }
 
-fn thousands(n: u64) -> String {
-    let digits = n.to_string();
-    let mut shown = String::new();
+/// A whole number with commas: `12,345`.
+pub(crate) fn thousands(n: i64) -> String {
+    let digits = n.unsigned_abs().to_string();
+    let mut shown = String::from(if n < 0 { "-" } else { "" });
     for (i, digit) in digits.chars().enumerate() {
         if i > 0 && (digits.len() - i).is_multiple_of(3) {
             shown.push(',');

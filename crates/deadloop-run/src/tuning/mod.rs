@@ -158,13 +158,7 @@ impl Work<'_> {
             .map(ToString::to_string)
             .collect();
         manifest.objective = Some(self.options.objective.name.to_owned());
-        for ready in &self.plan.ready {
-            let short = ready.name.trim_start_matches("the preset ");
-            let short = if short == "the recommended guard" {
-                recommended_name(self.options.judge.unit)
-            } else {
-                short
-            };
+        for (ready, short) in self.plan.ready.iter().zip(&self.plan.short) {
             name(manifest, plan, ready.cell, short);
         }
         name(manifest, plan, self.plan.in_use, "current");
@@ -238,14 +232,5 @@ impl Work<'_> {
             (model.clone(), (*cell, ("settings".to_owned(), of(*cell))))
         };
         chosen.iter().map(focus).collect()
-    }
-}
-
-/// The name under which the recommended guard is known, where things are counted in `unit`.
-fn recommended_name(unit: Unit) -> &'static str {
-    if unit == Unit::Chars {
-        "recommended"
-    } else {
-        "recommended-agents"
     }
 }

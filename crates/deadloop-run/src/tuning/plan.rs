@@ -20,6 +20,8 @@ pub struct TunePlan {
     pub text: String,
     /// The ready guards.
     pub ready: Vec<ReadyGuard>,
+    /// Their names in tables, in the same order.
+    pub(super) short: Vec<String>,
     /// The cell of the settings in use.
     pub in_use: usize,
     /// Their file, for what of it stays.
@@ -47,12 +49,13 @@ impl TunePlan {
         let scope = Scope::of(&grids, tuning.unit);
         let chosen = |settings: &Settings| settings.part(|m| scope.has(m));
         let in_use = plan.add_settings(&chosen(&tuning.settings));
-        let mut ready = Vec::new();
-        for (name, settings) in shipped(tuning.unit, tuning.per)? {
+        let (mut ready, mut short) = (Vec::new(), Vec::new());
+        for (known_as, name, settings) in shipped(tuning.unit, tuning.per)? {
             let part = chosen(&settings);
             if !part.guard().members.is_empty() {
                 let cell = plan.add_settings(&part);
                 ready.push(ReadyGuard { cell, name });
+                short.push(known_as.to_owned());
             }
         }
         for (name, settings) in &tuning.also {
@@ -68,11 +71,13 @@ impl TunePlan {
                 cell: plan.add_settings(&part),
                 name: name.clone(),
             });
+            short.push(name.clone());
         }
         Ok(Self {
             grids: ranges,
             text,
             ready,
+            short,
             in_use,
             plan,
             file: InUse {
@@ -108,21 +113,25 @@ fn grids(tuning: &Tuning) -> RunResult<(Vec<Grid>, String)> {
     Ok((grids.into_iter().map(read).collect(), text))
 }
 
-/// The ready guards that deadloop ships, with their names in sentences.
-fn shipped(unit: Unit, per: Option<Per>) -> RunResult<Vec<(String, Settings)>> {
+/// The ready guards that deadloop ships, with their names in tables and in sentences.
+fn shipped(unit: Unit, per: Option<Per>) -> RunResult<Vec<(&'static str, String, Settings)>> {
     let unexpected = |e: String| Code::Unexpected.error(e);
     let settings = Settings::parse(&recommended(unit)).map_err(|e| unexpected(e.to_string()))?;
-    let mut all = vec![("the recommended guard".to_owned(), settings)];
+    let known_as = if unit == Unit::Chars {
+        "recommended"
+    } else {
+        "recommended-agents"
+    };
+    let mut all = vec![(known_as, "the recommended guard".to_owned(), settings)];
     if unit == Unit::Chars {
         let presets = all_presets().map_err(|e| unexpected(e.to_string()))?;
         let quiet = presets.into_iter().find(|(name, _)| name == "quiet");
-        all.extend(
-            quiet.map(|(name, setting)| (format!("the preset {name}"), Settings::of(setting))),
-        );
+        let quiet = quiet.map(|(_, setting)| Settings::of(setting));
+        all.extend(quiet.map(|settings| ("quiet", "the preset quiet".to_owned(), settings)));
     }
     if let Some(per) = per {
         all.iter_mut()
-            .for_each(|(_, settings)| *settings = settings.clone().read_per(per));
+            .for_each(|(.., settings)| *settings = settings.clone().read_per(per));
     }
     Ok(all)
 }

@@ -249,9 +249,9 @@ impl Chooser<'_> {
         let search = Search::new(&self, &sample);
         let incumbent = Candidate::ready(self.in_use);
         let winner = self.winner(&sample, &incumbent, &self.options.ready);
-        let climb = search.climb(&self, &sample, &winner.candidate, true);
+        let climb = search.climb(&self, &sample, winner.candidate(), true);
         let all = self.searched(&sample, winner, (&search, &climb));
-        let models = self.models(&all.candidate);
+        let models = self.models(all.candidate());
         let rungs = Search::rungs(&self, climb);
         let saved_at_1 = search.saved_at_1(&self, &sample);
         self.conclude(&sample, (all, models), rungs, saved_at_1)
@@ -295,7 +295,7 @@ impl Chooser<'_> {
     /// Step 1 on some transcripts, against what would run there otherwise.
     fn winner(&self, sample: &Sample, incumbent: &Candidate, ready: &[ReadyGuard]) -> Part {
         let won = self.best_ready(sample, incumbent, ready);
-        won.map_or_else(|| Part::keeping(incumbent.clone()), Part::shipping)
+        won.map_or_else(|| Part::Kept(incumbent.clone()), Part::Won)
     }
 
     /// Step 2 on some transcripts, against the winner of step 1.
@@ -303,7 +303,7 @@ impl Chooser<'_> {
         let won = search
             .best(self, sample, climb)
             .filter(|_| self.options.ships_grid);
-        won.map_or(winner, Part::shipping)
+        won.map_or(winner, Part::Won)
     }
 
     /// Step 3: each model with labels enough, or with wrong alarms surely over the limit, against what would ship for
@@ -323,10 +323,10 @@ impl Chooser<'_> {
             let part = if is_tried && !is_alone {
                 let winner = self.winner(&sample, all, &ready);
                 let search = Search::new(self, &sample);
-                let climb = search.climb(self, &sample, &winner.candidate, false);
+                let climb = search.climb(self, &sample, winner.candidate(), false);
                 self.searched(&sample, winner, (&search, &climb))
             } else {
-                Part::keeping(all.clone())
+                Part::Kept(all.clone())
             };
             (model.to_owned(), part)
         };

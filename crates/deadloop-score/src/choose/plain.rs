@@ -3,6 +3,8 @@
 use deadloop_replay::detect::harness::{Domain, Mark, Member, Param};
 use deadloop_replay::detect::{Setting, Value};
 
+use crate::words::thousands;
+
 /// What each guard of a setting looks for and asks for: a line for the guard, then one for each parameter that decides
 /// something. Every threshold is said, and every other parameter that differs from its default.
 pub fn explained(setting: &Setting) -> Vec<String> {
@@ -87,7 +89,7 @@ fn clause<'d>(param: &'d Param, meaning: &'d str, value: &Value) -> Option<(&'d 
 /// `4,500 chars`; a word as it is written.
 fn amount(value: &Value, unit: &str) -> String {
     let text = match value {
-        Value::Int(n) => grouped(*n),
+        Value::Int(n) => thousands(*n),
         other => other.to_string(),
     };
     match (unit, value) {
@@ -123,9 +125,9 @@ fn rows_of(rows: &[Value], member: &Member) -> Vec<String> {
     for row in rows {
         lines.push(format!(
             "Units of up to {} {unit}: {} copies, {} chars in all (rules).",
-            grouped(number(row, "max_period")),
-            grouped(number(row, "min_copies")),
-            grouped(number(row, "min_chars")),
+            thousands(number(row, "max_period")),
+            thousands(number(row, "min_copies")),
+            thousands(number(row, "min_chars")),
         ));
     }
     lines
@@ -147,25 +149,12 @@ pub(crate) fn where_rules_end(param: &str, member: &Member) -> Option<String> {
     let last = rows.last()?.field("max_period").and_then(Value::as_int)?;
     let n = member.params.get(param).and_then(Value::as_int)?;
     let enough = match param {
-        "min_copies" => format!("{} copies are enough", grouped(n)),
-        "min_chars" => format!("{} chars are enough", grouped(n)),
+        "min_copies" => format!("{} copies are enough", thousands(n)),
+        "min_chars" => format!("{} chars are enough", thousands(n)),
         _ => return None,
     };
     let unit = rules_unit(member);
-    Some(format!("units above {} {unit}: {enough}", grouped(last)))
-}
-
-/// A whole number with commas.
-fn grouped(n: i64) -> String {
-    let digits = n.unsigned_abs().to_string();
-    let parts: Vec<&str> = digits
-        .as_bytes()
-        .rchunks(3)
-        .rev()
-        .filter_map(|part| std::str::from_utf8(part).ok())
-        .collect();
-    let sign = if n < 0 { "-" } else { "" };
-    format!("{sign}{}", parts.join(","))
+    Some(format!("units above {} {unit}: {enough}", thousands(last)))
 }
 
 #[cfg(test)]
@@ -191,7 +180,7 @@ mod tests {
                     continue;
                 };
                 assert!(
-                    !literal || said.contains(&grouped(n)),
+                    !literal || said.contains(&thousands(n)),
                     "{}: {said}",
                     detector.name
                 );

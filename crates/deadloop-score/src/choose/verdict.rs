@@ -48,30 +48,19 @@ pub(super) struct Won {
 }
 
 /// What some transcripts get.
-pub(super) struct Part {
-    pub(super) candidate: Candidate,
-    /// What won. `None`: nothing changes.
-    won: Option<(Provenance, String, Ship, PairedTest)>,
+pub(super) enum Part {
+    /// What they would run otherwise.
+    Kept(Candidate),
+    /// A guard that replaces it.
+    Won(Won),
 }
 
 impl Part {
-    pub(super) fn keeping(candidate: Candidate) -> Self {
-        Self {
-            candidate,
-            won: None,
-        }
-    }
-
-    /// The name of what won, or of the setting in use.
-    fn name(&self, chooser: &Chooser<'_>) -> String {
-        let won = self.won.as_ref().map(|(_, name, ..)| name);
-        won.unwrap_or(&chooser.options.in_use_is).clone()
-    }
-
-    pub(super) fn shipping(won: Won) -> Self {
-        Self {
-            candidate: won.candidate,
-            won: Some((won.source, won.name, won.by, won.test)),
+    /// The setting.
+    pub(super) fn candidate(&self) -> &Candidate {
+        match self {
+            Self::Kept(candidate) => candidate,
+            Self::Won(won) => &won.candidate,
         }
     }
 }
@@ -262,16 +251,16 @@ impl Chooser<'_> {
         let picks = self.evidence.models();
         let by_folds = models
             .iter()
-            .any(|(_, part)| part.candidate.without.is_some());
+            .any(|(_, part)| part.candidate().without.is_some());
+        let name = match &all {
+            Part::Kept(_) => &self.options.in_use_is,
+            Part::Won(won) => &won.name,
+        };
+        let otherwise = (Provenance::All, name.clone());
         let models: Vec<Choice> = models
             .into_iter()
             .map(|(model, part)| {
-                self.choice(
-                    &model,
-                    &picks[model.as_str()],
-                    part,
-                    (Provenance::All, all.name(&self)),
-                )
+                self.choice(&model, &picks[model.as_str()], part, otherwise.clone())
             })
             .collect();
         let of_all = (Provenance::InUse, self.options.in_use_is.clone());
@@ -281,33 +270,12 @@ impl Chooser<'_> {
             file.in_sample += model.in_sample;
             file.in_use += model.in_use;
         }
-        let ships = file.ships.is_some() || models.iter().any(|model| model.ships.is_some());
-        let verdict = match (ships, sample.is_enough()) {
-            (true, _) => Ruling::Ship,
-            (false, true) => Ruling::Keep,
-            (false, false) => Ruling::Collect,
-        };
-        let figures = |tally: &Tally| Figures::new(tally, self.options);
+        let advice = self.advice((&file, &models), sample, by_folds);
         let mut choices = Choices {
             advice: Advice {
-                verdict,
-                rule: file.ships,
-                is: file.name.clone(),
-                in_use_is: self.options.in_use_is.clone(),
-                in_use: figures(&file.in_use),
-                file: figures(&file.held_out),
-                in_sample: figures(&file.in_sample),
-                by_folds,
-                over_limit: !self.options.is_within(&file.in_sample),
-                doubted: self
-                    .options
-                    .doubted
-                    .iter()
-                    .filter(|doubted| **doubted)
-                    .count() as u64,
                 limits,
                 saved_at_1,
-                ..Advice::default()
+                ..advice
             },
             in_use: self.in_use,
             all: file,
@@ -320,6 +288,36 @@ impl Chooser<'_> {
         choices
     }
 
+    /// The verdict on a file and its figures, without a sentence.
+    fn advice(
+        &self,
+        (file, models): (&Choice, &[Choice]),
+        sample: &Sample,
+        by_folds: bool,
+    ) -> Advice {
+        let ships = file.ships.is_some() || models.iter().any(|model| model.ships.is_some());
+        let verdict = match (ships, sample.is_enough()) {
+            (true, _) => Ruling::Ship,
+            (false, true) => Ruling::Keep,
+            (false, false) => Ruling::Collect,
+        };
+        let figures = |tally: &Tally| Figures::new(tally, self.options);
+        let doubted = self.options.doubted.iter().filter(|doubted| **doubted);
+        Advice {
+            verdict,
+            rule: file.ships,
+            is: file.name.clone(),
+            in_use_is: self.options.in_use_is.clone(),
+            in_use: figures(&file.in_use),
+            file: figures(&file.held_out),
+            in_sample: figures(&file.in_sample),
+            by_folds,
+            over_limit: !self.options.is_within(&file.in_sample),
+            doubted: doubted.count() as u64,
+            ..Advice::default()
+        }
+    }
+
     /// The choice of some transcripts. `otherwise`: the source and name of what they have if nothing won.
     fn choice(
         &self,
@@ -329,10 +327,11 @@ impl Chooser<'_> {
         otherwise: (Provenance, String),
     ) -> Choice {
         let sum = |candidate: &Candidate| self.tallies(candidate, pick).into_iter().sum();
-        let cell = part.candidate.cell;
-        let (source, name, ships, test) = match part.won {
-            Some((source, name, by, test)) => (source, name, Some(by), Some(test)),
-            None => (otherwise.0, otherwise.1, None, None),
+        let candidate = part.candidate().clone();
+        let cell = candidate.cell;
+        let (source, name, ships, test) = match part {
+            Part::Won(won) => (won.source, won.name, Some(won.by), Some(won.test)),
+            Part::Kept(_) => (otherwise.0, otherwise.1, None, None),
         };
         Choice {
             model: model.to_owned(),
@@ -343,7 +342,7 @@ impl Chooser<'_> {
             ships,
             test,
             reason: String::new(),
-            held_out: sum(&part.candidate),
+            held_out: sum(&candidate),
             in_sample: sum(&Candidate::ready(cell)),
             in_use: sum(&Candidate::ready(self.in_use)),
         }

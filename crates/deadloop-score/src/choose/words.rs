@@ -5,12 +5,12 @@ use deadloop_replay::detect::Unit;
 use super::verdict::{Choice, Choices, Figures, Provenance, Ruling};
 use super::{
     Candidate, ChooseOptions, Chooser, FEWEST_FOR_SAFER, FEWEST_LOOPS, MODEL_LOOPS, PairedTest,
-    Rung, Sample, Ship,
+    Rung, Sample,
 };
 use crate::intervals::poisson_upper;
 use crate::measure::{BREAK_EVEN, Measure, MeasureUnit, wrong_rate};
 use crate::tally::{Count, Tally};
-use crate::words;
+use crate::words::{self, several, thousands};
 
 /// Writes a value with its unit: `84.1 %`, `0.55`, `1,252`, `n/a`.
 pub fn told(measure: &Measure, value: Option<f64>) -> String {
@@ -20,25 +20,8 @@ pub fn told(measure: &Measure, value: Option<f64>) -> String {
     match measure.unit {
         MeasureUnit::Share => format!("{:.1} %", 100.0 * value),
         MeasureUnit::PerMillion => format!("{value:.2}"),
-        MeasureUnit::Chars => grouped(value),
+        MeasureUnit::Chars => thousands(value.round_ties_even() as i64),
     }
-}
-
-/// A whole number with commas.
-fn grouped(value: f64) -> String {
-    let digits = format!("{:.0}", value.abs());
-    let sign = if value < -0.5 { "-" } else { "" };
-    let groups = digits.as_bytes().rchunks(3).rev();
-    let groups: Vec<&str> = groups
-        .filter_map(|group| std::str::from_utf8(group).ok())
-        .collect();
-    format!("{sign}{}", groups.join(","))
-}
-
-/// `1 loop`, `3 loops`.
-fn several(n: u64, what: &str) -> String {
-    let s = if n == 1 { "" } else { "s" };
-    format!("{} {what}{s}", grouped(n as f64))
 }
 
 /// Puts the sentences into the choices.
@@ -88,7 +71,7 @@ fn instead(new: &Figures, old: &Figures, options: &ChooseOptions) -> String {
         values[1],
         points.unwrap_or_default(),
         several(new.wrong, "wrong alarm"),
-        grouped(old.wrong as f64)
+        thousands(old.wrong as i64)
     )
 }
 
@@ -184,33 +167,28 @@ fn known_without_loops(
     sample: &Sample,
 ) -> Option<String> {
     let options = chooser.options;
-    let wrong = |cell: usize| -> u64 {
+    let tally = |cell: usize| -> Tally {
         let tallies = chooser.tallies(&Candidate::ready(cell), &sample.pick);
-        tallies.iter().map(Tally::wrong).sum()
+        tallies.into_iter().sum()
     };
-    let now = wrong(choices.in_use);
-    let (fewest, guard) = options
-        .ready
-        .iter()
-        .map(|guard| (wrong(guard.cell), guard))
+    let now = tally(choices.in_use);
+    let guards = options.ready.iter();
+    let (fewest, guard) = guards
+        .map(|guard| (tally(guard.cell).wrong(), guard))
         .min_by_key(|(n, _)| *n)?;
-    let tally: Tally = chooser
-        .tallies(&Candidate::ready(choices.in_use), &sample.pick)
-        .into_iter()
-        .sum();
     let rate = wrong_rate(options.judge.unit);
     let limit = options.limit().filter(|limit| limit.metric == rate);
-    (fewest < now).then(|| {
+    (fewest < now.wrong()).then(|| {
         format!(
             " {} stops {} healthy {} ({} per {}{}), {} {}; too few loops to say what {} misses.",
             capital(&options.in_use_is),
-            grouped(now as f64),
+            thousands(now.wrong() as i64),
             responses(options.judge.unit),
-            told(rate, rate.value(&tally, &options.worth)),
+            told(rate, rate.value(&now, &options.worth)),
             exposure(options.judge.unit),
             limit.map_or_else(String::new, |limit| format!(", limit {}", limit.bound)),
             guard.name,
-            grouped(fewest as f64),
+            thousands(fewest as i64),
             guard.name
         )
     })
@@ -259,7 +237,7 @@ fn by_themselves(choices: &Choices) -> Option<String> {
     }
     let stops = words::transient_stops(new);
     let before = if advice.verdict == Ruling::Ship {
-        format!(" instead of {}", grouped(old as f64))
+        format!(" instead of {}", thousands(old as i64))
     } else {
         String::new()
     };
@@ -305,14 +283,10 @@ fn pays(choices: &Choices, chooser: &Chooser<'_>) -> Option<String> {
     if tally.loops() == 0 || tally.clean() == 0 {
         return None;
     }
-    let who = if choices.advice.verdict == Ruling::Ship {
-        "The new settings"
+    let (who, pay) = if choices.advice.verdict == Ruling::Ship {
+        ("The new settings".to_owned(), "pay")
     } else {
-        "The setting in use"
-    };
-    let (who, pay) = match who {
-        "The new settings" => (who.to_owned(), "pay"),
-        _ => (capital(&options.in_use_is), "pays"),
+        (capital(&options.in_use_is), "pays")
     };
     Some(match BREAK_EVEN.value(tally, &options.worth) {
         None => format!("{who} {pay} nowhere: nothing is spared."),
@@ -340,10 +314,7 @@ fn pays(choices: &Choices, chooser: &Chooser<'_>) -> Option<String> {
 fn reason_of(choice: &Choice, against: &str, options: &ChooseOptions) -> String {
     match (choice.ships, &choice.test) {
         (Some(by), Some(test)) => {
-            let is = match by {
-                Ship::Better => "better",
-                Ship::Safer => "safer",
-            };
+            let is = by.name();
             format!(
                 "{} is {is} than {against}: {}",
                 choice.name,
@@ -380,7 +351,7 @@ fn tested(test: &PairedTest, options: &ChooseOptions) -> String {
     format!(
         "{points}{} against {}",
         several(new, "wrong alarm"),
-        grouped(old as f64)
+        thousands(old as i64)
     )
 }
 
@@ -414,7 +385,10 @@ fn exposure(unit: Unit) -> &'static str {
 
 /// `1 in 333`.
 fn one_in(share: f64) -> String {
-    format!("1 in {}", grouped((1.0 / share).max(1.0)))
+    format!(
+        "1 in {}",
+        thousands((1.0 / share).max(1.0).round_ties_even() as i64)
+    )
 }
 
 fn capital(text: &str) -> String {
