@@ -14,12 +14,12 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
     let unit = data.run.unit;
     let limited = limited(data);
     let columns = vec![
-        number(format!("at most, {}", title(data, limited))),
+        number(format!("at most, {}", limited.title_in(unit))),
         number("ended"),
         number(objective.title_in(unit)),
         number(DELAY.title_in(unit)),
         number("wrong alarms"),
-        number(title(data, data.run.wrong())),
+        number(data.run.wrong().title_in(unit)),
         number("repetitions that would have ended by themselves"),
         words("would ship"),
         words("setting"),
@@ -40,10 +40,6 @@ fn limited(data: &ReportData) -> Metric {
     let mut limits = data.run.constraints.iter();
     let limit = limits.find(|limit| limit.limits_wrong());
     limit.map_or_else(|| data.run.wrong(), |limit| limit.metric)
-}
-
-fn title(data: &ReportData, measure: Metric) -> String {
-    measure.title_in(data.run.unit).replace("false", "wrong")
 }
 
 fn row(data: &ReportData, rung: &Rung, limited: Metric) -> Row {

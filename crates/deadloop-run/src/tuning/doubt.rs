@@ -1,7 +1,7 @@
 //! Asks the offline finder about the labels that good guards contradict.
 
 use deadloop_corpus::Entry;
-use deadloop_score::choose::{ChooseOptions, Contradicted, contradicted, mistakes};
+use deadloop_score::choose::{ChooseOptions, Contradicted, contradicted, limit_doubt};
 use deadloop_score::{Case, Evidence};
 
 use crate::again::Again;
@@ -36,5 +36,5 @@ pub(super) fn doubted(
         doubted[case] = is;
         Ok(())
     })?;
-    Ok(mistakes(evidence.cases, doubted))
+    Ok(limit_doubt(evidence.cases, doubted))
 }

@@ -42,9 +42,9 @@ impl Contradicted {
     }
 }
 
-/// Takes the doubt back from the loops, or from the clean transcripts, if more than half of them are in doubt: so many labels
-/// are no mistakes, they mean another thing by a loop than the guards and the finder do.
-pub fn mistakes(cases: &[Case], mut doubted: Vec<bool>) -> Vec<bool> {
+/// Returns which labels are in doubt, none of the loops or none of the others where more than half of them are: so many
+/// labels are no mistakes, they mean something else by a loop than the guards and the finder do.
+pub fn limit_doubt(cases: &[Case], mut doubted: Vec<bool>) -> Vec<bool> {
     for loops in [true, false] {
         let is_of = |case: &Case| {
             case.truth

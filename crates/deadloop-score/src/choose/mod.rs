@@ -37,7 +37,7 @@ mod verdict;
 mod words;
 
 pub use changes::changes;
-pub use doubt::{Contradicted, contradicted, mistakes};
+pub use doubt::{Contradicted, contradicted, limit_doubt};
 pub use folds::folds;
 pub use plain::explained;
 pub use search::{Rung, SavedAt1};

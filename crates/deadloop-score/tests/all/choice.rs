@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use deadloop_score::choose::{
     Choices, ChooseOptions, GridCells, Provenance, ReadyGuard, Ruling, Ship, choose, contradicted,
-    folds,
+    folds, limit_doubt,
 };
 use deadloop_score::measure::{RECALL, SAVED};
 use deadloop_score::replay::detect::{Channel, Kind, Settings};
@@ -244,6 +244,26 @@ fn a_safer_ready_guard_ships_from_five_loops_in_two_groups_on_and_the_sentence_s
         outcome(&chosen(&lost, 0, &[5], &ready_only())).0,
         Ruling::Collect
     );
+}
+
+/// More than half of the loops in doubt mean another thing by a loop; the clean transcripts are counted by themselves.
+#[test]
+fn so_many_labels_in_doubt_are_no_mistakes() {
+    let (cases, _) = world(&[("m", 4, 6, 0)]);
+    let doubted = |loops: usize, clean: usize| -> Vec<bool> {
+        (0..8)
+            .map(|i| i / 2 < if i % 2 == 0 { loops } else { clean })
+            .collect()
+    };
+    for (given, kept) in [
+        ((2, 2), (2, 2)),
+        ((3, 1), (0, 1)),
+        ((1, 4), (1, 0)),
+        ((0, 0), (0, 0)),
+    ] {
+        let left = limit_doubt(&cases, doubted(given.0, given.1));
+        assert_eq!(left, doubted(kept.0, kept.1), "{given:?}");
+    }
 }
 
 #[test]

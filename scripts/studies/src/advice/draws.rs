@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use deadloop_score::choose::{Choices, ChooseOptions, choose, contradicted, mistakes};
+use deadloop_score::choose::{Choices, ChooseOptions, choose, contradicted, limit_doubt};
 use deadloop_score::measure::{FA_PER_MCHAR, SAVED};
 use deadloop_score::proposing::is_loop_at;
 use deadloop_score::replay::Record;
@@ -101,7 +101,7 @@ impl Draw {
         let doubted = doubted
             .map(|(i, found)| found.is_doubted_by(|places| is_loop_at(&world.rows[*i], places)));
         let options = ChooseOptions {
-            doubted: mistakes(&cases, doubted.collect()),
+            doubted: limit_doubt(&cases, doubted.collect()),
             seed: self.seed,
             ready: world.ready.clone(),
             worth: world.worth,
