@@ -217,10 +217,11 @@ impl<'a, const N: usize, T: Counts> ByGroup<'a, N, T> {
         self.0.values()
     }
 
-    /// Draws whole groups.
+    /// Draws whole groups. One without a count adds nothing to any replicate, so its weights are not drawn.
     pub(crate) fn draw(&self, resampling: Resampling) -> Replicates<N, T> {
         let mut drawn = Replicates::new(resampling.replicates);
-        for (name, counts) in &self.0 {
+        let counted = |counts: &[T; N]| counts.iter().any(|one| one.touched().next().is_some());
+        for (name, counts) in self.0.iter().filter(|(_, counts)| counted(counts)) {
             drawn.draw(Weights::of(resampling.seed, name, &POISSON_1), counts);
         }
         drawn
