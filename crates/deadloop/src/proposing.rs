@@ -4,13 +4,10 @@ use std::path::{Path, PathBuf};
 
 use deadloop_corpus::{Corpus, Problem, Selection};
 use deadloop_detect::Kind;
-use deadloop_run::reviewing::{
-    loop_rate, of_class, proposed, proposed_json, uncertain, write_proposals,
-};
-use deadloop_run::{foreign, open, refuse_machine};
+use deadloop_run::reviewing::{loop_rate, of_class, proposed, uncertain};
+use deadloop_run::{foreign, refuse_machine};
 use deadloop_score::Class;
 use deadloop_score::proposing::{DOUBTFUL, Proposal};
-use serde_json::Value;
 
 use crate::args::OnBad;
 use crate::exit::{Code, Outcome};
@@ -93,18 +90,6 @@ pub(crate) fn table(proposals: &[Proposal], labels: &Path) -> String {
         );
     }
     text
-}
-
-/// Proposes labels for all of a corpus that has none, and writes them beside its transcripts. Returns what was
-/// proposed, for people and for programs.
-pub(crate) fn label_all(corpus: &Path, quiet: bool) -> Outcome<(String, Value)> {
-    let labels = beside(corpus);
-    let proposals = proposals(&open(corpus)?, &Selection::default(), OnBad::Fail, quiet)?;
-    write_proposals(&proposals, &labels)?;
-    Ok((
-        table(&proposals, &labels),
-        proposed_json(&proposals, &labels),
-    ))
 }
 
 /// The default file of labels: `labels.csv` in the folder of the corpus, or `<its name>.labels.csv` beside a corpus that is

@@ -2,7 +2,9 @@
 //! along with the transcripts.
 
 mod carried;
+mod labels;
 mod target;
 
 pub use carried::Carried;
+pub use labels::ImportedLabels;
 pub use target::{JoinedCorpus, Rejected, Sources, Target, sources_of};

@@ -13,6 +13,7 @@ use deadloop_score::write_labels;
 use serde_json::Value;
 
 use super::carried::Carried;
+use super::labels::ImportedLabels;
 use crate::failure::{Code, Failure, RunResult};
 use crate::host::Host;
 use crate::survey::rejected_row;
@@ -25,7 +26,7 @@ pub struct Target {
 
 const TRANSCRIPTS: &str = "transcripts";
 const CARD: &str = "dataset.toml";
-const LABELS: &str = "labels.csv";
+pub(super) const LABELS: &str = "labels.csv";
 const SPLITS: &str = "splits.csv";
 const REJECTED: &str = "rejected.jsonl";
 const SOURCES: &str = "sources.csv";
@@ -189,26 +190,62 @@ impl Target {
         Ok(file.finish()?)
     }
 
-    /// Writes the labels and splits that come along, where there are any.
-    pub fn beside(&self, carried: &Carried) -> RunResult {
-        let labels = carried.labels();
-        if !labels.is_empty() {
-            write_labels(&self.new.path().join(LABELS), &labels)?;
+    /// Writes the labels: see [`ImportedLabels::find`].
+    pub fn label(
+        &self,
+        carried: &Carried,
+        proposes: bool,
+        host: &dyn Host,
+    ) -> RunResult<ImportedLabels> {
+        let old = Some(self.out.as_path()).filter(|out| out.exists());
+        let found = ImportedLabels::find(self.new.path(), old, carried.labels(), proposes, host)?;
+        if let Some(rows) = &found.rows {
+            write_labels(&self.new.path().join(LABELS), rows)?;
         }
-        if !carried.splits.is_empty() {
-            let file = Beside::create(&self.new.path().join(SPLITS), false)?;
-            let mut writer = csv::Writer::from_writer(file);
-            writer.write_record(["transcript", "split"])?;
-            for row in &carried.splits {
-                writer.write_record(row)?;
-            }
-            let file = writer.into_inner().map_err(|e| e.into_error())?;
-            file.finish()?;
-        }
-        Ok(())
+        Ok(found)
     }
 
-    /// Gives the folder its name, which is returned; of a corpus that is there the parts that were made anew.
+    /// Proposes labels for what has none in a corpus to which nothing was added.
+    pub fn label_again(&self, host: &dyn Host) -> RunResult<ImportedLabels> {
+        let found = ImportedLabels::find(&self.out, Some(&self.out), Vec::new(), true, host)?;
+        if let Some(rows) = &found.rows {
+            write_labels(&self.out.join(LABELS), rows)?;
+        }
+        Ok(found)
+    }
+
+    /// Writes the splits that come along, where there are any, with those of other transcripts that are there.
+    pub fn split(&self, carried: &Carried) -> RunResult {
+        if carried.splits.is_empty() {
+            return Ok(());
+        }
+        let mut splits = BTreeMap::new();
+        let there = self.out.join(SPLITS);
+        if there.is_file() {
+            for row in csv::Reader::from_path(&there)?.into_deserialize() {
+                let (transcript, split): (String, String) = row?;
+                splits.insert(transcript, split);
+            }
+        }
+        splits.extend(
+            carried
+                .splits
+                .iter()
+                .cloned()
+                .map(|[id, split]| (id, split)),
+        );
+        let file = Beside::create(&self.new.path().join(SPLITS), false)?;
+        let mut writer = csv::Writer::from_writer(file);
+        writer.write_record(["transcript", "split"])?;
+        for (transcript, split) in &splits {
+            writer.write_record([transcript, split])?;
+        }
+        let file = writer.into_inner().map_err(|e| e.into_error())?;
+        Ok(file.finish()?)
+    }
+
+    /// Gives the folder its name, which is returned; of a corpus that is there the parts that were made anew. The list of
+    /// sources comes last: whoever is killed before it reads the same files again.
     pub fn finish(self) -> RunResult<PathBuf> {
         if !self.out.exists() {
             // From here on it is no temporary folder.
@@ -217,19 +254,14 @@ impl Target {
         }
         let old = self.new.path().join("old");
         std::fs::create_dir(&old)?;
-        for part in [TRANSCRIPTS, CARD, REJECTED, SOURCES] {
+        for part in [LABELS, SPLITS, TRANSCRIPTS, CARD, REJECTED, SOURCES] {
             let (new, there) = (self.new.path().join(part), self.out.join(part));
-            if is_named(&there) {
+            let stays = matches!(part, LABELS | SPLITS) && !new.exists();
+            if is_named(&there) && !stays {
                 std::fs::rename(&there, old.join(part))?;
             }
             if new.exists() {
                 std::fs::rename(new, there)?;
-            }
-        }
-        for part in [LABELS, SPLITS] {
-            let new = self.new.path().join(part);
-            if new.exists() {
-                std::fs::rename(new, self.out.join(part))?;
             }
         }
         Ok(self.out)

@@ -214,8 +214,8 @@ impl Text {
     }
 }
 
-/// Who proposed.
-const BY: &str = "auto";
+/// The name in a row of labels that nobody reviewed.
+pub const BY: &str = "auto";
 
 /// The channel of an event that says something.
 fn last_channel(event: &RecordedEvent) -> Option<Channel> {

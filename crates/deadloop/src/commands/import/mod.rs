@@ -17,13 +17,16 @@ use crate::args::{Global, OnBad};
 use crate::exit::{Code, Failure, Outcome};
 use crate::host::Terminal;
 use crate::progress::watched;
-use crate::proposing::label_all;
+use crate::proposing::table;
 use crate::show::{self, typed};
 use deadloop_run::reading::{ReadSight, transcript};
 
 mod told;
 
-use deadloop_run::importing::{Carried, JoinedCorpus, Rejected, Sources, Target, sources_of};
+use deadloop_run::importing::{
+    Carried, ImportedLabels, JoinedCorpus, Rejected, Sources, Target, sources_of,
+};
+use deadloop_run::reviewing::proposed_json;
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop import recorded/ --out corpus\n  deadloop import ~/.claude/projects --dry-run\n  deadloop import --from auto-agents --out corpus --resume\n  deadloop import batch_output.jsonl chat.sse --from openai-chat --out corpus --on-bad skip\n  deadloop import answers.csv --text-field output --model-field engine --out corpus\n  deadloop import chats.jsonl --label --out corpus && deadloop tune corpus\n\nThe format of each file is detected from its content; plain text, Markdown and logs are an answer only with --from text. Files may be compressed with gzip or zstd. A .csv file has a header, and its columns are fields. In a folder, files that are no recordings are passed over and counted. Fields that have no place in a transcript are left out, and counted at the end.";
 
@@ -80,15 +83,16 @@ pub(crate) struct Import {
     /// labels use the ids)
     #[arg(long)]
     prefix_ids: bool,
-    /// Propose labels too, as `deadloop label` does, unless labels come along; `deadloop tune` can follow at once
+    /// Propose labels too, as `deadloop label` does, for what nobody labelled; proposals of earlier imports are made anew.
+    /// `deadloop tune` can follow at once
     #[arg(long)]
     label: bool,
     /// What to do with a bad record: stop, or leave it out and list it in rejected.jsonl [default: stop; in folders,
     /// but for the corpora in them, leave it out]
     #[arg(long, value_enum)]
     on_bad: Option<OnBad>,
-    /// Replace the transcripts and the card of an existing corpus; its labels and splits stay unless others are
-    /// imported
+    /// Replace the transcripts and the card of an existing corpus; its splits and the labels of people stay unless others
+    /// are imported, and proposals stay as long as their text does
     #[arg(long)]
     force: bool,
     /// Add to the corpus of --out, which lists its files in sources.csv: folders that have not changed since are passed
@@ -143,6 +147,8 @@ struct Imported {
     sources: Sources,
     /// What became of the corpus that was there.
     joined: Option<JoinedCorpus>,
+    /// What became of the labels.
+    labels: ImportedLabels,
 }
 
 /// A corpus that is added to.
@@ -224,6 +230,9 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
         return Err(not_all(args, &imported));
     }
     if imported.counts.transcripts.used() == 0 {
+        if let Some(target) = target.filter(|_| before.is_some() && args.label) {
+            imported.labels = target.label_again(&Terminal::of(global))?;
+        }
         return nothing(args, before.is_some(), &imported, global);
     }
     let Some(target) = target else {
@@ -236,9 +245,10 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
         Some(card) => target.copy_card(&card)?,
         None => target.card(imported.models.keys(), &imported.sums())?,
     }
-    target.beside(&imported.carried)?;
+    target.split(&imported.carried)?;
+    imported.labels = target.label(&imported.carried, args.label, &Terminal::of(global))?;
     let out = target.finish()?;
-    conclude(args, &out, &imported, global)
+    conclude(&out, &imported, global)
 }
 
 /// Something could not be imported, and was to stop it.
@@ -255,10 +265,23 @@ fn not_all(args: &Import, imported: &Imported) -> Failure {
 /// No transcript was found: an error, but where a corpus is only added to.
 fn nothing(args: &Import, adds: bool, imported: &Imported, global: Global) -> Outcome {
     if adds {
+        let proposals = imported.labels.proposals.as_deref();
+        let labels = args.out.as_deref().map(|out| out.join("labels.csv"));
+        let proposed = proposals.zip(labels.as_deref());
         return show::print(&if global.json {
-            imported.json(args.out.as_deref()).to_string()
+            let mut told = imported.json(args.out.as_deref());
+            if let Some((proposals, labels)) = proposed {
+                told["proposed"] = proposed_json(proposals, labels);
+            }
+            told.to_string()
         } else {
-            format!("nothing is new\n{}", imported.summary())
+            let table =
+                proposed.map(|(proposals, labels)| format!("\n\n{}", table(proposals, labels)));
+            format!(
+                "nothing is new\n{}{}",
+                imported.summary(),
+                table.unwrap_or_default()
+            )
         });
     }
     let what = "no transcript was found in what was to be imported";
@@ -330,29 +353,35 @@ fn dry(imported: &Imported, global: Global) -> Outcome {
 /// Chars of each long text of the example that are shown at both of its ends.
 const EXAMPLE: usize = 200;
 
-/// Proposes labels if that was asked for, and prints what was imported and proposed.
-fn conclude(args: &Import, to: &Path, imported: &Imported, global: Global) -> Outcome {
-    let came_along = to.join("labels.csv").is_file();
-    let proposed = if args.label && !came_along {
-        Some(label_all(to, global.quiet)?)
-    } else {
-        None
-    };
+/// Prints what was imported, what was proposed, and which labels are of a text that is gone.
+fn conclude(to: &Path, imported: &Imported, global: Global) -> Outcome {
+    let labels = to.join("labels.csv");
+    let proposals = imported.labels.proposals.as_deref();
     if global.json {
         let mut told = imported.json(Some(to));
-        if let Some((_, json)) = proposed {
-            told["proposed"] = json;
+        if let Some(proposals) = proposals {
+            told["proposed"] = proposed_json(proposals, &labels);
         }
         return show::print(&told.to_string());
     }
     if !global.quiet {
         show::print(&format!("{}: {}", to.display(), imported.summary()))?;
-        if let Some((table, _)) = &proposed {
-            show::print(&format!("\n{table}"))?;
+        if let Some(proposals) = proposals {
+            show::print(&format!("\n{}", table(proposals, &labels)))?;
         }
     }
+    if let [first, rest @ ..] = &imported.labels.stale[..] {
+        let more = match rest.len() {
+            0 => String::new(),
+            n => format!(" and of {} more", show::count(n as u64)),
+        };
+        show::remark(format_args!(
+            "the text of {first}{more} has changed since somebody labelled it: read it again (deadloop show {} {first})",
+            typed(to)
+        ));
+    }
     let out = typed(to);
-    let next = match (&proposed, came_along) {
+    let next = match (proposals, labels.is_file()) {
         (Some(_), _) => [
             format!("deadloop tune {out}"),
             format!("deadloop label {out} --review"),
@@ -524,6 +553,7 @@ fn imported(import: &deadloop_corpus::Import, writing: Writing, beside: u64) -> 
         repeated: import.repeated(),
         sources: import.sources().clone(),
         joined: None,
+        labels: ImportedLabels::default(),
         carried: writing.carried,
         torn: writing.torn,
         beside,

@@ -187,6 +187,7 @@ impl Imported {
             "columns": self.guessed.iter().map(guessed).collect::<Vec<_>>(),
             "models": self.models,
             "left_out": self.losses.iter().map(loss).collect::<Vec<_>>(),
+            "stale_labels": self.labels.stale,
             "warned": self.warned,
             "warnings": self.warnings.iter().map(rejected_row).collect::<Vec<_>>(),
             "problems": self.problems.iter().map(rejected_row).collect::<Vec<_>>(),
