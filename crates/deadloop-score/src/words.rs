@@ -38,12 +38,26 @@ pub fn spared(name: &str, tally: &Tally, worth: &Worth, unit: Unit) -> Option<St
         Unit::Chars => "responses",
         Unit::Calls | Unit::Turns => "runs",
     };
-    let rate = (1.0 / rate).round().max(1.0) as i64;
     let many = thousands(many as i64);
     Some(format!(
-        "Where 1 in {} {what} loops, {name} {does} {many} {unit} in 1,000 of them.",
-        thousands(rate)
+        "Where {}, {name} {does} {many} {unit} in 1,000 {what}.",
+        looping(rate, unit)
     ))
+}
+
+/// `1 in 333 responses loops`; of a tenth and more `13.1 % of the responses loop`. A share that is between two numbers is the
+/// larger one, so that what pays above it does.
+pub(crate) fn looping(share: f64, unit: Unit) -> String {
+    let what = match unit {
+        Unit::Chars => "responses",
+        Unit::Calls | Unit::Turns => "runs",
+    };
+    if share >= 0.1 {
+        return format!("{:.1} % of the {what} loop", 100.0 * share);
+    }
+    // A quotient as 1 / 0.003 must not lose its last one by rounding.
+    let n = (1.0 / share + 1e-6).floor();
+    format!("1 in {} {what} loops", thousands(n as i64))
 }
 
 /// `1 loop`, `1,055 loops`.
@@ -99,7 +113,7 @@ mod tests {
         assert_eq!(spared("it", &tally, &worth(None), Unit::Chars), None);
         assert_eq!(
             spared("it", &tally, &worth(Some(0.003)), Unit::Chars).unwrap(),
-            "Where 1 in 333 responses loops, it spares 12,000,000 chars in 1,000 of them."
+            "Where 1 in 333 responses loops, it spares 12,000,000 chars in 1,000 responses."
         );
         (
             tally[Count::Quiet],
@@ -108,7 +122,7 @@ mod tests {
         ) = (0, 1, 50_000);
         assert_eq!(
             spared("it", &tally, &worth(Some(0.001)), Unit::Calls).unwrap(),
-            "Where 1 in 1,000 runs loops, it costs 46,049,900 calls in 1,000 of them."
+            "Where 1 in 1,000 runs loops, it costs 46,049,900 calls in 1,000 runs."
         );
     }
 }

@@ -67,6 +67,11 @@ impl Conversation {
         t_ms: Option<f64>,
         out: &mut Out,
     ) -> Result<(), WireFault> {
+        let kind = message.get("kind").and_then(Value::as_str);
+        if let Some(kind @ ("tool_use" | "tool_call" | "tool_result")) = kind {
+            let what = format!("an event of the kind {kind}, not a message");
+            return Err(WireFault::new(what, "messages with `role` and `content`"));
+        }
         let (role, named) = role(&mut message)?;
         let content = content(&mut message, &named);
         let mut said = Message {

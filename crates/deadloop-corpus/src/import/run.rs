@@ -173,6 +173,9 @@ impl Conversation {
     /// The run is over.
     pub(crate) fn finish(&mut self, reason: Option<String>) {
         if reason.is_some() {
+            // It ends once: what is said of the whole holds.
+            self.events
+                .pop_if(|last| matches!(last.body, Body::Finish { .. }));
             self.events.push(RecordedEvent::of(Body::Finish { reason }));
         }
     }

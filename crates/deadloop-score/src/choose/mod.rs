@@ -252,6 +252,7 @@ impl Chooser<'_> {
         let climb = search.climb(&self, &sample, winner.candidate(), true);
         let all = self.searched(&sample, winner, (&search, &climb));
         let models = self.models(all.candidate());
+        let (all, models) = self.undominated(&sample, (all, models));
         let rungs = Search::rungs(&self, climb);
         let saved_at_1 = search.saved_at_1(&self, &sample);
         self.conclude(&sample, (all, models), rungs, saved_at_1)

@@ -148,6 +148,10 @@ pub(crate) fn where_rules_end(param: &str, member: &Member) -> Option<String> {
     };
     let last = rows.last()?.field("max_period").and_then(Value::as_int)?;
     let n = member.params.get(param).and_then(Value::as_int)?;
+    let longest = member.params.get("max_period").and_then(Value::as_int);
+    if longest.is_some_and(|longest| longest <= last) {
+        return None; // No unit is longer.
+    }
     let enough = match param {
         "min_copies" => format!("{} copies are enough", thousands(n)),
         "min_chars" => format!("{} chars are enough", thousands(n)),

@@ -2,15 +2,16 @@
 //!
 //! A limit that the user gave is kept by estimate. The default limit holds a ready guard back only if it is surely over it: on
 //! 300 transcripts every good guard has two wrong alarms now and then, where the limit allows one. Asking for the estimate
-//! there kept a guard that saves 9 % in a quarter of the draws of `scripts/advice`.
+//! there kept a guard that saves 9 % in a quarter of the draws of `scripts/advice`. Where the incumbent is over the limit too,
+//! a ready guard with no more wrong alarms stands: it is nearer to the limit, and a user who may not have it keeps the worse.
 
-use super::verdict::{Provenance, Won};
-use super::{Candidate, Chooser, ReadyGuard, Sample};
+use super::verdict::{Part, Provenance, Won};
+use super::{Candidate, Chooser, ReadyGuard, Sample, Ship};
 use crate::tally::Tally;
 
 impl Chooser<'_> {
     /// Returns the first ready guard that is better or safer than the incumbent, in order of the objective, among those
-    /// that are not surely over a limit. Asking the best alone ships less at laxer limits.
+    /// that are not surely over a limit, or have no more wrong alarms than the incumbent. Asking the best alone ships less at laxer limits.
     pub(super) fn best_ready(
         &self,
         sample: &Sample,
@@ -26,17 +27,18 @@ impl Chooser<'_> {
                 self.options.objective.sign() * value
             })
         };
+        let sum = |candidate: &Candidate| -> Tally {
+            self.tallies(candidate, &sample.pick).into_iter().sum()
+        };
+        let now = sum(incumbent);
         let mut standing: Vec<(f64, &ReadyGuard)> = Vec::new();
         for guard in ready {
             let is_known = standing.iter().any(|(_, known)| known.cell == guard.cell);
             if is_known || Candidate::ready(guard.cell) == *incumbent {
                 continue;
             }
-            let tally: Tally = self
-                .tallies(&Candidate::ready(guard.cell), &sample.pick)
-                .into_iter()
-                .sum();
-            if !self.options.is_surely_over(&tally) {
+            let tally = sum(&Candidate::ready(guard.cell));
+            if !self.options.is_surely_over(&tally) || tally.wrong() <= now.wrong() {
                 standing.push((merit(&tally), guard));
             }
         }
@@ -55,5 +57,61 @@ impl Chooser<'_> {
                 test,
             })
         })
+    }
+
+    /// Step 3 does not end below a ready guard for all: where settings of single models are in the file, and a ready guard for
+    /// all is no worse in objective and wrong alarms and better in one of them, that guard is the file.
+    pub(super) fn undominated(
+        &self,
+        sample: &Sample,
+        (all, models): (Part, Vec<(String, Part)>),
+    ) -> (Part, Vec<(String, Part)>) {
+        if !models.iter().any(|(_, part)| matches!(part, Part::Won(_))) {
+            return (all, models);
+        }
+        let model_of = |i: usize| &*self.evidence.cases[i].model;
+        let standing = |tally: &Tally| {
+            let value = self.options.objective.value(tally, &self.options.worth);
+            let merit = value.map(|value| self.options.objective.sign() * value);
+            (merit.unwrap_or(f64::NEG_INFINITY), tally.wrong())
+        };
+        let of_model = |(model, part): &(String, Part)| -> Tally {
+            let pick = sample.pick.iter().copied();
+            let pick: Vec<usize> = pick.filter(|i| model_of(*i) == model).collect();
+            self.tallies(part.candidate(), &pick).into_iter().sum()
+        };
+        let file = standing(&models.iter().map(of_model).sum());
+        let dominates = |guard: &&ReadyGuard| {
+            let candidate = Candidate::ready(guard.cell);
+            let tally: Tally = self.tallies(&candidate, &sample.pick).into_iter().sum();
+            let (merit, wrong) = standing(&tally);
+            merit >= file.0
+                && wrong <= file.1
+                && (merit, wrong) != file
+                && self.options.meets_others(&tally)
+        };
+        let Some(guard) = self.options.ready.iter().find(dominates) else {
+            return (all, models);
+        };
+        let candidate = Candidate::ready(guard.cell);
+        let all = if *all.candidate() == candidate {
+            all
+        } else {
+            let (test, _) = self.test(sample, &candidate, &Candidate::ready(self.in_use));
+            let by = if test.wrong[0] < test.wrong[1] {
+                Ship::Safer
+            } else {
+                Ship::Better
+            };
+            Part::Won(Won {
+                candidate: candidate.clone(),
+                source: Provenance::Ready,
+                name: guard.name.clone(),
+                by,
+                test,
+            })
+        };
+        let kept = |(model, _)| (model, Part::Kept(candidate.clone()));
+        (all, models.into_iter().map(kept).collect())
     }
 }

@@ -35,12 +35,12 @@ pub(super) fn say(choices: &mut Choices, chooser: &Chooser<'_>, sample: &Sample)
     }
     let reason = match choices.advice.verdict {
         Ruling::Ship => shipped(choices, options),
-        Ruling::Keep => kept(choices, options),
+        Ruling::Keep => kept(choices, chooser),
         Ruling::Collect => lacking(choices, chooser, sample),
     };
     let reason = reason + &over_limit(choices, options);
     let more = [
-        by_themselves(choices),
+        by_themselves(choices, options),
         doubts(choices, chooser),
         pays(choices, chooser),
         words::spared(
@@ -64,14 +64,20 @@ fn instead(new: &Figures, old: &Figures, options: &ChooseOptions) -> String {
         // 0 has no sign.
         format!(" ({:+.1} points)", difference + 0.0)
     });
+    let wrong = match (new.wrong, old.wrong) {
+        (0, 0) => "no wrong alarm in either".to_owned(),
+        (new, old) => format!(
+            "{} instead of {}",
+            several(new, "wrong alarm"),
+            thousands(old as i64)
+        ),
+    };
     format!(
-        "{} {} instead of {}{}, {} instead of {}",
+        "{} {} instead of {}{}, {wrong}",
         objective.title_in(options.judge.unit),
         values[0],
         values[1],
         points.unwrap_or_default(),
-        several(new.wrong, "wrong alarm"),
-        thousands(old.wrong as i64)
     )
 }
 
@@ -87,6 +93,10 @@ fn shipped(choices: &Choices, options: &ChooseOptions) -> String {
     let models = match own.as_slice() {
         [] => String::new(),
         [one] => format!("{} gets {}", one.model, one.name),
+        [one, other] => format!(
+            "{} and {} get settings of their own",
+            one.model, other.model
+        ),
         [one, rest @ ..] => format!(
             "{} and {} get settings of their own",
             one.model,
@@ -108,8 +118,8 @@ fn shipped(choices: &Choices, options: &ChooseOptions) -> String {
     }
 }
 
-fn kept(choices: &Choices, options: &ChooseOptions) -> String {
-    let advice = &choices.advice;
+fn kept(choices: &Choices, chooser: &Chooser<'_>) -> String {
+    let (advice, options) = (&choices.advice, chooser.options);
     let now = &options.in_use_is;
     let better = |rung: &&Rung| {
         rung.held_out
@@ -119,25 +129,53 @@ fn kept(choices: &Choices, options: &ChooseOptions) -> String {
                 options.objective.sign() * (new - old) > options.objective.point(old)
             })
     };
-    let better = advice.limits.iter().find(better);
-    match better {
-        None => format!("Keep {now}: nothing that was tried is better."),
-        Some(rung) if !options.ships_grid => format!(
-            "Keep {now}: no ready guard is better. A setting of the grid may be ({}, held out); --grid lets one ship.",
-            instead(&rung.held_out, &advice.in_use, options)
-        ),
-        Some(rung) => format!(
-            "Keep {now}: what is better is not surely within {} ({}, held out).",
-            limits(options),
-            instead(&rung.held_out, &advice.in_use, options)
-        ),
+    let keeps = |rung: &Rung| is_within(rung, options);
+    let mut all = advice.limits.iter().filter(better);
+    if !options.ships_grid {
+        // What would pass, and no other.
+        let would = all.find(|rung| rung.ships.is_some() && keeps(rung));
+        let hint = would.map_or_else(String::new, |rung| {
+            format!(
+                " A setting of the grid would ship with --grid ({}, held out; deadloop detectors {} --grid writes the grid).",
+                instead(&rung.held_out, &advice.in_use, options),
+                chooser.evidence.plan.setting(rung.cell).members[0].detector.name
+            )
+        });
+        return format!("Keep {now}: no ready guard is better.{hint}");
     }
+    let Some(rung) = all.clone().find(|rung| keeps(rung)).or_else(|| all.next()) else {
+        return format!("Keep {now}: nothing that was tried is better.");
+    };
+    let figures = instead(&rung.held_out, &advice.in_use, options);
+    let limits = limits(options);
+    if keeps(rung) {
+        format!(
+            "Keep {now}: so little text does not prove that what is better is within {limits} ({figures}, held out)."
+        )
+    } else {
+        format!("Keep {now}: what is better breaks {limits} ({figures}, held out).")
+    }
+}
+
+/// Whether a row's rate of wrong alarms, held out, is within the limit on it.
+fn is_within(rung: &Rung, options: &ChooseOptions) -> bool {
+    let limit = options.limit();
+    limit.is_none_or(|limit| {
+        limit.metric != wrong_rate(options.judge.unit)
+            || rung.held_out.rate.is_some_and(|rate| limit.admits(rate))
+    })
 }
 
 /// What is missing, and what is known without it.
 fn lacking(choices: &Choices, chooser: &Chooser<'_>, sample: &Sample) -> String {
+    let all = choices.all.in_use.loops();
     let lacks = match sample.loops {
         0 => "no labelled transcript loops".to_owned(),
+        n if n < FEWEST_LOOPS && all > n => format!(
+            "of {} {n} {} (copies of a text count once, labels in doubt do not), and {FEWEST_LOOPS} are the least",
+            several(all, "labelled loop"),
+            if n == 1 { "counts" } else { "count" }
+        ),
         n if n < FEWEST_LOOPS => format!(
             "{} {}, and {FEWEST_LOOPS} are the least",
             several(n, "labelled loop"),
@@ -150,13 +188,7 @@ fn lacking(choices: &Choices, chooser: &Chooser<'_>, sample: &Sample) -> String 
         ),
     };
     let known = known_without_loops(choices, chooser, sample).unwrap_or_default();
-    let least = FEWEST_FOR_SAFER.0;
-    let safer = if known.is_empty() || sample.is_enough_for_safer() {
-        String::new()
-    } else {
-        format!(" From {least} loops on it may ship as safer.")
-    };
-    format!("Collect labelled loops: {lacks}.{known}{safer}")
+    format!("Collect labelled loops: {lacks}.{known}")
 }
 
 /// `The setting in use stops 24 healthy runs (1.17 per thousand calls, limit 0.2), the recommended guard 2; too few loops to
@@ -179,8 +211,14 @@ fn known_without_loops(
     let rate = wrong_rate(options.judge.unit);
     let limit = options.limit().filter(|limit| limit.metric == rate);
     (fewest < now.wrong()).then(|| {
+        let safer = if sample.is_enough_for_safer() {
+            String::new()
+        } else {
+            let least = FEWEST_FOR_SAFER.0;
+            format!(" From {least} loops on {} may ship as safer.", guard.name)
+        };
         format!(
-            " {} stops {} healthy {} ({} per {}{}), {} {}; too few loops to say what {} misses.",
+            " {} stops {} healthy {} ({} per {}{}), {} {}; too few loops to say what {} misses.{safer}",
             capital(&options.in_use_is),
             thousands(now.wrong() as i64),
             responses(options.judge.unit),
@@ -206,30 +244,48 @@ fn over_limit(choices: &Choices, options: &ChooseOptions) -> String {
         Some(format!("{limit} ({})", told(limit.metric, Some(value))))
     });
     let broken: Vec<String> = broken.collect();
-    let limit = options.limit();
-    let keeps = |rung: &&Rung| {
-        limit.is_some_and(|limit| {
-            limit.metric == wrong_rate(options.judge.unit)
-                && rung.held_out.rate.is_some_and(|rate| limit.admits(rate))
-        })
+    // Of the rows within the limit the best; of equals the strictest.
+    let rows = advice.limits.iter().rev();
+    let merit = |rung: &&Rung| {
+        let value = rung
+            .held_out
+            .objective
+            .map(|x| options.objective.sign() * x);
+        value.unwrap_or(f64::NEG_INFINITY)
     };
-    let row = advice.limits.iter().rev().find(keeps);
+    let row = rows
+        .filter(|rung| {
+            let limit = options.limit();
+            limit.is_some_and(|limit| limit.metric == wrong_rate(options.judge.unit))
+                && is_within(rung, options)
+        })
+        .max_by(|a, b| merit(a).total_cmp(&merit(b)));
     let row = row.map_or_else(
-        || " No setting that was tried is within it.".to_owned(),
+        || " No row below is within it, held out.".to_owned(),
         |rung| {
             let name = rung.name(options.limited());
             format!(" The row \"at most {name}\" below is within it.")
         },
     );
     let default = if options.given { "" } else { "default " };
+    let s = if broken.len() == 1 { "" } else { "s" };
     format!(
-        " It is over the {default}limit {}.{row}",
+        " {} breaks the {default}limit{s} {}.{row}",
+        capital(&who(choices, options)),
         broken.join(" and ")
     )
 }
 
+/// What runs once the verdict is followed.
+fn who(choices: &Choices, options: &ChooseOptions) -> String {
+    match choices.advice.verdict {
+        Ruling::Ship => "the file".to_owned(),
+        Ruling::Keep | Ruling::Collect => options.in_use_is.clone(),
+    }
+}
+
 /// Stops of repetitions that would have ended by themselves, beside the wrong alarms.
-fn by_themselves(choices: &Choices) -> Option<String> {
+fn by_themselves(choices: &Choices, options: &ChooseOptions) -> Option<String> {
     let advice = &choices.advice;
     let [new, old] = [&advice.file, &advice.in_use].map(|figures| figures.transient);
     if (new, old) == (0, 0) {
@@ -241,8 +297,9 @@ fn by_themselves(choices: &Choices) -> Option<String> {
     } else {
         String::new()
     };
+    let who = capital(&who(choices, options));
     Some(format!(
-        "Beside the wrong alarms {stops}{before} (--transient)."
+        "{who} also makes {stops}{before}; no rate counts them (--transient)."
     ))
 }
 
@@ -290,10 +347,12 @@ fn pays(choices: &Choices, chooser: &Chooser<'_>) -> Option<String> {
     };
     Some(match BREAK_EVEN.value(tally, &options.worth) {
         None => format!("{who} {pay} nowhere: nothing is spared."),
-        Some(share) if share > 0.0 => format!(
-            "{who} {pay} where more than {} {many} loops.",
-            one_in(share)
-        ),
+        Some(share) if share > 0.0 => {
+            format!(
+                "{who} {pay} where more than {}.",
+                words::looping(share, options.judge.unit)
+            )
+        }
         Some(_) => {
             let never = chooser.never(&chooser.evidence.all());
             let mean = never.get(Count::Exposure) as f64 / never.clean().max(1) as f64;
@@ -302,9 +361,10 @@ fn pays(choices: &Choices, chooser: &Chooser<'_>) -> Option<String> {
             let spared = tally.get(Count::Saved) as f64 / tally.loops().max(1) as f64;
             let share = wasted / (spared + wasted);
             format!(
-                "{who} cut no clean {} here, so a loop that is spared always pays; with 95 % confidence where {} {many} loops.",
+                "{who} cut no clean {} here. With 95 % confidence {} where more than {}.",
                 many.trim_end_matches('s'),
-                one_in(share)
+                if pay == "pay" { "they pay" } else { "it pays" },
+                words::looping(share, options.judge.unit)
             )
         }
     })
@@ -312,6 +372,11 @@ fn pays(choices: &Choices, chooser: &Chooser<'_>) -> Option<String> {
 
 /// The reason why a model, or all together, has what it has.
 fn reason_of(choice: &Choice, against: &str, options: &ChooseOptions) -> String {
+    let tried = if options.ships_grid {
+        "nothing that was tried"
+    } else {
+        "no ready guard"
+    };
     match (choice.ships, &choice.test) {
         (Some(by), Some(test)) => {
             let is = by.name();
@@ -329,10 +394,10 @@ fn reason_of(choice: &Choice, against: &str, options: &ChooseOptions) -> String 
                     several(loops, "loop")
                 )
             } else {
-                format!("nothing that was tried is better here than {against}")
+                format!("{tried} is better here than {against}")
             }
         }
-        _ => format!("nothing that was tried is better than {against}"),
+        _ => format!("{tried} is surely better than {against}"),
     }
 }
 
@@ -381,14 +446,6 @@ fn exposure(unit: Unit) -> &'static str {
         Unit::Turns => "thousand turns",
         _ => "million chars",
     }
-}
-
-/// `1 in 333`.
-fn one_in(share: f64) -> String {
-    format!(
-        "1 in {}",
-        thousands((1.0 / share).max(1.0).round_ties_even() as i64)
-    )
 }
 
 fn capital(text: &str) -> String {

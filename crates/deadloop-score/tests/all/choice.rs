@@ -191,7 +191,7 @@ fn a_ready_guard_that_is_not_surely_over_the_limit_ships_with_no_more_wrong_alar
         choices
             .advice
             .reason
-            .contains("It is over the default limit fa_per_mchar<=1 (1."),
+            .contains("The file breaks the default limit fa_per_mchar<=1 (1."),
         "{}",
         choices.advice.reason
     );
@@ -334,7 +334,7 @@ fn a_limit_in_use_that_is_broken_is_said_with_the_row_that_is_not() {
     assert_eq!(outcome(&choices), (Ruling::Keep, 0, None));
     let reason = &choices.advice.reason;
     assert!(
-        reason.contains("It is over the limit fa_per_mchar<=1 (4.9")
+        reason.contains("The setting in use breaks the limit fa_per_mchar<=1 (4.9")
             && reason.contains("The row \"at most 0\" below is within it."),
         "{reason}"
     );

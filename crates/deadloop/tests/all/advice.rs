@@ -189,7 +189,7 @@ fn of_the_ready_guards_the_best_within_the_limits_ships() {
     ships(&assumed, "the recommended guard", "document");
     let reason = text(&assumed, "reason");
     assert!(
-        reason.contains(" It is over the default limit fa_per_mchar<=1 ("),
+        reason.contains(" The file breaks the default limit fa_per_mchar<=1 ("),
         "{reason}"
     );
     let strict = inside(dir.path(), "strict");
@@ -198,7 +198,7 @@ fn of_the_ready_guards_the_best_within_the_limits_ships() {
     ships(&given, "the recommended guard", "document");
     let reason = text(&given, "reason");
     let says =
-        " It is over the limit fa_per_mchar<=1 (3.36). No setting that was tried is within it.";
+        " The file breaks the limit fa_per_mchar<=1 (3.36). No row below is within it, held out.";
     assert!(reason.ends_with(says), "{reason}");
 }
 

@@ -193,7 +193,7 @@ fn a_given_limit_that_the_file_breaks_is_said() {
     );
     assert_eq!(code(&run), Some(6), "{}", stderr(&run));
     let said = stderr(&run);
-    assert!(said.contains(" It is over the limit delay<=10 ("), "{said}");
+    assert!(said.contains(" breaks the limit delay<=10 ("), "{said}");
     let advice = &bench.manifest("out")["advice"];
     assert_eq!(
         (&advice["verdict"], &advice["over_limit"]),

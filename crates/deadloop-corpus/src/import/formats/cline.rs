@@ -18,6 +18,16 @@ fn known(head: &Head) -> bool {
         matches!(role, Some("user" | "assistant")) && object.contains_key("content")
     };
     let versioned = |object: &Object| object.contains_key("version") && has_messages(object);
+    // A list of OpenAI's messages has roles and fields that these never have.
+    let of_openai = |object: &Object| {
+        let role = object.get("role").and_then(Value::as_str);
+        matches!(role, Some("system" | "developer" | "tool"))
+            || object.contains_key("tool_calls")
+            || object.contains_key("tool_call_id")
+    };
+    if head.list && head.any(of_openai) {
+        return false;
+    }
     head.any(|object| {
         if head.list {
             message(object)
@@ -45,13 +55,18 @@ impl OneRun for Cline {
     }
 
     fn record(&mut self, object: &mut Object, out: &mut Out) -> Result<(), WireFault> {
-        let messages = if has_messages(object) {
+        let sdk = has_messages(object);
+        let messages = if sdk {
             take::list(object, "messages")?.unwrap_or_default()
         } else {
             vec![Value::Object(std::mem::take(object))]
         };
         for message in messages {
-            let message = take::as_object("messages[]", message)?;
+            let mut message = take::as_object("messages[]", message)?;
+            // The AI SDK gives results of tools a role; here they are what the user says.
+            if sdk && message.get("role").and_then(Value::as_str) == Some("tool") {
+                message.insert("role".to_owned(), Value::String("user".to_owned()));
+            }
             self.message(message, out)?;
         }
         take::any(object, "version");
@@ -70,10 +85,6 @@ impl Cline {
         reasoning_item(&mut message);
         if let Some(Value::Array(blocks)) = message.get_mut("content") {
             blocks.iter_mut().for_each(sdk_block);
-        }
-        // The AI SDK gives results of tools a role; here they are what the user says.
-        if message.get("role").and_then(Value::as_str) == Some("tool") {
-            message.insert("role".to_owned(), Value::String("user".to_owned()));
         }
         let t_ms = self.session.clock.at(stamp.as_ref());
         self.session.run.message(message, "[]", t_ms, out)

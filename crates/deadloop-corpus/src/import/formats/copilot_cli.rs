@@ -153,11 +153,13 @@ impl Copilot {
     /// A tool begins: it is a call of its own where no message asked for it.
     fn started(&mut self, data: &mut Object, t_ms: Option<f64>) -> Result<(), WireFault> {
         let id = take::label(data, "toolCallId");
-        let asked = id.as_ref().is_some_and(|id| self.asked.remove(id));
-        let body = call(id, data, "toolName")?;
-        if !asked {
-            self.session.run.act(body, t_ms);
+        if id.as_ref().is_some_and(|id| self.asked.remove(id)) {
+            // The request says the same.
+            take::away(data, "toolName arguments");
+            return Ok(());
         }
+        let body = call(id, data, "toolName")?;
+        self.session.run.act(body, t_ms);
         Ok(())
     }
 

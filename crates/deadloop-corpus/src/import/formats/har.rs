@@ -55,7 +55,7 @@ fn exchange(mut entry: Object, place: &Place, out: &mut Out) {
     let mut said = said(&body);
     let family = said.iter().find_map(|content| match content {
         Said::Object(object) => families::of(object),
-        Said::Done => None,
+        Said::Broken | Said::Done => None,
     });
     let Some(family) = family else {
         out.losses.add("log.entries[] (no response of a model)");
@@ -75,6 +75,12 @@ fn exchange(mut entry: Object, place: &Place, out: &mut Out) {
                 let _ = streams.take(record, out);
                 continue;
             }
+            Said::Broken => {
+                out.warn(place, "a chunk that is not JSON", "one JSON object");
+                out.losses.add(BROKEN);
+                streams.gap();
+                continue;
+            }
             Said::Object(object) => object,
         };
         // The request goes with the first object, as a proxy would have recorded it.
@@ -88,17 +94,20 @@ fn exchange(mut entry: Object, place: &Place, out: &mut Out) {
         if let Err(fault) = streams.object(object, place, out) {
             let problem = fault.at(place.clone());
             out.warn(place, &problem.what, &problem.expected);
-            out.losses
-                .add("log.entries[] (a chunk that cannot be read)");
+            out.losses.add(BROKEN);
             streams.gap();
         }
     }
     streams.end(out);
 }
 
-/// An object of a response, or the end of its stream.
+/// The name of a lost chunk.
+const BROKEN: &str = "log.entries[] (a chunk that cannot be read)";
+
+/// An object of a response, a chunk that is none, or the end of its stream.
 enum Said {
     Object(Object),
+    Broken,
     Done,
 }
 
@@ -111,7 +120,10 @@ fn said(body: &str) -> Vec<Said> {
     let mut found = Vec::new();
     let mut take = |framed: Framed<'_>| match framed {
         Framed::Done => found.push(Said::Done),
-        Framed::Object(text) => found.extend(object(&text, MOST_VALUES).ok().map(Said::Object)),
+        Framed::Object(text) => {
+            let read = object(&text, MOST_VALUES);
+            found.push(read.map_or(Said::Broken, Said::Object));
+        }
     };
     for line in body.lines() {
         if let Some(Ok(framed)) = frames.line(line.as_bytes()) {

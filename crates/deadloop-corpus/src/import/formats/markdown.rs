@@ -45,25 +45,44 @@ impl Reader for SpecStory {
         for line in text.lines() {
             let marked = line.trim().strip_prefix("_**");
             if let Some(name) = marked.and_then(|name| name.strip_suffix("**_")) {
-                part(&mut session, speaker.as_deref(), &said, out);
+                part(&mut session, speaker.as_deref(), apart(&said), out);
                 speaker = Some(name.to_owned());
                 said.clear();
-            } else if marked.is_some() || begins(line, "_**") || begins(line, "---") {
-                // Between the parts; or the file was cut there.
             } else {
                 said.push_str(line);
                 said.push('\n');
             }
         }
-        part(&mut session, speaker.as_deref(), &said, out);
+        part(&mut session, speaker.as_deref(), whole(&said), out);
         session.end(out);
         Ok(())
     }
 }
 
+/// A part without the rule that stands between it and the next.
+fn apart(said: &str) -> &str {
+    let text = said.trim_end();
+    let rule = text
+        .strip_suffix("---")
+        .filter(|text| text.is_empty() || text.ends_with('\n'));
+    rule.unwrap_or(said)
+}
+
+/// The last part without the rule or the mark that the end of the file cuts.
+fn whole(said: &str) -> &str {
+    let text = said.trim_end();
+    let (before, last) = text.rsplit_once('\n').unwrap_or(("", text));
+    let is_mark = last.trim().starts_with("_**");
+    if is_mark || begins(last, "_**") || begins(last, "---") {
+        before
+    } else {
+        said
+    }
+}
+
 /// Whether a line is the beginning of a mark, or all of it.
 fn begins(line: &str, mark: &str) -> bool {
-    !line.is_empty() && mark.starts_with(line.trim()) && !line.trim().is_empty()
+    !line.trim().is_empty() && mark.starts_with(line.trim())
 }
 
 /// A text without the beginning of a tag that its end cuts.
@@ -131,9 +150,15 @@ fn tool(session: &mut Session, inside: &str) {
     let (tag, inside) = inside.split_once('>').unwrap_or((inside, ""));
     let name = tag.split_once("data-tool-name=\"");
     let name = name.and_then(|(_, name)| Some(name.split_once('"')?.0));
+    // Cursor's tools say their arguments in the heading alone: `Tool use: **name** • Read file: a.rs`.
+    let heading = inside.split_once("</summary>");
+    let heading = heading.and_then(|(heading, _)| Some(heading.split_once('•')?.1.trim()));
     let inside = bare(inside);
     let (arguments, result) = inside.split_once("```").unwrap_or((&inside, ""));
-    let arguments = arguments.trim();
+    let arguments = match arguments.trim() {
+        "" => heading.unwrap_or_default(),
+        arguments => arguments,
+    };
     let call = Body::ToolCall {
         id: None,
         name: name.unwrap_or_default().to_owned(),
@@ -173,11 +198,26 @@ impl Reader for Aider {
             number += part.lines().count() as u64;
             let mut said = String::new();
             let mut asked = String::new();
-            for line in part.lines().skip(1) {
-                let user = line.strip_prefix("####").map(str::trim);
-                let told = line.strip_prefix('>').map(str::trim);
+            // aider ends each line of its own with two blanks, unless an editor took them away.
+            let blanks = |line: &str| line.starts_with("####") && line.ends_with("  ");
+            let marks = part.lines().any(blanks);
+            let mut lines = part.lines().skip(1).peekable();
+            let mut before = "";
+            while let Some(line) = lines.next() {
+                let next = lines.peek().copied().unwrap_or_default();
+                // A prompt stands apart; a heading of the answer has its text below.
+                let stands_apart = |line: &str| line.trim().is_empty() || line.starts_with("####");
+                let of_aider = if marks {
+                    line.ends_with("  ") || lines.peek().is_none()
+                } else {
+                    line.starts_with('>') || stands_apart(before) && stands_apart(next)
+                };
+                before = line;
+                let user = line.strip_prefix("####").filter(|_| of_aider);
+                let user = user.map(str::trim);
+                let told = line.strip_prefix('>').filter(|_| of_aider).map(str::trim);
                 // Where the file ends inside of a mark.
-                if user.is_none() && begins(line, "####") {
+                if user.is_none() && lines.peek().is_none() && begins(line, "####") {
                     continue;
                 }
                 if user.is_some() || told.is_some() {

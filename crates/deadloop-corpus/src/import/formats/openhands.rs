@@ -162,7 +162,7 @@ impl OpenHands {
             }
             _ => Some(Body::ToolResult {
                 id,
-                content: words(content),
+                content: words(content, out),
                 error: match (observation.as_str(), success) {
                     ("error", _) => Some(true),
                     (_, Some(Value::Bool(success))) => Some(!success),
@@ -255,7 +255,7 @@ impl OpenHands {
             }],
             "MessageEvent" => self.message(from, event, out)?,
             "SystemPromptEvent" => {
-                let prompt = words(prompt(take::any(event, "system_prompt")));
+                let prompt = words(prompt(take::any(event, "system_prompt")), out);
                 self.session.run.system(&prompt, from.1);
                 Vec::new()
             }
@@ -280,7 +280,7 @@ impl OpenHands {
         out: &mut Out,
     ) -> Result<Vec<Body>, WireFault> {
         let mut message = take::object(event, "llm_message")?.unwrap_or_default();
-        let text = words(take::any(&mut message, "content"));
+        let text = words(take::any(&mut message, "content"), out);
         take::any(&mut message, "role");
         let mut bodies = Vec::new();
         if source == "agent" {
@@ -302,7 +302,7 @@ fn action(
     out: &mut Out,
 ) -> Result<Vec<Body>, WireFault> {
     let mut bodies = Vec::from_iter(thinking(event)?);
-    let thought = words(take::any(event, "thought"));
+    let thought = words(take::any(event, "thought"), out);
     bodies.extend(out.said(thought));
     let mut call = take::object(event, "tool_call")?.unwrap_or_default();
     let arguments = take::any(&mut call, "arguments").map(written);
@@ -346,7 +346,7 @@ fn observation(event: &mut Object, id: Option<String>, out: &mut Out) -> Result<
     let content = ["content", "output"]
         .into_iter()
         .find_map(|f| take::any(&mut observation, f));
-    let content = words(content);
+    let content = words(content, out);
     out.losses.rest("[].observation", &observation);
     Ok(Body::ToolResult { id, content, error })
 }
@@ -369,16 +369,24 @@ fn reasoning(response: &Object) -> Option<Body> {
     Some(Body::Reasoning(text.as_str()?.to_owned()))
 }
 
-/// The text of a text or of blocks.
-fn words(content: Option<Value>) -> String {
+/// The text of a text or of blocks; blocks of another kind are counted as left out.
+fn words(content: Option<Value>, out: &mut Out) -> String {
     match content {
         None => String::new(),
         Some(Value::String(text)) => text,
         Some(Value::Array(blocks)) => {
-            let texts = blocks
-                .iter()
-                .map(|block| block.get("text").unwrap_or(block));
-            texts.filter_map(Value::as_str).collect()
+            let mut text = String::new();
+            for block in &blocks {
+                match block.get("text").unwrap_or(block).as_str() {
+                    Some(part) => text.push_str(part),
+                    None => {
+                        let kind = block.get("type").and_then(Value::as_str);
+                        let kind = kind.unwrap_or("of no kind");
+                        out.losses.add(&format!("[] (a block {kind})"));
+                    }
+                }
+            }
+            text
         }
         Some(other) => other.to_string(),
     }

@@ -50,7 +50,7 @@ pub(super) fn summary(tuned: &Tuned, args: &Tune, global: Global) -> Outcome<Val
     for sentence in &advice.more {
         show::print(&show::prose(&format!("  {}", visible_lines(sentence))))?;
     }
-    for line in changed(&advice.changes) {
+    for line in changed(choices) {
         show::print(&show::prose(&visible_lines(&line)))?;
     }
     show::print(&format!("\n{}", table(choices, options)))?;
@@ -62,8 +62,8 @@ pub(super) fn summary(tuned: &Tuned, args: &Tune, global: Global) -> Outcome<Val
     if !advice.limits.is_empty() {
         show::print(&format!("\n{}", limits(tuned)))?;
     }
-    for grid in &advice.saved_at_1 {
-        show::print(&show::prose(&saved_at_1(grid, options)))?;
+    if !advice.saved_at_1.is_empty() {
+        show::print(&format!("\n{}", saved_at_1(&advice.saved_at_1, options)))?;
     }
     if !advice.to_do.is_empty() {
         show::print("\nWhat to do:")?;
@@ -131,14 +131,30 @@ fn verdict(advice: &Advice) -> String {
     line.replacen(&name, &format!("{style}{name}{style:#}"), 1)
 }
 
-/// The parameters that change.
-fn changed(changes: &[Changed]) -> Vec<String> {
+/// The parameters that change; a guard that is replaced as a whole is one line.
+fn changed(choices: &Choices) -> Vec<String> {
+    let advice = &choices.advice;
+    let changes = &advice.changes;
+    let of_all = changes.iter().filter(|change| change.model == "*").count();
+    if choices.all.source == Provenance::Ready && of_all == changes.len() && of_all > ROWS {
+        return vec![format!(
+            "  {} replaces {} ({} in settings.toml)",
+            advice.is,
+            advice.in_use_is,
+            show::several(of_all as u64, "change")
+        )];
+    }
     let line = |c: &Changed| {
         let of = |x: &Option<String>| x.clone().unwrap_or_else(|| "(none)".into());
         let model = match c.model.as_str() {
             "*" => String::new(),
             model => format!("{model}: "),
         };
+        match (c.param.as_str(), &c.from, &c.to) {
+            ("detector", Some(_), None) => return format!("  remove {model}{}", c.guard),
+            ("detector", None, Some(_)) => return format!("  add {model}{}", c.guard),
+            _ => {}
+        }
         let words = c
             .words
             .as_ref()
@@ -297,28 +313,36 @@ fn limits(tuned: &Tuned) -> String {
     titles.push("setting".to_owned());
     let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
     let numbers = 0..titles.len() - 1;
-    let left = match all.len() - shown.len() {
+    let mut left = match all.len() - shown.len() {
         0 => String::new(),
         n => format!("\n{} on the page", show::several(n as u64, "more row")),
     };
+    if rows.iter().any(|row| row[0].ends_with('*')) {
+        left += "\n* in settings.toml";
+    }
     format!(
         "{}\n{}{left}",
         show::prose(&format!(
-            "What a limit on {} costs: the best setting of the grids for each, held out",
+            "What a limit on {} costs: the best setting of the grids within each. It is chosen on four fifths of the groups and scored on the last fifth, so a row may break its own limit",
             options.limited().name
         )),
         show::table_of(&titles, &rows, numbers)
     )
 }
 
-/// `saved_at_1 of checkpoint: 61.2 % (58.9 % to 63.1 %), …`.
-fn saved_at_1(grid: &SavedAt1, options: &ChooseOptions) -> String {
+/// How good each detector is with its grid.
+fn saved_at_1(grids: &[SavedAt1], options: &ChooseOptions) -> String {
+    let row = |grid: &SavedAt1| {
+        let [value, lo, hi] = [grid.value, grid.lo, grid.hi].map(|x| told(&SAVED, x));
+        vec![grid.grid.clone(), value, format!("{lo} to {hi}")]
+    };
+    let rows: Vec<Vec<String>> = grids.iter().map(row).collect();
     format!(
-        "saved_at_1 of {}: {} ({} to {}), the mean of saved over limits from 0 to 1 {}, held out",
-        grid.grid,
-        told(&SAVED, grid.value),
-        told(&SAVED, grid.lo),
-        told(&SAVED, grid.hi),
-        show::per(options.judge.unit)
+        "{}\n{}",
+        show::prose(&format!(
+            "saved_at_1: the mean of saved over limits from 0 to 1 {}, held out; copies count once, labels in doubt not at all",
+            show::per(options.judge.unit)
+        )),
+        show::table(&["grid", "saved_at_1", "95 %"], &rows, 1)
     )
 }

@@ -1,0 +1,119 @@
+//! The labels of the corpus that an import makes: rows that come along, rows that stay, and proposals for the rest.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
+
+use deadloop_corpus::{Corpus, Selection, text_hash};
+use deadloop_score::proposing::{BY, Proposal};
+use deadloop_score::{LabelRow, LabelsFile};
+
+use crate::failure::{Code, RunResult};
+use crate::host::Host;
+use crate::reviewing::proposed;
+
+/// What became of the labels.
+#[derive(Default)]
+pub struct ImportedLabels {
+    /// A proposal for each transcript that had no label; `None`: none were asked for.
+    pub proposals: Option<Vec<Proposal>>,
+    /// Transcripts that people labelled, and whose text has changed since.
+    pub stale: Vec<String>,
+    /// All rows; `None`: they are those that were there.
+    pub(super) rows: Option<Vec<LabelRow>>,
+}
+
+impl ImportedLabels {
+    /// Finds the labels of the new corpus. `old`: the folder that it replaces, whose rows stay where no row of the
+    /// transcript comes along. A proposal stays only as long as the text that it is of; with `proposes` every
+    /// transcript without a row gets one.
+    ///
+    /// # Errors
+    /// A file of labels has bad rows, which must not be lost; or the host stopped it.
+    pub fn find(
+        new: &Path,
+        old: Option<&Path>,
+        carried: Vec<LabelRow>,
+        proposes: bool,
+        host: &dyn Host,
+    ) -> RunResult<Self> {
+        let there = old.map(rows_of).transpose()?.unwrap_or_default();
+        let mut found = Self::default();
+        if there.is_empty() && carried.is_empty() && !proposes {
+            return Ok(found);
+        }
+        let mut changed = BTreeSet::new();
+        if let Some(old) = old.filter(|_| !there.is_empty()) {
+            let before = hashes(old);
+            let differs =
+                |(id, hash): &(String, String)| before.get(id).is_some_and(|old| old != hash);
+            changed.extend(hashes(new).into_iter().filter(differs).map(|(id, _)| id));
+        }
+        let mut rows = carried;
+        let came: BTreeSet<String> = rows.iter().map(|row| row.transcript.clone()).collect();
+        let before = there.len();
+        let stays = |row: &LabelRow| {
+            let auto = row.by == BY;
+            !came.contains(&row.transcript)
+                && !(auto && (proposes || changed.contains(&row.transcript)))
+        };
+        let kept: Vec<LabelRow> = there.into_iter().filter(stays).collect();
+        let stale: BTreeSet<&String> = kept.iter().map(|row| &row.transcript).collect();
+        found.stale = stale
+            .into_iter()
+            .filter(|id| changed.contains(*id))
+            .cloned()
+            .collect();
+        let as_before = kept.len() == before && rows.is_empty();
+        rows.extend(kept);
+        if proposes {
+            let proposals = missing(new, &rows, host)?;
+            rows.extend(proposals.iter().flat_map(|proposal| proposal.rows.clone()));
+            found.proposals = Some(proposals).filter(|all| came.is_empty() || !all.is_empty());
+        }
+        found.rows = Some(rows).filter(|_| proposes || !as_before);
+        Ok(found)
+    }
+}
+
+/// The rows of a corpus, which are to be whole: what cannot be read would be lost.
+fn rows_of(corpus: &Path) -> RunResult<Vec<LabelRow>> {
+    let path = corpus.join(super::target::LABELS);
+    if !path.is_file() {
+        return Ok(Vec::new());
+    }
+    let (labels, problems) = LabelsFile::read(&path);
+    match problems.first() {
+        Some(problem) => {
+            Err(Code::Usage.error(format!("{problem}; mend it, or move the file away")))
+        }
+        None => Ok(labels.rows().cloned().collect()),
+    }
+}
+
+/// The hash of each text of a corpus; none of one that cannot be read.
+fn hashes(corpus: &Path) -> BTreeMap<String, String> {
+    let Ok(corpus) = Corpus::open(corpus) else {
+        return BTreeMap::new();
+    };
+    let entries = corpus.entries().flatten();
+    entries
+        .map(|entry| (entry.transcript.id.clone(), text_hash(&entry.transcript)))
+        .collect()
+}
+
+/// A proposal for each transcript that has neither a row nor a label inside, in the order of the corpus.
+fn missing(corpus: &Path, rows: &[LabelRow], host: &dyn Host) -> RunResult<Vec<Proposal>> {
+    let corpus = crate::open(corpus)?;
+    let inside: HashMap<String, bool> = corpus
+        .entries()
+        .flatten()
+        .map(|entry| (entry.transcript.id, entry.labels.is_some()))
+        .collect();
+    let labelled: BTreeSet<&str> = rows.iter().map(|row| row.transcript.as_str()).collect();
+    let mut proposals = proposed(&corpus, &Selection::default(), host)?.proposals;
+    proposals.retain(|proposal| {
+        let id = proposal.transcript();
+        !labelled.contains(id) && !inside.get(id).copied().unwrap_or(false)
+    });
+    Ok(proposals)
+}
