@@ -114,6 +114,10 @@ pub(crate) fn recommended_name(unit: Unit) -> &'static str {
 
 /// The text of a settings file. If no such file exists, the text of the recommended guard or preset of that name.
 fn text_of(path: &Path) -> Outcome<String> {
+    if path.is_dir() {
+        // A folder of results stands for the settings that it holds.
+        return read(&path.join("settings.toml"));
+    }
     if is_there(path) {
         return read(path);
     }

@@ -7,6 +7,8 @@ use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
 use super::SettingsError;
+use crate::detectors::DETECTORS;
+use crate::meant::meant;
 
 /// A value of a TOML file with its place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,6 +49,47 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Placed<T> {
 pub fn read_toml<T: DeserializeOwned>(text: &str) -> Result<T, SettingsError> {
     toml::from_str(text).map_err(|error: toml::de::Error| {
         let what = error.message().trim().replace('\n', ", ");
+        let what = format!("{what}{}", hint(&what));
         SettingsError::at(text, error.span().unwrap_or(0..0), what)
     })
+}
+
+/// What to do about an unknown field: the table that a parameter belongs to, or the field that was meant.
+fn hint(what: &str) -> String {
+    let Some((word, known)) = what
+        .strip_prefix("unknown field `")
+        .and_then(|rest| rest.split_once('`'))
+    else {
+        return String::new();
+    };
+    let known: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
+    let mut params = DETECTORS.iter().flat_map(|detector| detector.params);
+    if known.contains(&"params") && params.any(|param| param.name == word) {
+        return "; it is a parameter, which stands below [guard.params]".to_owned();
+    }
+    meant(word, known)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Settings;
+
+    #[test]
+    fn an_unknown_field_is_told_what_to_do() {
+        let periodic = "[[guard]]\ndetector = \"periodic\"\n";
+        for (text, ends) in [
+            (
+                format!("{periodic}min_copies = 3"),
+                "; it is a parameter, which stands below [guard.params]",
+            ),
+            (
+                "[[guards]]\ndetector = \"periodic\"".to_owned(),
+                " (did you mean \"guard\"?)",
+            ),
+            (format!("{periodic}zzz = 3"), "`params`"),
+        ] {
+            let what = Settings::parse(&text).unwrap_err().what;
+            assert!(what.ends_with(ends), "{what}");
+        }
+    }
 }

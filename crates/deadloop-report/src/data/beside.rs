@@ -33,8 +33,12 @@ pub fn beside(in_use: &Setting, settings: &[&Setting]) -> Vec<String> {
     let values = |setting: &Setting| -> Vec<(String, String)> {
         setting.columns().into_iter().map(value).collect()
     };
-    let several =
-        settings.iter().any(|setting| setting.members.len() > 1) || in_use.members.len() > 1;
+    // A detector that is not in use is named.
+    let detectors = |setting: &Setting| -> Vec<&str> {
+        setting.members.iter().map(|m| m.detector.name).collect()
+    };
+    let used = detectors(in_use);
+    let several = used.len() > 1 || settings.iter().any(|setting| detectors(setting) != used);
     let base = values(in_use);
     let name = |setting: &&Setting| {
         let named = in_short(differences(&values(setting), &base, several));

@@ -162,7 +162,11 @@ pub fn in_short(mut differences: Vec<String>) -> Option<String> {
     (!differences.is_empty()).then(|| differences.join(", "))
 }
 
-/// A value as a name says it: a long list by its number of rows, any other long value by its beginning.
+/// Chars of a list's only row, without blanks, that a name holds.
+const LONGEST_ROW: usize = 32;
+
+/// A value as a name says it: a long list by its number of rows, any other long value by its beginning. The only row of a
+/// list, as the parameters of a program are, stands in it if it is short.
 pub fn brief(value: &str) -> String {
     if value.chars().count() <= LONGEST {
         return value.to_owned();
@@ -172,7 +176,15 @@ pub fn brief(value: &str) -> String {
             let start: String = value.chars().take(LONGEST - 1).collect();
             format!("{start}…")
         }
-        1 => "1 row".to_owned(),
+        1 => {
+            let row: String = value.chars().filter(|c| !c.is_whitespace()).collect();
+            let row = row.trim_matches(['[', ']']);
+            if row.chars().count() <= LONGEST_ROW {
+                row.to_owned()
+            } else {
+                "1 row".to_owned()
+            }
+        }
         rows => format!("{rows} rows"),
     }
 }
