@@ -169,3 +169,26 @@ test("a stream that falls silent", async () => {
   const chunks = await all(watch(await openai().chat.completions.create(ask), options));
   assert.deepEqual([chunks.at(-1).choices[0].finish_reason, told], ["stop", ["stall"]]);
 });
+
+const ENDING = Guards.parse('[[guard]]\ndetector = "ending"\n', "ending.toml");
+const cutOff = '{"choices":[{"index":0,"delta":{"content":"It is fo"}}]}';
+
+test("a response that is cut is judged at its end", async () => {
+  const headers = { "content-type": "text/event-stream" };
+  const inner = async () => new Response(`data: ${cutOff}\n\n`, { headers });
+  const cut = await guardedFetch({ guards: ENDING, fetch: inner, strict: true })("http://x/", { method: "POST" });
+  await assert.rejects(cut.text(), (error) => error instanceof LoopError && error.alarm.kind === "cut");
+  const ended = await guardedFetch({ guards: ENDING, fetch: inner, onAlarm: "stop" })("http://x/", { method: "POST" });
+  assert.ok((await ended.text()).length > cutOff.length + 8);
+});
+
+test("a model of the AI SDK that is cut is judged at its end", async () => {
+  const parts = () => ReadableStream.from([{ type: "text-start", id: "1" }, { type: "text-delta", id: "1", delta: "It is fo" }]);
+  const run = async (onAlarm) => {
+    const asked = { doStream: async () => ({ stream: parts() }), params: { prompt: [] }, model: { modelId: "m" } };
+    const { stream } = await loopMiddleware({ guards: ENDING, onAlarm, strict: true }).wrapStream(asked);
+    return all(stream);
+  };
+  await assert.rejects(run("raise"), (error) => error instanceof LoopError && error.alarm.kind === "cut");
+  assert.deepEqual((await run("stop")).map((part) => part.type), ["text-start", "text-delta", "text-end", "finish"]);
+});

@@ -84,6 +84,11 @@ export class Run {
     this.#tell(this.guard.result(id, written(content), error));
   }
 
+  /** The run is over. `reason`: why, in the words of the model's API. */
+  finish(reason?: string): void {
+    this.#tell(this.guard.finish(reason));
+  }
+
   /** Runs a call under the guard: what `execute` gives, or the text that refuses it. */
   async run<T>(name: string, args: unknown, execute: () => T | PromiseLike<T>, id = this.#id()): Promise<T | string> {
     const refusal = this.call(name, args, id);

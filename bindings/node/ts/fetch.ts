@@ -60,15 +60,23 @@ function through(
     if (listens && silent >= SILENT) live.silence(silent / 1000);
     return live.alarm !== null;
   };
+  const told = (): void => {
+    live.warnings().forEach((warning) => options.onWarning?.(warning));
+    live.refusals().forEach((refusal) => (options.onRefuse ?? options.onWarning)?.(refusal));
+  };
   const pull = async (out: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
     const alarm = live.alarm;
     if (alarm !== null) return end(out, alarm, live, options);
     const next = await (listens ? ticking(reader.read(), silence) : reader.read());
-    if (next?.done) return out.close();
+    if (next?.done) {
+      live.end();
+      told();
+      const last = live.alarm;
+      return last === null ? out.close() : end(out, last, live, options);
+    }
     const passed = next === null || silence() ? new Uint8Array() : live.feed(next.value);
     heard = Date.now();
-    live.warnings().forEach((warning) => options.onWarning?.(warning));
-    live.refusals().forEach((refusal) => (options.onRefuse ?? options.onWarning)?.(refusal));
+    told();
     // What a connection says when it is closed must not hide the alarm.
     const found = live.alarm;
     if (found !== null) await reader.cancel().catch(() => {});

@@ -1,5 +1,5 @@
 /** `loopMiddleware`: a language model of Vercel's AI SDK through a guard. */
-import type { Alarm } from "./alarm.js";
+import type { Alarm, Decision } from "./alarm.js";
 import { Writer } from "./json.js";
 import { checked, guardsOf, hear, type Options, RESPONSE, see, tell } from "./options.js";
 
@@ -28,13 +28,16 @@ export function loopMiddleware(options: Options = {}) {
     const result = await asked.doStream();
     const guard = guards.chunks(options.model ?? asked.model.modelId);
     const writer = new Writer();
-    const sees = (part: unknown): Alarm | null => {
-      const json = writer.json(part);
-      for (const decision of json === null ? [] : guard.feed(json)) {
+    const hears = (decisions: readonly Decision[]): Alarm | null => {
+      for (const decision of decisions) {
         const alarm = hear(decision, options);
         if (alarm !== null) return alarm;
       }
       return null;
+    };
+    const sees = (part: unknown): Alarm | null => {
+      const json = writer.json(part);
+      return json === null ? null : hears(guard.feed(json));
     };
     const open = new Map<string, string>();
     const transform = (part: unknown, out: TransformStreamDefaultController<unknown>): void => {
@@ -43,11 +46,21 @@ export function loopMiddleware(options: Options = {}) {
       if (alarm !== null) tell(alarm, options.onAlarm);
       out.enqueue(part);
       if (alarm === null) return;
-      for (const [id, kind] of open) out.enqueue({ type: `${kind}-end`, id });
-      out.enqueue(finish());
+      close(out);
       out.terminate();
     };
-    const stream = result.stream.pipeThrough(new TransformStream({ transform }));
+    const close = (out: TransformStreamDefaultController<unknown>): void => {
+      for (const [id, kind] of open) out.enqueue({ type: `${kind}-end`, id });
+      out.enqueue(finish());
+    };
+    // What was held back until the end is judged there.
+    const flush = (out: TransformStreamDefaultController<unknown>): void => {
+      const alarm = hears(guard.end());
+      if (alarm === null) return;
+      tell(alarm, options.onAlarm);
+      close(out);
+    };
+    const stream = result.stream.pipeThrough(new TransformStream({ transform, flush }));
     return { ...result, stream };
   };
   return { specificationVersion: "v3" as const, wrapStream };

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterator
 from typing import Any
 
 import deadloop
@@ -140,3 +141,32 @@ def test_a_stream_that_is_left_early_is_closed(server: Any) -> None:
     with deadloop.watch(client(server).chat.completions.create(model="prose", **ASK)) as watched:
         next(watched)
     assert server.last()["sent"] < 80
+
+
+CUT = b'data: {"choices":[{"index":0,"delta":{"content":"It is fo"}}]}\n\n'
+
+
+class Cut(http.SyncByteStream):
+    def __iter__(self) -> Iterator[bytes]:
+        yield CUT
+
+
+@pytest.mark.parametrize("on_alarm", ["raise", "stop"])
+def test_a_response_that_is_cut_is_judged_at_its_end(on_alarm: Any) -> None:
+    guards = deadloop.Guards('[[guard]]\ndetector = "ending"\n')
+    inner = http.MockTransport(lambda _: http.Response(200, headers={"content-type": "text/event-stream"}, stream=Cut()))
+    transport = Transport(guards, inner=inner, on_alarm=on_alarm, strict=True)
+    with http.Client(transport=transport).stream("POST", "http://x/", json={}) as response:
+        if on_alarm == "raise":
+            with pytest.raises(deadloop.LoopError) as caught:
+                response.read()
+            assert caught.value.alarm.kind == "cut"
+        else:
+            assert response.read().startswith(CUT) and len(response.content) > len(CUT)
+
+
+def test_the_end_of_a_run_is_told() -> None:
+    run = deadloop.agents.Run(deadloop.Guards('[[guard]]\ndetector = "ending"\n'), strict=True)
+    run.says("It is fo")
+    with pytest.raises(deadloop.LoopError):
+        run.finish("error")

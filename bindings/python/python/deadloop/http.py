@@ -119,6 +119,12 @@ class _Body:
         for alarm in self.live.refusals():
             self.told.refuses(alarm)
 
+    def _over(self) -> None:
+        """The response has ended by itself: what was held back until then is judged."""
+        if self.live.alarm is None:
+            self.live.end()
+            self._tell()
+
     def _tail(self) -> bytes:
         """What comes after what was passed on. Raises where it should."""
         alarm = self.live.alarm
@@ -137,6 +143,8 @@ class _Sync(_Body):
                 yield passed
                 break
             yield passed
+        else:
+            self._over()
         if tail := self._tail():
             yield tail
 
@@ -157,6 +165,7 @@ class _Async(_Body):
         else:
             if self.live.alarm is not None:  # it ended in silence
                 await self.aclose()
+            self._over()
         if tail := self._tail():
             yield tail
 

@@ -13,8 +13,8 @@ from deadloop._alarm import Alarm, Decision, LoopError
 from deadloop._deadloop import Guard, Guards
 from deadloop._options import OnWarning, Told
 
-# What a loop of an agent brings: no clock, and handoffs only where a framework has them.
-FEEDS = ("reasoning", "answer", "arguments", "calls", "results", "messages of users", "turns", "ends")
+# What a framework brings: no clock, no end of the run, and handoffs only where it has them.
+FEEDS = ("reasoning", "answer", "arguments", "calls", "results", "messages of users", "turns")
 
 
 @functools.cache
@@ -37,7 +37,7 @@ class Run:
         model: str = "",
         on_refuse: OnWarning | None = None,
         on_warning: OnWarning | None = None,
-        feeds: Iterable[str] = FEEDS,
+        feeds: Iterable[str] = (*FEEDS, "ends"),
         where: str = "the run of an agent",
         strict: bool = False,
     ) -> None:
@@ -106,6 +106,10 @@ class Run:
     def result(self, id: str | None, content: Any, error: bool | None = None) -> None:
         """What a call brought. `error`: whether it failed; None where nobody knows."""
         self.tell(self.guard.result(id, _json.text(content), error))
+
+    def finish(self, reason: str | None = None) -> None:
+        """The run is over. `reason`: why, in the words of the model's API."""
+        self.tell(self.guard.finish(reason))
 
     def run(self, name: str, arguments: Any, execute: Callable[[], Any], id: str | None = None) -> Any:
         """Runs a call under the guard: what `execute` gives, or the text that refuses it."""

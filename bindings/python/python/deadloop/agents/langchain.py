@@ -19,7 +19,7 @@ from deadloop._alarm import LoopError
 from deadloop._deadloop import Guards
 from deadloop._json import get, text
 from deadloop._options import OnWarning
-from deadloop.agents._run import Run
+from deadloop.agents._run import FEEDS, Run
 
 
 class LoopMiddleware(AgentMiddleware):  # type: ignore[misc]
@@ -46,7 +46,7 @@ class LoopMiddleware(AgentMiddleware):  # type: ignore[misc]
         self.on_alarm = on_alarm
         self._options: dict[str, Any] = {"model": model, "on_refuse": on_refuse, "on_warning": on_warning}
         self._guards = guards
-        Run(guards, model=model, strict=strict, where="a run of LangChain")  # what it says of blind guards, it says now
+        Run(guards, model=model, strict=strict, feeds=FEEDS, where="a run of LangChain")  # what it says of blind guards, it says now
 
     @hook_config(can_jump_to=["end"])  # type: ignore[untyped-decorator]
     def before_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
