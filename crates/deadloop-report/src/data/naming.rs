@@ -235,7 +235,10 @@ mod tests {
         let name = in_short(all);
         assert_eq!(name.as_deref(), Some("p0=1, p1=1, p2=1, p3=1, 3 more"));
         assert_eq!(brief("[2000, 3000]"), "[2000, 3000]");
-        assert_eq!(brief("[{ max_period = 50, min_copies = 5 }]"), "{max_period=50,min_copies=5}");
+        assert_eq!(
+            brief("[{ max_period = 50, min_copies = 5 }]"),
+            "{max_period=50,min_copies=5}"
+        );
         assert_eq!(brief("[{ max_period = 50, n = 5 }, { n = 2 }]"), "2 rows");
         assert_eq!(brief(&"x".repeat(40)), format!("{}…", "x".repeat(23)));
     }

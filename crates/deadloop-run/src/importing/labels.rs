@@ -36,8 +36,13 @@ impl ImportedLabels {
         proposes: bool,
         host: &dyn Host,
     ) -> RunResult<Self> {
-        let there = old.map(rows_of).transpose()?.unwrap_or_default();
         let mut found = Self::default();
+        let there = match old.map(rows_of).transpose() {
+            Ok(rows) => rows.unwrap_or_default(),
+            // A file that is not touched need not be whole.
+            Err(_) if !proposes && carried.is_empty() => return Ok(found),
+            Err(error) => return Err(error),
+        };
         if there.is_empty() && carried.is_empty() && !proposes {
             return Ok(found);
         }

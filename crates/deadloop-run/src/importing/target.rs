@@ -1,6 +1,7 @@
 //! The corpus that is made: a folder beside its name, which gets that name when it is whole.
 
 use std::collections::{BTreeMap, HashSet};
+use std::fs::{File, TryLockError};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -22,6 +23,10 @@ use crate::survey::rejected_row;
 pub struct Target {
     out: PathBuf,
     new: UnfinishedFolder,
+    /// Whether a folder of that name was there from the start, and may be replaced.
+    replaces: bool,
+    /// Held as long as the folder that is there may be replaced: of two imports one waits for the user.
+    _lock: Option<File>,
 }
 
 const TRANSCRIPTS: &str = "transcripts";
@@ -51,12 +56,23 @@ impl Target {
         let parent = parent.unwrap_or(Path::new("."));
         std::fs::create_dir_all(parent).map_err(|e| refuse(format!("cannot be made: {e}")))?;
         host.writes(parent);
+        let lock = File::open(out).ok();
+        if lock
+            .as_ref()
+            .is_some_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
+        {
+            return Err(refuse(
+                "another import writes it; wait until that has ended".into(),
+            ));
+        }
         let new =
             unfinished_folder(parent).map_err(|e| refuse(format!("cannot be written to: {e}")))?;
         std::fs::create_dir(new.path().join(TRANSCRIPTS))?;
         Ok(Self {
             out: out.to_path_buf(),
             new,
+            replaces: is_named(out),
+            _lock: lock,
         })
     }
 
@@ -251,6 +267,10 @@ impl Target {
             // From here on it is no temporary folder.
             std::fs::rename(self.new.keep(), &self.out)?;
             return Ok(self.out);
+        }
+        if !self.replaces {
+            let what = "was made by somebody else meanwhile; nothing was written to it";
+            return Err(Code::Usage.error(format!("`out` {}: {what}", self.out.display())));
         }
         let old = self.new.path().join("old");
         std::fs::create_dir(&old)?;

@@ -3,7 +3,7 @@
 //! A limit that the user gave is kept by estimate. The default limit holds a ready guard back only if it is surely over it: on
 //! 300 transcripts every good guard has two wrong alarms now and then, where the limit allows one. Asking for the estimate
 //! there kept a guard that saves 9 % in a quarter of the draws of `scripts/advice`. Where the incumbent is over the limit too,
-//! a ready guard with no more wrong alarms stands: it is nearer to the limit, and a user who may not have it keeps the worse.
+//! a ready guard with no more wrong alarms stands too, behind all others: who may not have it keeps the worse.
 
 use super::verdict::{Part, Provenance, Won};
 use super::{Candidate, Chooser, ReadyGuard, Sample, Ship};
@@ -31,20 +31,21 @@ impl Chooser<'_> {
             self.tallies(candidate, &sample.pick).into_iter().sum()
         };
         let now = sum(incumbent);
-        let mut standing: Vec<(f64, &ReadyGuard)> = Vec::new();
+        let mut standing: Vec<(bool, f64, &ReadyGuard)> = Vec::new();
         for guard in ready {
-            let is_known = standing.iter().any(|(_, known)| known.cell == guard.cell);
+            let is_known = standing.iter().any(|(.., known)| known.cell == guard.cell);
             if is_known || Candidate::ready(guard.cell) == *incumbent {
                 continue;
             }
             let tally = sum(&Candidate::ready(guard.cell));
-            if !self.options.is_surely_over(&tally) || tally.wrong() <= now.wrong() {
-                standing.push((merit(&tally), guard));
+            let is_over = self.options.is_surely_over(&tally);
+            if !is_over || tally.wrong() <= now.wrong() {
+                standing.push((is_over, merit(&tally), guard));
             }
         }
         // Stable: of equal ones the first of the list.
-        standing.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-        standing.into_iter().find_map(|(_, guard)| {
+        standing.sort_by(|(over, a, _), (other, b, _)| over.cmp(other).then(b.total_cmp(a)));
+        standing.into_iter().find_map(|(.., guard)| {
             let candidate = Candidate::ready(guard.cell);
             let (test, tally) = self.test(sample, &candidate, incumbent);
             let is_within = !self.options.given || self.options.is_within(&tally);

@@ -340,6 +340,15 @@ fn a_limit_in_use_that_is_broken_is_said_with_the_row_that_is_not() {
     );
 }
 
+/// Of a ready guard and the one in use that both break the limit, the one that saves more with no more wrong alarms is used.
+#[test]
+fn a_dominated_guard_over_the_limit_is_not_kept() {
+    let world = world_where(&[("m", 100, 0, 6)], |_, i| if i % 2 == 0 { 6 } else { 1 });
+    let choices = chosen(&world, 5, &[0], &ready_only());
+    assert_eq!(outcome(&choices), (Ruling::Ship, 0, Some(Ship::Better)));
+    assert!(choices.advice.over_limit);
+}
+
 #[test]
 fn a_model_gets_its_own_where_it_is_better_there_and_the_file_loads() {
     let (plan, _) = plan();
@@ -584,6 +593,12 @@ proptest! {
         prop_assert_eq!(choices.all.held_out, models(|m| m.held_out));
         prop_assert_eq!(choices.all.in_sample, models(|m| m.in_sample));
         prop_assert_eq!(choices.all.in_use, evidence.tally(in_use, &evidence.all(), &options.judge));
+        // Settings of single models are never worse than a ready guard for all.
+        let merit = |tally: &Tally| (SAVED.value(tally, &Worth::default()), tally.wrong());
+        let file = merit(&choices.all.held_out);
+        let guard = merit(&evidence.tally(ready, &evidence.all(), &options.judge));
+        let has_own = choices.models.iter().any(|m| m.ships.is_some());
+        prop_assert!(!has_own || guard.0 < file.0 || guard.1 > file.1 || guard == file);
         let is_changed = choices.all.cell != in_use || choices.models.iter().any(|m| m.cell != in_use);
         prop_assert!(choices.advice.verdict == Ruling::Ship || !is_changed);
         if !choices.advice.by_folds {

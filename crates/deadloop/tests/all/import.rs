@@ -833,3 +833,55 @@ fn a_stream_is_taken_wherever_it_was_cut() {
     let told = |run| -> serde_json::Value { serde_json::from_str(&stdout(run)).expect("JSON") };
     assert_eq!(told(&plain)["transcripts"], told(&returned)["transcripts"]);
 }
+
+/// What can run every night: labels are those of the texts that are there, a word of a person stays and is named where its
+/// text is gone, and of two imports into one folder one is refused.
+#[test]
+fn labels_of_a_nightly_import_follow_the_texts() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let write = |name: &str, id: &str, text: &str| {
+        let line = serde_json::json!({"id": id, "model": "m", "answer": text});
+        std::fs::create_dir_all(dir.path().join("src")).expect("it is writable");
+        std::fs::write(dir.path().join("src").join(name), format!("{line}\n")).expect("writable");
+    };
+    let run = || {
+        let args = ["import", "src", "--resume", "--label", "--out", "o"];
+        let run = deadloop_in(dir.path(), &args);
+        assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+        stderr(&run)
+    };
+    let labels = dir.path().join("o/labels.csv");
+    let rows = || -> Vec<String> {
+        let text = std::fs::read_to_string(&labels).expect("labels");
+        let begin = |line: &str| line.split(',').take(2).collect::<Vec<_>>().join(",");
+        text.lines().skip(1).map(begin).collect()
+    };
+    let short = "It goes over hill and dale, and then it is over. ";
+    let long = short.to_owned() + &"Wait, let me look at it again. ".repeat(60);
+    write("a.jsonl", "s1", short);
+    run();
+    assert_eq!(rows(), ["s1,clean"]);
+    write("a.jsonl", "s1", &long);
+    write("b.jsonl", "s2", &long);
+    run();
+    assert_eq!(rows(), ["s1,loop", "s2,loop"]);
+    // Labels that are gone come again though no recording is new; a word of a person is kept, and named as stale.
+    let header = "transcript,class,kind,channel,start,onset,earliest,end,period,by,note";
+    std::fs::write(&labels, format!("{header}\ns1,clean,,,,,,,,ann,\n")).expect("writable");
+    run();
+    assert_eq!(rows(), ["s1,clean", "s2,loop"]);
+    write("a.jsonl", "s1", short);
+    let told = run();
+    assert!(told.contains("the text of s1 has changed since"), "{told}");
+    assert_eq!(rows(), ["s1,clean", "s2,loop"]);
+    let lock = std::fs::File::open(dir.path().join("o")).expect("a folder");
+    lock.lock().expect("it is free");
+    let args = ["import", "src", "--force", "--out", "o"];
+    let refused = deadloop_in(dir.path(), &args);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(
+        stderr(&refused).contains("another import"),
+        "{}",
+        stderr(&refused)
+    );
+}
