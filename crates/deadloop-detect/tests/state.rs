@@ -59,6 +59,7 @@ const LANE: TextChannel = TextChannel::Answer;
 fn most(settings: &str, text: &str) -> [usize; 2] {
     let settings = Settings::parse(settings).unwrap();
     let members = settings.guard().members.iter();
+    let members = members.filter(|member| member.watches(LANE.into()));
     let recipes: Vec<_> = members.filter_map(|member| member.recipe()).collect();
     let mut facts = Vec::new();
     // Some patterns are compiled at their first use and shared by all streams.

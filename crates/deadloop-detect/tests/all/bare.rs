@@ -48,7 +48,7 @@ fn rows_need(unit: &str) -> usize {
             .max()
             .unwrap_or(0)
     };
-    (wide + 5).div_ceil(rows).max(if rows > 2 { 5 } else { 0 })
+    (wide + 5).div_ceil(rows).max(if rows > 2 { 8 } else { 0 })
 }
 
 fn fires(params: &Params, text: &[char], period: usize) -> bool {
@@ -62,13 +62,16 @@ fn fires(params: &Params, text: &[char], period: usize) -> bool {
     let unit: String = text[end - period..end].iter().collect();
     let (letter, number) = (
         unit.contains(char::is_alphabetic),
-        unit.contains(char::is_numeric),
+        unit.contains(|c: char| c.is_numeric() || c == '🟩'),
     );
+    let blanks = unit.matches("[ ]").count() + unit.matches(": __").count();
+    let form = unit.contains('\n') && blanks > 0 && unit.chars().count() <= 80 * blanks;
     let copies = length / period;
     let (chars, least) = match () {
         () if period > 1 && number && !letter && count("min_bare") > 0 => {
             (count("min_bare"), rows_need(&unit))
         }
+        () if form && count("min_form") > 0 => (count("min_form"), 0),
         () if (period == 1 || !number && !letter) && count("min_single") > 0 => {
             (count("min_single"), 0)
         }
@@ -97,26 +100,34 @@ fn fast(params: &Params, text: &str, size: usize) -> Option<u64> {
 
 fn params() -> impl Strategy<Value = Params> {
     let or_none = |most: i64| prop_oneof![Just(0), 1..most];
-    (2..4_i64, 1..60_i64, or_none(90), or_none(90), 1..60_i64).prop_map(
-        |(copies, chars, single, bare, longest)| {
+    (
+        2..4_i64,
+        1..60_i64,
+        or_none(90),
+        or_none(90),
+        (1..60_i64, or_none(120)),
+    )
+        .prop_map(|(copies, chars, single, bare, (longest, form))| {
             let mut params = Params::defaults(Detector::find("periodic").unwrap().params);
             let all = [
                 ("min_copies", copies),
                 ("min_chars", chars),
                 ("min_single", single),
                 ("min_bare", bare),
+                ("min_form", form),
                 ("max_period", longest),
             ];
             all.into_iter()
                 .for_each(|(name, n)| params.set(name, Value::Int(n)));
             params
-        },
-    )
+        })
 }
 
 /// Rows of cells, with and without letters, some drawn again.
 fn text() -> impl Strategy<Value = String> {
-    let cell = prop::sample::select(vec!["0 ", "1,", "0", "x ", "- ", "]", "\n", " 12"]);
+    let cell = prop::sample::select(vec![
+        "0 ", "1,", "0", "x ", "- ", "]", "\n", " 12", "🟩", "[ ]", "x: __",
+    ]);
     let unit = prop::collection::vec(cell, 1..7);
     let stretch = (unit, 1..16_usize).prop_map(|(unit, copies)| unit.concat().repeat(copies));
     prop::collection::vec(stretch, 0..5).prop_map(|parts| format!("!{}!", parts.concat()))

@@ -48,6 +48,15 @@ fn tail(all: &[Symbol], period: usize) -> Option<usize> {
     (own >= period && !(1..period).any(shorter)).then(|| all.len() - length)
 }
 
+/// Whether so many percent of the numbers are among the 30 before each; these texts are shorter than the window.
+fn enough_return(all: &[Symbol], least: usize) -> bool {
+    let numbers = all.iter().filter(|symbol| symbol.char.is_none());
+    let numbers: Vec<u64> = numbers.map(|symbol| symbol.value).collect();
+    let returns = |i: &usize| numbers[i.saturating_sub(30)..*i].contains(&numbers[*i]);
+    let returned = (0..numbers.len()).filter(returns).count();
+    least == 0 || !numbers.is_empty() && 100 * returned >= least * numbers.len()
+}
+
 fn fires(params: &Params, all: &[Symbol], period: usize) -> bool {
     let Some(start) = tail(all, period) else {
         return false;
@@ -75,7 +84,7 @@ fn fires(params: &Params, all: &[Symbol], period: usize) -> bool {
         whole <= count("max_period") && accepts_of(whole, from, count("min_chars"))
     };
     let (counters, numbers) = (count("min_counters"), count("min_numbers"));
-    numbers > 0 && accepts(start, numbers)
+    numbers > 0 && accepts(start, numbers) && enough_return(all, count("min_returning"))
         || counters > 0 && (accepts(even, counters) || accepts(equal, count("min_chars")))
         || counters == 0 && accepts(even, count("min_chars"))
         || (2..=6).any(round)
@@ -101,8 +110,14 @@ fn fast(params: &Params, text: &str, size: usize) -> Option<u64> {
 
 fn params() -> impl Strategy<Value = Params> {
     let or_none = |most: i64| prop_oneof![Just(0), 1..most];
-    (2..5_i64, 1..60_i64, or_none(90), or_none(120), 1..40_i64).prop_map(
-        |(copies, chars, counters, numbers, longest)| {
+    (
+        2..5_i64,
+        1..60_i64,
+        or_none(90),
+        or_none(120),
+        (1..40_i64, or_none(100)),
+    )
+        .prop_map(|(copies, chars, counters, numbers, (longest, returning))| {
             let mut params = Params::defaults(Detector::find("periodic").unwrap().params);
             params.set("fold", Value::Text("counters".into()));
             let all = [
@@ -110,13 +125,13 @@ fn params() -> impl Strategy<Value = Params> {
                 ("min_chars", chars),
                 ("min_counters", counters),
                 ("min_numbers", numbers),
+                ("min_returning", returning),
                 ("max_period", longest),
             ];
             all.into_iter()
                 .for_each(|(name, n)| params.set(name, Value::Int(n)));
             params
-        },
-    )
+        })
 }
 
 /// Units with numbers that stay, count on, go round or jump, now and then from another number on.
@@ -152,9 +167,37 @@ fn text() -> impl Strategy<Value = String> {
 
 twins!(params(), text(), fast, slow);
 
+/// Numbers that ended more than 4000 chars ago are forgotten, and so are those more than 30 numbers ago.
+#[test]
+fn numbers_come_again_within_a_window() {
+    let setting = |least: u32| {
+        let text = format!(
+            "[[guard]]\ndetector = 'periodic'\n[guard.params]\nfold = 'counters'\non = 'sentences'\nmin_copies = 3\n\
+             min_chars = 1000000\nmin_counters = 1000000\nmin_numbers = 1000\nmin_returning = {least}\n"
+        );
+        Settings::parse(&text).unwrap().guard().members[0].clone()
+    };
+    let row = |n: u64| format!("The value that we read this time is {n}, as before.\n");
+    let table: String = (0..300).map(|n| row(n * n + 7)).collect();
+    let round: String = (0..300).map(|n| row(n * n % 31)).collect();
+    let far: String = (0..300).map(|n| row(n * n % 1009)).collect();
+    let fires = |least, text: &str| alarm(&setting(least), text, 13).map(|a| a.exact.count());
+    assert!(fires(0, &table).is_some_and(|at| at < 1100));
+    assert_eq!(fires(55, &table), None);
+    assert_eq!(fires(55, &far), None);
+    assert!(fires(55, &round).is_some());
+    // After a table it takes until half of the window is not of it.
+    let both = fires(55, &(table.clone() + &round)).unwrap();
+    let table = table.chars().count() as u64;
+    assert!(
+        (table + 2000..table + 4000).contains(&both),
+        "{both} {table}"
+    );
+}
+
 #[test]
 fn thresholds_for_numbers_that_are_not_compared_are_refused() {
-    for name in ["min_counters", "min_numbers"] {
+    for name in ["min_counters", "min_numbers", "min_returning"] {
         let text = format!("[[guard]]\ndetector = 'periodic'\n[guard.params]\n{name} = 100\n");
         let refusal = Settings::parse(&text).unwrap_err().to_string();
         assert!(refusal.contains("it compares numbers"), "{refusal}");

@@ -139,3 +139,29 @@ fn lines_without_a_word_are_new_like_others() {
         assert_eq!(fires(&member("periodic", &params), &text), None, "{on}");
     }
 }
+
+/// Where numbers are compared, sentences that differ in them are different ones.
+#[test]
+fn sentences_with_new_numbers_are_new() {
+    let mut dice = common::Dice(7);
+    let says = [
+        "We try",
+        "So it fails at",
+        "Then we look at",
+        "It works with",
+    ];
+    let mut text = |most: u64| -> String {
+        let line = |_| format!("{} {} once more.\n", dice.pick(&says), dice.below(most));
+        (0..200).map(line).collect()
+    };
+    let params = [
+        ("fold", word("counters")),
+        ("on", word("sentences")),
+        ("min_recycled", Value::Int(1000)),
+        ("min_counters", Value::Int(1_000_000)),
+        ("min_chars", Value::Int(1_000_000)),
+    ];
+    let member = member("periodic", &params);
+    assert_eq!(fires(&member, &text(1_000_000)), None);
+    assert!(fires(&member, &text(4)).is_some());
+}

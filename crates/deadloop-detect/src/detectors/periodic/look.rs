@@ -1,7 +1,12 @@
 //! The conditions on a tail: thresholds and rows of rules, compiled once and shared.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use super::counters::Part;
 use super::fold::Fold;
+use super::meter::{LETTER, LETTER_OR_EMOJI};
 use super::places::Origin;
 use super::runs::Run;
 use super::symbols::{On, Symbols};
@@ -20,8 +25,8 @@ pub(super) struct Look {
     min_chars: u64,
     /// `min_chars` for a single char and for units without letters or numbers; 0: as for others.
     min_single: u64,
-    /// Whether the unit must hold a letter or an emoji.
-    pub(super) holds_letter: bool,
+    /// What the unit must hold.
+    pub(super) unit_holds: Option<&'static LazyLock<Regex>>,
     /// 0 where recycled elements do not matter.
     pub(super) min_recycled: u64,
     /// `min_copies` inside code fences.
@@ -31,8 +36,12 @@ pub(super) struct Look {
     min_counters: u64,
     /// `min_chars` for tails whose numbers differ and do not count on; 0 where that is not tested.
     min_numbers: u64,
+    /// The percentage of numbers that must return where `min_numbers` decides; 0: that is not asked.
+    pub(super) min_returning: u64,
     /// `min_chars` for units with a number and no letter; 0: as for others.
     pub(super) min_bare: u64,
+    /// `min_chars` for units with blanks to fill in; 0: as for others.
+    pub(super) min_form: u64,
 }
 
 /// What stands in a unit, as far as thresholds of their own ask for it.
@@ -42,8 +51,10 @@ pub(super) enum Holds {
     Named,
     /// No letter and no number, or one char: `min_single`.
     Single,
-    /// A number and no letter: `min_bare`.
+    /// A number or a picture, and no letter: `min_bare`.
     Bare,
+    /// Blanks to fill in: `min_form`.
+    Form,
 }
 
 /// A row of `rules`: which, and what it says.
@@ -56,12 +67,14 @@ pub(super) struct Row {
 }
 
 impl Ask {
-    /// Whether it is a way for units with a number and no letter alone.
-    pub(super) fn is_bare(self) -> bool {
-        matches!(
-            self,
-            Self::Bare | Self::Counters(Holds::Bare) | Self::Numbers(Holds::Bare)
-        )
+    /// Whether it is a way for units alone that hold this, a number without a letter or blanks to fill in.
+    pub(super) fn is_for(self, holds: Holds) -> bool {
+        match self {
+            Self::Bare => holds == Holds::Bare,
+            Self::Form => holds == Holds::Form,
+            Self::Counters(own) | Self::Numbers(own) => holds == own,
+            _ => false,
+        }
     }
 }
 
@@ -91,13 +104,19 @@ impl Look {
             min_copies: params.count("min_copies"),
             min_chars,
             min_single: params.count("min_single"),
-            holds_letter: params.text("unit_holds") == "letter",
+            unit_holds: match params.text("unit_holds") {
+                "letter" => Some(&LETTER),
+                "letter-or-emoji" => Some(&LETTER_OR_EMOJI),
+                _ => None,
+            },
             min_recycled: params.count("min_recycled"),
             fenced_copies,
             rows: params.items("rules").iter().enumerate().map(row).collect(),
             min_counters: params.count("min_counters"),
             min_numbers: params.count("min_numbers"),
+            min_returning: params.count("min_returning"),
             min_bare: params.count("min_bare"),
+            min_form: params.count("min_form"),
         };
         let max_period = small(params.count("max_period"));
         Self {
@@ -113,6 +132,7 @@ impl Look {
         let others = row.map_or(Ask::Plain, |row| Ask::Row(*row));
         let ask = match holds {
             Holds::Bare => Ask::Bare,
+            Holds::Form => Ask::Form,
             _ => Ask::Single,
         };
         let own = self.own(holds).then_some(ask);
@@ -125,6 +145,7 @@ impl Look {
             Holds::Named => false,
             Holds::Single => self.min_single > 0,
             Holds::Bare => self.min_bare > 0,
+            Holds::Form => self.min_form > 0,
         }
     }
 
@@ -155,6 +176,7 @@ impl Look {
             Ask::Row(row) => row.min_chars,
             Ask::Single => self.min_single,
             Ask::Bare => self.min_bare,
+            Ask::Form => self.min_form,
             Ask::Counters(with) => self.min_counters.max(self.own_chars(with)),
             Ask::Numbers(with) => self.min_numbers.max(self.own_chars(with)),
             Ask::Plain => self.min_chars,
@@ -167,6 +189,7 @@ impl Look {
             Holds::Named => 0,
             Holds::Single => self.min_single,
             Holds::Bare => self.min_bare,
+            Holds::Form => self.min_form,
         }
     }
 
@@ -192,7 +215,7 @@ impl Look {
         let parts = [Part::Even, Part::Any].into_iter();
         let parts = parts.take(if self.symbols.count() { 2 } else { 1 });
         let of = |part| {
-            let each = [Holds::Single, Holds::Bare].into_iter();
+            let each = [Holds::Single, Holds::Bare, Holds::Form].into_iter();
             each.flat_map(move |holds| self.asks_of(part, lag, holds))
         };
         let asks = parts.flat_map(of);
@@ -215,7 +238,7 @@ impl Look {
             Ask::Row(_) => (always, always, zero),
             Ask::Plain => (copies, grows, zero),
             Ask::Single => (copies, always, grows),
-            Ask::Bare => (copies, always, always),
+            Ask::Bare | Ask::Form => (copies, always, always),
             Ask::Counters(Holds::Single) | Ask::Numbers(Holds::Single) => (copies, always, grows),
             Ask::Counters(_) | Ask::Numbers(_) => (copies, always, zero),
         };
@@ -238,12 +261,14 @@ impl Look {
             (_, Part::Even) => [Bound::Exactly(Threshold::AT_MOST.elsewhere()), always],
             _ => [always, always],
         });
-        bounds.push(match (ask, holds) {
-            (ask, _) if ask.is_bare() => grows,
-            // What others need is asked of it only where `min_bare` is 0.
-            (_, Holds::Bare) => Bound::Exactly(Threshold::AT_MOST.elsewhere()),
-            _ => always,
-        });
+        for own in [Holds::Bare, Holds::Form] {
+            bounds.push(match holds {
+                _ if ask.is_for(own) => grows,
+                // What others need is asked of it only where its own threshold is 0.
+                held if held == own => Bound::Exactly(Threshold::AT_MOST.elsewhere()),
+                _ => always,
+            });
+        }
         bounds
     }
 
@@ -293,7 +318,9 @@ impl Look {
     pub(super) fn recycled_bounds(start: Chars) -> Vec<Bound> {
         let always = Bound::Fixed(Threshold::AT_MOST.always());
         let grows = Bound::Units { from: start.into() };
-        vec![always, always, always, grows, always, always, always]
+        let mut bounds = vec![always; 8];
+        bounds[3] = grows;
+        bounds
     }
 }
 
@@ -313,6 +340,8 @@ pub(super) enum Ask {
     Single,
     /// By `min_copies` and `min_bare`.
     Bare,
+    /// By `min_copies` and `min_form`.
+    Form,
     /// By `min_copies` and `min_counters`; and by what is asked of a unit that holds this.
     Counters(Holds),
     /// By `min_copies` and `min_numbers`; likewise.

@@ -13,6 +13,7 @@
 //! | the conditions on a repetition | `look` |
 //! | whether the numbers of copies count on | `counters` |
 //! | what comes back in no order | `recycled` |
+//! | whether numbers come again | `returning` |
 //! | from repetitions to facts | `meter`, `places` |
 //!
 //! What it does exactly is in `exactly.md`, which `deadloop detectors` shows. Positions are always
@@ -35,6 +36,7 @@ mod meter;
 mod numeral;
 mod places;
 mod recycled;
+mod returning;
 mod runs;
 mod symbols;
 mod want;
@@ -85,8 +87,8 @@ static PARAMS: &[Param] = &[
         .zero(Zero::Elsewhere)
         .unit("chars")
         .doc("min_chars for units without a letter or number, and on chars for any one repeated char too; it asks for min_copies, whatever rules say; 0: as for others"),
-    Param::word("unit_holds", "any", &["any", "letter"])
-        .doc("what the unit must hold: any char, or a letter or an emoji"),
+    Param::word("unit_holds", "any", &["any", "letter", "letter-or-emoji"])
+        .doc("what the unit must hold: any char, a letter, or a letter or an emoji"),
     Param::count("min_recycled", 0, 0..=MAX_COUNT)
         .at_most()
         .zero(Zero::Elsewhere)
@@ -107,11 +109,19 @@ static PARAMS: &[Param] = &[
         .zero(Zero::Elsewhere)
         .unit("chars")
         .doc("with fold = counters, also fires after this many chars of min_copies whose numbers differ in any way; 0: never"),
+    Param::count("min_returning", 0, 0..=100)
+        .unit("percent")
+        .doc("of the numbers of the last 4000 chars at least this share must be among the 30 numbers before each, where min_numbers decides: in a loop numbers come again, in a table they are new; 0: not asked"),
     Param::count("min_bare", 0, 0..=MAX_COUNT)
         .at_most()
         .zero(Zero::Elsewhere)
         .unit("chars")
-        .doc("min_chars for units with a number and no letter; it asks for min_copies, whatever rules say, and of rows of cells for a tail that is much taller than wide; 0: as for others"),
+        .doc("min_chars for units with a number or a picture and no letter; it asks for min_copies, whatever rules say, and of rows of cells for a tail that is much taller than wide; 0: as for others"),
+    Param::count("min_form", 0, 0..=MAX_COUNT)
+        .at_most()
+        .zero(Zero::Elsewhere)
+        .unit("chars")
+        .doc("min_chars for units with blanks to fill in (`[ ]`, `____`, `\"\"`, empty cells and staves); it asks for min_copies, whatever rules say; 0: as for others"),
 ];
 
 /// Refuses rows that follow a longer one. A row for periods above `max_period` is not wrong: a grid may set that lower.
@@ -128,7 +138,7 @@ fn check(params: &Params) -> Result<(), Refusal> {
         let reason = format!("\"{holds}\" is about chars, and on = \"{on}\"");
         return refuse("unit_holds", reason);
     }
-    for name in ["min_counters", "min_numbers"] {
+    for name in ["min_counters", "min_numbers", "min_returning"] {
         if params.text("fold") != "counters" && params.int(name) > 0 {
             let reason = format!(
                 "it compares numbers, and fold = \"{}\": it decides nothing",

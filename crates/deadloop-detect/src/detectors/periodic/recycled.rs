@@ -8,6 +8,7 @@
 //! written again, or code that is given whole after a change, says everything twice.
 
 use super::elements::NAMED;
+use crate::hash::spread;
 
 /// How often an element must have occurred before to be recycled.
 const BEFORE: usize = 2;
@@ -50,11 +51,12 @@ impl Recycled {
         }
     }
 
-    /// Takes the next element. `start`: the chars before an element, which is this one or one of the
-    /// `max_period` before it.
+    /// Takes the next element, with what its numbers come to: what recycles is equal in them too. `start`: the chars
+    /// before an element, which is this one or one of the `max_period` before it.
     #[inline]
-    pub(super) fn add(&mut self, symbol: u32, start: impl Fn(u64) -> u64) {
+    pub(super) fn add(&mut self, symbol: u32, value: u64, start: impl Fn(u64) -> u64) {
         let number = self.seen;
+        let symbol = symbol ^ (spread(value) >> 32) as u32 & !NAMED;
         let last = self.enter(symbol);
         if last[0] == 0 {
             let ended = self.going_on.take().map(|stretch| (stretch, number));
@@ -142,7 +144,7 @@ mod tests {
             let mut recycled = Recycled::new(max_period as u32);
             for (i, symbol) in symbols.iter().enumerate() {
                 let before = recycled.going_on();
-                recycled.add(*symbol, |number| 10 * number);
+                recycled.add(*symbol, 0, |number| 10 * number);
                 let now = recycled.going_on();
                 prop_assert_eq!(now.map(|stretch| stretch.first as usize), slow[i]);
                 if let Some(Stretch { first, before, at }) = now {

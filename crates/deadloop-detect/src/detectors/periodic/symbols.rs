@@ -129,7 +129,7 @@ impl Symbols {
             if !self.fences && self.lines.are_past() {
                 rest = match self.on {
                     On::Chars => self.pass_all(rest, out),
-                    _ => self.gather_all(rest, text, out.elements()),
+                    _ => self.gather_all(rest, text, out),
                 };
             }
             let Some(c) = rest.chars().next() else {
@@ -171,7 +171,7 @@ impl Symbols {
 
     /// Adds the text that surely belongs to the element, as [`char`](Self::char) would char by char: nearly
     /// all of most texts. `rest` is the end of `text`. Returns what is left of it.
-    fn gather_all<'a>(&mut self, rest: &'a str, text: &str, elements: &mut Elements) -> &'a str {
+    fn gather_all<'a>(&mut self, rest: &'a str, text: &str, out: &mut impl Out) -> &'a str {
         let mut rest = rest;
         loop {
             let digits = matches!(rest.as_bytes().first(), Some(b'0'..=b'9'));
@@ -179,15 +179,15 @@ impl Symbols {
                 return rest;
             }
             let (bytes, chars) = match rest.as_bytes().first() {
-                Some(b'0'..=b'9') => self.digits(rest, elements),
-                Some(0..0x80) => twice(elements.words(rest.as_bytes())),
-                _ => elements.letters(rest, (self.classes, self.stops)),
+                Some(b'0'..=b'9') => self.digits(rest, out.elements()),
+                Some(0..0x80) => twice(out.elements().words(rest.as_bytes())),
+                _ => out.elements().letters(rest, (self.classes, self.stops)),
             };
             if bytes == 0 {
                 return rest;
             }
             if !digits {
-                self.end_number(elements);
+                self.end_number(self.seen, out);
             }
             self.in_number = digits && self.numbers != 0;
             self.seen += chars as u64;
@@ -227,11 +227,13 @@ impl Symbols {
         twice(read.count())
     }
 
-    /// Adds the value of the number that ends, if it is wanted.
+    /// Adds the value of the number of an element that ends with the `at`-th char, if it is wanted.
     #[inline]
-    fn end_number(&mut self, elements: &mut Elements) {
+    fn end_number(&mut self, at: u64, out: &mut impl Out) {
         if self.in_number && self.count() {
-            elements.value(std::mem::take(&mut self.numeral).value());
+            let value = std::mem::take(&mut self.numeral).value();
+            out.elements().value(value);
+            out.number(value, at);
         }
         self.in_number = false;
     }
@@ -316,9 +318,10 @@ impl Symbols {
     fn tell_number(&mut self, out: &mut impl Out) {
         if self.on == On::Chars {
             let value = std::mem::take(&mut self.numeral).value();
+            out.number(value, self.seen - 1);
             out.symbol(NUMBER, value, self.seen);
         } else {
-            self.end_number(out.elements());
+            self.end_number(self.seen - 1, out);
         }
     }
 
@@ -378,6 +381,8 @@ fn twice(bytes: usize) -> (usize, usize) {
 pub(super) trait Out {
     /// A symbol that is complete with the `at`-th char. `value`: that of the numbers in it, where it is wanted.
     fn symbol(&mut self, symbol: u32, value: u64, at: u64);
+    /// A number that ends with the `at`-th char, where its value is wanted.
+    fn number(&mut self, value: u64, at: u64);
     /// Chars, each a symbol of its own that is worth nothing, and what has been read with each of them.
     fn chars(&mut self, text: &str, at: RangeInclusive<u64>);
     /// A list marker that was left out, and is one by the `at`-th char.
@@ -392,8 +397,8 @@ mod tests {
 
     use super::*;
 
-    /// All that is reported: symbols, values and places, and the places of markers.
-    struct Told(Vec<(u32, u64, u64)>, Vec<u64>, Elements);
+    /// All that is reported: symbols, values and places, the places of markers, numbers.
+    struct Told(Vec<(u32, u64, u64)>, Vec<u64>, Elements, Vec<(u64, u64)>);
 
     impl Out for Told {
         fn symbol(&mut self, symbol: u32, value: u64, at: u64) {
@@ -405,6 +410,9 @@ mod tests {
         }
         fn marker(&mut self, at: u64) {
             self.1.push(at);
+        }
+        fn number(&mut self, value: u64, at: u64) {
+            self.3.push((value, at));
         }
         fn elements(&mut self) -> &mut Elements {
             &mut self.2
@@ -429,7 +437,7 @@ mod tests {
             fold in prop::sample::select(FOLDS.to_vec()),
             on in prop::sample::select(vec![On::Chars, On::Sentences, On::Lines]),
         ) {
-            let told = || Told(Vec::new(), Vec::new(), Elements::new(true));
+            let told = || Told(Vec::new(), Vec::new(), Elements::new(true), Vec::new());
             let symbols = || Symbols::new(fold, on, (false, false));
             let (mut fast, mut slow) = ((symbols(), told()), (symbols(), told()));
             for chunk in &chunks {
@@ -443,6 +451,7 @@ mod tests {
             }
             prop_assert_eq!(&fast.1.0, &slow.1.0);
             prop_assert_eq!(&fast.1.1, &slow.1.1);
+            prop_assert_eq!(&fast.1.3, &slow.1.3);
         }
     }
 }

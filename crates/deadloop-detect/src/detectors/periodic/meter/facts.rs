@@ -4,12 +4,11 @@
 use std::sync::Arc;
 
 use super::super::counters::Part;
-use super::super::look::{Look, steps};
+use super::super::look::{Ask, Holds, Look, steps};
 use super::super::places::{Origin, Places};
 use super::super::recycled::Stretch;
 use super::super::runs::Run;
 use super::PeriodicMeter;
-use super::unit::LETTER_OR_EMOJI;
 use crate::fact::{Bound, Clock, Fact, UNIT_CHARS};
 use crate::stream::{Chars, Kind};
 
@@ -105,7 +104,7 @@ impl PeriodicMeter {
             return;
         }
         let unit = self.unit(run, until);
-        if look.holds_letter && !LETTER_OR_EMOJI.is_match(&unit) {
+        if look.unit_holds.is_some_and(|held| !held.is_match(&unit)) {
             self.leave(run);
             return;
         }
@@ -113,7 +112,7 @@ impl PeriodicMeter {
         let origin = self.origin(run);
         let fenced = look.fenced_copies.filter(|_| fenced).unwrap_or(0);
         for ask in look.asks_of(part, run.lag, holds) {
-            let tall = if ask.is_bare() {
+            let tall = if ask.is_for(Holds::Bare) {
                 self.tall(run, &unit)
             } else {
                 0
@@ -122,23 +121,36 @@ impl PeriodicMeter {
                 .need(run.lag, ask)
                 .max(fenced.max(tall) * u64::from(run.lag));
             let first = (run.start + need).max(self.told + 1);
-            let Some((at, clock)) = self.clock(run, (first, until), look.chars(ask)) else {
-                continue;
-            };
-            let fact = Fact {
-                at,
-                until,
-                clock,
-                kind: self.kind(run, &unit, origin),
-                bounds: look.bounds_of(part, (run, origin), (ask, holds)),
-                asked: look.asked(run, origin.start, (ask, fenced, tall)),
-                check: "periodic",
-                onset: origin.onset.into(),
-                period: (origin.onset - origin.start).into(),
-                copies: steps(run.start, run.lag),
-                unit: unit.chars().take(UNIT_CHARS).collect(),
-            };
-            self.found.push((run.lag, fact));
+            for (first, until) in self.stretches(ask, (first, until)) {
+                let Some((at, clock)) = self.clock(run, (first, until), look.chars(ask)) else {
+                    continue;
+                };
+                let fact = Fact {
+                    at,
+                    until,
+                    clock,
+                    kind: self.kind(run, &unit, origin),
+                    bounds: look.bounds_of(part, (run, origin), (ask, holds)),
+                    asked: look.asked(run, origin.start, (ask, fenced, tall)),
+                    check: "periodic",
+                    onset: origin.onset.into(),
+                    period: (origin.onset - origin.start).into(),
+                    copies: steps(run.start, run.lag),
+                    unit: unit.chars().take(UNIT_CHARS).collect(),
+                };
+                self.found.push((run.lag, fact));
+            }
+        }
+    }
+
+    /// The steps from `first` to `until` at which a tail can be accepted in this way: where its numbers differ in any
+    /// way, enough of them have to return.
+    fn stretches(&self, ask: Ask, steps: (u64, u64)) -> Vec<(u64, u64)> {
+        match &self.returning {
+            Some(returning) if matches!(ask, Ask::Numbers(_)) => {
+                returning.stretches(self.runs.base(), steps)
+            }
+            _ => vec![steps],
         }
     }
 

@@ -10,6 +10,7 @@ use super::elements::Elements;
 use super::look::Look;
 use super::places::Places;
 use super::recycled::Recycled;
+use super::returning::Returning;
 use super::runs::{Run, Runs, grow};
 use super::symbols::{MOST, Out, Symbols};
 use crate::fact::Fact;
@@ -18,6 +19,8 @@ use crate::params::Params;
 
 mod facts;
 mod unit;
+
+pub(super) use unit::{LETTER, LETTER_OR_EMOJI};
 
 /// What periodic meters are made from.
 pub(super) fn recipe(params: &Params) -> Recipe {
@@ -38,6 +41,8 @@ struct PeriodicMeter {
     counters: Option<Counters>,
     /// The search for recycled elements, where a setting wants it.
     recycled: Option<Recycled>,
+    /// Whether numbers come again, where a setting asks.
+    returning: Option<Returning>,
     /// The first element of the recycled stretch that goes on, once it is not kept, and its number.
     first: (u64, String),
     /// Tails whose units were found to hold no letter where one is wanted: lag and first symbol.
@@ -57,6 +62,7 @@ impl PeriodicMeter {
             elements: Elements::new(look.symbols.are_elements()),
             counters: (look.symbols.count()).then(|| Counters::new(look.want.max_lag)),
             recycled: (look.min_recycled > 0).then(|| Recycled::new(look.want.max_lag)),
+            returning: (look.min_returning > 0).then(|| Returning::new(look.min_returning)),
             first: (0, String::new()),
             without_letter: Vec::new(),
             told: 0,
@@ -113,6 +119,7 @@ impl PeriodicMeter {
                     elements: &mut self.elements,
                     counters: &mut self.counters,
                     recycled: &mut self.recycled,
+                    returning: &mut self.returning,
                 },
             );
             if self.symbols.fenced() != fenced {
@@ -162,6 +169,9 @@ impl PeriodicMeter {
         if let Some(counters) = &mut self.counters {
             counters.forget(old, &all);
         }
+        if let Some(returning) = &mut self.returning {
+            returning.forget(old);
+        }
         self.elements.forget(old);
     }
 }
@@ -173,6 +183,7 @@ struct Taken<'a> {
     elements: &'a mut Elements,
     counters: &'a mut Option<Counters>,
     recycled: &'a mut Option<Recycled>,
+    returning: &'a mut Option<Returning>,
 }
 
 impl Out for Taken<'_> {
@@ -182,13 +193,16 @@ impl Out for Taken<'_> {
         if let Some(counters) = self.counters {
             counters.add(value);
         }
+        if let Some(returning) = self.returning {
+            returning.symbol(at);
+        }
         let Some(places) = self.places else {
             return;
         };
         places.ends.push(at);
         if let Some(recycled) = self.recycled {
             let start = |number| places.end_of(self.runs.base(), number);
-            recycled.add(symbol, start);
+            recycled.add(symbol, value, start);
         }
     }
 
@@ -199,8 +213,18 @@ impl Out for Taken<'_> {
         if let Some(counters) = self.counters {
             counters.add_worthless(count);
         }
+        if let Some(returning) = self.returning {
+            at.clone().for_each(|at| returning.symbol(at));
+        }
         if let Some(places) = self.places {
             places.ends.extend(at);
+        }
+    }
+
+    #[inline]
+    fn number(&mut self, value: u64, at: u64) {
+        if let Some(returning) = self.returning {
+            returning.number(value, at);
         }
     }
 

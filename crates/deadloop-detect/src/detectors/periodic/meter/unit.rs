@@ -46,8 +46,16 @@ impl PeriodicMeter {
         let one = !symbols.are_elements() && run.lag == 1;
         let bare = !unit.contains(char::is_alphabetic);
         let number = |c: char| c.is_numeric() || c == '#' && symbols.fold();
-        if self.look.min_bare > 0 && !one && bare && unit.contains(number) {
+        if self.look.min_bare > 0
+            && !one
+            && bare
+            && (unit.contains(number) || PICTURE.is_match(unit))
+        {
             return Holds::Bare;
+        }
+        let rows = symbols.are_elements() || unit.contains('\n');
+        if self.look.min_form > 0 && rows && is_form(unit) {
+            return Holds::Form;
         }
         if one || symbols.count() && bare || !self.is_named(run, until, unit) {
             Holds::Single
@@ -81,7 +89,7 @@ impl PeriodicMeter {
         if self.look.symbols.are_elements() {
             return symbols.any(|symbol| symbol & NAMED != 0);
         }
-        LETTER.is_match(unit) || symbols.any(|symbol| *symbol == NUMBER)
+        LETTER_OR_NUMBER.is_match(unit) || symbols.any(|symbol| *symbol == NUMBER)
     }
 
     /// A list where its numbers are in the unit, or were left out of the first copy; else short or
@@ -104,7 +112,7 @@ impl PeriodicMeter {
 /// Rows that a grid may have more than it is wide.
 const MORE: usize = 5;
 /// Copies of several rows together that are more than a grid that is drawn again for each step.
-const DRAWN: u64 = 5;
+const DRAWN: u64 = 8;
 
 /// Whether a char stands between cells.
 fn is_between(c: char) -> bool {
@@ -128,10 +136,29 @@ fn tall(unit: &str, rows: usize) -> u64 {
 }
 
 /// A char of the Unicode categories L and N.
-static LETTER: LazyLock<Regex> = LazyLock::new(|| pattern(r"[\p{L}\p{N}]"));
+static LETTER_OR_NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern(r"[\p{L}\p{N}]"));
+
+/// An emoji or another picture, as the cells of a board are.
+static PICTURE: LazyLock<Regex> = LazyLock::new(|| pattern(r"[\p{So}\p{Extended_Pictographic}]"));
+
+/// A blank to fill in: a line, a box, an empty text, an empty cell of markup or of LaTeX, a string of a staff.
+static BLANK: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r#"[:：] ?__|\[ ?\]|[□☐▢]|[:=,] ?""|></|& +[&\\]|\w\|-{5}"#));
+
+/// The most chars of a form for each blank in it.
+const FORM_CHARS: usize = 80;
+
+/// Whether a unit has blanks to fill in all over.
+fn is_form(unit: &str) -> bool {
+    let blanks = BLANK.find_iter(unit).count();
+    blanks > 0 && unit.chars().count() <= FORM_CHARS * blanks
+}
 
 /// What `unit_holds` asks for: digits are not enough.
-pub(super) static LETTER_OR_EMOJI: LazyLock<Regex> =
+pub(in super::super) static LETTER: LazyLock<Regex> = LazyLock::new(|| pattern(r"\p{L}"));
+
+/// The same, or an emoji.
+pub(in super::super) static LETTER_OR_EMOJI: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"[\p{L}\p{Extended_Pictographic}]"));
 
 #[allow(

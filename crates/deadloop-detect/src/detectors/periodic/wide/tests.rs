@@ -22,6 +22,7 @@ fn left(fold: Fold, text: &str, size: usize) -> String {
             self.0 += text;
         }
         fn marker(&mut self, _: u64) {}
+        fn number(&mut self, _: u64, _: u64) {}
         fn elements(&mut self) -> &mut Elements {
             &mut self.1
         }

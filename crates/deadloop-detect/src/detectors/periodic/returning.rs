@@ -1,0 +1,89 @@
+//! [`Returning`]: whether the numbers of a text come again. In a loop they do, in a table they are new.
+
+use std::collections::VecDeque;
+
+/// The numbers before one among which an equal one makes it return.
+const BEFORE: usize = 30;
+
+/// The chars whose numbers are counted.
+const WINDOW: u64 = 4000;
+
+/// Counts the numbers of the last chars, and those among them that return.
+pub(super) struct Returning {
+    /// The percentage that has to return.
+    least: usize,
+    /// The last values, of which the oldest is at `oldest` once there are as many.
+    last: Vec<u64>,
+    oldest: usize,
+    /// For each number of the window the chars read with it, times 2, and 1 if it returns.
+    window: VecDeque<u64>,
+    returned: usize,
+    /// For each kept symbol whether enough numbers returned when it was complete.
+    enough: Vec<bool>,
+}
+
+impl Returning {
+    /// Nothing read yet.
+    pub(super) fn new(least: u64) -> Self {
+        Self {
+            least: usize::try_from(least).unwrap_or(100),
+            last: Vec::new(),
+            oldest: 0,
+            window: VecDeque::new(),
+            returned: 0,
+            enough: Vec::new(),
+        }
+    }
+
+    /// Adds a number that ends with the `at`-th char.
+    pub(super) fn number(&mut self, value: u64, at: u64) {
+        let returns = self.last.contains(&value);
+        if self.last.len() < BEFORE {
+            self.last.push(value);
+        } else {
+            self.last[self.oldest] = value;
+            self.oldest = (self.oldest + 1) % BEFORE;
+        }
+        self.window.push_back(2 * at + u64::from(returns));
+        self.returned += usize::from(returns);
+        self.drop_until(at);
+    }
+
+    /// Adds a symbol that is complete with the `at`-th char.
+    pub(super) fn symbol(&mut self, at: u64) {
+        self.drop_until(at);
+        let enough = 100 * self.returned >= self.least * self.window.len();
+        self.enough.push(enough && !self.window.is_empty());
+    }
+
+    /// Drops the numbers that end more than [`WINDOW`] chars before the `at`-th.
+    fn drop_until(&mut self, at: u64) {
+        while let Some(first) = self.window.front().filter(|n| **n / 2 + WINDOW < at) {
+            self.returned -= usize::from(first % 2 == 1);
+            self.window.pop_front();
+        }
+    }
+
+    /// Drops old symbols.
+    pub(super) fn forget(&mut self, old: usize) {
+        self.enough.drain(..old);
+    }
+
+    /// The stretches of steps from `first` to `until` with enough numbers that return; symbols before number `base`
+    /// are not kept.
+    pub(super) fn stretches(&self, base: u64, (first, until): (u64, u64)) -> Vec<(u64, u64)> {
+        let mut stretches: Vec<(u64, u64)> = Vec::new();
+        for step in first..=until {
+            // Step n is complete with symbol number n-1.
+            let index = usize::try_from(step.saturating_sub(base + 1)).unwrap_or(usize::MAX);
+            if !self.enough.get(index).copied().unwrap_or(false) {
+                continue;
+            }
+            match stretches.last_mut() {
+                Some((_, last)) if *last + 1 == step => *last = step,
+                _ => stretches.push((step, step)),
+            }
+        }
+        stretches
+    }
+}
