@@ -1,8 +1,13 @@
 //! [`Ignore`]: the white list of a detector of text; and the meter that leaves out what is on it.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use regex::RegexSet;
+use regex_automata::hybrid::LazyStateID;
+use regex_automata::hybrid::dfa::{Cache, DFA};
+use regex_automata::util::syntax;
+use regex_automata::{Anchored, Input};
 
 use crate::fact::Fact;
 use crate::meter::TextMeter;
@@ -20,12 +25,16 @@ const ALL_KINDS: [&str; 6] = ["", " ", "so 1", "思考。", "| 2 | x |", "-----"
 
 /// The white list of a detector of text: `ignore` in a settings file. A line that one of its patterns matches is not read.
 ///
-/// A line is what ends with a line feed. It is held against the patterns without its line end, and waits for it: a
-/// line that is read is known as a whole at its end. A line of more than [`LINE_CHARS`] chars is cut into pieces of that length.
+/// A line is what ends with a line feed. It is held against the patterns without its line end, and waits while one of them
+/// can match it: until its end, or, where all patterns begin with `^`, until the first char with which none can. A line of more than [`LINE_CHARS`] chars is cut into pieces of that length.
 /// Lines that are left out count in no threshold, but positions count them. What follows the last line end waits for the text to
 /// go on; if it does not, no detector reads it.
 #[derive(Clone, Debug, Default)]
-pub struct Ignore(Option<RegexSet>);
+pub struct Ignore {
+    set: Option<RegexSet>,
+    /// The same patterns, to follow the beginning of a line with; `None` where one of them can match anywhere in it.
+    begins: Option<Arc<DFA>>,
+}
 
 impl Ignore {
     /// The list of these patterns.
@@ -50,17 +59,21 @@ impl Ignore {
                 "{pattern:?} matches every line: the detector would read nothing"
             ));
         }
-        Ok(Self((!kept.is_empty()).then_some(set)))
+        let begins = follow(&kept).map(Arc::new);
+        Ok(Self {
+            set: (!kept.is_empty()).then_some(set),
+            begins,
+        })
     }
 
     /// The patterns, in their order, none of them twice.
     pub fn patterns(&self) -> &[String] {
-        self.0.as_ref().map_or(&[], RegexSet::patterns)
+        self.set.as_ref().map_or(&[], RegexSet::patterns)
     }
 
     /// Whether there is no pattern: nothing is left out.
     pub fn is_empty(&self) -> bool {
-        self.0.is_none()
+        self.set.is_none()
     }
 
     /// These patterns, then those of the other list.
@@ -79,7 +92,82 @@ impl Ignore {
     fn leaves_out(&self, line: &str) -> bool {
         let line = line.strip_suffix('\n').unwrap_or(line);
         let line = line.strip_suffix('\r').unwrap_or(line);
-        self.0.as_ref().is_some_and(|set| set.is_match(line))
+        self.set.as_ref().is_some_and(|set| set.is_match(line))
+    }
+}
+
+/// An automaton of patterns that all match from the beginning of a line only.
+fn follow(patterns: &[&str]) -> Option<DFA> {
+    let begins = |pattern: &&str| {
+        let parsed = syntax::parse(pattern).ok();
+        parsed.is_some_and(|hir| {
+            hir.properties()
+                .look_set_prefix()
+                .contains_anchor_haystack()
+        })
+    };
+    if patterns.is_empty() || !patterns.iter().all(begins) {
+        return None;
+    }
+    let config = DFA::config()
+        .cache_capacity(CACHE)
+        .skip_cache_capacity_check(true);
+    DFA::builder().configure(config).build_many(patterns).ok()
+}
+
+/// The bytes of states of an automaton that a stream keeps, about.
+const CACHE: usize = 1 << 16;
+
+/// The beginning of a line, as far as it has been followed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Beginning {
+    /// A pattern can match; the state, and whether a carriage return waits for what follows.
+    Open(LazyStateID, bool),
+    /// It waits for the end of the line.
+    Waits,
+    /// No pattern can match.
+    Free,
+}
+
+/// Follows lines char by char.
+struct Follower {
+    dfa: Arc<DFA>,
+    cache: Cache,
+}
+
+impl Follower {
+    fn new(dfa: Arc<DFA>) -> Self {
+        let cache = dfa.create_cache();
+        Self { dfa, cache }
+    }
+
+    /// Before the first char of a line.
+    fn begin(&mut self) -> Beginning {
+        let input = Input::new("").anchored(Anchored::Yes);
+        let state = self.dfa.start_state_forward(&mut self.cache, &input);
+        state.map_or(Beginning::Waits, |state| Beginning::Open(state, false))
+    }
+
+    fn step(&mut self, from: Beginning, c: char) -> Beginning {
+        let Beginning::Open(mut state, waits) = from else {
+            return from;
+        };
+        let mut bytes = [0; 4];
+        let bytes = match c {
+            // Before a line feed it is part of the line end.
+            '\r' if !waits => return Beginning::Open(state, true),
+            '\n' => return Beginning::Waits,
+            _ => c.encode_utf8(&mut bytes).bytes(),
+        };
+        for byte in waits.then_some(b'\r').into_iter().chain(bytes) {
+            match self.dfa.next_state(&mut self.cache, state, byte) {
+                Ok(next) if next.is_dead() => return Beginning::Free,
+                Ok(next) if next.is_match() || next.is_quit() => return Beginning::Waits,
+                Ok(next) => state = next,
+                Err(_) => return Beginning::Waits,
+            }
+        }
+        Beginning::Open(state, false)
     }
 }
 
@@ -94,7 +182,9 @@ impl PartialEq for Ignore {
 pub(crate) struct Lines {
     ignore: Ignore,
     meter: Box<dyn TextMeter>,
-    /// The line that is read, and its chars.
+    follower: Option<Follower>,
+    beginning: Beginning,
+    /// What waits of the line that is read, and all its chars.
     line: String,
     chars: usize,
     /// Chars that `meter` has read.
@@ -104,9 +194,13 @@ pub(crate) struct Lines {
 
 impl Lines {
     pub(crate) fn new(ignore: Ignore, meter: Box<dyn TextMeter>) -> Self {
+        let mut follower = ignore.begins.clone().map(Follower::new);
+        let beginning = follower.as_mut().map_or(Beginning::Waits, Follower::begin);
         Self {
             ignore,
             meter,
+            follower,
+            beginning,
             line: String::new(),
             chars: 0,
             read: 0,
@@ -114,10 +208,10 @@ impl Lines {
         }
     }
 
-    /// The line is whole: it is read or left out.
-    fn end(&mut self, (line, chars): (&str, usize), facts: &mut Vec<Fact>) {
-        let chars = chars as u64;
-        if self.ignore.leaves_out(line) {
+    /// The line is whole, or what waits of it is free: it is read or left out.
+    fn end(&mut self, line: &str, facts: &mut Vec<Fact>) {
+        let chars = Chars::of(line).0;
+        if self.beginning != Beginning::Free && self.ignore.leaves_out(line) {
             self.left.out(self.read, chars);
             return;
         }
@@ -125,13 +219,36 @@ impl Lines {
         self.meter.push(line, facts);
         self.read += chars;
         let end = Chars(self.read + self.left.total);
-        if facts.len() > known {
-            let told: Vec<Fact> = facts.drain(known..).collect();
-            facts.extend(told.into_iter().map(|fact| {
-                let onset = self.left.place(fact.onset.count());
-                fact.known_at(end, Chars(onset))
-            }));
+        for fact in &mut facts[known..] {
+            let onset = Chars(self.left.place(fact.onset.count()));
+            *fact = fact.clone().known_at(end, onset);
         }
+    }
+
+    /// Reads what follows in a line that no pattern can match.
+    fn pass(&mut self, text: &str, facts: &mut Vec<Fact>) {
+        let known = facts.len();
+        self.meter.push(text, facts);
+        self.read += Chars::of(text).0;
+        for fact in &mut facts[known..] {
+            let onset = Chars(self.left.place(fact.onset.count()));
+            *fact = fact.clone().moved(Chars(self.left.total));
+            fact.onset = onset.into();
+        }
+    }
+
+    /// Follows a part of a line until no pattern can match it. Returns how many bytes that takes; `None`: one still can.
+    fn free_after(&mut self, part: &str) -> Option<usize> {
+        let follower = self.follower.as_mut()?;
+        for (at, c) in part.char_indices() {
+            self.beginning = follower.step(self.beginning, c);
+            match self.beginning {
+                Beginning::Open(..) => {}
+                Beginning::Waits => return None,
+                Beginning::Free => return Some(at + c.len_utf8()),
+            }
+        }
+        None
     }
 }
 
@@ -139,22 +256,36 @@ impl TextMeter for Lines {
     fn push(&mut self, piece: &str, facts: &mut Vec<Fact>) {
         let mut rest = piece;
         while !rest.is_empty() {
-            let (part, chars) = up_to(rest, LINE_CHARS - self.chars);
+            let (mut part, chars) = up_to(rest, LINE_CHARS - self.chars);
             rest = &rest[part.len()..];
-            let chars = self.chars + chars;
-            let ends = chars == LINE_CHARS || part.ends_with('\n');
-            if ends && self.chars == 0 {
-                self.end((part, chars), facts);
-                continue;
+            self.chars += chars;
+            let ends = self.chars == LINE_CHARS || part.ends_with('\n');
+            if self.beginning != Beginning::Free
+                && let Some(bytes) = self.free_after(part)
+            {
+                let mut line = std::mem::take(&mut self.line);
+                line.push_str(&part[..bytes]);
+                self.end(&line, facts);
+                part = &part[bytes..];
             }
-            self.line.push_str(part);
-            self.chars = chars;
+            if self.beginning == Beginning::Free {
+                if !part.is_empty() {
+                    self.pass(part, facts);
+                }
+            } else {
+                self.line.push_str(part);
+                if ends {
+                    let line = std::mem::take(&mut self.line);
+                    self.end(&line, facts);
+                    self.line = line;
+                    self.line.clear();
+                }
+            }
             if ends {
-                let line = std::mem::take(&mut self.line);
-                self.end((&line, chars), facts);
-                self.line = line;
-                self.line.clear();
                 self.chars = 0;
+                if let Some(follower) = &mut self.follower {
+                    self.beginning = follower.begin();
+                }
             }
         }
     }
