@@ -1,6 +1,6 @@
 //! [`PromptUse`]: what a detector of text makes of repetition that the user brought; and [`Said`], which knows what that was.
 
-use crate::fact::Fact;
+use crate::fact::{Bound, Fact};
 use crate::stream::Chars;
 
 crate::words! {
@@ -10,8 +10,8 @@ crate::words! {
         /// It is repetition like any other.
         #[default]
         Check = "check",
-        /// It counts only beyond that: an alarm waits as long as all that repeats, from the first copy to the last char, stands word
-        /// for word in the last [`PROMPT_CHARS`] of what the user wrote.
+        /// It counts only beyond that: an alarm waits as long as all that repeats, from the first copy to the end of the last one,
+        /// stands word for word in the last [`PROMPT_CHARS`] of what the user wrote.
         Skip = "skip",
     }
 }
@@ -66,6 +66,14 @@ impl Said {
         };
         let stands = |chars: u64| self.said.text.contains(beginning(tail, chars));
         let known = fact.position(fact.at).count().saturating_sub(start);
+        // Where copies were counted once, as at a checkpoint, other text may follow the last of them.
+        let copies = match fact.copies {
+            Bound::Fixed(copies) => u64::try_from(copies).unwrap_or(0) * fact.period.count(),
+            _ => 0,
+        };
+        if (1..known).contains(&copies) {
+            return (!stands(copies)).then_some(fact);
+        }
         if !stands(known) {
             return Some(fact);
         }

@@ -1,7 +1,7 @@
 //! Repetition that the user brought: it counts only beyond what the user wrote.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use deadloop_detect::harness::{Member, PROMPT_CHARS, PromptUse};
+use deadloop_detect::harness::{Bound, Member, PROMPT_CHARS, PromptUse};
 use deadloop_detect::{Channel, Event, Guard, Setting, Settings, TextChannel, Value};
 use proptest::prelude::*;
 
@@ -41,7 +41,14 @@ fn slow(member: &Member, (said, text): (&str, &str)) -> Option<u64> {
         let start = fact.onset.count().saturating_sub(fact.period.count());
         for step in fact.at..=fact.until {
             let at = fact.position(step).count();
-            let tail: String = chars[start as usize..at as usize].iter().collect();
+            // Of copies that were counted once the last may end before.
+            let end = match fact.copies {
+                Bound::Fixed(copies) if copies > 0 && fact.period.count() > 0 => {
+                    at.min(start + copies as u64 * fact.period.count())
+                }
+                _ => at,
+            };
+            let tail: String = chars[start as usize..end as usize].iter().collect();
             let accepts = rule.alarm(&fact).is_some_and(|first| first <= step);
             if accepts && !said.contains(&tail) {
                 found = Some(found.map_or(at, |known: u64| known.min(at)));
@@ -233,4 +240,20 @@ fn it_is_said_for_a_guard_or_for_all_of_a_file() {
         calls.contains("looks for no repetition in a text"),
         "{calls}"
     );
+}
+
+/// What follows the last copy need not stand in what the user wrote: a checkpoint comes later than the copies.
+#[test]
+fn copies_that_the_user_wrote_are_skipped_at_a_checkpoint_after_them() {
+    let document = preset("checkpoint", "document");
+    let said = format!("What does {} mean?", "ok ok? ".repeat(6));
+    let mut dice = crate::common::Dice(5);
+    let own: String = (0..2000)
+        .map(|_| char::from(b'a' + dice.below(26) as u8))
+        .collect();
+    let before = &own[..1900];
+    let text = format!("{before}{}{}", "ok ok? ".repeat(6), &own[..300]);
+    assert_eq!(fast(&document, (&said, &text), 7), Some(2000));
+    assert_eq!(fast(&skipping(&document), (&said, &text), 7), None);
+    assert_eq!(fast(&skipping(&document), ("Hm?", &text), 7), Some(2000));
 }
