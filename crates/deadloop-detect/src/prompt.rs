@@ -19,6 +19,9 @@ crate::words! {
 /// How much of what the user wrote is kept where it is skipped, in chars: the last of it.
 pub const PROMPT_CHARS: usize = 32_768;
 
+/// The most chars after the last copy at which a checkpoint is, as far as that matters here.
+const AFTER: usize = 2048;
+
 /// What the user wrote, and as much of the text that is read as could stand in it.
 #[derive(Default)]
 pub(crate) struct Said {
@@ -51,8 +54,8 @@ impl Said {
         if self.said.chars == 0 {
             return;
         }
-        // Nothing longer than all that was said stands in it: one char more shows that.
-        let most = self.said.chars + 1 + Chars::of(piece).0 as usize;
+        // Nothing longer than all that was said stands in it: one char more shows that. Some may follow the last copy.
+        let most = self.said.chars + 1 + AFTER + Chars::of(piece).0 as usize;
         self.text.push(piece, most);
         let told: Vec<Fact> = facts.drain(known..).collect();
         facts.extend(told.into_iter().filter_map(|fact| self.rest(fact)));

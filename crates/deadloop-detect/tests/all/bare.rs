@@ -60,17 +60,14 @@ fn fires(params: &Params, text: &[char], period: usize) -> bool {
     let start = text.len() - length;
     let end = start + length / period * period;
     let unit: String = text[end - period..end].iter().collect();
-    let (letter, number) = (
-        unit.contains(char::is_alphabetic),
-        unit.contains(|c: char| c.is_numeric() || c == '🟩'),
-    );
+    let letter = unit.contains(char::is_alphabetic);
+    let number = unit.contains(char::is_numeric);
+    let bare = (number || unit.contains('🟩')) && !letter;
     let blanks = unit.matches("[ ]").count() + unit.matches(": __").count();
     let form = unit.contains('\n') && blanks > 0 && unit.chars().count() <= 80 * blanks;
     let copies = length / period;
     let (chars, least) = match () {
-        () if period > 1 && number && !letter && count("min_bare") > 0 => {
-            (count("min_bare"), rows_need(&unit))
-        }
+        () if period > 1 && bare && count("min_bare") > 0 => (count("min_bare"), rows_need(&unit)),
         () if form && count("min_form") > 0 => (count("min_form"), 0),
         () if (period == 1 || !number && !letter) && count("min_single") > 0 => {
             (count("min_single"), 0)
