@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{Answer, Asked, Known, Look, Pairs, Run, Same, Saw, hash, start_of};
+use super::{Answer, Asked, Known, Look, Pairs, Run, Same, Saw, Says, hash, says, start_of};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
 use crate::params::Params;
@@ -68,13 +68,13 @@ impl Seen<'_> {
     /// The call and its result, as they are compared. Without `arguments` it is the tool and its result, but for a
     /// result that says nothing: an empty answer to another question is another answer.
     pub(crate) fn pair(&mut self, asked: &Asked, arguments: bool, answer: &Answer<'_>) -> Same {
-        let nothing = self.look.says_nothing(answer);
-        let key = if arguments || nothing {
+        let says = self.look.says(asked, answer);
+        let key = if arguments || says.is_of_its_call() {
             asked.key
         } else {
             asked.tool
         };
-        self.met(key, nothing, answer)
+        self.met(key, says, answer)
     }
 
     /// The same by the parameter [`ARGUMENTS`], and what calls in a window are compared by: with [`WITH_RESULT`] that, else the
@@ -92,32 +92,37 @@ impl Seen<'_> {
 
     /// The tool and its result, as they are compared.
     pub(crate) fn tool(&mut self, asked: &Asked, answer: &Answer<'_>) -> Same {
-        self.met(asked.tool, self.look.says_nothing(answer), answer)
+        let says = self.look.says(asked, answer);
+        let of_call = self.look.kinds && says.is_of_its_call();
+        self.met(if of_call { asked.key } else { asked.tool }, says, answer)
     }
 
-    fn met(&mut self, key: u128, nothing: bool, answer: &Answer<'_>) -> Same {
+    /// Whether a result is an error; with `kinds` also where it only says so.
+    pub(crate) fn fails(&self, answer: &Answer<'_>) -> bool {
+        answer.error || self.look.kinds && says::refuses(answer.content)
+    }
+
+    fn met(&mut self, key: u128, says: Says, answer: &Answer<'_>) -> Same {
         let content = self.look.result(answer.content, answer.cut);
         let (pair, times) = self.known.met(key, &content, self.look);
-        Same {
-            pair,
-            nothing,
-            times,
-        }
+        Same { pair, says, times }
     }
 
     /// Equal of results of one tool whose texts begin with the same chars.
     pub(crate) fn start(&self, asked: &Asked, answer: &Answer<'_>, chars: usize) -> u128 {
         let result = self.look.result(answer.content, answer.cut);
         let result = self.look.still(&result);
+        let result = self.look.without_numbers(result);
         hash(&[&asked.tool.to_string(), start_of(&result, chars)])
     }
 
-    /// How many equal ones it takes to count: of those that say nothing `stateless_n`.
+    /// How many equal ones it takes to count: of those that say nothing `stateless_n`, of those that say that something is
+    /// not done yet `waiting_n`.
     pub(crate) fn enough(&self, same: &Same) -> u64 {
-        if same.nothing {
-            self.look.stateless_n
-        } else {
-            0
+        match same.says {
+            Says::Mute => self.look.stateless_n,
+            Says::Waiting => self.look.waiting_n,
+            _ => 0,
         }
     }
 }

@@ -9,6 +9,8 @@ use regex::{Captures, Regex};
 const DRAWN: usize = 6;
 /// The most digits of a number that follows a word, as in `step12`.
 const COUNTED: usize = 4;
+/// The most digits of a number that may count something.
+const WHOLE: usize = 9;
 /// The most letters of a unit that follows a number, as in `1024px`.
 const UNIT: usize = 3;
 
@@ -16,15 +18,54 @@ const UNIT: usize = 3;
 static TOKEN: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)*").ok());
 
+/// What may differ between two results that are the same.
+pub(super) enum Mark<'t> {
+    Id(&'t str),
+    /// A whole number that stands alone: no part of a name, a version, a decimal or a share.
+    Number(i64),
+}
+
 /// The text with each id replaced by what `put` returns for it.
 pub(super) fn replaced<'t>(text: &'t str, mut put: impl FnMut(&str) -> String) -> Cow<'t, str> {
+    marked(text, false, |mark| match mark {
+        Mark::Id(id) => Some(put(id)),
+        Mark::Number(_) => None,
+    })
+}
+
+/// The text with each id, and with `numbers` each number, replaced by what `put` returns for it.
+pub(super) fn marked<'t>(
+    text: &'t str,
+    numbers: bool,
+    mut put: impl FnMut(Mark<'_>) -> Option<String>,
+) -> Cow<'t, str> {
     let Some(token) = &*TOKEN else {
         return Cow::Borrowed(text);
     };
-    token.replace_all(text, |found: &Captures<'_>| match &found[0] {
-        id if is_id(id) => put(id),
-        other => other.to_owned(),
+    token.replace_all(text, |found: &Captures<'_>| {
+        let token = &found[0];
+        let put = match found.get(0) {
+            _ if is_id(token) => put(Mark::Id(token)),
+            Some(at) if numbers => {
+                whole(text, at.start(), at.end()).and_then(|number| put(Mark::Number(number)))
+            }
+            _ => None,
+        };
+        put.unwrap_or_else(|| token.to_owned())
     })
+}
+
+/// The number that a token is, if it stands alone.
+fn whole(text: &str, start: usize, end: usize) -> Option<i64> {
+    let token = text.get(start..end)?;
+    let (before, after) = (text.get(..start)?, text.get(end..)?);
+    let digit_after = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
+    let digit_before = |rest: &str| rest.ends_with(|c: char| c.is_ascii_digit());
+    let decimal = after.strip_prefix(['.', ',']).is_some_and(digit_after)
+        || before.strip_suffix(['.', ',']).is_some_and(digit_before);
+    let share = after.trim_start_matches(' ').starts_with('%');
+    let alone = !decimal && !share && token.len() <= WHOLE;
+    alone.then(|| token.parse().ok()).flatten()
 }
 
 /// Whether a token is an id: a UUID, a ULID, letters and digits mixed, or a long number behind a prefix. A word, a

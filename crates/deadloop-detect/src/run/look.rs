@@ -9,7 +9,10 @@ use regex::Regex;
 
 use super::known::HOLE;
 use super::window::WITH_RESULT;
-use super::{ARGUMENTS, Answer, STATELESS_CHARS, STATELESS_N, VOLATILE, ids};
+use super::{
+    ARGUMENTS, Answer, Asked, KINDS, STATELESS_CHARS, STATELESS_N, Says, VOLATILE, WAITING_N, ids,
+    says,
+};
 use crate::detectors::Refusal;
 use crate::param::{DECIMAL, Param};
 use crate::params::Params;
@@ -21,8 +24,8 @@ pub(crate) const ALLOW: Param =
     Param::globs("allow").doc("globs on tool names: such calls and their results are not seen");
 
 /// The parameter that says when everything is forgotten.
-pub(crate) const RESET: Param = Param::word("reset", "run", &["run", "user"])
-    .doc("user: what was seen is forgotten at each message of a user after the first turn");
+pub(crate) const RESET: Param = Param::word("reset", "run", &["run", "user", "news"])
+    .doc("user: what was seen is forgotten at each message of a user after the first turn; news: unless it stood before, word for word");
 
 /// The parameter that says what is left out of results before they are compared.
 pub(crate) const NORMALISE: Param = Param::words(
@@ -61,11 +64,10 @@ static PATTERNS: LazyLock<Vec<(&'static str, Regex)>> = LazyLock::new(|| {
             r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b",
         ),
         ("temp-paths", r"/tmp/[\w.-]+"),
-        ("numbers", r"\d+"),
         ("dates", DATES),
         (
             "pids",
-            r"(?i)\bp?pid\b\W{0,4}\d+|\bprocess \d+|\b[a-z]\w*\[\d+\]:",
+            r"(?im)\bp?pid\b\W{0,4}\d+|\bprocess \d+|\b[a-z]\w*\[\d+\]:|^\[\d+\] \d+$",
         ),
         (
             "ports",
@@ -91,16 +93,30 @@ const DATES: &str = concat!(
 /// What stands for a date in the text that is compared.
 const DAY: &str = "<dates>";
 
+/// What stands for a number in it.
+const DIGITS: &str = "<numbers>";
+
+static NUMBERS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\d+").ok());
+
 static DATE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(DATES).ok());
 
 /// What the meters of one recipe share.
 pub(crate) struct Look {
     pub(super) allow: GlobSet,
     pub(super) forgets: bool,
+    /// What a user said before changes nothing.
+    pub(super) only_news: bool,
     normalise: Vec<(&'static str, Regex)>,
     /// `normalise` has the word `tokens`.
     tokens: bool,
+    /// It has the word `numbers`.
+    pub(super) numbers: bool,
     pub(super) volatile: bool,
+    /// Numbers that count are taken as equal.
+    pub(super) counters: bool,
+    /// What a result says counts.
+    pub(super) kinds: bool,
+    pub(super) waiting_n: u64,
     pub(super) stateless_n: u64,
     stateless_chars: usize,
     pub(super) with_result: bool,
@@ -121,10 +137,15 @@ impl Look {
         let patterns = PATTERNS.iter().filter(|(word, _)| wanted(word));
         Self {
             allow: allow.build().unwrap_or_default(),
-            forgets: params.text(RESET.name) == "user",
+            forgets: params.text(RESET.name) != "run",
+            only_news: params.text(RESET.name) == "news",
             normalise: patterns.cloned().collect(),
             tokens: wanted("tokens"),
-            volatile: params.text(VOLATILE.name) == "row",
+            numbers: wanted("numbers"),
+            volatile: matches!(params.text(VOLATILE.name), "row" | "counters"),
+            counters: params.text(VOLATILE.name) == "counters",
+            kinds: params.flag(KINDS.name),
+            waiting_n: params.count(WAITING_N.name),
             stateless_n: params.count(STATELESS_N.name),
             stateless_chars: usize::try_from(params.count(STATELESS_CHARS.name))
                 .unwrap_or(usize::MAX),
@@ -134,7 +155,7 @@ impl Look {
     }
 
     /// What a result is compared by: its content without what is taken as equal, and the hash of what was
-    /// cut.
+    /// cut. With `volatile` numbers are left to [`Look::without_numbers`], for an id is known by them.
     pub(crate) fn result<'a>(&self, content: &'a str, cut: Option<Cut<'_>>) -> Cow<'a, str> {
         let mut text = Cow::Borrowed(content);
         for (word, pattern) in &self.normalise {
@@ -148,6 +169,9 @@ impl Look {
         {
             text = Cow::Owned(replaced);
         }
+        if !self.volatile {
+            text = self.without_numbers(text);
+        }
         if let Some(cut) = cut {
             let text = text.to_mut();
             text.push('\0');
@@ -160,7 +184,44 @@ impl Look {
 impl Look {
     /// Whether results that were seen before matter.
     pub(super) fn remembers(&self) -> bool {
-        self.volatile || self.stateless_n > 0
+        self.volatile || self.stateless_n > 0 || self.kinds
+    }
+
+    /// A text without numbers, where `numbers` takes them as equal.
+    pub(super) fn without_numbers<'t>(&self, text: Cow<'t, str>) -> Cow<'t, str> {
+        match &*NUMBERS {
+            Some(digits) if self.numbers => match digits.replace_all(&text, DIGITS) {
+                Cow::Owned(replaced) => Cow::Owned(replaced),
+                Cow::Borrowed(_) => text,
+            },
+            _ => text,
+        }
+    }
+
+    /// What a result says; without `kinds` whether it says nothing.
+    pub(super) fn says(&self, asked: &Asked, answer: &Answer<'_>) -> Says {
+        if !self.kinds {
+            return if self.says_nothing(answer) {
+                Says::Mute
+            } else {
+                Says::News
+            };
+        }
+        let text = without_tags(answer.content);
+        let short = text.len() <= says::LONGEST + NAMES && answer.cut.is_none();
+        let text = if self.volatile && short {
+            Cow::Owned(without_names(&self.still(&text)).into_owned())
+        } else {
+            text
+        };
+        if answer.cut.is_some() {
+            return if answer.error {
+                Says::Refusal
+            } else {
+                Says::News
+            };
+        }
+        says::says(text.trim(), answer.error, &asked.unit)
     }
 
     /// A text without dates and times of day.

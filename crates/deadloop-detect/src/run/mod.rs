@@ -10,6 +10,7 @@
 //! | how often something is among the last ones | `window` |
 //! | how long a stretch with a period is | `stretch` |
 //! | what was said in a turn | `said` |
+//! | what a result says: done, not yet, nothing, no | `says`, its words in `says.toml` |
 //! | bad turns among the ended ones | `errors` |
 //! | measures that are emitted when they change | `told` |
 //! | what the examples of detectors are made of | `sample` |
@@ -31,6 +32,7 @@ mod look;
 mod pairs;
 mod said;
 pub(crate) mod sample;
+mod says;
 mod stretch;
 mod told;
 mod window;
@@ -38,19 +40,25 @@ mod window;
 pub(crate) use counted::{At, Counter, Next, counted};
 pub(crate) use errors::Errors;
 pub(crate) use key::{Key, key};
-pub(crate) use known::{ARGUMENTS, Known, STATELESS_CHARS, STATELESS_N, Same, VOLATILE};
+pub(crate) use known::{
+    ARGUMENTS, KINDS, Known, STATELESS_CHARS, STATELESS_N, Same, VOLATILE, WAITING_N,
+};
 pub(crate) use look::{
     ALLOW, Look, NORMALISE, RESET, TELLS, TELLS_WARNING, WARN_AT, prefix, sees_calls, start_of,
     warned,
 };
 pub(crate) use pairs::{Asked, Pairs};
 pub(crate) use said::Said;
+pub(crate) use says::Says;
 pub(crate) use stretch::Stretch;
 pub(crate) use told::Told;
 pub(crate) use window::{Among, Measure, WINDOW, window, with_result};
 
 /// Calls without a result that a meter keeps in mind; the oldest is forgotten for another.
 pub(crate) const MAX_OPEN: usize = 1000;
+
+/// Messages of users that a meter keeps in mind.
+const MAX_HEARD: usize = 64;
 
 /// The hash that stands for some texts: two different ones have one hash once in 2^128 pairs.
 pub(crate) fn hash(parts: &[&str]) -> u128 {
@@ -113,6 +121,8 @@ pub(crate) struct Run {
     /// Where the event that was seen last is.
     place: EventPlace,
     open: VecDeque<Open>,
+    /// The hashes of what users said last.
+    heard: VecDeque<u128>,
 }
 
 impl Run {
@@ -121,6 +131,7 @@ impl Run {
             look,
             place: EventPlace::default(),
             open: VecDeque::new(),
+            heard: VecDeque::new(),
         }
     }
 
@@ -150,10 +161,28 @@ impl Run {
             Event::Turn { .. } => Saw::Turn,
             Event::Text(TextChannel::Arguments, _) => Saw::Nothing,
             Event::Text(channel, text) => Saw::Text(channel, text),
-            Event::User(_) if self.look.forgets && place.turns > Turns(0) => Saw::Forget,
+            Event::User(said) if self.look.forgets => {
+                let again = self.look.only_news && self.hears(said);
+                if again || place.turns == Turns(0) {
+                    Saw::User
+                } else {
+                    Saw::Forget
+                }
+            }
             Event::User(_) => Saw::User,
             _ => Saw::Nothing,
         }
+    }
+
+    /// Keeps what a user says in mind; whether it stood before.
+    fn hears(&mut self, said: &str) -> bool {
+        let said = hash(&[said.trim()]);
+        let again = self.heard.contains(&said);
+        if !again {
+            self.heard.truncate(MAX_HEARD - 1);
+            self.heard.push_front(said);
+        }
+        again
     }
 
     fn issued<'a>(&mut self, id: Option<&str>, call: Call<'a>) -> Saw<'a> {

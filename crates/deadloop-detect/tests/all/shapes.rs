@@ -272,13 +272,22 @@ fn results_that_say_nothing_count_from_the_tenth_on() {
     for (tool, result) in [
         ("press_key", "ok"),
         ("undo", "undone"),
-        ("scroll", ""),
         ("shot", "[image omitted]"),
-        ("poll", "<output>\n</output>"),
     ] {
         let row = |count| times(count, |_| call(tool, r#"{"key": "ArrowDown"}"#, result));
         assert_eq!(recommended(&row(9)), None, "{tool}");
         assert_eq!(recommended(&row(12)), Some(10), "{tool}");
+    }
+    // What answers a question says that nothing is there.
+    for result in [
+        "",
+        "<output>\n</output>",
+        "No matches found",
+        "not found",
+        "[]",
+    ] {
+        let row = times(9, |_| call("grep", r#"{"q": "needle"}"#, result));
+        assert_eq!(recommended(&row), Some(3), "{result}");
     }
     // Beside an id and a date that have names it says as little.
     let named = |n| {
@@ -304,6 +313,163 @@ fn results_that_say_nothing_count_from_the_tenth_on() {
         call("search", format!(r#"{{"q": "word {n}"}}"#), "[]")
     });
     assert_eq!(recommended(&searches), None);
+}
+
+#[test]
+fn edits_in_a_row_and_answers_that_only_acknowledge() {
+    for done in [
+        "The file /r/plan.md has been updated successfully.",
+        "Success. Updated the following files:\nM app/mailer.py\n",
+        "Exit code: 0\nWall time: 1.3 seconds\nOutput:\n",
+        r#"{"success":true,"updatedRows":1}"#,
+        "UPDATE 1",
+        r#"{"verdict":"ALLOW","reason":"NONE"}"#,
+        "Command: git mv\nOutput: (empty)\nExit Code: 0",
+    ] {
+        let edits = times(40, |n| call("any", format!(r#"{{"n": {n}}}"#), done));
+        assert_eq!(recommended(&edits), None, "{done}");
+    }
+    // The same two edits, to and fro.
+    let toggle = times(20, |n| {
+        let edit = format!(r#"{{"old": "{}", "new": "{}"}}"#, n % 2, (n + 1) % 2);
+        call("edit_file", edit, "The file a.py has been updated.")
+    });
+    assert_eq!(recommended(&toggle), Some(8));
+}
+
+#[test]
+fn a_poll_has_a_bound_of_its_own() {
+    let body = r#"{"status":"in_progress","stage":"tests","runner":"linux-2"}"#;
+    let poll = |count| times(count, |_| call("get_build_status", r#"{"id": 77}"#, body));
+    assert_eq!(recommended(&poll(29)), None);
+    assert_eq!(recommended(&poll(40)), Some(30));
+    let sleeps = times(56, |n| match n % 2 {
+        0 => call("get_build_status", r#"{"id": 77}"#, body),
+        _ => call("bash", "sleep 30", ""),
+    });
+    assert_eq!(recommended(&sleeps), None);
+}
+
+#[test]
+fn what_makes_results_differ_for_nothing() {
+    let result: [fn(u64) -> String; 6] = [
+        |n| format!("FAILED test_empty\n3 passed, 2 failed in {}.{}s", n % 7, n),
+        |n| {
+            format!(
+                "Tests: 48 passed\nTime: {}.5 s, estimated {} s",
+                n % 5 + 1,
+                n % 3
+            )
+        },
+        |n| format!("[1] started, pid {}\nfailed to bind", 6700 + 31 * n),
+        |n| {
+            format!(
+                "client 127.0.0.1:{} refused the connection",
+                40_000 + 97 * n % 9000
+            )
+        },
+        |n| {
+            format!(
+                "took {}ms at 0x7ffe{:04x}, see /tmp/run.{}",
+                3 * n,
+                77 * n + 4096,
+                n
+            )
+        },
+        |n| format!(r#"{{"error":"not found","request_id":"req_{}"}}"#, drawn(n)),
+    ];
+    for result in result {
+        let run = times(30, |n| call("run_tests", "{}", result(n)));
+        assert_eq!(recommended(&run), Some(3), "{}", result(3));
+    }
+    // A number that counts the calls is told from progress by its length.
+    let counted: [fn(u64) -> String; 3] = [
+        |n| format!("[1]<button>Search</button>\nCurrent step: {n}/20"),
+        |n| format!("needs a name\n[loop notice: count={n}; failed {n} times]"),
+        |n| format!("Replaced text in a (rev {})", 1403 + n),
+    ];
+    for result in counted {
+        let run = times(16, |n| call("switch_tab", "{}", result(n)));
+        assert_eq!(recommended(&run), Some(6), "{}", result(3));
+        let nearer = times(5, |n| {
+            call("go", "{}", format!("a door {} steps ahead", 5 - n))
+        });
+        assert_eq!(recommended(&nearer), None);
+    }
+}
+
+/// Folding numbers switches no id off.
+#[test]
+fn numbers_that_are_folded_hide_no_id() {
+    let folded = RECOMMENDED_AGENTS.replace(r#"["durations","#, r#"["numbers", "durations","#);
+    let guards = Guards::new(&Settings::parse(&folded).unwrap()).unwrap();
+    let body: [fn(u64) -> String; 3] = [
+        |n| format!(r#"{{"error":"not found","request_id":"req_{}"}}"#, drawn(n)),
+        |_| r#"{"error":"not found"}"#.into(),
+        |n| format!(r#"{{"error":"not found","took": {}}}"#, n * n % 61),
+    ];
+    for body in body {
+        let run = times(10, |n| call("get", r#"{"id": 7}"#, body(n)));
+        assert_eq!(
+            stopped(guards.guard("m"), &run).map(|(calls, _)| calls),
+            Some(3)
+        );
+    }
+}
+
+#[test]
+fn equal_calls_of_one_message_are_stopped_in_it() {
+    let guards = Guards::new(&Settings::parse(RECOMMENDED_AGENTS).unwrap()).unwrap();
+    let of = |names: &[&'static str]| {
+        let mut guard = guards.guard("m");
+        guard.push(&Event::Turn { agent: None });
+        let calls = names.iter().cycle().take(40);
+        calls.into_iter().find_map(|name| {
+            let arguments = Arguments::Raw("{}");
+            let call = Event::Call {
+                id: None,
+                name,
+                arguments,
+            };
+            Some(guard.push(&call).into_alarm()?.calls.0)
+        })
+    };
+    assert_eq!(of(&["execute"]), Some(3));
+    assert_eq!(of(&["a", "b", "c"]), Some(7));
+    let all: Vec<&'static str> = (0..40).map(|n| &*format!("tool{n}").leak()).collect();
+    assert_eq!(of(&all), None);
+}
+
+#[test]
+fn a_program_that_speaks_as_the_user_resets_nothing() {
+    let poll = |said: fn(u64) -> String| {
+        let guards = Guards::new(&Settings::parse(RECOMMENDED_AGENTS).unwrap()).unwrap();
+        let mut guard = guards.guard("m");
+        (0..20).find_map(|n| {
+            let said = said(n);
+            let events = [
+                Event::User(&said),
+                Event::Turn { agent: None },
+                Event::Call {
+                    id: None,
+                    name: "memory",
+                    arguments: Arguments::Raw("{}"),
+                },
+                Event::Result {
+                    id: None,
+                    content: "persona\nhuman\ntrip\n",
+                    error: None,
+                    cut: None,
+                },
+            ];
+            let mut alarms = events
+                .iter()
+                .filter_map(|event| guard.push(event).into_alarm());
+            alarms.next().map(|alarm| alarm.calls.0)
+        })
+    };
+    assert_eq!(poll(|_| "[loop] Continue the next task.".into()), Some(3));
+    assert_eq!(poll(|n| format!("and now the part {n}")), None);
 }
 
 #[test]

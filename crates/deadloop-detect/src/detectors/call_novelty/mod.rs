@@ -8,8 +8,8 @@ use crate::param::Param;
 use crate::params::Params;
 use crate::run::sample::{call, result};
 use crate::run::{
-    ALLOW, ARGUMENTS, Among, Measure, NORMALISE, Next, RESET, STATELESS_CHARS, STATELESS_N,
-    VOLATILE, WINDOW as LONGEST, counted, hash, sees_calls, window, with_result,
+    ALLOW, ARGUMENTS, Among, KINDS, Measure, NORMALISE, Next, RESET, STATELESS_CHARS, STATELESS_N,
+    VOLATILE, WAITING_N, WINDOW as LONGEST, counted, hash, sees_calls, window, with_result,
 };
 use crate::spec::Spec;
 use crate::stream::{Channel, Event};
@@ -32,6 +32,8 @@ pub(super) static ENTRY: Detector = Detector {
             VOLATILE,
             STATELESS_N,
             STATELESS_CHARS,
+            KINDS,
+            WAITING_N,
         ],
         presets: include_str!("presets.toml"),
         check,

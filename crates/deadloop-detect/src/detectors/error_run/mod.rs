@@ -8,7 +8,7 @@ use crate::param::Param;
 use crate::params::Params;
 use crate::row::{InRow, n};
 use crate::run::sample::{call, error, result};
-use crate::run::{ALLOW, NORMALISE, Next, RESET, VOLATILE, counted, prefix, sees_calls};
+use crate::run::{ALLOW, KINDS, NORMALISE, Next, RESET, VOLATILE, counted, prefix, sees_calls};
 use crate::spec::Spec;
 use crate::stream::{Channel, Event, Kind};
 
@@ -19,7 +19,7 @@ pub(super) static ENTRY: Detector = Detector {
         version: 1,
         about: "one error after the other",
         exactly: include_str!("exactly.md"),
-        params: &[N, SAME, PREFIX, ALLOW, RESET, NORMALISE, VOLATILE],
+        params: &[N, SAME, PREFIX, ALLOW, RESET, NORMALISE, VOLATILE, KINDS],
         presets: include_str!("presets.toml"),
         check: sees_calls,
     },
@@ -62,7 +62,7 @@ fn recipe(params: &Params) -> Recipe {
     let row = InRow::new(params, Kind::ErrorRetry);
     counted(params, row, move |asked, answer, seen| {
         let key = match (tool, start) {
-            _ if !answer.error => return None,
+            _ if !seen.fails(answer) => return None,
             (true, _) => asked.tool,
             (_, true) => seen.start(asked, answer, chars),
             _ => 0,

@@ -10,8 +10,8 @@ use crate::params::Params;
 use crate::row::n;
 use crate::run::sample::{call, result};
 use crate::run::{
-    ALLOW, ARGUMENTS, Among, Measure, NORMALISE, Next, RESET, STATELESS_CHARS, STATELESS_N,
-    VOLATILE, counted, sees_calls, window, with_result,
+    ALLOW, ARGUMENTS, Among, KINDS, Measure, NORMALISE, Next, RESET, STATELESS_CHARS, STATELESS_N,
+    VOLATILE, WAITING_N, counted, sees_calls, window, with_result,
 };
 use crate::spec::Spec;
 use crate::stream::{Channel, Event};
@@ -34,6 +34,8 @@ pub(super) static ENTRY: Detector = Detector {
             VOLATILE,
             STATELESS_N,
             STATELESS_CHARS,
+            KINDS,
+            WAITING_N,
         ],
         presets: include_str!("presets.toml"),
         check,

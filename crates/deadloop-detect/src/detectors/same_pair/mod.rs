@@ -10,8 +10,8 @@ use crate::params::Params;
 use crate::row::{InRow, N};
 use crate::run::sample::{call, result};
 use crate::run::{
-    ALLOW, NORMALISE, Next, RESET, STATELESS_CHARS, STATELESS_N, VOLATILE, counted, hash,
-    sees_calls,
+    ALLOW, KINDS, NORMALISE, Next, RESET, STATELESS_CHARS, STATELESS_N, VOLATILE, WAITING_N,
+    counted, hash, sees_calls,
 };
 use crate::spec::Spec;
 use crate::stream::{Channel, Event, Kind};
@@ -32,6 +32,8 @@ pub(super) static ENTRY: Detector = Detector {
             VOLATILE,
             STATELESS_N,
             STATELESS_CHARS,
+            KINDS,
+            WAITING_N,
         ],
         presets: include_str!("presets.toml"),
         check: sees_calls,
