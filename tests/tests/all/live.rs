@@ -10,7 +10,6 @@ use deadloop_detect::{Guards, Setting, Settings};
 use deadloop_proxy::ProxyOptions;
 use deadloop_proxy::parts::judged;
 use deadloop_replay::{Plan, decide};
-use deadloop_stream::wire::write_event;
 use deadloop_stream::{StreamFormat, StreamReader, Watched};
 use deadloop_tests::generate;
 use deadloop_tests::told::Told;
@@ -253,15 +252,13 @@ impl Wire {
 
 /// A line of a transcript's events.
 fn own(event: &RecordedEvent) -> Value {
-    let mut line = Vec::new();
     let mut event = event.clone();
     if let Body::System = event.body {
         // What tells a prompt from what other programs call one.
         event.rest.insert("length".into(), 5.into());
         event.rest.insert("sha256".into(), "ab".into());
     }
-    write_event(&event, &mut line).expect("an event");
-    serde_json::from_slice(&line).expect("JSON")
+    serde_json::to_value(&event).expect("JSON")
 }
 
 /// A program that watches: what it says of a response under this setting.

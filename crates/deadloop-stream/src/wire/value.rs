@@ -7,7 +7,6 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::fast;
 use super::fields::WireFault;
 
 /// Most values in the lists and objects of one record, its events and their own fields not counted: some 1 GB
@@ -57,26 +56,9 @@ pub fn read(text: &str) -> Result<Value, WireFault> {
 /// # Errors
 /// The text is not JSON, or has more values.
 pub fn parse(text: &str, most: u32) -> serde_json::Result<Value> {
-    Parser::default().parse(text, most)
-}
-
-/// Reads one text after the other, in memory that it keeps.
-#[derive(Debug, Default)]
-pub struct Parser(fast::Stacks);
-
-impl Parser {
-    /// As [`parse`].
-    ///
-    /// # Errors
-    /// As [`parse`].
-    pub fn parse(&mut self, text: &str, most: u32) -> serde_json::Result<Value> {
-        if let Some(value) = fast::read(text, most, &mut self.0) {
-            return Ok(value);
-        }
-        let mut json = serde_json::Deserializer::from_str(text);
-        let value = CountedValue(&ValueBudget::of(most)).deserialize(&mut json);
-        value.and_then(|value| json.end().map(|()| value))
-    }
+    let mut json = serde_json::Deserializer::from_str(text);
+    let value = CountedValue(&ValueBudget::of(most)).deserialize(&mut json);
+    value.and_then(|value| json.end().map(|()| value))
 }
 
 /// A value on a budget.

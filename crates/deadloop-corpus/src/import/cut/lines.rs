@@ -8,7 +8,7 @@ use serde::de::IgnoredAny;
 
 use super::{Content, Record};
 use crate::files::{Lines, MAX_LINE};
-use crate::transcript::wire::{Parser, WireFault};
+use crate::transcript::wire::WireFault;
 use crate::{Place, Problem};
 use deadloop_stream::reader::{Frame, Framed, Frames};
 
@@ -21,8 +21,8 @@ struct Cut<R> {
     doubtful: Option<Result<Content, WireFault>>,
     /// Whether a line had a field of server-sent events.
     stream: bool,
-    /// Reads lines that stand in no stream; none: they are wanted as the text that they are.
-    parser: Option<Parser>,
+    /// Whether lines that stand in no stream are left as the text that they are.
+    texts: bool,
     http: Http,
     ended: bool,
 }
@@ -73,18 +73,18 @@ pub(super) fn records(
         ready: VecDeque::new(),
         doubtful: None,
         stream: false,
-        parser: (!texts).then(Parser::default),
+        texts,
         http: Http::Unknown,
         ended: false,
     }
 }
 
-/// What a frame holds. Without a parser a line is left as the text that it is.
-fn content(frame: Frame<'_>, parser: Option<&mut Parser>) -> Result<Content, WireFault> {
-    Ok(match (frame?, parser) {
-        (Framed::Object(line), None) => Content::Line(line.into_owned()),
-        (Framed::Object(line), Some(parser)) => Content::Json(super::line(&line, parser)?),
-        (Framed::Done, _) => Content::Done,
+/// Returns the content of a frame: a line is left as the text that it is, or read as JSON.
+fn content(frame: Frame<'_>, as_text: bool) -> Result<Content, WireFault> {
+    Ok(match frame? {
+        Framed::Object(line) if as_text => Content::Line(line.into_owned()),
+        Framed::Object(line) => Content::Json(super::line(&line)?),
+        Framed::Done => Content::Done,
     })
 }
 
@@ -119,8 +119,8 @@ impl<R: BufRead> Cut<R> {
                     for part in parts(line) {
                         let field = FIELDS.iter().any(|name| part.starts_with(name));
                         self.stream |= field;
-                        let parser = self.parser.as_mut().filter(|_| !self.stream);
-                        let made = self.frames.line(part).map(|frame| content(frame, parser));
+                        let as_text = self.texts || self.stream;
+                        let made = self.frames.line(part).map(|frame| content(frame, as_text));
                         let doubtful = |made: &Result<Content, WireFault>| {
                             let half = !field || made.is_err() || is_half_done(made);
                             self.stream && half && may_be_torn(made)
@@ -144,7 +144,7 @@ impl<R: BufRead> Cut<R> {
     /// The file has ended: what is left of a stream is its last line, or half of it.
     fn end(&mut self) {
         self.ended = true;
-        let left = self.frames.end().map(|frame| content(frame, None));
+        let left = self.frames.end().map(|frame| content(frame, true));
         if let Some(left) = self.doubtful.take().or(left) {
             let torn = self.stream && may_be_torn(&left);
             self.ready

@@ -5,7 +5,7 @@ use std::io::BufRead;
 
 use serde_json::Value;
 
-use crate::transcript::wire::{self, Parser, WireFault};
+use crate::transcript::wire::{self, WireFault};
 use crate::{Place, Problem};
 use deadloop_stream::take::{Object, as_object};
 
@@ -75,7 +75,7 @@ impl Record {
     pub(crate) fn object(self) -> Result<Object, WireFault> {
         match self.content {
             Content::Json(value) => as_object("record", value),
-            Content::Line(text) => as_object("record", line(&text, &mut Parser::default())?),
+            Content::Line(text) => as_object("record", line(&text)?),
             Content::Done => Err(WireFault::new(
                 "[DONE] where no stream is",
                 "one JSON object",
@@ -87,8 +87,8 @@ impl Record {
 }
 
 /// What the text of a line is.
-fn line(text: &str, parser: &mut Parser) -> Result<Value, WireFault> {
-    let read = parser.parse(text, MOST_VALUES);
+fn line(text: &str) -> Result<Value, WireFault> {
+    let read = wire::parse(text, MOST_VALUES);
     read.map_err(|e| WireFault::json(&e, text))
 }
 
