@@ -1,9 +1,9 @@
-// The pages beside the report: the history of several runs, and the review of labels, which a program serves.
+// Accessibility and paper, and the review of labels, which a program serves.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -38,54 +38,6 @@ export const checkPaper = async (browser, url, where, say, most) => {
   if (!(pages >= 1 && pages <= most)) say(where, `${pages} pages of A4; expected at most ${most}`);
   console.log(`${where}: ${pages} pages of A4`);
   await context.close();
-};
-
-// The history: a row a run, sorted by a click, and the numbers of the chart in its file.
-export const checkHistory = async (page, path, where, say) => {
-  const rows = await page.evaluate(() => [...document.querySelectorAll("table")][0].tBodies[0].rows.length);
-  const lines = readFileSync(join(dirname(path), "charts/history.csv"), "utf8").trimEnd().split("\n");
-  const runs = new Set(lines.slice(1).map((line) => line.split(",").slice(0, 2).join()));
-  if (rows < 2 || rows !== runs.size) say(where, `${rows} rows, and ${runs.size} runs in charts/history.csv`);
-  const marks = await page.evaluate(() => document.querySelectorAll("figure .wide svg title").length);
-  if (marks < rows) say(where, `${marks} points with a title, of ${rows} runs`);
-  await checkAxe(page, where, say);
-};
-
-// A link of the report opens the whole transcript in the file beside it, that one alone, and its text holds the excerpt.
-export const checkWhole = async (browser, url, where, say, shots) => {
-  for (const width of [1280, 400]) {
-    const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: width === 400 ? "dark" : "light" });
-    const page = await context.newPage();
-    page.on("console", (message) => say(where, `console: ${message.text()}`));
-    page.on("request", (request) => { if (!/^(file|data):/.test(request.url())) say(where, `asked for ${request.url()}`); });
-    await page.goto(url);
-    const links = await page.locator('#drill a[href^="transcripts.html#"]').count();
-    if (!links) { say(where, "no link to a whole transcript"); break; }
-    const excerpt = await page.evaluate(() => {
-      const link = document.querySelector('#drill a[href^="transcripts.html#"]'), of = link.closest("details");
-      of.open = true;
-      const text = [...of.querySelectorAll(":scope > pre.text")].map((pre) => { const copy = pre.cloneNode(true); copy.querySelectorAll(".pin").forEach((pin) => pin.remove()); return copy.textContent; });
-      return { id: of.dataset.id, text: text[0] ?? "" };
-    });
-    await page.locator('#drill a[href^="transcripts.html#"]:visible').first().click();
-    await page.waitForURL(/transcripts\.html#/);
-    const shown = await page.evaluate(() => {
-      const all = [...document.querySelectorAll(".whole")], open = all.filter((one) => one.offsetHeight);
-      open.forEach((one) => one.querySelectorAll(".pin").forEach((pin) => pin.remove()));
-      return { all: all.length, open: open.map((one) => one.querySelector("h2").textContent), text: open[0]?.textContent ?? "", list: document.querySelector("nav").offsetHeight, wide: document.scrollingElement.scrollWidth > innerWidth };
-    });
-    if (shown.all !== links) say(where, `${links} links, and ${shown.all} whole transcripts`);
-    if (shown.open.length !== 1 || shown.open[0] !== excerpt.id) say(where, `shows ${shown.open.join()}; expected ${excerpt.id}`);
-    if (!excerpt.text || !shown.text.includes(excerpt.text)) say(where, `${excerpt.id}: the excerpt is not in the whole transcript`);
-    if (shown.list || shown.wide) say(where, `at ${width} px ${shown.list ? "the list is in sight" : "the page scrolls sideways"}`);
-    await page.screenshot({ path: join(shots, `whole-${width}.png`) });
-    await checkAxe(page, `${where} ${width}`, say);
-    await page.locator(".whole:target a", { hasText: "all transcripts" }).click();
-    const listed = await page.evaluate(() => ({ open: [...document.querySelectorAll(".whole")].filter((one) => one.offsetHeight).length, links: [...document.querySelectorAll("nav a")].filter((one) => one.offsetHeight).length }));
-    if (listed.open || listed.links !== shown.all) say(where, `without an address ${listed.open} transcripts are open, and ${listed.links} listed`);
-    console.log(`${where} ${width}: ${shown.all} whole transcripts`);
-    await context.close();
-  }
 };
 
 const CLEAN = "A text that says one thing after another, and each of them once. ";

@@ -2,26 +2,25 @@
 //
 //   node check.mjs SCREENSHOTS REPORT.html [REPORT.html ...]
 //
-// A page that is called history.html is looked at as the history of several runs. DEADLOOP names the program: with it a review of labels is
-// served and answered too.
+// DEADLOOP names the program: with it a review of labels is served and answered too.
 //
 // Exit codes: 0 all fine, 1 something is wrong (each finding on its own line), 2 wrong usage, 77 skipped: no Chromium.
 // CHROMIUM names the browser's program where it is not found by itself.
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { launched } from "./chromium.mjs";
-import { checkAxe, checkHistory, checkPaper, checkReview, checkWhole } from "./beside.mjs";
-import { checkMatrix, checkPlane, checkSteps, checkVerdict } from "./plane.mjs";
-import { checkDrill, checkNumbers, checkRounding, checkSliders, checkSpeed } from "./sliders.mjs";
+import { checkAxe, checkPaper, checkReview } from "./beside.mjs";
+import { checkDrill, checkLinks } from "./drill.mjs";
+import { checkMatrix, checkPlane, checkVerdict } from "./plane.mjs";
 
 const WIDTHS = [1280, 400];
 const SCHEMES = ["light", "dark"];
 const SLICE = 1800;
 const SLICES = 6;
-// The most pages of A4 that a report takes.
+// The most pages of A4 that a report takes, and its bytes.
 const PAPER = 8;
+const MOST = 2_000_000;
 
 const findings = [];
 const say = (where, what) => { findings.push(`${where}: ${what}`); console.error(`FAIL ${where}: ${what}`); };
@@ -31,13 +30,12 @@ const inspect = () => {
   const problems = [];
   const width = document.documentElement.clientWidth;
   if (document.scrollingElement.scrollWidth > width) problems.push(`the page scrolls sideways: ${document.scrollingElement.scrollWidth} px wide in ${width}`);
-  const figures = [...document.querySelectorAll("figure")];
+  const figures = [...document.querySelectorAll("figure, #plane-box")];
   for (const figure of figures) {
     const shown = [...figure.querySelectorAll("svg")].filter((svg) => svg.getClientRects().length > 0);
     if (shown.length !== 1) { problems.push(`${figure.id}: ${shown.length} charts visible, expected one`); continue; }
     const box = shown[0].getBoundingClientRect();
     if (box.width < 100 || box.height < 50) problems.push(`${figure.id}: only ${box.width} x ${box.height} px`);
-    if (box.left < 0 || box.right > width + 0.5) problems.push(`${figure.id}: reaches from ${box.left} to ${box.right} in ${width}`);
     const texts = [...shown[0].querySelectorAll("text")].map((node) => ({ text: node.lastChild.textContent, box: node.getBoundingClientRect(), size: parseFloat(getComputedStyle(node).fontSize) * (box.width / shown[0].viewBox.baseVal.width) }));
     if (texts.length === 0) problems.push(`${figure.id}: no text`);
     for (const { text, box: at, size } of texts) {
@@ -104,11 +102,7 @@ const checkReport = async (browser, path, shots) => {
       const where = `${name} ${width} ${colorScheme}`;
       const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
       const page = await openPage(context, url, where);
-      // Charts are looked at unfolded, and folded again for the pictures.
-      const fold = (open) => page.evaluate((open) => document.querySelectorAll("details.appendix").forEach((one) => { one.open = open; }), open);
-      await fold(true);
       const { problems, charts } = await page.evaluate(inspect);
-      await fold(false);
       problems.forEach((problem) => say(where, problem));
       grounds.push(await background(page));
       await takeShots(page, width, join(shots, `${name}-${width}-${colorScheme}`));
@@ -120,7 +114,6 @@ const checkReport = async (browser, path, shots) => {
   }
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, javaScriptEnabled: false });
   const page = await openPage(context, url, `${name} without scripts`);
-  await page.locator("details.appendix > summary").evaluateAll((folds) => folds.forEach((fold) => fold.click())).catch(() => {});
   const hidden = await page.locator("figure").evaluateAll((figures) => figures.filter((figure) => !figure.offsetHeight).length).catch(() => 0);
   if (hidden) say(`${name} without scripts`, `${hidden} charts hidden`);
   await context.close();
@@ -132,30 +125,16 @@ const checkUse = async (browser, path) => {
   const where = `${basename(dirname(resolve(path)))} in use`;
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, permissions: ["clipboard-read", "clipboard-write"] });
   const page = await openPage(context, url, where);
-  if (await page.locator("#board-data").count()) {
-    await checkSpeed(page, statSync(path).size, where, say);
-    await checkSliders(page, resolve(path), where, say);
-    await checkPlane(page, resolve(path), where, say);
-  }
+  const bytes = statSync(path).size;
+  if (bytes > MOST) say(where, `${bytes} bytes; expected at most ${MOST}`);
+  await checkPlane(page, where, say);
   await checkAxe(page, where, say);
   await checkVerdict(page, where, say);
   await checkMatrix(page, where, say);
-  await checkNumbers(page, resolve(path), where, say);
+  await checkLinks(page, resolve(path), where, say);
   await checkDrill(page, url, where, say);
   await context.close();
   await checkPaper(browser, url, `${basename(dirname(resolve(path)))} on paper`, say, PAPER);
-};
-
-// The history of several runs.
-const checkPast = async (browser, path) => {
-  const where = `${basename(dirname(resolve(path)))} in use`;
-  for (const colorScheme of SCHEMES) {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, colorScheme });
-    const url = pathToFileURL(resolve(path)).href, page = await openPage(context, url, where);
-    await checkHistory(page, resolve(path), where, say);
-    await context.close();
-    await checkPaper(browser, url, `${where}, on paper`, say, PAPER);
-  }
 };
 
 const checkFiles = async (browser, path) => {
@@ -180,13 +159,10 @@ if (!shots || reports.length === 0) {
 mkdirSync(shots, { recursive: true });
 const { browser, close } = await launched();
 try {
-  checkRounding(say);
-  checkSteps(say);
   for (const report of reports) {
     await checkReport(browser, report, shots);
-    await (basename(report) === "history.html" ? checkPast : checkUse)(browser, report);
+    await checkUse(browser, report);
     await checkFiles(browser, report);
-    if (existsSync(join(dirname(resolve(report)), "transcripts.html"))) await checkWhole(browser, pathToFileURL(resolve(report)).href, `${basename(dirname(resolve(report)))} whole`, say, shots);
   }
   if (process.env.DEADLOOP) await checkReview(browser, process.env.DEADLOOP, shots, say);
 } finally {

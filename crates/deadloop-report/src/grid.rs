@@ -1,7 +1,6 @@
 //! The scores of a sweep seen along its parameters.
 
 use crate::data::{ReportData, Role, Score, SettingRow, member, short};
-use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,12 +24,10 @@ pub(crate) struct Grid<'d> {
     pub(crate) dimensions: Vec<Dimension<'d>>,
     /// For each cell its score and the index of its value in each dimension.
     cells: Vec<(&'d Score, Vec<usize>)>,
-    /// The objective of each cell, and its wrong alarms per million clean chars: every chart asks for them many times.
-    figures: Vec<[Option<f64>; 2]>,
+    /// The objective of each cell: a chart asks for it many times.
+    figures: Vec<Option<f64>>,
     /// For each dimension and value the cells that have it: a chart asks for every pair of values.
     having: Vec<Vec<Vec<usize>>>,
-    /// What was asked for: a chart is drawn twice.
-    asked: RefCell<BTreeMap<Vec<(usize, usize)>, Worth<'d>>>,
 }
 
 /// What the cells with one value (or one pair of values) are worth.
@@ -40,8 +37,6 @@ pub(crate) struct Worth<'d> {
     pub(crate) best: Option<(&'d Score, f64)>,
     /// The median objective of all of them.
     pub(crate) median: Option<f64>,
-    /// Their median wrong alarms per million clean chars.
-    pub(crate) median_fa: Option<f64>,
 }
 
 impl<'d> Grid<'d> {
@@ -66,8 +61,10 @@ impl<'d> Grid<'d> {
             Some((score, at?))
         };
         let cells: Vec<_> = data.together().filter_map(place).collect();
-        let measures = [data.run.objective.0, data.run.wrong()];
-        let figure = |score: &Score| measures.map(|one| score.value(one).filter(|x| x.is_finite()));
+        let figure = |score: &Score| {
+            let value = score.value(data.run.objective.0);
+            value.filter(|value| value.is_finite())
+        };
         let figures = cells.iter().map(|(score, _)| figure(score)).collect();
         let having = |(i, dimension): (usize, &Dimension<'_>)| {
             let mut having = vec![Vec::new(); dimension.values.len()];
@@ -84,21 +81,11 @@ impl<'d> Grid<'d> {
             cells,
             figures,
             having,
-            asked: RefCell::default(),
         })
     }
 
     /// What the cells at `wanted` (dimension, value) are worth.
     pub(crate) fn worth(&self, wanted: &[(usize, usize)]) -> Worth<'d> {
-        if let Some(known) = self.asked.borrow().get(wanted) {
-            return *known;
-        }
-        let worth = self.looked_up(wanted);
-        self.asked.borrow_mut().insert(wanted.to_vec(), worth);
-        worth
-    }
-
-    fn looked_up(&self, wanted: &[(usize, usize)]) -> Worth<'d> {
         let having = wanted.iter().map(|&(at, value)| &self.having[at][value]);
         let fewest = having.min_by_key(|cells| cells.len());
         let all = |cell: &usize| {
@@ -108,16 +95,11 @@ impl<'d> Grid<'d> {
         let here: Vec<usize> = fewest.into_iter().flatten().copied().filter(all).collect();
         let sign = self.data.run.objective.0.sign();
         let feasible = here.iter().filter(|cell| self.cells[**cell].0.meets);
-        let best = feasible.filter_map(|cell| Some((self.cells[*cell].0, self.figures[*cell][0]?)));
-        let of = |n: usize| {
-            here.iter()
-                .filter_map(|cell| self.figures[*cell][n])
-                .collect()
-        };
+        let best = feasible.filter_map(|cell| Some((self.cells[*cell].0, self.figures[*cell]?)));
+        let figures = here.iter().filter_map(|cell| self.figures[*cell]);
         Worth {
             best: best.reduce(|a, b| if sign * b.1 > sign * a.1 { b } else { a }),
-            median: median(of(0)),
-            median_fa: median(of(1)),
+            median: median(figures.collect()),
         }
     }
 

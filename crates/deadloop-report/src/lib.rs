@@ -11,13 +11,13 @@
 //! | `points` | the numbers behind a chart, as CSV and for the page |
 //! | `draw` | the kit that charts are drawn with, over plotters |
 //! | `series`, `grid` | outcomes and scores, arranged for comparing |
-//! | `board` | what the page's sliders move over, packed |
+//! | `plane` | the dots of the plane, packed |
 //! | `matrix` | every transcript through every guard, packed |
 //! | `drill` | the transcripts that are opened, as the page shows them |
 //! | `visible` | text of strangers with nothing hidden in it |
 //! | `look` | the shape and ink of a setting, the same in every chart |
 //! | `headline` | what is said first |
-//! | `history` | several runs over time |
+//! | `pack` | bytes as the page holds them |
 //! | `page` | the two templates |
 //! | `review` | the page on which labels are reviewed |
 //! | `numbers` | how a number is written |
@@ -29,19 +29,19 @@
     reason = "they panic where nobody reads any more"
 )]
 
-mod board;
 mod charts;
 mod data;
 mod draw;
 mod drill;
 mod grid;
 mod headline;
-mod history;
 mod load;
 mod look;
 mod matrix;
 mod numbers;
+mod pack;
 mod page;
+mod plane;
 mod points;
 mod review;
 mod series;
@@ -50,15 +50,13 @@ mod verdicts;
 mod visible;
 mod write;
 
-pub use charts::{CHARTS, Chart, ChartEntry, Layouts, draw_all};
+pub use charts::{CHARTS, Chart, ChartEntry, Drawn, draw_all};
 pub use data::{
-    ALL_MODELS, Board, By, ChoiceFigures, ChoiceRow, ComparedResults, Counted, Difference, History,
-    Objective, OutcomeRow, Outcomes, PackedColumn, PastRun, ReportData, Role, RunInfo, Score,
-    SettingRow, SideRow, Since, Verdict, beside, brief, differences, differing, embedded_counts,
-    in_short,
+    ALL_MODELS, By, ChoiceFigures, ChoiceRow, ComparedResults, Difference, Objective, OutcomeRow,
+    Outcomes, ReportData, Role, RunInfo, Score, SettingRow, SideRow, Verdict, beside, brief,
+    differences, differing, in_short,
 };
 pub use draw::DrawError;
-pub use history::{HistoryError, history, history_rows, write_history};
 pub use load::{LoadError, load};
 pub use numbers::Estimate;
 pub use page::{PageError, Pages, pages};

@@ -3,8 +3,8 @@
 //!
 //! Bounded: guards and transcripts past the budgets are left out and counted, those on which the guards agree first.
 
-use crate::board::packed;
 use crate::data::{OutcomeRow, ReportData, Verdict};
+use crate::pack::packed;
 use crate::series::series;
 use serde::Serialize;
 use std::collections::BTreeMap;

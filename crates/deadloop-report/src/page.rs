@@ -1,15 +1,14 @@
 //! The page and the Markdown: the same content through two templates.
 
-use crate::board::embedded;
-use crate::charts::Chart;
+use crate::charts::{CHARTS, Chart};
 use crate::data::ReportData;
-use crate::draw::{chart_css, variables_css};
+use crate::draw::{DrawError, chart_css, variables_css};
 use crate::drill::{Drill, drill, texts_note};
 use crate::headline::{Headline, headline};
 use crate::matrix;
 use crate::numbers::count;
-use crate::points::Told;
-use crate::tables::{Table, Tables, behind, tables};
+use crate::plane::{self, Picture};
+use crate::tables::{Tables, tables};
 use crate::verdicts::verdicts;
 use crate::visible::visible;
 use std::borrow::Cow;
@@ -37,7 +36,10 @@ struct Content<'d> {
     title: String,
     headline: Headline,
     tables: Tables,
-    charts: Vec<Picture<'d>>,
+    charts: Vec<Figure>,
+    plane: Option<Vec<Picture>>,
+    plane_reading: Cow<'static, str>,
+    dots: Option<String>,
     settings_toml: Option<&'d str>,
     constraints: Vec<String>,
     objective: Cow<'static, str>,
@@ -50,11 +52,8 @@ struct Content<'d> {
     labelled: bool,
     /// Whether there is a choice for each model.
     chosen: bool,
-    board: Option<String>,
     matrix: Option<String>,
     verdicts: String,
-    board_notes: Vec<String>,
-    board_cells: String,
     drill: Vec<Drill>,
     texts_note: Option<String>,
     redacted: bool,
@@ -74,17 +73,8 @@ const SCRIPT: &str = concat!(
     include_str!("../templates/save.js"),
     include_str!("../templates/only.js"),
     include_str!("../templates/tables.js"),
-    include_str!("../templates/numbers.js"),
-    include_str!("../templates/measures.js"),
-    include_str!("../templates/steps.js"),
-    include_str!("../templates/board-data.js"),
-    include_str!("../templates/flips.js"),
-    include_str!("../templates/flip-list.js"),
     include_str!("../templates/plane.js"),
-    include_str!("../templates/board-plane.js"),
-    include_str!("../templates/collect.js"),
     include_str!("../templates/drill.js"),
-    include_str!("../templates/board.js"),
     include_str!("../templates/matrix.js"),
     "})();\n"
 );
@@ -96,21 +86,20 @@ pub enum PageError {
     #[error("the page could not be filled: {0}")]
     Template(#[from] minijinja::Error),
     /// What is embedded could not be packed.
-    #[error("the counts could not be packed: {0}")]
+    #[error("what the page holds could not be packed: {0}")]
     Pack(#[from] std::io::Error),
+    /// A plane could not be drawn.
+    #[error(transparent)]
+    Draw(#[from] DrawError),
 }
 
 /// A chart that was drawn.
 #[derive(Serialize)]
-struct Picture<'c> {
+struct Figure {
     name: &'static str,
     title: &'static str,
     reading: Cow<'static, str>,
-    wide: String,
-    narrow: String,
-    /// The numbers behind it.
-    table: Option<Table>,
-    columns: &'c [Told],
+    svg: String,
 }
 
 /// What the templates of all pages are filled by: a line of a tag alone leaves none, and there are the head of a page and the
@@ -135,7 +124,7 @@ pub fn pages(data: &ReportData, charts: &[Chart]) -> Result<Pages, PageError> {
     environment.add_filter("fence", |text: &str| fence("toml", text));
     environment.add_filter("command", |text: &str| fence("sh", text));
     environment.add_template("page.html", include_str!("../templates/page.html"))?;
-    environment.add_template("board.html", include_str!("../templates/board.html"))?;
+    environment.add_template("plane.html", include_str!("../templates/plane.html"))?;
     environment.add_template("matrix.html", include_str!("../templates/matrix.html"))?;
     environment.add_template("drill.html", include_str!("../templates/drill.html"))?;
     environment.add_template("report.md", include_str!("../templates/report.md"))?;
@@ -147,26 +136,18 @@ pub fn pages(data: &ReportData, charts: &[Chart]) -> Result<Pages, PageError> {
     Ok(Pages { html, markdown })
 }
 
-fn content<'d>(data: &'d ReportData, charts: &'d [Chart]) -> std::io::Result<Content<'d>> {
-    let drawn = charts.iter().filter_map(|chart| {
-        let layouts = chart.drawn.as_ref()?;
-        let crate::charts::ChartEntry {
-            name,
-            title,
-            reading,
-            ..
-        } = *chart.entry;
-        let columns = chart.columns.as_slice();
-        Some(Picture {
-            name,
-            title,
-            reading: data.run.told(reading),
-            wide: layouts.wide(),
-            narrow: layouts.narrow(),
-            table: behind(columns, &layouts.rows),
-            columns,
+fn content<'d>(data: &'d ReportData, charts: &[Chart]) -> Result<Content<'d>, PageError> {
+    // The plane has a place of its own.
+    let drawn = charts.iter().skip(1).filter_map(|chart| {
+        let drawn = chart.drawn.as_ref()?;
+        Some(Figure {
+            name: chart.entry.name,
+            title: chart.entry.title,
+            reading: data.run.told(chart.entry.reading),
+            svg: drawn.svg(),
         })
     });
+    let (plane, dots) = plane::embedded(data)?.unzip();
     let run = &data.run;
     let css = variables_css() + &chart_css() + include_str!("../templates/page.css");
     Ok(Content {
@@ -189,11 +170,11 @@ fn content<'d>(data: &'d ReportData, charts: &'d [Chart]) -> std::io::Result<Con
         corpus_hash: run.corpus_hash.as_deref(),
         labelled: data.has_labels(),
         chosen: !data.choices.is_empty(),
-        board: embedded(data)?,
+        plane,
+        plane_reading: data.run.told(CHARTS[0].reading),
+        dots,
         matrix: matrix::embedded(data)?,
-        verdicts: verdicts()?,
-        board_notes: board_notes(data),
-        board_cells: count(data.board.as_ref().map_or(0, |board| board.grid as u64)),
+        verdicts: verdicts().map_err(std::io::Error::from)?,
         drill: drill(data),
         texts_note: texts_note(data),
         redacted: data.redacted,
@@ -213,26 +194,6 @@ pub(crate) fn policy(css: &str, js: &str) -> String {
         hash(css),
         hash(js)
     )
-}
-
-/// What was left out of the sliders.
-fn board_notes(data: &ReportData) -> Vec<String> {
-    let Some(board) = &data.board else {
-        return Vec::new();
-    };
-    let thinned = board.thinned.iter().map(|(param, values)| {
-        format!(
-            "Left out to bound the size of this page: {param} {}.",
-            values.join(", ")
-        )
-    });
-    let models = (board.left_out > 0).then(|| {
-        format!(
-            "{} models with fewer loops are only in scores.parquet.",
-            count(board.left_out as u64)
-        )
-    });
-    thinned.chain(models).collect()
 }
 
 /// Text that Markdown shows as it is, also in a cell of a table; names of columns and conditions on them are code.

@@ -1,9 +1,8 @@
-//! The numbers behind a chart: rows of cells, written as CSV and shown in a fold below it.
+//! The numbers behind a chart: rows of cells, written as CSV.
 //!
 //! A chart's draw function makes them from what it has just drawn, so that the two cannot part.
 
 use crate::data::ReportData;
-use crate::numbers::Estimate;
 use deadloop_score::TableCell;
 use std::borrow::Cow;
 
@@ -32,9 +31,4 @@ pub(crate) fn csv(columns: &[Told], rows: &Rows) -> std::io::Result<Vec<u8>> {
 pub(crate) fn setting(data: &ReportData, at: usize) -> [TableCell; 2] {
     let id = data.settings.get(at).map(|setting| &setting.id);
     [TableCell::maybe(id), TableCell::text(data.describe(at))]
-}
-
-/// An estimate and the ends of its interval.
-pub(crate) fn ends(interval: Estimate) -> [TableCell; 3] {
-    [interval.value, interval.low, interval.high].map(TableCell::Float)
 }

@@ -5,7 +5,7 @@ use crate::look::Look;
 use crate::numbers::{Estimate, count, wilson};
 use deadloop_score::onset_ends;
 use deadloop_score::replay::detect::{Kind, Unit};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Outcomes of one way to run the detector.
 #[derive(Debug, Clone)]
@@ -144,7 +144,7 @@ fn bucket(ends: [u64; 6], onset: u64) -> usize {
 
 /// A way to part the loops: its title, its parts' names, and which part a row belongs to.
 pub(crate) struct Breakdown {
-    /// `onset` or `kind`.
+    /// `onset`, `kind` or `channel`.
     pub(crate) title: &'static str,
     /// Names of the parts.
     pub(crate) parts: Vec<String>,
@@ -189,6 +189,20 @@ impl Breakdown {
                 parts
                     .iter()
                     .position(|part| Some(part.as_str()) == row.kind.as_deref())
+            },
+        }
+    }
+
+    /// By the channel of the loop.
+    pub(crate) fn by_channel(data: &ReportData) -> Self {
+        let looping = data.outcomes.iter().filter(|row| row.is_loop());
+        let channels: BTreeSet<&str> = looping.filter_map(|row| row.channel.as_deref()).collect();
+        Self {
+            title: "channel",
+            parts: channels.into_iter().map(str::to_owned).collect(),
+            of: |row, parts| {
+                let mut parts = parts.iter();
+                parts.position(|part| Some(part.as_str()) == row.channel.as_deref())
             },
         }
     }

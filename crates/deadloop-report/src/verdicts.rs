@@ -1,5 +1,5 @@
 //! What the page's scripts know of verdicts, as JSON for a script element that is never executed: `VERDICTS` in
-//! `templates/flips.js`.
+//! `templates/matrix.js`.
 
 use crate::data::Verdict;
 use serde::Serialize;

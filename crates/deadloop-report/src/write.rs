@@ -3,10 +3,10 @@
 use crate::charts::{Chart, draw_all};
 use crate::data::{ComparedResults, ReportData};
 use crate::draw::DrawError;
-use crate::drill::{redact, whole_page};
+use crate::drill::redact;
 use crate::load::{LoadError, load};
 use crate::page::{PageError, pages};
-use deadloop_score::{FileError, read_text_if_named, write_bytes, write_excerpts, write_wholes};
+use deadloop_score::{FileError, read_text_if_named, write_bytes, write_excerpts};
 use std::path::{Path, PathBuf};
 
 /// Why a report could not be made.
@@ -56,9 +56,6 @@ pub fn render(dir: &Path, options: &Options) -> Result<Report, ReportError> {
         if let Some((head, opened)) = &data.opened {
             write_excerpts(dir, head, opened)?;
         }
-        if let Some((head, wholes)) = &data.wholes {
-            write_wholes(dir, head, wholes)?;
-        }
     }
     let redacted = data.redacted;
     Ok(Report {
@@ -77,7 +74,7 @@ fn comparison(path: &Path) -> Result<ComparedResults, LoadError> {
     Ok(serde_json::from_str(&text).map_err(wrong)?)
 }
 
-/// Writes `report.html`, `report.md`, `transcripts.html`, `charts/*.svg` and `charts/*.csv` into `dir`; files of an earlier report that this
+/// Writes `report.html`, `report.md`, `charts/*.svg` and `charts/*.csv` into `dir`; files of an earlier report that this
 /// one has no data for are removed.
 pub fn write(data: &ReportData, dir: &Path) -> Result<Report, ReportError> {
     let charts = draw_all(data)?;
@@ -93,25 +90,7 @@ pub fn write(data: &ReportData, dir: &Path) -> Result<Report, ReportError> {
     }
     report.put(dir.join("report.md"), pages.markdown.as_bytes())?;
     report.put(dir.join("report.html"), pages.html.as_bytes())?;
-    let beside = dir.join("transcripts.html");
-    match whole_page(data)? {
-        Some(page) => report.put(beside, page.as_bytes())?,
-        None => remove(&beside)?,
-    }
     Ok(report)
-}
-
-/// Writes `history.html` and the files of its chart into `out`.
-pub(crate) fn history(page: &str, chart: &Chart, out: &Path) -> Result<Vec<PathBuf>, FileError> {
-    let folder = out.join("charts");
-    std::fs::create_dir_all(&folder).map_err(|e| FileError::at(&folder, e))?;
-    let mut report = Report {
-        files: Vec::new(),
-        redacted: false,
-    };
-    report.chart(chart, &folder)?;
-    report.put(out.join("history.html"), page.as_bytes())?;
-    Ok(report.files)
 }
 
 impl Report {
@@ -119,10 +98,10 @@ impl Report {
     fn chart(&mut self, chart: &Chart, folder: &Path) -> Result<(), FileError> {
         let name = chart.entry.name;
         let [svg, csv] = ["svg", "csv"].map(|ending| folder.join(format!("{name}.{ending}")));
-        let Some(layouts) = &chart.drawn else {
+        let Some(drawn) = &chart.drawn else {
             return [svg, csv].iter().try_for_each(|path| remove(path));
         };
-        self.put(svg, layouts.file().as_bytes())?;
+        self.put(svg, drawn.file().as_bytes())?;
         let numbers = chart.csv().map_err(|e| FileError::at(&csv, e))?;
         self.put(csv, &numbers.unwrap_or_default())
     }

@@ -6,10 +6,11 @@ const element = (name, attributes = {}, ...children) => {
   return node;
 };
 const byId = (id) => document.getElementById(id);
-const SVG = "http://www.w3.org/2000/svg";
-const svgNode = (name, attributes, text) => {
-  const node = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
-  if (text !== undefined) node.textContent = text;
-  return node;
+// Numbers of the page are written as src/numbers.rs writes them.
+const count = (value) => String(Math.round(value)).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
+// Reads back what src/pack.rs packed: JSON, deflate, base64.
+const unpacked = async (text) => {
+  const bytes = Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return JSON.parse(await new Response(stream).text());
 };

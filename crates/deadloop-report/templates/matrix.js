@@ -1,10 +1,11 @@
 // Every transcript through every guard: a row opens the transcript.
 const SHOWN = 100;
+const VERDICTS = JSON.parse(byId("verdict-data")?.textContent ?? "{}");
 
 class Matrix {
   async open(data) {
     this.data = data;
-    this.rows = JSON.parse(new TextDecoder().decode(await unpacked(data.rows)));
+    this.rows = await unpacked(data.rows);
     this.shown = SHOWN;
     const { guards, differing } = data;
     byId("matrix-head").append(...["transcript", "model", "loop"].map((name) => element("th", { scope: "col", class: "still" }, name)),
@@ -23,7 +24,7 @@ class Matrix {
     const wanted = byId("matrix-kind").value;
     if (wanted === "") return true;
     const verdicts = [...letters].map((letter) => this.verdict(letter));
-    return wanted === "cut" ? verdicts.some(isFalse) : verdicts.some((one) => VERDICTS[one]?.looping);
+    return wanted === "cut" ? verdicts.some((one) => VERDICTS[one]?.wrong) : verdicts.some((one) => VERDICTS[one]?.looping);
   }
   show() {
     const { data: { models, kinds, differing, left_out: out } } = this;
@@ -37,10 +38,10 @@ class Matrix {
       return element("td", { class: `sign ${verdict ?? ""}${verdict === "unlabelled" && alarm ? " cut" : ""}`, title: told }, element("span", { "aria-hidden": "true" }, mark), element("span", { class: "aside" }, told));
     };
     const row = ([id, model, kind, onset, letters, alarms]) => {
-      const name = element("td", {}), loop = kinds[kind] || (isUndefined(onset) ? "–" : "loop");
+      const name = element("td", {}), loop = kinds[kind] || (onset === null ? "–" : "loop");
       name.append(button(visibleText(id), () => openTranscript(name, id)));
       name.firstChild.className = "named";
-      return element("tr", { "data-id": id }, name, element("td", {}, visibleText(models[model])), element("td", {}, isUndefined(onset) ? loop : `${loop} from ${count(onset)}`),
+      return element("tr", { "data-id": id }, name, element("td", {}, visibleText(models[model])), element("td", {}, onset === null ? loop : `${loop} from ${count(onset)}`),
         ...[...letters].map((letter, n) => sign(letter, alarms[n])));
     };
     byId("matrix-rows").replaceChildren(...list.slice(0, this.shown).map(row));

@@ -11,7 +11,7 @@ const only = {
     for (const follow of this.watchers) follow(model);
   },
 };
-document.getElementById("only-none").addEventListener("click", () => { only.set(null); document.getElementById("plane")?.focus(); });
+document.getElementById("only-none").addEventListener("click", () => { only.set(null); document.querySelector(".plane:not([hidden])")?.focus(); });
 // Names that open what they name: of a model the page for it alone, of a transcript its text or the command that shows it.
 const named = (cell, title, press) => {
   const name = button("", press);
@@ -21,7 +21,7 @@ const named = (cell, title, press) => {
   cell.insertBefore(name, text);
   name.append(text);
 };
-const toBoard = () => (document.getElementById("board") ?? document.getElementById("matrix") ?? document.getElementById("drill"))?.scrollIntoView({ block: "start" });
+const toBoard = () => (document.getElementById("plane") ?? document.getElementById("matrix") ?? document.getElementById("drill"))?.scrollIntoView({ block: "start" });
 for (const cell of document.querySelectorAll("td[data-model]")) {
   named(cell, `the page for ${cell.dataset.model} alone`, () => { only.set(cell.dataset.model); toBoard(); });
 }

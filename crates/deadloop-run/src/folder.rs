@@ -24,7 +24,7 @@ const JOURNAL: &str = ".journal.jsonl";
 const MANIFEST: &str = "manifest.json";
 
 /// The files of a result beside its tables, and what each holds. What only earlier versions wrote says nothing.
-const OTHER_FILES: [(&str, &str); 8] = [
+const OTHER_FILES: [(&str, &str); 9] = [
     (
         "cases.jsonl",
         "how alarms were judged, the settings, and each transcript with its label: what `compare` holds against another result",
@@ -33,11 +33,9 @@ const OTHER_FILES: [(&str, &str); 8] = [
         "excerpts.jsonl.zst",
         "the text around onset and alarm of the transcripts to look at, for the report",
     ),
-    ("feedback.csv", ""), // of earlier versions
-    (
-        "regions.jsonl.zst",
-        "the verdicts of each transcript in every cell, for the page's sliders",
-    ),
+    ("feedback.csv", ""),      // of earlier versions
+    ("regions.jsonl.zst", ""), // of earlier versions
+    ("pareto.csv", ""),        // of earlier versions
     (
         "rejected.jsonl",
         "the lines that were bad and left out, with the reason",
@@ -46,10 +44,7 @@ const OTHER_FILES: [(&str, &str); 8] = [
         "settings.toml",
         "`tune`: what to run, per model; the head says verdict, reason and figures",
     ),
-    (
-        "transcripts.jsonl.zst",
-        "all of the text of the transcripts in `excerpts.jsonl.zst`, for the page beside the report",
-    ),
+    ("transcripts.jsonl.zst", ""), // of earlier versions
     (
         MANIFEST,
         "versions, hash of the corpus, grid, seed, options, counts, time, machine: enough to run it again",
@@ -82,15 +77,11 @@ pub fn result_files() -> BTreeMap<String, String> {
 }
 
 /// The files of the report and what each holds, the charts aside.
-pub const REPORT_FILES: [(&str, &str); 3] = [
+pub const REPORT_FILES: [(&str, &str); 2] = [
     ("report.html", "the report, one offline page"),
     (
         "report.md",
         "the report as Markdown, for a terminal or a review",
-    ),
-    (
-        "transcripts.html",
-        "all of the text of the transcripts that the report opens, up to 200 000 chars each",
     ),
 ];
 

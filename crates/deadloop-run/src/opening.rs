@@ -8,7 +8,7 @@ use deadloop_detect::{Channel, Settings, Unit};
 use deadloop_score::proposing::Reading;
 use deadloop_score::{
     AnyEvidence, Calls, Case, Cases, ExcerptsHead, Group, Opened, Outcome as Judged, Verdict,
-    WHOLE_CHARS, Whole, WholesHead, write_excerpts, write_wholes,
+    write_excerpts,
 };
 
 use crate::again::Again;
@@ -41,9 +41,6 @@ pub struct Opening<'a, E> {
     pub host: &'a dyn Host,
 }
 
-/// An opened transcript, and all of it where that is not too long.
-type Read = (Opened, Option<Whole>);
-
 /// A transcript that is to be opened: why, and which case it is.
 struct Picked {
     group: Group,
@@ -51,7 +48,7 @@ struct Picked {
 }
 
 impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
-    /// Writes `excerpts.jsonl.zst` and `transcripts.jsonl.zst` into the folder of a run, and returns the head of the first.
+    /// Writes `excerpts.jsonl.zst` into the folder of a run, and returns its head.
     pub fn write(&self, done: &Replayed) -> RunResult<ExcerptsHead> {
         let (all, picked) = self.pick(done);
         let mut texts = self.read(done, &picked)?;
@@ -64,20 +61,10 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
         };
         let mut room = MOST.1;
         let mut opened = Vec::new();
-        let (mut wholes, mut left_out, mut whole_room) = (Vec::new(), 0, WHOLE_CHARS.1);
         for one in &picked {
-            let Some((mut it, whole)) = texts.remove(&one.case) else {
+            let Some(mut it) = texts.remove(&one.case) else {
                 continue;
             };
-            let fits =
-                whole.and_then(|whole| Some((whole_room.checked_sub(whole.chars())?, whole)));
-            match fits {
-                Some((rest, whole)) => {
-                    whole_room = rest;
-                    wholes.push(whole);
-                }
-                None => left_out += 1,
-            }
             let length: usize = it.parts.iter().map(|part| part.text.len()).sum();
             let length = length + it.calls.as_ref().map_or(0, Calls::chars);
             match room.checked_sub(length) {
@@ -93,9 +80,6 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
             opened.push(it);
         }
         write_excerpts(done.run.folder.path(), &head, &opened)?;
-        if self.texts {
-            write_wholes(done.run.folder.path(), &WholesHead { left_out }, &wholes)?;
-        }
         Ok(head)
     }
 
@@ -141,7 +125,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
     }
 
     /// Reads the corpus once more and explains the transcripts that were picked; no other is decoded.
-    fn read(&self, done: &Replayed, picked: &[Picked]) -> RunResult<HashMap<usize, Read>> {
+    fn read(&self, done: &Replayed, picked: &[Picked]) -> RunResult<HashMap<usize, Opened>> {
         let among: HashSet<usize> = picked.iter().map(|one| one.case).collect();
         let mut found = HashMap::new();
         if among.is_empty() {
@@ -169,7 +153,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
         Ok(found)
     }
 
-    fn open(&self, entry: &Entry, case: usize, done: &Replayed) -> RunResult<Option<Read>> {
+    fn open(&self, entry: &Entry, case: usize, done: &Replayed) -> RunResult<Option<Opened>> {
         let case_of: Case = self.evidence.cases().on(case, Case::clone);
         let Some((cell, named)) = self.focus(&case_of.model) else {
             return Ok(None);
@@ -210,11 +194,6 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
                 parts.push(part);
             }
         }
-        let whole = question.whole(told).filter(|_| self.texts);
-        let whole = whole.map(|parts| Whole {
-            transcript: case_of.id.to_string(),
-            parts,
-        });
         let disputed = self.disputed((*cell, case), entry, done);
         let opened = Opened {
             transcript: case_of.id.to_string(),
@@ -227,7 +206,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
             unlabelled_loop: matches!(disputed, Some(Reading::Loop(_))),
             looks_like: disputed.map_or(String::new(), |reading| reading.words()),
         };
-        Ok(Some((opened, whole)))
+        Ok(Some(opened))
     }
 
     /// The calls of a run, those around its loop or its alarm.

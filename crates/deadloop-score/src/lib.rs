@@ -45,8 +45,8 @@ pub mod words;
 pub use choose::{explained, told};
 pub use compare::{
     Bearing, Change, CompareOptions, Comparison, Direction, Fails, Flip, Gate, GateName,
-    HealthyAlarms, Noise, NotComparable, Row, Said, Side, SideError, Spot, Test, Verdicts, compare,
-    flips, flips_csv, p_shown, sign_flips,
+    HealthyAlarms, Noise, NotComparable, Row, Said, Side, SideError, Spot, Test, compare, flips,
+    flips_csv, p_shown, sign_flips,
 };
 pub use constraint::Constraint;
 pub use deadloop_replay as replay;
@@ -62,14 +62,12 @@ pub use files::excerpts::{ExcerptsHead, Group, Opened, Part, read_excerpts, writ
 pub use files::manifest::{CorpusInfo, Ended, Manifest, ProgramInfo};
 pub use files::openings::count_opening;
 pub use files::outcomes::{OutcomeLine, write_outcomes};
-pub use files::regions::{RegionBlock, Regions, RegionsHead, WatchedText, write_regions};
 pub use files::results::{Results, ScoresFile, each_outcomes, macro_means};
 pub use files::score_rows::ScoreRows;
 pub use files::settings::{InUse, exact_glob, settings_toml};
 pub use files::slices::MAX_ROWS;
 pub use files::store::{FileError, read_text_if_named, write_bytes, write_text};
-pub use files::sweep::{CSV_ROWS, Marked, NEVER, Scored, Scoring, write_pareto, write_scores};
-pub use files::whole::{WHOLE_CHARS, Whole, WholesHead, read_wholes, write_wholes};
+pub use files::sweep::{CSV_ROWS, NEVER, Scored, Scoring, write_scores};
 pub use intervals::{
     Interval, Intervals, Method, POISSON_1, PoissonCache, Resampling, Weights, bootstrap, poisson,
     poisson_lower, poisson_upper, proportion_lower, proportion_upper, wilson,
@@ -79,7 +77,7 @@ pub use measure::{
     GoalError, MEASURES, Measure, MeasureUnit, Metric, Worth, measures, metric, transient_rate,
     withins, wrong_rate,
 };
-pub use pareto::{FrontPoint, front};
+pub use pareto::FrontPoint;
 pub use pinned::{CaseInput, Expect, Fired, Marks, Pinned, alarm_words, parse_pinned};
 pub use scores::Scores;
 pub use tally::{

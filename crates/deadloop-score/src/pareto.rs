@@ -43,7 +43,7 @@ impl FrontPoint {
 /// Points that are equal in all three stay together. In the order of their cells.
 ///
 /// Cost: sorting; then each point is compared with a staircase of those with no less recall.
-pub fn front(points: &[FrontPoint]) -> Vec<FrontPoint> {
+pub(crate) fn front(points: &[FrontPoint]) -> Vec<FrontPoint> {
     let mut order: Vec<&FrontPoint> = points.iter().collect();
     order.sort_by(|a, b| {
         let recall = b.recall.total_cmp(&a.recall);

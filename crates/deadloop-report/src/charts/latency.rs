@@ -1,6 +1,6 @@
 //! Latency: the share of all loops that were found within a distance of their onset, by that distance in chars or calls.
 
-use super::{ChartEntry, Drawing, Sheet};
+use super::{ChartEntry, Drawn, WIDTH};
 use crate::data::ReportData;
 use crate::draw::{Axis, DrawError, Key, Legend, Panel, Place};
 use crate::look::Look;
@@ -46,24 +46,24 @@ fn scale(unit: Unit) -> (f64, f64, &'static [f64]) {
     }
 }
 
-fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
+fn draw(data: &ReportData) -> Result<Option<Drawn>, DrawError> {
     let list: Vec<Series<'_>> = series(data, SETTINGS)
         .into_iter()
         .filter(|series| series.loops() > 0)
         .collect();
     if list.is_empty() {
-        return Ok(Drawing::Absent);
+        return Ok(None);
     }
     let keys = list.iter().map(key).collect();
-    let legend = Legend::new(keys, sheet.width - 8.0, 420.0);
+    let legend = Legend::new(keys, WIDTH - 8.0, 420.0);
     let top = legend.height() + 40.0;
-    let plot = if sheet.narrow() { 260.0 } else { 340.0 };
-    let canvas = sheet.canvas(top + plot + 50.0);
+    let plot = 320.0;
+    let canvas = ENTRY.canvas(top + plot + 50.0);
     legend.draw(&canvas, 4.0, 4.0)?;
     let place = Place {
         left: 50.0,
         top,
-        right: sheet.width - 26.0,
+        right: WIDTH - 26.0,
         bottom: top + plot,
     };
     let (from, least, marks) = scale(data.run.unit);
@@ -96,7 +96,10 @@ fn draw(data: &ReportData, sheet: Sheet<'_>) -> Result<Drawing, DrawError> {
     let rows = curves
         .iter()
         .flat_map(|(series, curve)| rows(series, curve));
-    Ok(Drawing::Shown(canvas.finish()?, rows.collect()))
+    Ok(Some(Drawn {
+        picture: canvas.finish()?,
+        rows: rows.collect(),
+    }))
 }
 
 fn rows(series: &Series<'_>, curve: &[(f64, f64)]) -> Rows {

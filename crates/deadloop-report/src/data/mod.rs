@@ -3,10 +3,8 @@
 //! An undefined number is `None`; a latency that is never reached is infinite.
 
 mod beside;
-mod board;
 mod choice;
 mod comparison;
-mod history;
 mod naming;
 mod outcome;
 mod run;
@@ -14,12 +12,9 @@ mod score;
 mod written;
 
 pub use beside::{beside, differing};
-pub(crate) use board::varint;
-pub use board::{Board, Counted, PackedColumn, embedded_counts};
 pub use choice::{ChoiceFigures, ChoiceRow};
 pub use comparison::{ComparedResults, Difference, SideRow};
 pub use deadloop_score::Verdict;
-pub use history::{History, PastRun, Since};
 pub use naming::{brief, differences, in_short};
 pub(crate) use naming::{member, short};
 pub use outcome::{OutcomeRow, Outcomes};
@@ -30,7 +25,7 @@ use std::sync::{Arc, OnceLock};
 
 use deadloop_score::choose::{Advice, Ruling};
 use deadloop_score::measure::F1;
-use deadloop_score::{ExcerptsHead, Opened, Whole, WholesHead};
+use deadloop_score::{ExcerptsHead, Opened};
 
 /// The name of the rows of all models together.
 pub const ALL_MODELS: &str = "*";
@@ -56,16 +51,10 @@ pub struct ReportData {
     pub idle: BTreeMap<usize, u64>,
     /// Scores of the named and chosen settings by a field of the transcripts.
     pub by: Vec<By>,
-    /// What the sliders move over, where a grid was searched.
-    pub board: Option<Board>,
     /// The transcripts that are opened, and what was left out; `None` where no outcomes were written.
     pub opened: Option<(ExcerptsHead, Vec<Opened>)>,
-    /// The whole of opened transcripts, and what was left out; `None` where no texts are kept.
-    pub wholes: Option<(WholesHead, Vec<Whole>)>,
     /// What `deadloop compare` found, where that was asked for.
     pub comparison: Option<ComparedResults>,
-    /// Several runs over time; `None` for the report of one folder.
-    pub history: Option<History>,
     /// Whether letters and digits of the transcripts are hidden.
     pub redacted: bool,
     /// The text of `settings.toml`, where a choice was made.

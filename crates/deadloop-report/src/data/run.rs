@@ -4,7 +4,7 @@ use super::Score;
 use crate::numbers::writer;
 use deadloop_score::measure::{FA_PER_MCHAR, SAVED};
 use deadloop_score::replay::detect::Unit;
-use deadloop_score::{Constraint, Metric, Worth, measures, wrong_rate};
+use deadloop_score::{Constraint, MeasureUnit, Metric, Worth, measures, wrong_rate};
 use std::borrow::Cow;
 
 /// How the numbers were made.
@@ -96,11 +96,12 @@ impl RunInfo {
         text.replace("chars", self.unit.name()).into()
     }
 
-    /// The measures beside the sliders: those of choices, as there, then those of tables.
-    pub(crate) fn on_board(&self) -> Vec<Metric> {
-        let more = measures(self.unit);
-        let more = more.filter(|measure| measure.shown.tables && !measure.shown.choice);
-        self.shown().into_iter().chain(more).collect()
+    /// The measure that is the height of the plane: the objective, where that is a share.
+    pub(crate) fn height(&self) -> Metric {
+        match self.objective.0.unit {
+            MeasureUnit::Share => self.objective.0,
+            _ => &SAVED,
+        }
     }
 
     /// The measures of the table of what models get: what was asked for first.

@@ -1,7 +1,6 @@
 //! The scores of a setting: counts, and every measure of them by the table of `deadloop-score`.
 
 use crate::numbers::Estimate;
-use deadloop_score::measure::spared_at;
 use deadloop_score::{Metric, PoissonCache, Quantiles, Tally, Worth};
 use std::collections::BTreeMap;
 
@@ -42,11 +41,6 @@ impl Score {
             low: ends.map(|ends| ends.lo),
             high: ends.map(|ends| ends.hi),
         }
-    }
-
-    /// What it spares where a share `rate` of the responses loops, per 1,000 of them.
-    pub(crate) fn spared(&self, rate: f64) -> Option<f64> {
-        spared_at(rate, &self.tally, &self.worth)
     }
 
     /// Its loops.

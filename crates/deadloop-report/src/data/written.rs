@@ -10,31 +10,15 @@ impl ReportData {
     /// a member is, which program it is): the text would be of another setting.
     pub fn toml(&self, setting: usize) -> Option<String> {
         let this = self.settings.get(setting)?;
-        let text = self.lines(this, |_| false)?;
+        let text = self.lines(this)?;
         let read = Settings::parse(&text).ok()?;
         (read.id() == this.id).then_some(text)
     }
 
-    /// The same with the number of each parameter that `differs` between two `\u{1}` in the place of its value.
-    pub(crate) fn template(
-        &self,
-        setting: usize,
-        differs: impl Fn(usize) -> bool,
-    ) -> Option<String> {
-        self.toml(setting)?;
-        self.lines(self.settings.get(setting)?, differs)
-    }
-
-    /// Whether the values of a parameter are words.
-    pub(crate) fn is_text(&self, parameter: &str) -> bool {
-        let param = detector(member(parameter)).and_then(|one| one.param(short(parameter)));
-        param.is_some_and(|param| matches!(param.default, Literal::Text(_)))
-    }
-
-    fn lines(&self, this: &SettingRow, differs: impl Fn(usize) -> bool) -> Option<String> {
+    fn lines(&self, this: &SettingRow) -> Option<String> {
         let mut text = String::new();
         let mut before = None;
-        for (at, (name, value)) in self.parameters.iter().zip(&this.params).enumerate() {
+        for (name, value) in self.parameters.iter().zip(&this.params) {
             let Some(value) = value else { continue };
             let (member, param) = (member(name), short(name));
             let detector = detector(member)?;
@@ -49,7 +33,6 @@ impl ReportData {
             }
             before = Some(member);
             let value = match detector.param(param)?.default {
-                _ if differs(at) => format!("\u{1}{at}\u{1}"),
                 Literal::Text(_) => Value::Text(value.to_string()).to_string(),
                 _ => value.to_string(),
             };

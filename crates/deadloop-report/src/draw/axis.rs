@@ -12,8 +12,6 @@ enum Scale {
     Log,
     /// Evenly up to the given value, by the logarithm above: shows 0 and thousands on one axis.
     Symlog(f64),
-    /// The same on both sides of 0.
-    Signed(f64),
 }
 
 /// One axis: a scale, its ends and its ticks.
@@ -44,22 +42,6 @@ impl Axis {
         }
     }
 
-    /// Shares over the range of `values` and a little more, with about `count` ticks.
-    pub(crate) fn shares_of(values: impl Iterator<Item = f64>, count: usize) -> Self {
-        let (low, high) = values.fold((1.0, 0.0), |(low, high): (f64, f64), value| {
-            (low.min(value), high.max(value))
-        });
-        let pad = ((high - low) * 0.06).max(0.01);
-        let (low, high) = ((low - pad).max(0.0), (high + pad).min(1.0));
-        let mut axis = Self::nice(low * 100.0, high * 100.0, count);
-        for (at, text) in &mut axis.ticks {
-            *at /= 100.0;
-            text.push_str(" %");
-        }
-        (axis.low, axis.high) = (axis.low / 100.0, axis.high / 100.0);
-        axis
-    }
-
     /// Rates from 0 past the largest; the even part ends at the power of ten below the smallest that is not 0.
     pub(crate) fn rates(rates: impl Iterator<Item = f64>) -> Self {
         let positive: Vec<f64> = rates.filter(|&rate| rate > 0.0).collect();
@@ -67,33 +49,6 @@ impl Axis {
         let most = positive.iter().copied().fold(1.0, f64::max);
         let linear = 10f64.powf(least.log10().floor()).clamp(0.1, 1.0);
         Self::symlog(linear, most * 1.3)
-    }
-
-    /// From `low` to `high`, both rounded outwards to ticks, of which there are about `count`.
-    pub(crate) fn nice(low: f64, high: f64, count: usize) -> Self {
-        let high = if high > low { high } else { low + 1.0 };
-        let step = round_step((high - low) / count.max(1) as f64);
-        let (first, last) = ((low / step).floor() as i64, (high / step).ceil() as i64);
-        let ticks = (first..=last)
-            .map(|n| n as f64 * step)
-            .map(|at| (at, plain(at)))
-            .collect();
-        Self {
-            scale: Scale::Linear,
-            low: first as f64 * step,
-            high: last as f64 * step,
-            ticks,
-        }
-    }
-
-    /// `count` slots, one at each whole number from 0, without ticks.
-    pub(crate) fn slots(count: usize) -> Self {
-        Self {
-            scale: Scale::Linear,
-            low: -0.5,
-            high: count as f64 - 0.5,
-            ticks: Vec::new(),
-        }
     }
 
     /// Logarithmic, with a tick at each of `ticks` inside.
@@ -126,40 +81,6 @@ impl Axis {
         }
     }
 
-    /// Logarithmic, with the ticks as shares.
-    pub(crate) fn log_shares(low: f64, high: f64, ticks: &[f64]) -> Self {
-        let mut axis = Self::log(low, high, ticks);
-        for (at, text) in &mut axis.ticks {
-            *text = format!("{} %", plain(*at * 100.0));
-        }
-        axis
-    }
-
-    /// From `low` to `high` with 0 between them: even near 0, logarithmic beyond, with a tick at each power of ten.
-    pub(crate) fn signed(low: f64, high: f64) -> Self {
-        let most = high.max(-low).max(1.0);
-        let top = 10f64.powf(most.log10().ceil());
-        let linear = (top / 10_000.0).max(1.0);
-        let reach = |end: f64| match end.abs() {
-            0.0 => 0.0,
-            end => (end * 1.2).max(linear),
-        };
-        let (low, high) = (-reach(low), reach(high));
-        let mut powers = vec![linear];
-        while let Some(next) = powers.last().map(|at| at * 10.0).filter(|at| *at <= top) {
-            powers.push(next);
-        }
-        let below = powers.iter().rev().map(|at| -at);
-        let all = below.chain([0.0]).chain(powers.iter().copied());
-        let inside = all.filter(|at| (low..=high).contains(at));
-        Self {
-            scale: Scale::Signed(linear),
-            low,
-            high,
-            ticks: inside.map(|at| (at, plain(at))).collect(),
-        }
-    }
-
     /// The ticks: their places and their labels.
     pub(crate) fn ticks(&self) -> &[(f64, String)] {
         &self.ticks
@@ -170,18 +91,12 @@ impl Axis {
         self.low
     }
 
-    /// The highest value.
-    pub(crate) fn high(&self) -> f64 {
-        self.high
-    }
-
     /// Where `value` lies, 0 at the low end and 1 at the high end; values outside are moved to the end.
     pub(crate) fn place(&self, value: f64) -> f64 {
         let bend = |v: f64| match self.scale {
             Scale::Linear => v,
             Scale::Log => v.max(self.low).ln(),
             Scale::Symlog(linear) => symlog(v, linear),
-            Scale::Signed(linear) => symlog(v.abs(), linear).copysign(v),
         };
         let (low, high) = (bend(self.low), bend(self.high));
         ((bend(value) - low) / (high - low)).clamp(0.0, 1.0)
@@ -194,15 +109,6 @@ fn symlog(value: f64, linear: f64) -> f64 {
     } else {
         1.0 + (value / linear).log10() * 1.6
     }
-}
-
-/// The smallest of 1, 2, 2.5, 5 times a power of ten that is not below `wish`.
-fn round_step(wish: f64) -> f64 {
-    let power = 10f64.powf(wish.log10().floor());
-    let factor = [1.0, 2.0, 2.5, 5.0]
-        .into_iter()
-        .find(|factor| factor * power >= wish * 0.999);
-    power * factor.unwrap_or(10.0)
 }
 
 /// A tick's number: no exponent, no needless digits.
@@ -256,23 +162,5 @@ mod tests {
         );
         let places: Vec<f64> = axis.ticks().iter().map(|tick| axis.place(tick.0)).collect();
         assert!(places.is_sorted() && places[0] == 0.0);
-    }
-
-    #[test]
-    fn a_signed_axis_has_0_between_its_ends() {
-        let axis = Axis::signed(-4000.0, 90_000.0);
-        assert_eq!(
-            labels(&axis)[..5],
-            ["−1\u{202f}000", "−100", "−10", "0", "10"]
-        );
-        let places: Vec<f64> = axis.ticks().iter().map(|tick| axis.place(tick.0)).collect();
-        assert!(places.is_sorted() && axis.place(axis.high()) == 1.0);
-        assert_eq!(Axis::signed(0.0, 5.0).low(), 0.0);
-    }
-
-    #[test]
-    fn nice_ends_are_ticks() {
-        let axis = Axis::nice(0.0, 870.0, 4);
-        assert_eq!(labels(&axis), ["0", "250", "500", "750", "1\u{202f}000"]);
     }
 }

@@ -6,7 +6,7 @@
 //! by `svg.rs` and `pixels.rs`. A plotters colour carries an ink and a dash (`theme.rs`); a title waits in the
 //! [`Sheet`] for the next element, which takes it.
 
-use super::picture::{Form, Paint, Shape, Step, Stroke, Words};
+use super::picture::{About, Form, Paint, Shape, Step, Stroke, Words};
 use super::text::measure;
 use super::theme::Ink;
 use plotters::style::text_anchor::{HPos, VPos};
@@ -23,8 +23,8 @@ use std::rc::Rc;
 pub(super) struct Sheet {
     /// From the bottom up.
     pub(super) shapes: Vec<Shape>,
-    /// The hover title of the next shape.
-    pub(super) title: Option<String>,
+    /// The hover title and the number of the next shape.
+    pub(super) about: About,
 }
 
 /// A sheet shared between the backend, which plotters owns, and the canvas.
@@ -47,8 +47,8 @@ impl Backend {
     fn add(&self, color: BackendColor, form: Form) -> Done {
         if color.alpha > 0.0 {
             let mut sheet = self.sheet.borrow_mut();
-            let title = sheet.title.take();
-            sheet.shapes.push(Shape { title, form });
+            let about = std::mem::take(&mut sheet.about);
+            sheet.shapes.push(Shape { about, form });
         }
         Ok(())
     }

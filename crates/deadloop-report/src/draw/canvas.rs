@@ -2,7 +2,7 @@
 
 use super::DrawError;
 use super::backend::{Backend, SharedSheet};
-use super::picture::{FINE, Picture};
+use super::picture::{About, FINE, Picture};
 use super::text::{elide, measure};
 use super::theme::{Dash, Ink};
 use plotters::coord::Shift;
@@ -126,8 +126,6 @@ impl Label {
 pub(crate) enum Mark {
     /// A disc.
     Disc,
-    /// A ring.
-    Ring,
     /// A square.
     Square,
     /// A square on its corner.
@@ -154,7 +152,7 @@ impl Mark {
             Self::TriangleDown => vec![(0.0, 1.15), (1.1, -0.85), (-1.1, -0.85)],
             Self::Star => (0..10).map(star_corner).collect(),
             Self::Pentagon => (0..5).map(pentagon_corner).collect(),
-            Self::Disc | Self::Ring | Self::Cross => Vec::new(),
+            Self::Disc | Self::Cross => Vec::new(),
         }
     }
 }
@@ -193,8 +191,20 @@ impl Canvas {
 
     /// The next element shows `text` when pointed at.
     pub(crate) fn title(&self, text: impl Into<String>) -> &Self {
-        self.sheet.borrow_mut().title = Some(text.into());
+        self.sheet.borrow_mut().about.title = Some(text.into());
         self
+    }
+
+    /// Numbers the next element for the page's script.
+    pub(crate) fn dot(&self, number: usize) -> &Self {
+        self.sheet.borrow_mut().about.dot = Some(number);
+        self
+    }
+
+    /// A small disc without an edge.
+    pub(crate) fn speck(&self, at: At, radius: f64, ink: Ink) -> Result<(), DrawError> {
+        let disc = Circle::new(fine(at), steps(radius), fill(ink));
+        Ok(self.root.draw(&disc)?)
     }
 
     /// Writes `text` at a place.
@@ -271,21 +281,17 @@ impl Canvas {
 
     /// A point with a thin edge in the paper's colour, so that points on lines and on each other stay apart.
     pub(crate) fn mark(&self, at: At, mark: Mark, radius: f64, ink: Ink) -> Result<(), DrawError> {
-        let title = self.sheet.borrow_mut().title.take();
+        let about = std::mem::take(&mut self.sheet.borrow_mut().about);
         match mark {
-            Mark::Disc | Mark::Ring => {
+            Mark::Disc => {
                 self.root.draw(&Circle::new(
                     fine(at),
                     steps(radius + 1.3),
                     fill(Ink::Paper),
                 ))?;
-                self.restore(title);
-                let (radius, style) = match mark {
-                    Mark::Disc => (radius, fill(ink)),
-                    _ => (radius - 1.0, Pen::solid(ink, 2.0).style()),
-                };
+                self.restore(about.clone());
                 self.root
-                    .draw(&Circle::new(fine(at), steps(radius), style))?;
+                    .draw(&Circle::new(fine(at), steps(radius), fill(ink)))?;
             }
             Mark::Cross => {
                 let r = radius * 0.85;
@@ -298,7 +304,7 @@ impl Canvas {
                         )?;
                     }
                 }
-                self.restore(title);
+                self.restore(about.clone());
                 self.line(
                     &[(at.0 - r, at.1 - r), (at.0 + r, at.1 + r)],
                     Pen::solid(ink, 2.2),
@@ -306,34 +312,15 @@ impl Canvas {
             }
             _ => {
                 self.polygon(at, mark, radius + 1.6, Ink::Paper)?;
-                self.restore(title);
+                self.restore(about.clone());
                 self.polygon(at, mark, radius, ink)?;
             }
         }
         Ok(())
     }
 
-    /// A point with nothing inside; not for rings and crosses.
-    pub(crate) fn hollow(
-        &self,
-        at: At,
-        mark: Mark,
-        radius: f64,
-        ink: Ink,
-    ) -> Result<(), DrawError> {
-        let title = self.sheet.borrow_mut().title.take();
-        self.mark(at, mark, radius, ink)?;
-        self.restore(title);
-        let inner = radius * 0.5;
-        if mark == Mark::Disc {
-            let circle = Circle::new(fine(at), steps(inner), fill(Ink::Paper));
-            return Ok(self.root.draw(&circle)?);
-        }
-        self.polygon(at, mark, inner, Ink::Paper)
-    }
-
-    fn restore(&self, title: Option<String>) {
-        self.sheet.borrow_mut().title = title;
+    fn restore(&self, about: About) {
+        self.sheet.borrow_mut().about = about;
     }
 
     fn polygon(&self, at: At, mark: Mark, radius: f64, ink: Ink) -> Result<(), DrawError> {

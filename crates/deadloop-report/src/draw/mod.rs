@@ -10,7 +10,6 @@
 //! | `axis.rs` | scales and their ticks |
 //! | `canvas.rs` | one sheet: text, lines, marks in pixels |
 //! | `panel.rs` | a pair of axes on a sheet: grid, tick labels, marks in data coordinates |
-//! | `rows.rs` | named rows with points and intervals |
 //! | `legend.rs` | keys that wrap |
 //! | `beside.rs` | names beside points, where there is room |
 
@@ -21,7 +20,6 @@ mod canvas;
 mod legend;
 mod panel;
 mod picture;
-mod rows;
 mod svg;
 mod text;
 mod theme;
@@ -32,7 +30,6 @@ pub(crate) use canvas::{Anchor, Canvas, Label, Mark, Pen};
 pub(crate) use legend::{Key, Legend};
 pub(crate) use panel::{Panel, Place};
 pub(crate) use picture::Picture;
-pub(crate) use rows::{Dot, Rows};
 pub(crate) use text::{elide, elide_apart, measure};
 pub(crate) use theme::{Dash, Ink, SEQUENCE, SERIES, chart_css, variables_css};
 

@@ -23,11 +23,20 @@ pub(crate) struct Picture {
     pub(super) shapes: Vec<Shape>,
 }
 
+/// The words and the number of an element.
+#[derive(Debug, Clone, Default)]
+pub(super) struct About {
+    /// Shown when it is pointed at.
+    pub(super) title: Option<String>,
+    /// The number of the dot, which the page's script asks for.
+    pub(super) dot: Option<usize>,
+}
+
 /// One element.
 #[derive(Debug, Clone)]
 pub(super) struct Shape {
-    /// Shown when it is pointed at.
-    pub(super) title: Option<String>,
+    /// Shown when it is pointed at, and the number of the dot that it is.
+    pub(super) about: About,
     /// What it is.
     pub(super) form: Form,
 }

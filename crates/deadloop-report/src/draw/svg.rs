@@ -37,7 +37,12 @@ impl Picture {
 
 fn write(svg: &mut String, shape: &Shape) {
     let (tag, attributes, inner) = parts(&shape.form);
-    let title = shape.title.as_ref();
+    let dot = shape.about.dot;
+    let attributes = match dot {
+        Some(dot) => format!("{attributes} data-dot=\"{dot}\""),
+        None => attributes,
+    };
+    let title = shape.about.title.as_ref();
     let title = title.map_or_else(String::new, |title| {
         format!("<title>{}</title>", escape(title))
     });

@@ -5,12 +5,10 @@
 //! | `drill/open.rs` | one transcript: its strip of time, the alarm of every setting, the command that explains it |
 //! | `drill/calls.rs` | the calls of a run: a strip with equal calls in equal tint, results folded |
 //! | `drill/text.rs` | its text with the copies in two tints, and how it is hidden |
-//! | `drill/whole.rs` | the page beside the report, with all of its text |
 
 mod calls;
 mod open;
 mod text;
-mod whole;
 
 use crate::data::{OutcomeRow, ReportData};
 use crate::numbers::count;
@@ -19,7 +17,6 @@ use open::Open;
 use serde::Serialize;
 use std::collections::BTreeMap;
 pub(crate) use text::redact;
-pub(crate) use whole::whole_page;
 
 /// The transcripts of one group.
 #[derive(Debug, Clone, Serialize)]

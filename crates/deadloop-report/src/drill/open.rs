@@ -37,8 +37,6 @@ pub(super) struct Open {
     /// What the offline finder says where a wrong alarm is; empty elsewhere.
     looks_like: String,
     parts: Vec<Shown>,
-    /// Whether all of it is on the page beside this one.
-    whole: bool,
     /// The calls of a run.
     calls: Option<calls::Shown>,
     command: String,
@@ -93,16 +91,9 @@ impl Open {
             looks_like: shown(&one.looks_like),
             parts: one.parts.iter().map(text::shown).collect(),
             calls: view.calls(one),
-            whole: is_whole(data, &row.transcript),
             command: command(row),
         })
     }
-}
-
-/// Whether the page of whole transcripts has it.
-fn is_whole(data: &ReportData, transcript: &str) -> bool {
-    let mut wholes = data.wholes.iter().flat_map(|(_, wholes)| wholes);
-    wholes.any(|whole| whole.transcript == transcript)
 }
 
 impl View<'_> {

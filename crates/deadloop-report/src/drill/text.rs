@@ -3,7 +3,7 @@
 use super::calls;
 use crate::data::ReportData;
 use crate::numbers::count;
-use crate::visible::{in_lines, visible};
+use crate::visible::in_lines;
 use deadloop_score::Part;
 use serde::Serialize;
 
@@ -35,21 +35,6 @@ pub(super) fn shown(part: &Part) -> Shown {
             count(part.from + part.text.chars().count() as u64),
             count(part.of)
         ),
-    };
-    Shown {
-        place,
-        runs: runs(part),
-    }
-}
-
-/// A part of a whole transcript: what it is stands before it.
-pub(super) fn stretch(part: &Part) -> Shown {
-    let what = visible(&part.channel).into_owned();
-    let chars = part.text.chars().count() as u64;
-    let place = match (chars, part.of) {
-        (0, _) => what,
-        (chars, of) if chars == of => format!("{what}, {} chars", count(of)),
-        _ => shown(part).place,
     };
     Shown {
         place,
@@ -95,11 +80,6 @@ fn runs(part: &Part) -> Vec<RunInfo> {
 /// was hidden before stays as it is.
 pub(crate) fn redact(data: &mut ReportData) {
     data.redacted = true;
-    for whole in data.wholes.iter_mut().flat_map(|(_, wholes)| wholes) {
-        for part in &mut whole.parts {
-            part.text = hide(&part.text);
-        }
-    }
     let Some((head, opened)) = &mut data.opened else {
         return;
     };

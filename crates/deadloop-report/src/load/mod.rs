@@ -1,27 +1,24 @@
 //! The report's data from the files of a result folder: the only place that knows their columns.
 
-mod board;
 mod outcomes;
 mod parts;
 mod rows;
 mod run;
 mod scores;
 mod settings;
-mod thin;
 
-use crate::data::{ALL_MODELS, Board, By, ChoiceFigures, ChoiceRow, ReportData, Role};
-use board::Source;
+use crate::data::{ALL_MODELS, By, ChoiceFigures, ChoiceRow, ReportData};
 use deadloop_score::replay::detect::Unit as Counted;
 use deadloop_score::{
-    FileError, IntervalRow, Measure, Metric, Regions, Results, Rows, ScoreRows, Table, measures,
-    read_excerpts, read_text_if_named, read_wholes,
+    FileError, IntervalRow, Measure, Metric, Results, Rows, ScoreRows, Table, measures,
+    read_excerpts, read_text_if_named,
 };
 use outcomes::outcomes;
 use parts::{Overview, Parts};
 use run::run;
 use scores::{ScoreReader, Written};
 use settings::Settings;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Why a folder could not be read.
@@ -52,7 +49,7 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
         ..ReportData::default()
     };
     let mut settings = Settings::of(&results, &mut data);
-    let reader = ScoreReader::new(&results.manifest, &data.run.constraints);
+    let reader = ScoreReader::new(&results.manifest, &data.run);
     let written = interval_rows(&results);
     let parts = Parts {
         results: &results,
@@ -60,8 +57,7 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
         chosen: chosen_ids(&results),
         intervals: intervals(&written),
     };
-    let loaded = parts.load(&data.parameters, &mut settings, &reader)?;
-    data.scores = loaded.scores;
+    data.scores = parts.load(&data.parameters, &mut settings, &reader)?;
     data.advice.clone_from(&results.manifest.advice);
     data.by = results
         .scores_by
@@ -73,52 +69,9 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
     let single = results.choice.is_none() && results.manifest.settings.len() < 2;
     outcomes(dir, single, &mut settings, &mut data)?;
     data.opened = read_excerpts(dir)?;
-    data.wholes = read_wholes(dir)?;
     data.redacted = data.opened.as_ref().is_some_and(|(head, _)| head.redacted);
     data.settings = settings.list;
-    data.board = match Regions::of_grid(dir)? {
-        Some(regions) => {
-            let known = (&overview, &settings.index, loaded.plan.as_slice());
-            board(&results, known, &data, regions)?
-        }
-        None => None,
-    };
     Ok(data)
-}
-
-fn board(
-    results: &Results,
-    (overview, index, plan): (&Overview, &HashMap<String, usize>, &[usize]),
-    data: &ReportData,
-    regions: Regions,
-) -> Result<Option<Board>, LoadError> {
-    let chosen = data.choices.iter().filter_map(|choice| choice.setting);
-    let named = |at: &usize| matches!(data.settings[*at].role, Role::InUse | Role::Named);
-    let marked: Vec<usize> = (0..data.settings.len())
-        .filter(named)
-        .chain(chosen)
-        .chain(limited(data, index))
-        .chain(data.best())
-        .collect();
-    let source = Source {
-        unit: results.manifest.judge.unit,
-        scores: &results.scores,
-        models: &overview.ranked,
-        index,
-        plan,
-        settings: &data.settings,
-        parameters: &data.parameters,
-        marked: &marked,
-    };
-    source.board(regions)
-}
-
-/// The settings of what a limit costs.
-fn limited(data: &ReportData, index: &HashMap<String, usize>) -> Vec<usize> {
-    let rungs = data.advice.iter().flat_map(|advice| &advice.limits);
-    rungs
-        .filter_map(|rung| index.get(&rung.setting).copied())
-        .collect()
 }
 
 /// The rows of intervals.csv.

@@ -5,7 +5,6 @@ use super::rows::{Texts, Turns};
 use super::scores::{ScoreReader, Written};
 use super::settings::Settings;
 use crate::data::{ALL_MODELS, Score};
-use deadloop_score::measure::RECALL;
 use deadloop_score::wrong_rate;
 use deadloop_score::{Cells, Count, FileError, Results, ScoreRows, ScoresFile, Table};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,8 +17,6 @@ const CURVES: usize = 8;
 pub(super) struct Overview {
     /// The models with the most loops.
     pub(super) models: BTreeSet<String>,
-    /// All of them, those with the most loops first.
-    pub(super) ranked: Vec<String>,
     /// Transcripts without a label.
     pub(super) unlabelled: u64,
     /// Transcripts on which some setting failed, at most.
@@ -56,7 +53,6 @@ impl Overview {
         let ranked: Vec<String> = loops.into_iter().map(|(model, _)| model).collect();
         Ok(Self {
             models: ranked.iter().take(CURVES).cloned().collect(),
-            ranked,
             unlabelled,
             errors,
         })
@@ -86,20 +82,10 @@ struct Kept {
     met: Turns,
     /// Of each whether it makes a line, and the cells of that line.
     curves: Vec<(bool, Curve)>,
-    /// The setting of each cell of the plan.
-    plan: Vec<usize>,
     /// The values of parameters, each once.
     values: Texts,
     /// The row of this part whose values were asked for last, and the setting that has them.
     last: Option<(usize, usize)>,
-}
-
-/// What the second pass leaves.
-pub(super) struct Loaded {
-    /// The rows that are kept.
-    pub(super) scores: Vec<Score>,
-    /// The setting of each cell of the plan: the rows of all models together come in its order, then `never`.
-    pub(super) plan: Vec<usize>,
 }
 
 /// A setting whose rows are read: they follow each other.
@@ -120,7 +106,7 @@ impl Parts<'_> {
         parameters: &[String],
         settings: &mut Settings,
         reader: &ScoreReader,
-    ) -> Result<Loaded, FileError> {
+    ) -> Result<Vec<Score>, FileError> {
         let params: Vec<String> = parameters.iter().map(|name| format!("p.{name}")).collect();
         let mut wanted = ["setting", "model", "latency_p50", "latency_p90"].to_vec();
         wanted.extend(ScoreRows::tallied());
@@ -138,10 +124,7 @@ impl Parts<'_> {
             .into_iter()
             .flat_map(|(_, (_, curve))| curve.0.into_values());
         kept.scores.extend(steps.map(|(_, score)| score));
-        Ok(Loaded {
-            scores: kept.scores,
-            plan: kept.plan,
-        })
+        Ok(kept.scores)
     }
 
     fn add(
@@ -173,9 +156,6 @@ impl Parts<'_> {
             if all || curved || setting.named {
                 let at = setting.at.unwrap_or_else(|| settings.at(id));
                 setting.at = Some(at);
-                if all {
-                    kept.plan.extend(settings.is_cell(at).then_some(at));
-                }
                 if setting.named && !kept.named.insert((at, model.to_owned())) {
                     // Its other row says the same.
                 } else if setting.named || all {
@@ -249,7 +229,7 @@ impl Kept {
     ) {
         let tally = rows.tally(row);
         let place = |measure| reader.value(measure, &tally);
-        let Some(place) = place(reader.wrong()).zip(place(&RECALL)) else {
+        let Some(place) = place(reader.wrong()).zip(place(reader.height())) else {
             return;
         };
         let (_, curve) = &mut self.curves[whose];
@@ -260,24 +240,24 @@ impl Kept {
     }
 }
 
-/// The cells of a model with more recall than any with no more wrong alarms: the steps of its operating curve.
+/// The cells of a model that are higher than any with no more wrong alarms: the steps of its plane.
 /// Rates are never negative, so their bits order as they do.
 #[derive(Default)]
 struct Curve(BTreeMap<u64, (f64, Score)>);
 
 impl Curve {
-    fn admits(&self, (rate, recall): (f64, f64)) -> bool {
+    fn admits(&self, (rate, height): (f64, f64)) -> bool {
         let below = self.0.range(..=rate.to_bits()).next_back();
-        below.is_none_or(|(_, (least, _))| recall > *least)
+        below.is_none_or(|(_, (least, _))| height > *least)
     }
 
-    fn insert(&mut self, (rate, recall): (f64, f64), score: Score) {
+    fn insert(&mut self, (rate, height): (f64, f64), score: Score) {
         let key = rate.to_bits();
-        let beaten = self.0.range(key..).take_while(|(_, at)| at.0 <= recall);
+        let beaten = self.0.range(key..).take_while(|(_, at)| at.0 <= height);
         let beaten: Vec<u64> = beaten.map(|(key, _)| *key).collect();
         for key in beaten {
             self.0.remove(&key);
         }
-        self.0.insert(key, (recall, score));
+        self.0.insert(key, (height, score));
     }
 }

@@ -1,6 +1,6 @@
 //! Rows of scores, and whether each is within the limits of the run.
 
-use crate::data::{ALL_MODELS, Score};
+use crate::data::{ALL_MODELS, RunInfo, Score};
 use deadloop_score::{
     Constraint, Interval, MEASURES, Manifest, Metric, ScoreRows, Tally, Worth,
     replay::detect::Unit, wrong_rate,
@@ -15,6 +15,7 @@ pub(super) struct ScoreReader {
     constraints: Vec<Constraint>,
     worth: Worth,
     unit: Unit,
+    height: Metric,
 }
 
 /// The intervals of a row that have columns.
@@ -27,17 +28,23 @@ pub(super) fn written(
 }
 
 impl ScoreReader {
-    pub(super) fn new(manifest: &Manifest, constraints: &[Constraint]) -> Self {
+    pub(super) fn new(manifest: &Manifest, run: &RunInfo) -> Self {
         Self {
-            constraints: constraints.to_vec(),
+            constraints: run.constraints.clone(),
             worth: manifest.worth,
             unit: manifest.judge.unit,
+            height: run.height(),
         }
     }
 
     /// The rate of wrong alarms.
     pub(super) fn wrong(&self) -> Metric {
         wrong_rate(self.unit)
+    }
+
+    /// The height of the plane.
+    pub(super) fn height(&self) -> Metric {
+        self.height
     }
 
     /// The score of a row. Its intervals are those that were written where that is one of few rows: `*` of a grid has

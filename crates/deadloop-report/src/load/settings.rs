@@ -36,12 +36,6 @@ impl Settings {
         self.role(id).0 != Role::Cell
     }
 
-    /// Whether a setting is a cell of the plan.
-    pub(super) fn is_cell(&self, at: usize) -> bool {
-        let setting = self.list.get(at);
-        setting.is_some_and(|setting| setting.role != Role::Never)
-    }
-
     /// The index of a setting, which is new where it was not met before.
     pub(super) fn at(&mut self, id: &str) -> usize {
         if let Some(at) = self.index.get(id) {

@@ -1,4 +1,4 @@
-//! Recall by onset and by kind, a column for each setting.
+//! Recall by onset, kind and channel, a column for each setting.
 
 use super::{Cell, Column, Row, Table, number, words};
 use crate::data::ReportData;
@@ -8,7 +8,7 @@ use crate::series::{Breakdown, Series, series};
 /// How many settings are side by side.
 const SETTINGS: usize = 5;
 
-/// A table for onsets and one for kinds; none without labelled loops.
+/// A table for onsets, one for kinds and one for channels; none without labelled loops.
 pub(super) fn tables(data: &ReportData) -> Vec<Table> {
     let list: Vec<Series<'_>> = series(data, SETTINGS)
         .into_iter()
@@ -17,6 +17,7 @@ pub(super) fn tables(data: &ReportData) -> Vec<Table> {
     let parts = [
         (Breakdown::by_onset(data), "Recall by onset"),
         (Breakdown::by_kind(data), "Recall by kind"),
+        (Breakdown::by_channel(data), "Recall by channel"),
     ];
     parts
         .iter()

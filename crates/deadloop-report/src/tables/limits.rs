@@ -20,7 +20,7 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
         number(DELAY.title_in(unit)),
         number("wrong alarms"),
         number(data.run.wrong().title_in(unit)),
-        number("repetitions that would have ended by themselves"),
+        number("transient stops"),
         words("would ship"),
         words("setting"),
     ];

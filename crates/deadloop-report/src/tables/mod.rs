@@ -2,24 +2,19 @@
 //!
 //! A builder returns `None` where the folder has no data for its table.
 
-mod behind;
 mod breakdown;
 mod cases;
 mod choice;
 mod comparison;
-pub(crate) mod history;
 mod limits;
-mod members;
 mod settings;
 
 use crate::data::ReportData;
 use crate::draw::{elide, elide_apart};
 use crate::numbers;
 use crate::visible::visible;
-pub(crate) use behind::behind;
 pub(crate) use comparison::told;
 use serde::Serialize;
-pub(crate) use settings::front;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -99,10 +94,10 @@ pub(crate) struct Tables {
     pub(crate) limits: Option<Table>,
     /// The setting in use, the chosen one, named settings and `never` side by side.
     pub(crate) settings: Option<Table>,
-    /// The settings that no other beats on recall, wrong alarms and delay at once.
-    pub(crate) pareto: Option<Table>,
-    /// Recall by onset and by kind, scores by what else was asked for, who fired first.
+    /// Recall by onset, kind and channel.
     pub(crate) breakdowns: Vec<Table>,
+    /// Scores by fields of the transcripts.
+    pub(crate) fields: Vec<Table>,
     /// Single cases: what fired, wrong alarms, misses, errors.
     pub(crate) cases: Vec<Table>,
     /// What changed against a base.
@@ -117,12 +112,8 @@ pub(crate) fn tables(data: &ReportData) -> Tables {
         models: choice::table(data).or_else(|| settings::by_model(data)),
         limits: limits::table(data),
         settings: settings::side_by_side(data),
-        pareto: settings::pareto(data),
-        breakdowns: breakdown::tables(data)
-            .into_iter()
-            .chain(settings::by_field(data))
-            .chain(members::table(data))
-            .collect(),
+        breakdowns: breakdown::tables(data),
+        fields: settings::by_field(data),
         cases: cases::tables(data),
         changes: comparison::tables(data),
         errors: cases::errors(data),
@@ -138,10 +129,14 @@ impl Tables {
             &mut self.models,
             &mut self.limits,
             &mut self.settings,
-            &mut self.pareto,
             &mut self.errors,
         ];
-        let lists = [&mut self.breakdowns, &mut self.cases, &mut self.changes];
+        let lists = [
+            &mut self.breakdowns,
+            &mut self.fields,
+            &mut self.cases,
+            &mut self.changes,
+        ];
         let tables = single.into_iter().flatten();
         let tables = tables.chain(lists.into_iter().flatten());
         let rows = tables.flat_map(|table| {

@@ -1,15 +1,12 @@
-//! Settings side by side: the named ones and `never`, the Pareto front, and each model by itself.
+//! Settings side by side: the named ones and `never`, and each model by itself.
 
 use super::{Cell, Column, Row, Table, number, role, words};
 use crate::data::{ALL_MODELS, By, ReportData, Role, Score, Verdict};
 use crate::numbers::{chars, count, decimal, percent, writer};
-use deadloop_score::measure::{DELAY, RECALL};
 use deadloop_score::replay::detect::Unit;
 use deadloop_score::{Count, Metric, measures};
 use std::collections::BTreeMap;
 
-/// The longest Pareto front that is shown.
-const FRONT: usize = 40;
 /// How many rows of models, or of values of a field, are shown before the rest is folded away.
 const SHOWN: usize = 25;
 /// How many settings each model is seen through.
@@ -186,56 +183,6 @@ fn loops(score: &Score) -> Cell {
         count(earlier),
         count(missed)
     ))
-}
-
-/// Settings that no other one beats on recall, wrong alarms and delay at once, by their rate of wrong alarms.
-pub(super) fn pareto(data: &ReportData) -> Option<Table> {
-    let is_cell = |setting: &&crate::data::SettingRow| setting.role == Role::Cell;
-    if data.settings.iter().filter(is_cell).count() < 2 {
-        return None;
-    }
-    let describe = |score: &Score| {
-        let first = Cell::text(data.describe(score.setting)).with(id(data, score));
-        row(data, score, first)
-    };
-    let rows = front(data).into_iter().map(describe).collect();
-    let note = "No setting of the grid has a higher recall, fewer wrong alarms and a shorter delay than one of these. \
-                In-sample figures; each is named by what it changes.";
-    let table = Table::new("Pareto front", note, columns(data, "setting"), rows)?;
-    Some(table.cut(FRONT, "pareto.csv"))
-}
-
-fn id<'d>(data: &'d ReportData, score: &Score) -> &'d str {
-    &data.settings[score.setting].id
-}
-
-/// The scores of those settings.
-pub(crate) fn front(data: &ReportData) -> Vec<&Score> {
-    let figures = |score: &Score| {
-        let value = |measure| score.value(measure);
-        Some((value(data.run.wrong())?, value(&RECALL)?, value(&DELAY)?))
-    };
-    let is_cell = |score: &&Score| data.settings[score.setting].role != Role::Never;
-    let mut all: Vec<(&Score, (f64, f64, f64))> = data
-        .together()
-        .filter(is_cell)
-        .filter_map(|score| Some((score, figures(score)?)))
-        .collect();
-    all.sort_by(|(_, a), (_, b)| {
-        a.0.total_cmp(&b.0)
-            .then(b.1.total_cmp(&a.1))
-            .then(a.2.total_cmp(&b.2))
-    });
-    let mut kept: Vec<(&Score, (f64, f64, f64))> = Vec::new();
-    for (score, point) in all {
-        if !kept
-            .iter()
-            .any(|(_, other)| other.1 >= point.1 && other.2 <= point.2)
-        {
-            kept.push((score, point));
-        }
-    }
-    kept.into_iter().map(|(score, _)| score).collect()
 }
 
 /// Each model with the first named settings, where nothing was chosen.

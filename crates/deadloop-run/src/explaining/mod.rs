@@ -15,7 +15,6 @@ mod explained;
 mod loose;
 mod near;
 mod question;
-mod whole;
 mod words;
 
 pub use excerpt::{Excerpt, ExcerptMark, ExcerptSource};

@@ -7,14 +7,13 @@ use deadloop_corpus::Transcript;
 use deadloop_detect::harness::{Domain, Mark, Member, Param, Per};
 use deadloop_detect::{Channel, Chars, Event, Setting, Settings, TextChannel, Unit, Units, Value};
 use deadloop_replay::{Interrupted, Plan, Stop, has_turns};
-use deadloop_score::{Case, Evidence, JudgeOptions, Part, Span, WHOLE_CHARS};
+use deadloop_score::{Case, Evidence, JudgeOptions, Span};
 
 use super::excerpt::{Excerpt, ExcerptMark, ExcerptSource};
 use super::explained::{
     Explained, ExplainedAlarm, ExplainedLabel, ExplainedReading, ExplainedSetting, Head, Seat,
 };
 use super::near::{FactSight, sights, sights_in_run, telling};
-use super::whole::{is_long, whole};
 use crate::failure::{Code, RunResult};
 use crate::host::Host;
 use crate::programs;
@@ -37,18 +36,6 @@ pub struct Question<'a> {
 }
 
 impl Question<'_> {
-    /// The whole transcript with the marks of what a setting did to it; `None` where it is longer than [`WHOLE_CHARS`] allow.
-    pub fn whole(&self, told: &ExplainedSetting) -> Option<Vec<Part>> {
-        if is_long(self.transcript, WHOLE_CHARS.0) {
-            return None;
-        }
-        let all = Question {
-            context: u64::MAX,
-            ..*self
-        };
-        Some(whole(self.transcript, &all.text(told)))
-    }
-
     /// Runs every setting over the transcript, as a replay does, and looks at what its members saw.
     ///
     /// # Errors

@@ -7,8 +7,8 @@ use deadloop_detect::{Settings, Unit};
 use deadloop_replay::{Grid, Plan};
 use deadloop_score::choose::{Choices, ChooseOptions, choose};
 use deadloop_score::{
-    Constraint, Evidence, ExcerptsHead, JudgeOptions, Marked, Metric, Scored, settings_toml,
-    write_choice, write_pareto, write_regions, write_text,
+    Constraint, Evidence, ExcerptsHead, JudgeOptions, Metric, Scored, settings_toml, write_choice,
+    write_text,
 };
 
 use crate::failure::RunResult;
@@ -180,28 +180,7 @@ impl Work<'_> {
         reported.dedup();
         let (request, evidence) = (self.request, self.evidence);
         let scored = done.score(evidence, &reported, request.by, request.csv)?;
-        let dir = done.run.folder.path();
         let chosen = choices.cells();
-        let marked = Marked {
-            shown: &reported,
-            chosen: &chosen,
-            candidate: Some(choices.all.cell),
-            in_use: Some(self.plan.in_use),
-            names: &done.run.manifest.settings,
-        };
-        write_pareto(
-            dir,
-            &done.scoring(evidence, &reported, false),
-            &scored.fronts,
-            &marked,
-        )?;
-        write_regions(
-            dir,
-            evidence,
-            self.plan.plan.cells(),
-            &reported,
-            &done.judge,
-        )?;
         let head = Opening {
             evidence,
             focus: self.focus(&chosen, in_use),

@@ -4,8 +4,7 @@ use deadloop_tables::{Columns, CsvTable, columns};
 use serde::{Deserialize, Serialize};
 
 use super::pairs::Pair;
-use super::said::Said;
-use super::side::{SideSeen, Spot, merit};
+use super::side::{Judged, SideSeen, Spot, merit};
 use crate::judge::Verdict;
 
 /// A transcript that the two sides treat differently.
@@ -117,11 +116,11 @@ fn flip(pair: &Pair<'_>) -> Option<Flip> {
     } else {
         return None;
     };
-    Some(flip_of(&pair.base.into(), &pair.new.into(), change))
+    Some(flip_of(pair.base, pair.new, change))
 }
 
 /// What two settings say of one transcript, which differs.
-pub(super) fn flip_of(base: &Said, new: &Said, change: Change) -> Flip {
+fn flip_of(base: &Judged, new: &Judged, change: Change) -> Flip {
     // Which span is charged may depend on the alarm: that of the side which found one is told.
     let found = |verdict| verdict == Verdict::Hit;
     let span = if found(new.seen.verdict) && !found(base.seen.verdict) {

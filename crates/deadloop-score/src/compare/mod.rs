@@ -10,7 +10,6 @@
 //! | the paired bootstrap over groups | `resample` |
 //! | the table of metrics and models | `rows` |
 //! | transcripts that flipped | `flips` |
-//! | verdicts alone, of a cell of a grid | `said` |
 //! | the verdict and the gates | `gates` |
 //! | the measures, and what gates hold | `subject` |
 
@@ -19,7 +18,6 @@ mod gates;
 mod pairs;
 mod resample;
 mod rows;
-mod said;
 mod side;
 mod significance;
 mod subject;
@@ -35,7 +33,6 @@ pub use flips::{Change, Direction, Flip, flips_csv};
 pub use gates::{Fails, Gate, GateName, p_shown};
 pub use pairs::NotComparable;
 pub use rows::{Row, Test};
-pub use said::Verdicts;
 pub use side::{Side, SideError, SideSeen as Said, Spot};
 pub use significance::sign_flips;
 

@@ -8,7 +8,6 @@ use super::choice::choice_columns;
 use super::outcomes::OutcomeLine;
 use super::repairs::{ArgumentRow, RepairRow};
 use super::scores;
-use super::sweep::pareto_columns;
 use crate::budget::{budget_columns, limit_columns};
 use crate::compare::flip_columns;
 
@@ -41,8 +40,8 @@ impl ResultTable {
     }
 }
 
-/// Every table that a command leaves in its folder, in the unit chars: in others the rate of wrong alarms in pareto.csv and
-/// choice.csv is called fa_per_kcall or fa_per_kturn. A unit called `unit` is that of the row, or of the choice.
+/// Every table that a command leaves in its folder, in the unit chars: in others the rate of wrong alarms in choice.csv
+/// is called fa_per_kcall or fa_per_kturn. A unit called `unit` is that of the row, or of the choice.
 pub fn result_tables() -> Vec<ResultTable> {
     let mut tables = of_guards();
     tables.push(ResultTable::new(
@@ -83,12 +82,6 @@ fn of_guards() -> Vec<ResultTable> {
             "replay, tune",
             "the interval of a score",
             IntervalRow::columns().described(),
-        ),
-        ResultTable::new(
-            "pareto.csv",
-            "sweep, tune",
-            "a setting of the front of a model",
-            pareto_columns(Unit::Chars).described(),
         ),
         ResultTable::new(
             "choice.csv",

@@ -5,11 +5,11 @@
 //! |---|---|
 //! | any table, as Parquet and CSV | `store`; what a table is, is in deadloop-tables |
 //! | `outcomes.parquet`, `cases.jsonl` | `outcomes`, `cases` |
-//! | `scores.parquet`, `pareto.csv` | `scores`, `sweep`; read by `score_rows` |
+//! | `scores.parquet` | `scores`, `sweep`; read by `score_rows` |
 //! | `scores_by.parquet`, `intervals.csv` | `breakdown` |
 //! | `budget.csv` | `budget` |
 //! | `choice.csv`, `settings.toml` | `choice`, `openings`, `settings` |
-//! | what the report opens and moves: `excerpts.jsonl.zst`, `transcripts.jsonl.zst`, `regions.jsonl.zst` | `excerpts`, `calls`, `whole`, `regions` |
+//! | what the report opens: `excerpts.jsonl.zst` | `excerpts`, `calls` |
 //! | the columns of every table, for people | `described` |
 //! | `manifest.json`, and all of it together | `manifest`, `results` |
 
@@ -24,7 +24,6 @@ pub(crate) mod manifest;
 pub(crate) mod openings;
 pub(crate) mod outcomes;
 mod picked;
-pub(crate) mod regions;
 pub(crate) mod repairs;
 pub(crate) mod results;
 pub(crate) mod score_rows;
@@ -33,4 +32,3 @@ pub(crate) mod settings;
 pub(crate) mod slices;
 pub(crate) mod store;
 pub(crate) mod sweep;
-pub(crate) mod whole;

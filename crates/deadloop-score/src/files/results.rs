@@ -21,8 +21,6 @@ pub struct Results {
     pub scores_by: Option<Table>,
     /// `outcomes.parquet`.
     pub outcomes: Option<Table>,
-    /// `pareto.csv`.
-    pub pareto: Option<Table>,
     /// `intervals.csv`.
     pub intervals: Option<Table>,
     /// `choice.csv`.
@@ -53,7 +51,6 @@ impl Results {
             scores: ScoresFile::open(dir)?,
             scores_by: read_parquet(&scores_by, &[], 0..usize::MAX)?,
             outcomes: None,
-            pareto: read_csv(dir, "pareto")?,
             intervals: read_csv(dir, "intervals")?,
             choice: read_csv(dir, "choice")?,
             budget: read_csv(dir, "budget")?,

@@ -1,6 +1,6 @@
 //! scores.parquet: every setting of a run, all models together and each by itself.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use deadloop_replay::Block;
@@ -10,15 +10,14 @@ use super::gathered::Gathered;
 use super::picked::Rows;
 use super::scores::{self, ParamColumns};
 use super::slices::{Slice, slices};
-use super::store::{FileError, TableWriter, write_csv};
+use super::store::{FileError, TableWriter};
 use crate::intervals::{Known, Resampling};
 use crate::judge::{JudgeOptions, Outcome, ReadChannels, judge};
-use crate::measure::{Worth, wrong_rate};
+use crate::measure::Worth;
 use crate::pareto::{FrontPoint, front};
 use crate::scores::Scores;
 use crate::tally::{AnyEvidence, Evidence, LatencySheet, Sheet};
 use crate::truth::{Case, Cases, group_numbers};
-use deadloop_tables::{Columns, TableCell, columns};
 
 /// Above this number of rows there is only scores.parquet, and no scores.csv.
 pub const CSV_ROWS: usize = 200_000;
@@ -229,99 +228,4 @@ impl<'a, E: AnyEvidence> Sweep<'a, E> {
         }
         Ok(())
     }
-}
-
-/// Writes `pareto.csv`: `model, setting, recall, fa_per_mchar` (or that of the unit of choice)`, wrong, transient_stop, delay, front, chosen, candidate, in_use, names`:
-/// the settings of each front in the order of the plan, of those with equal figures the first, and of all models together also those of `marked`, whether
-/// they are on the front (`front` = 1) or not. `chosen` is what `settings.toml` holds for a model; `names` are those
-/// that a setting has, as `document; recommended`.
-pub fn write_pareto(
-    dir: &Path,
-    scoring: &Scoring<'_>,
-    fronts: &BTreeMap<String, Vec<FrontPoint>>,
-    marks: &Marked<'_>,
-) -> Result<(), FileError> {
-    let unit = scoring.judge.unit;
-    let columns = pareto_columns(unit);
-    let plan = scoring.evidence.plan;
-    let mut rows: Vec<Vec<TableCell>> = Vec::new();
-    for (model, points) in fronts {
-        let on: BTreeMap<usize, FrontPoint> = points.iter().map(|p| (p.cell, *p)).collect();
-        let mut all = on.clone();
-        if model == "*" {
-            let every = scoring.evidence.all();
-            for cell in marks.shown.iter().filter(|cell| !on.contains_key(cell)) {
-                let tally = scoring.evidence.tally(*cell, &every, scoring.judge);
-                all.extend(FrontPoint::of(*cell, &tally, unit).map(|point| (*cell, point)));
-            }
-        }
-        // Thousands of cells of a grid may have the same figures: one of them, and those that are marked, say as much.
-        let mut seen: BTreeSet<[u64; 3]> = BTreeSet::new();
-        for (cell, p) in all {
-            let figures = [p.recall, p.wrong_rate, p.delay].map(f64::to_bits);
-            let marked = marks.shown.contains(&cell) || marks.chosen.get(model) == Some(&cell);
-            if !seen.insert(figures) && !marked {
-                continue;
-            }
-            let id = plan.id(cell);
-            let names = marks.names.get(&id).map(|names| names.join("; "));
-            rows.push(columns.cells(&ParetoRow {
-                model: model.clone(),
-                setting: id,
-                point: p,
-                front: on.contains_key(&cell),
-                chosen: marks.chosen.get(model) == Some(&cell),
-                candidate: model == "*" && marks.candidate == Some(cell),
-                in_use: marks.in_use == Some(cell),
-                names,
-            }));
-        }
-    }
-    write_csv(dir, "pareto", &columns.schema(), rows)
-}
-
-/// A row of `pareto.csv`.
-pub(super) struct ParetoRow {
-    model: String,
-    setting: String,
-    point: FrontPoint,
-    front: bool,
-    chosen: bool,
-    candidate: bool,
-    in_use: bool,
-    names: Option<String>,
-}
-
-/// The columns of `pareto.csv`, in a unit of choice.
-pub(super) fn pareto_columns(unit: Unit) -> Columns<ParetoRow> {
-    let wrong = wrong_rate(unit).name;
-    columns![ParetoRow;
-        ("model", Text, "Whose front; `*`: all models together.", |row| &row.model),
-        ("setting", Text, "The setting.", |row| &row.setting),
-        ("recall", Float, "The share of the loops that are stopped while they loop.", |row| row.point.recall),
-        (wrong, Float["per million units"], "Wrong alarms; in calls and turns per thousand, as fa_per_kcall and fa_per_kturn.", |row| row.point.wrong_rate),
-        ("wrong", Int["alarms"], "Wrong alarms.", |row| row.point.wrong),
-        ("transient_stop", Int["transcripts"], "Transient stops: repetitions that would have ended by themselves.", |row| row.point.transient_stops),
-        ("delay", Float["unit"], "The mean of what of a loop is generated.", |row| row.point.delay),
-        ("front", Int, "1 where no setting is better in one of the three and no worse in the others.", |row| row.front),
-        ("chosen", Int, "1 where settings.toml holds it for the model.", |row| row.chosen),
-        ("candidate", Int, "1 where it is what was tried for all models.", |row| row.candidate),
-        ("in_use", Int, "1 where it is in use.", |row| row.in_use),
-        ("names", Text, "Its names, as `document; recommended`.", |row| row.names.as_deref()),
-    ]
-}
-
-/// What is marked in `pareto.csv`.
-#[derive(Clone, Debug)]
-pub struct Marked<'a> {
-    /// Settings that are rows whether they are on the front or not.
-    pub shown: &'a [usize],
-    /// What `settings.toml` holds for each model.
-    pub chosen: &'a BTreeMap<String, usize>,
-    /// The candidate for all models.
-    pub candidate: Option<usize>,
-    /// What is in use.
-    pub in_use: Option<usize>,
-    /// The names that settings have.
-    pub names: &'a BTreeMap<String, Vec<String>>,
 }

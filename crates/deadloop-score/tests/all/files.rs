@@ -12,9 +12,9 @@ use deadloop_score::choose::{ChooseOptions, GridCells, choose};
 use deadloop_score::replay::detect::{Channel, Kind};
 use deadloop_score::replay::{Decided, Record, Region};
 use deadloop_score::{
-    Case, Evidence, InUse, JudgeOptions, Manifest, Marked, Resampling, Results, Scoring, Worth,
-    macro_means, settings_toml, write_choice, write_intervals, write_outcomes, write_pareto,
-    write_scores, write_scores_by, write_text,
+    Case, Evidence, InUse, JudgeOptions, Manifest, Resampling, Results, Scoring, Worth,
+    macro_means, settings_toml, write_choice, write_intervals, write_outcomes, write_scores,
+    write_scores_by, write_text,
 };
 use kit::{case, stop};
 use plan::plan;
@@ -116,15 +116,6 @@ fn write_all(dir: &Path) {
         (scored.rows, scored.left_out.len()),
         (3 * (plan.cells() + 1), 0)
     );
-    let (chosen, names) = (choices.cells(), BTreeMap::new());
-    let marks = Marked {
-        shown: &[0, 3],
-        chosen: &chosen,
-        candidate: Some(choices.all.cell),
-        in_use: Some(3),
-        names: &names,
-    };
-    write_pareto(dir, &scoring, &scored.fronts, &marks).unwrap();
     let cells: Vec<usize> = (0..plan.cells()).collect();
     write_outcomes(dir, &evidence, &cells, &judge, true).unwrap();
     write_scores_by(dir, &scoring, &cells[..2], &["group".to_owned()]).unwrap();
@@ -170,7 +161,6 @@ fn the_same_input_gives_the_same_bytes_and_no_file_is_left_half_written() {
             "manifest.json",
             "outcomes.csv",
             "outcomes.parquet",
-            "pareto.csv",
             "scores.csv",
             "scores.parquet",
             "scores_by.csv",
@@ -280,7 +270,7 @@ fn what_was_written_is_read_back() {
     assert_eq!((of("lang"), of("source")), (vec![None], vec![None]));
     assert_eq!(of("group").len(), 22);
     assert_eq!(results.choice.unwrap().text("model", 0), Some("*"));
-    assert!(results.pareto.unwrap().rows() > 0 && results.intervals.unwrap().rows() > 0);
+    assert!(results.intervals.unwrap().rows() > 0);
 }
 
 #[test]

@@ -11,8 +11,8 @@ use deadloop_score::choose::{ChooseOptions, ReadyGuard, choose};
 use deadloop_score::replay::detect::{Channel, Kind, Settings};
 use deadloop_score::replay::{Decided, Plan, Record, Region};
 use deadloop_score::{
-    Case, Evidence, InUse, JudgeOptions, Marked, Resampling, Scoring, Worth, settings_toml,
-    write_choice, write_intervals, write_outcomes, write_pareto, write_scores, write_scores_by,
+    Case, Evidence, InUse, JudgeOptions, Resampling, Scoring, Worth, settings_toml, write_choice,
+    write_intervals, write_outcomes, write_scores, write_scores_by,
 };
 use kit::{case, stop};
 use serde_json::json;
@@ -127,30 +127,15 @@ fn every_file_names_the_setting_as_the_settings_file() {
     };
     let dir = tempfile::tempdir().unwrap();
     let all = [("*".to_owned(), evidence.all())];
-    let scored = write_scores(dir.path(), &scoring).unwrap();
+    write_scores(dir.path(), &scoring).unwrap();
     write_scores_by(dir.path(), &scoring, &[0], &[]).unwrap();
     write_intervals(dir.path(), &scoring, &[0], &all).unwrap();
-    let marked = Marked {
-        shown: &[0],
-        chosen: &Default::default(),
-        candidate: None,
-        in_use: Some(0),
-        names: &Default::default(),
-    };
-    write_pareto(dir.path(), &scoring, &scored.fronts, &marked).unwrap();
     write_outcomes(dir.path(), &evidence, &[0], &judge, true).unwrap();
     let options = options();
     let choices = choose(&evidence, &[], 0, &options).unwrap();
     write_choice(dir.path(), &choices, &options).unwrap();
     let id = Settings::parse(SETTINGS).unwrap().id();
-    for file in [
-        "scores",
-        "scores_by",
-        "intervals",
-        "pareto",
-        "outcomes",
-        "choice",
-    ] {
+    for file in ["scores", "scores_by", "intervals", "outcomes", "choice"] {
         let rows = column(dir.path(), &format!("{file}.csv"), &["setting"]);
         assert!(!rows.is_empty(), "{file}");
         // The guard that never stops has its row in every table of scores.

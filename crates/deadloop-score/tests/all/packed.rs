@@ -12,7 +12,7 @@ use deadloop_score::replay::{Decided, Record, Region};
 use deadloop_score::{
     AnyEvidence, Case, Cases, Evidence, JudgeOptions, PackedCases, PackedEvidence, PackedRecords,
     Resampling, Scoring, Worth, mean_clean, units, unpacked, write_cases, write_intervals,
-    write_outcomes, write_regions, write_scores, write_scores_by,
+    write_outcomes, write_scores, write_scores_by,
 };
 use kit::{case, stop};
 use plan::plan;
@@ -143,7 +143,6 @@ fn write_all<E: AnyEvidence>(dir: &Path, evidence: &E) {
     write_outcomes(dir, evidence, &cells, &judge, true).unwrap();
     let subjects = [("*".to_owned(), evidence.every())];
     write_intervals(dir, &scoring, &cells, &subjects).unwrap();
-    write_regions(dir, evidence, cells.len(), &[2], &judge).unwrap();
     write_cases(dir, &Default::default(), evidence.cases()).unwrap();
 }
 

@@ -4,7 +4,7 @@ use clap::Error;
 use clap::error::{ContextKind, ContextValue};
 
 /// Commands, `command --option`, and options of any command, with what to do instead.
-const GONE: [(&str, &str); 30] = [
+const GONE: [(&str, &str); 32] = [
     (
         "stats",
         "`deadloop check CORPUS` prints the counts, and what the labels can prove",
@@ -34,6 +34,14 @@ const GONE: [(&str, &str); 30] = [
     ),
     ("export --chars-per-token", "a token is taken for 4 chars"),
     ("export --task", "--for NAME exports the guard of a model"),
+    (
+        "report --out",
+        "`deadloop compare BASE NEW` says what changed between two results",
+    ),
+    (
+        "report --setting",
+        "`deadloop compare BASE NEW` says what changed between two results",
+    ),
     ("--annoyance", "a wrong alarm costs one mean clean response"),
     (
         "--assurance",

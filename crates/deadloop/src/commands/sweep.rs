@@ -7,7 +7,7 @@ use deadloop_detect::{Settings, Unit};
 use deadloop_replay::Plan;
 use deadloop_report::differing;
 use deadloop_score::measure::DELAY;
-use deadloop_score::{Evidence, FrontPoint, Marked, write_pareto, write_regions, wrong_rate};
+use deadloop_score::{Evidence, FrontPoint, wrong_rate};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -70,17 +70,6 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
     let scored = done.score(&evidence, &[], &args.output.by, args.output.csv)?;
     tell_no_csv(args.output.csv, &scored, global);
     done.run.manifest.models_left_out = scored.left_out;
-    let marked = Marked {
-        shown: &[],
-        chosen: &Default::default(),
-        candidate: None,
-        in_use: None,
-        names: &Default::default(),
-    };
-    let scoring = done.scoring(&evidence, &[], false);
-    write_pareto(done.run.folder.path(), &scoring, &scored.fronts, &marked)?;
-    let folder = done.run.folder.path();
-    write_regions(folder, &evidence, plan.cells(), &[], &done.judge)?;
     done.sum_up(json!({"cells": plan.cells(), "rows": scored.rows}));
     if let (Some(front), false) = (scored.fronts.get("*"), global.quiet || global.json) {
         show::print(&show::prose(&front_table(&plan, front, done.judge.unit)))?;

@@ -19,7 +19,6 @@ mod detectors;
 mod docs;
 mod explain;
 mod folders;
-mod history;
 mod hostile;
 mod import;
 mod label;

@@ -1,18 +1,12 @@
-//! What a run leaves for the page: boxes that say what the scores count, and text of strangers that stays text.
+//! What a run leaves for the page: text of strangers that stays text.
 
 #![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
 
 use crate::program;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
-use deadloop_score::{Cells, RegionBlock, Regions, Results, Table, Verdict};
-use program::{STARTER, code, stderr, stdout};
-
-const GRID: &str = "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nevery = [0, 1000]\n\
-                    min_repeats = [3, 4, 8]\nmin_matches = [3, 6]\n\
-                    [[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = [3, 6]\n";
+use program::{code, stderr, stdout};
 
 fn deadloop(args: &[&str]) {
     let run = program::deadloop(args);
@@ -25,81 +19,6 @@ fn path(dir: &Path, name: &str) -> String {
 
 fn html(dir: &str) -> String {
     std::fs::read_to_string(Path::new(dir).join("report.html")).expect("a report")
-}
-
-/// The verdict of every transcript in the `nth` cell of a block.
-fn verdicts(regions: &Regions, block: &RegionBlock, nth: usize) -> Vec<Verdict> {
-    let mut dense = block
-        .possible
-        .as_ref()
-        .map_or(nth, |possible| possible[nth]) as u64;
-    let mut at = vec![0; block.shape.len()];
-    for (x, n) in at.iter_mut().zip(&block.shape).rev() {
-        *x = dense % *n as u64;
-        dense /= *n as u64;
-    }
-    let mut all: Vec<Verdict> = regions.head.transcripts.iter().map(|t| t.quiet).collect();
-    let boxes = block.boxes.as_ref().expect("few enough to be there");
-    for one in boxes.chunks_exact(block.stride()) {
-        let holds = |(x, ends): (&u64, &[u64])| ends[0] <= *x && *x < ends[1];
-        if at.iter().zip(one[3..].chunks_exact(2)).all(holds) {
-            let number = |n: u64| usize::try_from(n).expect("a small number");
-            all[number(one[0])] = regions.head.verdicts[number(one[1])];
-        }
-    }
-    all
-}
-
-fn count(table: &Table, name: &str, row: usize) -> i64 {
-    match table.column(name) {
-        Some(Cells::Int(cells)) => cells[row].expect("a count"),
-        _ => -1,
-    }
-}
-
-#[test]
-fn boxes_say_in_every_cell_what_the_scores_count() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let (grid, out) = (path(dir.path(), "grid.toml"), path(dir.path(), "out"));
-    std::fs::write(&grid, GRID).expect("it is writable");
-    deadloop(&["sweep", STARTER, "--grid", &grid, "--out", &out, "-q"]);
-    let regions = Regions::read(Path::new(&out))
-        .expect("it is whole")
-        .expect("it is there");
-    assert_eq!((regions.head.grid_cells, regions.head.left_out), (24, 0));
-    let mut rows = Vec::new();
-    let results = Results::read(Path::new(&out)).expect("results");
-    let visit = |part: Table| {
-        let together = (0..part.rows()).filter(|row| part.text("model", *row) == Some("*"));
-        let counts = |row: usize| {
-            let names = ["hit", "premature", "miss", "false_alarm", "quiet"];
-            let of = |name: &str| (name.to_owned(), count(&part, name, row));
-            let counts: BTreeMap<String, i64> = names.map(of).into();
-            (
-                part.text("setting", row).unwrap_or_default().to_owned(),
-                counts,
-            )
-        };
-        rows.extend(together.map(counts));
-    };
-    results.scores.each(&[], visit).expect("rows");
-    let mut flips = 0;
-    for block in &regions.blocks {
-        assert_eq!(rows[block.first].0, block.setting);
-        for nth in 0..block.cells {
-            let verdicts = verdicts(&regions, block, nth);
-            let said = regions.cell(block.first + nth).expect("few enough");
-            let said: Vec<Verdict> = said.into_iter().map(|(verdict, _)| verdict).collect();
-            assert_eq!(said, verdicts, "cell {}", block.first + nth);
-            for (name, wanted) in &rows[block.first + nth].1 {
-                let name = name.replace('_', "-");
-                let found = verdicts.iter().filter(|v| v.name() == name).count() as i64;
-                assert_eq!(found, *wanted, "{name} in cell {}", block.first + nth);
-                flips += found;
-            }
-        }
-    }
-    assert!(flips > 1000, "it says next to nothing: {flips}");
 }
 
 /// A loop in a transcript whose text, id and model do all that a page could trip over.
@@ -134,7 +53,7 @@ fn text_of_strangers_stays_text_and_can_be_hidden_or_left_out() {
     let out = path(dir.path(), "out");
     deadloop(&["replay", &corpus, "--out", &out, "-q"]);
     let page = html(&out);
-    assert_eq!(page.matches("<script").count(), 1, "only the page's own");
+    assert_eq!(page.matches("<script>").count(), 1, "only the page's own");
     assert!(!page.contains("<img") && !page.contains("<b>m"));
     let hidden = ['\u{202e}', '\u{2066}', '\u{0}', '\u{1b}'];
     assert!(!page.contains(hidden), "a hidden char is in the page");
@@ -144,25 +63,6 @@ fn text_of_strangers_stays_text_and_can_be_hidden_or_left_out() {
         "the text is there to be read"
     );
     assert!(page.len() < 2_000_000, "{} bytes", page.len());
-    // All of a transcript is on the page beside, where it is not too long, and a link leads there.
-    let beside =
-        || std::fs::read_to_string(Path::new(&out).join("transcripts.html")).expect("it is there");
-    let whole = beside();
-    assert!(
-        whole.contains("onerror=alert") && !whole.contains("<img") && !whole.contains("<script")
-    );
-    assert!(whole.contains("default-src &#x27;none&#x27;") && !whole.contains('\u{202e}'));
-    let links = |page: &str| page.matches("href=\"transcripts.html#t=").count();
-    let sections = whole.matches("<section class=\"whole\"").count();
-    assert!(
-        links(&page) == sections && sections > 0,
-        "{sections} of {}",
-        links(&page)
-    );
-    assert!(
-        whole.contains("are not here: at most 200"),
-        "the long one is left out"
-    );
     deadloop(&["report", &out, "--redact", "-q"]);
     let redacted = html(&out);
     assert!(!redacted.contains("onerror") && redacted.contains("&lt;xxx xxx=x xxxxxxx=xxxxx"));
@@ -170,21 +70,11 @@ fn text_of_strangers_stays_text_and_can_be_hidden_or_left_out() {
         redacted.matches("<mark").count(),
         page.matches("<mark").count()
     );
-    let hidden = beside();
-    assert!(!hidden.contains("onerror") && hidden.contains("Letters and digits are hidden"));
-    assert_eq!(
-        hidden.matches("<mark").count(),
-        whole.matches("<mark").count()
-    );
     let bare = path(dir.path(), "bare");
     deadloop(&["replay", &corpus, "--out", &bare, "--no-excerpts", "-q"]);
     assert!(!html(&bare).contains("onerror"), "no text was to be kept");
     let packed = std::fs::read(Path::new(&bare).join("excerpts.jsonl.zst")).expect("it is there");
     assert!(packed.len() < 2_000, "{} bytes without text", packed.len());
-    for name in ["transcripts.html", "transcripts.jsonl.zst"] {
-        assert!(!Path::new(&bare).join(name).exists(), "{name}");
-    }
-    assert!(!html(&bare).contains("href=\"transcripts.html"));
 }
 
 #[test]

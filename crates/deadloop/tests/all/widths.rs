@@ -98,7 +98,6 @@ fn every_table_fits_the_terminal_and_no_word_is_broken() {
         again(&[
             "label", "--merge", "l.csv", "c.jsonl", "--out", "m.csv", "--force",
         ]),
-        again(&["report", "tuned", "replayed", "--out", "history"]),
     ];
     for words in &commands {
         for width in [60, 80, 120] {

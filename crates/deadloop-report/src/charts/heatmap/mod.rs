@@ -1,6 +1,6 @@
 //! Heatmaps: the objective over pairs of the parameters that matter most.
 
-use super::{ChartEntry, Drawing, Sheet};
+use super::{ChartEntry, Drawn, WIDTH};
 use crate::data::{Objective, ReportData};
 use crate::draw::{Anchor, Canvas, DrawError, Ink, Label, Pen, SEQUENCE, measure};
 use crate::grid::{Grid, Worth};
@@ -37,8 +37,8 @@ pub(super) static ENTRY: ChartEntry = ChartEntry {
 };
 
 /// How many pairs are drawn, and of how many parameters.
-const PAIRS: usize = 6;
-const PARAMETERS: usize = 4;
+const PAIRS: usize = 2;
+const PARAMETERS: usize = 3;
 const GAP: f64 = 26.0;
 
 /// A pair of dimensions, with the worth of each field; rows from the top.
@@ -57,24 +57,25 @@ struct Range {
     title: Cow<'static, str>,
 }
 
-fn draw<'d>(data: &'d ReportData, sheet: Sheet<'d>) -> Result<Drawing, DrawError> {
-    let Some(grid) = sheet.grid(data).filter(|grid| grid.dimensions.len() > 1) else {
-        return Ok(Drawing::Absent);
+fn draw(data: &ReportData) -> Result<Option<Drawn>, DrawError> {
+    let grid = Grid::of(data).filter(|grid| grid.dimensions.len() > 1);
+    let Some(grid) = &grid else {
+        return Ok(None);
     };
     let maps = maps(grid);
     let Some(range) = range(data, &maps) else {
-        return Ok(Drawing::Absent);
+        return Ok(None);
     };
-    let columns = if sheet.narrow() { 1 } else { maps.len().min(2) };
-    let width = (sheet.width - GAP * (columns as f64 - 1.0)) / columns as f64;
+    let columns = maps.len().min(2);
+    let width = (WIDTH - GAP * (columns as f64 - 1.0)) / columns as f64;
     let rows: Vec<&[Map<'_>]> = maps.chunks(columns).collect();
     let heights: Vec<f64> = rows
         .iter()
         .map(|row| row.iter().map(|map| map_height(map)).fold(0.0, f64::max))
         .collect();
-    let key = key_height(grid, &sheet);
-    let canvas = sheet.canvas(key + heights.iter().sum::<f64>());
-    legend(&canvas, grid, &range, sheet.narrow())?;
+    let key = key_height();
+    let canvas = ENTRY.canvas(key + heights.iter().sum::<f64>());
+    legend(&canvas, grid, &range)?;
     let mut top = key;
     for (row, height) in rows.iter().zip(&heights) {
         for (n, map) in row.iter().enumerate() {
@@ -90,7 +91,10 @@ fn draw<'d>(data: &'d ReportData, sheet: Sheet<'d>) -> Result<Drawing, DrawError
         top += height;
     }
     let numbers = maps.iter().flat_map(|map| numbers(data, grid, map));
-    Ok(Drawing::Shown(canvas.finish()?, numbers.collect()))
+    Ok(Some(Drawn {
+        picture: canvas.finish()?,
+        rows: numbers.collect(),
+    }))
 }
 
 fn numbers(data: &ReportData, grid: &Grid<'_>, map: &Map<'_>) -> Rows {

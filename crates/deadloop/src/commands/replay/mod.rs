@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use deadloop_replay::Plan;
-use deadloop_score::{AnyEvidence, Case, Cases, Verdict, count_opening, write_regions};
+use deadloop_score::{AnyEvidence, Case, Cases, Verdict, count_opening};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -80,7 +80,6 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
     let (by, csv) = (&args.output.by, args.output.csv);
     let scored = done.score(&evidence, &distinct, by, csv)?;
     let means = done.intervals(&evidence, &distinct)?;
-    write_regions(done.run.folder.path(), &evidence, 0, &distinct, &done.judge)?;
     Opening {
         evidence: &evidence,
         focus: [("*".to_owned(), (cells[0], named[0].clone()))].into(),

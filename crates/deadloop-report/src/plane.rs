@@ -1,0 +1,108 @@
+//! The dots of the planes, as JSON for a script element that is never executed: `templates/plane.js` shows the one that is
+//! clicked.
+
+use crate::charts::{Plane, planes};
+use crate::data::{ALL_MODELS, ReportData};
+use crate::numbers::{count, writer};
+use crate::pack::packed;
+use crate::page::PageError;
+use crate::visible::visible;
+use deadloop_score::words::wrong_and_transient;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The picture of a model.
+#[derive(Serialize)]
+pub(crate) struct Picture {
+    /// Its visible name; empty for all models together.
+    model: String,
+    svg: String,
+}
+
+/// The dots of all pictures.
+#[derive(Serialize)]
+struct Embedded {
+    /// Of each picture.
+    planes: Vec<Vec<Shown>>,
+    /// The settings as settings files, each once.
+    files: Vec<String>,
+}
+
+/// A dot as the page shows it.
+#[derive(Serialize)]
+struct Shown {
+    name: String,
+    /// Names of figures, and what is read.
+    figures: Vec<(String, String)>,
+    /// Its place among the files; `None` where the columns do not say all of it.
+    file: Option<usize>,
+}
+
+/// The pictures, and their dots packed; `None` where nothing can be drawn.
+pub(crate) fn embedded(data: &ReportData) -> Result<Option<(Vec<Picture>, String)>, PageError> {
+    let planes = planes(data)?;
+    if planes.is_empty() {
+        return Ok(None);
+    }
+    let mut files: (Vec<String>, BTreeMap<usize, Option<usize>>) = Default::default();
+    let dots = planes.iter().map(|plane| dots(data, plane, &mut files));
+    let embedded = Embedded {
+        planes: dots.collect(),
+        files: files.0,
+    };
+    let json = packed(&serde_json::to_vec(&embedded).map_err(std::io::Error::from)?)?;
+    let picture = |plane: Plane<'_>| Picture {
+        model: match plane.model {
+            ALL_MODELS => String::new(),
+            model => visible(model).into_owned(),
+        },
+        svg: plane.svg,
+    };
+    Ok(Some((planes.into_iter().map(picture).collect(), json)))
+}
+
+fn dots(
+    data: &ReportData,
+    plane: &Plane<'_>,
+    (files, places): &mut (Vec<String>, BTreeMap<usize, Option<usize>>),
+) -> Vec<Shown> {
+    let mut file = |setting: usize| {
+        *places.entry(setting).or_insert_with(|| {
+            files.push(data.toml(setting)?);
+            Some(files.len() - 1)
+        })
+    };
+    let shown = plane.dots.iter().map(|dot| Shown {
+        name: visible(&data.described(dot.setting)).into_owned(),
+        figures: figures(data, plane.model, dot.setting)
+            .chain((dot.settings > 1).then(|| {
+                let here = format!("{}, of which this is the best", count(dot.settings as u64));
+                ("settings here".to_owned(), here)
+            }))
+            .collect(),
+        file: file(dot.setting),
+    });
+    shown.collect()
+}
+
+/// The measures of the table of what models get, in-sample.
+fn figures<'d>(
+    data: &'d ReportData,
+    model: &str,
+    setting: usize,
+) -> impl Iterator<Item = (String, String)> + use<'d> {
+    let score = data.score(setting, model);
+    let shown = data.run.shown().into_iter();
+    shown.filter_map(move |measure| {
+        let score = score?;
+        let mut text = writer(measure)(score.value(measure));
+        if measure.is_wrong_rate() {
+            let transient = score.tally.get(deadloop_score::Count::TransientStop);
+            text = format!(
+                "{text} ({})",
+                wrong_and_transient(score.tally.wrong(), transient)
+            );
+        }
+        Some((measure.title_in(data.run.unit).into_owned(), text))
+    })
+}
