@@ -48,7 +48,6 @@ pub use deadloop_stream::{
     Arrival, Blocks, Body, Cost, EVENT_TYPES, Ending, MAX_LINE, MAX_T_MS, MAX_TOKENS, ModelGlob,
     ModelThink, Place, Problem, Quiet, RecordedEvent, StreamFormat, StreamReader, TagSide, Tags,
     ThinkOptions, ThinkRules, ThinkSplitter, UNTIL, is_of_machine, split_think, stream,
-    strip_think_tags,
 };
 
 /// Compares the files of a folder of this crate, but for `mod.rs`, with the names in its registry.

@@ -50,7 +50,7 @@ pub use quiet::Quiet;
 pub use reader::{Arrival, StreamFormat, StreamReader};
 pub use think::{
     Blocks, ModelThink, TagSide, Tags, ThinkOptions, ThinkRules, ThinkSplitter, split_think,
-    split_whole, strip_think_tags,
+    split_whole,
 };
 pub use watched::{Heard, RefusedCall, Step, ToldEvent, Watched};
 pub use wire::EVENT_TYPES;

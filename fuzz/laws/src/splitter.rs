@@ -1,8 +1,6 @@
 //! The splitter: `options, tags, chunking, the text`, in which bytes from 14 to 31 stand for marks.
 
-use deadloop_corpus::{
-    Blocks, TagSide, Tags, ThinkOptions, ThinkSplitter, split_think, strip_think_tags,
-};
+use deadloop_corpus::{Blocks, TagSide, Tags, ThinkOptions, ThinkSplitter, split_think};
 
 use crate::text::{chars, chunks, text};
 
@@ -48,7 +46,6 @@ pub fn splitter(data: &[u8]) {
         return;
     };
     let text = marked(&text(rest));
-    strips(&text);
     let names = if *names == 0 {
         (1 << DEFAULT) - 1
     } else {
@@ -154,25 +151,4 @@ fn mark(text: &str, names: &[String]) -> Option<usize> {
             .filter(|_| header())
             .map(|at| at + "<|message|>".len())
     })
-}
-
-/// The document's function takes off the first block at the start, and blanks, and nothing else.
-fn strips(text: &str) {
-    let left = strip_think_tags(text);
-    let taken = text.strip_suffix(left).expect("the end of the text");
-    if taken.is_empty() {
-        let block = text.strip_prefix("<think>");
-        assert!(
-            block.is_none_or(|body| !body.contains("</think>")),
-            "{text:?}"
-        );
-        return;
-    }
-    let (block, blanks) = taken.split_once("</think>").expect("a whole block");
-    let blank = |c: char| c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c);
-    assert!(
-        block.starts_with("<think>") && blanks.chars().all(blank),
-        "{taken:?}"
-    );
-    assert!(!left.starts_with(blank), "{left:?}");
 }

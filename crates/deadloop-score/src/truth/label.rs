@@ -103,12 +103,6 @@ impl Truth {
         all.filter(move |(_, span)| span.channel.unit() == unit)
     }
 
-    /// Returns the first loop of the spans whose positions are in `unit`.
-    pub fn first_loop_in(&self, unit: Unit) -> Option<&Span> {
-        let mut spans = self.spans_in(unit).map(|(_, span)| span);
-        spans.find(|s| s.class == Class::Loop)
-    }
-
     /// The loop span that becomes detectable first; it is charged with what was never found.
     pub fn first_loop(&self) -> Option<&Span> {
         self.spans.iter().find(|s| s.class == Class::Loop)

@@ -15,7 +15,6 @@
 //! | which tags there are, how they are named and found | `tags` |
 //! | the messages of the harmony format | `harmony` |
 //! | which count for which model | `rules` |
-//! | the function that takes off one block | `strip` |
 
 use serde::Deserialize;
 
@@ -25,11 +24,9 @@ use crate::Body;
 
 mod harmony;
 mod rules;
-mod strip;
 mod tags;
 
 pub use rules::{ModelThink, ThinkRules};
-pub use strip::strip_think_tags;
 pub use tags::Tags;
 
 use harmony::{ENDS, header};

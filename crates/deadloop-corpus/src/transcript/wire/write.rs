@@ -11,6 +11,7 @@ pub(crate) fn line(entry: &Entry, out: &mut Vec<u8>) -> serde_json::Result<()> {
     serde_json::to_writer(out, &Line(entry))
 }
 
+/// A transcript as it is written.
 struct Line<'a>(&'a Entry);
 
 impl Serialize for Line<'_> {
