@@ -157,7 +157,7 @@ mod tests {
         };
         let lacks = calls.few_clean().unwrap_or_default();
         assert!(
-            lacks.contains("1 400 clean calls") && lacks.contains("2.1 per kcall"),
+            lacks.contains("1,400 clean calls") && lacks.contains("2.1 per kcall"),
             "{lacks}"
         );
         let nothing = LabelEvidence::default();

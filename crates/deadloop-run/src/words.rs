@@ -3,24 +3,13 @@
 use std::ffi::OsStr;
 
 use deadloop_detect::Unit;
+use deadloop_score::words::thousands;
 
-/// Writes a count with its noun, with an s where it takes one: `1 problem`, `1 200 problems`.
-pub fn several(n: u64, what: &str) -> String {
-    let s = if n == 1 { "" } else { "s" };
-    format!("{} {what}{s}", count(n))
-}
+pub use deadloop_score::words::several;
 
-/// A count with its thousands apart.
+/// A count with commas: `12,345`.
 pub fn count(n: u64) -> String {
-    let digits = n.to_string();
-    let mut shown = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            shown.push(' ');
-        }
-        shown.push(digit);
-    }
-    shown
+    thousands(n as i64)
 }
 
 /// Quotes a path, or any word, as a shell wants it.

@@ -61,13 +61,13 @@ pub(crate) fn looping(share: f64, unit: Unit) -> String {
 }
 
 /// `1 loop`, `1,055 loops`.
-pub(crate) fn several(n: u64, what: &str) -> String {
+pub fn several(n: u64, what: &str) -> String {
     let s = if n == 1 { "" } else { "s" };
     format!("{} {what}{s}", thousands(n as i64))
 }
 
 /// A whole number with commas: `12,345`.
-pub(crate) fn thousands(n: i64) -> String {
+pub fn thousands(n: i64) -> String {
     let digits = n.unsigned_abs().to_string();
     let mut shown = String::from(if n < 0 { "-" } else { "" });
     for (i, digit) in digits.chars().enumerate() {

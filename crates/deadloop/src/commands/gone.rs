@@ -4,7 +4,7 @@ use clap::Error;
 use clap::error::{ContextKind, ContextValue};
 
 /// Commands, `command --option`, and options of any command, with what to do instead.
-const GONE: [(&str, &str); 32] = [
+const GONE: [(&str, &str); 40] = [
     (
         "stats",
         "`deadloop check CORPUS` prints the counts, and what the labels can prove",
@@ -34,6 +34,29 @@ const GONE: [(&str, &str); 32] = [
     ),
     ("export --chars-per-token", "a token is taken for 4 chars"),
     ("export --task", "--for NAME exports the guard of a model"),
+    ("compare --list", "flips.csv of --out DIR has every flip"),
+    ("label --context", "the key v shows the whole text"),
+    ("show --context", "--all folds nothing"),
+    (
+        "merge --unit",
+        "the parts are made with --unit, and the result is as they say",
+    ),
+    (
+        "merge --transient",
+        "the parts are made with --transient, and the result is as they say",
+    ),
+    (
+        "merge --loop-rate",
+        "the parts are made with --loop-rate, and the result is as they say",
+    ),
+    (
+        "merge --csv",
+        "the parts are made with --csv, and the result is as they say",
+    ),
+    (
+        "merge --no-excerpts",
+        "the parts are made with --no-excerpts, and the result is as they say",
+    ),
     (
         "report --out",
         "`deadloop compare BASE NEW` says what changed between two results",

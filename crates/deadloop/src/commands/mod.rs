@@ -151,7 +151,7 @@ enum OfShards {
     Budget(Box<budget::Budget>),
 }
 
-/// Runs the command of the shards, with what they left and what is said anew.
+/// Runs the command of the shards, with what they left.
 fn merged(args: &merge::Merge, global: Global) -> Outcome {
     let parts = args.parts()?;
     let command = serde_json::from_value(parts.request().clone()).map_err(|e| {
@@ -162,31 +162,27 @@ fn merged(args: &merge::Merge, global: Global) -> Outcome {
     match command {
         OfShards::Tune(mut tune) => {
             args.place(&parts, &mut tune.corpus, &mut tune.out);
-            args.put(&parts, &mut tune.judge, &mut tune.output);
+            args.put(&parts, &mut tune.output);
             tune::run(&tune, global)
         }
         OfShards::Sweep(mut sweep) => {
             args.place(&parts, &mut sweep.corpus, &mut sweep.out);
-            args.put(&parts, &mut sweep.judge, &mut sweep.output);
+            args.put(&parts, &mut sweep.output);
             sweep::run(&sweep, global)
         }
         OfShards::Replay(mut replay) => {
             args.place(&parts, &mut replay.corpus, &mut replay.out);
-            args.put(&parts, &mut replay.judge, &mut replay.output);
+            args.put(&parts, &mut replay.output);
             replay::run(&replay, global)
         }
         OfShards::Repair(mut repair) => {
             args.place(&parts, &mut repair.corpus, &mut repair.out);
-            args.only_where("repair")?;
-            repair.csv |= args.csv;
             repair.force = args.force;
             repair.sharded.parts = Some(parts);
             repair::run(&repair, global)
         }
         OfShards::Budget(mut budget) => {
             args.place(&parts, &mut budget.corpus, &mut budget.out);
-            args.only_where("budget")?;
-            budget.csv |= args.csv;
             budget.force = args.force;
             budget.sharded.parts = Some(parts);
             budget::run(&budget, global)

@@ -178,7 +178,7 @@ fn flips(compared: &Compared, most: usize) -> Vec<String> {
     let mut text = show::table(&["transcript", "NEW is", "BASE", "NEW"], &rows, 4);
     if all.len() > most {
         let left = all.len() - most;
-        text += &format!("\n … and {left} more: --list N, or flips.csv of --out DIR");
+        text += &format!("\n … and {left} more: flips.csv of --out DIR");
     }
     text += &match &compared.command {
         Some(command) => format!("\n each is explained by {}", visible(command)),

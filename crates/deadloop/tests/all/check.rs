@@ -515,7 +515,7 @@ fn a_model_with_few_labels() {
         &finding,
         "rare: 1 loop: even if every one is found, a recall of 5.0 % ",
     );
-    says(&finding, "5 200 clean chars in 1 transcript: ");
+    says(&finding, "5,200 clean chars in 1 transcript: ");
 }
 
 #[test]

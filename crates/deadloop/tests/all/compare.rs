@@ -411,14 +411,12 @@ fn files_are_short_safe_and_not_overwritten() {
         &junit,
         "--out",
         &out,
-        "--list",
-        "3",
     ];
     let run = deadloop(&args);
     assert_eq!(code(&run), Some(100), "{}", stderr(&run));
     let shown = stdout(&run);
     assert!(
-        !shown.contains('\u{1b}') && shown.contains("1497 more"),
+        !shown.contains('\u{1b}') && shown.contains("1460 more"),
         "{shown}"
     );
     let text = std::fs::read_to_string(&markdown).expect("it was written");
@@ -742,7 +740,7 @@ fn the_action_runs_its_steps() {
         act(dir.path(), &inputs, pull_request)
     };
     let step = |name: &str, code| (name.to_owned(), Some(code));
-    let (ran, summary) = with(inputs("recommended", "--list 3"), true);
+    let (ran, summary) = with(inputs("recommended", "--margin 0.5"), true);
     assert_eq!(
         ran,
         [step("Compare", 0), step("Comment", 0), step("Gate", 0)]

@@ -83,14 +83,14 @@ fn an_alarm_is_shown_with_what_decided_it() {
     let place = Place::new(&[looping(), quiet()]);
     let said = stdout(&place.explain(&["runs/loop", "--settings", "checkpoint.toml"]));
     for part in [
-        "onset 1 010",
+        "onset 1,010",
         "hit, 990 chars after the onset, 99.0 copies",
         "checkpoint, with checkpoints [2000, 3000, 5000]",
-        "fires at 2 000: the alarm",
+        "fires at 2,000: the alarm",
         "decided by min_repeats 20 ≥ 4",
         "⟦Wait, no. ⟧⟦Wait, no. ⟧",
-        "▲ labelled onset: 1 010",
-        "alarm: 2 000",
+        "▲ labelled onset: 1,010",
+        "alarm: 2,000",
     ] {
         assert!(said.contains(part), "{part} in\n{said}");
     }
@@ -99,7 +99,7 @@ fn an_alarm_is_shown_with_what_decided_it() {
     let said = stdout(&place.explain(&["runs/loop", "--settings", "periodic.toml"]));
     for part in [
         "hit, 190 chars after the onset",
-        "fires at 1 200: the alarm",
+        "fires at 1,200: the alarm",
         "decided by min_chars 200 ≥ 200; met min_copies 20 ≥ 4",
     ] {
         assert!(said.contains(part), "{part} in\n{said}");

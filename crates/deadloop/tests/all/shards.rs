@@ -229,11 +229,6 @@ fn shards_of_repair_are_the_whole() {
     let corpus = faults(dir.path());
     let args = ["repair", &corpus, "--csv"];
     assert_eq!(same(dir.path(), &args, &[2, 4]), Some(0));
-    let judging = ["--transient", "loop"];
-    let parts = parts(dir.path(), &args, 1);
-    let run = merge(&parts, &path(dir.path(), "refused"), &judging);
-    assert_eq!(code(&run), Some(2), "{}", stderr(&run));
-    assert!(stderr(&run).contains("judges no alarm"), "{}", stderr(&run));
 }
 
 #[test]
@@ -270,21 +265,6 @@ fn limit_and_sample_are_of_the_whole_corpus() {
         "sweep", &corpus, "--grid", &grid, "--limit", "12", "--sample", "7", "--split", "dev",
     ];
     assert_eq!(same(dir.path(), &args, &[3]), Some(0));
-}
-
-#[test]
-fn how_alarms_are_judged_may_be_said_at_the_merge() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let (corpus, grid) = (five(dir.path()), file(dir.path(), "grid.toml", GRID));
-    let args = ["sweep", &corpus, "--grid", &grid];
-    let parts = parts(dir.path(), &args, 2);
-    let (whole, merged) = (path(dir.path(), "whole"), path(dir.path(), "merged"));
-    let judged = ["--transient", "loop", "--loop-rate", "1/50", "--csv"];
-    let one = deadloop(&[&args[..], &judged, &["-q", "--out", &whole]].concat());
-    assert_eq!(code(&one), Some(0), "{}", stderr(&one));
-    let run = merge(&parts, &merged, &judged);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    assert!(result(Path::new(&whole)) == result(Path::new(&merged)));
 }
 
 #[test]

@@ -37,7 +37,7 @@ fn the_list_has_a_line_a_transcript_and_filters() {
     let row = |id: &str| told.lines().find(|line| line.trim_start().starts_with(id));
     let row = |id: &str| row(id).expect(id).to_owned();
     assert!(row("plain").contains("13  clean  Hm."), "{told}");
-    assert!(row("long").contains("2 407  loop   Start. again"), "{told}");
+    assert!(row("long").contains("2,407  loop   Start. again"), "{told}");
     assert!(row("tools").contains("Let me look it up."), "{told}");
     let words = |line: &str| {
         line.split_whitespace()
@@ -101,11 +101,11 @@ fn a_text_is_found_wherever_it_stands() {
 fn one_transcript_is_shown_with_its_labels_where_they_stand() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let corpus = corpus(dir.path());
-    let long = stdout(&deadloop(&["show", &corpus, "long", "--context", "20"]));
+    let long = stdout(&deadloop(&["show", &corpus, "long"]));
     for words in [
-        "label      loop paragraph in answer start 1 207 onset 1 213 period 6\n",
-        "-- answer, chars 0 to 2 407",
-        "Start. again again a\n   [1 167 chars folded]\n",
+        "label      loop paragraph in answer start 1,207 onset 1,213 period 6\n",
+        "-- answer, chars 0 to 2,407",
+        "   [407 chars folded]\n",
         "⟦start⟧again ⟦onset⟧again",
         "chars folded]",
     ] {

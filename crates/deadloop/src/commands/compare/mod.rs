@@ -96,13 +96,13 @@ pub(crate) struct Write {
     /// Make NEW the baseline: its tables replace those in the folder BASE
     #[arg(long)]
     pub(crate) bless: bool,
-    /// How many flips are listed on the terminal
-    #[arg(long, value_name = "N", default_value_t = 40)]
-    pub(crate) list: usize,
     /// Overwrite these files
     #[arg(long)]
     pub(crate) force: bool,
 }
+
+/// Flips that a terminal lists.
+const LISTED: usize = 40;
 
 impl GateArgs {
     fn options(&self, seed: u64) -> Outcome<CompareOptions> {
@@ -186,7 +186,7 @@ fn tell(args: &Compare, global: Global, compared: &Compared, out: &Out) -> Outco
     if global.json {
         show::print(&compared.json()?)?;
     } else if !global.quiet {
-        show::print(&show::prose(&words(compared, args.write.list)))?;
+        show::print(&show::prose(&words(compared, LISTED)))?;
     }
     match compared.comparison.passed() {
         Some(true) => lead_on(args, global),

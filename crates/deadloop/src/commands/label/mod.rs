@@ -41,6 +41,9 @@ use deadloop_run::{apart, open};
 
 pub(crate) const HELP: &str = include_str!("help.txt");
 
+/// Chars of text that a review shows around each mark.
+const CONTEXT: u64 = 200;
+
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("asks").multiple(true)))]
 #[command(group(ArgGroup::new("two")))]
@@ -70,9 +73,6 @@ pub(crate) struct Label {
     /// The name of the reviewer: rows get by = review:NAME
     #[arg(long, value_name = "NAME", default_value = "me", value_parser = reviewer)]
     reviewer: String,
-    /// How many chars of text a review shows around each mark
-    #[arg(long, value_name = "N", default_value_t = 200)]
-    context: u64,
     /// Write the answers of two reviewers to --out as one file; where they differ nobody has answered, and a review of
     /// that file asks about it first
     #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with = "asks", group = "two")]
@@ -186,7 +186,7 @@ fn ask(args: &Label, global: Global, corpus: &Corpus, labels: &Path) -> Outcome 
         reviewer: &args.reviewer,
         only,
         again: args.again || !args.ids.is_empty(),
-        context: args.context,
+        context: CONTEXT,
         host: &Terminal::silent(),
     };
     let (answered, left) = match args.serve {

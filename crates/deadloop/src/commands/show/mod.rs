@@ -43,15 +43,15 @@ pub(crate) struct Show {
     /// Only transcripts that contain this text; it is marked
     #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     find: Option<String>,
-    /// How many chars at both ends and around each mark are not folded
-    #[arg(long, value_name = "CHARS", default_value_t = 400)]
-    context: usize,
     /// Fold nothing
     #[arg(long)]
     all: bool,
     #[command(flatten)]
     select: Select,
 }
+
+/// Chars at both ends and around each mark that are not folded.
+const CONTEXT: usize = 400;
 
 pub(super) fn run(args: &Show, global: Global) -> Outcome {
     let wanted = Wanted {
@@ -180,7 +180,7 @@ fn show_one(args: &Show, id: &str, found: &Surveyed, global: Global) -> Outcome 
         return show::print(&as_json(entry, &labels).to_string());
     }
     let sight = ReadSight {
-        context: (!args.all).then_some(args.context),
+        context: (!args.all).then_some(CONTEXT),
         find: args.find.as_deref(),
     };
     page(&transcript(entry, &labels, &sight))?;
