@@ -206,7 +206,9 @@ impl Reader for Aider {
             while let Some(line) = lines.next() {
                 let next = lines.peek().copied().unwrap_or_default();
                 // A prompt stands apart; a heading of the answer has its text below.
-                let stands_apart = |line: &str| line.trim().is_empty() || line.starts_with("####");
+                let stands_apart = |line: &str| {
+                    line.trim().is_empty() || line.starts_with("####") || begins(line, "####")
+                };
                 let of_aider = if marks {
                     line.ends_with("  ") || lines.peek().is_none()
                 } else {
