@@ -12,9 +12,9 @@ const WINDOW: u64 = 4000;
 pub(super) struct Returning {
     /// The percentage that has to return.
     least: usize,
-    /// The last values, of which the oldest is at `oldest` once there are as many.
-    last: Vec<u64>,
-    oldest: usize,
+    /// The last values, each at its number modulo as many; and all numbers.
+    last: [u64; BEFORE],
+    numbers: usize,
     /// For each number of the window the chars read with it, times 2, and 1 if it returns.
     window: VecDeque<u64>,
     returned: usize,
@@ -27,8 +27,8 @@ impl Returning {
     pub(super) fn new(least: u64) -> Self {
         Self {
             least: usize::try_from(least).unwrap_or(100),
-            last: Vec::new(),
-            oldest: 0,
+            last: [0; BEFORE],
+            numbers: 0,
             window: VecDeque::new(),
             returned: 0,
             enough: Vec::new(),
@@ -37,13 +37,16 @@ impl Returning {
 
     /// Adds a number that ends with the `at`-th char.
     pub(super) fn number(&mut self, value: u64, at: u64) {
-        let returns = self.last.contains(&value);
-        if self.last.len() < BEFORE {
-            self.last.push(value);
+        // All are compared at once where there are as many: that is faster than to stop at the first.
+        let returns = if self.numbers < BEFORE {
+            self.last[..self.numbers].contains(&value)
         } else {
-            self.last[self.oldest] = value;
-            self.oldest = (self.oldest + 1) % BEFORE;
-        }
+            self.last
+                .iter()
+                .fold(false, |any, last| any | (*last == value))
+        };
+        self.last[self.numbers % BEFORE] = value;
+        self.numbers += 1;
         self.window.push_back(2 * at + u64::from(returns));
         self.returned += usize::from(returns);
         self.drop_until(at);
