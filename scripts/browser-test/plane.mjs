@@ -21,7 +21,7 @@ export const checkPlane = async (page, where, say) => {
     names.add(now.name);
     if (!now.picked || !now.figures.length || now.figures.some((text) => /NaN|undefined|null/.test(text))) say(where, `dot ${n} shows ${now.figures}`);
   }
-  if (all > 3 && names.size < 3) say(where, `${all} dots with ${names.size} names`);
+  if (all > 8 && names.size < 3) say(where, `${all} dots with ${names.size} names`);
   await page.locator(".plane:not([hidden])").focus();
   const before = await shown(page);
   await page.keyboard.press("ArrowRight");
