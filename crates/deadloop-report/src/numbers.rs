@@ -196,7 +196,6 @@ mod tests {
         assert_eq!(group("-1234"), "−1\u{202f}234");
     }
 
-    /// templates/numbers.js has the same cases in scripts/browser-test/sliders.mjs.
     #[test]
     fn what_lies_in_the_middle_goes_away_from_zero() {
         assert_eq!(percent(Some(0.985)), "99 %");
