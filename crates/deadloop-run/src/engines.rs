@@ -168,7 +168,8 @@ impl Copies {
             bands.push(plain);
         }
         Ok(Self {
-            single: match params.count("min_single") {
+            // No engine can tell a form or a ruler from other text.
+            single: match params.count("min_single").max(params.count("min_form")) {
                 0 => Band {
                     copies: 2,
                     chars: 0,
