@@ -123,7 +123,7 @@ impl fmt::Display for Blind {
 
 impl Setting {
     /// The members that can never alarm if nothing but `feeds` comes. Programs are left out: no live stream waits for
-    /// one.
+    /// one. So are those that read arguments as another member reads the text that comes: without a call nothing is missed.
     ///
     /// ```
     /// use deadloop_detect::{Feeds, Settings};
@@ -135,8 +135,16 @@ impl Setting {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn blind(&self, feeds: Feeds) -> Vec<Blind> {
+        let beside = |member: &Member| {
+            let reads_text = |other: &Member| {
+                *other.detector == *member.detector
+                    && other.params == member.params
+                    && other.missing(feeds).is_none()
+            };
+            member.channel == Some(Channel::Arguments) && self.members.iter().any(reads_text)
+        };
         let blind = |(index, member): (usize, &Member)| {
-            let missing = member.missing(feeds)?;
+            let missing = member.missing(feeds).filter(|_| !beside(member))?;
             Some(Blind {
                 member: index,
                 detector: member.detector.name,

@@ -303,3 +303,15 @@ fn a_guard_refuses_warns_and_stops() {
     ];
     assert_eq!(told, wanted);
 }
+
+/// A guard of arguments waits for nothing where its twin reads the text that comes; alone it is blind without calls.
+#[test]
+fn a_guard_of_arguments_beside_one_of_text_is_not_blind() {
+    use deadloop_detect::{Feed, Feeds};
+    let text = Feeds::NONE.with(Feed::Reasoning).with(Feed::Answer);
+    let settings = Settings::parse(deadloop_detect::RECOMMENDED).unwrap();
+    assert!(settings.guard().blind(text).is_empty());
+    let alone = "[[guard]]\ndetector = 'periodic'\nchannel = 'arguments'\n";
+    let settings = Settings::parse(alone).unwrap();
+    assert_eq!(settings.guard().blind(text).len(), 1);
+}
