@@ -74,7 +74,7 @@ impl Seen<'_> {
         } else {
             asked.tool
         };
-        self.met(key, says, answer)
+        self.met((key, key == asked.key), says, answer)
     }
 
     /// The same by the parameter [`ARGUMENTS`], and what calls in a window are compared by: with [`WITH_RESULT`] that, else the
@@ -94,7 +94,8 @@ impl Seen<'_> {
     pub(crate) fn tool(&mut self, asked: &Asked, answer: &Answer<'_>) -> Same {
         let says = self.look.says(asked, answer);
         let of_call = self.look.kinds && says.is_of_its_call();
-        self.met(if of_call { asked.key } else { asked.tool }, says, answer)
+        let key = if of_call { asked.key } else { asked.tool };
+        self.met((key, of_call), says, answer)
     }
 
     /// Whether a result is an error; with `kinds` also where it only says so.
@@ -102,7 +103,7 @@ impl Seen<'_> {
         answer.error || self.look.kinds && says::refuses(answer.content)
     }
 
-    fn met(&mut self, key: u128, says: Says, answer: &Answer<'_>) -> Same {
+    fn met(&mut self, key: (u128, bool), says: Says, answer: &Answer<'_>) -> Same {
         let content = self.look.result(answer.content, answer.cut);
         let (pair, times) = self.known.met(key, &content, self.look);
         Same { pair, says, times }

@@ -91,14 +91,20 @@ pub(crate) struct Same {
 }
 
 impl Known {
-    /// What the same results of one key share, and how often this one was met lately.
-    pub(crate) fn met(&mut self, key: u128, content: &str, look: &Look) -> (u128, u64) {
+    /// What the same results of one key share, and how often this one was met lately. Numbers may count where the key is
+    /// that of a call: after other questions they are what was asked.
+    pub(crate) fn met(
+        &mut self,
+        (key, of_call): (u128, bool),
+        content: &str,
+        look: &Look,
+    ) -> (u128, u64) {
         let exact = hash(&[&key.to_string(), content]);
         if !look.remembers() {
             return (exact, 0);
         }
         let (frame, marks) = if look.volatile {
-            framed(key, &look.without_dates(content), look)
+            framed((key, of_call), &look.without_dates(content), look)
         } else {
             (exact, Vec::new())
         };
@@ -189,9 +195,9 @@ enum Mark {
 
 /// The hash of a text with its first ids, and numbers that may count, taken out, and what they are. Numbers that are the
 /// same whatever they are (`numbers`) are taken out last, so that ids are known by their digits.
-fn framed(key: u128, text: &str, look: &Look) -> (u128, Vec<Mark>) {
+fn framed((key, of_call): (u128, bool), text: &str, look: &Look) -> (u128, Vec<Mark>) {
     let mut found = Vec::new();
-    let frame = ids::marked(text, look.counters && !look.numbers, |mark| {
+    let frame = ids::marked(text, of_call && look.counters && !look.numbers, |mark| {
         let (mark, hole) = match mark {
             ids::Mark::Id(id) => (Mark::Id(xxh3_64(id.as_bytes())), HOLE),
             ids::Mark::Number(number) => (Mark::Number(number), NUMBER),
