@@ -424,7 +424,8 @@ fn equal_calls_of_one_message_are_stopped_in_it() {
     let guards = Guards::new(&Settings::parse(RECOMMENDED_AGENTS).unwrap()).unwrap();
     let of = |names: &[&'static str]| {
         let mut guard = guards.guard("m");
-        guard.push(&Event::Turn { agent: None });
+        let begun = guard.push(&Event::Turn { agent: None });
+        assert!(begun.into_alarm().is_none());
         let calls = names.iter().cycle().take(40);
         calls.into_iter().find_map(|name| {
             let arguments = Arguments::Raw("{}");
