@@ -18,7 +18,7 @@ pub struct ContextBudget {
     pub threshold: f64,
     /// The share that is kept free for the answer: a longer prompt is an overflow.
     pub reserve: f64,
-    /// Tokens of the tools' definitions and of the system's prompt, which every prompt begins with.
+    /// Tokens of the tools' definitions, which every prompt begins with.
     pub tools: u64,
     /// The share that the newest messages may take, which stay as they are.
     pub keep: f64,
@@ -68,6 +68,7 @@ pub enum Room {
 #[derive(Clone, Debug)]
 pub struct Context {
     budget: ContextBudget,
+    fixed: u64,
     summary: u64,
     messages: VecDeque<u64>,
     tokens: u64,
@@ -80,11 +81,17 @@ impl Context {
     pub fn new(budget: ContextBudget) -> Self {
         Self {
             budget,
+            fixed: 0,
             summary: 0,
             messages: VecDeque::new(),
             tokens: 0,
             folded: false,
         }
+    }
+
+    /// A prompt of the system, which nothing folds; `tokens`: how long it is.
+    pub fn push_fixed(&mut self, tokens: u64) {
+        self.fixed = self.fixed.saturating_add(tokens);
     }
 
     /// Adds a message, a call or a result of that many tokens.
@@ -95,7 +102,7 @@ impl Context {
 
     /// Returns the tokens of the prompt as it is now.
     pub fn tokens(&self) -> u64 {
-        let all = [self.summary, self.tokens];
+        let all = [self.fixed, self.summary, self.tokens];
         all.into_iter().fold(self.budget.tools, u64::saturating_add)
     }
 
@@ -180,11 +187,10 @@ fn ceiling(tokens: u64, share: f64) -> u64 {
 mod tests {
     use super::*;
 
-    fn small(tools: u64) -> Context {
+    fn small() -> Context {
         Context::new(ContextBudget {
             window: 100,
             threshold: 0.8,
-            tools,
             keep: 0.3,
             summary: 0.1,
             ..ContextBudget::default()
@@ -193,7 +199,8 @@ mod tests {
 
     #[test]
     fn what_is_old_becomes_a_summary_and_the_newest_stays() {
-        let mut context = small(10);
+        let mut context = small();
+        context.push_fixed(10);
         for tokens in [30, 20, 15, 10] {
             context.push(tokens);
         }
@@ -221,7 +228,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_folded_is_an_overflow() {
-        let mut context = small(95);
+        let mut context = small();
+        context.push_fixed(95);
         assert_eq!(context.before_turn(), Room::Overflow { tokens: 95 });
         context.push(5);
         assert_eq!(
