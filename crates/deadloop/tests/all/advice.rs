@@ -374,6 +374,16 @@ fn no_export_asks_for_less_than_the_setting_does() {
     for (nth, setting) in files.iter().enumerate() {
         for engine in ["vllm", "typescript", "litellm"] {
             let run = deadloop(&["export", setting, "--to", engine, "--json"]);
+            if nth == 0 && engine == "typescript" {
+                // Blanks to fill in need more chars than the class reads.
+                assert_eq!(code(&run), Some(2));
+                assert!(
+                    stderr(&run).contains("asks for 4500 chars"),
+                    "{}",
+                    stderr(&run)
+                );
+                continue;
+            }
             assert_eq!(code(&run), Some(0), "{setting} {engine}: {}", stderr(&run));
             let told: Value = serde_json::from_slice(&run.stdout).expect("JSON");
             let twin = file(
