@@ -50,7 +50,7 @@ mod verdicts;
 mod visible;
 mod write;
 
-pub use charts::{CHARTS, Chart, ChartEntry, Drawn, draw_all};
+pub use charts::{CHARTS, Chart, ChartEntry, DrawnChart, draw_all};
 pub use data::{
     ALL_MODELS, By, ChoiceFigures, ChoiceRow, ComparedResults, Difference, Objective, OutcomeRow,
     Outcomes, ReportData, Role, RunInfo, Score, SettingRow, SideRow, Verdict, beside, brief,

@@ -63,7 +63,8 @@ fn whole(text: &str, start: usize, end: usize) -> Option<i64> {
     let digit_before = |rest: &str| rest.ends_with(|c: char| c.is_ascii_digit());
     let decimal = after.strip_prefix(['.', ',']).is_some_and(digit_after)
         || before.strip_suffix(['.', ',']).is_some_and(digit_before);
-    let share = after.trim_start_matches(' ').starts_with('%');
+    let share = after.trim_start_matches(' ').starts_with('%')
+        || after.strip_prefix(" of ").is_some_and(digit_after);
     let alone = !decimal && !share && token.len() <= WHOLE;
     alone.then(|| token.parse().ok()).flatten()
 }

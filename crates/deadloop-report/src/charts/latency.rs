@@ -1,6 +1,6 @@
 //! Latency: the share of all loops that were found within a distance of their onset, by that distance in chars or calls.
 
-use super::{ChartEntry, Drawn, WIDTH};
+use super::{ChartEntry, DrawnChart, WIDTH};
 use crate::data::ReportData;
 use crate::draw::{Axis, DrawError, Key, Legend, Panel, Place};
 use crate::look::Look;
@@ -46,7 +46,7 @@ fn scale(unit: Unit) -> (f64, f64, &'static [f64]) {
     }
 }
 
-fn draw(data: &ReportData) -> Result<Option<Drawn>, DrawError> {
+fn draw(data: &ReportData) -> Result<Option<DrawnChart>, DrawError> {
     let list: Vec<Series<'_>> = series(data, SETTINGS)
         .into_iter()
         .filter(|series| series.loops() > 0)
@@ -96,7 +96,7 @@ fn draw(data: &ReportData) -> Result<Option<Drawn>, DrawError> {
     let rows = curves
         .iter()
         .flat_map(|(series, curve)| rows(series, curve));
-    Ok(Some(Drawn {
+    Ok(Some(DrawnChart {
         picture: canvas.finish()?,
         rows: rows.collect(),
     }))

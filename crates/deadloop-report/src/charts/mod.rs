@@ -30,17 +30,17 @@ pub struct ChartEntry {
     pub reading: &'static str,
     /// The columns of its CSV file.
     pub columns: &'static [ChartColumn],
-    draw: fn(&ReportData) -> Result<Option<Drawn>, DrawError>,
+    draw: fn(&ReportData) -> Result<Option<DrawnChart>, DrawError>,
 }
 
 /// A chart that was drawn, and the numbers that it shows.
 #[derive(Debug, Clone)]
-pub struct Drawn {
+pub struct DrawnChart {
     picture: Picture,
     pub(crate) rows: Rows,
 }
 
-impl Drawn {
+impl DrawnChart {
     /// SVG without a style of its own, to stand inside the page.
     pub fn svg(&self) -> String {
         self.picture.svg()
@@ -60,7 +60,7 @@ pub struct Chart {
     /// The columns of its CSV file, in the unit of the run.
     pub columns: Vec<Told>,
     /// The chart; `None` if the folder has no data for it.
-    pub drawn: Option<Drawn>,
+    pub drawn: Option<DrawnChart>,
 }
 
 impl Chart {

@@ -1,6 +1,6 @@
 //! The plane: what is saved against wrong alarms, a dot for each setting; for all models, and for those with most loops.
 
-use super::{ChartEntry, Drawn, WIDTH};
+use super::{ChartEntry, DrawnChart, WIDTH};
 use crate::data::{ALL_MODELS, ReportData, Role, Score};
 use crate::draw::{
     Anchor, Axis, Canvas, Dash, DrawError, Ink, Key, Label, Legend, Mark, Panel, Pen, Place,
@@ -89,14 +89,14 @@ pub(crate) fn planes(data: &ReportData) -> Result<Vec<Plane<'_>>, DrawError> {
     Ok(planes)
 }
 
-fn draw(data: &ReportData) -> Result<Option<Drawn>, DrawError> {
+fn draw(data: &ReportData) -> Result<Option<DrawnChart>, DrawError> {
     Ok(plane(data, (ENTRY.name, ALL_MODELS))?.map(|(drawn, _)| drawn))
 }
 
 fn plane(
     data: &ReportData,
     (name, model): (&str, &str),
-) -> Result<Option<(Drawn, Vec<Dot>)>, DrawError> {
+) -> Result<Option<(DrawnChart, Vec<Dot>)>, DrawError> {
     let places = places(data, model);
     if places.is_empty() {
         return Ok(None);
@@ -149,7 +149,7 @@ fn plane(
     names_beside(&canvas, &named, limit)?;
     let rows = rows(data, model, (&line, &points));
     let picture = canvas.finish()?;
-    Ok(Some((Drawn { picture, rows }, dots)))
+    Ok(Some((DrawnChart { picture, rows }, dots)))
 }
 
 /// Where the settings of a model are, without `never`, the best first.

@@ -166,7 +166,9 @@ fn ready_guards_are_asked_in_order_of_the_objective_and_the_first_that_is_better
     let kept = chosen(&world, 5, &[], &ready_only());
     assert_eq!(outcome(&kept), (Ruling::Keep, 5, None));
     assert!(
-        kept.advice.reason.contains("--grid lets one ship"),
+        kept.advice
+            .reason
+            .contains("A setting of the grid would ship with --grid ("),
         "{}",
         kept.advice.reason
     );

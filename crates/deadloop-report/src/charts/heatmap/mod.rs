@@ -1,6 +1,6 @@
 //! Heatmaps: the objective over pairs of the parameters that matter most.
 
-use super::{ChartEntry, Drawn, WIDTH};
+use super::{ChartEntry, DrawnChart, WIDTH};
 use crate::data::{Objective, ReportData};
 use crate::draw::{Anchor, Canvas, DrawError, Ink, Label, Pen, SEQUENCE, measure};
 use crate::grid::{Grid, Worth};
@@ -57,7 +57,7 @@ struct Range {
     title: Cow<'static, str>,
 }
 
-fn draw(data: &ReportData) -> Result<Option<Drawn>, DrawError> {
+fn draw(data: &ReportData) -> Result<Option<DrawnChart>, DrawError> {
     let grid = Grid::of(data).filter(|grid| grid.dimensions.len() > 1);
     let Some(grid) = &grid else {
         return Ok(None);
@@ -91,7 +91,7 @@ fn draw(data: &ReportData) -> Result<Option<Drawn>, DrawError> {
         top += height;
     }
     let numbers = maps.iter().flat_map(|map| numbers(data, grid, map));
-    Ok(Some(Drawn {
+    Ok(Some(DrawnChart {
         picture: canvas.finish()?,
         rows: numbers.collect(),
     }))
