@@ -175,7 +175,10 @@ mod tests {
         let (default, _) = default_grids(Unit::Chars).unwrap();
         assert_eq!(chosen(&default), ["periodic"; 6]);
         let all = Grid::parse(&both).unwrap();
-        let (last, loops) = (chosen(&[all.clone()]).pop(), chosen(&[all]).len());
+        let (last, loops) = (
+            chosen(std::slice::from_ref(&all)).pop(),
+            chosen(&[all]).len(),
+        );
         assert_eq!((last, loops), (Some("stall"), 7));
     }
 
