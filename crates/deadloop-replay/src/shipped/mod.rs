@@ -174,11 +174,8 @@ mod tests {
         assert_eq!(chosen(&[timeouts]), ["stall"]);
         let (default, _) = default_grids(Unit::Chars).unwrap();
         assert_eq!(chosen(&default), ["periodic"; 6]);
-        let all = Grid::parse(&both).unwrap();
-        let (last, loops) = (
-            chosen(std::slice::from_ref(&all)).pop(),
-            chosen(&[all]).len(),
-        );
+        let all = [Grid::parse(&both).unwrap()];
+        let (last, loops) = (chosen(&all).pop(), chosen(&all).len());
         assert_eq!((last, loops), (Some("stall"), 7));
     }
 
