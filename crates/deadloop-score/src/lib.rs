@@ -10,7 +10,7 @@
 //! | the numbers, and what they mean | [`measure`], [`Scores`] |
 //! | how sure they are | [`wilson`], [`poisson`], [`bootstrap()`] |
 //! | sentences that every output prints alike | [`words`] |
-//! | which setting to take, and whether to | [`choose`], [`front`] |
+//! | which setting to take, and whether to | [`choose`] |
 //! | two settings held against each other | [`compare()`], [`Side`], [`Comparison`] |
 //! | cases with the answer beside them | [`parse_pinned`], [`Expect`] |
 //! | repairers of faulty streams | [`repairs`] |

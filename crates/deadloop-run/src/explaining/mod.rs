@@ -6,7 +6,6 @@
 //! | facts against thresholds, and what "near" is | [`FactSight`] |
 //! | where copies of a unit are | `copies` |
 //! | which text is shown | [`ExcerptSource`], [`Excerpt`] |
-//! | all of the transcript, with the same marks | [`Question::whole`] |
 //! | why it fired, in a line | [`ExplainedSetting::why`] |
 
 mod copies;
