@@ -52,8 +52,7 @@ pub(crate) fn decimal(value: Option<f64>) -> String {
     }
 }
 
-/// A number with `decimals` decimals. A number in the middle of two is rounded away from 0, as in templates/numbers.js, so
-/// that a page does not write a number in two ways. (Rust itself rounds to the even digit.)
+/// A number with `decimals` decimals. A number in the middle of two is rounded away from 0; Rust itself rounds to the even digit.
 fn fixed(value: f64, decimals: usize) -> String {
     // An odd number of halves of the last power of two that these decimals can tell apart: exactly in the middle.
     let halves = value.abs() * 2f64.powi(decimals as i32 + 1);

@@ -10,6 +10,18 @@ use super::{Candidate, Chooser, ReadyGuard, Sample, Ship};
 use crate::tally::Tally;
 
 impl Chooser<'_> {
+    /// Returns the objective of a tally, more always better.
+    fn merit(&self, tally: &Tally) -> f64 {
+        let options = self.options;
+        let value = options.objective.value(tally, &options.worth);
+        value.map_or(f64::NEG_INFINITY, |value| options.objective.sign() * value)
+    }
+
+    /// Returns the counts of a candidate on some transcripts.
+    fn sum(&self, candidate: &Candidate, pick: &[usize]) -> Tally {
+        self.tallies(candidate, pick).into_iter().sum()
+    }
+
     /// Returns the first ready guard that is better or safer than the incumbent, in order of the objective, among those
     /// that are not surely over a limit, or have no more wrong alarms than the incumbent. Asking the best alone ships less at laxer limits.
     pub(super) fn best_ready(
@@ -21,26 +33,17 @@ impl Chooser<'_> {
         if !sample.is_enough_for_safer() {
             return None;
         }
-        let merit = |tally: &Tally| {
-            let value = self.options.objective.value(tally, &self.options.worth);
-            value.map_or(f64::NEG_INFINITY, |value| {
-                self.options.objective.sign() * value
-            })
-        };
-        let sum = |candidate: &Candidate| -> Tally {
-            self.tallies(candidate, &sample.pick).into_iter().sum()
-        };
-        let now = sum(incumbent);
+        let now = self.sum(incumbent, &sample.pick);
         let mut standing: Vec<(bool, f64, &ReadyGuard)> = Vec::new();
         for guard in ready {
             let is_known = standing.iter().any(|(.., known)| known.cell == guard.cell);
             if is_known || Candidate::ready(guard.cell) == *incumbent {
                 continue;
             }
-            let tally = sum(&Candidate::ready(guard.cell));
+            let tally = self.sum(&Candidate::ready(guard.cell), &sample.pick);
             let is_over = self.options.is_surely_over(&tally);
             if !is_over || tally.wrong() <= now.wrong() {
-                standing.push((is_over, merit(&tally), guard));
+                standing.push((is_over, self.merit(&tally), guard));
             }
         }
         // Stable: of equal ones the first of the list.
@@ -71,20 +74,16 @@ impl Chooser<'_> {
             return (all, models);
         }
         let model_of = |i: usize| &*self.evidence.cases[i].model;
-        let standing = |tally: &Tally| {
-            let value = self.options.objective.value(tally, &self.options.worth);
-            let merit = value.map(|value| self.options.objective.sign() * value);
-            (merit.unwrap_or(f64::NEG_INFINITY), tally.wrong())
-        };
+        let standing = |tally: &Tally| (self.merit(tally), tally.wrong());
         let of_model = |(model, part): &(String, Part)| -> Tally {
             let pick = sample.pick.iter().copied();
             let pick: Vec<usize> = pick.filter(|i| model_of(*i) == model).collect();
-            self.tallies(part.candidate(), &pick).into_iter().sum()
+            self.sum(part.candidate(), &pick)
         };
         let file = standing(&models.iter().map(of_model).sum());
         let dominates = |guard: &&ReadyGuard| {
             let candidate = Candidate::ready(guard.cell);
-            let tally: Tally = self.tallies(&candidate, &sample.pick).into_iter().sum();
+            let tally = self.sum(&candidate, &sample.pick);
             let (merit, wrong) = standing(&tally);
             merit >= file.0
                 && wrong <= file.1
