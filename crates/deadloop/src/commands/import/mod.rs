@@ -17,16 +17,15 @@ use crate::args::{Global, OnBad};
 use crate::exit::{Code, Failure, Outcome};
 use crate::host::Terminal;
 use crate::progress::watched;
-use crate::proposing::table;
 use crate::show::{self, typed};
 use deadloop_run::reading::{ReadSight, transcript};
 
 mod told;
+use told::LABELS;
 
 use deadloop_run::importing::{
     Carried, ImportedLabels, JoinedCorpus, Rejected, Sources, Target, sources_of,
 };
-use deadloop_run::reviewing::proposed_json;
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop import recorded/ --out corpus\n  deadloop import ~/.claude/projects --dry-run\n  deadloop import --from auto-agents --out corpus --resume\n  deadloop import batch_output.jsonl chat.sse --from openai-chat --out corpus --on-bad skip\n  deadloop import answers.csv --text-field output --model-field engine --out corpus\n  deadloop import chats.jsonl --label --out corpus && deadloop tune corpus\n\nThe format of each file is detected from its content; plain text, Markdown and logs are an answer only with --from text. Files may be compressed with gzip or zstd. A .csv file has a header, and its columns are fields. In a folder, files that are no recordings are passed over and counted. Fields that have no place in a transcript are left out, and counted at the end.";
 
@@ -230,10 +229,7 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
         return Err(not_all(args, &imported));
     }
     if imported.counts.transcripts.used() == 0 {
-        if let Some(target) = target.filter(|_| before.is_some() && args.label) {
-            imported.labels = target.label_again(&Terminal::of(global))?;
-        }
-        return nothing(args, before.is_some(), &imported, global);
+        return nothing(args, target.filter(|_| before.is_some()), imported, global);
     }
     let Some(target) = target else {
         return dry(&imported, global);
@@ -262,21 +258,17 @@ fn not_all(args: &Import, imported: &Imported) -> Failure {
     Code::Usage.error(what)
 }
 
-/// No transcript was found: an error, but where a corpus is only added to.
-fn nothing(args: &Import, adds: bool, imported: &Imported, global: Global) -> Outcome {
-    if adds {
-        let proposals = imported.labels.proposals.as_deref();
-        let labels = args.out.as_deref().map(|out| out.join("labels.csv"));
-        let proposed = proposals.zip(labels.as_deref());
+/// No transcript was found: an error, but where a corpus is only added to (`adds`).
+fn nothing(args: &Import, adds: Option<Target>, mut imported: Imported, global: Global) -> Outcome {
+    if let Some(target) = adds {
+        if args.label {
+            imported.labels = target.label_again(&Terminal::of(global))?;
+        }
+        let out = args.out.as_deref().unwrap_or(Path::new(""));
         return show::print(&if global.json {
-            let mut told = imported.json(args.out.as_deref());
-            if let Some((proposals, labels)) = proposed {
-                told["proposed"] = proposed_json(proposals, labels);
-            }
-            told.to_string()
+            imported.json(Some(out)).to_string()
         } else {
-            let table =
-                proposed.map(|(proposals, labels)| format!("\n\n{}", table(proposals, labels)));
+            let table = imported.proposed(out).map(|table| format!("\n{table}"));
             format!(
                 "nothing is new\n{}{}",
                 imported.summary(),
@@ -355,19 +347,13 @@ const EXAMPLE: usize = 200;
 
 /// Prints what was imported, what was proposed, and which labels are of a text that is gone.
 fn conclude(to: &Path, imported: &Imported, global: Global) -> Outcome {
-    let labels = to.join("labels.csv");
-    let proposals = imported.labels.proposals.as_deref();
     if global.json {
-        let mut told = imported.json(Some(to));
-        if let Some(proposals) = proposals {
-            told["proposed"] = proposed_json(proposals, &labels);
-        }
-        return show::print(&told.to_string());
+        return show::print(&imported.json(Some(to)).to_string());
     }
     if !global.quiet {
         show::print(&format!("{}: {}", to.display(), imported.summary()))?;
-        if let Some(proposals) = proposals {
-            show::print(&format!("\n{}", table(proposals, &labels)))?;
+        if let Some(table) = imported.proposed(to) {
+            show::print(&table)?;
         }
     }
     if let [first, rest @ ..] = &imported.labels.stale[..] {
@@ -381,7 +367,7 @@ fn conclude(to: &Path, imported: &Imported, global: Global) -> Outcome {
         ));
     }
     let out = typed(to);
-    let next = match (proposals, labels.is_file()) {
+    let next = match (&imported.labels.proposals, to.join(LABELS).is_file()) {
         (Some(_), _) => [
             format!("deadloop tune {out}"),
             format!("deadloop label {out} --review"),

@@ -4,13 +4,17 @@ use std::path::{Path, PathBuf};
 
 use deadloop_corpus::ImportTally;
 use deadloop_run::rejected_row;
+use deadloop_run::reviewing::proposed_json;
 use serde_json::{Value, json};
 
 use super::Imported;
+use crate::proposing::table;
 use crate::show;
 
 /// Most losses and most warnings that are listed for people.
 const SHOWN: usize = 20;
+/// The file of labels of a corpus.
+pub(super) const LABELS: &str = "labels.csv";
 /// Most problems that are listed one by one.
 const PROBLEMS: usize = 5;
 
@@ -163,6 +167,12 @@ impl Imported {
         format!("\nleft out, for want of a place in a transcript:\n{table}{more}")
     }
 
+    /// The labels that were proposed, behind an empty line. `None`: none were.
+    pub(super) fn proposed(&self, out: &Path) -> Option<String> {
+        let proposals = self.labels.proposals.as_deref()?;
+        Some(format!("\n{}", table(proposals, &out.join(LABELS))))
+    }
+
     /// All of it for programs; `out`: the corpus, where one was written.
     pub(super) fn json(&self, out: Option<&Path>) -> Value {
         let tally = |t: ImportTally| {
@@ -176,7 +186,7 @@ impl Imported {
         let guessed =
             |(options, files): &(String, u64)| json!({"options": options, "files": files});
         let loss = |(format, path, count): &(_, String, u64)| json!({"format": format, "field": path, "count": count});
-        json!({
+        let mut told = json!({
             "out": out.map(|out| out.display().to_string()),
             "files": tally(self.counts.files),
             "records": tally(self.counts.records),
@@ -191,7 +201,11 @@ impl Imported {
             "warned": self.warned,
             "warnings": self.warnings.iter().map(rejected_row).collect::<Vec<_>>(),
             "problems": self.problems.iter().map(rejected_row).collect::<Vec<_>>(),
-        })
+        });
+        if let Some((proposals, out)) = self.labels.proposals.as_deref().zip(out) {
+            told["proposed"] = proposed_json(proposals, &out.join(LABELS));
+        }
+        told
     }
 }
 
