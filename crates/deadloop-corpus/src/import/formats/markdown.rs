@@ -198,28 +198,16 @@ impl Reader for Aider {
             number += part.lines().count() as u64;
             let mut said = String::new();
             let mut asked = String::new();
-            // aider ends each line of its own with two blanks, unless an editor took them away.
-            let blanks = |line: &str| line.starts_with("####") && line.ends_with("  ");
-            let marks = part.lines().any(blanks);
-            let mut lines = part.lines().skip(1).peekable();
-            let mut before = "";
-            while let Some(line) = lines.next() {
-                let next = lines.peek().copied().unwrap_or_default();
-                // A prompt stands apart; a heading of the answer has its text below.
-                let stands_apart = |line: &str| {
-                    line.trim().is_empty() || line.starts_with("####") || begins(line, "####")
-                };
-                let of_aider = if marks {
-                    line.ends_with("  ") || lines.peek().is_none()
-                } else {
-                    line.starts_with('>') || stands_apart(before) && stands_apart(next)
-                };
-                before = line;
+            let lines: Vec<&str> = part.lines().collect();
+            let is_blank = |line: &&str| line.starts_with("####") && line.ends_with("  ");
+            let has_blanks = lines.iter().any(is_blank);
+            for (at, line) in lines.iter().copied().enumerate().skip(1) {
+                let of_aider = is_of_aider(&lines, at, has_blanks);
                 let user = line.strip_prefix("####").filter(|_| of_aider);
                 let user = user.map(str::trim);
                 let told = line.strip_prefix('>').filter(|_| of_aider).map(str::trim);
                 // Where the file ends inside of a mark.
-                if user.is_none() && lines.peek().is_none() && begins(line, "####") {
+                if user.is_none() && at + 1 == lines.len() && begins(line, "####") {
                     continue;
                 }
                 if user.is_some() || told.is_some() {
@@ -257,6 +245,20 @@ impl Reader for Aider {
         }
         Ok(())
     }
+}
+
+/// Whether a line that begins with a mark is aider's own and no heading or quotation of the answer. aider ends each line of its own
+/// with two blanks, unless an editor took them away (`has_blanks`); then a prompt stands apart, and a heading has its text below.
+fn is_of_aider(lines: &[&str], at: usize, has_blanks: bool) -> bool {
+    let (line, next) = (lines[at], lines.get(at + 1));
+    if has_blanks {
+        return line.ends_with("  ") || next.is_none();
+    }
+    let stands_apart =
+        |line: &str| line.trim().is_empty() || line.starts_with("####") || begins(line, "####");
+    // The first line is the time of the session.
+    let before = if at > 1 { lines[at - 1] } else { "" };
+    line.starts_with('>') || stands_apart(before) && stands_apart(next.copied().unwrap_or_default())
 }
 
 /// What aider puts around what a model thought (`REASONING_TAG` of its `reasoning_tags.py`).
