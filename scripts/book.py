@@ -19,7 +19,7 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 def gather(out: Path) -> list[str]:
     """Writes OUT/src and returns what is wrong."""
     source, wrong = out / "src", []
-    pages = [Path("README.md"), *sorted(Path("docs").glob("*.md")), *sorted(Path("reports").glob("*.md"))]
+    pages = [*sorted(Path().glob("README*.md")), *sorted(Path("docs").glob("*.md")), *sorted(Path("reports").glob("*.md"))]
     pages.remove(Path("docs/SUMMARY.md"))
     summary = Path("docs/SUMMARY.md").read_text()
     listed = {os.path.normpath(f"docs/{link}") for link in LINK.findall(summary)}

@@ -19,7 +19,7 @@ const proxies = [];
 
 /** A proxy before the server: its address. */
 async function proxying(...options) {
-  const args = ["proxy", "--listen", "127.0.0.1:0", "--upstream", server.url, "--grace", "5", ...options];
+  const args = ["proxy", "--listen", "127.0.0.1:0", "--upstream", server.url, ...options];
   const proxy = spawn(process.env.DEADLOOP, args, { stdio: ["ignore", "ignore", "pipe"] });
   proxies.push(proxy);
   for await (const line of createInterface(proxy.stderr)) {

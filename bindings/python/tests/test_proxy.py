@@ -23,7 +23,7 @@ ASK: dict[str, Any] = {"messages": [{"role": "user", "content": "Which road?"}],
 @contextmanager
 def proxying(server: Any, *options: str) -> Iterator[tuple[str, str]]:
     """A proxy before the server; its address, and that of its counters."""
-    command = [str(program), "proxy", "--listen", "127.0.0.1:0", "--upstream", server.url, "--grace", "5", "--metrics", "127.0.0.1:0"]
+    command = [str(program), "proxy", "--listen", "127.0.0.1:0", "--upstream", server.url, "--metrics", "127.0.0.1:0"]
     with subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         line = process.stderr.readline()

@@ -1,4 +1,4 @@
-//! What a line of the list says about a transcript, and where a text occurs in it.
+//! The line about a transcript in a list: its lengths and the start of its text.
 
 use deadloop_corpus::{Body, Transcript};
 use deadloop_detect::Event;
@@ -52,24 +52,12 @@ pub fn size(transcript: &Transcript) -> Size {
     }
 }
 
-/// The places at which `find` occurs in a text, in chars from its start, in order.
-pub fn places<'a>(text: &'a str, find: &'a str) -> impl Iterator<Item = usize> + 'a {
-    let (mut byte, mut char) = (0, 0);
-    text.match_indices(find).map(move |(at, _)| {
-        char += text
-            .get(byte..at)
-            .map_or(0, |between| between.chars().count());
-        byte = at;
-        char
-    })
-}
-
 /// How many chars of a text a line shows.
 const SHOWN: usize = 60;
 
-/// The start of a transcript's text. With `find`, the text around its first occurrence, or `None` if it does not occur.
-/// Text that arrived in pieces is joined first.
-pub fn start(transcript: &Transcript, find: Option<&str>) -> Option<String> {
+/// The start of a transcript's text: of its reasoning, else of its answer, else of its calls. Text that arrived in pieces is
+/// joined first.
+pub fn start(transcript: &Transcript) -> String {
     let [reasoning, answer] = [transcript.reasoning(), transcript.answer()];
     let tools = transcript
         .events
@@ -82,28 +70,8 @@ pub fn start(transcript: &Transcript, find: Option<&str>) -> Option<String> {
             _ => None,
         });
     let mut texts = [reasoning, answer].into_iter().chain(tools);
-    let Some(find) = find else {
-        let text = texts
-            .find(|text| !text.trim().is_empty())
-            .unwrap_or_default();
-        return Some(text.trim_start().chars().take(SHOWN).collect());
-    };
-    texts.find_map(|text| {
-        let at = places(&text, find).next()?;
-        let from = at.saturating_sub(SHOWN / 3);
-        let lead = if from > 0 { "…" } else { "" };
-        let around: String = text.chars().skip(from).take(SHOWN).collect();
-        Some(format!("{lead}{around}"))
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn places_are_counted_in_chars() {
-        assert_eq!(places("思a思a", "a").collect::<Vec<_>>(), [1, 3]);
-        assert_eq!(places("思", "x").count(), 0);
-    }
+    let text = texts
+        .find(|text| !text.trim().is_empty())
+        .unwrap_or_default();
+    text.trim_start().chars().take(SHOWN).collect()
 }

@@ -297,7 +297,7 @@ fn truncated_samples_give_what_came_before() {
     let mut wrong = Vec::new();
     for (format, path, bytes) in texts() {
         let whole = import(std::slice::from_ref(&path), Some(format));
-        let step = (bytes.len() / 400).max(1);
+        let step = (bytes.len() / 100).max(1);
         let mut before = 0;
         for end in (0..bytes.len()).step_by(step) {
             let (_dir, cut) = damaged(&path, &bytes[..end]);
@@ -435,7 +435,7 @@ fn nothing_is_lost_in_silence() {
 /// Ways to spoil a file.
 fn damages(bytes: &[u8]) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
-    let step = (bytes.len() / 60).max(1);
+    let step = (bytes.len() / 20).max(1);
     for at in (0..bytes.len()).step_by(step) {
         for byte in [b'\xff', b'"', b'{', b'0', b'\n', 0] {
             let mut spoilt = bytes.to_vec();

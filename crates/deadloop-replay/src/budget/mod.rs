@@ -31,7 +31,7 @@ pub use lengths::{Lengths, Prompt};
 pub use limit::{Limit, LimitAsked};
 pub use params::{Budget, Counter, Policy, SPEC};
 pub use play::{BudgetStep, Played, play, trace};
-pub use presets::{BudgetPreset, preset, presets};
+pub use presets::{BudgetPreset, presets};
 pub use remarks::Remark;
 pub use sizes::RunSizes;
 pub use sweep::{Field, Stage, Swept, sweep};

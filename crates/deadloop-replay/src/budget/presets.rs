@@ -46,7 +46,7 @@ pub fn presets() -> &'static [BudgetPreset] {
 ///
 /// # Errors
 /// If no preset has this name, the error lists those that exist.
-pub fn preset(name: &str) -> Result<&'static BudgetPreset, String> {
+pub(super) fn preset(name: &str) -> Result<&'static BudgetPreset, String> {
     let known: Vec<&str> = presets()
         .iter()
         .map(|preset| preset.name.as_str())

@@ -192,7 +192,7 @@ fn a_slow_start_is_no_error_and_a_second_answer_later_is_one() {
         return;
     }
     let place = Place::new();
-    let body = "time.sleep(6)\n";
+    let body = "time.sleep(3)\n";
     let slow = place.server("slow.py", "verdict(transcript)");
     let text = std::fs::read_to_string(&slow).unwrap();
     std::fs::write(
@@ -203,7 +203,7 @@ fn a_slow_start_is_no_error_and_a_second_answer_later_is_one() {
     let corpus = place.ids(&["a", "b", "c", "d"]);
     let records = run(
         &corpus,
-        &plan(&guard(&slow, "timeout_ms = 5000")),
+        &plan(&guard(&slow, "timeout_ms = 2500")),
         &How::default(),
     );
     assert!(records.unwrap().iter().all(|r| error(r).is_empty()));

@@ -5,6 +5,7 @@ use deadloop_replay::Seen;
 use deadloop_score::Class;
 use serde::Serialize;
 
+use super::calls::EqualCalls;
 use super::excerpt::Excerpt;
 use super::near::{FactSight, nearest};
 
@@ -32,6 +33,8 @@ pub struct Head {
     pub class: Option<Class>,
     /// Its labelled spans.
     pub labels: Vec<ExplainedLabel>,
+    /// The longest streak of equal calls of a run.
+    pub equal_calls: Option<EqualCalls>,
 }
 
 /// A labelled span.

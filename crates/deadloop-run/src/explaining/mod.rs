@@ -5,9 +5,11 @@
 //! | from a transcript and settings to the explanation | [`Question`], [`Explained`] |
 //! | facts against thresholds, and what "near" is | [`FactSight`] |
 //! | where copies of a unit are | `copies` |
+//! | equal calls in a row, and how their results differ | [`EqualCalls`] |
 //! | which text is shown | [`ExcerptSource`], [`Excerpt`] |
 //! | why it fired, in a line | [`ExplainedSetting::why`] |
 
+mod calls;
 mod copies;
 mod excerpt;
 mod explained;
@@ -16,6 +18,7 @@ mod near;
 mod question;
 mod words;
 
+pub use calls::EqualCalls;
 pub use excerpt::{Excerpt, ExcerptMark, ExcerptSource};
 pub use explained::{
     Explained, ExplainedAlarm, ExplainedLabel, ExplainedReading, ExplainedSetting, Head, Seat,

@@ -9,6 +9,7 @@ use deadloop_detect::{Channel, Chars, Event, Setting, Settings, TextChannel, Uni
 use deadloop_replay::{Interrupted, Plan, Stop, has_turns};
 use deadloop_score::{Case, Evidence, JudgeOptions, Span};
 
+use super::calls::EqualCalls;
 use super::excerpt::{Excerpt, ExcerptMark, ExcerptSource};
 use super::explained::{
     Explained, ExplainedAlarm, ExplainedLabel, ExplainedReading, ExplainedSetting, Head, Seat,
@@ -82,6 +83,7 @@ impl Question<'_> {
             chars: self.case.timeline.length(),
             class: self.case.class(),
             labels: truth.map_or(Vec::new(), |t| t.spans.iter().map(label).collect()),
+            equal_calls: EqualCalls::find(&self.transcript.events),
         }
     }
 

@@ -5,7 +5,7 @@ mod folded;
 mod run;
 
 use crate::blocks::{TextBlock, blocks};
-use crate::outline::{lengths, places};
+use crate::outline::lengths;
 use deadloop_corpus::{Body, Entry, RecordedEvent};
 use deadloop_detect::{Arguments, Channel, Kind};
 use deadloop_score::LabelRow;
@@ -16,16 +16,9 @@ use crate::words;
 use folded::{Pin, folded};
 use run::Numbers;
 
-/// How a transcript is shown.
-pub struct ReadSight<'a> {
-    /// How many chars are shown around each mark and at both ends of a long text; `None`: all.
-    pub context: Option<usize>,
-    /// A text that is marked wherever it occurs.
-    pub find: Option<&'a str>,
-}
-
-/// The whole text.
-pub fn transcript(entry: &Entry, labels: &[LabelRow], sight: &ReadSight<'_>) -> String {
+/// Renders a transcript and its labels for reading. Around each mark and at both ends of a long text `context` chars are
+/// shown, or all if it is `None`.
+pub fn transcript(entry: &Entry, labels: &[LabelRow], context: Option<usize>) -> String {
     let mut page = heading(entry);
     for row in labels {
         page.push_str(&format!("label      {}\n", said(row)));
@@ -39,9 +32,9 @@ pub fn transcript(entry: &Entry, labels: &[LabelRow], sight: &ReadSight<'_>) -> 
                 let at = &mut seen[usize::from(channel == Channel::Answer)];
                 let from = *at;
                 *at += text.chars().count();
-                of_text((channel, &text, from), labels, sight)
+                of_text((channel, &text, from), labels, context)
             }
-            TextBlock::Other(event) => of_event(event, &mut numbers, sight),
+            TextBlock::Other(event) => of_event(event, &mut numbers, context),
         };
         page.push_str(&part);
     }
@@ -109,7 +102,7 @@ fn said(row: &LabelRow) -> String {
 fn of_text(
     (channel, text, from): (Channel, &str, usize),
     labels: &[LabelRow],
-    sight: &ReadSight<'_>,
+    context: Option<usize>,
 ) -> String {
     let length = text.chars().count();
     let mut pins = Vec::new();
@@ -131,16 +124,13 @@ fn of_text(
             pins.extend(inside.map(|at| Pin::of(at, name)));
         }
     }
-    if let Some(find) = sight.find {
-        pins.extend(places(text, find).map(|at| Pin::of(at, "found")));
-    }
     let count = |n: usize| words::count(n as u64);
     format!(
         "\n-- {}, chars {} to {}\n{}\n",
         channel.name(),
         count(from),
         count(from + length),
-        folded(text, pins, sight.context)
+        folded(text, pins, context)
     )
 }
 
@@ -150,15 +140,9 @@ const RESULT: usize = 160;
 fn of_event<'a>(
     event: &'a RecordedEvent,
     numbers: &mut Numbers<'a>,
-    sight: &ReadSight<'_>,
+    context: Option<usize>,
 ) -> String {
-    let text = |text: &str, context: Option<usize>| {
-        let pins = sight
-            .find
-            .map(|find| places(text, find).map(|at| Pin::of(at, "found")));
-        let pins = pins.map(Iterator::collect).unwrap_or_default();
-        folded(text, pins, context)
-    };
+    let text = |text: &str, context| folded(text, Vec::new(), context);
     let id = |id: &Option<String>| match id {
         Some(id) => format!(" ({})", visible(id)),
         None => String::new(),
@@ -175,7 +159,7 @@ fn of_event<'a>(
                 numbers.call(call.as_deref()),
                 id(call),
                 visible(name),
-                text(&written, sight.context)
+                text(&written, context)
             )
         }
         Body::ToolResult {
@@ -192,10 +176,10 @@ fn of_event<'a>(
                 ""
             },
             cut(event),
-            text(content, sight.context.map(|context| context.min(RESULT)))
+            text(content, context.map(|context| context.min(RESULT)))
         ),
         Body::Turn => numbers.turn(event),
-        Body::User(said) => format!("\n-- user{}\n{}\n", cut(event), text(said, sight.context)),
+        Body::User(said) => format!("\n-- user{}\n{}\n", cut(event), text(said, context)),
         Body::System => format!("\n-- system{}\n", cut(event)),
         Body::Handoff { from, to } => {
             format!("\n-- handoff: {} to {}\n", visible(from), visible(to))

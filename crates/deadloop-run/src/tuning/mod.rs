@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use deadloop_detect::harness::Per;
-use deadloop_detect::{Settings, Unit};
+use deadloop_detect::{Guards, Settings, Unit};
 use deadloop_replay::{Grid, Plan};
 use deadloop_score::choose::{Choices, ChooseOptions, choose};
 use deadloop_score::{
@@ -11,7 +11,7 @@ use deadloop_score::{
     write_text,
 };
 
-use crate::failure::RunResult;
+use crate::failure::{Code, RunResult};
 use crate::opening::{Focus, Opening};
 use crate::replay::{Done, Replayed, name, replay};
 use crate::request::Request;
@@ -112,7 +112,12 @@ pub fn tune(
             evidence: &evidence,
             host: request.host,
         };
-        let mut to_do = remedies.sentences(&choices, &written(&choices))?;
+        let file = written(&choices);
+        let mut to_do = remedies.sentences(&choices, &file)?;
+        let settings = Settings::parse(&file).map_err(|e| Code::Unexpected.error(e))?;
+        if let Err(not_live) = Guards::new(&settings) {
+            to_do.push(format!("Take another guard for live streams: {not_live}."));
+        }
         let work = Work {
             request,
             plan: &plan,

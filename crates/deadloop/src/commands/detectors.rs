@@ -1,50 +1,52 @@
 //! `deadloop detectors`: the registry, as a user reads it: all on one screen, one in full, or the grid to
 //! start from.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
-use deadloop_detect::Value;
 use deadloop_detect::harness::{DETECTORS, Detector, Mark, Measuring, Param, Preset, meant};
+use deadloop_detect::{Settings, Value};
 use deadloop_score::explained;
 use serde_json::{Value as Json, json};
 
 use crate::args::Global;
-use crate::exit::{Code, Outcome};
+use crate::exit::{Code, Failure, Outcome};
 use crate::{settings, show};
 use deadloop_run::visible::visible_lines;
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop detectors\n  deadloop detectors periodic\n  deadloop detectors --explain tuned/settings.toml\n  deadloop detectors periodic --grid > grid.toml\n  deadloop tune CORPUS --grid grid.toml";
+pub(crate) const HELP: &str = "Examples:\n  deadloop detectors\n  deadloop detectors periodic\n  deadloop detectors tuned/settings.toml    # its guards in plain sentences; also recommended, or a preset\n  deadloop detectors periodic --grid > grid.toml\n  deadloop tune CORPUS --grid grid.toml";
 
 #[derive(Debug, Args)]
 pub(crate) struct Detectors {
-    /// The detector to describe in full [default: all of them, a line each]
+    /// The detector to describe in full; or a settings file, `recommended` or a preset, whose guards are said in plain
+    /// sentences [default: all detectors, a line each]
     name: Option<String>,
     /// Print its default grid, as TOML for `tune --grid`
     #[arg(long, requires = "name")]
     grid: bool,
-    /// Say in plain sentences what a settings file, `recommended` or a preset asks for
-    #[arg(long, value_name = "SETTINGS", conflicts_with_all = ["name", "grid"])]
-    explain: Option<PathBuf>,
 }
 
 /// How wide the one screen is, in columns.
 const WIDTH: u16 = 100;
 
 pub(super) fn run(args: &Detectors, global: Global) -> Outcome {
-    if let Some(path) = &args.explain {
-        return explain(path, global);
-    }
-    match &args.name {
-        Some(name) if args.grid => grid(find(name)?, global),
-        Some(name) => one(find(name)?, global),
-        None => all(global),
+    let Some(name) = &args.name else {
+        return all(global);
+    };
+    match (Detector::find(name), args.grid) {
+        (Some(detector), true) => grid(detector, global),
+        (Some(detector), false) => one(detector, global),
+        (None, true) => Err(unknown(name)),
+        (None, false) => match settings::settings(Some(Path::new(name)), &[]) {
+            Ok(settings) => explain(&settings, global),
+            Err(error) if name.contains(['/', '\\', '.']) => Err(error),
+            Err(_) => Err(unknown(name)),
+        },
     }
 }
 
 /// A settings file in sentences: the guard of all models, then those of particular ones.
-fn explain(path: &Path, global: Global) -> Outcome {
-    let settings = settings::settings(Some(path), &[])?;
+fn explain(settings: &Settings, global: Global) -> Outcome {
     let own = settings.overrides().map(|(glob, guard)| {
         let who = format!("Models that match {glob}:");
         (who, explained(guard))
@@ -66,15 +68,14 @@ fn explain(path: &Path, global: Global) -> Outcome {
     show::print(&visible_lines(&told.join("\n\n")))
 }
 
-fn find(name: &str) -> Outcome<&'static Detector> {
-    Detector::find(name).ok_or_else(|| {
-        let names: Vec<&str> = DETECTORS.iter().map(|d| d.name).collect();
-        Code::Usage.error(format!(
-            "unknown detector \"{name}\"{}; expected one of: {}",
-            meant(name, names.iter().copied()),
-            names.join(", ")
-        ))
-    })
+/// The error for a name that is neither a detector nor settings.
+fn unknown(name: &str) -> Failure {
+    let names: Vec<&str> = DETECTORS.iter().map(|d| d.name).collect();
+    Code::Usage.error(format!(
+        "unknown detector \"{name}\"{}; expected a settings file, a preset, or one of: {}",
+        meant(name, names.iter().copied()),
+        names.join(", ")
+    ))
 }
 
 fn presets_of(detector: &'static Detector) -> Outcome<Vec<Preset>> {

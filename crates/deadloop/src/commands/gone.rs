@@ -4,7 +4,7 @@ use clap::Error;
 use clap::error::{ContextKind, ContextValue};
 
 /// Commands, `command --option`, and options of any command, with what to do instead.
-const GONE: [(&str, &str); 40] = [
+const GONE: [(&str, &str); 46] = [
     (
         "stats",
         "`deadloop check CORPUS` prints the counts, and what the labels can prove",
@@ -36,7 +36,25 @@ const GONE: [(&str, &str); 40] = [
     ("export --task", "--for NAME exports the guard of a model"),
     ("compare --list", "flips.csv of --out DIR has every flip"),
     ("label --context", "the key v shows the whole text"),
+    (
+        "label --id",
+        "`deadloop label CORPUS ID --review` asks about ID",
+    ),
     ("show --context", "--all folds nothing"),
+    (
+        "show --find",
+        "`grep` finds a text in a corpus, which is JSON lines",
+    ),
+    (
+        "explain --context",
+        "`deadloop show CORPUS ID` prints the whole text",
+    ),
+    ("proxy --grace", "open streams have 30 seconds"),
+    ("budget --preset", "every preset has its row"),
+    (
+        "detectors --explain",
+        "`deadloop detectors FILE` says its guards in plain sentences",
+    ),
     (
         "merge --unit",
         "the parts are made with --unit, and the result is as they say",

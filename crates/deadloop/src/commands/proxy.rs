@@ -16,7 +16,10 @@ use crate::{interrupt, settings, show};
 use deadloop_run::visible::visible;
 
 /// What its help ends with.
-pub(crate) const HELP: &str = "Examples:\n  deadloop proxy --listen 127.0.0.1:8080 --upstream http://127.0.0.1:8000 --settings tuned/settings.toml\n  deadloop proxy --upstream http://127.0.0.1:8000 --metrics 127.0.0.1:9090    # curl http://127.0.0.1:9090/metrics\n\nEvery request goes to the server, and every response comes back as it arrives. Each response that is a stream (text/event-stream of the OpenAI and Anthropic APIs, JSON lines of Ollama) has a guard. At an alarm the client's stream ends like an output that was too long (finish reason length or max_tokens, then its last event), and the connection to the server is closed, so that it stops generating. A stream without an alarm passes byte for byte. So does a refused call (response = \"refuse\"): the response ends before it. Guards that no response can feed, such as those on results of tools, are named at the start; with --strict the proxy does not begin then (exit code 2). With --metrics, GET /metrics at that address has counters for Prometheus; /metrics at --listen is the server's own. A request that two servers could read differently is refused with 400. At Ctrl-C or SIGTERM the proxy takes no new requests and gives open streams --grace seconds. TLS is not included: put a program that has it before or behind the proxy.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop proxy --listen 127.0.0.1:8080 --upstream http://127.0.0.1:8000 --settings tuned/settings.toml\n  deadloop proxy --upstream http://127.0.0.1:8000 --metrics 127.0.0.1:9090    # curl http://127.0.0.1:9090/metrics\n\nEvery request goes to the server, and every response comes back as it arrives. Each response that is a stream (text/event-stream of the OpenAI and Anthropic APIs, JSON lines of Ollama) has a guard. At an alarm the client's stream ends like an output that was too long (finish reason length or max_tokens, then its last event), and the connection to the server is closed, so that it stops generating. A stream without an alarm passes byte for byte. So does a refused call (response = \"refuse\"): the response ends before it. Guards that no response can feed, such as those on results of tools, are named at the start; with --strict the proxy does not begin then (exit code 2). With --metrics, GET /metrics at that address has counters for Prometheus; /metrics at --listen is the server's own. A request that two servers could read differently is refused with 400. At Ctrl-C or SIGTERM the proxy takes no new requests and gives open streams 30 seconds. TLS is not included: put a program that has it before or behind the proxy.";
+
+/// How long open streams may go on after the program is stopped: what Kubernetes gives a pod.
+const GRACE: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Args)]
 pub(crate) struct Proxy {
@@ -38,9 +41,6 @@ pub(crate) struct Proxy {
     /// The most connections at the same time; further ones get a 503
     #[arg(long, value_name = "N", default_value_t = 4096)]
     max_streams: usize,
-    /// How long open streams may go on after the program is stopped
-    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
-    grace: u64,
     /// Refuse settings with a guard that no response can feed, as one on results of tools
     #[arg(long)]
     strict: bool,
@@ -77,24 +77,24 @@ pub(super) fn run(args: &Proxy, global: Global) -> Outcome {
         scraped.map_err(|e| Code::Usage.error(format!("--metrics {at}: {e}")))
     });
     let metrics = metrics.transpose()?;
-    let (stopper, grace) = (
-        proxy.stopper()?,
-        Duration::from_secs(args.grace.min(86_400)),
-    );
+    let stopper = proxy.stopper()?;
     interrupt::also(move || {
         stopper.stop();
         // The command ends by itself, at the latest then.
-        std::thread::sleep(grace + Duration::from_secs(5));
+        std::thread::sleep(GRACE + Duration::from_secs(5));
     });
     log.line(format!("listening at http://{}", proxy.address()?));
     if let Some(at) = metrics {
         log.line(format!("metrics at http://{at}/metrics"));
     }
-    let open = proxy.run(grace);
+    let open = proxy.run(GRACE);
     log.written();
     match open {
         0 => Ok(()),
-        n => Err(Code::Interrupted.error(format!("{n} connections were still open after --grace"))),
+        n => Err(Code::Interrupted.error(format!(
+            "{n} connections were still open after {} s",
+            GRACE.as_secs()
+        ))),
     }
 }
 

@@ -56,8 +56,7 @@ fn a_budget_is_swept_and_left_in_files() {
     let (corpus, grid) = (corpus(dir.path(), 120), grid(dir.path(), "grid.toml", GRID));
     let out = dir.path().join("out").display().to_string();
     let args = [
-        "budget", &corpus, "--grid", &grid, "--preset", "goose", "--preset", "loom", "--csv",
-        "--json", "--out", &out,
+        "budget", &corpus, "--grid", &grid, "--csv", "--json", "--out", &out,
     ];
     let done = deadloop(&args);
     assert_eq!(code(&done), Some(0), "{}", stderr(&done));
@@ -65,8 +64,8 @@ fn a_budget_is_swept_and_left_in_files() {
     assert!(stderr(&done).contains("preset loom: unsafe"));
     let said: Value = serde_json::from_str(&stdout(&done)).expect("it is JSON");
     let budgets = said["budgets"].as_array().expect("there are budgets");
-    // Without a guard, eight settings and two presets.
-    assert_eq!(budgets.len(), 1 + 8 + 2);
+    // Without a guard, eight settings and four presets.
+    assert_eq!(budgets.len(), 1 + 8 + 4);
     // Each run is over 1,800 tokens at its end.
     assert_eq!(
         (&budgets[0]["params"]["policy"], &budgets[0]["overflow"]),
@@ -74,7 +73,7 @@ fn a_budget_is_swept_and_left_in_files() {
     );
     let table = read(Path::new(&out), "budgets.csv");
     // At two prices; all runs and two sources.
-    assert_eq!(table.lines().count(), 1 + 2 * (1 + 8 + 2) * 3);
+    assert_eq!(table.lines().count(), 1 + 2 * (1 + 8 + 4) * 3);
     // What is printed are the rows of the table.
     let mut rows = csv::Reader::from_reader(table.as_bytes());
     let rows: Vec<BTreeMap<String, String>> =
@@ -200,7 +199,4 @@ fn what_cannot_be_played_ends_with_its_code() {
     let text = end(&texts.display().to_string(), &grid_file, "text");
     assert_eq!(code(&text), Some(4));
     assert!(stderr(&text).contains("has a turn"), "{}", stderr(&text));
-    let unknown = deadloop(&["budget", &corpus, "--preset", "codx", "--out", "x"]);
-    assert!(stderr(&unknown).contains("did you mean \"codex\""));
-    assert_eq!(code(&unknown), Some(2));
 }

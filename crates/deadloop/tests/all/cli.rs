@@ -290,7 +290,7 @@ fn a_full_disk_stops_it_and_it_goes_on_when_there_is_room() {
         &whole.display().to_string(),
     ]);
     assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    for size in ["4k", "64k", "3m", "4m"] {
+    for size in ["4k", "3m"] {
         let run = on_small_disk(size);
         assert_eq!(code(&run), Some(1), "{size}: {}", stderr(&run));
         let after = dir.path().join("disk.after");

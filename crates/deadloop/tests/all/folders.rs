@@ -214,8 +214,6 @@ fn numbers_of_any_size_and_names_of_any_kind_are_no_panic() {
         let run = deadloop(&[&["explain", &corpus, "a"], &more[..]].concat());
         assert_eq!(code(&run), Some(0), "{more:?}: {}", stderr(&run));
     }
-    let run = deadloop(&["explain", &corpus, "a", "--context", &most]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
     let listed = deadloop(&["show", &corpus]);
     assert!(!stdout(&listed).contains('\u{1b}') && stdout(&listed).contains("\\u{1b}[2J"));
     let every = file(

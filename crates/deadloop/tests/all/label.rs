@@ -266,7 +266,7 @@ fn a_label_is_opened_again_and_a_filter_that_matches_nothing_is_no_review() {
         "{}",
         stderr(&done)
     );
-    let one = run(&["--id", "loop"], "l\n");
+    let one = run(&["loop"], "l\n");
     assert_eq!(one.status.code(), Some(0), "{}", stderr(&one));
     assert!(
         stdout(&one).contains("1 answered, 0 left"),
@@ -286,13 +286,13 @@ fn a_label_is_opened_again_and_a_filter_that_matches_nothing_is_no_review() {
     );
     for more in [
         &["--model", "nobody*"][..],
-        &["--id", "lop"],
+        &["lop"],
         &["--again", "--where", "x=y"],
     ] {
         let run = run(more, "");
         assert_eq!(run.status.code(), Some(4), "{more:?}: {}", stderr(&run));
     }
-    assert!(stderr(&run(&["--id", "lop"], "")).contains("did you mean \"loop\"?"));
+    assert!(stderr(&run(&["lop"], "")).contains("did you mean \"loop\"?"));
     let alone = place.label(&["c.jsonl", "--out", "m.csv", "--again"], "");
     assert_eq!(alone.status.code(), Some(2));
 }

@@ -25,7 +25,7 @@ fn html(dir: &str) -> String {
 fn hostile(dir: &Path) -> String {
     let hostile = "</script><script>alert(1)</script><img src=x onerror=alert(1)> &lt;b&gt; \
                    \u{202e}txt.exe\u{2066} \u{0}\u{1b}[2J javascript:alert(1) ";
-    let long = "a line without an end ".repeat(500_000);
+    let long = "a line without an end ".repeat(100_000);
     let text = |lead: &str| format!("{lead}{}", format!("{hostile}again and again. ").repeat(60));
     let line = |id: &str, text: &str, class: &str| {
         let onset = text.find("again and again. ").map(|_| 200);

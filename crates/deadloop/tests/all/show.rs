@@ -64,8 +64,6 @@ fn the_list_has_a_line_a_transcript_and_filters() {
     assert_eq!(of_n.lines().count(), 3, "{of_n}");
     let texts = stdout(&deadloop(&["show", &corpus, "--model", "m"]));
     assert!(!texts.contains("calls"), "{texts}");
-    let runs = stdout(&deadloop(&["show", &corpus, "--find", "sunny"]));
-    assert!(!runs.contains("chars"), "{runs}");
     let run = deadloop(&["show", &corpus, "--model", "q*"]);
     assert_eq!(code(&run), Some(4));
     assert!(
@@ -76,25 +74,6 @@ fn the_list_has_a_line_a_transcript_and_filters() {
     let json = deadloop(&["show", &corpus, "--json", "--limit", "1"]);
     let json: Value = serde_json::from_slice(&json.stdout).expect("JSON");
     assert_eq!(json["transcripts"][0]["chars"], 13);
-}
-
-#[test]
-fn a_text_is_found_wherever_it_stands() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let corpus = corpus(dir.path());
-    // Over two chunks, in a call, in its result.
-    for text in ["me look", "weather", "sunny"] {
-        let told = stdout(&deadloop(&["show", &corpus, "--find", text]));
-        assert_eq!(told.lines().count(), 2, "{text}: {told}");
-        assert!(told.contains("tools"), "{text}: {told}");
-    }
-    let run = deadloop(&["show", &corpus, "--find", "nowhere"]);
-    assert_eq!(code(&run), Some(4));
-    let run = deadloop(&["show", &corpus, "plain", "--find", "nowhere"]);
-    assert_eq!(code(&run), Some(4));
-    assert_eq!(code(&deadloop(&["show", &corpus, "--find", ""])), Some(2));
-    let told = stdout(&deadloop(&["show", &corpus, "tools", "--find", "sunny"]));
-    assert_eq!(told.matches("⟦found⟧sunny").count(), 2, "{told}");
 }
 
 #[test]

@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use deadloop_replay::budget::{
-    Budget as Setting, BudgetGrid, BudgetPreset, DEFAULT_GRID, preset, presets,
-};
+use deadloop_replay::budget::{Budget as Setting, BudgetGrid, BudgetPreset, DEFAULT_GRID, presets};
 use deadloop_run::Request;
 use deadloop_run::budgets::{Budgets, budget};
 use serde::{Deserialize, Serialize};
@@ -20,7 +18,7 @@ use crate::replaying::{bare_request, ran, say};
 use crate::settings;
 use crate::show;
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop budget recordings/ --out budgets\n  deadloop budget recordings/ --grid windows.toml --preset codex --where meta.source=mine --out budgets\n\nThe command asks no model. It counts how often, when and how much is summarised, and not how good a summary is. A grid:\n  [[budget]]\n  [budget.params]\n  window    = [16000, 32000]\n  threshold = [0.5, 0.85]       # of the window; also keep, summary, reserve\n  cache     = [1, 0.1]          # the price of a prompt token that was at the same place before\n  policy    = \"summary\"         # or drop\n\nIt prints two tables and chooses nothing: how many runs overflow under each threshold and policy, and what the prompts of the others cost; how many healthy runs an iteration limit cuts, and how many loops it ends. budgets.parquet and limits.csv have each source.\n\nExit codes: 0, 2 wrong usage, 4 nothing selected.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop budget recordings/ --out budgets\n  deadloop budget recordings/ --grid windows.toml --where meta.source=mine --out budgets\n\nThe command asks no model. It counts how often, when and how much is summarised, and not how good a summary is. A grid:\n  [[budget]]\n  [budget.params]\n  window    = [16000, 32000]\n  threshold = [0.5, 0.85]       # of the window; also keep, summary, reserve\n  cache     = [1, 0.1]          # the price of a prompt token that was at the same place before\n  policy    = \"summary\"         # or drop\n\nIt prints two tables and chooses nothing: how many runs overflow under each threshold and policy, and what the prompts of the others cost; how many healthy runs an iteration limit cuts, and how many loops it ends. budgets.parquet and limits.csv have each source.\n\nExit codes: 0, 2 wrong usage, 4 nothing selected.";
 
 /// What `deadloop budget` takes.
 #[derive(Debug, Args, Serialize, Deserialize)]
@@ -31,10 +29,6 @@ pub(crate) struct Budget {
     /// The settings, as a TOML file with budget tables [default: windows from 8k to 128k, thresholds from 0.5 to 0.95]
     #[arg(long, value_name = "FILE")]
     grid: Option<PathBuf>,
-    /// A preset: service, copilot, claude-code, codex, gemini-cli, roo, goose, loom; may be
-    /// repeated [default: all of them]
-    #[arg(long = "preset", value_name = "NAME")]
-    presets: Vec<String>,
     /// The field by whose values rows are given
     #[arg(long, value_name = "FIELD", default_value = "meta.source")]
     pub(crate) by: String,
@@ -62,7 +56,7 @@ pub(super) fn run(args: &Budget, global: Global) -> Outcome {
         Some(path) => (settings::read(path)?, path.display().to_string()),
     };
     let grid = BudgetGrid::parse(&text).map_err(|e| Code::Usage.error(format!("{name}:{e}")))?;
-    let named = named(&args.presets)?;
+    let named: Vec<&'static BudgetPreset> = presets().iter().collect();
     if !global.quiet {
         tell_remarks(&grid, &named);
     }
@@ -103,15 +97,6 @@ pub(super) fn run(args: &Budget, global: Global) -> Outcome {
         }
         show::print(&lines)
     })
-}
-
-/// The presets of these names; all, where none is named.
-fn named(names: &[String]) -> Outcome<Vec<&'static BudgetPreset>> {
-    if names.is_empty() {
-        return Ok(presets().iter().collect());
-    }
-    let of = |name: &String| preset(name).map_err(|e| Code::Usage.error(format!("--preset: {e}")));
-    names.iter().map(of).collect()
 }
 
 /// What is unsafe in a setting is said when it is read, once for each reason.

@@ -22,7 +22,10 @@ use deadloop_run::explaining::Question;
 use deadloop_run::repairs::{step_lines, steps};
 use deadloop_run::{Wanted, survey};
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop explain datasets/starter planted/short-sequence/000 --settings settings.toml\n  deadloop explain recordings.jsonl t1 --presets --context 400\n\nThe first settings are explained in full. A table shows where the others fire, or how near they came. A near miss is the fact that the fewest thresholds refuse, then the one with the smallest gap between what was measured and what is wanted. To see them, facts are measured down to a tenth of what each threshold asks for (ten times, where it is an upper bound); rows of `rules` stay as they are.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop explain datasets/starter planted/short-sequence/000 --settings settings.toml\n  deadloop explain recordings.jsonl t1 --presets\n\nThe first settings are explained in full. A table shows where the others fire, or how near they came. A near miss is the fact that the fewest thresholds refuse, then the one with the smallest gap between what was measured and what is wanted. To see them, facts are measured down to a tenth of what each threshold asks for (ten times, where it is an upper bound); rows of `rules` stay as they are.";
+
+/// Chars of text that are shown before and after the onset and the alarm.
+const CONTEXT: u64 = 200;
 
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
@@ -40,9 +43,6 @@ pub(crate) struct Explain {
     /// Show instead what the repairers of this file do to the transcript, step by step
     #[arg(long, value_name = "FILE", conflicts_with_all = ["settings", "presets"])]
     pub(crate) repair: Option<PathBuf>,
-    /// How much text is shown before and after the onset and the alarm
-    #[arg(long, value_name = "CHARS", default_value_t = 200)]
-    pub(crate) context: u64,
     /// What to do with a bad line: stop, or leave it out
     #[arg(long, value_enum, default_value_t = OnBad::Fail)]
     pub(crate) on_bad: OnBad,
@@ -81,7 +81,7 @@ pub(super) fn run(args: &Explain, global: Global) -> Outcome {
             .options_for(std::slice::from_ref(case))
             .unwrap_or_else(|_| judge.options()),
         chunks: judge.chunks,
-        context: args.context,
+        context: CONTEXT,
     };
     let explained = question.explain(&named, &Terminal::silent())?;
     if global.json {

@@ -77,6 +77,24 @@ fn transcript(head: &Head) -> Vec<(&'static str, String)> {
         let (calls, turns) = (count(head.chars.tools.0), count(head.chars.turns.0));
         rows.push(("run", format!("calls {calls}, turns {turns}")));
     }
+    if let Some(equal) = &head.equal_calls {
+        let results = match &equal.differ {
+            None => "with equal results".to_owned(),
+            Some(differ) => {
+                let [one, other] = differ.each_ref().map(|word| match word.as_str() {
+                    "" => "(the end)".to_owned(),
+                    word => visible(word),
+                });
+                format!("whose results differ first in: {one} / {other}")
+            }
+        };
+        let (tool, times) = (visible(&equal.tool), count(equal.count as u64));
+        let first = count(equal.first as u64);
+        rows.push((
+            "equal calls",
+            format!("{times} of {tool} in a row from call {first}, {results}"),
+        ));
+    }
     match (head.class, &head.labels[..]) {
         (None, _) => rows.push(("label", "none".into())),
         (Some(class), []) => rows.push(("label", class.name().into())),

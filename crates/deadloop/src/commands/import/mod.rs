@@ -18,7 +18,7 @@ use crate::exit::{Code, Failure, Outcome};
 use crate::host::Terminal;
 use crate::progress::watched;
 use crate::show::{self, typed};
-use deadloop_run::reading::{ReadSight, transcript};
+use deadloop_run::reading::transcript;
 
 mod told;
 use told::LABELS;
@@ -330,13 +330,9 @@ fn dry(imported: &Imported, global: Global) -> Outcome {
         imported.summary()
     ))?;
     if let Some(example) = &imported.example {
-        let sight = ReadSight {
-            context: Some(EXAMPLE),
-            find: None,
-        };
         show::print(&format!(
             "\none of them:\n{}",
-            transcript(example, &[], &sight)
+            transcript(example, &[], Some(EXAMPLE))
         ))?;
     }
     Ok(())

@@ -51,6 +51,9 @@ pub(crate) struct Label {
     /// A corpus: a folder, or one .jsonl or .parquet file
     #[arg(required_unless_present = "two")]
     corpus: Option<PathBuf>,
+    /// Ask about these transcripts, reviewed or not
+    #[arg(value_name = "TRANSCRIPT", requires = "asks")]
+    ids: Vec<String>,
     /// The file of labels to write, or to revise with --review [default: labels.csv beside the transcripts]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -67,9 +70,6 @@ pub(crate) struct Label {
     /// Also ask about labels that were reviewed
     #[arg(long, requires = "asks")]
     again: bool,
-    /// Ask about this transcript, reviewed or not; may be repeated
-    #[arg(long = "id", value_name = "ID", requires = "asks")]
-    ids: Vec<String>,
     /// The name of the reviewer: rows get by = review:NAME
     #[arg(long, value_name = "NAME", default_value = "me", value_parser = reviewer)]
     reviewer: String,
@@ -223,7 +223,7 @@ fn asked_about(
     let known: BTreeSet<&str> = rows.iter().map(|row| row.transcript.as_str()).collect();
     if let Some(id) = args.ids.iter().find(|id| !known.contains(id.as_str())) {
         let near = deadloop_detect::harness::meant(id, known.iter().copied());
-        let what = format!("--id {id}: no row of the labels is about it{near}");
+        let what = format!("{id}: no row of the labels is about it{near}");
         return Err(Code::NothingSelected.error(what));
     }
     let mut only = meant(corpus, &args.select.selection()?, quiet)?;

@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 mod pager;
 
 use deadloop_run::outline::{Size, lengths, size, start};
-use deadloop_run::reading::{ReadSight, transcript};
+use deadloop_run::reading::transcript;
 use pager::page;
 
 use crate::args::{Global, Select};
@@ -24,7 +24,7 @@ use deadloop_run::{Surveyed, Wanted, open, survey_with};
 pub(crate) const HELP: &str = "\
 Examples:
   deadloop show recordings/
-  deadloop show recordings/ --model 'qwen*' --find 'let me think'
+  deadloop show recordings/ --model 'qwen*'
   deadloop show recordings/ t1
   deadloop show recordings/ t1 --all
 
@@ -40,9 +40,6 @@ pub(crate) struct Show {
     corpus: PathBuf,
     /// The id of a transcript [default: all of them, a line each]
     transcript: Option<String>,
-    /// Only transcripts that contain this text; it is marked
-    #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
-    find: Option<String>,
     /// Fold nothing
     #[arg(long)]
     all: bool,
@@ -61,15 +58,10 @@ pub(super) fn run(args: &Show, global: Global) -> Outcome {
         entry: args.transcript.as_deref(),
         host: &Terminal::of(global),
     };
-    let find = args.find.as_deref();
     let one = args.transcript.is_some();
     let corpus = open(&args.corpus)?;
     let (found, lines) = survey_with(corpus, wanted, |entry, case| {
-        if one {
-            None
-        } else {
-            Line::of(entry, case.class(), find)
-        }
+        (!one).then(|| Line::of(entry, case.class()))
     })?;
     match &args.transcript {
         Some(id) => show_one(args, id, &found, global),
@@ -87,15 +79,15 @@ struct Line {
 }
 
 impl Line {
-    fn of(entry: &Entry, class: Option<Class>, find: Option<&str>) -> Option<Self> {
+    fn of(entry: &Entry, class: Option<Class>) -> Self {
         let t = &entry.transcript;
-        Some(Self {
-            start: start(t, find)?,
+        Self {
+            start: start(t),
             id: t.id.clone(),
             model: t.model.clone(),
             size: size(t),
             label: class.map_or("-", Class::name),
-        })
+        }
     }
 }
 
@@ -103,14 +95,6 @@ fn list(args: &Show, found: &Surveyed, lines: Vec<Line>, global: Global) -> Outc
     found.accept(args.select.skips(), &Terminal::silent())?;
     if !global.quiet {
         found.tell_rejected(&Terminal::of(global));
-    }
-    if lines.is_empty() {
-        let of = show::several(found.cases.len() as u64, "transcript");
-        let what = format!(
-            "{:?} stands in none of {of}",
-            args.find.as_deref().unwrap_or_default()
-        );
-        return Err(Code::NothingSelected.error(what));
     }
     if global.json {
         let line = |l: &Line| {
@@ -170,24 +154,15 @@ fn table(lines: Vec<Line>) -> String {
 fn show_one(args: &Show, id: &str, found: &Surveyed, global: Global) -> Outcome {
     let (entry, _) = found.one(id, args.select.skips(), &Terminal::of(global))?;
     let labels = labels(found, entry)?;
-    if let Some(find) = &args.find
-        && start(&entry.transcript, Some(find)).is_none()
-    {
-        let what = format!("{find:?} does not stand in {}", visible(id));
-        return Err(Code::NothingSelected.error(what));
-    }
     if global.json {
         return show::print(&as_json(entry, &labels).to_string());
     }
-    let sight = ReadSight {
-        context: (!args.all).then_some(CONTEXT),
-        find: args.find.as_deref(),
-    };
-    page(&transcript(entry, &labels, &sight))?;
+    let context = (!args.all).then_some(CONTEXT);
+    page(&transcript(entry, &labels, context))?;
     let (corpus, id) = (typed(&args.corpus), typed(id));
     let next = [
         format!("deadloop explain {corpus} {id}"),
-        format!("deadloop label {corpus} --review --id {id}"),
+        format!("deadloop label {corpus} {id} --review"),
     ];
     show::next(&next.each_ref().map(String::as_str), global)
 }
