@@ -1,4 +1,4 @@
-//! [`Asking`]: what a request says that its response is watched by: the task, and what the user wrote.
+//! [`Asking`]: the parts of a request that its guard needs.
 
 use deadloop_stream::Prompted;
 
@@ -6,23 +6,23 @@ use crate::Shared;
 use crate::http::Head;
 use crate::metrics::Counter;
 
-/// The header that names the task. It goes no further than the proxy.
+/// The header that names the task. It is not passed on.
 pub(crate) const TASK: &str = "x-deadloop-task";
 
-/// The longest body of a request that is read, in bytes. A longer one passes, and is counted.
+/// The longest body of a request that is read, in bytes. A longer body is passed on and counted.
 const LONGEST: usize = 4 << 20;
 
-/// A request, as its bytes pass.
+/// A request while its bytes pass.
 pub(crate) struct Asking {
     task: String,
-    /// What has passed of a body that is read. `None`: nobody has to hear it, or it is no JSON, or too long.
+    /// The body so far. `None` if no guard needs it, if it is not JSON, or if it is too long.
     body: Option<Vec<u8>>,
-    /// Whether it was too long.
+    /// Whether the body was too long.
     long: bool,
 }
 
 impl Asking {
-    /// A request of which the head has come.
+    /// Returns the request with this head.
     pub(crate) fn new(head: &Head, shared: &Shared) -> Self {
         let kind = head.value("content-type").unwrap_or_default();
         let json = kind.split(';').next().unwrap_or_default().trim() == "application/json";
@@ -36,7 +36,7 @@ impl Asking {
         }
     }
 
-    /// The next bytes of its body.
+    /// Adds the next bytes of the body.
     pub(crate) fn passes(&mut self, bytes: &[u8]) {
         let Some(body) = &mut self.body else {
             return;
@@ -48,7 +48,7 @@ impl Asking {
         }
     }
 
-    /// What its response answers. A body that could not be read is counted.
+    /// Returns the prompt that the response answers. A body that could not be read is counted.
     pub(crate) fn asked(self, shared: &Shared) -> Prompted {
         let written = self.body.as_deref().map(Prompted::written);
         if self.long || written == Some(None) {

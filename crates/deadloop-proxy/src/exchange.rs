@@ -1,5 +1,6 @@
-//! One connection: request after request goes to the server, and each response comes back as it arrives, up to where
-//! its guard alarms.
+//! A client's connection, request by request.
+//!
+//! Each request is sent to the server, and its response is passed on as it arrives, up to an alarm of its guard.
 
 use std::io::{self, ErrorKind, Write};
 use std::net::{Shutdown, TcpStream};
@@ -16,35 +17,35 @@ use crate::onward::{Onward, write_chunk};
 use crate::reply::{self, Reply};
 use crate::tunnel;
 
-/// How often a connection on which nothing comes is looked after.
+/// The interval of checks on a connection without bytes.
 const TICK: Duration = Duration::from_millis(500);
-/// Ticks that a client may take for its next request, or for more of one.
+/// The most ticks that a client may wait with its next request, or with the rest of one.
 const IDLE: u32 = 120;
-/// How long a client may read nothing before it is taken for gone.
+/// The time after which a client that reads nothing counts as gone.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// Why an exchange is over before its end.
+/// The reasons why an exchange ends early.
 enum Broken {
-    /// The client went, or never said anything.
+    /// The client disconnected, or never sent a request.
     Client,
-    /// The server went in the middle of its response.
+    /// The server disconnected during its response.
     Upstream,
-    /// The request is refused, for this reason: nothing more is read of it.
+    /// The request is refused for this reason. The rest of it is not read.
     Request(String),
-    /// The server gave no answer, or none that can be read, for this reason.
+    /// The server sent no valid answer, for this reason.
     Unanswered(&'static str),
 }
 
-/// Whether the client may send another request.
+/// The end of an exchange. `true` if the client may send another request.
 type Served = Result<bool, Broken>;
 
-/// Answers a client that there are too many connections, and closes its own.
+/// Answers a client with a 503 for too many connections, and closes the connection.
 pub(crate) fn refuse(client: &TcpStream) {
     let _ = client.set_write_timeout(Some(Duration::from_secs(1)));
     Reply::words("503 Service Unavailable", "too many streams\n").finish(client);
 }
 
-/// Serves a connection to its end.
+/// Serves a connection until it ends.
 pub(crate) fn serve(client: TcpStream, shared: &Shared) {
     let ready = client
         .set_nodelay(true)
@@ -74,7 +75,7 @@ fn timed_out(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
 }
 
-/// One request and its response.
+/// Handles one request and its response.
 fn exchange(client: &TcpStream, wire: &mut Wire<&TcpStream>, shared: &Shared) -> Served {
     let Some(head) = next_head(wire, shared)? else {
         return Ok(false);
@@ -106,7 +107,7 @@ fn exchange(client: &TcpStream, wire: &mut Wire<&TcpStream>, shared: &Shared) ->
         client,
         request: &request,
         response: &response,
-        // What the server did not want is still on its way.
+        // The client may still be sending the part of the request that the server refused.
         last: !sent,
         shared,
     };
@@ -116,7 +117,8 @@ fn exchange(client: &TcpStream, wire: &mut Wire<&TcpStream>, shared: &Shared) ->
     }
 }
 
-/// The head of the next request. `None` if the client is done; where the proxy stops, it is as if it went.
+/// Reads the head of the next request. `None` if the client is done. While the proxy stops, a client without a
+/// request counts as gone.
 fn next_head(wire: &mut Wire<&TcpStream>, shared: &Shared) -> Result<Option<Vec<u8>>, Broken> {
     for _ in 0..IDLE {
         match wire.head() {
@@ -135,7 +137,7 @@ fn next_head(wire: &mut Wire<&TcpStream>, shared: &Shared) -> Result<Option<Vec<
     Err(Broken::Client)
 }
 
-/// Sends the request on; false where the server would not take all of it.
+/// Sends the request to the server. Returns false if the server did not accept all of it.
 fn send(
     onward: &Onward<'_>,
     (wire, asking): (&mut Wire<&TcpStream>, &mut Asking),
@@ -176,11 +178,11 @@ fn send(
     }
 }
 
-/// What the server answers, as it comes.
+/// The answer of the server, as it arrives.
 struct Answered<'a> {
     upstream: &'a TcpStream,
     wire: Wire<&'a TcpStream>,
-    /// The head of a response that came before all of the request was sent.
+    /// The head of a response that arrived before the whole request was sent.
     early: Option<Head>,
     client: &'a TcpStream,
     shared: &'a Shared,
@@ -197,7 +199,7 @@ impl<'a> Answered<'a> {
         }
     }
 
-    /// Whether the server has refused the request before it had all of it, or broken off.
+    /// Whether the server refused an incomplete request, or disconnected.
     fn is_refusal(&mut self) -> bool {
         while self.early.is_none() && self.has_begun() {
             match self.wire.head() {
@@ -206,7 +208,7 @@ impl<'a> Answered<'a> {
                     Some(head) => self.early = Some(head),
                     None => return true,
                 },
-                // The rest of it comes later.
+                // The rest of the head comes later.
                 Err(e) if timed_out(&e) => break,
                 _ => return true,
             }
@@ -215,13 +217,13 @@ impl<'a> Answered<'a> {
         status.is_some_and(|status| status >= "400")
     }
 
-    /// Whether some of an answer is here.
+    /// Whether a part of an answer has arrived.
     fn has_begun(&self) -> bool {
         self.wire.has_begun() || peeked(self.upstream).is_ok_and(|n| n > 0)
     }
 
-    /// The head of the response, however long that takes, as long as the client is there; heads with a 1xx status are
-    /// skipped, but for a 101. `None` if the server sent no head, or none that can be read.
+    /// Reads the head of the response, without a time limit, as long as the client is connected. Heads with a 1xx
+    /// status other than 101 are skipped. `None` if the server sent no valid head.
     fn head(&mut self) -> Result<Option<Head>, Broken> {
         if let Some(early) = self.early.take() {
             return Ok(Some(early));
@@ -244,10 +246,10 @@ fn is_interim(head: &Head) -> bool {
     head.start.0.starts_with('1') && head.start.0 != "101"
 }
 
-/// A client that is gone ends the exchange.
+/// Returns an error if the client has disconnected.
 fn still_there(client: &TcpStream, shared: &Shared) -> Result<(), Broken> {
-    // One that has only said that it sends no more may wait for its answer. If it has closed its side altogether, its
-    // system says so when it is asked, or when something is sent to it.
+    // A client that has closed only its sending side may wait for its answer. If it has closed both sides, its system
+    // reports that to a probe or to the next write.
     let lost = client.take_error();
     if matches!(lost, Ok(None)) && peeked(client).is_ok() {
         return Ok(());
@@ -256,10 +258,10 @@ fn still_there(client: &TcpStream, shared: &Shared) -> Result<(), Broken> {
     Err(Broken::Client)
 }
 
-/// How many bytes have come and were not read, at most one; 0 also where no more will come.
+/// Returns the number of unread bytes, at most one. Returns 0 also if no more will arrive.
 ///
 /// # Errors
-/// The connection is broken.
+/// Returns an error if the connection is broken.
 fn peeked(stream: &TcpStream) -> io::Result<usize> {
     stream.set_nonblocking(true)?;
     let peeked = stream.peek(&mut [0]);
@@ -275,13 +277,13 @@ struct Relay<'a> {
     client: &'a TcpStream,
     request: &'a Head,
     response: &'a Head,
-    /// No further request is taken on this connection.
+    /// Whether the connection takes no more requests.
     last: bool,
     shared: &'a Shared,
 }
 
 impl Relay<'_> {
-    /// Passes it on; whether the connection can take another request.
+    /// Passes the response on. Returns whether the connection can take another request.
     fn run(&self, wire: &mut Wire<&TcpStream>, asking: Asking) -> Served {
         let status = self.response.start.0.as_str();
         let bare = self.request.start.0 == "HEAD" || matches!(status, "204" | "304");
@@ -299,7 +301,7 @@ impl Relay<'_> {
             let asked = asking.asked(self.shared);
             Judge::new(&self.shared.options, written, asked)
         });
-        // A response that may be cut has no length.
+        // A response that the guard may end has no known length.
         let out = match framing {
             Framing::Length(_) if judge.is_none() && status != "204" => framing,
             _ if bare || !self.request.is_1_1 => Framing::None,
@@ -315,7 +317,7 @@ impl Relay<'_> {
         Ok(!close && (bare || out != Framing::None))
     }
 
-    /// Passes on that the server now speaks something else, and all that is said then.
+    /// Passes on the switch to another protocol, and then the bytes of both sides.
     fn switch(&self, wire: &Wire<&TcpStream>, answered: &Wire<&TcpStream>) -> Served {
         let asked = self.request.upgrade();
         let Some(to) = self
@@ -333,7 +335,7 @@ impl Relay<'_> {
         Ok(false)
     }
 
-    /// Writes the head, with these headers of the proxy's own.
+    /// Writes the head of the response, with some headers of the proxy.
     fn lead(&self, own: &[&str]) -> Result<(), Broken> {
         let (status, reason) = &self.response.start;
         let mut head = format!("HTTP/1.1 {status} {reason}\r\n").into_bytes();
@@ -343,7 +345,7 @@ impl Relay<'_> {
         self.write(&head)
     }
 
-    /// How a response is written that a guard can watch.
+    /// Returns the format of the response, if a guard can watch it.
     fn watched(&self) -> Option<StreamFormat> {
         let packed = self.response.value("content-encoding");
         if packed.is_some_and(|how| how != "identity") {
@@ -389,7 +391,7 @@ impl Relay<'_> {
         }
     }
 
-    /// Counts and tells the alarms that are new.
+    /// Counts and reports new alarms.
     fn tell(&self, judge: &mut Judge) {
         let Shared {
             metrics, options, ..
@@ -403,8 +405,9 @@ impl Relay<'_> {
         }
     }
 
-    /// Reads the next bytes of the body and asks the guard about them: `piece` becomes what the client gets. Returns how
-    /// many bytes came (0 at the end of the body, `None` if nothing came for a while) and whether the response ends there.
+    /// Reads the next bytes of the body and passes them to the guard. Then `piece` holds the bytes for the client.
+    /// Returns the number of bytes read (0 at the end of the body, `None` if no bytes arrived for a while) and
+    /// whether the response ends there.
     fn next(
         &self,
         (wire, body): (&mut Wire<&TcpStream>, &mut Body),
@@ -421,7 +424,7 @@ impl Relay<'_> {
                 let ended = judge.is_some_and(|judge| judge.silence(piece));
                 Ok((None, ended))
             }
-            // Without the last chunk the client knows that this is not the end.
+            // Since the last chunk is missing, the client can tell that the response is incomplete.
             Err(_) => {
                 self.shared.metrics.add(Counter::UpstreamGone, 1);
                 Err(Broken::Upstream)

@@ -1,4 +1,4 @@
-//! [`Few`]: threads for short answers, of which there are never many.
+//! [`Few`]: a limited number of threads for short tasks.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,7 +6,7 @@ use std::thread;
 
 use crate::STACK;
 
-/// Runs work on threads, at most `most` at once.
+/// A group of at most `most` threads.
 pub(crate) struct Few {
     most: usize,
     running: Arc<AtomicUsize>,
@@ -20,7 +20,7 @@ impl Few {
         }
     }
 
-    /// Does this on a thread, or drops it where enough are running.
+    /// Runs a task on a thread, or drops the task if too many are running.
     pub(crate) fn thread(&self, what: impl FnOnce() + Send + 'static) {
         let one = One(Arc::clone(&self.running));
         if self.running.fetch_add(1, Ordering::SeqCst) >= self.most {
@@ -34,7 +34,7 @@ impl Few {
     }
 }
 
-/// A thread that is running, or was not started.
+/// The place of one thread in the group, until the thread ends or could not start.
 struct One(Arc<AtomicUsize>);
 
 impl Drop for One {

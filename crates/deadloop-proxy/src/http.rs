@@ -1,8 +1,10 @@
-//! As much of HTTP/1.1 as a proxy needs: heads, and bodies by length, in chunks or to the end of the connection. A read
-//! that timed out loses nothing: it is tried again from where it stood.
+//! The part of HTTP/1.1 that a proxy needs: heads and bodies.
 //!
-//! What a client sends is read strictly: anything in which two readers could see different requests is refused
-//! (`strict` has the rules of heads). What a server sends is read as servers write it: its connection carries one response.
+//! Bodies have a length, come in chunks, or last to the end of the connection. A read that timed out loses nothing
+//! and can be repeated.
+//!
+//! Clients are read strictly: any request that two readers could understand differently is refused (`strict` has the
+//! rules of heads). Servers are read leniently, since their connection carries only one response.
 
 use std::io::{self, ErrorKind, Read};
 
@@ -10,19 +12,19 @@ use crate::strict;
 
 /// The longest head, the longest line between two chunks, and the longest trailer, in bytes.
 const LONGEST: usize = 64 << 10;
-/// Most headers of one head.
+/// The most headers of one head.
 const HEADERS: usize = 128;
-/// Bytes that are asked for at once.
+/// The number of bytes read at once.
 const PIECE: usize = 16 << 10;
-/// The longest body, in bytes: many readers count in 64 bits with a sign.
+/// The longest body, in bytes. Many readers use signed 64-bit numbers.
 const MOST: u64 = i64::MAX as u64;
 
-/// What was sent is not HTTP, and why.
+/// Returns an error for invalid HTTP.
 fn malformed(what: &'static str) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, what)
 }
 
-/// A connection that is read, and what was read ahead.
+/// A connection, with the bytes that were read ahead.
 pub(crate) struct Wire<R> {
     stream: R,
     ahead: Vec<u8>,
@@ -30,7 +32,7 @@ pub(crate) struct Wire<R> {
 }
 
 impl<R: Read> Wire<R> {
-    /// Of a client.
+    /// Wraps the connection of a client.
     pub(crate) fn of_client(stream: R) -> Self {
         Self {
             stream,
@@ -39,7 +41,7 @@ impl<R: Read> Wire<R> {
         }
     }
 
-    /// Of a server.
+    /// Wraps the connection of a server.
     pub(crate) fn of_server(stream: R) -> Self {
         Self {
             stream,
@@ -48,7 +50,7 @@ impl<R: Read> Wire<R> {
         }
     }
 
-    /// Reads once; how many bytes came, 0 at the end.
+    /// Reads once. Returns the number of bytes, 0 at the end.
     fn fill(&mut self) -> io::Result<usize> {
         let mut piece = [0; 4096];
         let n = loop {
@@ -61,10 +63,10 @@ impl<R: Read> Wire<R> {
         Ok(n)
     }
 
-    /// The next head with the blank line that ends it. `None` if the connection ends before a head begins.
+    /// Reads the next head, including the blank line at its end. `None` if the connection ends before a head begins.
     ///
     /// # Errors
-    /// `InvalidData` with the reason, as soon as what has come of a client's head can be no head.
+    /// Returns `InvalidData` with the reason as soon as the bytes of a client cannot be a head.
     pub(crate) fn head(&mut self) -> io::Result<Option<Vec<u8>>> {
         loop {
             let end = self.ahead.windows(4).position(|four| four == b"\r\n\r\n");
@@ -88,17 +90,17 @@ impl<R: Read> Wire<R> {
         }
     }
 
-    /// Whether some of a head is here.
+    /// Whether a part of a head has been read.
     pub(crate) fn has_begun(&self) -> bool {
         !self.ahead.is_empty()
     }
 
-    /// The connection, and what was read ahead of it.
+    /// Returns the connection and the bytes that were read ahead.
     pub(crate) fn parts(&self) -> (&R, &[u8]) {
         (&self.stream, &self.ahead)
     }
 
-    /// The next line without its end.
+    /// Reads the next line, without its end.
     fn line(&mut self) -> io::Result<Vec<u8>> {
         loop {
             if let Some(end) = self.ahead.iter().position(|byte| *byte == b'\n') {
@@ -118,7 +120,7 @@ impl<R: Read> Wire<R> {
         }
     }
 
-    /// At most `most` bytes, and no more than one read gives; none at the end.
+    /// Reads at most `most` bytes, and no more than one read returns. Reads none at the end.
     fn some(&mut self, most: u64, into: &mut Vec<u8>) -> io::Result<usize> {
         let most = usize::try_from(most).unwrap_or(PIECE).min(PIECE);
         if self.ahead.is_empty() && self.fill()? == 0 {
@@ -130,19 +132,19 @@ impl<R: Read> Wire<R> {
     }
 }
 
-/// How a message says where its body ends.
+/// The way in which a message marks the end of its body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Framing {
-    /// It says nothing: a request has no body, a response goes on to the end of the connection.
+    /// No header: a request has no body, and a response lasts to the end of the connection.
     None,
-    /// By the number of its bytes.
+    /// The number of bytes.
     Length(u64),
-    /// In chunks.
+    /// Chunks.
     Chunked,
 }
 
 impl Framing {
-    /// The header that says it.
+    /// Returns the header of the framing.
     pub(crate) fn header(self) -> String {
         match self {
             Self::None => String::new(),
@@ -151,7 +153,7 @@ impl Framing {
         }
     }
 
-    /// The body to read; `without`: what it is where nothing is said.
+    /// Returns the body to read. `without` is the body of a message without a header.
     pub(crate) fn body(self, without: Body) -> Body {
         match self {
             Self::None => without,
@@ -161,28 +163,29 @@ impl Framing {
     }
 }
 
-/// How much of a body is left.
+/// The remaining part of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Body {
-    /// This number of bytes.
+    /// A number of bytes.
     Length(u64),
-    /// Everything up to the end of the connection.
+    /// All bytes up to the end of the connection.
     Close,
-    /// A chunk, of which the size comes next.
+    /// A chunk, whose size comes next.
     Size,
-    /// This number of bytes of a chunk.
+    /// A number of bytes of a chunk.
     Chunk(u64),
     /// The line end after a chunk.
     After,
-    /// The lines after the last chunk, of which this number of bytes has come.
+    /// The lines after the last chunk, with the number of bytes read.
     Trailer(usize),
 }
 
 impl Body {
-    /// Reads some of it; 0 at its end.
+    /// Reads a part of the body. Returns 0 at its end.
     ///
     /// # Errors
-    /// An error of the connection; `UnexpectedEof` if the body ends early; `InvalidData` if its chunks are malformed.
+    /// Returns an error of the connection, `UnexpectedEof` if the body ends early, or `InvalidData` if its chunks are
+    /// malformed.
     pub(crate) fn read<R: Read>(
         &mut self,
         wire: &mut Wire<R>,
@@ -240,7 +243,8 @@ impl Body {
     }
 }
 
-/// The size of a chunk: hexadecimal digits, and after a semicolon anything that can be read. Servers also put blanks there.
+/// Parses the size of a chunk: hexadecimal digits, and any readable text after a semicolon. Servers may also add
+/// blanks.
 fn size(line: &[u8], strict: bool) -> io::Result<u64> {
     let bad = || malformed("a size of a chunk that is no hexadecimal number");
     let end = line.iter().position(|byte| *byte == b';');
@@ -254,22 +258,23 @@ fn size(line: &[u8], strict: bool) -> io::Result<u64> {
     size.filter(|size| *size <= MOST).ok_or_else(bad)
 }
 
-/// The first line and the headers of a request or a response.
+/// The first line and the headers of a message.
 #[derive(Debug)]
 pub(crate) struct Head {
     /// Method and target, or status and reason.
     pub(crate) start: (String, String),
-    /// HTTP/1.1, and not 1.0.
+    /// Whether the version is HTTP/1.1, otherwise 1.0.
     pub(crate) is_1_1: bool,
     headers: Vec<(String, Vec<u8>)>,
 }
 
-/// Whether a head is all of these bytes. One that ends before them, by bare line feeds, would hide what follows.
+/// Whether a head ends with the last of these bytes. If it ended earlier, by bare line feeds, it would hide the bytes
+/// after it.
 fn is_all(parsed: httparse::Result<usize>, bytes: &[u8]) -> bool {
     matches!(parsed, Ok(httparse::Status::Complete(n)) if n == bytes.len())
 }
 
-/// Headers that are of one connection alone, and those that say where a body ends: each connection has its own.
+/// The headers that concern a single connection, or mark the end of a body. Each connection has its own.
 const HOP: [&str; 10] = [
     "connection",
     "content-length",
@@ -284,10 +289,10 @@ const HOP: [&str; 10] = [
 ];
 
 impl Head {
-    /// A request, read strictly.
+    /// Parses a request strictly.
     ///
     /// # Errors
-    /// Why it is refused.
+    /// Returns the reason of the refusal.
     pub(crate) fn of_request(bytes: &[u8]) -> Result<Self, &'static str> {
         strict::lines(bytes)?;
         let mut headers = [httparse::EMPTY_HEADER; HEADERS];
@@ -314,7 +319,7 @@ impl Head {
         Ok(head)
     }
 
-    /// A response; `None` if the bytes are not one.
+    /// Parses a response. `None` if the bytes are no response.
     pub(crate) fn of_response(bytes: &[u8]) -> Option<Self> {
         let mut headers = [httparse::EMPTY_HEADER; HEADERS];
         let mut response = httparse::Response::new(&mut headers);
@@ -333,45 +338,45 @@ impl Head {
         }
     }
 
-    /// The values of a header as they were sent, without the blanks around them.
+    /// Returns the values of a header as they were sent, trimmed.
     fn all(&self, name: &str) -> impl Iterator<Item = &[u8]> {
         let named = self.headers.iter().filter(move |(known, _)| known == name);
         named.map(|(_, value)| value.trim_ascii())
     }
 
-    /// The values of a header, in lower case.
+    /// Returns the values of a header in lower case.
     fn values(&self, name: &str) -> impl Iterator<Item = String> {
         self.all(name)
             .map(|value| String::from_utf8_lossy(value).to_ascii_lowercase())
     }
 
-    /// The first value of a header, in lower case.
+    /// Returns the first value of a header in lower case.
     pub(crate) fn value(&self, name: &str) -> Option<String> {
         self.values(name).next()
     }
 
-    /// Whether a word stands in the list of a header.
+    /// Whether the list in a header contains a word.
     pub(crate) fn says(&self, name: &str, word: &str) -> bool {
         let mut lists = self.values(name);
         lists.any(|list| list.split(',').any(|one| one.trim() == word))
     }
 
-    /// What a client asks to speak instead of HTTP/1.1, such as `websocket`. HTTP/2 is not it: a client that offers that
-    /// is as well answered in HTTP/1.1.
+    /// Returns the protocol that a client asks for instead of HTTP/1.1, such as `websocket`. HTTP/2 is ignored, since
+    /// a client that offers it also accepts HTTP/1.1.
     pub(crate) fn upgrade(&self) -> Option<String> {
         let asks = self.is_1_1 && self.start.0 == "GET" && self.says("connection", "upgrade");
         let to = self.value("upgrade").filter(|to| !to.starts_with("h2"));
         to.filter(|_| asks && self.framing() == Ok(Framing::None))
     }
 
-    /// How its body is framed.
+    /// Returns the framing of the body.
     ///
     /// # Errors
-    /// Why that cannot be told for sure, which is how requests are smuggled.
+    /// Returns the reason if the framing is ambiguous, which is used for request smuggling.
     pub(crate) fn framing(&self) -> Result<Framing, &'static str> {
         let codings: Vec<&[u8]> = self.all("transfer-encoding").collect();
         let mut lengths: Vec<&[u8]> = self.all("content-length").collect();
-        // Servers say it twice; where a client does, it is refused.
+        // Servers may repeat the length. For a client, that is refused.
         lengths.dedup();
         match (codings.as_slice(), lengths.as_slice()) {
             ([], []) => Ok(Framing::None),
@@ -383,7 +388,8 @@ impl Head {
         }
     }
 
-    /// The headers that go on, as they are in a head; `but`: names that do not. Where the body ends is not among them.
+    /// Returns the headers that are passed on, in the format of a head, except those in `but`. Headers of the framing
+    /// are not included.
     pub(crate) fn passed(&self, but: &[&str]) -> Vec<u8> {
         let listed: Vec<String> = self.values("connection").collect();
         let own = |name: &str| {
@@ -507,7 +513,7 @@ mod tests {
         }
     }
 
-    /// The end of a request with chunks is where every reader sees it.
+    /// Checks that a chunked request ends at the same byte for every reader.
     #[test]
     fn chunks_of_a_client_are_read_strictly_and_those_of_a_server_as_servers_write_them() {
         let read = |bytes: &[u8], strict: bool| {

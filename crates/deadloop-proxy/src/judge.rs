@@ -1,4 +1,4 @@
-//! [`Judge`]: one response under watch, and what of its bytes the client gets.
+//! [`Judge`]: the guard of one response.
 
 use std::time::Instant;
 
@@ -7,32 +7,32 @@ use deadloop_stream::{Prompted, Step, StreamFormat, StreamReader, Watched};
 
 use crate::ProxyOptions;
 
-/// The longest line that is watched, in bytes. What is longer is passed on and counted. Events of the APIs are far shorter,
-/// but for those that repeat a whole request or answer.
+/// The longest line that is watched, in bytes. A longer one is passed on and counted. The events of the APIs are far
+/// shorter, except those that repeat a whole request or answer.
 const LINE: usize = 1 << 20;
-/// What stands for the model's name where none is known.
+/// The name of an unknown model.
 const UNNAMED: &str = "unknown";
 
-/// What followed an alarm.
+/// The consequence of an alarm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Followed {
-    /// Nothing: it only warns or observes, or it is a refusal and there was no call to refuse.
+    /// No consequence: the guard only warns or observes, or it refuses a call and there was none to refuse.
     Nothing,
     /// The response was ended.
     Ended,
 }
 
-/// One response under watch.
+/// A response with its guard.
 pub(crate) struct Judge {
     watched: Watched,
-    /// What nobody has asked for.
+    /// The alarms that were not taken yet.
     news: Vec<(Alarm, Followed)>,
     over: bool,
     began: Instant,
 }
 
 impl Judge {
-    /// `format` as the response's content type says, `asked` as the request says.
+    /// Starts to watch a response. `format` is that of its content type, and `asked` is the request's prompt.
     pub(crate) fn new(options: &ProxyOptions, format: StreamFormat, asked: Prompted) -> Self {
         let rules = options.think.clone();
         let reader = StreamReader::new("upstream", Some(format), rules.options(UNNAMED));
@@ -50,35 +50,36 @@ impl Judge {
         }
     }
 
-    /// The model that the response has named.
+    /// Returns the model that the response names.
     pub(crate) fn model(&self) -> &str {
         self.watched.model().unwrap_or(UNNAMED)
     }
 
-    /// How many lines of the stream no guard could read, so far.
+    /// Returns the number of lines so far that no guard could read.
     pub(crate) fn unread(&self) -> u64 {
         self.watched.bad_lines()
     }
 
-    /// Takes the alarms that have not been asked for yet, in their order, and what followed each.
+    /// Takes the alarms that were not taken yet, in order, each with its consequence.
     pub(crate) fn news(&mut self) -> Vec<(Alarm, Followed)> {
         std::mem::take(&mut self.news)
     }
 
-    /// Judges that nothing has come for a while; `bytes` become what the client gets. Whether the response ends there.
+    /// Reports to the guard that no bytes have arrived for a while. Then `bytes` holds the bytes for the client.
+    /// Returns whether the response ends there.
     pub(crate) fn silence(&mut self, bytes: &mut Vec<u8>) -> bool {
         bytes.clear();
         let step = self.watched.silent(self.now());
         self.follow(step, bytes)
     }
 
-    /// Judges the bytes that have arrived (none: the response has ended), which become what the client gets. Whether the
-    /// response ends there.
+    /// Passes bytes of the response to the guard. An empty slice marks the end of the response. Then `bytes` holds
+    /// the bytes for the client. Returns whether the response ends there.
     pub(crate) fn judge(&mut self, bytes: &mut Vec<u8>) -> bool {
         let now = self.now();
         if bytes.is_empty() {
             let step = self.watched.end(now);
-            // Nothing is added to a response that is over.
+            // No bytes can be added after the end of a response.
             return self.follow(step, &mut Vec::new());
         }
         let step = self.watched.feed(bytes, now);
@@ -86,12 +87,12 @@ impl Judge {
         if self.follow(step, bytes) {
             return true;
         }
-        // Comments that only keep the connection open are no event: the guard hears how long there was none.
+        // Comments that keep the connection open are not events, so they do not end a silence.
         let step = self.watched.silent(now);
         self.follow(step, bytes)
     }
 
-    /// Notes what there is to tell, and ends the response at an alarm. Whether it ends here.
+    /// Collects new alarms, and ends the response at an alarm that stops it. Returns whether the response ends here.
     fn follow(&mut self, step: Step, bytes: &mut Vec<u8>) -> bool {
         let refused = step.refused.into_iter().map(|refused| refused.alarm);
         let told = step.warnings.into_iter().chain(refused);
@@ -106,7 +107,7 @@ impl Judge {
         true
     }
 
-    /// Milliseconds.
+    /// Returns the milliseconds since the start.
     fn now(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }

@@ -1,23 +1,25 @@
-//! A guard between any client and any server of LLM streams: HTTP/1.1 in, HTTP/1.1 out, a guard a response.
+//! An HTTP/1.1 proxy between LLM clients and a server.
+//!
+//! Each response has its own guard.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | the listener, its limits, how it stops | [`Proxy`] |
+//! | the listener, its limits, and its stop | [`Proxy`] |
 //! | one request and its response | `exchange` |
-//! | heads and bodies of HTTP | `http`, and what of a request is refused: `strict` |
-//! | what a request says to the guard of its response | `asking` |
-//! | a request as the server gets it | `onward` |
-//! | what the proxy answers itself, and how it closes | `reply` |
-//! | what follows a 101 | `tunnel` |
-//! | where requests go | `upstream` |
-//! | bytes of a response in, what the client gets out | `judge` |
-//! | what `/metrics` says, and its address | `metrics`, `scrape` |
+//! | heads and bodies of HTTP | `http`, and the rules of refusal: `strict` |
+//! | the task and prompt of a request, for its guard | `asking` |
+//! | a request on its way to the server | `onward` |
+//! | the proxy's own answers, and closing | `reply` |
+//! | the connection after a 101 | `tunnel` |
+//! | the server's address | `upstream` |
+//! | the guard of a response | `judge` |
+//! | the content of `/metrics`, and its address | `metrics`, `scrape` |
 //! | a page for one person on this machine, for `label --serve` | `local` |
 //! | heads, bodies and judging without a connection, for tests and fuzzing | `parts` |
 //!
-//! A thread a connection, with a stack of 256 KiB: a thread that waits costs some pages of it. Nothing is
-//! buffered beyond what one read gave, so a slow client slows its server down (backpressure of TCP). There is no
-//! TLS here: it is left to what is before and behind.
+//! Each connection has a thread with a stack of 256 KiB. A waiting thread uses only some pages of it. No more is
+//! buffered than one read returned, so a slow client slows its server down (backpressure of TCP). The proxy has no
+//! TLS, which is left to the programs before and behind it.
 
 #![deny(
     clippy::print_stderr,
@@ -57,38 +59,38 @@ pub use local::{Local, LocalAnswer, LocalRequest};
 use metrics::Metrics;
 pub use upstream::{Upstream, UpstreamError};
 
-/// What is told of each alarm, besides the counters: the model, the alarm and what followed.
+/// A callback for each alarm, besides the counters. Its arguments are the model, the alarm and the consequence.
 pub type Tell = Box<dyn Fn(&str, &Alarm, Followed) + Send + Sync>;
 
-/// What is between clients and a server.
+/// The settings of a proxy.
 pub struct ProxyOptions {
-    /// Where requests go.
+    /// The server.
     pub upstream: Upstream,
     /// The guards of all models.
     pub guards: Guards,
-    /// How texts with think tags are split.
+    /// The rules for splitting texts with think tags.
     pub think: ThinkRules,
-    /// Connections at once; those above get a 503.
+    /// The most connections at once. Further ones get a 503.
     pub most: usize,
-    /// Is called with each alarm.
+    /// The callback for each alarm.
     pub tell: Tell,
 }
 
-/// The stack of a connection's thread, in bytes: what it works on is on the heap.
+/// The stack of a connection's thread, in bytes. Buffers are on the heap.
 const STACK: usize = 256 << 10;
-/// Most clients at once that are told that there are too many; further ones are just closed.
+/// The most clients at once that get a 503 for too many connections. Further ones are just closed.
 const REFUSALS: usize = 64;
 
 /// A listening proxy.
 pub struct Proxy {
     listener: TcpListener,
-    /// Where `/metrics` is.
+    /// The listener for `/metrics`.
     scraped: Option<TcpListener>,
     refusals: Few,
     shared: Arc<Shared>,
 }
 
-/// What all connections have in common.
+/// The state shared by all connections.
 pub(crate) struct Shared {
     pub(crate) options: ProxyOptions,
     pub(crate) metrics: Metrics,
@@ -97,18 +99,18 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// Whether nothing is under way any more, or nothing is waited for.
+    /// Whether the proxy has ended: no connection is left, or the wait for them is over.
     pub(crate) fn ended(&self) -> bool {
         self.ended.load(Ordering::SeqCst)
     }
 
-    /// Whether no further request is taken.
+    /// Whether the proxy accepts no more requests.
     pub(crate) fn stopping(&self) -> bool {
         self.stopping.load(Ordering::SeqCst)
     }
 }
 
-/// Stops a proxy from another thread.
+/// A handle to stop a proxy from another thread.
 #[derive(Clone)]
 pub struct Stopper {
     shared: Arc<Shared>,
@@ -116,14 +118,14 @@ pub struct Stopper {
 }
 
 impl Stopper {
-    /// From now on no connection and no further request is taken; streams that are under way go on.
+    /// Stops accepting connections and further requests. Open streams continue.
     pub fn stop(&self) {
         self.shared.stopping.store(true, Ordering::SeqCst);
         wake(self.at);
     }
 }
 
-/// Wakes a listener that waits; where that fails it does not wait.
+/// Wakes a waiting listener by connecting to it. If that fails, the listener does not wait.
 fn wake(mut at: SocketAddr) {
     if at.ip().is_unspecified() {
         at.set_ip(if at.is_ipv4() {
@@ -136,10 +138,10 @@ fn wake(mut at: SocketAddr) {
 }
 
 impl Proxy {
-    /// Listens.
+    /// Binds the proxy to an address.
     ///
     /// # Errors
-    /// The address cannot be listened at.
+    /// Returns an error if the address cannot be bound.
     pub fn bind(listen: &str, options: ProxyOptions) -> io::Result<Self> {
         let shared = Shared {
             options,
@@ -155,11 +157,11 @@ impl Proxy {
         })
     }
 
-    /// Also listens at an address for `GET /metrics`, and says which that is. Without one there are no metrics: a path of
-    /// the address that clients use is the server's.
+    /// Also serves `GET /metrics` at an address of its own, and returns that address. Without it there are no
+    /// metrics, since all paths of the clients' address belong to the server.
     ///
     /// # Errors
-    /// The address cannot be listened at.
+    /// Returns an error if the address cannot be bound.
     pub fn metrics_at(&mut self, address: &str) -> io::Result<SocketAddr> {
         let listener = TcpListener::bind(address)?;
         let at = listener.local_addr()?;
@@ -167,18 +169,18 @@ impl Proxy {
         Ok(at)
     }
 
-    /// Where it listens.
+    /// Returns the address of the listener.
     ///
     /// # Errors
-    /// The system does not say.
+    /// Returns an error if the system does not report the address.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
-    /// What stops it.
+    /// Returns a handle to stop the proxy.
     ///
     /// # Errors
-    /// The system does not say where it listens.
+    /// Returns an error if the system does not report the address of the listener.
     pub fn stopper(&self) -> io::Result<Stopper> {
         Ok(Stopper {
             shared: Arc::clone(&self.shared),
@@ -186,8 +188,8 @@ impl Proxy {
         })
     }
 
-    /// Takes connections until it is stopped, then waits up to `grace` for those under way. Returns how many
-    /// were still open then.
+    /// Accepts connections until the proxy is stopped, then waits up to `grace` for those still open. Returns the
+    /// number of connections that remain open.
     pub fn run(mut self, grace: Duration) -> usize {
         let scraped = self.scraped.take().and_then(|listener| {
             let (at, shared) = (listener.local_addr().ok()?, Arc::clone(&self.shared));
@@ -201,7 +203,7 @@ impl Proxy {
             }
             match client {
                 Ok(client) => self.take(client),
-                // Out of file handles: whoever waits is taken when some stream has ended.
+                // Out of file handles: waiting clients are accepted when a stream has ended.
                 Err(_) => thread::sleep(Duration::from_millis(20)),
             }
         }
@@ -231,7 +233,7 @@ impl Proxy {
         let open = metrics::Open::new(shared);
         let thread = thread::Builder::new().stack_size(STACK);
         let serve = move || exchange::serve(client, open.shared());
-        // Without a thread the connection is closed, as by a server that is full.
+        // If no thread can start, the connection is closed, as by an overloaded server.
         drop(thread.spawn(serve));
     }
 }

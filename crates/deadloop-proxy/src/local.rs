@@ -1,8 +1,10 @@
-//! A page for one person on this machine. It listens on loopback alone, and every request has to name the token of its
-//! address: another program's page, or another person's, does not know it.
+//! [`Local`]: a page for one person on this machine.
 //!
-//! Threads read requests, so that a connection that a browser opens ahead and leaves silent holds nobody up. One thread,
-//! that of the caller, answers them, one after the other.
+//! The page listens only on loopback, and every request must contain the token of its address. The pages of other
+//! programs and other people do not have the token.
+//!
+//! Threads read the requests, so that a silent connection of a browser does not block others. The caller's thread
+//! answers them one by one.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -15,63 +17,63 @@ use crate::few::Few;
 use crate::http::{Body, Framing, Head, Wire};
 use crate::reply::{self, Reply};
 
-/// Most connections that are read at once; further ones are closed.
+/// The most connections that are read at once. Further ones are closed.
 const MOST: usize = 32;
-/// How long a request may take to come, and an answer to be sent.
+/// The time limit for a request and for an answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The longest body of a request, in bytes.
 const LONGEST: u64 = 64 << 10;
 /// Bytes of the token.
 const TOKEN: usize = 16;
-/// What every answer says: nobody keeps it, frames it, or reads it from another origin.
+/// The headers of every answer. They forbid caches, frames and other origins.
 const GUARDED: &str = "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n\
                        Cross-Origin-Resource-Policy: same-origin\r\nContent-Security-Policy: frame-ancestors 'none'\r\n";
 
-/// A page that this machine alone can open.
+/// A page that can only be opened on this machine.
 pub struct Local {
     listener: TcpListener,
     address: Address,
 }
 
-/// A request that named the token, and came from this page or from a person.
+/// A request with the token, from this page or from a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalRequest {
-    /// A POST, and not a GET.
+    /// Whether it is a POST, otherwise a GET.
     pub posted: bool,
-    /// What follows the token in its path.
+    /// The path after the token.
     pub path: String,
-    /// Its body, at most 64 KiB.
+    /// The body, at most 64 KiB.
     pub body: Vec<u8>,
 }
 
-/// What a request is answered.
+/// An answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalAnswer {
-    /// As `200 OK`.
+    /// The status, as `200 OK`.
     pub status: &'static str,
     /// The content type.
     pub kind: &'static str,
     /// The body.
     pub text: String,
-    /// Whether no further request is answered.
+    /// Whether this is the last answer.
     pub last: bool,
 }
 
-/// Where a page is.
+/// The address of a page.
 #[derive(Clone, Debug)]
 struct Address {
     at: SocketAddr,
     token: String,
 }
 
-/// A request and the connection that waits for its answer.
+/// A request, and the connection for its answer.
 type Asked = (LocalRequest, TcpStream);
 
 impl Local {
-    /// Listens on 127.0.0.1; port 0 takes one that is free.
+    /// Binds the page to 127.0.0.1. Port 0 chooses a free port.
     ///
     /// # Errors
-    /// The port is taken, or the system gives no random bytes for the token.
+    /// Returns an error if the port is taken, or if the system gives no random bytes for the token.
     pub fn bind(port: u16) -> io::Result<Self> {
         let mut bytes = [0; TOKEN];
         getrandom::fill(&mut bytes).map_err(io::Error::other)?;
@@ -84,16 +86,16 @@ impl Local {
         })
     }
 
-    /// The address to open, with its token.
+    /// Returns the address to open, with its token.
     #[must_use]
     pub fn address(&self) -> String {
         format!("http://{}/{}/", self.address.at, self.address.token)
     }
 
-    /// Answers requests, one after the other, until an answer is the last one.
+    /// Answers requests one by one, until an answer is marked as the last.
     ///
     /// # Errors
-    /// What `answer` returns; the request that it failed on gets a 500.
+    /// Returns the error of `answer`. The request in question gets a 500.
     pub fn serve<E>(
         self,
         mut answer: impl FnMut(&LocalRequest) -> Result<LocalAnswer, E>,
@@ -125,7 +127,7 @@ impl Local {
         Ok(())
     }
 
-    /// Reads requests on threads; those that are refused are answered there. The threads end with the program.
+    /// Reads requests on threads, which also answer refused ones. The threads end with the program.
     fn listen(self) -> Receiver<Asked> {
         let (send, asked) = channel();
         let Self { listener, address } = self;
@@ -141,21 +143,21 @@ impl Local {
                 }
             }
         };
-        // Without a thread nothing is asked, and `serve` returns at once.
+        // If no thread can start, there are no requests and `serve` returns at once.
         drop(thread::Builder::new().stack_size(STACK).spawn(listen));
         asked
     }
 }
 
 impl Address {
-    /// Reads a request, and hands it on with its connection, or refuses it.
+    /// Reads a request and sends it to the answering thread with its connection, or refuses it.
     fn read(&self, client: TcpStream, send: &Sender<Asked>) {
         let ready = client
             .set_read_timeout(Some(PATIENCE))
             .and_then(|()| client.set_write_timeout(Some(PATIENCE)));
         let request = ready.map(|()| self.request(&client));
         match request {
-            // The answering side may have ended.
+            // The answering thread may have ended.
             Ok(Ok(Some(request))) => drop(send.send((request, client))),
             Ok(Err((status, what))) => {
                 let reply = Reply {
@@ -170,7 +172,7 @@ impl Address {
         }
     }
 
-    /// The request that comes; `None`: the connection ended, or stayed silent.
+    /// Reads a request. `None` if the connection ended or stayed silent.
     fn request(
         &self,
         client: &TcpStream,
@@ -212,8 +214,8 @@ impl Address {
         Ok(Some(LocalRequest { posted, path, body }))
     }
 
-    /// What follows the token in the path of a request, if it may be answered: it names this machine and the token, and no
-    /// other page sent it.
+    /// Returns the path after the token, if the request may be answered: its host is this machine, it has the token,
+    /// and no other page sent it.
     fn admitted(&self, head: &Head) -> Result<String, &'static str> {
         let port = self.at.port();
         let host = head.value("host").unwrap_or_default();
@@ -237,7 +239,7 @@ impl Address {
     }
 }
 
-/// Whether two texts are the same, in a time that does not say where they differ.
+/// Whether two texts are the same. The time does not depend on where they differ.
 fn same(one: &str, other: &str) -> bool {
     let differs = one
         .bytes()

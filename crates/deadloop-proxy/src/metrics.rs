@@ -1,4 +1,4 @@
-//! [`Metrics`]: what `/metrics` says, in the text format that Prometheus reads.
+//! [`Metrics`]: the counters of `/metrics`, in the text format of Prometheus.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use deadloop_detect::Kind;
 
 use crate::Shared;
 
-/// What is counted.
+/// The counters.
 #[derive(Clone, Copy)]
 pub(crate) enum Counter {
     /// Requests passed on.
@@ -32,7 +32,7 @@ pub(crate) enum Counter {
     Unwatched,
     /// Requests that became something other than HTTP.
     Tunnels,
-    /// Requests of which no guard could read what the user wrote.
+    /// Requests whose user text no guard could read.
     Unheard,
 }
 
@@ -90,7 +90,7 @@ const COUNTERS: [(Counter, &str, &str); 11] = [
     ),
 ];
 
-/// Alarms by their kinds.
+/// Alarms by kind.
 #[derive(Default)]
 struct ByKind {
     loops: [AtomicU64; Kind::ALL.len()],
@@ -116,7 +116,8 @@ impl ByKind {
         }
     }
 
-    /// Each loop; of the faults, of which there are many and few detectors, those that were seen.
+    /// Returns a row for each kind of loop, and for each kind of fault that occurred. There are many faults and few
+    /// detectors for them.
     fn rows(&self) -> Vec<(String, u64)> {
         let row = |name, n: &AtomicU64| (format!("{{kind=\"{name}\"}}"), n.load(Ordering::Relaxed));
         let loops = Kind::ALL.iter().zip(&self.loops);
@@ -129,7 +130,7 @@ impl ByKind {
     }
 }
 
-/// All counters.
+/// The counters of a proxy.
 #[derive(Default)]
 pub(crate) struct Metrics {
     counts: [AtomicU64; COUNTERS.len()],
@@ -147,17 +148,17 @@ impl Metrics {
         self.add(Counter::Refused, 1);
     }
 
-    /// A stream that was ended.
+    /// Counts a stream that was ended.
     pub(crate) fn alarm(&self, kind: Kind) {
         self.alarms.add(kind);
     }
 
-    /// An alarm that only warns or observes.
+    /// Counts an alarm that only warns or observes.
     pub(crate) fn warning(&self, kind: Kind) {
         self.warnings.add(kind);
     }
 
-    /// Connections that are open now.
+    /// Returns the number of open connections.
     pub(crate) fn connections(&self) -> usize {
         self.open.load(Ordering::SeqCst)
     }
@@ -201,7 +202,7 @@ impl Metrics {
     }
 }
 
-/// A connection is open as long as this is there.
+/// A marker of an open connection, which is counted until the marker is dropped.
 pub(crate) struct Open(Arc<Shared>);
 
 impl Open {

@@ -1,4 +1,4 @@
-//! A request as it goes on to the server, and the check of the answer that a server may give before it has all of it.
+//! A request as it is sent to the server.
 
 use std::io::{self, Write};
 use std::net::TcpStream;
@@ -7,21 +7,22 @@ use crate::asking::TASK;
 use crate::http::{Framing, Head};
 use crate::upstream::Upstream;
 
-/// A request on its way.
+/// A request to the server.
 pub(crate) struct Onward<'a> {
     pub(crate) head: &'a Head,
     pub(crate) framing: Framing,
 }
 
 impl Onward<'_> {
-    /// Its head, written anew: where it goes, how its body is framed and what is of the connection is the proxy's own.
+    /// Returns the head for the server. The proxy replaces the address, the framing of the body, and the headers of
+    /// the connection.
     pub(crate) fn lead(&self, to: &Upstream) -> Vec<u8> {
         let (method, target) = &self.head.start;
         let connection = match self.head.upgrade() {
             Some(other) => format!("Connection: Upgrade\r\nUpgrade: {other}\r\n"),
             None => "Connection: close\r\n".to_owned(),
         };
-        // A packed response cannot be watched.
+        // A compressed response cannot be watched.
         let lead = format!(
             "{method} {}{target} HTTP/1.1\r\nHost: {}\r\n{connection}Accept-Encoding: identity\r\n",
             to.prefix(),
@@ -37,7 +38,7 @@ impl Onward<'_> {
         bytes
     }
 
-    /// A piece of its body as it is written; nothing: the body has ended.
+    /// Returns a piece of the body as it is sent. An empty piece ends the body.
     pub(crate) fn piece(&self, bytes: &[u8]) -> Vec<u8> {
         match self.framing {
             Framing::Chunked => chunk(bytes),
@@ -46,7 +47,7 @@ impl Onward<'_> {
     }
 }
 
-/// A chunk; an empty one is the last.
+/// Returns a chunk. An empty one is the last.
 pub(crate) fn chunk(bytes: &[u8]) -> Vec<u8> {
     let mut all = format!("{:x}\r\n", bytes.len()).into_bytes();
     all.extend_from_slice(bytes);
@@ -54,7 +55,7 @@ pub(crate) fn chunk(bytes: &[u8]) -> Vec<u8> {
     all
 }
 
-/// Writes a chunk; an empty one is the last.
+/// Writes a chunk. An empty one is the last.
 pub(crate) fn write_chunk(mut to: &TcpStream, bytes: &[u8]) -> io::Result<()> {
     to.write_all(&chunk(bytes))
 }

@@ -1,4 +1,4 @@
-//! What is read and judged, without a connection: for tests and fuzz targets, which bring the bytes.
+//! Reading and judging without a connection, for tests and fuzz targets.
 
 use std::io::{ErrorKind, Read};
 
@@ -11,21 +11,21 @@ use crate::judge::{Followed, Judge};
 use crate::onward::Onward;
 use crate::{ProxyOptions, Upstream};
 
-/// A message as it was read.
+/// A message that was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Message {
-    /// Its first line: method and target, or status and reason.
+    /// The first line: method and target, or status and reason.
     pub start: (String, String),
-    /// The headers that go on.
+    /// The headers that are passed on.
     pub passed: Vec<u8>,
-    /// What was read of the body.
+    /// The part of the body that was read.
     pub body: Vec<u8>,
-    /// The body came to its end.
+    /// Whether the body is complete.
     pub whole: bool,
 }
 
-/// The messages that stand in the bytes: requests, or the response to each, up to the first that cannot be read.
-/// A read that times out is tried again.
+/// Reads the messages in a stream, up to the first invalid one. The messages are requests, or responses. A read that
+/// times out is repeated.
 pub fn messages(from: impl Read, requests: bool) -> Vec<Message> {
     let mut wire = if requests {
         Wire::of_client(from)
@@ -73,18 +73,18 @@ fn message(wire: &mut Wire<impl Read>, request: bool) -> Option<Message> {
     }
 }
 
-/// A request that goes on to the server.
+/// A request as it is sent to the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
-    /// What the server gets of it.
+    /// The bytes that the server receives.
     pub bytes: Vec<u8>,
-    /// How many bytes of the client's it was.
+    /// The number of the client's bytes in the request.
     pub taken: usize,
-    /// Its body came to its end. What follows one that did not is never read.
+    /// Whether the body is complete. After an incomplete request no more is read.
     pub whole: bool,
 }
 
-/// The requests in what a client sends, as they go on to the server, up to the first that is refused or cut.
+/// Returns a client's requests as they are sent to the server, up to the first that is refused or cut.
 pub fn sent(from: &[u8], to: &Upstream) -> Vec<Sent> {
     let (mut wire, mut all) = (Wire::of_client(from), Vec::new());
     while let Some(one) = onward(&mut wire, to) {
@@ -124,7 +124,7 @@ fn onward(wire: &mut Wire<&[u8]>, to: &Upstream) -> Option<Sent> {
     })
 }
 
-/// What a client gets of a response whose body comes in these pieces, and the alarm that ended it.
+/// Returns the bytes that a client receives of a response with these pieces, and the alarm that ended the response.
 pub fn judged<'a>(
     options: &ProxyOptions,
     format: StreamFormat,

@@ -1,7 +1,7 @@
-//! What the proxy answers by itself, and how it closes a connection without taking the answer back.
+//! The proxy's own answers, and the closing of connections.
 //!
-//! A connection is never used again after an answer of the proxy's own: what is left of the request, its body perhaps,
-//! would be taken for the next one.
+//! A connection is closed so that the client can still read the answer. It is never used again, since the rest of the
+//! request, such as its body, would be read as the next request.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -9,18 +9,18 @@ use std::time::{Duration, Instant};
 
 use socket2::{SockRef, TcpKeepalive};
 
-/// How long what a client still sends is thrown away, while it reads the answer.
+/// The time during which a client's bytes are discarded, while it reads the answer.
 const LINGER: Duration = Duration::from_secs(30);
-/// How long a client may send nothing then.
+/// The time without bytes after which discarding ends.
 const SILENCE: Duration = Duration::from_secs(2);
-/// The most bytes that are thrown away.
+/// The most bytes that are discarded.
 const DISCARDED: usize = 64 << 20;
-/// How long nothing comes from another side before its system is asked whether it is still there, and how often.
+/// The time without bytes after which the system probes the other side, and the interval of probes.
 const PROBE: Duration = Duration::from_secs(15);
 
-/// A whole answer of the proxy's own, after which the connection is closed.
+/// An answer of the proxy, after which the connection is closed.
 pub(crate) struct Reply<'a> {
-    /// As `404 Not Found`.
+    /// The status, as `404 Not Found`.
     pub(crate) status: &'static str,
     /// The content type.
     pub(crate) kind: &'static str,
@@ -30,7 +30,7 @@ pub(crate) struct Reply<'a> {
 }
 
 impl<'a> Reply<'a> {
-    /// A line of words.
+    /// Returns an answer that is a line of text.
     pub(crate) fn words(status: &'static str, text: &'a str) -> Self {
         Self {
             status,
@@ -40,13 +40,13 @@ impl<'a> Reply<'a> {
         }
     }
 
-    /// Sends it and closes the connection.
+    /// Sends the answer and closes the connection.
     pub(crate) fn finish(&self, client: &TcpStream) {
         self.send(client);
         close(client);
     }
 
-    /// Sends it. A client that is gone does not get it.
+    /// Sends the answer. A client that has disconnected does not get it.
     pub(crate) fn send(&self, mut client: &TcpStream) {
         let Self {
             status,
@@ -62,8 +62,8 @@ impl<'a> Reply<'a> {
     }
 }
 
-/// Closes a connection whose other side may still be sending: what comes is read and thrown away for a while. Closed at
-/// once, the system would answer it with a reset, and the client would lose the end of its answer.
+/// Closes a connection while the other side may still be sending. The incoming bytes are discarded for a while. If it
+/// were closed at once, the system would send a reset, and the client could lose the end of its answer.
 pub(crate) fn close(mut client: &TcpStream) {
     let ready = client.shutdown(Shutdown::Write);
     if ready.and(client.set_read_timeout(Some(SILENCE))).is_ok() {
@@ -78,9 +78,9 @@ pub(crate) fn close(mut client: &TcpStream) {
     let _ = client.shutdown(Shutdown::Both);
 }
 
-/// From now on the system finds out whether the other side is still there while nothing comes.
+/// Makes the system probe whether the other side still exists while no bytes arrive.
 pub(crate) fn probe(stream: &TcpStream) {
     let often = TcpKeepalive::new().with_time(PROBE).with_interval(PROBE);
-    // Where the system does not do it, the next write finds out.
+    // If the system does not support it, the next write detects a lost connection.
     let _ = SockRef::from(stream).set_tcp_keepalive(&often);
 }

@@ -1,4 +1,6 @@
-//! `/metrics` on an address of its own: one request and one answer a connection.
+//! Serves `/metrics` at its own address.
+//!
+//! Each connection has one request and one answer.
 
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
@@ -10,12 +12,12 @@ use crate::few::Few;
 use crate::http::{Head, Wire};
 use crate::reply::Reply;
 
-/// Most requests at once; further connections are closed.
+/// The most requests at once. Further connections are closed.
 const SCRAPES: usize = 32;
-/// How long a request may take.
+/// The time limit for a request.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Answers until the proxy has ended.
+/// Answers requests until the proxy has ended.
 pub(crate) fn listen(listener: &TcpListener, shared: &Arc<Shared>) {
     let threads = Few::new(SCRAPES);
     for client in listener.incoming() {
@@ -27,7 +29,7 @@ pub(crate) fn listen(listener: &TcpListener, shared: &Arc<Shared>) {
                 let shared = Arc::clone(shared);
                 threads.thread(move || serve(&client, &shared));
             }
-            // Out of file handles: as the proxy itself waits for some.
+            // Out of file handles: waits for some, as the proxy does.
             Err(_) => thread::sleep(Duration::from_millis(20)),
         }
     }

@@ -1,7 +1,9 @@
-//! What of a request's head is refused: everything in which the reader before the proxy and the one behind it could see
-//! different requests. Where it is refused nothing of it goes on, and the connection is closed.
+//! The rules by which heads of requests are refused.
+//!
+//! A head is refused if the readers before and behind the proxy could understand different requests. Then no part of
+//! it is passed on, and the connection is closed.
 
-/// Whether a line ends with a line feed alone, or a carriage return stands elsewhere. The last byte may be the first half
+/// Whether a line ends with a bare line feed, or a carriage return is elsewhere. The last byte may be the first half
 /// of a line end.
 pub(crate) fn has_bare_end(bytes: &[u8]) -> bool {
     let pairs = bytes.windows(2).any(|pair| match pair {
@@ -12,16 +14,16 @@ pub(crate) fn has_bare_end(bytes: &[u8]) -> bool {
     pairs || bytes.first() == Some(&b'\n')
 }
 
-/// Whether these bytes are what may stand in a value: no control char but the tab.
+/// Whether bytes may be part of a header's value: they contain no control char except the tab.
 pub(crate) fn is_text(bytes: &[u8]) -> bool {
     let control = |byte: &u8| (*byte < b' ' && *byte != b'\t') || *byte == 0x7f;
     !bytes.iter().any(control)
 }
 
-/// The lines of a head: one start line of three words, then headers.
+/// Checks the lines of a head: a first line of three words, then headers.
 ///
 /// # Errors
-/// What is wrong with them.
+/// Returns the problem.
 pub(crate) fn lines(head: &[u8]) -> Result<(), &'static str> {
     if has_bare_end(head) {
         return Err("a line that does not end with CR LF");
@@ -45,13 +47,13 @@ pub(crate) fn lines(head: &[u8]) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Names that decide what a request is.
+/// The names of headers that determine the meaning of a request.
 const DECISIVE: [&[u8]; 3] = [b"content-length", b"transfer-encoding", b"host"];
 
-/// One header line, without its end.
+/// Checks a header line, without its end.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Returns the problem.
 pub(crate) fn header(line: &[u8]) -> Result<(), &'static str> {
     if line.starts_with(b" ") || line.starts_with(b"\t") {
         return Err("a header that goes on in a second line");
@@ -61,7 +63,7 @@ pub(crate) fn header(line: &[u8]) -> Result<(), &'static str> {
     if name.is_empty() || !name.iter().all(is_of_name) {
         return Err("a name of a header with blanks or other chars that no name has");
     }
-    // Programs that put headers into variables see both in one.
+    // Programs that store headers in variables cannot tell the two apart.
     let dashed: Vec<u8> = name.iter().map(dashed).collect();
     if name.contains(&b'_') && DECISIVE.contains(&dashed.as_slice()) {
         return Err("a name of a header that some take for another");
@@ -84,10 +86,10 @@ fn dashed(byte: &u8) -> u8 {
     }
 }
 
-/// The target of a request: a path, in which nothing leads up.
+/// Checks the target of a request: a path without parts that lead up.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Returns the problem.
 pub(crate) fn target(method: &str, target: &str) -> Result<(), &'static str> {
     if method == "CONNECT" || !target.starts_with('/') {
         return Err("a target that is not a path");
@@ -101,7 +103,7 @@ pub(crate) fn target(method: &str, target: &str) -> Result<(), &'static str> {
     if path.contains("%00") {
         return Err("a char that no path has");
     }
-    // Some servers read what follows a semicolon as parameters of the part before it.
+    // Some servers treat the text after a semicolon as parameters of the part.
     let dots = |part: &str| matches!(part.split(';').next(), Some("." | ".."));
     if path.split('/').any(dots) {
         Err("a path with /./ or /../")

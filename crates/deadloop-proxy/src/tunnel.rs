@@ -1,4 +1,4 @@
-//! What follows a `101 Switching Protocols`: bytes both ways that are no HTTP, until both sides are done.
+//! A connection after `101 Switching Protocols`: bytes in both directions.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -7,7 +7,8 @@ use std::thread;
 
 use crate::STACK;
 
-/// Passes on what each side sends, beginning with what was read ahead of it. Both have a read timeout.
+/// Passes bytes between both sides until both are done. The bytes that were read ahead come first. Both connections
+/// must have a read timeout.
 pub(crate) fn run((client, sent): (&TcpStream, &[u8]), (server, answered): (&TcpStream, &[u8])) {
     let broken = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -19,7 +20,7 @@ pub(crate) fn run((client, sent): (&TcpStream, &[u8]), (server, answered): (&Tcp
     });
 }
 
-/// One way, until its side is done or the connection is broken.
+/// Passes bytes in one direction, until that side is done or the connection is broken.
 fn pass(ahead: &[u8], mut from: &TcpStream, mut to: &TcpStream, broken: &AtomicBool) {
     let mut piece = [0; 16 << 10];
     let mut written = to.write_all(ahead);
@@ -38,7 +39,7 @@ fn pass(ahead: &[u8], mut from: &TcpStream, mut to: &TcpStream, broken: &AtomicB
     let _ = to.shutdown(Shutdown::Both);
 }
 
-/// Whether nothing came for a while, and that is all.
+/// Whether a read only timed out or was interrupted.
 fn waits(error: &io::Error) -> bool {
     matches!(
         error.kind(),

@@ -5,7 +5,7 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::str::FromStr;
 use std::time::Duration;
 
-/// Where requests go: `http://host:port`, and a path that goes before theirs.
+/// The address of the server: `http://host:port`, and a prefix of all paths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Upstream {
     authority: String,
@@ -13,7 +13,7 @@ pub struct Upstream {
     prefix: String,
 }
 
-/// Why a text is not the address of a server.
+/// The reason why a text is no address of a server.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{given:?} is no address of a server: {what}; expected http://HOST:PORT or http://HOST:PORT/PATH"
@@ -55,7 +55,7 @@ impl FromStr for Upstream {
 }
 
 impl Upstream {
-    /// A connection, within ten seconds.
+    /// Connects to the server within ten seconds.
     pub(crate) fn connect(&self) -> io::Result<TcpStream> {
         let host =
             self.authority
@@ -78,12 +78,12 @@ impl Upstream {
         Err(failed)
     }
 
-    /// What `Host` says.
+    /// Returns the value of the header `Host`.
     pub(crate) fn authority(&self) -> &str {
         &self.authority
     }
 
-    /// What goes before the path of a request.
+    /// Returns the prefix of the path of each request.
     pub(crate) fn prefix(&self) -> &str {
         &self.prefix
     }

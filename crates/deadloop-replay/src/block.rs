@@ -6,24 +6,24 @@ use deadloop_detect::{Channel, Response, Setting, Value, Work};
 use crate::grid::Grid;
 use crate::readings::Sources;
 
-/// The settings that share all structural parameters.
+/// A group of settings that share all structural parameters and differ only in thresholds.
 #[derive(Clone, Debug)]
 pub struct Block {
     pub(crate) base: Setting,
     pub(crate) axes: Vec<Axis>,
     pub(crate) first: usize,
-    /// Dense indices of the possible cells; `None`: all of them.
+    /// Dense indices of the possible cells. `None` if every cell is possible.
     pub(crate) possible: Option<Vec<usize>>,
     pub(crate) sources: Sources,
-    /// The particular models whose guards stand in for `base`: a settings file as one setting.
+    /// The model and task globs whose guards replace `base`, if the block is a settings file.
     pub(crate) models: ModelList,
-    /// Of each glob of `models`.
+    /// The guard for each glob of `models`.
     pub(crate) overrides: Vec<Override>,
-    /// Its name, where that is not its setting's own.
+    /// The name of the setting, if it differs from the name of `base`.
     pub(crate) id: Option<String>,
 }
 
-/// The guard of some models.
+/// The guard for particular models.
 #[derive(Clone, Debug)]
 pub(crate) struct Override {
     pub(crate) guard: Setting,
@@ -33,22 +33,22 @@ pub(crate) struct Override {
 /// A threshold with several values.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// Which member of the guard, counted from 0.
+    /// Index of the member in the guard, from 0.
     pub member: usize,
     /// The parameter.
     pub param: &'static str,
-    /// How it decides.
+    /// The rule that compares a value with a fact.
     pub threshold: Threshold,
-    /// Its place among the member's thresholds, and so among a fact's bounds.
+    /// Index among the member's thresholds, and so among a fact's bounds.
     pub bound: usize,
-    /// Its values, from the loosest end of its numbers to the other: rising.
+    /// The values in rising order of their numbers.
     pub values: Vec<Value>,
-    /// What each of them is compared as.
+    /// The number that each value is compared as.
     numbers: Vec<i64>,
 }
 
 impl Axis {
-    /// The values that accept a fact with this bound: a run from one end.
+    /// Returns the values that accept a fact with this bound. They are a run from one end of the axis.
     pub(crate) fn accepting(&self, bound: i64) -> std::ops::Range<u16> {
         let accepts = |n: &i64| self.threshold.accepts(*n, bound);
         let n = self.numbers.len();
@@ -59,7 +59,8 @@ impl Axis {
         narrow(from)..narrow(to)
     }
 
-    /// The value that is compared as exactly this number, if there is one.
+    /// Returns the index of the value that is compared as exactly `number`, as a range that is empty if there is
+    /// none.
     pub(crate) fn exactly(&self, number: i64) -> std::ops::Range<u16> {
         match self.numbers.binary_search(&number) {
             Ok(i) => narrow(i)..narrow(i + 1),
@@ -67,18 +68,18 @@ impl Axis {
         }
     }
 
-    /// What each value is compared as; rising.
+    /// Returns the number of each value, rising.
     pub(crate) fn numbers(&self) -> &[i64] {
         &self.numbers
     }
 
-    /// How many values there are.
+    /// Returns the number of values.
     pub(crate) fn len(&self) -> u16 {
         narrow(self.values.len())
     }
 }
 
-/// Names the settings of a block, quickly where one differs from the one before in the last axes alone.
+/// A cache of names for the cells of a block. A name is quick if only the last axes changed since the previous one.
 #[derive(Debug)]
 pub struct BlockIds<'a> {
     block: &'a Block,
@@ -86,7 +87,7 @@ pub struct BlockIds<'a> {
 }
 
 impl BlockIds<'_> {
-    /// The [name](Block::id) of the setting with these value indices.
+    /// Returns the [name](Block::id) of the setting with these value indices.
     pub fn of(&mut self, at: &[u16]) -> String {
         match &mut self.ids {
             Some(ids) => ids.of(at),
@@ -95,28 +96,28 @@ impl BlockIds<'_> {
     }
 }
 
-/// A grid refuses more values than fit.
+/// Converts an index to `u16`. A grid with more values is refused.
 pub(crate) fn narrow(index: usize) -> u16 {
     u16::try_from(index).unwrap_or(u16::MAX)
 }
 
 impl Block {
-    /// The thresholds that vary, outermost first.
+    /// Returns the thresholds that vary, outermost first.
     pub fn axes(&self) -> &[Axis] {
         &self.axes
     }
 
-    /// How many values each axis has.
+    /// Returns the number of values of each axis.
     pub fn shape(&self) -> Vec<usize> {
         self.axes.iter().map(|a| a.values.len()).collect()
     }
 
-    /// The number of its first cell.
+    /// Returns the number of the block's first cell.
     pub fn first(&self) -> usize {
         self.first
     }
 
-    /// How many possible cells it has; never 0.
+    /// Returns the number of possible cells, which is never 0.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
         self.possible
@@ -124,14 +125,14 @@ impl Block {
             .map_or_else(|| self.shape().iter().product(), Vec::len)
     }
 
-    /// The [level](Response::level) of its alarms: a plan has no setting of two.
+    /// Returns the [level](Response::level) of the block's alarms. All settings of a plan have one level.
     pub fn response(&self) -> Response {
         let guards = self.overrides.iter().map(|o| &o.guard).chain([&self.base]);
         let first = guards.flat_map(|guard| &guard.members).next();
         first.map_or(Response::Stop, |member| member.response.level())
     }
 
-    /// Whether a member reads `channel`, of the guard of any model.
+    /// Whether some member of some model's guard reads `channel`.
     pub fn watches(&self, channel: Channel) -> bool {
         let guards = self.overrides.iter().map(|o| &o.guard);
         guards
@@ -139,24 +140,24 @@ impl Block {
             .any(|guard| guard.watches(channel))
     }
 
-    /// The guard that watches a model, or a model at a task, with the first value of every axis.
+    /// Returns the guard for a model, or for a model at a task, with the first value of every axis.
     pub fn guard<'a>(&self, work: impl Into<Work<'a>>) -> &Setting {
         self.watching(work.into()).0
     }
 
-    /// The guards of particular models and tasks, in the order in which they are tried: a settings file as one setting has
-    /// them.
+    /// Returns the guards for particular models and tasks, in the order in which they are tried. Only a settings file
+    /// has any.
     pub fn overrides(&self) -> impl Iterator<Item = (&OverrideGlob, &Setting)> {
         let guards = self.overrides.iter().map(|own| &own.guard);
         self.models.globs().iter().zip(guards)
     }
 
-    /// The name of the setting with these value indices.
+    /// Returns the name of the setting with these value indices.
     pub fn id(&self, at: &[u16]) -> String {
         self.id.clone().unwrap_or_else(|| self.setting(at).id())
     }
 
-    /// The same for many settings.
+    /// Returns a [`BlockIds`], which names many settings of the block.
     pub fn ids(&self) -> BlockIds<'_> {
         let varying = self.axes.iter().map(|axis| {
             let values = axis.values.as_slice();
@@ -170,20 +171,20 @@ impl Block {
         }
     }
 
-    /// The place of the `nth` possible cell in the dense array over all axes, last axis innermost.
+    /// Returns the index of the `nth` possible cell in the dense array over all axes, last axis innermost.
     pub fn dense(&self, nth: usize) -> usize {
         self.possible
             .as_ref()
             .map_or(nth, |p| p.get(nth).copied().unwrap_or(0))
     }
 
-    /// The value indices of the `nth` possible cell.
+    /// Returns the value indices of the `nth` possible cell.
     pub fn at(&self, nth: usize) -> Vec<u16> {
         self.position(self.dense(nth))
     }
 
-    /// Calls `visit` with each possible cell of `range` and its value indices, in their order: one step to the next
-    /// instead of a division for each axis.
+    /// Calls `visit` with each possible cell of `range` and its value indices, in order. If all cells are possible, a
+    /// step replaces the division for each axis.
     pub fn each(&self, range: std::ops::Range<usize>, mut visit: impl FnMut(usize, &[u16])) {
         let mut at = self.at(range.start);
         for nth in range.clone() {
@@ -196,7 +197,7 @@ impl Block {
         }
     }
 
-    /// Moves to the next place of the dense array, from the last one to the first.
+    /// Moves to the next position of the dense array, and from the last position to the first.
     fn advance(&self, at: &mut [u16]) {
         for (value, axis) in at.iter_mut().zip(&self.axes).rev() {
             *value += 1;
@@ -207,7 +208,7 @@ impl Block {
         }
     }
 
-    /// The setting with these value indices.
+    /// Returns the setting with these value indices.
     pub fn setting(&self, at: &[u16]) -> Setting {
         let mut setting = self.base.clone();
         for (axis, i) in self.axes.iter().zip(at) {
@@ -220,17 +221,17 @@ impl Block {
         setting
     }
 
-    /// The setting with the loosest value along every axis.
+    /// Returns the setting with the loosest value along every axis.
     pub(crate) fn loosest(&self) -> Setting {
         self.extreme(ThresholdSide::AtMost)
     }
 
-    /// The setting with the strictest value along every axis.
+    /// Returns the setting with the strictest value along every axis.
     pub(crate) fn strictest(&self) -> Setting {
         self.extreme(ThresholdSide::AtLeast)
     }
 
-    /// The setting with the first value of each axis on this side, and the last of the others.
+    /// Returns the setting with the first value of each axis on this side, and the last value of the other axes.
     fn extreme(&self, first: ThresholdSide) -> Setting {
         let end = |axis: &Axis| {
             if axis.threshold.side == first {
@@ -242,14 +243,14 @@ impl Block {
         self.setting(&self.axes.iter().map(end).collect::<Vec<u16>>())
     }
 
-    /// The guard of a model at a task, and where its members take from what they decide on.
+    /// Returns the guard for a model at a task, and the sources of its members.
     pub(crate) fn watching(&self, work: Work<'_>) -> (&Setting, &Sources) {
         let own = self.models.first(work);
         let own = own.and_then(|i| self.overrides.get(i));
         own.map_or((&self.base, &self.sources), |o| (&o.guard, &o.sources))
     }
 
-    /// The value indices of a place in the dense array.
+    /// Returns the value indices of a position in the dense array.
     pub(crate) fn position(&self, dense: usize) -> Vec<u16> {
         let mut rest = dense;
         let mut at: Vec<u16> = Vec::with_capacity(self.axes.len());
@@ -262,7 +263,7 @@ impl Block {
     }
 }
 
-/// The axes of a grid's thresholds for one choice of its structural values.
+/// Returns the axes of a grid's thresholds, for one combination of structural values.
 pub(crate) fn axes(base: &Setting, grid: &Grid) -> Vec<Axis> {
     let mut axes = Vec::new();
     for (member, (m, values)) in base.members.iter().zip(&grid.members).enumerate() {
@@ -290,7 +291,7 @@ mod tests {
     use crate::shipped::{all_presets, default_grids};
     use deadloop_detect::Unit;
 
-    /// In any order, of one detector and of several, of a grid and of a setting.
+    /// Covers any order, one and several detectors, and grids and settings.
     #[test]
     fn names_of_many_are_those_of_each() {
         let mut plan = Plan::default();

@@ -1,4 +1,4 @@
-//! [`each`]: every record of a corpus through a function, in parallel, in bounded memory, in order.
+//! [`each`]: maps every record of a corpus in parallel, in order.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,38 +6,38 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use deadloop_corpus::{Corpus, Entry, Place, Problem, Raw, Raws};
 use rayon::prelude::*;
 
-/// Undecoded bytes in hand at a time, besides the records that threads are working on.
+/// The most undecoded bytes that are read ahead, besides the records that threads are working on.
 const BATCH_BYTES: usize = 8 << 20;
-/// Records in hand at a time, where a record costs little.
+/// The most records that are read ahead, if a record costs little.
 const BATCH_RECORDS: usize = 1024;
 
-/// How a pass over a corpus is watched and stopped.
+/// Callbacks to watch and to stop a pass over a corpus.
 pub struct Watch<'a> {
-    /// Raised from outside to stop; looked at before each record.
+    /// Set from outside to stop the pass. It is checked before each record.
     pub cancel: &'a AtomicBool,
-    /// Is called after each batch with the bytes read and the bytes of all files on disk.
+    /// Called after each batch with the bytes read so far and the bytes of all files on disk.
     pub progress: &'a (dyn Fn(u64, u64) + Sync),
 }
 
 impl Watch<'_> {
-    /// Whether the pass is to stop.
+    /// Whether the pass was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.cancel.load(Ordering::Relaxed)
     }
 }
 
-/// The pass was stopped from outside.
+/// The error of a pass that was stopped from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("interrupted")]
 pub struct Interrupted;
 
-/// Decodes every record of `corpus` and maps it, with its undecoded form where it could be read, on
-/// all threads of the current rayon pool, and hands the results to `sink` in corpus order. While one
-/// batch is worked on the next is read. A sink that breaks off is an interruption; after one, what
-/// was done is handed over all the same, and some may be missing in between.
+/// Decodes and maps every record of `corpus` on all threads of the current rayon pool, and passes the results to
+/// `sink` in corpus order. `map` also gets the undecoded record, if it could be read. While one batch is mapped, the
+/// next is read. A `sink` that breaks counts as an interruption. After an interruption the finished results are still
+/// passed on, so some in between may be missing.
 ///
-/// Memory: two batches of 8 MiB of undecoded text, or of one record where that is longer, and what
-/// is decoded of one of them.
+/// The memory used is two batches of 8 MiB of undecoded text, or of one record if that is longer, and the decoded
+/// records of one batch.
 pub fn each<T: Send>(
     corpus: &Corpus,
     watch: &Watch<'_>,
@@ -47,7 +47,7 @@ pub fn each<T: Send>(
     each_few(corpus, (BATCH_RECORDS, &|_| true), watch, map, sink)
 }
 
-/// The same of the records at some places alone: the others are read, and not decoded.
+/// Maps the records at the `wanted` places, as [`each`] does. The other records are read but not decoded.
 pub fn each_at<T: Send>(
     corpus: &Corpus,
     wanted: &(impl Fn(&Place) -> bool + Sync),
@@ -58,8 +58,8 @@ pub fn each_at<T: Send>(
     each_few(corpus, (BATCH_RECORDS, wanted), watch, map, sink)
 }
 
-/// The same with at most `records` in hand at a time: where each takes long, so that little is lost
-/// by an interruption.
+/// Maps records as [`each_at`] does, at most `records` in hand at a time. A small number loses little in an
+/// interruption if each record takes long.
 pub(crate) fn each_few<T: Send>(
     corpus: &Corpus,
     (records, wanted): (usize, &(impl Fn(&Place) -> bool + Sync)),

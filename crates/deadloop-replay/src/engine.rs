@@ -1,7 +1,7 @@
-//! One transcript through every setting of a [`Plan`]: measure once, decide everywhere.
+//! The engine: replays a transcript through every setting of a [`Plan`].
 //!
-//! The engine reads a [`Transcript`], which has no label in it, and a fact knows nothing of what
-//! comes after it: neither the truth nor the future can reach a number from here.
+//! Each text is measured once for all settings. The engine reads a [`Transcript`], which holds no label, and a fact
+//! depends only on the text before it. So neither the label nor the future can affect a result.
 
 use std::num::NonZeroU64;
 
@@ -17,16 +17,17 @@ use crate::readings::{Reading, Source};
 use crate::record::{Decided, Record, Region, Stop};
 use crate::regions::{Claimed, Span};
 
-/// Replays one transcript through every setting of a plan. `chunks`: the size, in chars, of the chunks in which its
-/// text is taken to have come; `None`: as recorded.
+/// Replays one transcript through every setting of a plan. `chunks` is the size, in chars, of the chunks in which its
+/// text is assumed to have arrived. With `None` the recorded chunks are used.
 ///
-/// Each distinct meter of the plan reads its channel, or the run, once. Memory is that of the transcript and of its
-/// facts. A setting with a program is an error here: [`Programs::decide`](crate::Programs::decide) asks programs.
+/// Each distinct meter of the plan reads its channel, or the run, once. The memory used is that of the transcript and
+/// its facts. A setting with a program yields an error here: use [`Programs::decide`](crate::Programs::decide) for
+/// programs.
 pub fn decide(plan: &Plan, transcript: &Transcript, chunks: Option<NonZeroU64>) -> Record {
     decide_with(plan, transcript, chunks, &[])
 }
 
-/// The same with what the plan's programs say about the transcript, in their order.
+/// Replays a transcript as [`decide`] does, with the answers of the plan's programs, in the order of the programs.
 pub(crate) fn decide_with(
     plan: &Plan,
     transcript: &Transcript,
@@ -49,16 +50,16 @@ pub(crate) fn decide_with(
     }
 }
 
-/// All that is known of a transcript before any setting is asked.
+/// The inputs of every block's decision for one transcript.
 struct Measured<'a> {
-    /// Of each meter of the plan.
+    /// The facts of each meter of the plan.
     facts: Vec<Vec<Fact>>,
-    /// By each program of the plan.
+    /// The answer of each program of the plan.
     said: &'a [Said],
     arrivals: Arrivals<'a>,
 }
 
-/// The facts of each meter.
+/// Measures a transcript with each meter of the plan.
 fn measure(plan: &Plan, transcript: &Transcript, arrivals: &Arrivals<'_>) -> Vec<Vec<Fact>> {
     let texts = [TextChannel::Reasoning, TextChannel::Answer];
     let texts = texts.map(|lane| (lane, arrivals.text(lane.into())));
@@ -85,7 +86,7 @@ fn measure(plan: &Plan, transcript: &Transcript, arrivals: &Arrivals<'_>) -> Vec
     plan.readings().meters().iter().map(run).collect()
 }
 
-/// Whether a turn begins after some text: only then there are texts of several turns.
+/// Whether a turn begins after some text, so that the texts of several turns exist.
 pub fn has_turns(transcript: &Transcript) -> bool {
     let mut text = false;
     transcript.stream().any(|(_, event)| match event {
@@ -98,11 +99,11 @@ pub fn has_turns(transcript: &Transcript) -> bool {
     })
 }
 
-/// A step at which some cells of the block begin to accept a fact, and which.
+/// A stop, and the cells that begin to accept a fact at it.
 struct Candidate {
-    /// The place, which event of the stream it is there (0: text, which comes first; a silence or a turn that nobody
-    /// recorded stands at the place of what follows), then the member: the order in which a live guard meets facts. The
-    /// sort is stable, so facts of one meter stay in its order.
+    /// The sort key: the place, the index of the event in the stream at that place, and the member. Text has index 0
+    /// and comes first. A silence or an unrecorded turn has the place of the event that follows. A live guard meets
+    /// facts in this order. The sort is stable, so the facts of one meter keep theirs.
     order: (Cursor, u64, usize),
     span: Span,
     stop: Stop,
@@ -136,7 +137,7 @@ fn decide_block(block: &Block, work: Work<'_>, measured: &Measured<'_>) -> Decid
     }
 }
 
-/// What programs say of their alarms.
+/// Returns the details that programs gave for their alarms, with the index of the member.
 fn details(block: &Block, work: Work<'_>, measured: &Measured<'_>) -> Vec<(usize, String)> {
     let (_, sources) = block.watching(work);
     let said = sources.programs.iter().filter_map(|(member, program)| {
@@ -168,8 +169,8 @@ fn from_facts(block: &Block, work: Work<'_>, measured: &Measured<'_>) -> Vec<Can
     candidates
 }
 
-/// A program has no thresholds: what it says holds for every cell. The first that failed is the
-/// block's error.
+/// Returns the alarms of a block's programs. A program has no thresholds, so its answer holds for every cell. The
+/// first program that failed is the error of the whole block.
 fn from_programs(
     block: &Block,
     work: Work<'_>,
@@ -207,8 +208,8 @@ fn axis(block: &Block, member: usize, bound: usize) -> Option<&Axis> {
     axes.find(|axis| axis.member == member && axis.bound == bound)
 }
 
-/// The steps from `first` on at which some cell begins to accept a fact: `first` itself, and where
-/// a growing bound reaches another value of its axis.
+/// Returns the steps from `first` on at which some cell begins to accept a fact. These are `first` itself, and each
+/// step at which a growing bound reaches another value of its axis.
 fn steps(block: &Block, member: usize, fact: &Fact, first: u64) -> Vec<u64> {
     let mut steps = vec![first];
     for (i, bound) in fact.bounds.iter().enumerate() {
@@ -247,16 +248,16 @@ fn claim(block: &Block, candidates: Vec<Candidate>) -> Decided {
         };
         decided.regions.extend(claimed.into_iter().map(region));
     }
-    // A hundred thousand of these are kept.
+    // Up to a hundred thousand of these stay in memory.
     decided.stops.shrink_to_fit();
     decided.regions.shrink_to_fit();
     decided
 }
 
-/// Where a member is that accepts `fact` at `step`.
+/// Returns the stop of a member that accepts `fact` at `step`.
 fn stop_of(arrivals: &Arrivals<'_>, source: &Source, fact: &Fact, step: u64) -> Stop {
     let [exact, delivered] = match fact.place() {
-        // An event is there as a whole.
+        // An event arrives as a whole, so both moments are equal.
         Some(place) => [arrivals.known_at(place); 2],
         None => arrivals.both(source.channel, Chars(fact.position(step).count())),
     };

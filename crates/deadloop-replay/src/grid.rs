@@ -1,5 +1,6 @@
-//! [`Grid`]: a settings file in which a parameter may have several values. Grids of repairers and of budgets are read by the same
-//! [`swept`] and multiplied by the same [`product`].
+//! [`Grid`]: a settings file in which a parameter may have several values.
+//!
+//! The grids of repairers and of budgets use the same [`swept`] and [`product`].
 //!
 //! ```toml
 //! ignore = ['^\s*\|']                                       # as in a settings file
@@ -23,24 +24,24 @@ use deadloop_detect::{Response, SettingsError, Value};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// Members with several values for some parameters. The grid's settings are the product of them all.
+/// A grid of guards: members with several values for some parameters. Its settings are the product of all values.
 #[derive(Clone, Debug)]
 pub struct Grid {
-    /// The members, in the order in which they stand in the guard.
+    /// The members, in the order of the file.
     pub members: Vec<GridMember>,
 }
 
-/// One member of a grid.
+/// A member of a grid.
 #[derive(Clone, Debug)]
 pub struct GridMember {
     /// The member with the first value of every parameter.
     pub base: Member,
-    /// The values of each parameter that has more than one, in the order of the detector's
-    /// parameters; thresholds rising, others as written.
+    /// The values of each parameter that has more than one, in the order of the detector's parameters. The values of
+    /// a threshold are rising, others as written.
     pub values: Vec<(&'static Param, Vec<Value>)>,
 }
 
-/// How many values one parameter may have: what a position along an axis is counted in.
+/// The most values of one parameter. Positions along an axis are `u16`.
 const MAX_VALUES: usize = u16::MAX as usize;
 
 #[derive(Deserialize)]
@@ -62,8 +63,8 @@ struct Range<N> {
 }
 
 impl Grid {
-    /// Reads a grid file; every value of every parameter is checked by itself. Which of their
-    /// combinations are possible is found by [`Plan::add_grid`](crate::Plan::add_grid).
+    /// Reads a grid file and checks every value of every parameter by itself. Their impossible combinations are found
+    /// by [`Plan::add_grid`](crate::Plan::add_grid).
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
         let mut wire: Wire = read_toml(text)?;
         prompt_for_all(&mut wire.guard, wire.prompt.as_ref());
@@ -91,7 +92,7 @@ impl Grid {
         Ok(Self { members })
     }
 
-    /// The names of its detectors, each once: `periodic + recurrence`.
+    /// Returns the names of the detectors, each once, as in `periodic + recurrence`.
     pub fn name(&self) -> String {
         let mut names: Vec<&str> = Vec::new();
         for member in &self.members {
@@ -103,21 +104,21 @@ impl Grid {
         names.join(" + ")
     }
 
-    /// The same where detectors of text take `per` for one text in a run.
+    /// Sets what counts as one text for detectors of text in a run.
     #[must_use]
     pub fn read_per(mut self, per: Per) -> Self {
         self.members.iter_mut().for_each(|m| m.base.per = per);
         self
     }
 
-    /// The [level](Response::level) of its guards, which is one.
+    /// Returns the [level](Response::level) of the grid's guards, which all have the same.
     pub fn response(&self) -> Response {
         let first = self.members.first();
         first.map_or(Response::Stop, |m| m.base.response.level())
     }
 }
 
-/// Gives the white list of a file to its members.
+/// Adds the white list of a file to each member.
 fn ignoring(
     members: &mut [GridMember],
     list: Option<&Placed<Vec<String>>>,
@@ -150,11 +151,11 @@ fn member(table: &GuardTable, text: &str) -> Result<GridMember, SettingsError> {
     Ok(GridMember { base, values })
 }
 
-/// Parameters of one thing, each with the values that a grid gives it.
+/// The parameters of a grid's table, each with its values.
 pub(crate) type Swept = Vec<(&'static Param, Vec<Value>)>;
 
-/// What the parameters of a table say of what `spec` describes, in the order of its parameters, so that cells do not depend on
-/// how a grid is typed. No parameter is without a value.
+/// Reads the parameters in a table, each with all its values. They are sorted in the order of `spec`, so that cells
+/// do not depend on the order in the file. A parameter without a value is an error.
 pub(crate) fn swept<'g>(
     spec: &Spec,
     given: impl IntoIterator<Item = (&'g Placed<String>, &'g Placed<Value>)>,
@@ -191,14 +192,14 @@ pub(crate) fn swept<'g>(
     Ok(all)
 }
 
-/// How many combinations there are, if no more than `most`.
+/// Returns the number of combinations, or `None` if it exceeds `most`.
 pub(crate) fn cells(swept: &Swept, most: usize) -> Option<usize> {
     let mut values = swept.iter().map(|(_, values)| values.len());
     let cells = values.try_fold(1_usize, usize::checked_mul);
     cells.filter(|cells| *cells <= most)
 }
 
-/// The first `cells` combinations of values over `base`, the last parameter innermost.
+/// Returns the first `cells` combinations of values over `base`, the last parameter innermost.
 pub(crate) fn product(base: Params, swept: &Swept, cells: usize) -> impl Iterator<Item = Params> {
     (0..cells).map(move |cell| {
         let (mut one, mut rest) = (base.clone(), cell);
@@ -211,7 +212,7 @@ pub(crate) fn product(base: Params, swept: &Swept, cells: usize) -> impl Iterato
 }
 
 fn values_of(param: &Param, item: &Placed<Value>) -> Result<Vec<Value>, String> {
-    // Told before anything is made of them: a list may be of any length.
+    // Checked before any copy is made: a list may have any length.
     if let Value::List(items) = item.get_ref()
         && is_several(param, items)
         && items.len() > MAX_VALUES
@@ -240,10 +241,10 @@ fn values_of(param: &Param, item: &Placed<Value>) -> Result<Vec<Value>, String> 
     }
 }
 
-/// Two values have the same name if they are equal.
+/// Returns a text that is the same for two values exactly if they are equal.
 fn name(value: &Value) -> String {
     match value {
-        // Zero has a sign, and is equal to itself without it.
+        // Negative zero equals zero, but is printed differently.
         Value::Float(x) if *x == 0.0 => Value::Float(0.0).to_string(),
         other => other.to_string(),
     }
@@ -253,7 +254,7 @@ fn too_many(count: &str) -> String {
     format!("{count} values; at most {MAX_VALUES} are allowed")
 }
 
-/// A list is several values, unless the parameter itself holds a list and this is one of them.
+/// Whether a list holds several values of the parameter, and is not one value that is itself a list.
 fn is_several(param: &Param, items: &[Value]) -> bool {
     let is_list = |item: &Value| matches!(item, Value::List(_));
     !param.domain.is_list() || items.iter().any(is_list)
@@ -284,7 +285,7 @@ fn ints(range: Range<i64>) -> Result<Vec<i64>, String> {
     }
     let next: Box<dyn Fn(i64) -> i64> = match (range.step, range.factor) {
         (Some(step), None) if step > 0 => Box::new(move |x| x.saturating_add(step)),
-        // A factor that does not move a small number on moves it by one.
+        // A small number that the factor leaves as it is grows by one instead.
         #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)]
         (None, Some(factor)) if factor > 1.0 && factor.is_finite() && from > 0 => {
             Box::new(move |x| ((x as f64 * factor).round() as i64).max(x.saturating_add(1)))
@@ -300,13 +301,13 @@ fn ints(range: Range<i64>) -> Result<Vec<i64>, String> {
     }
 }
 
-/// Values are counted in millionths, so that 0.1 and three steps of 0.1 are 0.4.
+/// Returns the numbers of a range, computed in millionths, so that 0.1 plus three steps of 0.1 is exactly 0.4.
 fn floats(range: Range<f64>) -> Result<Vec<f64>, String> {
     let numbers = [Some(range.from), Some(range.to), range.step];
     if numbers.into_iter().flatten().any(|x| !x.is_finite()) {
         return Err("from, to and step must be finite numbers".into());
     }
-    // Domains keep numbers small enough for this.
+    // The domains of parameters keep numbers small enough for this cast.
     #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)]
     let millionths = |x: f64| (x * DECIMAL as f64).round() as i64;
     #[allow(clippy::cast_precision_loss)]
@@ -320,13 +321,13 @@ fn floats(range: Range<f64>) -> Result<Vec<f64>, String> {
     Ok(ints(counted)?.into_iter().map(number).collect())
 }
 
-/// The parameters that differ from the defaults, as lines of a grid's table.
+/// Renders the parameters that differ from the defaults, as lines of a grid's table.
 pub(crate) fn params_toml(spec: &Spec, params: &Params) -> String {
     let defaults = spec.defaults();
     let other = params.iter();
     let other = other.filter(|(name, value)| defaults.get(name) != Some(value));
     let line = |(name, value): (&str, &Value)| {
-        // Of a list a grid takes a list of lists.
+        // In a grid, a single list is written as a list of lists.
         let is_list = spec.param(name).is_some_and(|p| p.domain.is_list());
         let (open, close) = if is_list { ("[", "]") } else { ("", "") };
         format!("{name} = {open}{}{close}\n", value)

@@ -1,8 +1,8 @@
-//! [`Journal`]: what an unfinished run has said so far, on disk, so that it can be resumed.
+//! [`Journal`]: the file from which an interrupted run is resumed.
 //!
-//! The first line names what is run; each further line is about one transcript, in corpus order but
-//! for what was missing after an interruption. A line that a kill cut short is dropped when the
-//! journal is opened again.
+//! The first line identifies the run. Each further line holds the result for one transcript, in corpus order except
+//! for transcripts that an interruption had left out. A line that a kill cut short is dropped when the journal is
+//! opened again.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
@@ -25,37 +25,36 @@ struct Header {
     inputs: String,
 }
 
-/// What was said of a transcript: a line of a journal.
+/// The result for one transcript: a line of a journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entered<T> {
-    /// The id of the transcript; in memory once for all who name it.
+    /// The id of the transcript, shared in memory.
     #[serde(serialize_with = "written", deserialize_with = "read")]
     pub transcript: Arc<str>,
-    /// What was said of it.
+    /// The result that the subject returned.
     pub said: T,
 }
 
-/// Why a journal cannot be used.
+/// The reasons why a journal cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// It belongs to other inputs.
+    /// The journal belongs to other inputs.
     #[error(
         "{}: belongs to an unfinished run of other inputs (corpus, grid, options or version changed); finish that one, choose another --out, or start anew with --force",
         .0.display()
     )]
     OtherInputs(PathBuf),
-    /// Another run holds it.
+    /// Another run has locked the journal.
     #[error("{}: another run writes to this folder; wait for it, or choose another --out", .0.display())]
     Busy(PathBuf),
-    /// The file system refuses.
+    /// The journal cannot be read or written.
     #[error("{}: {}", .0.display(), .1)]
     Io(PathBuf, io::Error),
 }
 
 impl Journal {
-    /// Opens the journal at `path`, or begins one. `inputs` is any text that changes whenever the result
-    /// would. Returns the journal and the lines that it has already. `force` throws away a journal with
-    /// other inputs.
+    /// Opens the journal at `path`, or begins one. `inputs` is any text that changes whenever the result would.
+    /// Returns the journal and the lines that it already holds. `force` discards a journal with other inputs.
     pub fn open<T: DeserializeOwned>(
         path: &Path,
         inputs: &str,
@@ -76,15 +75,15 @@ impl Journal {
                 .open(path)
         };
         let mut file = open().map_err(io)?;
-        // Held until the file is closed, however the run ends.
+        // The lock lasts until the file is closed, however the run ends.
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => return Err(JournalError::Busy(path.to_path_buf())),
-            // A file system without locks is none that two runs were seen on.
+            // Without locks in the file system, two runs cannot be told apart.
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
         let mut reader = BufReader::new(&mut file);
         let mut first = String::new();
-        // A header cut short, or bytes that are no text, are a journal with nothing in it.
+        // A journal whose header is cut short, or is not text, counts as empty.
         let read = reader.read_line(&mut first);
         let is_ours = read.is_ok() && first == header;
         if !is_ours && first.ends_with('\n') && !force {
@@ -108,27 +107,27 @@ impl Journal {
         Ok((journal, entered))
     }
 
-    /// Adds the next line.
+    /// Appends a line.
     pub fn push(&mut self, entered: &Entered<impl Serialize>) -> Result<(), JournalError> {
         let line = serde_json::to_string(entered).map_err(io::Error::from);
         let written = line.and_then(|line| writeln!(self.file, "{line}"));
         written.map_err(|e| JournalError::Io(self.path.clone(), e))
     }
 
-    /// Hands what was pushed to the file system.
+    /// Flushes the appended lines to the file system.
     pub fn flush(&mut self) -> Result<(), JournalError> {
         self.file
             .flush()
             .map_err(|e| JournalError::Io(self.path.clone(), e))
     }
 
-    /// The run is finished and its results are written: removes the journal.
+    /// Removes the journal, once the run is finished and its results are written.
     pub fn remove(self) -> Result<(), JournalError> {
         std::fs::remove_file(&self.path).map_err(|e| JournalError::Io(self.path.clone(), e))
     }
 }
 
-/// The lines that are whole, and where the last of them ends.
+/// Reads the lines that are complete. Returns them with the offset at which the last one ends.
 fn whole_lines<T: DeserializeOwned>(
     mut reader: impl BufRead,
     header: usize,
@@ -162,7 +161,7 @@ fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<str>, D::Error> {
 mod tests {
     use super::*;
 
-    /// Wherever it is cut: also where only the end of the line is missing.
+    /// Covers every cut, also one where only the line end is missing.
     #[test]
     fn a_torn_last_line_is_no_line() {
         let line = |id: &str| {

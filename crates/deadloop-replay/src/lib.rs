@@ -3,16 +3,16 @@
 //! | to find | look in |
 //! |---|---|
 //! | a settings file with several values a parameter | [`Grid`] |
-//! | every setting of a run, grouped to be measured once | [`Plan`], [`Block`] |
+//! | all settings of a run, grouped to measure each text once | [`Plan`], [`Block`] |
 //! | one transcript through all of them | [`decide`], `regions` |
 //! | detectors that are programs | [`Programs`] |
 //! | a corpus through all of them, resumable | [`run`], [`Journal`] |
-//! | what else can be run over a corpus | [`Subject`], [`run_into`] |
+//! | other computations over a corpus | [`Subject`], [`run_into`] |
 //! | any parallel pass over a corpus | [`each`] |
-//! | context budgets, and limits that ask | [`budget`] |
-//! | what comes out | [`Record`], [`Decided`] |
+//! | context budgets, and limits that ask the user | [`budget`] |
+//! | the results | [`Record`], [`Decided`] |
 //!
-//! This crate cannot name a label: what is true about a transcript is known to `deadloop-score`.
+//! This crate cannot name a label: labels are read by `deadloop-score` alone.
 
 #![deny(
     clippy::print_stderr,

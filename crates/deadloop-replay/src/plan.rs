@@ -1,8 +1,4 @@
-//! [`Plan`]: every setting that is to be replayed, grouped so that each text is measured once.
-//!
-//! Settings that share all structural parameters form a [`Block`]; inside it, thresholds span axes,
-//! and a cell is one point of them. Cells have numbers: block after block, and inside a block in
-//! the order of a nested loop with the last axis innermost. The order depends on the grid alone.
+//! [`Plan`]: all settings of a run, grouped to measure each text once.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -14,16 +10,16 @@ use crate::grid::Grid;
 use crate::readings::{Readings, Sources};
 use crate::structures::{MAX_BYTES, Structures};
 
-/// Every setting that is to be replayed.
+/// All settings of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     blocks: Vec<Block>,
-    /// By parameter and reason, its digits left out.
+    /// The refused cells, by parameter and reason. The digits of the reason are removed.
     refused: BTreeMap<(&'static str, String), Refused>,
     readings: Readings,
 }
 
-/// A cell: which block, and which value along each of its axes.
+/// A cell: the index of its block, and the index of its value along each axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cell {
     /// Index of the block.
@@ -32,27 +28,27 @@ pub struct Cell {
     pub at: Vec<u16>,
 }
 
-/// Cells that were left out because their parameters are impossible together or can never fire.
+/// Cells that were left out, because their parameters are impossible together or can never alarm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
     /// The parameter to change.
     pub param: &'static str,
-    /// The reason, with the values of the first such cell: reasons that differ in numbers alone are one.
+    /// The reason, with the values of the first such cell. Reasons that differ only in numbers count as one.
     pub reason: String,
-    /// How many cells it holds for.
+    /// The number of such cells.
     pub cells: usize,
 }
 
-/// How many cells a grid may have.
+/// The most cells of a grid.
 const MAX_CELLS: usize = 50_000_000;
 
 impl Plan {
-    /// Adds the product of a grid's values; returns the range of its cells' numbers. Cells that are
-    /// impossible are left out and counted in [`refused`](Self::refused).
+    /// Adds the product of a grid's values, and returns the range of the cells' numbers. Impossible cells are left
+    /// out and counted in [`refused`](Self::refused).
     ///
     /// # Errors
-    /// The grid has more than 50 million cells, more structures than fit in a gigabyte, or not one cell
-    /// that is possible.
+    /// Returns an error if the grid has more than 50 million cells, more structures than fit in a gigabyte, or no
+    /// possible cell.
     pub fn add_grid(&mut self, grid: &Grid) -> Result<std::ops::Range<usize>, PlanError> {
         let first = self.cells();
         let values = grid.members.iter().flat_map(|m| &m.values);
@@ -77,16 +73,16 @@ impl Plan {
         Ok(first..self.cells())
     }
 
-    /// Adds a setting that is not there yet; returns its cell's number.
+    /// Adds a setting, unless it is there already. Returns the number of its cell.
     pub fn add_setting(&mut self, setting: &Setting) -> usize {
         self.add_settings(&Settings::of(setting.clone()))
     }
 
-    /// Adds a settings file as one setting, in which each transcript is watched by the guard of its model.
-    /// Returns its cell's number, also if the file was added before.
+    /// Adds a settings file as one setting, in which each transcript is watched by the guard of its model. Returns
+    /// the number of its cell, also if the file was added before.
     ///
-    /// If some guards of the file stop a stream and others warn or observe, only those that stop are added: a
-    /// warning ends nothing, so it is a setting by itself. [`Settings::levels`] returns each.
+    /// If some guards of the file stop a stream and others warn or observe, only those that stop are added. A warning
+    /// ends nothing, so it is a setting by itself. [`Settings::levels`] returns one setting for each level.
     pub fn add_settings(&mut self, settings: &Settings) -> usize {
         let mut levels = settings.levels().into_iter();
         match levels.next() {
@@ -128,24 +124,24 @@ impl Plan {
         first
     }
 
-    /// The blocks.
+    /// Returns the blocks.
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
     }
 
-    /// The cells that were left out, by reason, most first.
+    /// Returns the cells that were left out by reason, the most frequent reason first.
     pub fn refused(&self) -> Vec<&Refused> {
         let mut all: Vec<&Refused> = self.refused.values().collect();
         all.sort_by_key(|refused| std::cmp::Reverse(refused.cells));
         all
     }
 
-    /// How many cells there are in all blocks.
+    /// Returns the number of cells in all blocks.
     pub fn cells(&self) -> usize {
         self.blocks.last().map_or(0, |b| b.first + b.len())
     }
 
-    /// Where cell number `index` is; the last cell for a number past it.
+    /// Returns the block and values of cell number `index`, or the last cell if the number is too large.
     pub fn cell(&self, index: usize) -> Cell {
         let block = self
             .blocks
@@ -158,7 +154,7 @@ impl Plan {
         Cell { block, at }
     }
 
-    /// The setting of cell number `index`.
+    /// Returns the setting of cell number `index`.
     pub fn setting(&self, index: usize) -> Setting {
         let cell = self.cell(index);
         self.blocks
@@ -166,15 +162,15 @@ impl Plan {
             .map_or_else(Setting::default, |b| b.setting(&cell.at))
     }
 
-    /// The guard that watches a model, or a model at a task, under cell number `index`: a settings file has guards for
-    /// particular models.
+    /// Returns the guard of cell number `index` for a model, or for a model at a task. A settings file can have
+    /// several.
     pub fn guard<'a>(&self, index: usize, work: impl Into<Work<'a>>) -> Setting {
         let block = self.blocks.get(self.cell(index).block);
         let file = block.filter(|block| block.axes().is_empty());
         file.map_or_else(|| self.setting(index), |file| file.guard(work).clone())
     }
 
-    /// The name of cell number `index`: its setting's, or its settings file's.
+    /// Returns the name of cell number `index`: the name of its setting or of its settings file.
     pub fn id(&self, index: usize) -> String {
         let cell = self.cell(index);
         self.blocks
@@ -182,8 +178,7 @@ impl Plan {
             .map_or_else(String::new, |b| b.id(&cell.at))
     }
 
-    /// Returns a text that differs between plans that differ: what a resumed sweep must have in
-    /// common.
+    /// Returns a text that is different for different plans. A resumed run must have the same text.
     pub fn fingerprint(&self) -> String {
         let block = |b: &Block| {
             let axes: Vec<String> = b
@@ -197,7 +192,7 @@ impl Plan {
         self.blocks.iter().map(block).collect::<Vec<_>>().join("\n")
     }
 
-    /// The programs that some setting asks about transcripts of a model at a task, as indices.
+    /// Returns the indices of the programs that some setting runs on transcripts of a model at a task.
     pub(crate) fn asks(&self, work: Work<'_>) -> HashSet<usize> {
         let programs = |block: &Block| {
             let (_, sources) = block.watching(work);
@@ -206,7 +201,7 @@ impl Plan {
         self.blocks.iter().flat_map(programs).collect()
     }
 
-    /// What is read of each transcript, whichever settings ask for it.
+    /// Returns the meters and programs of all settings.
     pub(crate) fn readings(&self) -> &Readings {
         &self.readings
     }
@@ -257,34 +252,34 @@ impl Plan {
     }
 }
 
-/// Why a grid cannot be planned.
+/// The reasons why a grid cannot be planned.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
-    /// More cells than can be numbered in reasonable memory.
+    /// The grid has more cells than memory allows.
     #[error("the grid has {cells} cells, and at most {MAX_CELLS} are allowed; name fewer values")]
     TooLarge {
-        /// How many.
+        /// The number of cells.
         cells: u128,
     },
-    /// More structures than fit in memory.
+    /// The grid has more structures than fit in memory.
     #[error(
         "the grid has {structures} combinations of structural values, each measured by itself: to plan them takes about {megabytes} MB, and at most {most} are allowed; name fewer values of {params}",
         most = MAX_BYTES >> 20
     )]
     TooManyStructures {
-        /// How many.
+        /// The number of structures.
         structures: usize,
-        /// About what they take.
+        /// Their estimated memory, in megabytes.
         megabytes: usize,
         /// The parameters that span them.
         params: String,
     },
-    /// Every cell is refused.
+    /// No cell is possible.
     #[error("none of the grid's {cells} cells can ever fire: {}", reasons(.refused))]
     NothingPossible {
-        /// How many there are.
+        /// The number of cells.
         cells: usize,
-        /// Why.
+        /// The reasons, with their numbers of cells.
         refused: Vec<Refused>,
     },
 }
@@ -303,7 +298,7 @@ fn reasons(refused: &[Refused]) -> String {
 mod tests {
     use super::*;
 
-    /// Before anything is made of it: none of these would fit in memory.
+    /// Checks that a grid is refused before its parts are made, since none of these grids would fit in memory.
     #[test]
     fn what_is_too_large_is_refused_with_its_figure() {
         let grid = |n: usize| {
@@ -335,7 +330,7 @@ mod tests {
         );
     }
 
-    /// Of every level of the file, also where a name is asked again.
+    /// Covers every level of the file, and repeated names.
     #[test]
     fn the_guard_of_a_model_is_that_of_its_settings() {
         let model = |i: usize| {
@@ -365,7 +360,7 @@ mod tests {
 
     #[test]
     fn refused_cells_are_counted_by_rule_most_first() {
-        // min_unit above max_unit is one rule, whatever the numbers; so is a window too small for the copies.
+        // Each rule counts once, whatever its numbers: min_unit above max_unit, or a window too small for the copies.
         let grid = "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\ncheckpoints = [[2000]]\n\
                     min_unit = { from = 2, to = 60, step = 1 }\nmax_unit = { from = 1, to = 60, step = 1 }\n";
         let mut plan = Plan::default();

@@ -1,5 +1,6 @@
-//! [`Readings`]: what is read of each transcript (channels by meters, all of it by programs), once
-//! for every setting that agrees in what it measures.
+//! [`Readings`]: the meters and programs of a plan.
+//!
+//! Each of them reads a transcript once, for all settings that share its structural parameters.
 
 use std::collections::HashMap;
 
@@ -11,40 +12,40 @@ use deadloop_detect::{Channel, Chars, Event, Setting, TextChannel};
 pub(crate) struct Readings {
     meters: Vec<Reading>,
     programs: Vec<Listener>,
-    /// Where the meter of a structure and channel is.
+    /// The index of the meter for a structure and channel.
     known_meters: HashMap<(String, Channel), usize>,
-    /// Where the program of a structure and channel is.
+    /// The index of the program for a structure and channel.
     known_programs: HashMap<(String, Option<Channel>), usize>,
 }
 
-/// A channel, read by a meter; or a whole run, whose meter counts in the channel.
+/// A channel and its meter. The meter of a whole run counts in that channel.
 #[derive(Clone, Debug)]
 pub(crate) struct Reading {
     pub(crate) channel: Channel,
     pub(crate) recipe: Recipe,
-    /// The loosest of the members that share it: no fact is left out that one of them accepts.
+    /// The loosest of the members that share the meter, so that no fact is lost that one member accepts.
     loosest: Member,
-    /// The strictest value of each threshold among them.
+    /// The strictest value of each threshold among these members.
     strictest: Rule,
 }
 
-/// A program, and the text that it is sent.
+/// A program, and the channel that it is sent.
 #[derive(Clone, Debug)]
 pub(crate) struct Listener {
-    /// `None`: all channels.
+    /// The channel. `None` if all channels are sent.
     pub(crate) channel: Option<Channel>,
     pub(crate) program: Program,
 }
 
-/// Where the members of a guard take from what they decide on.
+/// The inputs of the members of a guard.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sources {
     pub(crate) facts: Vec<Source>,
-    /// Which member is which program: index in the guard, index into [`Readings::programs`].
+    /// The index of a member in the guard, and the index of its program in [`Readings::programs`].
     pub(crate) programs: Vec<(usize, usize)>,
 }
 
-/// Where a member takes its facts from.
+/// The meter that yields the facts of a member.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Source {
     pub(crate) member: usize,
@@ -53,15 +54,15 @@ pub(crate) struct Source {
     pub(crate) meter: usize,
 }
 
-/// Bytes that are read between two looks at whether anybody still listens.
+/// The number of bytes that are read between two checks whether every setting has stopped.
 const PIECE: usize = 4096;
 
 impl Reading {
-    /// The facts of a text of `lane`, up to where every setting has stopped.
+    /// Returns the facts of a text of `lane`, up to the point where every setting has stopped.
     ///
-    /// A fact that the loosest and the strictest accept, all accept: also one whose bound must be met exactly, since
-    /// then both have one value. What comes after the step at which the strictest accepts it is of no
-    /// use to anybody, and is not read.
+    /// A fact that both the loosest and the strictest member accept is accepted by all. This also holds for a bound
+    /// that must be met exactly, since both then have the same value. The text after the step at which the strictest
+    /// member accepts the fact is not needed.
     pub(crate) fn facts(&self, lane: TextChannel, text: &str) -> Vec<Fact> {
         let mut meter = self.recipe.meter(lane.into());
         let loosest = self.loosest.rule();
@@ -85,7 +86,7 @@ impl Reading {
     }
 }
 
-/// Where the first piece of a text ends.
+/// Returns the end of the first piece of a text.
 fn boundary(text: &str) -> usize {
     let mut ends = PIECE..text.len();
     ends.find(|end| text.is_char_boundary(*end))
@@ -93,19 +94,18 @@ fn boundary(text: &str) -> usize {
 }
 
 impl Readings {
-    /// The meters: each reads its channel once.
+    /// Returns the meters. Each reads its channel once.
     pub(crate) fn meters(&self) -> &[Reading] {
         &self.meters
     }
 
-    /// The programs: each is asked once.
+    /// Returns the programs. Each reads a transcript once.
     pub(crate) fn programs(&self) -> &[Listener] {
         &self.programs
     }
 
-    /// A meter for each member and channel, or a program; those that another block has already are
-    /// shared.
-    /// `loosest` and `strictest` are the ends of a block's thresholds.
+    /// Returns the sources of the members of a block, and adds the meters and programs that no earlier block has.
+    /// `loosest` and `strictest` are the ends of the block's thresholds.
     pub(crate) fn sources(&mut self, loosest: &Setting, strictest: &Setting) -> Sources {
         let mut sources = Sources::default();
         let both = loosest.members.iter().zip(&strictest.members);
@@ -166,8 +166,8 @@ mod tests {
     use super::*;
     use crate::{Grid, Plan};
 
-    /// What is told in pieces up to where nobody listens, and of the whole text; the first alarm of the loosest and of
-    /// the strictest setting by either.
+    /// Returns the facts of the text in pieces, up to the last stop, and those of the whole text. Each list comes with
+    /// the first alarm of the loosest and of the strictest setting.
     fn facts(grid: &str, text: &str) -> [(Vec<Fact>, [Option<u64>; 2]); 2] {
         let mut plan = Plan::default();
         plan.add_grid(&Grid::parse(grid).unwrap()).unwrap();
@@ -201,7 +201,7 @@ mod tests {
             "{first:?}"
         );
         assert!(!later(&read) && later(&all));
-        // The strictest setting never stops here: all is read.
+        // The strictest setting never stops here, so the whole text is read.
         let grid = grid.replace("5]", "1000]");
         let [(read, first), (_, want)] = facts(&grid, &text);
         assert_eq!(first, want);

@@ -1,5 +1,4 @@
-//! What a replay leaves: for one transcript and one [block](crate::Block) of settings, where each
-//! setting of the block first alarms.
+//! [`Record`]: the first alarms of all settings on one transcript.
 
 use std::sync::Arc;
 
@@ -8,70 +7,70 @@ use deadloop_detect::harness::Cursor;
 use deadloop_detect::{Channel, Kind, Seen};
 use serde::{Deserialize, Serialize};
 
-/// A moment of a transcript. Moments of one transcript are ordered by their places; an alarm's position in its
-/// channel is `seen.units(channel)`.
+/// A moment of a transcript. The moments of one transcript are ordered by their places. The position of an alarm in
+/// its channel is `seen.units(channel)`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Moment {
-    /// The event, and how much of its text.
+    /// The event, and the offset in its text.
     #[serde(default)]
     pub place: Cursor,
-    /// What had arrived, the unit that made it an alarm included.
+    /// Counts of the text and events that had arrived, including the unit that raised the alarm.
     pub seen: Seen,
-    /// Milliseconds since the request, of the event that holds the moment, where recorded.
+    /// Milliseconds from the request to the event of this moment, if they were recorded.
     pub t_ms: Option<f64>,
-    /// Tokens up to and including that event, all channels, where every event so far has a count. In a run whose turns
-    /// say what they read and wrote: tokens of the turns up to that one, before a turn of those that ended.
+    /// Tokens up to and including the event, in all channels, if every event so far has a count. In a run whose turns
+    /// record their tokens, these are the tokens of the turns up to and including the current one. At a turn, they
+    /// are those of the turns that ended.
     pub tokens: Option<u64>,
 }
 
 /// The first alarm of a setting on a transcript.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stop {
-    /// The channel in which it fired.
+    /// The channel of the alarm.
     pub channel: Channel,
-    /// What kind of loop the detector takes it for.
+    /// The kind of loop that the detector reports.
     pub kind: Kind,
-    /// Which member of the guard fired, counted from 0.
+    /// Index of the member that raised the alarm, from 0.
     pub member: usize,
-    /// The moment at which a detector that sees one unit at a time knows.
+    /// The moment of the alarm if text arrives one unit at a time.
     pub exact: Moment,
-    /// The end of the event (chunk) that holds it: what a live integration sees.
+    /// The moment of the alarm in a live integration: the end of the chunk that holds `exact`.
     pub delivered: Moment,
 }
 
-/// The cells of a block, as a box, that share one stop: along axis `i` the values `lo[i]..hi[i]`.
+/// A box of cells that share one stop. Along axis `i` it spans the values `lo[i]..hi[i]`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Region {
-    /// First value of each threshold axis.
+    /// Index of the first value of each threshold axis.
     pub lo: Vec<u16>,
-    /// One past the last value of each threshold axis.
+    /// Index after that of the last value of each threshold axis.
     pub hi: Vec<u16>,
     /// Index into [`Decided::stops`].
     pub stop: usize,
 }
 
-/// One transcript held against one block: disjoint regions that alarm. A cell in no region is
-/// quiet on this transcript.
+/// The result of one transcript under one block: disjoint regions with an alarm. A cell in no region raises no alarm.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Decided {
     /// The distinct stops.
     pub stops: Vec<Stop>,
-    /// Which cells share which stop.
+    /// The regions of cells, each with its stop.
     pub regions: Vec<Region>,
-    /// Why the detector failed on this transcript; then there are no regions and nothing is scored.
+    /// The failure of a detector on this transcript. Then `regions` is empty and the transcript is not scored.
     pub error: Option<String>,
-    /// What programs of the block said of their alarms: the member, counted from 0, and its words.
+    /// The details that programs gave for their alarms, each with the index of its member.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub details: Vec<(usize, String)>,
 }
 
 impl Decided {
-    /// The stop of the cell whose value along axis `i` is the `at[i]`-th.
+    /// Returns the stop of the cell whose value along axis `i` is the `at[i]`-th.
     pub fn stop(&self, at: &[u16]) -> Option<&Stop> {
         self.region(at).map(|r| &self.stops[r.stop])
     }
 
-    /// What the program that made a stop said of it.
+    /// Returns the detail that a program gave for a stop.
     pub fn detail(&self, stop: &Stop) -> Option<&str> {
         let mut details = self.details.iter();
         details
@@ -79,7 +78,7 @@ impl Decided {
             .map(|(_, detail)| detail.as_str())
     }
 
-    /// The region that such a cell is in.
+    /// Returns the region of the cell with these value indices.
     pub fn region(&self, at: &[u16]) -> Option<&Region> {
         let holds = |r: &&Region| {
             at.iter()
@@ -91,17 +90,17 @@ impl Decided {
     }
 }
 
-/// One transcript through every block of a plan, in the plan's order.
+/// The results of one transcript under every block of a plan, in the plan's order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// The transcript's id; in memory once for all who name it.
+    /// The transcript's id, shared in memory.
     pub transcript: Arc<str>,
-    /// One entry a block.
+    /// The result of each block.
     pub blocks: Vec<Decided>,
 }
 
-/// Whether these can be the blocks of a plan: one for each of its blocks, each region a box inside that one's axes,
-/// each stop and member there. What was read from a file is asked before anything is counted.
+/// Whether `blocks` can be results of `plan`. Each block must have one result, whose regions lie within the
+/// block's axes and refer to existing stops. Results that were read from a file are checked before they are used.
 pub(crate) fn fits(blocks: &[Decided], plan: &Plan) -> bool {
     let mut both = blocks.iter().zip(plan.blocks());
     blocks.len() == plan.blocks().len() && both.all(|(d, b)| d.fits(b))

@@ -1,27 +1,27 @@
-//! Splitting a block's cells into the few regions that behave alike on one transcript.
+//! Splits the cells of a block into regions with equal results.
 //!
-//! For one fact the accepting values of each axis are a run from one end, so the cells that accept
-//! it form a box. Facts are taken in the order in which a live guard would meet them; each claims
-//! the part of its box that no earlier fact has claimed. What is left over stays quiet. The work
-//! grows with the facts and the boxes they leave, not with the number of cells.
+//! For one fact, the accepting values of each axis are a run from one end, so the cells that accept the fact form a
+//! box. Facts are taken in the order in which a live guard would meet them. Each fact claims the part of its box that
+//! no earlier fact has claimed. The cells left over raise no alarm. The work grows with the number of facts and
+//! boxes, not with the number of cells.
 
 use deadloop_detect::harness::{Bound, Fact};
 use smallvec::{SmallVec, smallvec};
 
 use crate::block::{Axis, Block};
 
-/// Value indices along every axis: from, to.
+/// A box of cells: the value indices along every axis, from `lo` to before `hi`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) lo: Along,
     pub(crate) hi: Along,
 }
 
-/// A value index along every axis. Boxes are made and dropped by the hundred for each fact.
+/// A value index along every axis. It is inline, since hundreds of boxes are made and dropped for each fact.
 pub(crate) type Along = SmallVec<[u16; 8]>;
 
 impl Span {
-    /// Every cell of a block.
+    /// Returns the box of all cells of a block.
     pub(crate) fn all(block: &Block) -> Self {
         let hi: Along = block.axes().iter().map(|a| a.len()).collect();
         Self {
@@ -30,7 +30,7 @@ impl Span {
         }
     }
 
-    /// The cells whose `member` accepts `fact` at `step` or before; `None`: no cell does.
+    /// Returns the cells whose `member` accepts `fact` at `step` or before. `None` if no cell does.
     pub(crate) fn accepting(block: &Block, member: usize, fact: &Fact, step: u64) -> Option<Self> {
         let mut span = Self::all(block);
         let own = |(_, axis): &(usize, &Axis)| axis.member == member;
@@ -76,8 +76,8 @@ impl Span {
         sides.map(|(lo, hi)| u64::from(hi - lo)).product()
     }
 
-    /// What is left of this box without `inner`, which lies inside it: a slab below and a slab
-    /// above along each axis, the rest cut down to `inner` on the axes before.
+    /// Adds the part of this box outside of `inner` to `left`. `inner` must lie inside the box. The part is a slab
+    /// below and a slab above `inner` along each axis, cut down to `inner` on the axes before.
     fn without(mut self, inner: &Self, left: &mut Vec<Self>) {
         for i in 0..self.lo.len() {
             if self.lo[i] < inner.lo[i] {
@@ -96,13 +96,13 @@ impl Span {
     }
 }
 
-/// The cells that facts have claimed so far: boxes, of which none lies inside another.
+/// The cells claimed so far: boxes that do not contain each other.
 ///
-/// Boxes of one growing fact lie in each other, so there are few; what a claim takes is cut out of
-/// its own box by them. Cutting up what is left over instead would shatter it.
+/// The boxes of one growing fact contain each other, so few remain. A new claim is cut by these boxes, which makes
+/// few pieces. Cutting up the free cells instead would make very many.
 pub(crate) struct Claimed {
     boxes: Vec<Span>,
-    /// How many cells are in none of them.
+    /// The number of cells outside of all boxes.
     free: u64,
 }
 
@@ -119,11 +119,11 @@ impl Claimed {
         self.free == 0
     }
 
-    /// Claims what is left of `span`: disjoint boxes.
+    /// Claims the free cells of `span`. Returns them as disjoint boxes.
     pub(crate) fn claim(&mut self, span: Span) -> Vec<Span> {
         let mut parts = vec![span.clone()];
         let mut cut = Vec::new();
-        // The last box is the likeliest to hold most of this one.
+        // The last box is the likeliest to overlap most of this one.
         for taken in self.boxes.iter().rev() {
             for part in parts.drain(..) {
                 match part.overlap(taken) {

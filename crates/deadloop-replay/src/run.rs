@@ -1,4 +1,4 @@
-//! [`run`]: a corpus through a subject: [`PlanGuards`] of a plan, or what else says something of each transcript.
+//! [`run`]: runs a subject over a corpus, for example [`PlanGuards`].
 
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -11,31 +11,31 @@ use crate::journal::{Entered, Journal, JournalError};
 use crate::record::Record;
 use crate::subject::{PlanGuards, Subject, each_for};
 
-/// What is run over what.
+/// The corpus, the selected transcripts and the subject of a run.
 pub struct Job<'a, S> {
-    /// The recordings.
+    /// The corpus.
     pub corpus: &'a Corpus,
-    /// Which transcripts are meant.
+    /// The selected transcripts.
     pub ids: &'a dyn Meant,
-    /// What is asked about each.
+    /// The subject, which computes the results.
     pub subject: &'a S,
 }
 
-/// Which transcripts of a corpus are meant.
+/// A selection of transcripts.
 pub trait Meant: Sync {
-    /// Whether this one may be: of several with one id the first is.
+    /// Whether the transcript is selected. Of several transcripts with one id, the first is selected.
     fn has(&self, entry: &Entry) -> bool;
 
-    /// How many are.
+    /// Returns the number of selected transcripts.
     fn number(&self) -> usize;
 
-    /// Whether it tells two transcripts with one id apart.
+    /// Whether the selection distinguishes transcripts with the same id by their place.
     fn by_place(&self) -> bool {
         false
     }
 }
 
-/// By their ids.
+/// A selection by ids.
 impl Meant for HashSet<Arc<str>> {
     fn has(&self, entry: &Entry) -> bool {
         self.contains(entry.transcript.id.as_str())
@@ -46,50 +46,49 @@ impl Meant for HashSet<Arc<str>> {
     }
 }
 
-/// Why a run ended early.
+/// The reasons why a run ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// Stopped from outside; what was done is in the journal, if there is one.
+    /// The run was cancelled. Finished results are in the journal, if there is one.
     #[error("interrupted after {done} of {of} transcripts")]
     Interrupted {
-        /// Transcripts done.
+        /// The number of finished transcripts.
         done: usize,
-        /// Transcripts meant.
+        /// The number of selected transcripts.
         of: usize,
     },
     /// The journal cannot be written.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// A program failed on more transcripts than it may; what was done is in the journal.
+    /// A program failed on more transcripts than it may. Finished results are in the journal.
     #[error("{0}")]
     Program(String),
-    /// The corpus is not what it was when it was checked.
+    /// The corpus has changed since it was checked.
     #[error("the corpus changed while it was read: {0}")]
     Changed(String),
-    /// Memory or file handles ran out while the corpus was read, which says nothing of it; what was done is
-    /// in the journal.
+    /// Memory or file handles ran out while the corpus was read. Finished results are in the journal.
     #[error("{0}")]
     Machine(String),
 }
 
-/// What a run leaves.
+/// The output of a run.
 #[derive(Debug)]
 pub struct Ran {
-    /// One a transcript that is meant, in corpus order.
+    /// The result of each selected transcript, in corpus order.
     pub records: Vec<Record>,
-    /// The journal, if there was one, with all of them but those that are errors.
+    /// The journal, if there was one. Results with errors are not in it.
     pub journal: Option<Journal>,
 }
 
-/// A journal, and what it has already.
+/// A journal, and the results that it already holds.
 pub type Resumed<T> = (Journal, Vec<Entered<T>>);
 
-/// Replays each transcript that is meant through every setting of a plan, in parallel; the records come in corpus
-/// order and do not depend on the number of threads. Records stay in memory (some hundred bytes a transcript and
-/// block), text does not.
+/// Replays each selected transcript through every setting of a plan, in parallel. The records are in corpus order and
+/// do not depend on the number of threads. Records stay in memory, at some hundred bytes for each transcript and
+/// block. Text does not.
 ///
 /// # Errors
-/// As [`run_into`].
+/// Returns the errors of [`run_into`].
 pub fn run(
     job: &Job<'_, PlanGuards<'_>>,
     journal: Option<Resumed<<PlanGuards<'_> as Subject>::Said>>,
@@ -105,14 +104,15 @@ pub fn run(
     Ok(Ran { records, journal })
 }
 
-/// Asks a subject about each transcript that is meant, in parallel; `keep` gets what it says, in corpus order. Returns
-/// the journal, if there was one.
+/// Runs a subject on each selected transcript, in parallel, and calls `keep` with each result, in corpus order.
+/// Returns the journal, if there was one.
 ///
-/// With a journal, what is in it is not asked again, and each new answer is added: the same call after an
-/// interruption goes on where it stopped. An answer that is not whole is not added: it is asked again.
+/// With a journal, the results in it are not computed again, and each new result is added. So the same call after an
+/// interruption resumes the run. Incomplete results are not added, and are computed again.
 ///
 /// # Errors
-/// It was stopped, the journal cannot be written, a program fails too often, the corpus is not what it was.
+/// Returns an error if the run was cancelled, if the journal cannot be written, if a program fails too often, or if
+/// the corpus has changed.
 pub fn run_into<S: Subject>(
     job: &Job<'_, S>,
     journal: Option<Resumed<S::Said>>,
@@ -134,15 +134,15 @@ pub fn run_into<S: Subject>(
     taking.finish(job.ids.number(), end)
 }
 
-/// What became of one transcript of the corpus.
+/// The outcome for one transcript of the corpus.
 enum Step<T> {
-    /// It is not meant.
+    /// The transcript is not selected.
     Passed,
-    /// It is in the journal.
+    /// The journal holds the result.
     Known(Arc<str>),
     New(Entered<T>),
     Bad(Problem),
-    /// Nobody wants it any more.
+    /// The run was cancelled.
     Stopped,
 }
 
@@ -168,15 +168,15 @@ fn step<S: Subject>(
     }
 }
 
-/// What has been taken in so far.
+/// The results that were taken so far.
 struct Taking<'a, S: Subject> {
     subject: &'a S,
     journal: Option<Journal>,
-    /// Those of the journal whose place in the corpus has not come yet.
+    /// Results of the journal whose transcripts have not been reached.
     known: HashMap<Arc<str>, S::Said>,
     keep: &'a mut dyn FnMut(Entered<S::Said>),
     kept: usize,
-    /// The ids of new ones; none: no two with one id are meant.
+    /// The ids of new results. `None` if the selection distinguishes transcripts by place.
     met: Option<HashSet<Arc<str>>>,
     changed: Option<Problem>,
     failed: Result<(), JournalError>,
@@ -221,7 +221,7 @@ impl<'a, S: Subject> Taking<'a, S> {
                 self.kept += 1;
                 (self.keep)(new);
                 if self.failed.is_err() {
-                    // All would be lost in the end.
+                    // All later results would be lost as well.
                     return ControlFlow::Break(());
                 }
             }
@@ -230,14 +230,14 @@ impl<'a, S: Subject> Taking<'a, S> {
         ControlFlow::Continue(())
     }
 
-    /// Of a repeated id the first is meant.
+    /// Whether a transcript is the first with its id. Only the first is selected.
     fn is_first(&mut self, id: &Arc<str>) -> bool {
         self.met
             .as_mut()
             .is_none_or(|met| met.insert(Arc::clone(id)))
     }
 
-    /// What is done is on disk.
+    /// Writes the finished results to disk.
     fn flush(&mut self) -> Result<(), JournalError> {
         std::mem::replace(&mut self.failed, Ok(()))?;
         self.journal.as_mut().map_or(Ok(()), Journal::flush)

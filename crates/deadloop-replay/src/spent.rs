@@ -1,22 +1,22 @@
-//! Tokens of the turns of a run, where the recording counts them by turn: what its model read and wrote.
+//! Tokens that a run's turns read and wrote.
 
 use deadloop_corpus::{Body, RecordedEvent};
 use serde::{Deserialize, Serialize};
 
-/// What one turn of a run took, in tokens.
+/// The tokens of one turn of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnTokens {
-    /// What its model read, from a cache too.
+    /// Tokens that the model read, including cached ones.
     pub read: u64,
-    /// What it wrote.
+    /// Tokens that the model wrote.
     pub written: u64,
-    /// What of the read ones came from a cache.
+    /// The part of `read` that came from a cache.
     pub cached: u64,
 }
 
 impl TurnTokens {
-    /// The tokens that a turn's event records. `None` if the event is no turn, or records neither tokens read nor tokens
-    /// written.
+    /// Returns the tokens that a turn's event records. `None` if the event is no turn, or records neither tokens read
+    /// nor tokens written.
     pub fn of(event: &RecordedEvent) -> Option<Self> {
         if !matches!(event.body, Body::Turn) {
             return None;
@@ -29,23 +29,23 @@ impl TurnTokens {
         })
     }
 
-    /// All that it read and wrote.
+    /// Returns the sum of the tokens read and written.
     pub fn all(&self) -> u64 {
         self.read.saturating_add(self.written)
     }
 }
 
-/// Adds up the tokens of turns, event by event.
+/// A running sum of the tokens of turns, event by event.
 #[derive(Clone, Copy, Debug)]
 pub struct Spent {
-    /// Of the turns that ended; none once a turn did not say.
+    /// Tokens of the turns that ended. `None` once a turn had no count.
     ended: Option<u64>,
-    /// Of the turn that goes on.
+    /// Tokens of the current turn. `None` if the turn has no count.
     now: Option<u64>,
 }
 
 impl Spent {
-    /// None: no turn of these events says what it took.
+    /// Returns a sum at zero. `None` if no turn of `events` records its tokens.
     pub fn of(events: &[RecordedEvent]) -> Option<Self> {
         let says = |event: &RecordedEvent| tokens(event).is_some();
         events.iter().any(says).then_some(Self {
@@ -54,7 +54,7 @@ impl Spent {
         })
     }
 
-    /// Goes on to an event.
+    /// Adds an event.
     pub fn take(&mut self, event: &RecordedEvent) {
         if matches!(event.body, Body::Turn) {
             self.ended = self.through();
@@ -62,18 +62,18 @@ impl Spent {
         }
     }
 
-    /// Tokens of all turns that ended before the turn that goes on.
+    /// Returns the tokens of all turns before the current one.
     pub fn before(&self) -> Option<u64> {
         self.ended
     }
 
-    /// The same, and those of the turn that goes on.
+    /// Returns the tokens of all turns, including the current one.
     pub fn through(&self) -> Option<u64> {
         Some(self.ended?.saturating_add(self.now?))
     }
 }
 
-/// The tokens that a turn read and wrote, together. `None` if its event records neither.
+/// Returns the sum of the tokens that a turn read and wrote. `None` if the event records neither.
 fn tokens(event: &RecordedEvent) -> Option<u64> {
     Some(TurnTokens::of(event)?.all())
 }

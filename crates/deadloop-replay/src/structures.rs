@@ -1,4 +1,4 @@
-//! [`Structures`]: every combination of a grid's structural values, one made at a time.
+//! [`Structures`]: every combination of a grid's structural values, made one by one.
 
 use deadloop_detect::harness::Mark;
 use deadloop_detect::{Setting, Value};
@@ -6,23 +6,23 @@ use deadloop_detect::{Setting, Value};
 use crate::grid::GridMember;
 use crate::plan::PlanError;
 
-/// What the blocks and meters of a plan may take.
+/// The most memory that the blocks and meters of a plan may take, in bytes.
 pub(crate) const MAX_BYTES: usize = 1 << 30;
 
-/// What a block takes besides its setting, and a meter besides its member: the structs themselves, places in
-/// tables, recipes.
+/// The memory of a block besides its setting, and of a meter besides its member, in bytes: the structs themselves,
+/// table entries and recipes.
 const BLOCK_BYTES: usize = 1 << 10;
 
-/// The combinations, first member and first parameter outermost.
+/// The combinations of a grid's structural values, first member and first parameter outermost.
 pub(crate) struct Structures<'a> {
     base: Setting,
-    /// Which member, which parameter, its values.
+    /// The index of the member, the parameter, and its values.
     axes: Vec<(usize, &'static str, &'a [Value])>,
     pub(crate) count: usize,
 }
 
 impl<'a> Structures<'a> {
-    /// Those of a grid that has no more cells than can be counted.
+    /// Returns the combinations of a grid, whose cells must be few enough to be numbered.
     pub(crate) fn of(members: &'a [GridMember]) -> Self {
         let base = Setting {
             members: members.iter().map(|m| m.base.clone()).collect(),
@@ -42,12 +42,12 @@ impl<'a> Structures<'a> {
         }
     }
 
-    /// Whether all of them fit in memory, asked before there is one.
+    /// Checks that all combinations fit in memory, before any is made.
     ///
     /// # Errors
-    /// They do not; with the figure.
+    /// Returns the estimated size if they do not fit.
     pub(crate) fn fit(&self) -> Result<(), PlanError> {
-        // In a block, in the meter of each channel, and as the name that finds that meter.
+        // Each setting is held three times: in a block, in the meter of each channel, and in the key of that meter.
         let bytes = BLOCK_BYTES + 3 * heap(&self.base);
         let all = self.count.saturating_mul(bytes);
         if all <= MAX_BYTES {
@@ -61,7 +61,7 @@ impl<'a> Structures<'a> {
         })
     }
 
-    /// The combination with this number.
+    /// Returns the combination with this number.
     pub(crate) fn nth(&self, nth: usize) -> Setting {
         let mut setting = self.base.clone();
         let mut rest = nth;
@@ -75,7 +75,7 @@ impl<'a> Structures<'a> {
     }
 }
 
-/// About what a setting has on the heap.
+/// Returns about how many bytes a setting takes on the heap.
 fn heap(setting: &Setting) -> usize {
     let params = setting.members.iter().flat_map(|m| m.params.iter());
     params

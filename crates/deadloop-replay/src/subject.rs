@@ -1,7 +1,7 @@
-//! [`Subject`]: what is run over a corpus and says something of each transcript.
+//! [`Subject`]: the interface of everything that runs over a corpus.
 //!
-//! PlanGuards, repairers and context budgets are subjects. One engine runs them all: in parallel, in the order of the corpus,
-//! with a journal from which an interrupted run goes on.
+//! The guards of a plan, repairers and context budgets are subjects. One engine runs them all: in parallel, in corpus
+//! order, with a journal from which an interrupted run is resumed.
 
 use std::num::NonZeroU64;
 use std::ops::ControlFlow;
@@ -17,77 +17,82 @@ use crate::plan::Plan;
 use crate::program::{Programs, Ready};
 use crate::record::{Decided, fits};
 
-/// Transcripts in hand a thread, where each takes long.
+/// The number of transcripts in hand for each thread, if each takes long.
 const FEW: usize = 16;
 
-/// What is run over a corpus: settings that say something of a transcript.
+/// A group of settings that computes a result for each transcript of a corpus.
 pub trait Subject: Sync {
-    /// What they say of one, without its text. As JSON it stands in journals and in the parts of shards.
+    /// The result for one transcript, without its text. It is written as JSON to journals and to the parts of shards.
     type Said: Serialize + DeserializeOwned + Send;
 
-    /// Everything of it on which its answers depend, the programs aside.
+    /// Returns a text of everything that the results depend on, except programs.
     fn fingerprint(&self) -> String;
 
-    /// Its programs, with the name and version that each reported.
+    /// Returns the subject's programs, with the name and version that each reported.
     fn programs(&self) -> Vec<(&Program, &Ready)> {
         Vec::new()
     }
 
-    /// Why nothing can be asked about a transcript. The corpus is not whole then: nothing is said of any.
+    /// Returns the reason why the subject cannot handle a transcript. Such a corpus is incomplete, so no transcript
+    /// gets a result.
     fn refuses(&self, _: &Transcript) -> Option<Misfit> {
         None
     }
 
-    /// Asks about one transcript.
+    /// Computes the result for one transcript.
     ///
     /// # Errors
-    /// `cancel` was raised while a program was waited for.
+    /// Returns an error if `cancel` was raised while a program was running.
     fn say(&self, transcript: &Transcript, cancel: &AtomicBool) -> Result<Self::Said, Interrupted>;
 
-    /// Whether all that was asked has answered. An answer that is not whole is in no journal: it is asked again.
+    /// Whether a result is complete. Incomplete results are not written to the journal, so a resumed run computes
+    /// them again.
     fn is_whole(&self, _: &Self::Said) -> bool {
         true
     }
 
-    /// Whether this can be an answer of its own: what was read from a file is asked before anything is counted.
+    /// Whether a result can come from this subject. Results that were read from a file are checked before they are
+    /// used.
     fn fits(&self, _: &Self::Said) -> bool {
         true
     }
 
-    /// Whether it takes long over a transcript. Then few are in hand, so that an interruption loses little.
+    /// Whether the subject takes long for each transcript. Then few are in hand, so that an interruption loses
+    /// little.
     fn is_slow(&self) -> bool {
         false
     }
 
-    /// Why the run must end, where something has failed too often.
+    /// Returns the reason to end the run, if something has failed too often.
     fn failure(&self) -> Option<String> {
         None
     }
 }
 
-/// What a transcript says of itself in a way that nobody can read.
+/// An invalid value in a transcript.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}; expected {expected}")]
 pub struct Misfit {
-    /// What stands there.
+    /// The value that was found.
     pub what: String,
-    /// What was expected.
+    /// The values that are expected.
     pub expected: String,
 }
 
-/// The guards of a plan, and their programs.
+/// The guards of a plan, with its programs, as a [`Subject`].
 #[derive(Clone, Copy)]
 pub struct PlanGuards<'a> {
-    /// The settings.
+    /// The plan, which holds the settings.
     pub plan: &'a Plan,
-    /// The plan's programs, started; [`Programs::default`] where it has none.
+    /// The plan's programs, running. [`Programs::default`] if the plan has none.
     pub programs: &'a Programs,
-    /// The size, in chars, of the chunks in which all text is taken to have come; `None`: as recorded.
+    /// The size, in chars, of the chunks in which all text is assumed to have arrived. With `None` the recorded
+    /// chunks are used.
     pub chunks: Option<NonZeroU64>,
 }
 
 impl Subject for PlanGuards<'_> {
-    /// One a block of the plan.
+    /// The result of each block of the plan.
     type Said = Vec<Decided>;
 
     fn fingerprint(&self) -> String {
@@ -122,10 +127,10 @@ impl Subject for PlanGuards<'_> {
     }
 }
 
-/// The pass over a corpus on which a subject is asked: as [`each`].
+/// Maps the records of a corpus for a subject, as [`each`] does.
 ///
 /// # Errors
-/// It was stopped from outside.
+/// Returns an error if the pass was cancelled.
 pub fn each_for<S: Subject, T: Send>(
     subject: &S,
     corpus: &Corpus,

@@ -1,4 +1,4 @@
-//! The card of a corpus, `dataset.toml`: where it comes from and how it was made.
+//! [`Card`]: the card of a corpus, `dataset.toml`.
 
 use std::path::Path;
 
@@ -7,35 +7,35 @@ use serde::Deserialize;
 use crate::files::read_text;
 use crate::{CorpusError, Place, Problem, ThinkOptions, ThinkRules};
 
-/// What `dataset.toml` says. Every key may be left out; keys that deadloop does not know are kept
+/// The content of `dataset.toml`: the origin and the making of a corpus. Every key is optional. Unknown keys are kept
 /// in `rest`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Card {
     /// The name of the corpus.
     pub name: Option<String>,
-    /// Its version, as text.
+    /// The version, as text.
     pub version: Option<String>,
-    /// The licence it may be passed on under.
+    /// The licence under which the corpus may be passed on.
     pub licence: Option<String>,
-    /// What it is.
+    /// A description of the content.
     pub description: Option<String>,
-    /// How it was made.
+    /// A description of the making.
     pub how: Option<String>,
-    /// The models whose output it holds.
+    /// The models of the recorded outputs.
     pub models: Vec<CardModel>,
-    /// How the `text` field of transcripts is split at `<think>`.
+    /// The rules for splitting the `text` field of transcripts at `<think>`.
     pub think: ThinkRules,
     /// Every other key.
     #[serde(flatten)]
     pub rest: toml::Table,
 }
 
-/// One model of a [`Card`].
+/// A model of a [`Card`].
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct CardModel {
-    /// Its name, as in the transcripts.
+    /// The name, as in the transcripts.
     pub name: String,
     /// Every other key.
     #[serde(flatten)]
@@ -46,23 +46,23 @@ impl Card {
     /// Reads a card.
     ///
     /// # Errors
-    /// The file cannot be read, is not TOML, has a key of the wrong type, or a glob or tag that is
-    /// none.
+    /// Returns an error if the file cannot be read or is not TOML, if a key has the wrong type, or if a glob or tag
+    /// is invalid.
     pub fn read(path: &Path) -> Result<Self, CorpusError> {
         let text = read_text(path).map_err(|e| CorpusError::unreadable(path, e))?;
         Self::parse(&text, path)
     }
 
-    /// Reads a card from its text; `path` is what errors call it.
+    /// Parses the text of a card. `path` is its name in errors.
     ///
     /// # Errors
-    /// As of [`read`](Self::read).
+    /// Returns the errors of [`read`](Self::read) that concern the text.
     pub fn parse(text: &str, path: &Path) -> Result<Self, CorpusError> {
         toml::from_str(text).map_err(|e| bad(path, line_of(text, &e), e.message()))
     }
 }
 
-/// How the `text` of a model's transcripts is split, with a card or without.
+/// Returns the rules for splitting the `text` of a model's transcripts, with a card or without.
 pub(crate) fn options(card: Option<&Card>, model: &str) -> ThinkOptions {
     card.map_or_else(ThinkOptions::default, |card| card.think.options(model))
 }

@@ -1,4 +1,4 @@
-//! A corpus on disk: a folder with its card, splits and transcript files, or one file.
+//! [`Corpus`]: a folder with transcripts, card and splits, or one file.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,36 +9,36 @@ use crate::files::{
 use crate::think::ThinkOptions;
 use crate::{Entry, Ids, Place, Problem, Shard, is_of_machine};
 
-/// What stops the reading of a corpus before its first transcript.
+/// The errors that prevent the reading of a corpus before its first transcript.
 #[derive(Debug, thiserror::Error)]
 pub enum CorpusError {
-    /// There is nothing there.
+    /// The path does not exist.
     #[error("{}: no such file or folder; expected a corpus", path.display())]
     Missing {
-        /// What was asked for.
+        /// The path.
         path: PathBuf,
     },
-    /// A folder without transcript files.
+    /// The folder contains no transcript files.
     #[error("{}: no transcripts; expected transcripts/*.jsonl, *.jsonl.zst, *.jsonl.gz or *.parquet in it; to make a corpus of logs: deadloop import {} --out corpus", path.display(), path.display())]
     NoTranscripts {
         /// The folder.
         path: PathBuf,
     },
-    /// Something is there that cannot be read.
+    /// A file or folder exists but cannot be read.
     #[error("{}: cannot be read: {source}", path.display())]
     Unreadable {
         /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The error.
         source: io::Error,
     },
-    /// The card or the splits file is wrong as a whole.
+    /// The card or the splits file is invalid as a whole.
     #[error(transparent)]
     Problem(#[from] Problem),
 }
 
 impl CorpusError {
-    /// Whether this machine has no more memory or file handles: it says nothing of the corpus.
+    /// Whether memory or file handles of this machine ran out. Such an error carries no information about the corpus.
     pub fn is_of_machine(&self) -> bool {
         matches!(self, Self::Unreadable { source, .. } if is_of_machine(source))
     }
@@ -67,8 +67,8 @@ impl CorpusError {
     }
 }
 
-/// A corpus: where its files are, its card and its splits. Shared by all threads; the transcripts
-/// themselves are read anew by each pass. The default has no files.
+/// A corpus: the paths of its files, its card and its splits. It is shared by all threads. The transcripts are read
+/// again by each pass. The default has no files.
 #[derive(Clone, Debug, Default)]
 pub struct Corpus {
     files: Vec<PathBuf>,
@@ -79,11 +79,11 @@ pub struct Corpus {
 }
 
 impl Corpus {
-    /// Looks at a folder (`dataset.toml`, `transcripts/`, `labels.csv`, `splits.csv`; all but the
-    /// transcripts may be missing) or at a single file of transcripts.
+    /// Opens a folder (`dataset.toml`, `transcripts/`, `labels.csv`, `splits.csv`), in which all but the transcripts
+    /// are optional, or a single file of transcripts.
     ///
     /// # Errors
-    /// Whatever is wrong before the first transcript; see [`CorpusError`].
+    /// Returns the first error that is found before the first transcript: see [`CorpusError`].
     pub fn open(path: &Path) -> Result<Self, CorpusError> {
         let (corpus, faults) = Self::look(path)?;
         match faults.into_iter().next() {
@@ -92,11 +92,11 @@ impl Corpus {
         }
     }
 
-    /// Opens a corpus that may be broken: a card or a splits file that is wrong as a whole, or a
-    /// labels file that cannot be read, is left out, and reported beside it.
+    /// Opens a corpus that may be broken. A card or a splits file that is invalid as a whole, or a labels file that
+    /// cannot be read, is left out and returned as an error beside the corpus.
     ///
     /// # Errors
-    /// There are no transcripts to be read.
+    /// Returns an error if no transcripts can be read.
     pub fn look(path: &Path) -> Result<(Self, Vec<CorpusError>), CorpusError> {
         let data = path
             .metadata()
@@ -123,7 +123,7 @@ impl Corpus {
         let part = |name: &str| Some(path.join(name)).filter(|file| is_named(file));
         let card = part("dataset.toml").map(|file| Card::read(&file));
         let splits = part("splits.csv").map(|file| Splits::read(&file));
-        // Whoever reads the labels opens the file again; that it can be opened is known from here on.
+        // The labels file is opened again by its reader. Here it is only checked that this will work.
         let readable = |file: PathBuf| match open_file(&file) {
             Ok(_) => Ok(file),
             Err(e) => Err(CorpusError::unreadable(&file, e)),
@@ -140,47 +140,47 @@ impl Corpus {
         Ok((corpus, faults))
     }
 
-    /// What `dataset.toml` says, where there is one.
+    /// Returns the content of `dataset.toml`, if the corpus has one.
     pub fn card(&self) -> Option<&Card> {
         self.card.as_ref()
     }
 
-    /// The transcript files, sorted by name: their order is the order of the corpus.
+    /// Returns the transcript files, sorted by name, which is the order of the corpus.
     pub fn files(&self) -> &[PathBuf] {
         &self.files
     }
 
-    /// Returns the path of `labels.csv`; `None` where the corpus has none.
+    /// Returns the path of `labels.csv`. `None` if the corpus has none.
     pub fn labels_csv(&self) -> Option<&Path> {
         self.labels.as_deref()
     }
 
-    /// Returns the path of `splits.csv`; `None` where there is no readable one.
+    /// Returns the path of `splits.csv`. `None` if there is no readable one.
     pub fn splits_csv(&self) -> Option<&Path> {
         self.splits_file.as_deref()
     }
 
-    /// The split of a transcript.
+    /// Returns the split of a transcript.
     pub fn split(&self, id: &str) -> Option<&str> {
         self.splits.get(id)
     }
 
-    /// What is wrong in `splits.csv`, row by row: rows without an id or a split, rows that come twice.
+    /// Returns the invalid rows of `splits.csv`: those without an id or a split, and repeated ones.
     pub fn bad_splits(&self) -> Vec<Problem> {
         self.splits.bad()
     }
 
-    /// Rows of `splits.csv` for none of `ids`, which only a full pass can know.
+    /// Returns the rows of `splits.csv` whose transcript is not in `ids`, which must come from a full pass.
     pub fn stray_splits(&self, ids: &Ids) -> Vec<Problem> {
         strays(self.splits.named(), ids)
     }
 
-    /// The transcripts that `splits.csv` names, and where, in no order.
+    /// Returns the transcripts in `splits.csv` with their places, in no order.
     pub fn named_splits(&self) -> impl Iterator<Item = (&str, &Place)> {
         self.splits.named()
     }
 
-    /// Returns the corpus with only the files of a shard; card, labels and splits stay.
+    /// Returns the corpus with only the files of a shard. Card, labels and splits stay.
     #[must_use]
     pub fn shard(&self, shard: Shard) -> Self {
         let files = self.files.iter().enumerate();
@@ -191,15 +191,15 @@ impl Corpus {
         }
     }
 
-    /// Reads the records in order, undecoded, in bounded memory.
+    /// Returns an iterator over the undecoded records, in order and in bounded memory.
     pub fn raws(&self) -> Raws {
         Raws::new(&self.files)
     }
 
-    /// Decodes one record and looks up its split: the expensive part, for any thread.
+    /// Decodes a record and looks up its split. This is the expensive part of reading, and can run on any thread.
     ///
     /// # Errors
-    /// What is wrong with the record, and where it is.
+    /// Returns the problem of the record, with its place.
     pub fn parse(&self, raw: &Raw) -> Result<Entry, Problem> {
         let mut entry = raw.entry(self.card())?;
         entry.split = self.split(&entry.transcript.id).map(str::to_owned);
@@ -210,7 +210,7 @@ impl Corpus {
         options(self.card(), model)
     }
 
-    /// Every transcript in order, decoded on this thread; repeated ids are problems.
+    /// Returns an iterator over the decoded transcripts, in order. Repeated ids are problems.
     pub fn entries(&self) -> Entries<'_> {
         Entries {
             corpus: self,
@@ -220,7 +220,7 @@ impl Corpus {
     }
 }
 
-/// What was read; a fault is put aside.
+/// Returns the value that was read, or adds the error to `faults`.
 fn sound<T>(read: Option<Result<T, CorpusError>>, faults: &mut Vec<CorpusError>) -> Option<T> {
     read?.map_err(|fault| faults.push(fault)).ok()
 }
@@ -239,7 +239,7 @@ fn transcripts(folder: &Path) -> Result<Vec<PathBuf>, CorpusError> {
         std::fs::read_dir(&inner).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
     let entries = listed.map_err(|e| CorpusError::unreadable(&inner, e))?;
     let mut files: Vec<_> = entries.into_iter().map(|entry| entry.path()).collect();
-    // Whatever has such a name is meant: what cannot be read is reported where it is opened.
+    // Any path with such a name counts: one that cannot be read is reported when it is opened.
     files.retain(|file| formats::is_transcripts(file));
     files.sort();
     if files.is_empty() {

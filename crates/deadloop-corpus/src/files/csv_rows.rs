@@ -1,5 +1,7 @@
-//! The rows of a CSV file one by one, so that a row that is not whole spoils no other: a quote that is
-//! never closed would else make one cell of all that follows.
+//! The rows of a CSV file, each read by itself.
+//!
+//! So an invalid row does not affect others. A quote that is never closed would otherwise turn the rest of the file
+//! into one cell.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -8,18 +10,18 @@ use csv::StringRecord;
 
 use crate::files::BOM;
 
-/// One row of a CSV file.
+/// A row of a CSV file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CsvRow {
-    /// The line on which it begins, from 1.
+    /// The first line of the row, from 1.
     pub line: u64,
-    /// Its cells, as far as they can be read.
+    /// The cells, as far as they can be read.
     pub cells: StringRecord,
-    /// What is wrong with it as a whole, and what was expected.
+    /// The problem of the row as a whole, and the expectation.
     pub bad: Option<(Cow<'static, str>, &'static str)>,
 }
 
-/// The rows of a file, the header among them, in order. Empty lines are ignored.
+/// Returns the rows of a file in order, including the header. Empty lines are ignored.
 pub fn csv_rows(text: &[u8]) -> impl Iterator<Item = CsvRow> {
     let mut left = text.strip_prefix(BOM).unwrap_or(text);
     let mut line = 1;
@@ -38,8 +40,8 @@ pub fn csv_rows(text: &[u8]) -> impl Iterator<Item = CsvRow> {
     })
 }
 
-/// The first row of a text that may go on, and how many bytes it takes, empty lines before it included. `line`:
-/// that of its first byte. `None`: nothing but empty lines.
+/// Returns the first row of a text that may continue, and the number of bytes up to its end, including empty lines
+/// before it. `line` is the number of the first line. `None` if there are only empty lines.
 pub(crate) fn first_row(text: &[u8], line: u64) -> Option<(usize, CsvRow)> {
     let (mut from, mut line) = (0, line);
     while from < text.len() {
@@ -55,17 +57,17 @@ pub(crate) fn first_row(text: &[u8], line: u64) -> Option<(usize, CsvRow)> {
     None
 }
 
-/// How many lines end in a text.
+/// Returns the number of line ends in a text.
 pub(crate) fn line_breaks(text: &[u8]) -> u64 {
     breaks(text)
 }
 
-/// Whether the first row of a text has a quote that is not closed yet.
+/// Whether the first row of a text has an open quote.
 pub(crate) fn is_open(text: &[u8]) -> bool {
     matches!(row_end(text), (_, Some(UNCLOSED)))
 }
 
-/// Where in a row a byte is.
+/// The position of a byte in a row.
 enum At {
     /// Before the first byte of a cell.
     Begin,
@@ -73,7 +75,7 @@ enum At {
     Bare,
     /// Between the quotes of a cell.
     Quoted,
-    /// After a quote that closes its cell, if no other follows.
+    /// After a quote that closes its cell, unless another quote follows.
     Closed,
 }
 
@@ -83,8 +85,8 @@ const AFTER: (&str, &str) = (
     "a comma or the end of the row; a quote inside quotes is written twice",
 );
 
-/// How long the first row is, and what is wrong with its quotes. One with a quote that is never closed
-/// ends with the line of that quote.
+/// Returns the length of the first row and the problem of its quotes. A row with a quote that is never closed ends
+/// with the line of that quote.
 fn row_end(text: &[u8]) -> (usize, Option<(&'static str, &'static str)>) {
     let mut at = At::Begin;
     let mut bad = None;
@@ -99,7 +101,7 @@ fn row_end(text: &[u8]) -> (usize, Option<(&'static str, &'static str)>) {
                 opened = place;
                 At::Quoted
             }
-            // What seems to close it begins a cell of another line.
+            // The quote that seems to close the cell begins a cell of another line.
             (At::Closed, _) if line_end(text, opened) < place => {
                 return (line_end(text, opened), Some(UNCLOSED));
             }
@@ -116,7 +118,7 @@ fn row_end(text: &[u8]) -> (usize, Option<(&'static str, &'static str)>) {
     (text.len(), bad)
 }
 
-/// Where the line of a byte ends: after a line feed, a carriage return or both.
+/// Returns the end of the line that contains a byte: after a line feed, a carriage return or both.
 fn line_end(text: &[u8], from: usize) -> usize {
     let (_, rest) = text.split_at(from);
     let length = rest
@@ -131,7 +133,7 @@ fn line_end(text: &[u8], from: usize) -> usize {
     (from + length + ending).min(text.len())
 }
 
-/// How many lines end in a row.
+/// Returns the number of line ends in a row.
 fn breaks(row: &[u8]) -> u64 {
     let mut ends = 0;
     let mut at = 0;
@@ -146,7 +148,7 @@ fn read(line: u64, row: &[u8], bad: Option<(&'static str, &'static str)>) -> Csv
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .buffer_capacity(row.len() + 1)
-        // At the beginning of what it reads a byte order mark is taken off, and an id may begin with one.
+        // The reader removes a byte order mark at the start of its input, but an id may begin with one.
         .from_reader(b"\n".chain(row));
     let mut cells = csv::ByteRecord::new();
     let read = reader.read_byte_record(&mut cells);
@@ -166,7 +168,7 @@ fn read(line: u64, row: &[u8], bad: Option<(&'static str, &'static str)>) -> Csv
 mod tests {
     use super::*;
 
-    /// `line: cells`, and what is wrong.
+    /// Returns each row as `line: cells`, with its problem.
     fn told(text: &[u8]) -> Vec<String> {
         let row = |row: CsvRow| {
             let cells: Vec<&str> = row.cells.iter().collect();
@@ -187,7 +189,7 @@ mod tests {
             ["1: a|b", "2: 1\r2|3", "4: 4|5"]
         );
         assert_eq!(told(b""), [""; 0]);
-        // The mark before the header is the file's, and any other its cell's.
+        // Only a byte order mark before the header is removed.
         assert_eq!(
             told("\u{feff}a,b\n\u{feff}c,d".as_bytes()),
             ["1: a|b", "2: \u{feff}c|d"]
@@ -213,7 +215,7 @@ mod tests {
         );
     }
 
-    /// What is whole is read as the csv crate reads it.
+    /// Checks that complete rows are read as by the csv crate.
     #[test]
     fn whole_rows_are_those_of_the_csv_crate() {
         let text = "a,b\n\"1\n2\",\"x,\"\"\"\n,\n\"\",q\n";

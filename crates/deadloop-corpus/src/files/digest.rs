@@ -1,8 +1,8 @@
-//! Names for contents: the hash of a corpus, and of one transcript's text.
+//! Hashes of contents: of a corpus, and of one transcript's text.
 //!
-//! The hash of a corpus covers the records of its transcript files in order, as they stand after
-//! decompression. Packing a file differently, moving records from one file to the next, line
-//! endings and blank lines do not change it; a byte inside a record does.
+//! The hash of a corpus covers the unpacked records of its transcript files, in order. It does not depend on the
+//! packing of files, on the distribution of records over files, on line endings or on blank lines. It changes with
+//! any byte of a record.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,12 +13,12 @@ use sha2::{Digest, Sha256};
 
 use crate::{Body, RecordedEvent, Transcript};
 
-/// The digest of one undecoded record; computed on any thread by [`Raw::digest`](crate::Raw::digest).
+/// The digest of one undecoded record. It can be computed on any thread by [`Raw::digest`](crate::Raw::digest).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordDigest(pub(crate) [u8; 32]);
 
 impl RecordDigest {
-    /// Over parts that cannot run into each other: each is preceded by its length.
+    /// Returns the digest of several parts. Each is preceded by its length, so that parts cannot run into each other.
     pub(crate) fn of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut hasher = Sha256::new();
         for part in parts {
@@ -38,7 +38,7 @@ impl fmt::Display for RecordDigest {
 impl FromStr for RecordDigest {
     type Err = &'static str;
 
-    /// Reads the 64 hexadecimal digits that it shows as.
+    /// Reads the 64 hexadecimal digits of its display form.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let expected = "expected 64 hexadecimal digits";
         let mut bytes = [0; 32];
@@ -53,7 +53,7 @@ impl FromStr for RecordDigest {
     }
 }
 
-/// Puts the digests of a corpus's records together, fed in corpus order.
+/// Combines the digests of a corpus's records, which must be pushed in corpus order.
 #[derive(Clone, Debug, Default)]
 pub struct CorpusHasher {
     inner: Sha256,
@@ -61,13 +61,13 @@ pub struct CorpusHasher {
 }
 
 impl CorpusHasher {
-    /// The next record.
+    /// Adds the next record.
     pub fn push(&mut self, record: RecordDigest) {
         self.inner.update(record.0);
         self.records += 1;
     }
 
-    /// The hash of all that was fed.
+    /// Returns the hash of all records.
     pub fn finish(self) -> CorpusHash {
         CorpusHash {
             digest: self.inner.finalize().into(),
@@ -76,7 +76,7 @@ impl CorpusHasher {
     }
 }
 
-/// The hash of a corpus; shows as 16 hexadecimal digits.
+/// The hash of a corpus, displayed as 16 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CorpusHash {
     digest: [u8; 32],
@@ -84,12 +84,12 @@ pub struct CorpusHash {
 }
 
 impl CorpusHash {
-    /// All 64 hexadecimal digits.
+    /// Returns all 64 hexadecimal digits.
     pub fn full(&self) -> String {
         hex(&self.digest)
     }
 
-    /// How many records it covers.
+    /// Returns the number of records.
     pub fn records(&self) -> u64 {
         self.records
     }
@@ -101,8 +101,8 @@ impl fmt::Display for CorpusHash {
     }
 }
 
-/// A hash of what a transcript says: its reasoning, its answer, its tool calls and results, however
-/// they were cut into chunks and whenever they came. 16 hexadecimal digits.
+/// Returns a hash of a transcript's reasoning, answer, tool calls and results, as 16 hexadecimal digits. Chunks and
+/// times do not matter.
 pub fn text_hash(transcript: &Transcript) -> String {
     let tools: String = transcript
         .events
@@ -114,27 +114,28 @@ pub fn text_hash(transcript: &Transcript) -> String {
     hex(&RecordDigest::of(parts).0[..8])
 }
 
-/// What the copies of a transcript have in common, as numbers that equal ones share.
+/// The keys by which copies of a transcript are recognised.
 ///
-/// A thousand copies of a text say no more than one, nor do a thousand that a template filled with other numbers.
+/// A thousand copies of a text carry no more information than one, and so do a thousand filled in from one template
+/// with other numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CopyKeys {
-    /// Of all that the transcript says: texts, calls and results. From [`COPIED_CHARS`] chars on its numbers do not
-    /// matter; what is shorter is a copy only where it is equal, as short texts of a kind are alike by chance.
+    /// The key of all texts, calls and results. From [`COPIED_CHARS`] chars on, numbers do not matter. Shorter
+    /// transcripts are copies only if they are equal, since short texts of a kind are often alike by chance.
     pub text: u64,
-    /// Of the calls of a run and their results, whatever is said between them; `None` without a call.
+    /// The key of the calls of a run and their results, without the text between them. `None` if there is no call.
     pub calls: Option<u64>,
 }
 
-/// Chars from which on texts that differ in numbers alone are copies.
+/// The number of chars from which on texts that differ only in numbers are copies.
 pub const COPIED_CHARS: usize = 200;
 
 impl CopyKeys {
-    /// The keys of a transcript.
+    /// Returns the keys of a transcript.
     ///
-    /// Arguments are compared as JSON values, a result with its error flag. Ids of calls, times, and the chunks in
-    /// which a text came do not count.
+    /// Arguments are compared as JSON values, and a result with its error flag. Ids of calls, times and chunks do not
+    /// matter.
     pub fn of(transcript: &Transcript) -> Self {
         let mut calls = String::new();
         let mut chars = 0;
@@ -169,13 +170,13 @@ impl CopyKeys {
     }
 }
 
-/// The first eight bytes of a digest.
+/// Returns the first eight bytes of a digest as a number.
 fn number(digest: RecordDigest) -> u64 {
     let first = digest.0.first_chunk().copied().unwrap_or_default();
     u64::from_be_bytes(first)
 }
 
-/// A call or a result on a line, without what names or times it.
+/// Returns a call or a result as a line, without ids and times.
 fn call_line(event: &RecordedEvent) -> String {
     let cut = event.rest.get("sha256");
     let cut = cut.map(|hash| format!(" {hash}")).unwrap_or_default();
@@ -193,14 +194,14 @@ fn call_line(event: &RecordedEvent) -> String {
     }
 }
 
-/// The text with each number in it as `0`: its sign, its groups and its fraction are part of it. Chinese numerals
+/// Replaces each number in a text by `0`, including its sign, its group separators and its fraction. Chinese numerals
 /// are numbers too.
 fn without_numbers(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
-    // What stands before it is folded.
+    // The text before this place is folded.
     let mut done = 0;
     while let Some(digit) = first_digit(text, done) {
-        // A sign that stands behind no word is part of the number.
+        // A sign without a word before it is part of the number.
         let mut before = text[..digit].chars().rev();
         let sign = before
             .next()
@@ -216,7 +217,7 @@ fn without_numbers(text: &str) -> String {
     folded
 }
 
-/// Where the first digit from a place on is.
+/// Returns the place of the first digit from a place on.
 fn first_digit(text: &str, from: usize) -> Option<usize> {
     let plain = |byte: &u8| byte.is_ascii() && !byte.is_ascii_digit();
     let mut at = from;
@@ -233,7 +234,7 @@ fn first_digit(text: &str, from: usize) -> Option<usize> {
     }
 }
 
-/// The bytes of the number that a text begins with: digits, with what joins them.
+/// Returns the length, in bytes, of the number at the start of a text: digits, and the marks between them.
 fn number_bytes(text: &str) -> usize {
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
@@ -280,7 +281,7 @@ fn tool_line(body: &Body) -> String {
         Body::ToolCall {
             name, arguments, ..
         } => format!("call {name:?} {arguments}\n"),
-        // Unknown is no error to a detector.
+        // Detectors treat an unknown error flag as no error.
         Body::ToolResult { content, error, .. } => {
             format!("result {content:?} {}\n", error.unwrap_or_default())
         }
@@ -363,7 +364,7 @@ mod tests {
         assert_eq!(a.calls, b.calls, "a template with other numbers");
     }
 
-    /// [`without_numbers`], char by char over the whole text.
+    /// A slow version of [`without_numbers`] that examines each char.
     fn slow_fold(text: &str) -> String {
         let chars: Vec<char> = text.chars().collect();
         let digit = |i: usize| chars.get(i).copied().is_some_and(is_digit);

@@ -1,4 +1,4 @@
-//! The lines of a file, whatever it is packed with, in bounded memory.
+//! [`Lines`]: the lines of a file, unpacked, in bounded memory.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -13,8 +13,8 @@ const GZIP: &[u8] = b"\x1f\x8b";
 const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 const BUFFER: usize = 1 << 16;
 
-/// The text of a file. gzip and zstd are recognised by the bytes; a file that unpacks to more than a thousand times its size is
-/// broken where it does.
+/// Returns the text of a file. gzip and zstd are recognised by the first bytes. A file that unpacks to more than a
+/// thousand times its size yields an error at that point.
 pub(crate) fn unpack(file: impl Read + Send + 'static) -> io::Result<Box<dyn BufRead + Send>> {
     let mut file = BufReader::with_capacity(BUFFER, file);
     let head = file.fill_buf()?;
@@ -28,12 +28,12 @@ pub(crate) fn unpack(file: impl Read + Send + 'static) -> io::Result<Box<dyn Buf
     Ok(Box::new(BufReader::with_capacity(BUFFER, bytes)))
 }
 
-/// zstd files may begin with a frame of somebody's own data.
+/// Whether a file begins with a skippable frame of zstd, which holds user data.
 fn is_skippable_frame(head: &[u8]) -> bool {
     matches!(head, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
 }
 
-/// What is wrong with a file that cannot be read to its end.
+/// Returns the fault of a file that cannot be read to its end.
 pub(crate) fn broken(error: &io::Error) -> WireFault {
     let what = match error.kind() {
         io::ErrorKind::UnexpectedEof => "the compressed data ends too early".to_owned(),
@@ -42,12 +42,12 @@ pub(crate) fn broken(error: &io::Error) -> WireFault {
     WireFault::new(what, "a whole file; nothing after this line was read").costing(Cost::of(error))
 }
 
-/// The lines of a file.
+/// A reader of the lines of a file.
 pub(crate) struct Lines<R> {
     bytes: R,
-    /// The line read last.
+    /// The place of the last line read.
     place: Place,
-    /// Its bytes that are still among those of the file; where it stood in several parts they are put together.
+    /// The length of the last line in the buffer of the file. A line in several parts is copied to `line` instead.
     held: usize,
     line: Vec<u8>,
     limit: usize,
@@ -63,7 +63,7 @@ enum Piece {
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Of at most `limit` bytes each. `place`: the file as a whole.
+    /// Returns the lines, each of at most `limit` bytes. `place` is the file as a whole.
     pub(crate) fn new(bytes: R, place: Place, limit: usize) -> Self {
         Self {
             bytes,
@@ -75,13 +75,13 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// Where the line read last stands.
+    /// Returns the place of the last line read.
     pub(crate) fn place(&self) -> &Place {
         &self.place
     }
 
-    /// The next line, blanks around it taken off; empty ones too. None at the end, which also comes
-    /// after a fault that leaves nothing to go on with.
+    /// Returns the next line, trimmed. Empty lines are returned too. `None` at the end, and after an error from which
+    /// reading cannot continue.
     pub(crate) fn next_line(&mut self) -> Option<Result<&[u8], WireFault>> {
         if self.ended {
             return None;
@@ -114,7 +114,7 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// Memory is bounded by the limit.
+    /// Reads a line, in memory bounded by the limit.
     fn read(&mut self) -> io::Result<Piece> {
         self.line.clear();
         loop {

@@ -1,5 +1,6 @@
-//! A corpus on disk: what a folder names, its card and splits, the formats of its files, how they are read in order, and how a
-//! file is written so that none is ever half there.
+//! A corpus on disk: its files, formats, card and splits.
+//!
+//! Files are read in order, and written so that none is ever incomplete under its name.
 
 mod card;
 mod corpus;

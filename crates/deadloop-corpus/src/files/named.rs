@@ -1,18 +1,18 @@
-//! What a folder names: whether something stands at a name, and how a file is opened that may be no file.
+//! Opens files by name, and detects names that lead nowhere.
 //!
-//! A name that leads nowhere (a link of git-annex or DVC whose content was not fetched, a disk that is not
-//! mounted) is not an absent one: who left the splits out would choose on the test split too. And to open
-//! a pipe waits, maybe for ever, for somebody to write to it.
+//! A name that leads nowhere is not an absent one. Examples are a link of git-annex or DVC whose content was not
+//! fetched, and a disk that is not mounted. If the splits were missing unnoticed, a setting would be chosen on the
+//! test split too. A pipe is never opened, since that may wait for a writer forever.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Whether anything has this name, also something that cannot be read.
+/// Whether a path exists, even if it cannot be read.
 pub fn is_named(path: &Path) -> bool {
     match path.symlink_metadata() {
         Ok(_) => true,
-        // Below a file there is nothing either.
+        // A path below a file does not exist either.
         Err(e) => !matches!(
             e.kind(),
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
@@ -20,10 +20,10 @@ pub fn is_named(path: &Path) -> bool {
     }
 }
 
-/// Opens a file to read it.
+/// Opens a file for reading.
 ///
 /// # Errors
-/// It cannot be opened; or it is a folder, a pipe, a device, or a link to nothing.
+/// Returns an error if the file cannot be opened, or if the path is a folder, a pipe, a device, or a link to nothing.
 pub fn open_file(path: &Path) -> io::Result<File> {
     match path.metadata() {
         Ok(data) if data.is_file() => File::open(path),
@@ -41,7 +41,7 @@ pub fn open_file(path: &Path) -> io::Result<File> {
 /// Reads a whole file.
 ///
 /// # Errors
-/// As [`open_file`], or it cannot be read to its end.
+/// Returns the errors of [`open_file`], and an error if the file cannot be read to its end.
 pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open_file(path)?.read_to_end(&mut bytes)?;
@@ -51,7 +51,7 @@ pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
 /// Reads a whole file of text.
 ///
 /// # Errors
-/// As [`read_file`], or it is not UTF-8.
+/// Returns the errors of [`read_file`], and an error if the text is not UTF-8.
 pub fn read_text(path: &Path) -> io::Result<String> {
     String::from_utf8(read_file(path)?).map_err(|_| {
         io::Error::new(
@@ -61,14 +61,14 @@ pub fn read_text(path: &Path) -> io::Result<String> {
     })
 }
 
-/// What reading a file gave; `None` where nothing has its name.
+/// Converts the error of a missing file to `None`.
 ///
 /// # Errors
-/// Those of the reading, but that there is nothing.
+/// Returns all other errors.
 pub fn if_named<T>(read: io::Result<T>) -> io::Result<Option<T>> {
     match read {
         Ok(read) => Ok(Some(read)),
-        // A link to nothing has been told apart by [`open_file`].
+        // [`open_file`] reports a link to nothing as another error.
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(e) => Err(e),
     }
@@ -101,7 +101,7 @@ mod tests {
             std::os::unix::fs::symlink("circle", at("circle")).unwrap();
             told("circle");
         }
-        // It would never come back.
+        // Opening a pipe without a writer would never return.
         #[cfg(target_os = "linux")]
         {
             let made = std::process::Command::new("mkfifo")

@@ -1,4 +1,6 @@
-//! Reading: the records of a corpus in order, undecoded, and the simple decoded way through it.
+//! [`Raws`]: reads the undecoded records of a corpus in order.
+//!
+//! [`Entries`] decodes them on the same thread.
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
@@ -11,8 +13,8 @@ use crate::files::{RecordDigest, options};
 use crate::transcript::wire::{Wire, WireFault};
 use crate::{Card, Corpus, Entry, Ids, Place, Problem};
 
-/// One undecoded line or Parquet row, with its place. Reading it was cheap, decoding it is not:
-/// [`Corpus::parse`] may be called on any thread.
+/// An undecoded line or Parquet row, with its place. Reading it is cheap, decoding it is not. [`Corpus::parse`]
+/// decodes it on any thread.
 pub struct Raw {
     place: Place,
     record: Box<dyn Record>,
@@ -23,17 +25,17 @@ impl Raw {
         Self { place, record }
     }
 
-    /// Where it is.
+    /// Returns the place of the record.
     pub fn place(&self) -> &Place {
         &self.place
     }
 
-    /// A digest of its bytes, for [`CorpusHasher`](crate::CorpusHasher).
+    /// Returns a digest of the record's bytes, for [`CorpusHasher`](crate::CorpusHasher).
     pub fn digest(&self) -> RecordDigest {
         self.record.digest()
     }
 
-    /// Returns the bytes that it holds in memory; with them a caller bounds its own use.
+    /// Returns the number of bytes in memory, so that callers can limit their use.
     pub fn bytes(&self) -> usize {
         self.record.bytes()
     }
@@ -42,7 +44,7 @@ impl Raw {
         self.record.decode()
     }
 
-    /// Its transcript, `text` split at think tags as the card says.
+    /// Decodes the transcript. `text` is split at think tags by the rules of the card.
     pub(crate) fn entry(&self, card: Option<&Card>) -> Result<Entry, Problem> {
         let wire = self.decode();
         let entry = wire.and_then(|wire| wire.entry(&self.place, |model| options(card, model)));
@@ -56,12 +58,12 @@ impl std::fmt::Debug for Raw {
     }
 }
 
-/// Counts bytes read from disk.
+/// A count of the bytes read from disk.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Progress(Arc<AtomicU64>);
 
 impl Progress {
-    /// Bytes read so far.
+    /// Returns the number of bytes read so far.
     pub(crate) fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
@@ -71,7 +73,7 @@ impl Progress {
     }
 }
 
-/// A reader whose bytes are counted.
+/// A reader that counts its bytes.
 pub(crate) struct Counted<R> {
     inner: R,
     progress: Progress,
@@ -91,8 +93,8 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// The records of a corpus in order, from [`Corpus::raws`]. What cannot be read is a [`Problem`],
-/// and reading goes on: with the next line where that is possible, else with the next file.
+/// The records of a corpus in order, from [`Corpus::raws`]. A record that cannot be read is a [`Problem`]. Reading
+/// then continues with the next line if possible, otherwise with the next file.
 pub struct Raws {
     files: VecDeque<Arc<PathBuf>>,
     current: Option<Records>,
@@ -111,12 +113,12 @@ impl Raws {
         }
     }
 
-    /// Bytes read from disk so far, as they lie there (compressed).
+    /// Returns the number of bytes read from disk so far, before unpacking.
     pub fn bytes_read(&self) -> u64 {
         self.progress.get()
     }
 
-    /// Bytes on disk of all the files.
+    /// Returns the size of all files on disk, in bytes.
     pub fn total_bytes(&self) -> u64 {
         self.total
     }
@@ -142,8 +144,8 @@ impl Iterator for Raws {
     }
 }
 
-/// The transcripts of a corpus one after the other, from [`Corpus::entries`]: what several threads
-/// do with [`Raws`], [`Corpus::parse`] and [`Ids`], for callers that are in no hurry.
+/// The decoded transcripts of a corpus in order, from [`Corpus::entries`]. It does on one thread what [`Raws`],
+/// [`Corpus::parse`] and [`Ids`] do on several.
 pub struct Entries<'a> {
     pub(crate) corpus: &'a Corpus,
     pub(crate) raws: Raws,
@@ -151,7 +153,7 @@ pub struct Entries<'a> {
 }
 
 impl Entries<'_> {
-    /// The ids met so far.
+    /// Returns the ids so far.
     pub fn ids(&self) -> &Ids {
         &self.ids
     }

@@ -1,5 +1,4 @@
-//! Selects transcripts of a corpus: by model, split, language or any other field, the first N of
-//! them, or a random sample.
+//! Selects transcripts of a corpus by field, number or random sample.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -11,28 +10,28 @@ use crate::{Entry, ModelGlob};
 /// A random draw of a number of transcripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sampling {
-    /// How many.
+    /// The number of transcripts.
     pub count: usize,
-    /// The seed; the same seed draws the same transcripts.
+    /// The seed. The same seed draws the same transcripts.
     pub seed: u64,
 }
 
-/// Which transcripts to select. Everything that is set must hold; of several models, one.
+/// A selection of transcripts. Every condition that is set must hold. Of several models, one must match.
 ///
-/// [`Selection::matches`] looks at one transcript alone. `limit` and `sample` depend on the others:
-/// `limit` takes the first transcripts that match, in corpus order, and `sample` draws from those. A
-/// caller that wants a sample passes over the corpus twice: see [`Draw`].
+/// [`Selection::matches`] checks one transcript by itself. `limit` and `sample` depend on the others: `limit` takes
+/// the first transcripts that match, in corpus order, and `sample` draws from those. For a sample, the caller passes
+/// over the corpus twice: see [`Draw`].
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// Globs on the model.
+    /// Globs of the model's name.
     pub models: Vec<ModelGlob>,
     /// The split.
     pub split: Option<String>,
-    /// Fields and the values they must have; see [`field`] for what a field may be.
+    /// Fields and their required values. See [`field`] for the possible fields.
     pub wheres: Vec<(String, String)>,
-    /// Take at most this many of the transcripts that match, the first ones.
+    /// The most matching transcripts to take, from the first on.
     pub limit: Option<usize>,
-    /// Then draw some of these at random.
+    /// The number to draw from them at random.
     pub sample: Option<Sampling>,
 }
 
@@ -53,7 +52,7 @@ impl Selection {
     }
 }
 
-/// Whether a field has the value that is asked for: 1.0 asks for 1.
+/// Whether a field has the required value. The values 1.0 and 1 are equal.
 fn is(has: &str, asked: &str) -> bool {
     has == asked || serde_json::from_str(asked).is_ok_and(|asked| has == number(&asked))
 }
@@ -61,7 +60,7 @@ fn is(has: &str, asked: &str) -> bool {
 /// Reads `key=value`.
 ///
 /// # Errors
-/// There is no `=`, or no key before it.
+/// Returns an error if there is no `=`, or no key before it.
 pub fn parse_where(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
@@ -69,10 +68,10 @@ pub fn parse_where(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// The value of a field of a transcript as text: `id`, `model`, `profile`, `group`, `lang`, `split`,
-/// or any other key of its line. `meta.source` is the key `source` of `meta`; a key that stands
-/// nowhere else is looked up there too. Dots lead into nested objects. Null is no value; a list or
-/// object is its JSON; numbers that are equal, as 1 and 1.0, are written alike.
+/// Returns the value of a field of a transcript as text. The key is `id`, `model`, `profile`, `group`, `lang`,
+/// `split`, or any other key of the line. `meta.source` is the key `source` of `meta`, and a key that is found
+/// nowhere else is looked up there too. Dots lead into nested objects. Null is no value, a list or object is returned
+/// as JSON, and equal numbers, such as 1 and 1.0, have the same text.
 pub fn field(entry: &Entry, key: &str) -> Option<String> {
     let transcript = &entry.transcript;
     match key {
@@ -86,7 +85,7 @@ pub fn field(entry: &Entry, key: &str) -> Option<String> {
     }
 }
 
-/// The names that [`field`] has a value for, those of nested objects aside.
+/// Returns the names for which [`field`] has a value, without those of nested objects.
 pub fn fields(entry: &Entry) -> Vec<String> {
     let transcript = &entry.transcript;
     let own = ["id", "model", "profile", "group", "lang", "split"].map(String::from);
@@ -123,7 +122,7 @@ fn text(value: &Value) -> Option<String> {
     }
 }
 
-/// A number as text: a whole one without a fraction, however it was written.
+/// Returns a number as text. A whole number has no fraction, however it was written.
 fn number(value: &Number) -> String {
     // Beyond 2^53 not every whole number is a float.
     let is_whole = |float: &f64| float.fract() == 0.0 && float.abs() < 9_007_199_254_740_992.0;
@@ -133,9 +132,8 @@ fn number(value: &Number) -> String {
     }
 }
 
-/// Draws a sample: the transcripts with the smallest seeded hashes of their ids, so that neither
-/// threads nor order matter. Feed it the ids that are left after `limit`, then ask [`Drawn`] in the
-/// second pass.
+/// A random draw: the transcripts with the smallest seeded hashes of their ids, so that neither threads nor order
+/// matter. Offer the ids that are left after `limit`, then use [`Drawn`] in the second pass.
 #[derive(Clone, Debug)]
 pub struct Draw {
     sample: Sampling,
@@ -143,7 +141,7 @@ pub struct Draw {
 }
 
 impl Draw {
-    /// A draw with nothing in it yet.
+    /// Returns an empty draw.
     pub fn new(sample: Sampling) -> Self {
         Self {
             sample,
@@ -151,7 +149,7 @@ impl Draw {
         }
     }
 
-    /// One more id to draw from.
+    /// Adds an id to draw from.
     pub fn offer(&mut self, id: &str) {
         let mut hasher = Sha256::new();
         hasher.update(self.sample.seed.to_le_bytes());
@@ -163,13 +161,13 @@ impl Draw {
         }
     }
 
-    /// All ids were offered.
+    /// Returns the draw, after all ids were offered.
     pub fn finish(self) -> Drawn {
         Drawn(self.smallest.into_iter().map(|(_, id)| id).collect())
     }
 }
 
-/// The transcripts that a [`Draw`] drew.
+/// The transcripts of a [`Draw`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Drawn(HashSet<String>);
 
@@ -179,12 +177,12 @@ impl Drawn {
         self.0.contains(id)
     }
 
-    /// How many were drawn.
+    /// Returns the number of drawn transcripts.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether none was.
+    /// Whether no transcript was drawn.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -3,29 +3,29 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The `nth` of `of` shards. It has the `nth` file of the corpus, the `nth + of`-th and so on, in corpus order.
-/// A shard may have no file at all.
+/// The `nth` of `of` shards. It has the `nth` file of the corpus, the `nth + of`-th and so on, in corpus order. A
+/// shard may be empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     nth: usize,
     of: usize,
 }
 
-/// More shards than any corpus has files.
+/// The most shards, which is more than any corpus has files.
 const MOST: usize = 1_000_000;
 
 impl Shard {
-    /// Its number, from 1.
+    /// Returns the number of the shard, from 1.
     pub fn nth(self) -> usize {
         self.nth
     }
 
-    /// How many there are.
+    /// Returns the number of shards.
     pub fn of(self) -> usize {
         self.of
     }
 
-    /// Whether the file is its own: files are counted from 0.
+    /// Whether the shard has a file, counted from 0.
     pub fn has(self, file: usize) -> bool {
         file % self.of == self.nth - 1
     }

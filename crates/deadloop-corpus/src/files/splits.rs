@@ -1,4 +1,4 @@
-//! `splits.csv`: which transcript is in which split.
+//! [`Splits`]: the content of `splits.csv`, the splits of transcripts.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -9,26 +9,25 @@ use crate::{CorpusError, Ids, Place, Problem};
 
 const COLUMNS: &str = "the columns transcript,split";
 
-/// The splits of a corpus, with what is wrong in their file.
+/// The splits of a corpus, with the problems of their file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Splits {
-    /// By the id as it is in the file.
+    /// The splits by id, as the id is written in the file.
     of: HashMap<String, (String, Place)>,
-    /// By the id without the blanks around it, for those who put a blank after each comma; which id that
-    /// is.
+    /// The ids by their trimmed form, for files with a blank after each comma.
     loose: HashMap<String, String>,
     problems: Vec<Problem>,
 }
 
 impl Splits {
-    /// Reads the file. A bad row is kept as a problem; only a file that cannot be read, or has not
-    /// the two columns, is an error.
+    /// Reads the file. An invalid row is kept as a problem. Only a file that cannot be read, or lacks the two
+    /// columns, is an error.
     pub(crate) fn read(path: &Path) -> Result<Self, CorpusError> {
         let text = read_file(path).map_err(|e| CorpusError::unreadable(path, e))?;
         Self::parse(&text, path)
     }
 
-    /// The same from its text; `path` is what errors call it.
+    /// Parses the text of the file. `path` is its name in errors.
     pub(crate) fn parse(text: &[u8], path: &Path) -> Result<Self, CorpusError> {
         let file = Arc::new(path.to_path_buf());
         let mut rows = csv_rows(text);
@@ -73,26 +72,25 @@ impl Splits {
         self.of.insert(id.to_owned(), (split.to_owned(), place));
     }
 
-    /// The split of a transcript.
+    /// Returns the split of a transcript.
     pub(crate) fn get(&self, id: &str) -> Option<&str> {
         let row = self.of.get(id).or_else(|| self.of.get(self.loose.get(id)?));
         row.map(|(split, _)| split.as_str())
     }
 
-    /// Every bad row, in the order of the file.
+    /// Returns every invalid row, in the order of the file.
     pub(crate) fn bad(&self) -> Vec<Problem> {
         self.problems.clone()
     }
 
-    /// Which transcripts the file names, and where, in no order.
+    /// Returns the transcripts in the file with their places, in no order.
     pub(crate) fn named(&self) -> impl Iterator<Item = (&str, &Place)> {
         let rows = self.of.iter();
         rows.map(|(id, (_, place))| (id.as_str(), place))
     }
 }
 
-/// Returns a problem for each row of a splits.csv whose transcript is not in `ids`, in the order of
-/// the file.
+/// Returns a problem for each row of splits.csv whose transcript is not in `ids`, in the order of the file.
 pub fn strays<'a>(named: impl Iterator<Item = (&'a str, &'a Place)>, ids: &Ids) -> Vec<Problem> {
     let strays = named.filter(|(id, _)| !ids.contains(id) && !ids.contains(id.trim()));
     let strays = strays.map(|(id, place)| {

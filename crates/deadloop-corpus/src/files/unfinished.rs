@@ -1,4 +1,4 @@
-//! Unfinished files and folders: their names, who holds them, and the sweeping up of what nobody does.
+//! Unfinished files and folders: their names, locks and removal.
 
 use std::fs::{File, TryLockError};
 use std::hash::{BuildHasher, RandomState};
@@ -10,40 +10,39 @@ use tempfile::{NamedTempFile, TempDir};
 
 use crate::files::open_file;
 
-/// What the names of unfinished files and folders begin with; then comes the process that writes them, and a
-/// number drawn when it started.
+/// The start of the names of unfinished files and folders. The process id and a random number follow.
 const PREFIX: &str = ".deadloop-";
 
-/// What the names begin with that this process makes. Where containers share a folder each may have a process
-/// of the same number.
+/// The start of the names that this process uses. The random number is needed because containers that share a folder
+/// may have the same process ids.
 static OWN: LazyLock<String> = LazyLock::new(|| {
     let drawn = RandomState::new().hash_one(std::process::id());
     format!("{PREFIX}{}-{drawn:016x}-", std::process::id())
 });
 
-/// Read by whoever makes an unfinished file, or opens or names one; written by who wants it to stay as
-/// it is.
+/// The lock on unfinished files. It is read-locked while a file is made, opened or renamed, and write-locked to
+/// prevent that.
 static FILES: RwLock<()> = RwLock::new(());
 
 pub(crate) fn changing() -> RwLockReadGuard<'static, ()> {
     FILES.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// While this is held no other thread makes an unfinished file or folder, nor gives one its name: they
-/// wait. For a last sweep before the program ends, after which nothing may come up.
+/// A lock that stops all other threads from making or renaming unfinished files and folders. It is taken for the last
+/// sweep before the program ends.
 #[derive(Debug)]
 pub struct Standstill {
     _files: RwLockWriteGuard<'static, ()>,
 }
 
-/// Waits until no unfinished file is being made, and holds it so.
+/// Waits until no unfinished file is being made or renamed, and keeps it so.
 pub fn standstill() -> Standstill {
     Standstill {
         _files: FILES.write().unwrap_or_else(PoisonError::into_inner),
     }
 }
 
-/// A folder of unfinished files; dropping it removes the folder with all that is in it.
+/// An unfinished folder. Dropping it removes the folder with its content.
 #[derive(Debug)]
 pub struct UnfinishedFolder {
     folder: TempDir,
@@ -51,25 +50,25 @@ pub struct UnfinishedFolder {
 }
 
 impl UnfinishedFolder {
-    /// Where it is.
+    /// Returns the path.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// It stays: from here on it is no unfinished folder.
+    /// Keeps the folder. From here on it is not unfinished.
     pub fn keep(self) -> PathBuf {
         self.folder.keep()
     }
 }
 
-/// A new folder in `parent` to make something in.
+/// Makes a new unfinished folder in `parent`.
 ///
 /// # Errors
-/// The folder cannot be written to.
+/// Returns an error if the folder cannot be written to.
 pub fn unfinished_folder(parent: &Path) -> io::Result<UnfinishedFolder> {
     loop {
         let folder = unfinished(0o777, |builder| builder.tempdir_in(parent))?;
-        // Where folders cannot be opened none is swept either.
+        // If folders cannot be opened, `sweep` removes none.
         let lock = File::open(folder.path()).ok();
         if lock.as_ref().is_none_or(|lock| hold(lock, folder.path())) {
             return Ok(UnfinishedFolder {
@@ -80,10 +79,10 @@ pub fn unfinished_folder(parent: &Path) -> io::Result<UnfinishedFolder> {
     }
 }
 
-/// Makes a file in a folder and removes it: whether files can be made there.
+/// Checks that files can be made in a folder, by making one and removing it.
 ///
 /// # Errors
-/// The folder cannot be written to.
+/// Returns an error if the folder cannot be written to.
 pub fn prove_writable(folder: &Path) -> io::Result<()> {
     unfinished_file(folder).map(drop)
 }
@@ -97,19 +96,19 @@ pub(crate) fn unfinished_file(folder: &Path) -> io::Result<NamedTempFile> {
     }
 }
 
-/// Locks what was just made, for as long as it is open: whoever can lock it knows that its process is gone,
-/// wherever that ran. False: between the making and this somebody swept it, and another is to be made.
+/// Locks a new file or folder for as long as it is open. Any process that can lock it can tell that its maker has
+/// ended. Returns false if another process has removed it before the lock, so that a new one must be made.
 fn hold(file: &File, path: &Path) -> bool {
     match file.try_lock() {
         Ok(()) => path.exists(),
         Err(TryLockError::WouldBlock) => false,
-        // Without locks nobody can take it away.
+        // Without locks, other processes never remove it.
         Err(TryLockError::Error(_)) => true,
     }
 }
 
-/// Makes something under a name that says it is unfinished, and whose. `mode`: as any program would create
-/// it, not for its owner alone as temporary files are; the umask still applies.
+/// Makes a file or folder with an unfinished name of this process. `mode` is that of ordinary files, since temporary
+/// files are private to their owner by default. The umask still applies.
 #[cfg_attr(not(unix), allow(unused_variables))]
 fn unfinished<T>(
     mode: u32,
@@ -123,9 +122,9 @@ fn unfinished<T>(
     make(&builder)
 }
 
-/// Removes what processes that are gone have left unfinished in a folder, and with `own` what this one
-/// has; what cannot be removed stays. A process is gone when its file is no longer locked, which the system
-/// sees to however it ends; only on Unix, where an open file can be locked and removed.
+/// Removes the unfinished files and folders of processes that have ended, and with `own` those of this process. Those
+/// that cannot be removed stay. A process has ended if its file is no longer locked, since the system releases locks
+/// however it ends. This works only on Unix, where an open file can be locked and removed.
 pub fn sweep(folder: &Path, own: bool) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -134,7 +133,7 @@ pub fn sweep(folder: &Path, own: bool) {
         }
         let path = entry.path();
         let ours = name.starts_with(OWN.as_str());
-        // Held until it is removed, or its maker would think that it has it.
+        // The lock is kept until the removal, or another process could take the file for its own.
         let left = if ours { None } else { abandoned(&path) };
         if left.is_some() || (own && ours) {
             let _ = if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -146,13 +145,13 @@ pub fn sweep(folder: &Path, own: bool) {
     }
 }
 
-/// Whether a file of this name is one that some deadloop has not finished.
+/// Whether a name is that of an unfinished file or folder.
 fn is_unfinished(name: &str) -> bool {
     let process = name.strip_prefix(PREFIX).and_then(|n| n.split_once('-'));
     process.is_some_and(|(process, _)| process.parse::<u32>().is_ok())
 }
 
-/// The lock of something that nobody makes any more.
+/// Locks a file or folder whose process has ended. `None` if it is still in use.
 fn abandoned(path: &Path) -> Option<File> {
     let is_folder = path.symlink_metadata().ok()?.is_dir();
     let file = if is_folder {
@@ -173,8 +172,8 @@ mod tests {
     use super::*;
     use crate::Beside;
 
-    /// Another process, with whatever number, maybe that of this one or of one that is gone, as in a
-    /// container that shares the folder: its file is locked, and that is all that is looked at.
+    /// Checks that only the lock decides, not the process id in the name. Containers that share a folder may have the
+    /// same ids.
     #[cfg(unix)]
     #[test]
     fn what_nobody_holds_any_more_is_removed_and_nothing_else() {
@@ -215,7 +214,7 @@ mod tests {
         drop(held);
     }
 
-    /// A sweep that comes between the making of a file and its lock takes it away; another is made.
+    /// Covers a sweep between the making of a file and its lock, after which another file must be made.
     #[cfg(unix)]
     #[test]
     fn a_file_that_is_being_made_is_not_swept() {
@@ -232,8 +231,8 @@ mod tests {
         assert!(!hold(early.as_file(), early.path()), "it is gone");
     }
 
-    /// Threads that write files without end, as a report does, and a sweep in the middle of it: as long
-    /// as it is held nothing unfinished comes up, and after it all goes on.
+    /// Sweeps while threads write files in a loop, as a report does. During the standstill no unfinished file may
+    /// appear, and afterwards the threads must continue.
     #[test]
     fn in_a_standstill_nothing_unfinished_comes_up() {
         let dir = tempfile::tempdir().unwrap();
@@ -249,7 +248,7 @@ mod tests {
                 drop(unfinished_folder(dir.path()).unwrap());
                 let mut file = Beside::create(&dir.path().join(name), true).unwrap();
                 file.write_all(b"whole").unwrap();
-                // What a sweep took away cannot get its name; a program that sweeps has ended by then.
+                // A file that a sweep removed cannot be renamed. In a real program, the sweep is the end.
                 let whole = file.finish().is_ok();
                 named.fetch_add(usize::from(whole), Ordering::SeqCst);
             }

@@ -1,16 +1,16 @@
-//! What a packed file unpacks to, told apart from what is made to fill a machine.
+//! Limits on the unpacked size of files, against decompression bombs.
 
 use std::io::{self, Read};
 
 use crate::files::raws::{Counted, Progress};
 
-/// Bytes that any file may unpack to.
+/// The number of bytes that any file may unpack to.
 const FREE: u64 = 256 << 20;
 
-/// How many times its size a file may unpack to beyond that. Recordings of loops reach some hundred.
+/// The most times a file's size that it may unpack to beyond that. Recordings of loops reach some hundred.
 const RATIO: u64 = 1000;
 
-/// Counts what is unpacked against what it was unpacked from.
+/// A count of the unpacked bytes, compared with the packed bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Swelling {
     out: u64,
@@ -29,10 +29,10 @@ impl Default for Swelling {
 }
 
 impl Swelling {
-    /// Adds bytes that were unpacked; `packed`: how many were read for all so far.
+    /// Adds unpacked bytes. `packed` is the number of packed bytes read so far.
     ///
     /// # Errors
-    /// They are too many for a recording.
+    /// Returns an error if there are too many for a recording.
     pub(crate) fn add(&mut self, bytes: u64, packed: u64) -> io::Result<()> {
         self.out += bytes;
         if self.out <= self.free || self.out / self.ratio <= packed {
@@ -47,7 +47,7 @@ impl Swelling {
     }
 }
 
-/// The unpacked bytes of a file.
+/// A reader of the unpacked bytes of a file.
 pub(crate) struct Unpacked<R> {
     bytes: R,
     packed: Progress,
@@ -55,7 +55,7 @@ pub(crate) struct Unpacked<R> {
 }
 
 impl<R: Read> Unpacked<R> {
-    /// What `unpacker` makes of a file whose bytes are counted.
+    /// Unpacks a file with `unpacker`, counting the packed bytes.
     pub(crate) fn of<P: Read>(
         packed: P,
         unpacker: impl FnOnce(Counted<P>) -> io::Result<R>,
@@ -78,10 +78,10 @@ impl<R: Read> Read for Unpacked<R> {
     }
 }
 
-/// The text of a file that is packed with zstd: as [`zstd::Decoder`], but for what is made to fill a machine.
+/// Unpacks a file packed with zstd as [`zstd::Decoder`] does, with a limit on the unpacked size.
 ///
 /// # Errors
-/// It cannot be read, or is no zstd.
+/// Returns an error if the file cannot be read, or is not packed with zstd.
 pub fn unpack_zstd(file: impl Read + Send + 'static) -> io::Result<Box<dyn Read + Send>> {
     let unpacked = Unpacked::of(file, zstd::Decoder::new)?;
     Ok(Box::new(unpacked))

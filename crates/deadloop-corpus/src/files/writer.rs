@@ -1,5 +1,6 @@
-//! Writing: a file beside its name, renamed when it is whole, and never over what is there unless
-//! told to.
+//! Writes files under a temporary name and renames them when complete.
+//!
+//! An existing file is only replaced if the caller allows it.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -11,39 +12,39 @@ use crate::Entry;
 use crate::files::formats::{self, Effort, Sink};
 use crate::files::{changing, unfinished_file};
 
-/// Why something could not be written.
+/// The reasons why a file could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// The name is taken.
+    /// The path exists already.
     #[error("{}: is there already; expected a new name, or leave to overwrite", path.display())]
     Exists {
         /// The file.
         path: PathBuf,
     },
-    /// The name does not say in which format to write.
+    /// The ending of the name belongs to no format.
     #[error("{}: unknown ending; expected .jsonl, .jsonl.zst, .jsonl.gz or .parquet", path.display())]
     Ending {
         /// The file.
         path: PathBuf,
     },
-    /// What is at the name is no file: a folder, a device, a pipe, a link to nothing.
+    /// The path exists but is no file: a folder, a device, a pipe, or a link to nothing.
     #[error("{}: is there and is no file; expected a new name, or that of a file", path.display())]
     NoFile {
         /// The name.
         path: PathBuf,
     },
-    /// The disk said no.
+    /// The file system reported an error.
     #[error("{}: cannot be written: {source}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error.
         source: io::Error,
     },
 }
 
-/// A file being written under another name in its folder. [`Beside::finish`] gives it its name; if
-/// that never happens nothing is left behind.
+/// A file that is written under a temporary name in its folder. [`Beside::finish`] renames it. If that never happens,
+/// the file is removed.
 #[derive(Debug)]
 pub struct Beside {
     file: NamedTempFile,
@@ -53,13 +54,13 @@ pub struct Beside {
 #[derive(Clone, Debug)]
 struct Target {
     path: PathBuf,
-    /// Where the file is: not the same where the name is that of a link.
+    /// The path of the file, which differs from `path` if that is a link.
     place: PathBuf,
     force: bool,
 }
 
 impl Target {
-    /// Refuses what is taken. The file behind a link is written, and the link stays one.
+    /// Rejects a path that exists, unless `force` is set. If it is a link, the file behind the link is written.
     fn of(path: &Path, force: bool) -> Result<Self, WriteError> {
         let mut target = Self {
             path: path.to_path_buf(),
@@ -88,7 +89,7 @@ impl Target {
         }
     }
 
-    /// Gives the file its name. Without `force` a file that came up meanwhile is not overwritten.
+    /// Renames the file. Without `force`, a file that was made in the meantime is not overwritten.
     fn persist(&self, file: NamedTempFile) -> Result<(), WriteError> {
         file.as_file().sync_all().map_err(|e| self.io(e))?;
         let _files = changing();
@@ -114,10 +115,10 @@ impl Target {
 }
 
 impl Beside {
-    /// Begins a file; its folder must be there.
+    /// Begins a file. Its folder must exist.
     ///
     /// # Errors
-    /// Something is there already and `force` is false, or is no file, or the folder cannot be written
+    /// Returns an error if the path exists and `force` is false, if it is no file, or if the folder cannot be written
     /// to.
     pub fn create(path: &Path, force: bool) -> Result<Self, WriteError> {
         let target = Target::of(path, force)?;
@@ -130,19 +131,20 @@ impl Beside {
         Ok(Self { file, target })
     }
 
-    /// Another handle to it, for what has to own its file.
+    /// Returns another handle to the file, for writers that own their file.
     ///
     /// # Errors
-    /// The system has no further handle.
+    /// Returns an error if the system has no more handles.
     pub fn reopen(&self) -> Result<File, WriteError> {
         let _files = changing();
         self.file.reopen().map_err(|e| self.target.io(e))
     }
 
-    /// Gives the file its name.
+    /// Renames the file to its path.
     ///
     /// # Errors
-    /// It cannot be written to the end, or its name was taken meanwhile and `force` is false.
+    /// Returns an error if the file cannot be written completely, or if the path was taken in the meantime and
+    /// `force` is false.
     pub fn finish(self) -> Result<(), WriteError> {
         self.target.persist(self.file)
     }
@@ -158,27 +160,27 @@ impl Write for Beside {
     }
 }
 
-/// Writes transcripts into one file, in the format that its name says: `.jsonl`, `.jsonl.zst`,
-/// `.jsonl.gz` or `.parquet`. Nothing has that name before [`CorpusWriter::finish`].
+/// A writer of transcripts into one file, in the format of its ending: `.jsonl`, `.jsonl.zst`, `.jsonl.gz` or
+/// `.parquet`. The file has a temporary name until [`CorpusWriter::finish`].
 pub struct CorpusWriter {
     sink: Box<dyn Sink>,
     target: Target,
 }
 
 impl CorpusWriter {
-    /// Begins a file; its folder must be there.
+    /// Begins a file. Its folder must exist.
     ///
     /// # Errors
-    /// The name's ending is unknown, something is there already and `force` is false, or the folder
-    /// cannot be written to.
+    /// Returns an error if the ending is unknown, if the path exists and `force` is false, or if the folder cannot be
+    /// written to.
     pub fn create(path: &Path, force: bool) -> Result<Self, WriteError> {
         Self::create_with(path, force, Effort::Kept)
     }
 
-    /// Begins a file, saying how hard to try to make it small; its folder must be there.
+    /// Begins a file with a given effort to make it small. Its folder must exist.
     ///
     /// # Errors
-    /// As [`CorpusWriter::create`].
+    /// Returns the errors of [`CorpusWriter::create`].
     pub fn create_with(path: &Path, force: bool, effort: Effort) -> Result<Self, WriteError> {
         let Some(format) = formats::named(path) else {
             return Err(WriteError::Ending {
@@ -190,18 +192,18 @@ impl CorpusWriter {
         Ok(Self { sink, target })
     }
 
-    /// The next transcript, its labels and unknown fields with it; not its split.
+    /// Writes the next transcript, with its labels and unknown fields but without its split.
     ///
     /// # Errors
-    /// The disk says no.
+    /// Returns an error of the file system.
     pub fn write(&mut self, entry: &Entry) -> Result<(), WriteError> {
         self.sink.write(entry).map_err(|e| self.target.io(e))
     }
 
-    /// Ends the file and gives it its name.
+    /// Completes the file and renames it to its path.
     ///
     /// # Errors
-    /// The disk says no, or the name was taken meanwhile and `force` is false.
+    /// Returns an error of the file system, or an error if the path was taken in the meantime and `force` is false.
     pub fn finish(self) -> Result<(), WriteError> {
         let file = self.sink.finish().map_err(|e| self.target.io(e))?;
         self.target.persist(file)

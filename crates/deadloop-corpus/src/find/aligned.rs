@@ -1,32 +1,33 @@
-//! How far two texts stay alike from their starts on, when a copy may leave out, put in or change a
-//! symbol here and there: the greedy alignment of Z. Zhang and others, "A greedy algorithm for
-//! aligning DNA sequences" (2000), which is over once too many differences come close together.
+//! Aligns the starts of two texts that differ in a few symbols.
+//!
+//! Symbols may be left out, inserted or changed. This is the greedy alignment of Z. Zhang and others, "A greedy
+//! algorithm for aligning DNA sequences" (2000). It ends once there are too many differences close together.
 
-/// What a difference costs, where a symbol on either side that is in the alignment is worth 1: two
-/// symbols that match bring 2, two that do not cost 2, one too many costs 3.
+/// The cost of a difference, while each aligned symbol on either side is worth 1. So two symbols that match are worth
+/// 2, two that differ cost 2, and one without a partner costs 3.
 const DIFFERENCE: i64 = 4;
 
-/// Bounds of an alignment.
+/// The limits of an alignment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// What it may lose, against the best so far, before it is over.
+    /// The most that the score may fall below the best score before the alignment ends.
     pub(super) drop: i64,
-    /// How far the two sides may get out of step, in symbols.
+    /// The most symbols by which the two sides may get out of step.
     pub(super) band: usize,
-    /// Symbols that have to match before it may end: fewer match by chance.
+    /// The number of matching symbols that must precede the end. Fewer match by chance.
     pub(super) anchor: usize,
 }
 
-/// How far an alignment goes.
+/// The extent of an alignment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Reach {
-    /// Symbols of the first text.
+    /// The number of symbols in the first text.
     pub(super) a: usize,
-    /// Symbols of the second.
+    /// The number of symbols in the second text.
     pub(super) b: usize,
-    /// Symbols that differ: changed, left out or put in.
+    /// The number of symbols that differ: changed, left out or inserted.
     pub(super) differences: usize,
-    /// Whether the second text was at its end before the alignment was over.
+    /// Whether the second text ended before the alignment did.
     pub(super) cut: bool,
 }
 
@@ -36,11 +37,11 @@ impl Reach {
     }
 }
 
-/// The alignment of beginnings of `a` and `b` that is worth most.
+/// Returns the alignment of the starts of `a` and `b` with the best score.
 pub(super) fn reach(a: &[u32], b: &[u32], limits: Limits) -> Reach {
     let mut best = Reach::default();
     let mut front = Front {
-        // In the middle neither side is further.
+        // The diagonal on which neither side is ahead.
         low: limits.band,
         furthest: vec![1],
         before: Vec::new(),
@@ -57,18 +58,18 @@ pub(super) fn reach(a: &[u32], b: &[u32], limits: Limits) -> Reach {
 
 /// The furthest places that alignments with a given number of differences reach, by diagonal.
 ///
-/// A diagonal says how much further the alignment is in the first text than in the second; `limits.band` is added so
-/// that it is never negative. `furthest[i]` is the place in the first text on diagonal `low + i`, in symbols, and 1: 0
-/// where no alignment is worth following.
+/// The number of a diagonal is how far the alignment is ahead in the first text, plus `limits.band`, so that it is
+/// never negative. `furthest[i]` is one more than the place in the first text on diagonal `low + i`, in symbols. It
+/// is 0 if no alignment on the diagonal is followed.
 struct Front {
     low: usize,
     furthest: Vec<usize>,
-    /// Those with one difference less; kept for its memory.
+    /// The places with one difference less. The memory is reused.
     before: Vec<usize>,
 }
 
 impl Front {
-    /// Follows each diagonal for as long as the texts match, and drops those that have lost too much.
+    /// Follows each diagonal for as long as the texts match. Drops the diagonals that have lost too much.
     fn slide(
         &mut self,
         a: &[u32],
@@ -109,7 +110,7 @@ impl Front {
         self.low += start;
     }
 
-    /// Goes on to the places with one difference more.
+    /// Moves on to the places with one more difference.
     fn step(&mut self, band: usize, (a, b): (usize, usize)) {
         std::mem::swap(&mut self.furthest, &mut self.before);
         let low = self.low.saturating_sub(1);
@@ -120,7 +121,7 @@ impl Front {
         };
         self.furthest.clear();
         for diagonal in low..=high {
-            // The furthest place at which both texts have a symbol left, or end.
+            // The furthest place within both texts, their ends included.
             let most = (b + diagonal).checked_sub(band);
             let most = most.map_or(0, |most| most.min(a) + 1);
             let to = |furthest: usize, more: usize| match furthest {
@@ -146,7 +147,7 @@ mod tests {
         anchor: 0,
     };
 
-    /// The best score of any two beginnings, by their edit distance.
+    /// Returns the best score of any two prefixes, by their edit distance.
     fn twin(a: &[u32], b: &[u32]) -> i64 {
         let mut best = 0;
         let mut above: Vec<usize> = (0..=b.len()).collect();

@@ -1,17 +1,18 @@
-//! Where the copies of a stretch begin for a reader: what repeats symbol by symbol often takes in the end
-//! of the sentence before it.
+//! Moves the starts of copies to where a reader sees them.
+//!
+//! A repetition of symbols often includes the end of the sentence before it.
 
 use super::views::{Stretch, View, ends_sentence};
 
-/// Chars by which the beginnings of two copies that differ may differ.
+/// The most chars by which the starts of two differing copies may be apart.
 const ASIDE: usize = 12;
-/// Thrice the chars of a sentence that a stretch may have picked up before its first copy.
+/// Three times the most chars of a sentence that a stretch may have included before its first copy.
 const PICKED: usize = 48;
-/// Marks that close what is before them.
+/// Marks that belong to the text before them.
 const CLOSING: &str = ".,;:!?。，、；：！？．…)）]】}」』”’";
 
-/// A stretch with its copies where a reader sees them begin. White space and marks that close a
-/// sentence follow that sentence, and so do its last letters, even where the copies happen to end alike.
+/// Returns a stretch whose copies begin where a reader sees them. White space and closing marks follow the sentence
+/// that they end, and so do its last letters, even if the copies happen to end alike.
 pub(super) fn trimmed(text: &[char], mut stretch: Stretch) -> Stretch {
     let unit = &text[stretch.start..stretch.onset];
     if !unit.iter().any(|c| c.is_alphanumeric()) {
@@ -21,7 +22,7 @@ pub(super) fn trimmed(text: &[char], mut stretch: Stretch) -> Stretch {
         return at_sentences(text, stretch);
     }
     let ends = sentence_ends(text, stretch.start, unit.len());
-    // Where blanks are seen as one, there may be more of them before one copy than before the other.
+    // If a view squeezes blanks, there may be more of them before one copy than before the other.
     let begins = |from: usize, to: usize| {
         let after = text.get(from + ends..to).unwrap_or_default();
         from + ends + after.iter().take_while(closes).count()
@@ -36,8 +37,8 @@ pub(super) fn trimmed(text: &[char], mut stretch: Stretch) -> Stretch {
     stretch
 }
 
-/// How many chars after `at` still belong to a sentence that began before `at`. 0 if that sentence does not end
-/// soon; a unit of `unit` chars says what is soon.
+/// Returns how many chars after `at` belong to a sentence that began before `at`. Returns 0 if that sentence does not
+/// end soon, compared with the length `unit` of a copy.
 fn sentence_ends(text: &[char], at: usize, unit: usize) -> usize {
     let near = unit.min(PICKED + 1) / 3;
     let ends = |chars: &usize| at + chars < text.len() && ends_sentence(text, at + chars);
@@ -48,7 +49,7 @@ fn sentence_ends(text: &[char], at: usize, unit: usize) -> usize {
     }
 }
 
-/// Copies that differ begin with their sentence, not with what first comes back in it.
+/// Moves the starts of differing copies to the beginning of their sentences.
 fn at_sentences(text: &[char], mut stretch: Stretch) -> Stretch {
     let after = |at: usize| {
         let at = at + sentence_ends(text, at, stretch.period());
@@ -75,12 +76,12 @@ fn at_sentences(text: &[char], mut stretch: Stretch) -> Stretch {
     stretch
 }
 
-/// What follows a sentence and belongs to it.
+/// Whether a char after a sentence belongs to it.
 fn closes(c: &&char) -> bool {
     c.is_whitespace() || CLOSING.contains(**c)
 }
 
-/// Whether what is at `at` goes on with a sentence that has begun before.
+/// Whether the text at `at` continues a sentence that began before.
 fn within_sentence(text: &[char], at: usize) -> bool {
     let before = (0..at).rev().find(|i| !text[*i].is_whitespace());
     let begins = at > 0 && text[at - 1] == '\n';

@@ -1,12 +1,14 @@
-//! Floods of blanks: spaces, tabs, line ends, blanks of other scripts and those that nobody sees, in any order. A model
-//! that loops in them writes nothing else; what a recording merely ends with is a handful.
+//! Floods of blanks: long runs of spaces, tabs and invisible chars.
+//!
+//! The blanks may be of any script and in any order. A model that loops in them writes nothing else. The blanks at
+//! the end of an ordinary recording are few.
 
 use super::views::{Numbers, Stretch, View};
 
-/// Blanks in a row that are a flood. The padding of a wide table is shorter.
+/// The fewest blanks in a row that are a flood. The padding of a wide table is shorter.
 const FLOOD: usize = 500;
 
-/// Whether nothing is seen of a char.
+/// Whether a char is invisible.
 pub(super) fn is_blank(c: char) -> bool {
     let unseen = matches!(
         c,
@@ -16,14 +18,14 @@ pub(super) fn is_blank(c: char) -> bool {
     c.is_whitespace() || unseen
 }
 
-/// Where a text ends, but for the blanks and broken chars after it. A flood of blanks belongs to the text.
+/// Returns the end of a text without the blanks and broken chars after it. A flood of blanks is part of the text.
 pub(super) fn before_blanks(text: &[char]) -> usize {
     let blank = |c: &&char| is_blank(**c) || **c == '\u{fffd}';
     let blanks = text.iter().rev().take_while(blank).count();
     text.len() - if blanks < FLOOD { blanks } else { 0 }
 }
 
-/// The floods of a text. Each blank is a copy of the one before: which blank it is counts for nothing.
+/// Finds the floods of a text. Each blank counts as a copy of the one before, even if it is a different char.
 pub(super) fn floods(text: &[char]) -> Vec<Stretch> {
     let mut found = Vec::new();
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! Chooses the repetition that a label names, from everything that repeats in a text.
+//! Chooses the repetitions of a text that a label can name.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -22,23 +22,23 @@ const MIN_CHARS: usize = 100;
 const MIN_COPIES: f64 = 2.5;
 /// The fewest chars of a stretch whose copies differ.
 const NEAR_CHARS: usize = 300;
-/// The confidence from which on a stretch is reported.
+/// The least confidence of a stretch that is reported.
 const LIKELY: f64 = 0.5;
-/// Chars that may follow a repetition that reaches the end: a number that was cut, marks.
+/// The most chars that may follow a repetition that reaches the end: a cut number, or marks.
 const SLACK: usize = 8;
-/// A repetition leads into another if it begins at least this many chars earlier.
+/// The fewest chars by which a repetition must begin earlier to lead into another.
 const LEAD: usize = 20;
-/// The same for text in which nothing new is said.
+/// The fewest chars by which stale text must begin earlier to lead into a loop.
 const STALE: usize = 300;
-/// End marks that a recording may close with; more in a row are a loop of them.
+/// The most end marks of a recording. More in a row are a loop.
 const MARKS: usize = 3;
-/// A stretch in a more exact view is preferred if it is at most this many times shorter than the longest one.
+/// A stretch in a more exact view is preferred if the longest one is at most this many times longer.
 const MOST: usize = 4;
-/// With fewer copies than this at the end of a text, likeness may be chance.
+/// The number of copies at the end of a text below which likeness may be chance.
 const FEW: f64 = 8.0;
-/// From this period on, in chars, the unit is a paragraph.
+/// The least period, in chars, of a paragraph.
 const PARAGRAPH: usize = 40;
-/// What is at the end of recordings and is not the model's text.
+/// End marks of recordings, which are not part of the model's text.
 const END_MARKS: [&str; 6] = [
     "</s>",
     "<|endoftext|>",
@@ -48,37 +48,37 @@ const END_MARKS: [&str; 6] = [
     "...(truncated)",
 ];
 
-/// A stretch that a label can name; positions in chars from the start of the text.
+/// A stretch that a label can name. Positions are chars from the start of the text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FoundSpan {
     /// The first char of the first copy.
     pub start: usize,
     /// The first char of the second copy.
     pub onset: usize,
-    /// Where another repetition leads into this one: the first char of its second copy.
+    /// If another repetition leads into this one, the first char of its second copy.
     pub earliest: Option<usize>,
-    /// One past its last char; none: it goes on to the end.
+    /// The position after the last char. `None` if the stretch lasts to the end.
     pub end: Option<usize>,
-    /// Chars from the first copy to the second.
+    /// The number of chars from the first copy to the second.
     pub period: usize,
-    /// How often the unit is in it, a cut last copy counted in part.
+    /// The number of copies. A cut last copy counts in part.
     pub copies: f64,
-    /// What is repeated.
+    /// The kind of loop.
     pub kind: Kind,
-    /// How sure it is that this is a repetition that matters, from 0 to 1.
+    /// The confidence that this is a relevant repetition, from 0 to 1.
     pub confidence: f64,
 }
 
-/// What was found in a text.
+/// The repetitions found in a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// What the text is.
+    /// The class of the text.
     pub class: Class,
-    /// How sure that is, from 0 to 1.
+    /// The confidence in the class, from 0 to 1.
     pub confidence: f64,
-    /// What repeats in it, in order; one that reaches the end is the last.
+    /// The repetitions, in order. One that reaches the end is last.
     pub spans: Vec<FoundSpan>,
-    /// In a text that was found clean: the likeliest of what was not believed.
+    /// The likeliest rejected repetition, if the text was found clean.
     pub doubt: Option<FoundSpan>,
 }
 
@@ -88,7 +88,7 @@ pub fn find(text: &str) -> Found {
     windows(text, WINDOW, look)
 }
 
-/// Looks through a text, or a window of it; `last`: it ends with it.
+/// Examines a text, or a window of a longer one. `last` is set if the window ends with the text.
 pub(super) fn look(chars: &[char], last: bool) -> Found {
     let body = &chars[..body(chars)];
     let candidates = candidates(body);
@@ -122,13 +122,13 @@ pub(super) fn look(chars: &[char], last: bool) -> Found {
     }
 }
 
-/// Something that repeats, and how sure it is that it matters.
+/// A repetition, with the confidence that it is relevant.
 struct Candidate {
     stretch: Stretch,
     /// Whether it reaches the end of the text.
     reaches: bool,
     confidence: f64,
-    /// Share of a copy that the one before it has too; 1 where copies are alike in their view.
+    /// The share of a copy that occurs in the copy before. 1 if the copies are alike in their view.
     alike: f64,
 }
 
@@ -164,7 +164,7 @@ fn candidates(text: &[char]) -> Vec<Candidate> {
     exact.chain(near).collect()
 }
 
-/// Where the text ends that the model wrote: before white space, broken chars and end marks.
+/// Returns the end of the model's text, without white space, broken chars and end marks.
 fn body(text: &[char]) -> usize {
     let mut end = text.len();
     for left in (0..=MARKS).rev() {
@@ -198,8 +198,8 @@ fn ends(text: &[char], stretch: &Stretch) -> Ends {
     }
 }
 
-/// The repetition that goes on to the end: of those that are likely and not short beside the longest,
-/// the one seen most sharply.
+/// Chooses the repetition that lasts to the end. It is likely, not short compared with the longest, and seen in the
+/// most exact view.
 fn tail(text: &[char], candidates: &[Candidate]) -> Option<FoundSpan> {
     let likely = || {
         candidates
@@ -220,7 +220,7 @@ fn tail(text: &[char], candidates: &[Candidate]) -> Option<FoundSpan> {
     let mut span = span(text, best);
     span.end = None;
     span.earliest = lead(candidates, (best.stretch.start, best.stretch.onset));
-    // What is known to lead into it says to the char where it begins.
+    // A repetition that leads into the loop determines its beginning to the char.
     let begins = span.earliest.unwrap_or(span.onset);
     let stale = stale_since(text, begins);
     if stale + STALE <= begins {
@@ -229,7 +229,8 @@ fn tail(text: &[char], candidates: &[Candidate]) -> Option<FoundSpan> {
     Some(span)
 }
 
-/// For a text that never returns to prose: the repetition from which on it does not. Removes it and those after it.
+/// Returns the repetition from which on a text does not return to prose, if there is one. It and all later ones are
+/// removed from `spans`.
 fn never_back(
     text: &[char],
     candidates: &[Candidate],
@@ -238,12 +239,13 @@ fn never_back(
     let first = gone_since(text, spans)?;
     let mut tail = spans.drain(first..).next()?;
     tail.end = None;
-    // What overlaps with it was left out of the spans.
+    // Repetitions that overlap it are not among the spans.
     tail.earliest = lead(candidates, (tail.start, tail.onset));
     Some(tail)
 }
 
-/// For a text that ends in a few words in any order: those. Spans that begin in them are a part of them.
+/// Returns the stretch of a few words in any order at the end of a text, if there is one. Spans that begin in it are
+/// removed.
 fn drawn(text: &[char], spans: &mut Vec<FoundSpan>) -> Option<FoundSpan> {
     let found = soup(text)?;
     let length = text.len() - found.start;
@@ -264,23 +266,23 @@ fn drawn(text: &[char], spans: &mut Vec<FoundSpan>) -> Option<FoundSpan> {
     })
 }
 
-/// Whether equal copies at the end are only a part of a repetition whose copies differ. A few copies may be
-/// equal by chance, and copies that differ in turn are equal again after a few. If there are enough equal
-/// copies, they are the loop, and the repetition before them is its lead-in.
+/// Whether equal copies at the end are only a part of a repetition whose copies differ. A few copies may be equal by
+/// chance, and copies that differ in turn are equal again after a few. If there are enough equal copies, they are the
+/// loop, and the repetition before them is its lead-in.
 fn mostly(near: &Stretch, alike: &Stretch) -> bool {
     let before = alike.onset.saturating_sub(near.onset);
     let turns = near.start + alike.period() > alike.start && near.copies >= 1.9 * alike.copies;
-    // A view that leaves out what differs may see the first copy too late.
+    // A view that ignores the differences may find the first copy too late.
     let late = alike.view != View::Chars && near.start + 2 * alike.period() > alike.start;
     before > 0 && (alike.copies < FEW && (turns || before > alike.length()) || late)
 }
 
-/// The onset of the first repetition that leads into the one with this start and onset.
+/// Returns the onset of the first repetition that leads into the one with this start and onset.
 fn lead(candidates: &[Candidate], (start, onset): (usize, usize)) -> Option<usize> {
     let leads = |c: &&Candidate| {
         let s = &c.stretch;
         let touches = s.end + SLACK >= start && s.onset + LEAD <= onset;
-        // What leads into it repeats by itself, before it.
+        // A repetition that leads into another repeats by itself before it.
         let before = (onset - s.onset.min(onset)) as f64;
         touches && c.alike >= 0.9 && c.confidence >= 0.4 && before >= s.period() as f64
     };
@@ -291,7 +293,7 @@ fn lead(candidates: &[Candidate], (start, onset): (usize, usize)) -> Option<usiz
         .min()
 }
 
-/// The likely repetitions before `until` that ended; of those that overlap, the longest.
+/// Returns the likely repetitions before `until` that ended. If some overlap, the longest is returned.
 fn escaped(text: &[char], candidates: &[Candidate], until: usize) -> Vec<FoundSpan> {
     let over = |c: &&Candidate| {
         c.confidence >= LIKELY

@@ -1,53 +1,56 @@
-//! How sure it is that a stretch is a repetition that matters. The weights were set by hand, on
-//! recordings that were read; they order what a reviewer should look at, and are no probabilities.
+//! The confidence that a stretch is a relevant repetition.
+//!
+//! The weights were set by hand, after reading recordings. They order the stretches for review and are no
+//! probabilities.
 
 use super::grids::{closes, is_grid};
 use super::recycled::Recycled;
 use super::views::{Numbers, Stretch, View};
 
-/// Chars at which length speaks neither for nor against a repetition.
+/// The length, in chars, that counts neither for nor against a repetition.
 const CHARS: f64 = 200.0;
-/// Likewise, copies.
+/// The number of copies that counts neither for nor against a repetition.
 const COPIES: f64 = 3.0;
-/// Copies that are too many to be asked for.
+/// The number of copies that is too large to be intended.
 const MANY: f64 = 300.0;
 
-/// Where a stretch ends.
+/// The ways in which a stretch ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ends {
-    /// Before the text does.
+    /// Before the end of the text.
     Before,
-    /// With the text, and a copy is whole there: a list may have come to its end.
+    /// At the end of the text, with a complete copy. A list may have ended there.
     Whole,
-    /// With the text, in the middle of a copy.
+    /// At the end of the text, in the middle of a copy.
     Cut,
 }
 
-/// The confidence in a stretch, from 0 to 1; 0.5: it may be either.
+/// Returns the confidence in a stretch, from 0 to 1. At 0.5 it may be either.
 pub(super) fn confidence(text: &[char], stretch: &Stretch, ends: Ends) -> f64 {
     let seen = how(stretch, ends) + what(text, stretch, ends) + shape(text, stretch, ends);
     certain(amount(stretch, ends) + seen + ending(ends))
 }
 
-/// The confidence in a stretch of copies that differ.
+/// Returns the confidence in a stretch whose copies differ.
 pub(super) fn confidence_near(text: &[char], near: &Recycled, ends: Ends) -> f64 {
     let stretch = &near.stretch;
-    // What is asked for item by item differs in more than that.
+    // Items that were requested one by one differ by more than that.
     let alike = 15.0 * (near.alike - 0.92);
     let amount = amount(stretch, ends).min(4.0) - 2.9;
     let seen = form(text, stretch) + what(text, stretch, ends) + shape(text, stretch, ends);
     certain(amount + alike + seen + ending(ends))
 }
 
-/// The confidence in a stretch of `chars` chars that draws on few words in any order; each came `times` times on average.
+/// Returns the confidence in a stretch of `chars` chars that uses few words in any order, each `times` times on
+/// average.
 pub(super) fn confidence_drawn(chars: usize, times: f64) -> f64 {
     certain(0.8 * (chars as f64 / 1000.0).ln() + (times - 20.0) / 10.0)
 }
 
-/// What is in text that fills a form: markup, JSON.
+/// Marks of text that fills a form: markup, JSON.
 const FIELDS: [&str; 3] = ["</", "\":", "':"];
 
-/// Records that fill a form were asked for more often than not.
+/// Returns the weight of a form: records that fill one were requested more often than not.
 fn form(text: &[char], stretch: &Stretch) -> f64 {
     let unit: String = text[stretch.start..stretch.onset].iter().collect();
     if FIELDS.iter().any(|field| unit.contains(field)) {
@@ -61,7 +64,8 @@ fn certain(weight: f64) -> f64 {
     1.0 / (1.0 + (-weight).exp())
 }
 
-/// Chars of a unit that nobody writes twice by chance: two exact copies of it are a repetition.
+/// The length of a unit, in chars, that is not written twice by chance. Two exact copies of such a unit are a
+/// repetition.
 const LONG: usize = 500;
 
 /// Whether two copies of a unit are enough.
@@ -74,14 +78,15 @@ fn amount(stretch: &Stretch, ends: Ends) -> f64 {
     let many = (1.2 * (stretch.copies / COPIES).ln()).min(3.0);
     let few = match (is_long(stretch), ends) {
         (false, _) => 4.0,
-        // What goes on after two long copies has repeated itself, whatever follows.
+        // A text that continues after two long copies has repeated itself in any case.
         (true, Ends::Before) => 1.0,
         (true, _) => 1.5,
     };
     long + many + few * (stretch.copies - COPIES).min(0.0)
 }
 
-/// What counts on and then ends was often asked for: a list, a table, cases one by one.
+/// Returns the weight of the view and the numbers. A stretch that counts on and then ends was often requested: a
+/// list, a table, cases one by one.
 fn how(stretch: &Stretch, ends: Ends) -> f64 {
     let numbers = match (stretch.numbers, ends) {
         (Numbers::Same, _) => 0.0,
@@ -96,7 +101,8 @@ fn how(stretch: &Stretch, ends: Ends) -> f64 {
     numbers + view
 }
 
-/// Rows of marks and of numbers are often meant: rules, the padding of a table, dots.
+/// Returns the weight of the content. Rows of marks and of numbers are often intended: rules, the padding of a table,
+/// dots.
 fn what(text: &[char], stretch: &Stretch, ends: Ends) -> f64 {
     let unit = &text[stretch.start..stretch.onset];
     let letters = unit.iter().filter(|c| c.is_alphabetic()).count();
@@ -106,7 +112,7 @@ fn what(text: &[char], stretch: &Stretch, ends: Ends) -> f64 {
         (View::Chars, 0) if ends == Ends::Before => -3.5,
         (View::Chars, 0) => -0.7,
         (View::Chars, _) => 0.0,
-        // Nobody asks for numbers by the hundred and is cut in the middle of them.
+        // Hundreds of numbers that are cut in the middle are not requested.
         (_, 0) if stretch.copies >= MANY && ends != Ends::Before => -1.0,
         (_, 0) => -4.0,
         (_, 1..3) => -1.5,
@@ -114,7 +120,8 @@ fn what(text: &[char], stretch: &Stretch, ends: Ends) -> f64 {
     }
 }
 
-/// The rows of a grid are meant, and so is what closes at the end of a text.
+/// Returns the weight of the shape. The rows of a grid are intended, and so is a structure that closes at the end of
+/// a text.
 fn shape(text: &[char], stretch: &Stretch, ends: Ends) -> f64 {
     let grid = if is_grid(text, stretch) { -6.0 } else { 0.0 };
     let closed = ends != Ends::Before && closes(&text[stretch.end..]);

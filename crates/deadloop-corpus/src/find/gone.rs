@@ -1,11 +1,13 @@
-//! A text that repeated itself, stopped, and said nothing more: stray marks, or words of the repetition again.
-//! A loop that ended so has not ended by itself.
+//! Finds texts that repeat themselves and end without new words.
+//!
+//! Only stray marks or words of the repetition follow. Such a loop has not ended by itself.
 
 use std::collections::HashSet;
 
 use super::choose::FoundSpan;
 
-/// Which of the spans of a text, in their order, is the first after which no word comes that does not stand in a span.
+/// Returns the index of the first span after which every word occurs in a span. The spans are in the order of the
+/// text.
 pub(super) fn gone_since(text: &[char], spans: &[FoundSpan]) -> Option<usize> {
     let mut first = None;
     let mut until = text.len();
@@ -21,7 +23,7 @@ pub(super) fn gone_since(text: &[char], spans: &[FoundSpan]) -> Option<usize> {
     first
 }
 
-/// The words of a text: two letters or more, in one case.
+/// Returns the words of a text in lower case. A word has two letters or more.
 fn words(text: &[char]) -> impl Iterator<Item = String> {
     let lower = |word: &[char]| word.iter().flat_map(|c| c.to_lowercase()).collect();
     text.split(|c| !c.is_alphabetic())
@@ -51,13 +53,13 @@ mod tests {
 
     #[test]
     fn what_leads_into_a_loop_that_ends_in_stray_marks_is_its_earliest() {
-        // Words that come once.
+        // Words that occur once.
         let word = |n: usize| {
             let letter = |part: usize| char::from(b'a' + (n * 7919 / part % 26) as u8);
             format!("{}{}{} ", letter(676), letter(26), letter(1))
         };
         let part = |from: usize| (from..from + 90).map(word).collect::<String>();
-        // Two copies, the last half of which begins the loop: its period is another.
+        // Two copies whose second half begins the loop, which has another period.
         let (first, second) = (part(0), part(90));
         let twice = format!("{first}{second}").repeat(2);
         let looped = format!("{second}A few words between. ").repeat(4);

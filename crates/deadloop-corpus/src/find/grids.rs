@@ -1,11 +1,12 @@
-//! Grids: rows of cells without a letter, as puzzles and matrices have them. Many rows of a healthy grid are
-//! equal. What tells them from a loop: a grid is not much taller than it is wide, and it closes.
+//! Grids: rows of cells without letters, as in puzzles and matrices.
+//!
+//! Many rows of a healthy grid are equal. Unlike a loop, a grid is not much taller than wide, and it closes.
 
 use super::views::Stretch;
 
-/// Rows that a grid may have more than it is wide.
+/// The most rows of a grid beyond its width.
 const MORE: usize = 5;
-/// The fewest copies of several rows together that are no grid drawn again: one for each step of a puzzle.
+/// The fewest copies of a block of rows that are a loop. A puzzle may draw its grid once for each step.
 const DRAWN: f64 = 5.0;
 
 /// Whether a stretch can be the rows of one grid, or a grid drawn a few times.
@@ -46,7 +47,7 @@ fn is_row(text: &[char], stretch: &Stretch) -> bool {
     bare(begun) && bare(rest) && (like(before.next()) || like(after.next()))
 }
 
-/// The cells of a row; of a row in one piece its chars.
+/// Returns the number of cells of a row, or of chars if the row has no gaps.
 fn cells(row: &[char]) -> usize {
     let mut cells = row.split(|c| !is_cell(*c)).filter(|cell| !cell.is_empty());
     let (first, second) = (cells.next().map_or(0, <[char]>::len), cells.next());
@@ -56,12 +57,12 @@ fn cells(row: &[char]) -> usize {
     }
 }
 
-/// Whether a char belongs to what is in a cell.
+/// Whether a char belongs to the content of a cell.
 fn is_cell(c: char) -> bool {
     !c.is_whitespace() && !",;|[](){}&+-".contains(c)
 }
 
-/// Whether what follows a stretch closes something: a bracket, a fence, an element. A loop does not close.
+/// Whether the text after a stretch closes something: a bracket, a fence or an element. A loop does not close.
 pub(super) fn closes(rest: &[char]) -> bool {
     let fence = rest.windows(3).any(|marks| marks == ['`', '`', '`']);
     fence || rest.iter().any(|c| ")]}>）】」』".contains(*c))

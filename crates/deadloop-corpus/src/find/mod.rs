@@ -1,5 +1,7 @@
-//! The offline loop finder: what repeats in a whole text, told with knowledge that no detector has:
-//! all of the text, and so the future. It shares no code with the detectors, which is its worth.
+//! The offline loop finder: finds repetition in complete texts and runs.
+//!
+//! Unlike any detector, it reads the whole text, and so the future. It shares no code with the detectors, so that
+//! their results can be checked against each other.
 mod aligned;
 mod begins;
 mod blanks;

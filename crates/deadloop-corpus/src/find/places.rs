@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use super::views::{EXACT, seen_as};
 
-/// The copies of the unit at `start` whose second one begins at `onset`, one after the other up to
-/// `end`; the last may be cut. They may differ in what some view leaves out, numbers for one. Copies
-/// that differ by more are told by their beginnings alone.
+/// Returns the copies of a unit in a row, up to `end`. The first copy begins at `start` and the second at `onset`.
+/// The last one may be cut. The copies may differ in parts that some view ignores, such as numbers. Copies that
+/// differ in more are found by their first chars.
 pub fn copies(text: &[char], start: usize, onset: usize, end: usize) -> Vec<Range<usize>> {
     let end = end.min(text.len());
     let Some(part) = text
@@ -29,9 +29,9 @@ pub fn copies(text: &[char], start: usize, onset: usize, end: usize) -> Vec<Rang
     starts.iter().zip(stops).map(copy).collect()
 }
 
-/// The starts of copies, for as long as they are alike in a view.
+/// Returns the starts of copies, for as long as they are alike in a view.
 fn alike(part: &[char], (symbols, starts): &(Vec<u32>, Vec<usize>), period: usize) -> Vec<usize> {
-    // What the first copy begins with may be left out by the view, and so may the second's.
+    // The view may ignore the first chars of each copy.
     let Some(step) = starts
         .iter()
         .position(|at| *at >= period)
@@ -57,7 +57,7 @@ fn alike(part: &[char], (symbols, starts): &(Vec<u32>, Vec<usize>), period: usiz
     found
 }
 
-/// Where the first chars of the unit stand again, a unit's length or so apart.
+/// Returns the places at which the first chars of the unit return, each about a unit's length after the last.
 fn beginnings(part: &[char], period: usize) -> Vec<usize> {
     let head = &part[..period.min(HEAD)];
     let mut found = vec![0];
@@ -72,7 +72,7 @@ fn beginnings(part: &[char], period: usize) -> Vec<usize> {
     found
 }
 
-/// Chars by which the beginning of a copy is told.
+/// The number of chars by which a copy is recognised.
 const HEAD: usize = 12;
 
 #[cfg(test)]

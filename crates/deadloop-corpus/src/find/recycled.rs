@@ -1,5 +1,6 @@
-//! Copies that differ a little: each is laid beside the one before it, from where an n-gram comes back
-//! for as far as both are alike.
+//! Copies that differ a little, found by repeated n-grams.
+//!
+//! Each copy is aligned with the one before it, from the place where an n-gram returns, for as far as both are alike.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -9,35 +10,34 @@ use hashbrown::hash_table::Entry;
 use super::aligned::{Limits, Reach, reach};
 use super::views::{Numbers, Stretch, View, seen_as};
 
-/// Symbols of an n-gram. Shorter ones come back in any text, longer ones are broken by every word
-/// that changes.
+/// Symbols of an n-gram. Shorter ones return in any text, longer ones are broken by every changed word.
 const GRAM: usize = 12;
-/// How many n-grams in a row must return at the same distance before two copies are compared: `SEED.0`, plus one for
-/// every `SEED.1` symbols of the distance, because distant text is easily alike by chance.
+/// The number of n-grams in a row that must return at the same distance before two copies are compared: `SEED.0`,
+/// plus one for every `SEED.1` symbols of the distance, because distant text is easily alike by chance.
 const SEED: (usize, usize) = (4, 16);
 /// The most n-grams that distance adds to `SEED.0`.
 const MORE: usize = 20;
-/// Symbols with which a copy has to begin and end like the one after it.
+/// The number of symbols at the start and the end of a copy that must equal those of the next copy.
 const ANCHOR: usize = 3;
-/// How many differing symbols, a word or two, may end the last copy where the text is cut.
+/// The most differing symbols, a word or two, at the end of the last copy if the text is cut there.
 const TORN: usize = 16;
 
 /// Copies that differ a little.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Recycled {
     pub(super) stretch: Stretch,
-    /// Share of the symbols of a copy that the one before it has too, in their order.
+    /// The share of a copy's symbols that occur in the copy before, in order.
     pub(super) alike: f64,
 }
 
-/// The stretches of at least `length` chars and `copies` copies that differ a little, disjoint, in
-/// their order.
+/// Finds the stretches of at least `length` chars and `copies` copies that differ a little. The stretches are
+/// disjoint and in order.
 pub(super) fn recycled(text: &[char], copies: f64, length: usize) -> Vec<Recycled> {
     let (symbols, starts) = seen_as(View::Near, text);
     let reversed: Vec<u32> = symbols.iter().rev().copied().collect();
     let place = |index: usize| starts.get(index).copied().unwrap_or(text.len());
     let mut found = Vec::new();
-    // Up to where was looked, and up to where for which distance.
+    // The end of the text that was examined, and the end of the last alignment with its distance.
     let (mut over, mut tried) = (0, (0, 0));
     for (second, gap) in seeds(&symbols) {
         let again = second < tried.0 && gap.abs_diff(tried.1) <= band(gap);
@@ -56,21 +56,21 @@ pub(super) fn recycled(text: &[char], copies: f64, length: usize) -> Vec<Recycle
     found
 }
 
-/// By how much the length of copies that are so far apart may change, in symbols.
+/// Returns the most symbols by which the length of copies at this distance may change.
 fn band(gap: usize) -> usize {
     (gap / 3).min(100)
 }
 
-/// Where n-grams begin to come back from one distance: the place, and the distance.
+/// Returns the places from which n-grams return at one distance, each with the distance.
 fn seeds(symbols: &[u32]) -> Vec<(usize, usize)> {
-    // The newest place of each n-gram.
+    // The latest place of each n-gram.
     let mut last: HashTable<usize> = HashTable::with_capacity(symbols.len());
     let mut found = Vec::new();
     let mut row = (0, 0);
     for (at, hash) in hashes(symbols).enumerate() {
         let gram = |at: usize| &symbols[at..at + GRAM];
         let same = |before: &usize| gram(*before) == gram(at);
-        // There is room for all, so no place is hashed anew.
+        // The table has room for all n-grams, so it never grows and no place is hashed again.
         let gap = match last.entry(hash, same, |_| hash) {
             Entry::Occupied(mut before) => at - std::mem::replace(before.get_mut(), at),
             Entry::Vacant(none) => {
@@ -90,8 +90,8 @@ fn seeds(symbols: &[u32]) -> Vec<(usize, usize)> {
     found
 }
 
-/// The hash of each n-gram: a polynomial over its symbols, so that one follows from that before it. Its base is of
-/// chance, so that no text can be written whose n-grams have the same.
+/// Returns the hash of each n-gram: a polynomial over its symbols, computed from the hash before. The base is random,
+/// so that no text can be written to cause collisions.
 fn hashes(symbols: &[u32]) -> impl Iterator<Item = u64> {
     let base = RandomState::new().hash_one(GRAM) | 1;
     let next = move |sum: u64, symbol: u32| sum.wrapping_mul(base).wrapping_add(u64::from(symbol));
@@ -101,13 +101,13 @@ fn hashes(symbols: &[u32]) -> impl Iterator<Item = u64> {
     symbols.windows(GRAM).map(move |gram| {
         let full = next(sum, gram[GRAM - 1]);
         sum = full.wrapping_sub(whole.wrapping_mul(u64::from(gram[0])));
-        // The table goes by the highest and the lowest bits.
+        // The table uses the highest and the lowest bits.
         let mixed = (full ^ (full >> 32)).wrapping_mul(base);
         mixed ^ (mixed >> 29)
     })
 }
 
-/// A text laid beside itself: what each side takes up, in symbols.
+/// Two aligned parts of one text: the range of each, in symbols.
 struct Beside {
     first: (usize, usize),
     second: (usize, usize),
@@ -115,7 +115,7 @@ struct Beside {
 }
 
 impl Beside {
-    /// From two places on that are alike, to both sides.
+    /// Aligns the text around two places that are alike, in both directions.
     fn of(symbols: &[u32], reversed: &[u32], (first, second): (usize, usize)) -> Self {
         let gap = second - first;
         let limits = Limits {
@@ -173,7 +173,7 @@ mod tests {
         names.iter().map(say).collect()
     }
 
-    /// The same by a map of slices.
+    /// A version of `seeds` with a map of slices.
     fn seeds_by_slices(symbols: &[u32]) -> Vec<(usize, usize)> {
         let mut last: std::collections::HashMap<&[u32], usize> = std::collections::HashMap::new();
         let grams = symbols.windows(GRAM).enumerate();
@@ -215,7 +215,7 @@ mod tests {
             panic!("{found:?}")
         };
         let s = &one.stretch;
-        // Where the sentence begins is found later: what differs so early may be left out here.
+        // The start of the sentence is found later, so a difference this early may be left out here.
         assert!(s.start.abs_diff(BEFORE.len()) <= 13, "{s:?}");
         assert!(
             (5.0..=7.5).contains(&s.copies) && s.end == text.len(),

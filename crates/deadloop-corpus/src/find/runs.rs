@@ -1,41 +1,42 @@
-//! All maximal repetitions of a sequence of symbols, by divide and conquer: M. Main and R. Lorentz,
-//! "An O(n log n) algorithm for finding all repetitions in a string" (1984), with the Z function in
-//! place of hashing, so that nothing depends on luck. That what is found stays small is the runs
-//! theorem (Bannai and others, 2017): a sequence has fewer runs than symbols.
+//! Finds all maximal repetitions of a sequence of symbols.
 //!
-//! Time O(n log n), memory O(n): some 24 bytes a symbol.
+//! The algorithm is divide and conquer: M. Main and R. Lorentz, "An O(n log n) algorithm for finding all repetitions
+//! in a string" (1984). The Z function replaces hashing, so that the result does not depend on chance. The result
+//! stays small by the runs theorem (Bannai and others, 2017): a sequence has fewer runs than symbols.
+//!
+//! The time is O(n log n). The memory is O(n), some 24 bytes a symbol.
 
-/// A stretch that repeats itself with a period, at least twice as long as that, and that no symbol
-/// more on either side could belong to.
+/// A maximal stretch that repeats itself with a period and is at least twice as long as it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PeriodicRun {
-    /// Its first symbol.
+    /// The first symbol.
     pub start: usize,
-    /// One past its last symbol.
+    /// The position after the last symbol.
     pub end: usize,
-    /// Its smallest period, in symbols.
+    /// The smallest period, in symbols.
     pub period: usize,
 }
 
 impl PeriodicRun {
-    /// Symbols in it.
+    /// Returns the number of symbols.
     pub fn length(&self) -> usize {
         self.end - self.start
     }
 
-    /// How often the unit is in it, a cut last copy counted in part.
+    /// Returns the number of copies. A cut last copy counts in part.
     pub fn copies(&self) -> f64 {
         self.length() as f64 / self.period as f64
     }
 }
 
-/// Every run, in the order of their starts and ends.
+/// Finds every run, in the order of their starts and ends.
 pub fn runs(symbols: &[u32]) -> Vec<PeriodicRun> {
     runs_in(symbols, |_, _| true)
 }
 
-/// The runs that stand in parts of which `worth` says yes, and perhaps others: a part, from its first symbol to one past
-/// its last, is not searched where it says no. What it says of a part must hold for all that stand in it.
+/// Finds the runs inside the parts for which `worth` returns true, and perhaps others. Its arguments are the first
+/// symbol of a part and the position after its last. Where it returns false the part is not searched, so the answer
+/// must hold for every run inside the part.
 pub(super) fn runs_in(symbols: &[u32], worth: impl Fn(usize, usize) -> bool) -> Vec<PeriodicRun> {
     let reversed: Vec<u32> = symbols.iter().rev().copied().collect();
     let mut search = Search {
@@ -45,7 +46,7 @@ pub(super) fn runs_in(symbols: &[u32], worth: impl Fn(usize, usize) -> bool) -> 
         crossing: Vec::new(),
         found: Vec::new(),
     };
-    // A run is found at the first cut that goes through it: there the part holds all of it.
+    // A run is found at the first cut through it, when the part contains all of it.
     let mut parts = vec![(0, symbols.len())];
     while let Some((from, to)) = parts.pop() {
         if to - from < 2 || !worth(from, to) {
@@ -60,16 +61,16 @@ pub(super) fn runs_in(symbols: &[u32], worth: impl Fn(usize, usize) -> bool) -> 
     search.found
 }
 
-/// How far things are alike, around one cut. Kept from cut to cut for their memory.
+/// Lengths of matches around one cut. The memory is reused for all cuts.
 #[derive(Default)]
 struct Tables {
-    /// Of the right half: how far it is alike from its start and from each of its places on.
+    /// The Z function of the right half: for each place, the length of the match with the start.
     right: Vec<u32>,
-    /// The same for the left half read backwards.
+    /// For each place of the reversed left half, the length of the match with its start.
     left: Vec<u32>,
-    /// For each place of the left half: how far what is there is like the right half.
+    /// For each place of the left half, the length of the match with the right half.
     ahead: Vec<u32>,
-    /// For each place of the right half, read backwards, the same for the left half.
+    /// For each place of the reversed right half, the length of the match with the reversed left half.
     back: Vec<u32>,
 }
 
@@ -82,7 +83,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// The runs of `from..to` that the cut before `middle` goes through.
+    /// Finds the runs of `from..to` that cross the cut before `middle`.
     fn across(&mut self, from: usize, middle: usize, to: usize) {
         let n = self.symbols.len();
         let right = &self.symbols[middle..to];
@@ -96,7 +97,7 @@ impl Search<'_> {
         matches(left, &tables.left, whole, right.len(), &mut tables.back);
 
         self.crossing.clear();
-        // The copy after the cut is whole: `back` symbols before the cut return a period later.
+        // The copy after the cut is complete: `back` symbols before the cut return one period later.
         for period in 1..=right.len() {
             let ahead = self.tables.right.get(period).map_or(0, |z| *z as usize);
             let back = self.tables.back[right.len() - period] as usize;
@@ -104,7 +105,7 @@ impl Search<'_> {
                 self.add(middle - back, middle + period + ahead, period, (from, to));
             }
         }
-        // The copy before the cut is whole.
+        // The copy before the cut is complete.
         for period in 1..=left.len() {
             let back = self.tables.left.get(period).map_or(0, |z| *z as usize);
             let ahead = self.tables.ahead[left.len() - period] as usize;
@@ -112,15 +113,14 @@ impl Search<'_> {
                 self.add(middle - period - back, middle + ahead, period, (from, to));
             }
         }
-        // A stretch has one run: the one of its smallest period, which is found at this cut too.
+        // A stretch is one run: that of its smallest period, which is also found at this cut.
         self.crossing.sort_unstable();
         self.crossing
             .dedup_by(|b, a| (a.start, a.end) == (b.start, b.end));
         self.found.append(&mut self.crossing);
     }
 
-    /// Takes a repetition that is as long as the part allows, unless it goes on outside: then a cut
-    /// of a larger part has found it.
+    /// Adds a repetition, unless it continues outside the part. Then a cut of a larger part has found it.
     fn add(&mut self, start: usize, end: usize, period: usize, (from, to): (usize, usize)) {
         let same = |a: usize, b: usize| self.symbols[a] == self.symbols[b];
         let from_before = start == from && from > 0 && same(from - 1, from - 1 + period);
@@ -131,8 +131,8 @@ impl Search<'_> {
     }
 }
 
-/// For each place of `s`: how many symbols from there on are those from the start on. The first is
-/// the length.
+/// Computes for each place of `s` the length of the match with the start of `s`. The first entry is the length of
+/// `s`.
 fn z_function(s: &[u32], z: &mut Vec<u32>) {
     z.clear();
     z.resize(s.len(), 0);
@@ -156,8 +156,8 @@ fn z_function(s: &[u32], z: &mut Vec<u32>) {
     }
 }
 
-/// For each of the first `places` of `text`: how many symbols from there on are those of `pattern`,
-/// whose Z function is `z`.
+/// Computes for each of the first `places` of `text` the length of the match with the start of `pattern`. `z` is the
+/// Z function of `pattern`.
 fn matches(pattern: &[u32], z: &[u32], text: &[u32], places: usize, found: &mut Vec<u32>) {
     found.clear();
     let (mut left, mut right) = (0, 0);
@@ -185,7 +185,7 @@ mod tests {
     use super::*;
     use proptest::prelude::{prop, prop_assert_eq, proptest};
 
-    /// Every stretch and every period, by the definition.
+    /// Finds the runs by the definition, from every stretch and every period.
     fn twin(s: &[u32]) -> Vec<PeriodicRun> {
         let mut found = Vec::new();
         for period in 1..=s.len() / 2 {
@@ -257,7 +257,7 @@ mod tests {
             prop_assert_eq!(runs(&s), twin(&s));
         }
 
-        /// What is left out is what is too short to be asked for.
+        /// Checks that only runs below the least length are left out.
         #[test]
         fn no_long_run_is_left_out(
             parts in prop::collection::vec((prop::collection::vec(0u32..3, 1..12), 1usize..9), 1..8),

@@ -1,33 +1,34 @@
-//! Loops without a period: a few words, pieces or sentences drawn on and on in any order, to the end of the text.
+//! Loops without a period: a few words repeated in any order.
 //!
-//! Prose goes on to find new words. Going back from the end, each word that stands further on in the text speaks for the
-//! stretch, and each other one speaks against it, as in `stale`; the stretch begins where most speaks for it. Text with
-//! numbers is left alone: moves and tables of puzzles have few words too.
+//! Such a loop lasts to the end of the text. Prose keeps introducing new words. Going back from the end, each word
+//! that also occurs further on counts for the stretch, and each other word counts against it, as in `stale`. The
+//! stretch begins where its weight is highest. Text with many numbers is left alone, since moves and tables of
+//! puzzles have few words too.
 
 use std::collections::HashSet;
 
-/// How much more a word weighs that is seen for the first time.
+/// The weight of a new word against the stretch, while a known word has the weight 1 for it.
 const NEW: i64 = 12;
-/// The weight from which on a stretch is a loop.
+/// The least weight of a loop.
 const ENOUGH: i64 = 150;
-/// Weight lost at which the walk ends: 125 words, more than a loop draws from.
+/// The loss of weight at which the walk ends: 125 words, more than a loop uses.
 const DROP: i64 = 1500;
 /// The fewest chars of such a stretch.
 const MIN_CHARS: usize = 1500;
-/// How often each word is in it at least, on average: a proof that names the same few people comes to 20.
+/// The least average number of occurrences of each word. A proof that names the same few people reaches 20.
 const TIMES: f64 = 24.0;
 /// The fewest chars for each digit in the stretch.
 const DIGITS: usize = 50;
 
-/// A stretch to the end of a text in which a few words come in any order.
+/// A stretch to the end of a text that consists of a few words in any order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Soup {
     pub(super) start: usize,
-    /// How often each word is in it, on average.
+    /// The average number of occurrences of each word.
     pub(super) times: f64,
 }
 
-/// The stretch of few words with which a text ends.
+/// Finds the stretch of few words at the end of a text.
 pub(super) fn soup(text: &[char]) -> Option<Soup> {
     let mut seen = HashSet::new();
     let (mut weight, mut most, mut best) = (0, 0, None);
@@ -51,7 +52,8 @@ pub(super) fn soup(text: &[char]) -> Option<Soup> {
     })
 }
 
-/// The words of a text from its end on: letters in one case, or one letter of a script without blanks.
+/// Returns the words of a text, last word first. A word is a run of letters in lower case, or one letter of a script
+/// without blanks.
 fn words_back(text: &[char]) -> impl Iterator<Item = (usize, String)> {
     let mut end = text.len();
     std::iter::from_fn(move || {
@@ -82,7 +84,7 @@ mod tests {
     use super::*;
     use crate::Class;
 
-    /// So many of these, drawn in an order of chance.
+    /// Returns `count` of these texts in random order.
     fn drawn(of: &[&str], count: usize) -> String {
         let mut seed: u64 = 7;
         let one = |_| {

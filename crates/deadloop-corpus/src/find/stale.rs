@@ -1,23 +1,25 @@
-//! From where on a text says nothing new: copies are often near ones, or counted on, long before they are
-//! exact, and a reader lets the loop begin there.
+//! Finds the place from which on a text repeats only known phrases.
 //!
-//! A phrase is new where it did not stand in the text before. Going back from the loop's onset, each phrase that is
-//! not new speaks for the stretch and each that is speaks against it; the stretch begins where most
-//! speaks for it. The walk ends where so much more was new (the X-drop rule of sequence alignment: Altschul
-//! and others, J. Mol. Biol. 215, 1990), so that one new sentence is gone over and a page is not.
+//! Copies are often nearly equal, or numbered on, long before they are exact, and readers let the loop begin there.
+//!
+//! A phrase is new if it did not occur earlier in the text. Going back from the loop's onset, each known phrase
+//! counts for the stretch and each new one against it. The stretch begins where its weight is highest. The walk ends
+//! where the weight has fallen far below that (the X-drop rule of sequence alignment: Altschul and others, J. Mol.
+//! Biol. 215, 1990). So it passes one new sentence but not a page.
 
 use std::collections::{HashMap, HashSet};
 
-/// Words of a phrase: fewer come back in any text, more are broken by every word that changes.
+/// The words of a phrase. Fewer words recur in any text, more are broken by every changed word.
 const WORDS: usize = 5;
-/// How much more a new phrase weighs than one that is not: one new in five is the most that goes on.
+/// The weight of a new phrase against the stretch, while a known phrase has the weight 1 for it. So at most one
+/// phrase in five may be new.
 const NEW: i64 = 4;
-/// Weight lost at which the walk ends: 25 new phrases in a row.
+/// The loss of weight at which the walk ends: 25 new phrases in a row.
 const DROP: i64 = 100;
-/// Letters after which a word is known.
+/// The number of letters by which words are compared.
 const LETTERS: usize = 24;
 
-/// The char from which on, up to `onset`, nothing new is said; `onset` itself where that is nowhere.
+/// Returns the char from which on, up to `onset`, every phrase is known. Returns `onset` if there is none.
 pub(super) fn stale_since(text: &[char], onset: usize) -> usize {
     let words = words(&text[..onset]);
     let news = news(&words);
@@ -34,7 +36,8 @@ pub(super) fn stale_since(text: &[char], onset: usize) -> usize {
     since
 }
 
-/// Where each word begins, and which it is: a run of letters in one case, a number, or any other char.
+/// Returns the start and the number of each word. A word is a run of letters in lower case, a number, or any other
+/// char.
 fn words(text: &[char]) -> Vec<(usize, u32)> {
     let mut known: HashMap<String, u32> = HashMap::new();
     let mut found = Vec::new();
@@ -57,12 +60,12 @@ fn words(text: &[char]) -> Vec<(usize, u32)> {
     found
 }
 
-/// Letters of scripts that leave blanks between words.
+/// Whether a char is a letter of a script with blanks between words.
 fn is_letter(c: &char) -> bool {
     c.is_alphabetic() && !('\u{2e80}'..='\u{d7ff}').contains(c)
 }
 
-/// Whether the phrase that ends with each word is new.
+/// Returns for each word whether the phrase that ends with it is new.
 fn news(words: &[(usize, u32)]) -> Vec<bool> {
     let ids: Vec<u32> = words.iter().map(|(_, word)| *word).collect();
     let mut seen: HashSet<&[u32]> = HashSet::new();
@@ -93,11 +96,11 @@ mod tests {
         let order = [0, 1, 2, 1, 0, 2, 2, 0, 1, 0, 2, 1, 1, 2, 0, 2, 1, 0];
         let drawn: String = order.iter().map(|i| three[*i]).collect();
         let text = format!("{NEWS}{drawn}");
-        // Each pair of sentences is new once, where they meet.
+        // Each pair of sentences is new once, at their border.
         let (said_once, half) = (NEWS.len(), NEWS.len() + drawn.len() / 2 + 20);
         let found = since(&text, text.len());
         assert!((said_once..half).contains(&found), "{found}");
-        // One new sentence is gone over.
+        // The walk passes one new sentence.
         let text = format!("{NEWS}{drawn}Nobody else was ever there at all. {drawn}");
         let found = since(&text, text.len());
         assert!((said_once..half).contains(&found), "{found}");

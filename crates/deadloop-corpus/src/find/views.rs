@@ -1,73 +1,74 @@
-//! A text seen as symbols, so that runs of symbols are what repeats in it: its chars; its chars with
-//! numbers folded; its lines; its sentences.
+//! Views of a text as symbols, whose runs are its repetitions.
+//!
+//! The views are its chars, its chars with numbers folded, its lines and its sentences.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use super::runs::{PeriodicRun, runs_in};
 
-/// How a text is seen, the sharpest view first.
+/// The views of a text, the most exact first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum View {
-    /// Its chars as they are.
+    /// The chars as they are.
     Chars,
-    /// Its chars, each number one symbol, the numbers that begin a line left out.
+    /// The chars, with each number as one symbol. List numbers at the beginning of lines are left out.
     Folded,
-    /// Its lines: their letters in one case, each number one symbol, without list numbers, white
-    /// space and punctuation.
+    /// The lines: their letters in lower case and each number as one symbol, without list numbers, white space and
+    /// punctuation.
     Lines,
-    /// Its sentences, likewise.
+    /// The sentences, treated like lines.
     Sentences,
-    /// Its chars with numbers folded, in one case and with white space and marks squeezed: copies that
-    /// differ by more are laid beside one another.
+    /// The folded chars in lower case, with white space and marks squeezed. Copies that differ in more are aligned in
+    /// this view.
     Near,
 }
 
-/// The views of which the runs are taken.
+/// The views in which runs are searched.
 pub(super) const EXACT: [View; 4] = [View::Chars, View::Folded, View::Lines, View::Sentences];
 
-/// A stretch of a text that repeats itself; positions in chars.
+/// A stretch of a text that repeats itself. Positions are chars.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stretch {
-    /// How it was seen.
+    /// The view in which it was found.
     pub view: View,
     /// The first char of the first copy.
     pub start: usize,
     /// The first char of the second copy.
     pub onset: usize,
-    /// One past the last char that belongs to it.
+    /// The position after the last char.
     pub end: usize,
-    /// How often the unit is in it, a cut last copy counted in part.
+    /// The number of copies. A cut last copy counts in part.
     pub copies: f64,
-    /// How the numbers in the copies differ.
+    /// The differences between the numbers in the copies.
     pub numbers: Numbers,
 }
 
-/// How copies differ in their numbers, list numbers aside.
+/// The kinds of differences between copies in their numbers, list numbers aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Numbers {
-    /// They are the same.
+    /// The numbers are the same.
     Same,
-    /// They run on, each by its own step: a counter, a list, years.
+    /// The numbers run on, each by its own step: a counter, a list, years.
     Counting,
-    /// They are what the text is about: scores, measurements.
+    /// The numbers are the content of the text: scores, measurements.
     Data,
 }
 
 impl Stretch {
-    /// Chars from the first copy to the second.
+    /// Returns the number of chars from the first copy to the second.
     pub fn period(&self) -> usize {
         self.onset - self.start
     }
 
-    /// Chars in it.
+    /// Returns the number of chars.
     pub fn length(&self) -> usize {
         self.end - self.start
     }
 }
 
-/// A text as the symbols of a view, and where each is: from its start up to the start of the
-/// next one belongs to it; the last ends at `end`.
+/// A text as the symbols of a view, with the start of each. A symbol extends to the start of the next one, and the
+/// last symbol to `end`.
 #[derive(Debug, Default)]
 struct Symbols {
     symbols: Vec<u32>,
@@ -82,7 +83,7 @@ impl Symbols {
         self.end = end;
     }
 
-    /// One past the last char of the symbol before `index`.
+    /// Returns the position after the last char of the symbol before `index`.
     fn end_of(&self, index: usize) -> usize {
         self.starts.get(index).copied().unwrap_or(self.end)
     }
@@ -107,8 +108,7 @@ impl Symbols {
     }
 }
 
-/// Everything that a view shows to stand at least `copies` times in a row, over at least `least`
-/// chars.
+/// Returns the stretches that a view shows to repeat at least `copies` times, over at least `least` chars.
 pub(super) fn stretches(view: View, text: &[char], copies: f64, least: usize) -> Vec<Stretch> {
     let (symbols, keys) = symbols(view, text);
     let taken = |mut run: PeriodicRun| {
@@ -119,7 +119,7 @@ pub(super) fn stretches(view: View, text: &[char], copies: f64, least: usize) ->
         let long = run.copies() >= copies && length >= least;
         long.then(|| symbols.stretch(view, text, &run))
     };
-    // One symbol more: a cut copy may follow.
+    // One symbol more is counted, since a cut copy may follow.
     let worth = |from: usize, to: usize| symbols.end_of(to + 1) - symbols.starts[from] >= least;
     runs_in(&symbols.symbols, worth)
         .into_iter()
@@ -127,7 +127,7 @@ pub(super) fn stretches(view: View, text: &[char], copies: f64, least: usize) ->
         .collect()
 }
 
-/// The symbols of a view, and what its elements say where it has some.
+/// Returns the symbols of a view, and the keys of its elements if it has some.
 fn symbols(view: View, text: &[char]) -> (Symbols, Vec<String>) {
     match view {
         View::Chars => (chars(text), Vec::new()),
@@ -138,14 +138,13 @@ fn symbols(view: View, text: &[char]) -> (Symbols, Vec<String>) {
     }
 }
 
-/// A text as the symbols of a view, and the first char of each.
+/// Returns the symbols of a view, and the first char of each.
 pub(super) fn seen_as(view: View, text: &[char]) -> (Vec<u32>, Vec<usize>) {
     let (seen, _) = symbols(view, text);
     (seen.symbols, seen.starts)
 }
 
-/// Whether the last element follows the run and begins like the one that is due: the text was cut
-/// in the middle of it.
+/// Whether the last element follows the run and is the start of the next element due, because the text is cut in it.
 fn cut_copy(run: &PeriodicRun, keys: &[String]) -> bool {
     if run.end + 1 != keys.len() {
         return false;
@@ -161,8 +160,8 @@ fn chars(text: &[char]) -> Symbols {
     }
 }
 
-/// The chars with numbers folded: digits, and Chinese numerals after 第. A list number belongs to what
-/// follows it.
+/// Returns the chars with numbers folded: digits, and Chinese numerals after 第. A list number belongs to the text
+/// after it.
 fn folded(text: &[char]) -> Symbols {
     let mut seen = Symbols::default();
     let mut at = 0;
@@ -183,7 +182,8 @@ fn folded(text: &[char]) -> Symbols {
     seen
 }
 
-/// The folded chars in one case, a row of white space or of one mark being one symbol too: what pads a table.
+/// Returns the folded chars in lower case. A row of white space or of one mark is one symbol, since it may pad a
+/// table.
 fn squeezed(text: &[char]) -> Symbols {
     let all = folded(text);
     let mut seen = Symbols::default();
@@ -204,9 +204,9 @@ fn squeezed(text: &[char]) -> Symbols {
 /// Chinese numerals.
 const CHINESE: &str = "一二三四五六七八九十百千零〇";
 
-/// Copies that are looked at for how their numbers differ.
+/// The number of copies whose numbers are compared.
 const MEASURED: usize = 40;
-/// Share of the steps that have to be alike in a counter: it may start again, or miss one.
+/// The share of equal steps in a counter, which may start again or miss one.
 const STEADY: f64 = 0.7;
 
 fn numbers(copies: impl Iterator<Item = Vec<f64>>) -> Numbers {
@@ -230,7 +230,7 @@ fn numbers(copies: impl Iterator<Item = Vec<f64>>) -> Numbers {
     (0..slots).map(how).max().unwrap_or(Numbers::Same)
 }
 
-/// The numbers in a part of a text, in order, without list numbers.
+/// Returns the numbers in a part of a text, in order, without list numbers.
 fn numbers_of(text: &[char], part: Range<usize>) -> Vec<f64> {
     let mut found = Vec::new();
     let mut at = part.start;
@@ -249,8 +249,8 @@ fn numbers_of(text: &[char], part: Range<usize>) -> Vec<f64> {
     found
 }
 
-/// Chars of the list number that a line begins with, the blanks around it included: `12. `, `(3) `,
-/// `**4)** `, `5、`, `iv. `, `b) `, `七、`; or of its time: `[00:01.5 --> 00:02.0] `.
+/// Returns the length, in chars, of the list number at the start of a line, with the blanks around it: `12. `, `(3) `,
+/// `**4)** `, `5、`, `iv. `, `b) `, `七、`. Also covers a time: `[00:01.5 --> 00:02.0] `.
 pub(super) fn list_number(line: &[char]) -> usize {
     let stamp = stamp(line);
     if stamp > 0 {
@@ -276,7 +276,8 @@ pub(super) fn list_number(line: &[char]) -> usize {
 /// The most chars of a time in brackets.
 const STAMP: usize = 48;
 
-/// Chars of the time in brackets that a line begins with, as speech is written down, and the blanks after it.
+/// Returns the length, in chars, of the bracketed time at the start of a line of a transcribed speech, including the
+/// blanks after it.
 fn stamp(line: &[char]) -> usize {
     let blank = |c: &&char| matches!(c, ' ' | '\t' | '\u{3000}');
     let opened = line.iter().take_while(blank).count();
@@ -296,8 +297,8 @@ fn stamp(line: &[char]) -> usize {
     at + line[at..].iter().take_while(blank).count()
 }
 
-/// Chars of the number at the start of a text, as lists are numbered: digits, letters, Roman or
-/// Chinese numerals.
+/// Returns the length, in chars, of the number at the start of a text, in the forms of list numbers: digits, letters,
+/// Roman or Chinese numerals.
 fn counting(text: &[char]) -> usize {
     let count = |is: fn(&char) -> bool| text.iter().take_while(|c| is(c)).count();
     let most = |n: usize, most: usize| if n <= most { n } else { 0 };
@@ -309,7 +310,7 @@ fn counting(text: &[char]) -> usize {
         count(|c| matches!(c, 'i' | 'v' | 'x' | 'l')),
         count(|c| CHINESE.contains(*c)),
     ];
-    // Of a word, only some letters are numerals.
+    // In a word, only some of the letters are numerals.
     let ends = |n: &usize| text.get(*n).is_none_or(|c| !c.is_alphanumeric());
     ways.into_iter().filter(ends).max().unwrap_or(0)
 }
@@ -322,8 +323,8 @@ pub(super) fn ends_sentence(text: &[char], at: usize) -> bool {
     }
 }
 
-/// Cuts a text after the chars of which `ends` says yes. Returns the elements as symbols, and the key
-/// of each. Elements of nothing but white space are left out.
+/// Splits a text after the chars for which `ends` returns true. Returns the elements as symbols, and the key of each.
+/// Elements of white space alone are left out.
 fn elements(text: &[char], ends: impl Fn(usize) -> bool) -> (Symbols, Vec<String>) {
     let mut seen = Symbols::default();
     let mut keys = Vec::new();
@@ -347,7 +348,7 @@ fn elements(text: &[char], ends: impl Fn(usize) -> bool) -> (Symbols, Vec<String
     (seen, keys)
 }
 
-/// What an element says: letters and numbers, or all of it where it has none.
+/// Returns the key by which an element is compared: its letters and numbers, or all chars if it has none.
 fn key(element: &[char]) -> String {
     let mut key = String::new();
     for c in &element[list_number(element)..] {

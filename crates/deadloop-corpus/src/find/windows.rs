@@ -1,18 +1,19 @@
-//! A text that is longer than can be looked at as a whole: looked at in windows, each half over the one before, so
-//! that the memory is that of one window.
+//! Searches a very long text in overlapping windows.
 //!
-//! A repetition is told by the window that has its beginning in its first half; it goes on for as long as the windows
-//! after it see it go on. What only the whole could tell is not told: a unit longer than half a window, and words that
-//! came back after a window's end.
+//! Each window overlaps half of the one before, so that the memory is that of one window.
+//!
+//! A repetition is reported by the window that contains its beginning in the first half. It lasts for as long as
+//! later windows see it continue. Two things are missed: a unit longer than half a window, and words that return
+//! after the end of a window.
 
 use super::choose::{Found, FoundSpan};
 use crate::transcript::Class;
 
-/// Chars of a window: several times the longest context of a model. Looking at one takes some 130 MB.
+/// The chars of a window: several times the longest context of a model. Searching one takes some 130 MB.
 pub(super) const WINDOW: usize = 1 << 20;
 
-/// Searches a text with `look`, in windows of `width` chars; a shorter text is one window. The second argument of
-/// `look` says whether the text ends where the window does.
+/// Searches a text with `look`, in windows of `width` chars. A shorter text is one window. The second argument of
+/// `look` is set if the text ends with the window.
 pub(super) fn windows(text: &str, width: usize, look: impl Fn(&[char], bool) -> Found) -> Found {
     let half = width / 2;
     let mut rest = text.chars();
@@ -36,18 +37,18 @@ pub(super) fn windows(text: &str, width: usize, look: impl Fn(&[char], bool) -> 
     }
 }
 
-/// What all windows up to now have found.
+/// The findings of all windows so far.
 #[derive(Default)]
 struct Whole {
     spans: Vec<FoundSpan>,
     doubt: Option<FoundSpan>,
-    /// By how much the least sure window is not sure that nothing repeats.
+    /// The highest doubt, over all windows, that nothing repeats.
     unsure: f64,
 }
 
 impl Whole {
-    /// Takes what a window found that begins at `from`. `next`: where the next one begins, and where this one ends;
-    /// none: it is the last.
+    /// Adds the findings of a window that begins at `from`. `next` holds the start of the next window and the end of
+    /// this one. It is `None` if this window is the last.
     fn take(&mut self, found: Found, from: usize, next: Option<(usize, usize)>) {
         for span in found.spans {
             let span = moved(span, from, next.map(|(_, end)| end));
@@ -61,7 +62,7 @@ impl Whole {
                     }
                     self.spans.push(span);
                 }
-                // The next window sees all of it.
+                // The next window contains all of it.
                 _ => {}
             }
         }
@@ -90,7 +91,8 @@ impl Whole {
     }
 }
 
-/// A span of a window that begins at `from`; `open`: where one ends, for now, that goes on to the window's end.
+/// Returns a span in positions of the text, for a window that begins at `from`. A span that reaches the end of the
+/// window gets the end `open` for now.
 fn moved(span: FoundSpan, from: usize, open: Option<usize>) -> FoundSpan {
     FoundSpan {
         start: span.start + from,
@@ -101,7 +103,7 @@ fn moved(span: FoundSpan, from: usize, open: Option<usize>) -> FoundSpan {
     }
 }
 
-/// The span goes on as a later window sees it.
+/// Extends a span by a later window's part.
 fn go_on(span: &mut FoundSpan, later: &FoundSpan) {
     let chars = |from: usize, to: usize| to.saturating_sub(from) as f64;
     let period = span.period.max(1) as f64;
@@ -120,7 +122,7 @@ mod tests {
     use crate::find::choose::look;
     use crate::find::find;
 
-    /// Words in an order of chance, the same for the same seed.
+    /// Returns random words, the same for the same seed.
     fn prose(mut seed: u64, chars: usize) -> String {
         let mut text = String::new();
         while text.len() < chars {

@@ -1,5 +1,6 @@
-//! Transcripts that are made: loops planted into clean texts, streams damaged on purpose, and corpora from a spec, each
-//! transcript from a seed of its own.
+//! Made transcripts: planted loops, damaged streams and synthetic corpora.
+//!
+//! Each transcript is made from a seed of its own.
 
 pub mod damage;
 pub mod plant;

@@ -1,27 +1,27 @@
-//! Planted loops: repetition put into a clean text by hand, so that where it begins is known exactly
-//! and not guessed. Pure functions of a text, a [`Planting`] and nothing else.
+//! Planted loops: repetition inserted into a clean text at a known place.
 //!
-//! Positions are chars (Unicode scalar values) from the start of the text, as everywhere.
+//! The functions are pure: the result depends only on the text and a [`Planting`]. Positions are chars (Unicode
+//! scalar values) from the start of the text, as everywhere.
 
 use std::fmt;
 
 use deadloop_detect::Kind;
 
-/// How the copies differ, and what is repeated.
+/// The kinds of planted repetition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PlantKind {
-    /// A short unit, run on: `我需要思考我需要思考…`.
+    /// A short unit without breaks: `我需要思考我需要思考…`.
     ShortSequence,
     /// Whole sentences or paragraphs.
     Paragraph,
-    /// The lines of the unit as list items whose numbers run on.
+    /// The lines of the unit as list items, numbered on from copy to copy.
     OrderedList,
     /// Paragraphs that differ by a word in each copy.
     NearRepeat,
 }
 
 impl PlantKind {
-    /// All of them.
+    /// Every kind.
     pub const ALL: [Self; 4] = [
         Self::ShortSequence,
         Self::Paragraph,
@@ -29,7 +29,7 @@ impl PlantKind {
         Self::NearRepeat,
     ];
 
-    /// The kind of loop that it makes.
+    /// Returns the kind of loop that the planting makes.
     pub fn kind(self) -> Kind {
         match self {
             Self::ShortSequence => Kind::ShortSequence,
@@ -39,7 +39,7 @@ impl PlantKind {
         }
     }
 
-    /// The name of that kind.
+    /// Returns the name of the kind.
     pub fn name(self) -> &'static str {
         self.kind().name()
     }
@@ -51,7 +51,7 @@ impl fmt::Display for PlantKind {
     }
 }
 
-/// How list items are numbered.
+/// The styles of numbers of list items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Numbering {
     /// `12. item`
@@ -73,48 +73,48 @@ impl Numbering {
     }
 }
 
-/// What to plant.
+/// The parameters of a planted loop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Planting {
-    /// How the copies are made.
+    /// The kind of repetition.
     pub kind: PlantKind,
     /// The text that is repeated, with the blank or line break at its end. In an
-    /// [`OrderedList`](PlantKind::OrderedList) each line becomes an item.
+    /// [`OrderedList`](PlantKind::OrderedList) each line is an item.
     pub unit: String,
-    /// Texts that replace `{}` in the unit, one for each copy, in turn. With a
-    /// [`NearRepeat`](PlantKind::NearRepeat) this is how copies differ.
+    /// Texts that replace `{}` in the unit, one for each copy, in turn. In a [`NearRepeat`](PlantKind::NearRepeat)
+    /// they make the copies differ.
     pub fillers: Vec<String>,
-    /// How list items are numbered.
+    /// The style of the numbers of list items.
     pub numbering: Numbering,
     /// The number of the first list item.
     pub first_number: u64,
-    /// The wanted number of chars before the **second** copy. The clean text is cut so that the first
-    /// copy ends there or, where a sentence or word ends near by, up to 400 chars earlier.
+    /// The wanted number of chars before the **second** copy. The clean text is cut so that the first copy ends
+    /// there, or up to 400 chars earlier if a sentence or word ends there.
     pub onset: usize,
     /// The least number of copies.
     pub copies: usize,
-    /// The least number of chars after the onset. The last copy is cut there, like a stream that hits
-    /// its limit in the middle.
+    /// The least number of chars after the onset. The last copy is cut there, like a stream that reaches its token
+    /// limit.
     pub tail: usize,
 }
 
-/// A text with a loop in it, from `start` to its end.
+/// A text that ends in a planted loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Planted {
-    /// All of it.
+    /// The whole text.
     pub text: String,
-    /// The first char of the first copy.
+    /// The position of the first copy.
     pub start: usize,
-    /// The first char of the second copy.
+    /// The position of the second copy.
     pub onset: usize,
-    /// Chars from the first copy to the second.
+    /// The number of chars from the first copy to the second.
     pub period: usize,
 }
 
-/// How far a cut may move back to stand at the end of a sentence.
+/// The most chars by which a cut moves back to the end of a sentence.
 const REACH: usize = 400;
 
-/// Plants a loop. None where the clean text is too short for the onset, or the unit empty.
+/// Plants a loop. `None` if the clean text is too short for the onset, or the unit is empty.
 pub fn plant(clean: &str, plan: &Planting) -> Option<Planted> {
     let first = plan.copy(0);
     let period = first.chars().count();
@@ -137,7 +137,7 @@ pub fn plant(clean: &str, plan: &Planting) -> Option<Planted> {
     })
 }
 
-/// A list begins on a line of its own; gives the chars added for that.
+/// Begins a new line if the kind is a list. Returns the number of chars added.
 fn begin_line(kind: PlantKind, text: &mut String) -> usize {
     let needed = kind == PlantKind::OrderedList && !text.is_empty() && !text.ends_with('\n');
     if needed {
@@ -146,7 +146,7 @@ fn begin_line(kind: PlantKind, text: &mut String) -> usize {
     usize::from(needed)
 }
 
-/// The chars from the onset on.
+/// Returns the text from the onset on.
 fn tail(plan: &Planting) -> Vec<char> {
     let mut chars = Vec::new();
     let mut number = 1;
@@ -159,8 +159,8 @@ fn tail(plan: &Planting) -> Vec<char> {
     chars
 }
 
-/// The last place within reach of the end that follows a line break or the end of a Chinese
-/// sentence, else a blank; else the end.
+/// Returns the place of the cut: after the last line break or end of a Chinese sentence within reach of the end, else
+/// after the last blank, else the end.
 fn cut(clean: &[char]) -> usize {
     let near = clean.len().saturating_sub(REACH);
     let after = |ends: fn(&char) -> bool| clean[near..].iter().rposition(ends);
@@ -170,7 +170,7 @@ fn cut(clean: &[char]) -> usize {
 }
 
 impl Planting {
-    /// The copy with this number, the first being 0.
+    /// Returns the copy with this number, from 0.
     pub(crate) fn copy(&self, number: usize) -> String {
         let unit = fill(&self.unit, &self.fillers, number);
         match self.kind {
@@ -197,18 +197,18 @@ fn items(plan: &Planting, unit: &str, number: usize) -> String {
     lines.enumerate().map(item).collect()
 }
 
-/// A small generator of numbers for the making of corpora: splitmix64. The same seed gives the same
-/// numbers everywhere and for ever; it is good for nothing secret.
+/// A small random number generator for corpora: splitmix64. The same seed gives the same numbers on every machine. It
+/// is not secure.
 #[derive(Clone, Debug)]
 pub struct Rng(u64);
 
 impl Rng {
-    /// Starts from a seed.
+    /// Returns a generator with this seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -216,28 +216,28 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number below `bound`; 0 where that is 0. The tiny bias of the remainder does not matter here.
+    /// Returns a number below `bound`, or 0 if `bound` is 0. The tiny bias of the remainder does not matter here.
     pub fn below(&mut self, bound: usize) -> usize {
         (self.next_u64() % bound.max(1) as u64) as usize
     }
 
-    /// A number from `low` to `high`, both included.
+    /// Returns a number from `low` to `high`, both included.
     pub fn between(&mut self, low: usize, high: usize) -> usize {
         low + self.below(high.saturating_sub(low) + 1)
     }
 
-    /// True so often: a share from 0 to 1.
+    /// Draws whether an event of probability `share`, from 0 to 1, occurs.
     pub fn chance(&mut self, share: f64) -> bool {
-        // The upper 53 bits are what a float holds exactly.
+        // A float holds exactly these upper 53 bits.
         ((self.next_u64() >> 11) as f64) < share * (1_u64 << 53) as f64
     }
 
-    /// Draws one of these; `None` where the slice is empty.
+    /// Draws one item. `None` if the slice is empty.
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {
         from.get(self.below(from.len()))
     }
 
-    /// Puts them in another order.
+    /// Shuffles the items.
     pub fn shuffle<T>(&mut self, all: &mut [T]) {
         for last in (1..all.len()).rev() {
             all.swap(last, self.below(last + 1));

@@ -1,49 +1,47 @@
-//! Transcripts that are almost the same text, found without comparing each with each.
+//! Finds near-duplicate transcripts without comparing all pairs.
 //!
-//! A text is a set of [`Shingles`], all its pieces of twelve chars; two texts are as alike as their
-//! sets: what both have, of what either has (Jaccard). A [`Sketch`] of a set is short and estimates
-//! that (MinHash; Broder 1997), and texts whose sketches agree in a band of rows are worth a look
-//! ([`alike`]; locality-sensitive hashing, Indyk and Motwani 1998). So the time grows with the
-//! corpus, not with its square.
+//! A text is a set of [`Shingles`], which are all its pieces of twelve chars. The likeness of two texts is the
+//! Jaccard index of their sets. A [`Sketch`] of a set is short and estimates that index (MinHash; Broder 1997). Texts
+//! whose sketches agree in a band of rows are compared ([`alike`]; locality-sensitive hashing, Indyk and Motwani
+//! 1998). So the time grows with the size of the corpus, not with its square.
 //!
-//! A text that is wholly part of a longer one is not found, unless the longer one is little longer: what both
-//! have is little of what either has. Containment would find it, but buckets of sketches do not: a sketch says how
-//! alike two sets are, and two texts of one prompt at two token limits, which is where containment comes from, have one
-//! group as a rule, so that folds and splits keep them together.
+//! A text that is contained in a much longer one is not found, since their Jaccard index is small. Containment would
+//! find it, but buckets of sketches only work for likeness. In practice, containment comes from two texts of one
+//! prompt at two token limits. These usually have one group, so that folds and splits keep them together.
 
 use std::collections::BTreeMap;
 
 use crate::{Body, Transcript};
 
-/// Chars of a shingle. Long enough that two texts on one subject share few, short enough that a
-/// changed word costs few.
+/// The chars of a shingle: so many that two texts on one subject share few, and so few that a changed word affects
+/// few.
 const SHINGLE: usize = 12;
-/// Rows of a band: all must agree.
+/// The rows of a band. All must agree.
 const ROWS: usize = 6;
-/// Bands of a sketch: one must agree. Texts 80 % alike are found with probability
-/// 1 - (1 - 0.8^6)^20 = 0.998; those 50 % alike cost a comparison in one case of four.
+/// The bands of a sketch. One must agree. Texts 80 % alike are found with probability 1 - (1 - 0.8^6)^20 =
+/// 0.998. Texts 50 % alike cost a comparison in one case of four.
 const BANDS: usize = 20;
-/// Texts of a bucket that the others are compared with, at most; bounds the work where many unlike
-/// texts share a band.
+/// The most texts of a bucket that the others are compared with. It limits the work if many unlike texts share a
+/// band.
 const LEADERS: usize = 16;
-/// Shingles that are kept of a text, at most: a likeness that half of them estimate is off by 0.001 at most, as a rule.
+/// The most shingles kept of a text. A likeness estimated from half of them is usually off by at most 0.001.
 const SAMPLE: usize = 1 << 22;
 
-/// The distinct shingles of a text, as hashes. Case, kinds of white space and what is written how
-/// often do not matter, so a loop of five copies equals one of fifty.
+/// The distinct shingles of a text, as hashes. Case, kinds of white space and the number of repetitions do not
+/// matter, so a loop of five copies equals one of fifty.
 ///
-/// Of a text with more than four million distinct ones, those with the least hashes stand for all (a sample by hash;
-/// Broder 1997), so that a text of any length takes at most 64 MB.
+/// For a text with more than four million distinct shingles, those with the smallest hashes represent all (a sample
+/// by hash; Broder 1997). So a text of any length takes at most 64 MB.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shingles {
-    /// In order, each once.
+    /// The hashes, sorted and distinct.
     hashes: Vec<u64>,
-    /// Hashes up to this are kept.
+    /// The largest hash that is kept.
     most: u64,
 }
 
 impl Shingles {
-    /// The shingles of all that a transcript says: reasoning, answer, calls of tools and results.
+    /// Returns the shingles of a transcript's whole text: reasoning, answer, tool calls and results.
     pub fn of(transcript: &Transcript) -> Self {
         Self::of_texts(texts(transcript), SAMPLE)
     }
@@ -53,11 +51,11 @@ impl Shingles {
             hashes: Vec::new(),
             most: u64::MAX,
         };
-        // A loop of a million copies has few shingles: what is there twice is dropped whenever as much has come
-        // as there was.
+        // A loop of a million copies has few shingles. Duplicates are dropped whenever the number of hashes has
+        // doubled.
         let mut distinct = 0;
-        // Of the hashes with the same low bits, the one that came last, so that most of what a loop repeats is left out at
-        // once; at first one that has others, so that none is known.
+        // The latest hash for each value of the low bits. It filters most repeated hashes at once. At first each
+        // place holds a hash with other low bits, which matches nothing.
         let mut lately: Vec<u64> = (0..LATELY as u64).map(|place| !place).collect();
         for text in texts {
             shingles(folded(&text), |hash| {
@@ -78,7 +76,7 @@ impl Shingles {
         set
     }
 
-    /// In order and each once; of more than `sample`, those with the least hashes.
+    /// Sorts the hashes, removes duplicates, and keeps the smallest if there are more than `sample`.
     fn tidy(&mut self, sample: usize) {
         self.hashes.sort_unstable();
         self.hashes.dedup();
@@ -92,7 +90,7 @@ impl Shingles {
         &self.hashes[..self.hashes.partition_point(|hash| *hash <= most)]
     }
 
-    /// What both have, of what either has: from 0 to 1; 0 for two empty sets, which say nothing.
+    /// Returns the Jaccard index of two sets, from 0 to 1. It is 0 for two empty sets, which carry no information.
     pub fn alike(&self, other: &Self) -> f64 {
         let most = self.most.min(other.most);
         let (mine, theirs) = (self.up_to(most), other.up_to(most));
@@ -111,17 +109,19 @@ impl Shingles {
     }
 }
 
-/// A set of shingles in 120 rows: a shingle's hash says in which row it is, and of each row the least one is kept (one
-/// permutation hashing; Li, Owen and Zhang 2012). A row that nothing is in takes what is in another (Shrivastava 2017). So
-/// two sets agree in a row with the probability that is their likeness, and a shingle costs one look, not one for each row.
+/// A sketch of a set of shingles, with 120 rows. The hash of a shingle selects the row, and each row keeps its
+/// smallest hash (one permutation hashing; Li, Owen and Zhang 2012). An empty row takes the content of another
+/// (Shrivastava 2017). So two sets agree in a row with a probability equal to their likeness, and each shingle costs
+/// one step instead of one for each row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sketch(Vec<u32>);
 
-/// What is kept of a row that nothing is in.
+/// The value of an empty row.
 const NOTHING: u32 = u32::MAX;
 
 impl Sketch {
-    /// The sketch of a transcript's shingles, which are never there all at once; `None` if it says nothing.
+    /// Returns the sketch of a transcript's shingles, which are never all in memory. `None` if the transcript has no
+    /// text.
     pub fn of(transcript: &Transcript) -> Option<Self> {
         Self::of_texts(texts(transcript))
     }
@@ -138,17 +138,17 @@ impl Sketch {
         any.then(|| Self((0..rows.len()).map(|row| of_row(&rows, row)).collect()))
     }
 
-    /// The share of rows that agree: an estimate of [`Shingles::alike`], off by 0.05 or less in
-    /// four cases of five.
+    /// Returns the share of rows that agree. It estimates [`Shingles::alike`], with an error of 0.05 or less in four
+    /// cases of five.
     pub fn alike(&self, other: &Self) -> f64 {
         let agree = self.0.iter().zip(&other.0).filter(|(a, b)| a == b).count();
         agree as f64 / self.0.len() as f64
     }
 }
 
-/// Pairs of sketched texts that are at least so much `alike` by the measure given, by their places
-/// in `sketches`. Not every such pair, but enough to join all that belong together: a text is
-/// compared with the first ones of each bucket that it falls in, until it is joined.
+/// Returns pairs of sketched texts whose likeness by the given measure is at least `least`. Texts are named by their
+/// index in `sketches`. These are not all such pairs, but enough to join all texts that belong together: a text is
+/// compared with the first ones of each of its buckets until it is joined.
 pub fn alike(
     sketches: &[Option<Sketch>],
     least: f64,
@@ -182,27 +182,27 @@ pub fn alike(
     pairs
 }
 
-/// Two texts that are alike, by their places, and how much.
+/// Two texts that are alike, by their indices, and their likeness.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
-    /// One of them.
+    /// The index of one text.
     pub first: usize,
-    /// The other.
+    /// The index of the other text.
     pub second: usize,
-    /// From 0 to 1.
+    /// The likeness, from 0 to 1.
     pub alike: f64,
 }
 
-/// Texts that pairs join together.
+/// A group of texts that are joined by pairs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cluster {
-    /// Their places, in order.
+    /// The indices of the texts, in order.
     pub members: Vec<usize>,
-    /// The least likeness of the pairs that join them.
+    /// The smallest likeness of the pairs that join them.
     pub least: f64,
 }
 
-/// The clusters that `pairs` make among `count` texts, in the order of their first members.
+/// Returns the clusters that `pairs` form among `count` texts, in the order of their first members.
 pub fn clusters(count: usize, pairs: &[Pair]) -> Vec<Cluster> {
     let mut joined = Joined::of(count);
     pairs
@@ -227,7 +227,7 @@ pub fn clusters(count: usize, pairs: &[Pair]) -> Vec<Cluster> {
     clusters
 }
 
-/// Texts whose sketches agree in a band: those with company, in their order.
+/// Returns the groups of texts whose sketches agree in a band, each with at least two texts, in order.
 fn buckets(sketches: &[Option<Sketch>], band: usize) -> Vec<Vec<usize>> {
     let mut buckets: BTreeMap<&[u32], Vec<usize>> = BTreeMap::new();
     for (place, sketch) in sketches.iter().enumerate() {
@@ -239,7 +239,7 @@ fn buckets(sketches: &[Option<Sketch>], band: usize) -> Vec<Vec<usize>> {
     buckets.into_values().filter(|b| b.len() > 1).collect()
 }
 
-/// Which texts were joined so far (union-find; the smallest place is the root).
+/// The texts joined so far (union-find; the smallest index is the root).
 struct Joined(Vec<usize>);
 
 impl Joined {
@@ -265,7 +265,7 @@ impl Joined {
     }
 }
 
-/// All that a transcript says: reasoning, answer, calls of tools and results.
+/// Returns the texts of a transcript: reasoning, answer, tool calls and results.
 fn texts(transcript: &Transcript) -> impl Iterator<Item = String> {
     let tools = transcript.events.iter().filter_map(|event| {
         Some(match &event.body {
@@ -281,12 +281,13 @@ fn texts(transcript: &Transcript) -> impl Iterator<Item = String> {
     channels.chain(tools)
 }
 
-/// Hashes that may be there besides, before what is there twice is dropped.
+/// The number of further hashes that may be kept before duplicates are dropped.
 const SPARE: usize = 1 << 16;
-/// Places for hashes that came lately: few, so that they stay in the cache and a short text does not pay for them.
+/// The number of latest hashes that are remembered. They are few, so that they stay in the cache and are cheap for a
+/// short text.
 const LATELY: usize = 1 << 13;
 
-/// Lower case, every run of white space one blank.
+/// Returns the text in lower case, with each run of white space as one blank.
 fn folded(text: &str) -> impl Iterator<Item = char> {
     let mut blank = false;
     let chars = text.chars().filter_map(move |char| {
@@ -296,20 +297,20 @@ fn folded(text: &str) -> impl Iterator<Item = char> {
     chars.flat_map(char::to_lowercase)
 }
 
-/// The hashes of all shingles of a text; a text shorter than one is one.
+/// Calls `found` with the hash of each shingle of a text. A shorter text is one shingle.
 fn shingles(text: impl Iterator<Item = char>, mut found: impl FnMut(u64)) {
-    // Polynomial in an odd factor, so that the char that leaves can be taken off.
+    // The hash is a polynomial in an odd factor, so that the char that leaves can be subtracted.
     const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
     let leaving = FACTOR.wrapping_pow(SHINGLE as u32);
     let mut rolling: u64 = 0;
-    // The chars of the shingle, each at its place in the text modulo the width.
+    // The chars of the shingle, each at its index in the text modulo the width.
     let mut inside = [0; SHINGLE];
     let mut length = 0;
-    // Not a loop: what folds chars hands them out faster than it can be asked for them.
+    // `for_each` is faster than a loop here, since the folding iterator hands out chars faster from inside.
     text.for_each(|char| {
         let value = u64::from(char) + 1;
         let left = std::mem::replace(&mut inside[length % SHINGLE], value);
-        // Before the first shingle is full nothing leaves, and what would is 0.
+        // Until the first shingle is full, no char leaves and the subtracted value is 0.
         rolling = rolling
             .wrapping_mul(FACTOR)
             .wrapping_add(value)
@@ -324,20 +325,20 @@ fn shingles(text: impl Iterator<Item = char>, mut found: impl FnMut(u64)) {
     }
 }
 
-/// The row of a shingle, by the high half of its hash.
+/// Returns the row of a shingle, by the high half of its hash.
 fn row(hash: u64) -> usize {
     (((hash >> 32) * (ROWS * BANDS) as u64) >> 32) as usize
 }
 
-/// What is in a row; of one that nothing is in, what is in the first other that is not, in an order of its own, which is the
-/// same for every set. Some row has something.
+/// Returns the content of a row. For an empty row, it is the content of the first row that is not empty, in an order
+/// that depends on the row and is the same for every set. At least one row must not be empty.
 fn of_row(rows: &[u32], number: usize) -> u32 {
     let others = (1..).map(|nth| rows[row(mixed((number as u64) << 32 | nth))]);
     let mut all = std::iter::once(rows[number]).chain(others);
     all.find(|least| *least != NOTHING).unwrap_or(NOTHING)
 }
 
-/// A bijection whose every output bit depends on every input bit (the finisher of SplitMix64).
+/// A bijection in which every output bit depends on every input bit (the finisher of SplitMix64).
 const fn mixed(x: u64) -> u64 {
     let x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -12,7 +12,7 @@ fn sketch(text: &str) -> Option<Sketch> {
     Sketch::of_texts(std::iter::once(text.to_owned()))
 }
 
-/// The definition: sets of strings.
+/// Returns the Jaccard index by the definition, from sets of strings.
 fn slow(a: &str, b: &str) -> f64 {
     let set = |text: &str| -> BTreeSet<String> {
         let text: Vec<char> = folded(text).collect();
@@ -28,7 +28,7 @@ fn slow(a: &str, b: &str) -> f64 {
     }
 }
 
-/// `sentences` sentences, all different.
+/// Returns a text of different sentences.
 fn text(seed: u64, sentences: u64) -> String {
     let sentence = |n: u64| format!("{:x} {:x}. ", mixed(seed * 1000 + n), mixed(n * 7 + seed));
     (0..sentences).map(sentence).collect()
@@ -61,7 +61,7 @@ fn the_sketch_estimates_the_likeness() {
 fn a_sketch_is_that_of_the_set_however_far_copies_are_apart() {
     for sentences in [3, 200, 2_000] {
         let said = text(1, sentences).repeat(3) + "the end";
-        // By the definition: of each row the least hash, each shingle once.
+        // By the definition: the smallest hash of each row.
         let mut rows = vec![NOTHING; ROWS * BANDS];
         for hash in shingles(&said).hashes {
             rows[row(hash)] = rows[row(hash)].min(hash as u32);
@@ -93,7 +93,7 @@ fn a_sample_estimates_the_likeness() {
 
 #[test]
 fn near_duplicates_are_joined_and_others_not() {
-    // Every text of ten comes again with three of its 100 sentences changed.
+    // One text in ten is a copy of an earlier one with three of its 100 sentences changed.
     let texts: Vec<String> = (0..300)
         .map(|i| match i % 10 {
             9 => text(i - 9, 97) + &text(i + 5000, 3),

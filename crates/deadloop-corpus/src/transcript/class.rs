@@ -1,18 +1,17 @@
-//! [`Class`]: what a transcript is, seen as a whole.
+//! [`Class`]: the label of a transcript as a whole.
 
 deadloop_detect::words! {
-    /// What a transcript is, seen as a whole: by whoever labels it, and by the offline finder.
+    /// The class of a whole transcript, given by a labeller or by the offline finder.
     pub enum Class {
-        /// It loops: an alarm is right.
+        /// A loop: an alarm is right.
         Loop = "loop",
-        /// It never repeats itself in a way that matters: every alarm is false.
+        /// No relevant repetition: every alarm is wrong.
         Clean = "clean",
-        /// It repeats, then recovers by itself.
+        /// A repetition from which the model recovers by itself.
         Transient = "transient",
-        /// The stream is damaged: an alarm is right of a detector that names the kind of damage, and false of
-        /// every other.
+        /// A damaged stream: an alarm is right if its detector reports this kind of damage, and wrong otherwise.
         Fault = "fault",
-        /// Nobody can say: counted, not scored.
+        /// Undecidable: counted, not scored.
         Unsure = "unsure",
     }
 }

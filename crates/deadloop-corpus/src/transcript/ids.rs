@@ -1,4 +1,4 @@
-//! The ids of a corpus, and the check that none comes twice.
+//! [`Ids`]: the ids of a corpus, checked to be unique.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -10,21 +10,22 @@ use sha2::{Digest, Sha256};
 
 use crate::{Place, Problem};
 
-/// The ids seen so far, each with its place. Feed it in corpus order: of two transcripts with one
-/// id the first fed is the one that counts.
+/// The ids seen so far, each with its place. They must be inserted in corpus order, since the first of two
+/// transcripts with one id counts.
 ///
-/// An id is held as half of its SHA-256, so that a corpus of a million transcripts takes some 40 bytes for each: two
-/// ids that share it have yet to be found. One hash table would be there twice while it grows: of several only one is.
+/// An id is stored as half of its SHA-256, which takes some 40 bytes for each of a million transcripts. No two ids
+/// with the same half are known. There are several hash tables, because a table exists twice while it grows, and with
+/// several only one does.
 #[derive(Clone, Debug, Default)]
 pub struct Ids {
     files: Vec<Arc<PathBuf>>,
-    /// None as long as there is no id.
+    /// The tables. Empty as long as there is no id.
     tables: Vec<Table>,
 }
 
 type Table = HashMap<Key, At, BuildHasherDefault<Drawn>>;
 
-/// How many tables the ids are spread over.
+/// The number of tables.
 const TABLES: usize = 64;
 
 /// Half of the SHA-256 of an id.
@@ -37,7 +38,7 @@ impl Key {
         Self(digest.first_chunk().copied().unwrap_or_default())
     }
 
-    /// The table that the id is in.
+    /// Returns the index of the id's table.
     fn table(self) -> usize {
         usize::from(self.0[15]) % TABLES
     }
@@ -50,7 +51,7 @@ impl Hash for Key {
     }
 }
 
-/// Takes what is drawn already for the hash.
+/// A hasher that returns the first bytes of the key, which are random already.
 #[derive(Clone, Copy, Debug, Default)]
 struct Drawn(u64);
 
@@ -69,11 +70,11 @@ impl Hasher for Drawn {
     }
 }
 
-/// The number of a file, and the line there: three bytes and five.
+/// The index of a file and the line in it, in three and five bytes.
 #[derive(Clone, Copy, Debug)]
 struct At([u8; 8]);
 
-/// Bits of [`At`] that hold the line.
+/// The number of bits of [`At`] that hold the line.
 const LINE_BITS: u32 = 40;
 
 impl At {
@@ -89,10 +90,10 @@ impl At {
 }
 
 impl Ids {
-    /// Notes an id.
+    /// Adds an id.
     ///
     /// # Errors
-    /// The id stood somewhere else before; both places are named.
+    /// Returns an error with both places if the id was added before.
     pub fn insert(&mut self, id: &str, place: &Place) -> Result<(), Problem> {
         if self.tables.is_empty() {
             self.tables.resize_with(TABLES, Table::default);
@@ -108,7 +109,7 @@ impl Ids {
                 return Err(Problem::new(place.clone(), what, expected));
             }
         };
-        // Nearly always it is the very same name, which is seen without reading it.
+        // Nearly always the path is the same allocation, which is seen without comparing the text.
         let last = self.files.last();
         if !last.is_some_and(|last| Arc::ptr_eq(last, &place.file) || *last == place.file) {
             self.files.push(Arc::clone(&place.file));
@@ -122,24 +123,24 @@ impl Ids {
         self.tables.get(key.table())?.get(&key).copied()
     }
 
-    /// Whether the id was seen.
+    /// Whether the id was added.
     pub fn contains(&self, id: &str) -> bool {
         self.at(id).is_some()
     }
 
-    /// Where the transcript with this id stands.
+    /// Returns the place of the transcript with this id.
     pub fn place(&self, id: &str) -> Option<Place> {
         let (file, line) = self.at(id)?.file_and_line();
         let file = self.files.get(file)?;
         Some(Place::new(Arc::clone(file), line))
     }
 
-    /// How many ids were seen.
+    /// Returns the number of ids.
     pub fn len(&self) -> usize {
         self.tables.iter().map(HashMap::len).sum()
     }
 
-    /// Whether none was seen.
+    /// Whether there is no id.
     pub fn is_empty(&self) -> bool {
         self.tables.is_empty()
     }

@@ -1,4 +1,4 @@
-//! The transcript: one recorded generation of one model, its events in order.
+//! [`Transcript`]: one recorded generation of one model, its events in order.
 
 use deadloop_detect::{Event, Work};
 use serde_json::{Map, Value};
@@ -15,28 +15,28 @@ pub use class::Class;
 pub use ids::Ids;
 pub use order::{Disorder, DisorderKind, disorders};
 
-/// One recorded generation, or one agent task, of one model. It holds no label: what is true about
-/// a transcript travels beside it ([`Entry::labels`]), so that what replays it cannot see it.
+/// A recorded generation, or a recorded agent task, of one model. It holds no label. Labels are kept beside it
+/// ([`Entry::labels`]), so that they are invisible to the engine.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Transcript {
-    /// Unique in its corpus.
+    /// The id, unique in its corpus.
     pub id: String,
-    /// The model's name; `unknown` where the recording does not say.
+    /// The model's name, or `unknown` if it was not recorded.
     pub model: String,
-    /// The sampling profile, as the recorder named it.
+    /// The sampling profile, as named by the recorder.
     pub profile: Option<String>,
-    /// What belongs together in a fold: usually the prompt.
+    /// The group that must not be split by folds: usually the prompt.
     pub group: Option<String>,
-    /// Language tag.
+    /// The language tag.
     pub lang: Option<String>,
-    /// Anything else the recorder wrote down.
+    /// Any other values that the recorder stored.
     pub meta: Map<String, Value>,
-    /// What arrived, in order.
+    /// The events, in order.
     pub events: Vec<RecordedEvent>,
 }
 
 impl Transcript {
-    /// Whose text it is: its model, and the task in `meta.task`, where that is a text.
+    /// Returns the model, and the task in `meta.task` if that is a text.
     pub fn work(&self) -> Work<'_> {
         Work {
             model: &self.model,
@@ -44,7 +44,7 @@ impl Transcript {
         }
     }
 
-    /// All the thinking, put together.
+    /// Returns the whole thinking as one text.
     pub fn reasoning(&self) -> String {
         self.concat(|body| match body {
             Body::Reasoning(text) => Some(text),
@@ -52,7 +52,7 @@ impl Transcript {
         })
     }
 
-    /// All of the answer, put together.
+    /// Returns the whole answer as one text.
     pub fn answer(&self) -> String {
         self.concat(|body| match body {
             Body::Answer(text) => Some(text),
@@ -60,8 +60,8 @@ impl Transcript {
         })
     }
 
-    /// Why the stream ended, where the recording says: the reason of the last finish that has one. What
-    /// was said or called after it ended for a reason that nobody wrote down.
+    /// Returns the reason why the stream ended, if it was recorded: that of the last finish that has one. If text or
+    /// a call follows that finish, there is none.
     pub fn finish_reason(&self) -> Option<&str> {
         let ends = self
             .events
@@ -80,7 +80,7 @@ impl Transcript {
         ends.flatten().next()
     }
 
-    /// The events as a detector sees them: [`stream`].
+    /// Returns the events as a detector reads them: see [`stream`].
     pub fn stream(&self) -> impl Iterator<Item = (u64, Event<'_>)> {
         stream(&self.events)
     }
@@ -94,28 +94,28 @@ impl Transcript {
     }
 }
 
-/// A transcript of a corpus, and what belongs to it but must not reach the engine.
+/// A transcript of a corpus, with the data that must not reach the engine.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// What the engine sees.
+    /// The transcript, which is all that the engine reads.
     pub transcript: Transcript,
-    /// The value of `labels`, unread: only `deadloop-score` gives it a meaning.
+    /// The value of `labels`, not parsed. Only `deadloop-score` interprets it.
     pub labels: Option<Value>,
-    /// Top-level fields that deadloop does not know, kept and written back on conversion.
+    /// Unknown top-level fields. They are kept and written back on conversion.
     pub rest: Map<String, Value>,
-    /// Its split, from `splits.csv`.
+    /// The split, from `splits.csv`.
     pub split: Option<String>,
-    /// Where it is.
+    /// The place in the corpus.
     pub place: Place,
 }
 
 impl Entry {
-    /// The transcript of one line of JSON, and the digest that the hash of its corpus is made of: for
-    /// whoever gets lines from elsewhere than a file. `card` says how `text` is split at think tags. The
-    /// split is not known here.
+    /// Parses the transcript in one line of JSON, for callers whose lines do not come from a file. Also returns the
+    /// digest from which the hash of a corpus is computed. `card` determines how `text` is split at think tags. The
+    /// split is left empty.
     ///
     /// # Errors
-    /// What is wrong with the line, at `place`.
+    /// Returns the problem of the line, at `place`.
     pub fn of_line(
         line: &[u8],
         place: Place,
@@ -125,10 +125,10 @@ impl Entry {
         Ok((raw.entry(card)?, raw.digest()))
     }
 
-    /// Writes the transcript as one line of JSON, its labels inside.
+    /// Writes the transcript as one line of JSON, including its labels.
     ///
     /// # Errors
-    /// A value that JSON cannot say.
+    /// Returns an error if a value cannot be written as JSON.
     pub fn to_line(&self) -> serde_json::Result<String> {
         let mut line = Vec::new();
         wire::line(self, &mut line)?;

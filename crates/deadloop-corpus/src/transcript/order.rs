@@ -1,30 +1,32 @@
-//! [`disorders`]: where the messages of a run do not stand in the order that chat APIs ask for: after a turn with calls
-//! come the results of its calls and nothing else, every result has its call, and no turn is empty.
+//! [`disorders`]: finds messages of a run in an invalid order.
+//!
+//! Chat APIs require that the results of a turn's calls follow the turn directly, that every result has a call, and
+//! that no turn is empty.
 
 use deadloop_detect::Event;
 
 use super::Transcript;
 
 deadloop_detect::words! {
-    /// What is wrong.
+    /// The kinds of disorder.
     pub enum DisorderKind {
-        /// A turn begins, or a user speaks, and a call has no result yet; it never gets one.
+        /// A call that never gets a result, although the run continues.
         Unanswered = "unanswered",
-        /// The same, and the result comes later.
+        /// A call whose result comes only after the run has continued.
         Between = "between",
-        /// A result that belongs to no call.
+        /// A result without a call.
         StrayResult = "stray-result",
         /// A second result of a call.
         SecondResult = "second-result",
-        /// A turn without text and call.
+        /// A turn without text and calls.
         EmptyTurn = "empty-turn",
-        /// A result before that of an earlier call. Only strict readers mind.
+        /// A result before that of an earlier call. Only strict APIs reject it.
         OtherOrder = "other-order",
     }
 }
 
 impl DisorderKind {
-    /// Names it in words.
+    /// Returns a description of the disorder.
     pub fn words(self) -> &'static str {
         match self {
             Self::Unanswered => "a call has no result before the run goes on",
@@ -36,38 +38,38 @@ impl DisorderKind {
         }
     }
 
-    /// Whether only strict readers mind.
+    /// Whether only strict APIs reject the order.
     pub fn is_strict(self) -> bool {
         self == Self::OtherOrder
     }
 }
 
-/// One thing wrong.
+/// A message in an invalid order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Disorder {
-    /// What.
+    /// The kind of disorder.
     pub kind: DisorderKind,
-    /// The number of the event at which it shows, from 0.
+    /// The index of the event at which it appears, from 0.
     pub event: u64,
 }
 
-/// A call without a result.
+/// A call without a result so far.
 struct Open<'a> {
     id: &'a str,
-    /// Where the run went on without its result.
+    /// The event at which the run continued without the result.
     passed: Option<u64>,
 }
 
-/// Reads a run.
+/// The state while a run is read.
 struct Reader<'a> {
     open: Vec<Open<'a>>,
     answered: Vec<&'a str>,
-    /// The turn that goes on: where it began, and whether something is in it.
+    /// The start of the current turn, and whether the turn has content.
     turn: Option<(u64, bool)>,
     found: Vec<Disorder>,
 }
 
-/// Everything in a run that is out of order, in the order in which it shows.
+/// Returns every disorder in a run, in the order in which they appear.
 pub fn disorders(run: &Transcript) -> Vec<Disorder> {
     let mut reader = Reader {
         open: Vec::new(),
@@ -78,7 +80,7 @@ pub fn disorders(run: &Transcript) -> Vec<Disorder> {
     for (number, event) in run.stream() {
         reader.take(number, &event);
     }
-    // A call at the very end is one that nobody answered yet.
+    // A call at the very end may still be answered.
     let passed: Vec<u64> = reader.open.iter().filter_map(|call| call.passed).collect();
     for event in passed {
         reader.tell(DisorderKind::Unanswered, event);
@@ -128,7 +130,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The run goes on: whoever has no result yet is passed over.
+    /// Marks the open calls when the run continues without their results.
     fn pass(&mut self, number: u64) {
         for call in &mut self.open {
             call.passed = call.passed.or(Some(number));

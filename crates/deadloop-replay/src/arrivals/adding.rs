@@ -1,4 +1,4 @@
-//! How [`Arrivals`] are put together: event by event, with what of each channel and how many tokens had arrived.
+//! Builds [`Arrivals`] event by event, with running counts of units and tokens.
 
 use std::borrow::Cow;
 use std::num::NonZeroU64;
@@ -11,20 +11,21 @@ use super::{Arrivals, Arrived, EventTokens, Other};
 use crate::record::Moment;
 use crate::spent::Spent;
 
-/// What has been added so far.
+/// The running counts while events are added.
 #[derive(Default)]
 struct Adding {
     seen: Seen,
-    /// The channel of the text that the next one goes on with.
+    /// The channel of the last event, if the next text can continue it.
     last: Option<Channel>,
-    /// Tokens, as long as every event has a count.
+    /// Tokens so far. `None` once an event has no count.
     tokens: Option<u64>,
-    /// Tokens of turns, where those are what is counted.
+    /// Tokens of turns, if the recording counts tokens by turn.
     spent: Option<Spent>,
 }
 
 impl<'a> Arrivals<'a> {
-    /// `chunks`: the size in chars of the chunks in which everything is taken to have come; `None`: as recorded.
+    /// Builds the arrivals of a transcript. `chunks` is the size in chars of the chunks in which all text is assumed
+    /// to have arrived. With `None` the recorded chunks are used.
     #[inline]
     pub(crate) fn of(transcript: &'a Transcript, chunks: Option<NonZeroU64>) -> Self {
         let mut arrivals = Self {
@@ -63,7 +64,7 @@ impl<'a> Arrivals<'a> {
         arrivals
     }
 
-    /// Adds what an event brings: a text, or one more call or turn.
+    /// Adds the text, call or turn of an event.
     #[inline]
     fn take(
         &mut self,
@@ -117,7 +118,7 @@ impl<'a> Arrivals<'a> {
         };
         let going_on = lane.arrived.last().map_or(Chars(0), |last| last.stretch);
         lane.pieces.push(text);
-        // A call is there as a whole.
+        // A call arrives as a whole.
         lane.timed |= event.t_ms.is_some() || channel == Channel::Arguments;
         lane.arrived.push(Arrived {
             event: number,
@@ -132,7 +133,8 @@ impl<'a> Arrivals<'a> {
 }
 
 impl Adding {
-    /// The moment of an event that is no text, once it was taken; `silent_since`: when the one before it came.
+    /// Returns the moment of an event that is no text, once it was added. `silent_since` is the time of the event
+    /// before it.
     #[inline]
     fn moment(
         &self,
@@ -140,7 +142,7 @@ impl Adding {
         arriving: &Arriving<'_>,
         silent_since: f64,
     ) -> Moment {
-        // The end comes after the last event, which has a place of its own.
+        // The end comes after the last event, so it gets a place of its own.
         let (number, offset) = match *arriving {
             Arriving::Call { arguments, .. } => (number, Chars::of(&arguments.text()).0),
             Arriving::Closed => (number + 1, 0),
@@ -153,7 +155,7 @@ impl Adding {
             },
             seen: self.seen,
             t_ms: match *arriving {
-                // It is told while it lasts.
+                // A silence is reported while it lasts.
                 Arriving::Silence(millis) => Some(silent_since + millis as f64),
                 _ => event.t_ms,
             },
@@ -161,8 +163,8 @@ impl Adding {
         }
     }
 
-    /// The tokens up to an event that is no text: of the turns up to the one that it stands in, where turns are what
-    /// is counted; before a turn, of those that ended.
+    /// Returns the tokens up to an event that is no text. In a run that counts tokens by turn, these are the tokens
+    /// of the turns up to the current one. At a turn, they are those of the turns that ended.
     fn by_then(&self, arriving: &Arriving<'_>) -> Option<u64> {
         match (self.spent, arriving) {
             (None, _) => self.tokens,
@@ -171,8 +173,8 @@ impl Adding {
         }
     }
 
-    /// Takes the tokens of an event that the model made. A tool's result has
-    /// none and hides none. Where turns are what is counted: those of the turns up to its own.
+    /// Adds the tokens of an event that the model wrote. A tool's result has no tokens, and does not stop the count.
+    /// In a run that counts tokens by turn, returns the tokens of the turns up to the current one.
     fn count(&mut self, event: &RecordedEvent) -> Option<EventTokens> {
         if let Some(spent) = self.spent {
             let before = spent.through()?;

@@ -1,4 +1,4 @@
-//! [`Arrivals`]: what arrived when, so that a position in a channel becomes a [`Moment`].
+//! [`Arrivals`]: converts a position in a channel to a [`Moment`].
 
 use std::borrow::Cow;
 use std::num::NonZeroU64;
@@ -11,14 +11,14 @@ use crate::record::Moment;
 
 mod adding;
 
-/// The text events of a transcript, by channel, and its other events.
+/// The text events of a transcript by channel, and its other events.
 pub(crate) struct Arrivals<'a> {
     chunks: Option<NonZeroU64>,
     lanes: [Lane<'a>; Channel::LANES.len()],
     others: Vec<Other>,
 }
 
-/// One channel.
+/// The text of one channel, in pieces, with the arrival of each.
 #[derive(Default)]
 struct Lane<'a> {
     pieces: Vec<Cow<'a, str>>,
@@ -26,33 +26,33 @@ struct Lane<'a> {
     timed: bool,
 }
 
-/// One text event.
+/// The arrival of one text event.
 struct Arrived {
-    /// Its number.
+    /// The number of the event.
     event: u64,
-    /// Position of its last char plus one.
+    /// The position after the last char.
     end: Chars,
-    /// Its length.
+    /// The length.
     chars: Chars,
-    /// Everything that had arrived with it.
+    /// The counts of all channels after this event.
     seen: Seen,
-    /// Where the uninterrupted stretch of this channel that it belongs to begins.
+    /// The start of the uninterrupted stretch that contains this event.
     stretch: Chars,
     t_ms: Option<f64>,
     tokens: Option<EventTokens>,
 }
 
-/// One event that is no text of the model: a call, a result, a turn.
+/// An event that is no text of the model: a call, a result or a turn.
 struct Other {
-    /// Its number in the stream that detectors of runs read.
+    /// The index of the event in the stream that detectors of runs read.
     nth: u64,
-    /// Whether it was recorded; a turn that nobody recorded was not.
+    /// Whether the event was recorded. An inferred turn, for example, was not.
     recorded: bool,
     moment: Moment,
 }
 
 impl<'a> Arrivals<'a> {
-    /// The whole text of a channel.
+    /// Returns the whole text of a channel.
     pub(crate) fn text(&self, channel: Channel) -> Cow<'a, str> {
         match self.lane(channel).map_or(&[][..], |lane| &lane.pieces) {
             [] => Cow::Borrowed(""),
@@ -61,13 +61,14 @@ impl<'a> Arrivals<'a> {
         }
     }
 
-    /// The moment at which a channel had `at` chars, and the one at which a live integration has them.
+    /// Returns the moment at which a channel had `at` chars, and the moment at which a live integration has these
+    /// chars.
     pub(crate) fn both(&self, channel: Channel, at: Chars) -> [Moment; 2] {
         let delivered = self.delivered(channel, at);
         [at, delivered].map(|at| self.moment(channel, at))
     }
 
-    /// The moment at which a channel had `at` chars.
+    /// Returns the moment at which a channel had `at` chars.
     pub(crate) fn moment(&self, channel: Channel, at: Chars) -> Moment {
         let arrived = self.lane(channel).and_then(|lane| lane.holding(at));
         let Some(arrived) = arrived else {
@@ -87,8 +88,8 @@ impl<'a> Arrivals<'a> {
         }
     }
 
-    /// The number, in the stream that detectors of runs read, of the last event at a place that is no text; 0 where
-    /// none is.
+    /// Returns the index, in the stream that detectors of runs read, of the last event up to a place that is no text.
+    /// Returns 0 if there is none.
     pub(crate) fn nth_at(&self, place: Cursor) -> u64 {
         let up_to = self
             .others
@@ -96,8 +97,8 @@ impl<'a> Arrivals<'a> {
         self.others[..up_to].last().map_or(0, |other| other.nth)
     }
 
-    /// The moment at which a detector of runs knew a fact: at an event of the stream, and with what of the run there is at
-    /// its place.
+    /// Returns the moment at which a detector of runs found a fact: that of the event, with the counts of calls and
+    /// turns at the fact's place.
     pub(crate) fn known_at(&self, place: EventPlace) -> Moment {
         let other = self.others.partition_point(|other| other.nth < place.event);
         let moment = self
@@ -112,7 +113,7 @@ impl<'a> Arrivals<'a> {
         Moment { seen, ..moment }
     }
 
-    /// The moment of the `nth` recorded event that is no text, where a program knew with `at` units of `channel`.
+    /// Returns the moment of the `nth` recorded event that is no text, with the channel's count cut to `at` units.
     pub(crate) fn said_at(&self, nth: usize, channel: Channel, at: u64) -> Moment {
         let mut recorded = self.others.iter().filter(|other| other.recorded);
         let moment = recorded.nth(nth).map_or(Moment::default(), |o| o.moment);
@@ -123,8 +124,8 @@ impl<'a> Arrivals<'a> {
         }
     }
 
-    /// The position at which a live integration has `at` chars: the end of the chunk that holds the
-    /// last of them. A channel recorded without chunk times has no chunks, and this is `at`.
+    /// Returns the position at which a live integration has `at` chars: the end of the chunk that holds the last one.
+    /// A channel recorded without chunk times has no chunks, so the position is `at`.
     pub(crate) fn delivered(&self, channel: Channel, at: Chars) -> Chars {
         let Some(lane) = self.lane(channel) else {
             return at;
@@ -156,7 +157,7 @@ impl<'a> Arrivals<'a> {
 }
 
 impl Lane<'_> {
-    /// The event that holds char number `at` (from 1).
+    /// Returns the event that holds char number `at`, counted from 1.
     fn holding(&self, at: Chars) -> Option<&Arrived> {
         self.arrived
             .get(self.arrived.partition_point(|a| a.end < at))
@@ -170,18 +171,18 @@ impl Lane<'_> {
     }
 }
 
-/// The tokens around one event. A recording counts tokens by event, and one event may be a whole answer.
+/// The tokens before and in one event. A recording counts tokens by event, and one event may be a whole answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventTokens {
-    /// Those of the events before it.
+    /// Tokens of the earlier events.
     pub before: u64,
-    /// Its own.
+    /// Tokens of the event.
     pub own: u64,
 }
 
 impl EventTokens {
-    /// The tokens at a position inside the event: those before it, and its own by share, for `read` of its `of` chars;
-    /// to the nearest.
+    /// Returns the tokens at a position inside the event, where `read` of `of` chars were read. The event's own
+    /// tokens count by share, rounded to the nearest.
     pub fn at(self, read: u64, of: u64) -> u64 {
         let [own, read, of] = [self.own, read, of].map(u128::from);
         let share = (own * read + of / 2) / of.max(1);
@@ -189,13 +190,13 @@ impl EventTokens {
             .saturating_add(u64::try_from(share).unwrap_or(u64::MAX))
     }
 
-    /// The tokens up to its end.
+    /// Returns the tokens up to the end of the event.
     pub fn through(self) -> u64 {
         self.before.saturating_add(self.own)
     }
 }
 
-/// The channel and the text of an event that carries some.
+/// Returns the channel and the text of an event, if it is text.
 pub fn text_of(event: &RecordedEvent) -> Option<(Channel, &str)> {
     match &event.body {
         Body::Reasoning(text) => Some((Channel::Reasoning, text)),
@@ -250,7 +251,7 @@ mod tests {
         assert_eq!(arrivals.text(Channel::Reasoning), "思考xyzuv");
     }
 
-    /// A recording that was not streamed is one event.
+    /// Covers a recording without streaming, which is one event.
     #[test]
     fn an_event_has_its_tokens_by_share() {
         let mut whole = event(Body::Answer("x".repeat(1000)), None);

@@ -1,4 +1,4 @@
-//! [`BudgetGrid`]: a file of budgets in which a parameter may have several values, in the shape of any other grid.
+//! [`BudgetGrid`]: a file of budgets, with several values a parameter.
 //!
 //! ```toml
 //! [[budget]]
@@ -19,13 +19,13 @@ use super::params::{Budget, SPEC};
 use super::presets::preset;
 use crate::grid::{cells, product, swept};
 
-/// The grid of agents.md where none is given.
+/// The default grid, as described in agents.md.
 pub const DEFAULT_GRID: &str = include_str!("grid.toml");
 
-/// How many settings a grid may have: each is held in memory with its counts.
+/// The most settings of a grid. Each stays in memory with its counts.
 const MOST: usize = 1_000_000;
 
-/// The settings of a grid, in the order of nested loops with the last parameter innermost; each once.
+/// The settings of a grid, each once, in the order of nested loops with the last parameter innermost.
 #[derive(Clone, Debug, Default)]
 pub struct BudgetGrid {
     /// The settings.
@@ -50,11 +50,11 @@ struct Table {
 }
 
 impl BudgetGrid {
-    /// Reads a grid. Several `[[budget]]` are one after the other, not a product.
+    /// Reads a grid. Several `[[budget]]` tables follow one another and are not multiplied.
     ///
     /// # Errors
-    /// It is no TOML, a name or a value is unknown or out of bounds, it has more than a million settings, or none
-    /// that is possible: each with its line.
+    /// Returns an error with its line if the text is no TOML, if a name or a value is unknown or out of bounds, or if
+    /// the grid has more than a million settings or no possible one.
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
         let wire: Wire = read_toml(text)?;
         let mut grid = Self::default();
@@ -92,7 +92,7 @@ fn too_many() -> String {
 }
 
 impl Table {
-    /// What its values are set over.
+    /// Returns the setting to which the table's values are applied.
     fn base(&self, text: &str) -> Result<Budget, SettingsError> {
         let Some(name) = &self.preset else {
             return Ok(Budget::default());

@@ -1,29 +1,29 @@
-//! [`Lengths`]: a run without its text: how long each event is, and what its prompts were recorded to be.
+//! [`Lengths`]: the lengths of a run's events and prompts, without text.
 
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use deadloop_detect::Event;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One event that takes room in a prompt.
+/// An event that takes room in a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Item {
-    /// Its chars; those of the whole text where the recording has cut it.
+    /// The chars of the event, or of the whole text if the recording has cut it.
     pub(super) chars: u64,
-    /// Whether it is a prompt or a definition, which no policy touches.
+    /// Whether the event is a prompt or a definition, which no policy removes.
     pub(super) system: bool,
 }
 
-/// What a turn was recorded to have read.
+/// The recorded prompt of a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prompt {
-    /// Items that stood before it.
+    /// The number of items before the turn.
     pub(super) items: u32,
-    /// Tokens of the whole prompt, where recorded.
+    /// The recorded tokens of the whole prompt, if any.
     pub tokens: Option<u64>,
 }
 
-/// A run as budgets see it. No text is kept: some 16 bytes an event.
+/// The lengths of a run's events and prompts. No text is kept, so an event takes some 16 bytes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Lengths {
     pub(super) items: Vec<Item>,
@@ -31,7 +31,7 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Those of a transcript.
+    /// Measures a transcript.
     pub fn of(transcript: &Transcript) -> Self {
         let mut lengths = Self::default();
         for (number, seen) in transcript.stream() {
@@ -57,13 +57,13 @@ impl Lengths {
         lengths
     }
 
-    /// The turns, and what each was recorded to have read.
+    /// Returns the prompts of the turns.
     pub fn prompts(&self) -> &[Prompt] {
         &self.prompts
     }
 }
 
-/// The tokens that a turn read, where its event says so.
+/// Returns the tokens that a turn read, if its event records them.
 fn recorded(event: &RecordedEvent) -> Option<u64> {
     match event.body {
         Body::Turn => event.count("tokens_in"),
@@ -71,7 +71,8 @@ fn recorded(event: &RecordedEvent) -> Option<u64> {
     }
 }
 
-/// How many chars an event puts into a prompt: those of the whole text where the recording says how long it was.
+/// Returns the number of chars that an event adds to a prompt: the recorded length of the whole text, if any,
+/// otherwise the length of the text that is there.
 fn chars(event: &RecordedEvent) -> u64 {
     let count = |text: &str| text.chars().count() as u64;
     let cut = || event.count("length");
@@ -91,7 +92,7 @@ fn chars(event: &RecordedEvent) -> u64 {
     cut().filter(|length| *length > 0).unwrap_or(here)
 }
 
-/// The chars of arguments: as they were written, or of the object as JSON.
+/// Returns the number of chars of arguments, as they were written or as JSON.
 fn argument_chars(arguments: &Value) -> u64 {
     match arguments {
         Value::Null => 0,

@@ -1,20 +1,22 @@
-//! [`Limit`]: an iteration limit that asks the user, and grows when the answer is yes. How often it would have asked in
-//! a run depends only on the number of turns, so this needs no guard `iterations`.
+//! [`Limit`]: an iteration limit that asks the user and may grow.
+//!
+//! How often a limit would have asked in a run depends only on the number of turns, so this needs no guard
+//! `iterations`.
 
 /// A limit on turns, at which the user is asked.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limit {
     /// Turns until the first question.
     pub limit: u64,
-    /// The factor by which the limit grows at a yes; halves are rounded to even.
+    /// The factor by which the limit grows at a yes. Halves are rounded to even.
     pub grow: f64,
-    /// What is added to the limit after that.
+    /// The number added to the limit after that.
     pub grow_by: u64,
-    /// Turns at which the run is stopped without a question; 0: never.
+    /// The turn at which the run is stopped without a question. 0 means never.
     pub hard: u64,
     /// The share of the limit at which the run is warned.
     pub warn_at: f64,
-    /// How often the answer is yes before it is no; `None`: it is always yes.
+    /// The number of times that the answer is yes before it is no. `None` if it is always yes.
     pub cancel_after: Option<u64>,
 }
 
@@ -31,31 +33,31 @@ impl Default for Limit {
     }
 }
 
-/// What a limit would have done in a run. Something that happens is given by the turn that it precedes, from 0.
+/// The effect of a limit on a run. An effect is given by the turn that follows it, from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LimitAsked {
-    /// How often the user said yes.
+    /// The number of questions that the user answered with yes.
     pub confirmations: u64,
-    /// How often the user was asked, including the no.
+    /// The number of questions, including the one answered with no.
     pub questions: u64,
-    /// When the run was stopped, by the hard limit or a no.
+    /// The turn at which the run was stopped, by the hard limit or a no.
     pub stopped: Option<u64>,
-    /// When the first warning came.
+    /// The turn of the first warning.
     pub warned: Option<u64>,
-    /// When the user was first asked or the run was stopped.
+    /// The turn at which the user was first asked or the run was stopped.
     pub met: Option<u64>,
 }
 
 impl LimitAsked {
-    /// The turns from the first warning to the question or stop that it warned of. `None` if either did not
-    /// come.
+    /// Returns the turns from the first warning to the first question or stop. `None` if either did not happen.
     pub fn lead(&self) -> Option<u64> {
         self.met?.checked_sub(self.warned?)
     }
 }
 
 impl Limit {
-    /// What the limit would have done in a run of `turns` turns. It takes one step for each question, not for each turn.
+    /// Computes the effect of the limit on a run of `turns` turns. The time grows with the number of questions, not
+    /// of turns.
     pub fn ask(&self, turns: u64) -> LimitAsked {
         let mut asked = LimitAsked::default();
         let mut limit = self.limit.max(1);
@@ -75,13 +77,13 @@ impl Limit {
             }
             asked.confirmations += 1;
             limit = self.grown(limit);
-            // A limit that has not grown past where the run is asks again at the next turn.
+            // If the limit has not grown beyond the current turn, the user is asked again at the next turn.
             at = limit.max(at + 1);
         }
         asked
     }
 
-    /// The limit after a yes.
+    /// Returns the limit after a yes.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -98,7 +100,7 @@ impl Limit {
         }
     }
 
-    /// The first turn i with i >= `warn_at` x limit.
+    /// Returns the first turn i with i >= `warn_at` x limit.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

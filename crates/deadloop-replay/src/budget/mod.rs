@@ -1,19 +1,22 @@
-//! Context budgets: how often, when and how much a run is summarised under a setting, computed from the recorded sizes
-//! of its events. No model is asked, so nothing says how good a summary is.
+//! Context budgets: simulated summaries of runs.
+//!
+//! For a setting, they compute how often, when and how much a run is summarised, from the recorded sizes of its
+//! events. No model is run, so the quality of a summary is unknown.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | the parameters, one setting, what is unsafe in it | [`SPEC`], [`Budget`], [`Remark`] |
-//! | settings under names | [`presets()`] |
+//! | the parameters, one setting, and its warnings | [`SPEC`], [`Budget`], [`Remark`] |
+//! | named settings | [`presets()`] |
 //! | a file with several values for each parameter | [`BudgetGrid`] |
-//! | how long the events of a run are | [`Lengths`] |
-//! | how many tokens they have by a counter | [`RunSizes`] |
-//! | what happens to a run under a setting | [`play`], [`Played`]; turn by turn: [`trace`] |
+//! | the lengths of a run's events | [`Lengths`] |
+//! | their tokens by a counter | [`RunSizes`] |
+//! | a run under a setting | [`play`], [`Played`]; turn by turn: [`trace`] |
 //! | many settings over many runs | [`sweep()`], [`Field`], [`Stage`], [`BudgetTally`] |
-//! | the iteration limit that asks | [`Limit`], [`LimitAsked`] |
+//! | the iteration limit that asks the user | [`Limit`], [`LimitAsked`] |
 //!
-//! A run is never walked turn by turn. Between two summaries the lengths of its prompts follow from sums over its
-//! events, so playing a run under a setting takes one search for each act of the policy. 100,000 settings share the sums.
+//! A run is never played turn by turn. Between two summaries, the lengths of its prompts follow from sums over its
+//! events. So playing a run under a setting takes one search for each act of the policy. 100,000 settings share the
+//! sums.
 
 mod grid;
 mod lengths;

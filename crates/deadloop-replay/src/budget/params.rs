@@ -4,19 +4,19 @@ use deadloop_detect::Value;
 use deadloop_detect::harness::{Param, Params, Refusal, Spec, short_hash};
 
 deadloop_detect::words! {
-    /// How tokens are counted.
+    /// The ways to count tokens.
     pub enum Counter {
         /// Chars divided by 4, rounded up for each event.
         Quarter = "chars/4",
         /// Chars divided by 3.3, rounded up for each event.
         Third = "chars/3.3",
-        /// The tokens that were recorded; an estimate for events without.
+        /// The recorded tokens, and an estimate for events without.
         Recorded = "recorded",
     }
 }
 
 impl Counter {
-    /// The chars of a token, for estimates.
+    /// Returns the chars of a token, for estimates.
     pub fn chars(self) -> f64 {
         match self {
             Self::Quarter | Self::Recorded => 4.0,
@@ -26,19 +26,19 @@ impl Counter {
 }
 
 deadloop_detect::words! {
-    /// What happens to old events when a prompt exceeds the threshold.
+    /// The ways to shorten a prompt that exceeds the threshold.
     pub enum Policy {
-        /// A summary replaces them.
+        /// Old events are replaced by a summary.
         Summary = "summary",
-        /// They are left out.
+        /// Old events are left out.
         Drop = "drop",
-        /// Nothing happens: the run without a guard.
+        /// Prompts are never shortened: the run without a guard.
         Never = "never",
     }
 }
 
 impl Policy {
-    /// Whether it reads a parameter.
+    /// Whether the policy uses a parameter.
     pub fn reads(self, param: &str) -> bool {
         match param {
             "threshold" => self != Self::Never,
@@ -49,26 +49,26 @@ impl Policy {
     }
 }
 
-/// One setting of a context budget. Shares are shares of the window.
+/// A setting of a context budget. Shares are shares of the window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Budget {
-    /// How tokens are counted.
+    /// The way to count tokens.
     pub counter: Counter,
     /// The model's context window, in tokens.
     pub window: u64,
-    /// The policy acts when a prompt exceeds this share of the window less the tools' definitions.
+    /// The share of the window, less the tools' definitions, above which the policy acts.
     pub threshold: f64,
-    /// The share that is kept free for the answer: a longer prompt is an overflow.
+    /// The share kept free for the answer. A longer prompt is an overflow.
     pub reserve: f64,
     /// The tokens of the tools' definitions, which are at the start of every prompt.
     pub tools: u64,
-    /// The share for the newest events, which stay as they are.
+    /// The share kept for the newest events, which stay as they are.
     pub keep: f64,
     /// The largest share that a summary takes.
     pub summary: f64,
-    /// What happens to old events.
+    /// The way to shorten a prompt.
     pub policy: Policy,
-    /// The price of a prompt token that was at the same place in the previous request; other tokens cost 1.
+    /// The price of a prompt token that was at the same place in the previous request. Other tokens cost 1.
     pub cache: f64,
 }
 
@@ -113,7 +113,7 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// The setting that checked parameters ask for.
+    /// Returns the setting with these parameters, which must be checked.
     pub fn of(params: &Params) -> Self {
         Self {
             counter: Counter::named(params.text("counter")).unwrap_or(Counter::Quarter),
@@ -128,7 +128,7 @@ impl Budget {
         }
     }
 
-    /// The parameters that ask for it.
+    /// Returns the parameters of the setting.
     pub fn params(&self) -> Params {
         let mut params = SPEC.defaults();
         for param in PARAMS {
@@ -137,7 +137,7 @@ impl Budget {
         params
     }
 
-    /// The value of a parameter.
+    /// Returns the value of a parameter.
     fn value(&self, name: &str) -> Value {
         let count = |n: u64| Value::Int(i64::try_from(n).unwrap_or(i64::MAX));
         let text = |word: &str| Value::Text(word.to_owned());
@@ -154,10 +154,10 @@ impl Budget {
         }
     }
 
-    /// Refuses an impossible budget.
+    /// Rejects an impossible budget.
     ///
     /// # Errors
-    /// The definitions of tools fill the window.
+    /// Returns an error if the definitions of tools fill the window.
     pub fn check(&self) -> Result<(), Refusal> {
         if self.tools < self.window {
             Ok(())
@@ -172,19 +172,19 @@ impl Budget {
         }
     }
 
-    /// Its parameters as they are written to a file. Parameters that its policy ignores are left out.
+    /// Returns the parameters as they are written to a file. Parameters that the policy ignores are left out.
     pub fn columns(&self) -> Vec<(&'static str, Value)> {
         let names = PARAMS.iter().map(|param| param.name);
         let read = names.filter(|name| self.policy.reads(name));
         read.map(|name| (name, self.value(name))).collect()
     }
 
-    /// A short hash of its parameters: the same setting has the same name in every run.
+    /// Returns a short hash of the parameters: the same setting has the same name in every run.
     pub fn id(&self) -> String {
         short_hash(&format!("budget 1; {}", self.told()))
     }
 
-    /// Its parameters as a text. Two settings that do the same have the same text.
+    /// Returns the parameters as a text. Two settings with the same effect have the same text.
     pub fn told(&self) -> String {
         let columns = self.columns();
         let parts: Vec<String> = columns.iter().map(|(k, v)| format!("{k}={v}")).collect();
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn every_parameter_has_its_field() {
-        // A value of its own for each: a field that is not read, or read of another, keeps another.
+        // Each parameter has a different value, so that a missing or swapped field shows.
         let mut params = SPEC.defaults();
         for (at, param) in PARAMS.iter().enumerate() {
             let other = match param.domain {
@@ -212,7 +212,7 @@ mod tests {
             params.set(param.name, other);
         }
         assert_eq!(Budget::of(&params).params(), params);
-        // Each word is a policy, and none is played as another.
+        // Each word keeps its meaning.
         for param in PARAMS {
             if let Domain::Word(words) = param.domain {
                 for word in words {

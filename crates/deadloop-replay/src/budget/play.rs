@@ -1,28 +1,30 @@
-//! [`play`]: plays a run under a setting; [`trace`]: the same turn by turn, for a picture.
+//! [`play`]: simulates a run under a setting.
 //!
-//! Between two acts of the policy the context only grows at its end, so its tokens are those of all events so far plus
-//! a constant ([`Context::shift`]). Bisection finds the next turn above a limit, and the tokens that the turns before it
-//! send are a difference of sums.
+//! [`trace`] returns each turn as well, for a plot.
+//!
+//! Between two acts of the policy the context only grows at its end, so its tokens are those of all events so far
+//! plus a constant ([`Context::shift`]). Bisection finds the next turn above a limit, and the tokens that the turns
+//! before it send are a difference of sums.
 
 use super::params::{Budget, Policy};
 use super::sizes::RunSizes;
 
-/// A summary that frees less than this share of the prompt is useless.
+/// The share of the prompt that a summary must free to be useful.
 const USELESS: f64 = 0.1;
-/// A summary that comes fewer turns than this after the last one is thrash.
+/// The number of turns after the last summary from which on a summary is not thrash.
 const THRASH: usize = 3;
 
-/// What happens to a run under a setting, in tokens and turns. Counting stops at an overflow, because the run would have
-/// ended there.
+/// The result of a run under a setting, in tokens and turns. Counting stops at an overflow, because the run would
+/// have ended there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Played {
-    /// The turns whose prompt was sent.
+    /// The number of turns whose prompt was sent.
     pub turns: u64,
-    /// How often a prompt exceeded the threshold and the policy acted.
+    /// The number of acts of the policy, each because a prompt exceeded the threshold.
     pub summaries: u64,
-    /// How many of these acts freed less than a tenth of the prompt.
+    /// The number of acts that freed less than a tenth of the prompt.
     pub useless: u64,
-    /// How many of these acts came less than 3 turns after the one before.
+    /// The number of acts less than 3 turns after the one before.
     pub thrash: u64,
     /// The turn of the first act, from 0.
     pub first: Option<u64>,
@@ -37,12 +39,12 @@ pub struct Played {
 }
 
 impl Played {
-    /// All tokens that were sent: those of every prompt, and those that each summary read.
+    /// Returns the number of tokens that were sent in prompts and to summaries.
     pub fn sent(&self) -> u64 {
         self.fresh + self.cached
     }
 
-    /// The cost of all tokens, if a cached token costs `cache` and any other token 1.
+    /// Returns the cost of all tokens, if a cached token costs `cache` and any other token 1.
     #[allow(clippy::cast_precision_loss)]
     pub fn cost(&self, cache: f64) -> f64 {
         (self.fresh + self.written) as f64 + self.cached as f64 * cache
@@ -64,7 +66,7 @@ pub struct BudgetStep {
     pub overflow: bool,
 }
 
-/// A limit as a whole number of tokens: for a whole n, n > x exactly if n > limit(x).
+/// Rounds a limit down to whole tokens: for a whole n, n > x exactly if n > limit(x).
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn limit(tokens: f64) -> u64 {
     tokens.floor().clamp(0.0, 1e18) as u64
@@ -100,7 +102,8 @@ impl Limits {
     }
 }
 
-/// The longest prompt, in tokens, at which nothing happens: a run whose last prompt is no longer is sent as it is.
+/// Returns the longest prompt, in tokens, at which the policy does not act and nothing overflows. A run whose last
+/// prompt is no longer is sent unchanged.
 pub(super) fn quiet(budget: &Budget) -> u64 {
     let limits = Limits::of(budget);
     limits.trigger.min(limits.most)
@@ -138,12 +141,13 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Tokens of the prompt of a turn.
+    /// Returns the tokens of a turn's prompt.
     fn prompt(&self, turn: usize) -> u64 {
         self.sizes.prompts[turn].saturating_add_signed(self.shift)
     }
 
-    /// The first turn from `turn` on whose prompt exceeds a limit; the number of all turns if no prompt does.
+    /// Returns the first turn from `turn` on whose prompt exceeds a limit, or the number of all turns if no prompt
+    /// does.
     fn above(&self, turn: usize, limit: u64) -> usize {
         let Some(most) = limit.checked_add_signed(-self.shift) else {
             return if self.shift > 0 {
@@ -156,13 +160,13 @@ impl<'a> Context<'a> {
         turn + rest.partition_point(|tokens| *tokens <= most)
     }
 
-    /// The tokens of the prompts of the turns from `from` to before `to`.
+    /// Returns the tokens of the prompts of the turns from `from` to before `to`.
     fn sum(&self, from: usize, to: usize) -> u64 {
         let all = self.sizes.sums[to] - self.sizes.sums[from];
         all.saturating_add_signed(self.shift * (to - from) as i64)
     }
 
-    /// The tokens of the prompt before `turn` with which every later prompt begins, whatever the policy does.
+    /// Returns the number of tokens at the start of the prompt before `turn` that no policy changes.
     fn head(&self, turn: usize) -> u64 {
         match turn.checked_sub(1) {
             Some(last) => {
@@ -173,12 +177,12 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The tokens of the whole prompt before `turn`, which are at the same place if the policy does not act.
+    /// Returns the tokens of the whole prompt before `turn`, which are cached if the policy does not act.
     fn last(&self, turn: usize) -> u64 {
         turn.checked_sub(1).map_or(0, |last| self.prompt(last))
     }
 
-    /// Lets the policy act before `turn`. `None` if there is none.
+    /// Applies the policy before `turn`. `None` if there is no policy.
     fn act(&mut self, turn: usize, budget: &Budget, limits: &Limits) -> Option<Act> {
         let wanted = self.prompt(turn);
         let of = |same, read, written| Act {
@@ -196,8 +200,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Keeps the newest items, up to `keep` tokens together. A summary, or nothing, replaces the others. Returns the tokens
-    /// that are at the same place as before, and the tokens of the summary.
+    /// Keeps the newest items, up to `keep` tokens together. A summary, or nothing, replaces the others. Returns the
+    /// tokens that are at the same place as before, and the tokens of the summary.
     fn fold(&mut self, turn: usize, keep: u64, summary: Option<u64>) -> (u64, u64) {
         let before = &self.sizes.before;
         let to = (self.sizes.items[turn] as usize).max(self.from);
@@ -224,7 +228,7 @@ pub fn play(sizes: &RunSizes, budget: &Budget) -> Played {
     run(sizes, budget, &mut |_| {})
 }
 
-/// Plays a run and returns each turn too.
+/// Plays a run and also returns each turn.
 pub fn trace(sizes: &RunSizes, budget: &Budget) -> (Played, Vec<BudgetStep>) {
     let mut done = Vec::new();
     let played = run(sizes, budget, &mut |step| done.push(step));
@@ -248,7 +252,7 @@ pub fn trace(sizes: &RunSizes, budget: &Budget) -> (Played, Vec<BudgetStep>) {
     (played, steps)
 }
 
-/// Plays a run and calls `tell` for each turn at which something happens.
+/// Plays a run and calls `tell` for each turn at which the policy acts or the prompt overflows.
 fn run(sizes: &RunSizes, budget: &Budget, tell: &mut impl FnMut(BudgetStep)) -> Played {
     let limits = Limits::of(budget);
     let mut context = Context::new(sizes, budget.tools);

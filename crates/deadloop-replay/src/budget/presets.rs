@@ -1,4 +1,4 @@
-//! [`presets`]: the thresholds of programs in use, by name.
+//! [`presets`]: the thresholds of agents in use, by name.
 
 use std::sync::LazyLock;
 
@@ -8,19 +8,19 @@ use serde::Deserialize;
 use super::params::{Budget, Policy};
 use super::remarks::tidy;
 
-/// A setting under a name.
+/// A setting with a name.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BudgetPreset {
-    /// Its name for `--preset`.
+    /// The name for `--preset`.
     pub name: String,
-    /// Which program it imitates.
+    /// The program that it imitates.
     pub about: String,
-    /// When the policy acts, as a share of the window.
+    /// The share of the window at which the policy acts.
     pub threshold: f64,
-    /// How much of the newest events stays, as a share of the window.
+    /// The share of the window that is kept for the newest events.
     pub keep: f64,
-    /// If this share of the window, less the answer's reserve, is a threshold too: that share.
+    /// A second threshold: this share of the window, less the reserve for the answer.
     pub less_answer: Option<f64>,
 }
 
@@ -29,7 +29,7 @@ struct Wire {
     preset: Vec<BudgetPreset>,
 }
 
-/// The thresholds of programs in use, of `presets.toml`.
+/// Returns the presets of `presets.toml`.
 pub fn presets() -> &'static [BudgetPreset] {
     #[allow(
         clippy::expect_used,
@@ -42,10 +42,10 @@ pub fn presets() -> &'static [BudgetPreset] {
     &ALL
 }
 
-/// The preset with this name.
+/// Returns the preset with this name.
 ///
 /// # Errors
-/// If no preset has this name, the error lists those that exist.
+/// Returns an error that lists the presets if none has this name.
 pub(super) fn preset(name: &str) -> Result<&'static BudgetPreset, String> {
     let known: Vec<&str> = presets()
         .iter()
@@ -61,8 +61,8 @@ pub(super) fn preset(name: &str) -> Result<&'static BudgetPreset, String> {
 }
 
 impl BudgetPreset {
-    /// The preset as a setting in a given world: threshold and keep are the preset's; window, counter, prices and reserve
-    /// are those of `world`.
+    /// Returns the preset as a setting. Threshold and keep are those of the preset. Window, counter, prices and
+    /// reserve are those of `world`.
     pub fn within(&self, world: &Budget) -> Budget {
         let less = self.less_answer.map(|share| tidy(share - world.reserve));
         let threshold = less.map_or(self.threshold, |less| less.min(self.threshold));

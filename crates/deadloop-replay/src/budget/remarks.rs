@@ -1,4 +1,4 @@
-//! [`Remark`]: what is unsafe in a budget.
+//! [`Remark`]: the warnings about a budget.
 
 use std::fmt;
 
@@ -7,14 +7,14 @@ use super::params::{Budget, Policy};
 /// A warning about a setting.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Remark {
-    /// The threshold is above what the reserve leaves: a prompt between the two overflows before the policy acts.
+    /// The threshold is above 1 - reserve. A prompt between the two overflows before the policy acts.
     Unsafe {
         /// The threshold.
         threshold: f64,
         /// The reserve.
         reserve: f64,
     },
-    /// What remains after a summary may exceed the threshold already: one summary follows the other.
+    /// The prompt after a summary may exceed the threshold again, so that one summary follows another.
     Thrashes {
         /// The most that remains, as a share of the window.
         left: f64,
@@ -42,13 +42,13 @@ impl fmt::Display for Remark {
     }
 }
 
-/// A share, rounded to hide the errors of binary arithmetic.
+/// Rounds a share, to hide the errors of binary arithmetic.
 pub(super) fn tidy(x: f64) -> f64 {
     (x * 1e9).round() / 1e9
 }
 
 impl Budget {
-    /// The warnings to print when the setting is read.
+    /// Returns the warnings to print when the setting is read.
     pub fn remarks(&self) -> Vec<Remark> {
         let mut remarks = Vec::new();
         if self.policy == Policy::Never {
@@ -74,7 +74,7 @@ impl Budget {
         remarks
     }
 
-    /// Whether it lets a prompt overflow by construction.
+    /// Whether a prompt can overflow before it reaches the threshold.
     pub fn is_unsafe(&self) -> bool {
         self.threshold > tidy(1.0 - self.reserve)
     }

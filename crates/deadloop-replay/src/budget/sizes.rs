@@ -1,4 +1,6 @@
-//! [`RunSizes`]: the tokens of a run's events by one counter, as the sums that [`play`](super::play()) searches.
+//! [`RunSizes`]: the tokens of a run's events, as sums.
+//!
+//! The sums, by one counter, are searched by [`play`](super::play()).
 
 use super::lengths::{Item, Lengths, Prompt};
 use super::params::Counter;
@@ -6,17 +8,17 @@ use super::params::Counter;
 /// The tokens of a run by one counter. Positions are numbers of items, which are the events that take room.
 #[derive(Clone, Debug, Default)]
 pub struct RunSizes {
-    /// For each item the tokens of the items before it, then the tokens of all items.
+    /// For each item, the tokens of the items before it. The last entry is the tokens of all items.
     pub(super) before: Vec<u64>,
-    /// For each turn the number of items before it.
+    /// For each turn, the number of items before it.
     pub(super) items: Vec<u32>,
-    /// For each turn the tokens of all events before it: its prompt if nothing is left out.
+    /// For each turn, the tokens of all events before it, which is its prompt if nothing is left out.
     pub(super) prompts: Vec<u64>,
-    /// For each turn the sum of the prompts before its own, then the sum of all.
+    /// For each turn, the sum of the prompts before it. The last entry is the sum of all prompts.
     pub(super) sums: Vec<u64>,
-    /// How many items at the beginning no policy touches.
+    /// The number of items at the beginning that no policy removes.
     pub(super) fixed: u32,
-    /// For each turn the length of its prompt in tokens, if it was recorded.
+    /// For each turn, the recorded tokens of its prompt, if any.
     pub(super) recorded: Vec<Option<u64>>,
 }
 
@@ -43,25 +45,25 @@ impl RunSizes {
         sizes
     }
 
-    /// How many turns the run has.
+    /// Returns the number of turns.
     pub fn turns(&self) -> usize {
         self.items.len()
     }
 
-    /// The tokens of the longest prompt, which is the last one, if nothing is left out.
+    /// Returns the tokens of the last prompt, which is the longest if nothing is left out.
     pub(super) fn peak(&self, tools: u64) -> u64 {
         self.prompts.last().map_or(0, |prompt| prompt + tools)
     }
 
-    /// For each turn whose prompt was recorded: its tokens by this counter, with `tools` tokens of definitions, and its
-    /// recorded tokens.
+    /// Returns the tokens by this counter and the recorded tokens of each turn whose prompt was recorded. `tools` is
+    /// the number of tokens of tool definitions.
     pub fn errors(&self, tools: u64) -> impl Iterator<Item = (u64, u64)> {
         let both = self.prompts.iter().zip(&self.recorded);
         both.filter_map(move |(own, recorded)| Some((own + tools, recorded.filter(|n| *n > 0)?)))
     }
 }
 
-/// The running sums: 0, the first number, the sum of the first two, and so on.
+/// Returns the running sums: 0, the first number, the sum of the first two, and so on.
 fn running(numbers: impl Iterator<Item = u64>) -> Vec<u64> {
     let sums = numbers.scan(0, |sum, n| {
         *sum += n;
@@ -70,7 +72,7 @@ fn running(numbers: impl Iterator<Item = u64>) -> Vec<u64> {
     std::iter::once(0).chain(sums).collect()
 }
 
-/// The tokens of each event: its chars divided by the chars of a token, rounded up.
+/// Returns the tokens of each event: its chars divided by the chars of a token, rounded up.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -81,10 +83,11 @@ fn estimated(items: &[Item], chars: f64) -> Vec<u64> {
     items.iter().map(of).collect()
 }
 
-/// The tokens of each event as recorded. The tokens that a turn's recorded prompt has more than the one before are spread
-/// over the events between, by their chars. If a turn has no recorded prompt, or a shorter one than the turn before, the
-/// events between are estimated and scaled by the ratio of recorded to estimated tokens so far. A prompt that shrinks
-/// says that the recording left something out: later prompts are held against it, not against the longest.
+/// Returns the recorded tokens of each event. The growth of the recorded prompt from one turn to the next is spread
+/// over the events between, by their chars. If a turn has no recorded prompt, or a shorter one than the turn before,
+/// the events between are estimated and scaled by the ratio of recorded to estimated tokens so far. A prompt that
+/// shrinks shows that the recording left something out. Later prompts are then compared with that prompt, not with
+/// the longest.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -156,7 +159,7 @@ mod tests {
         let tokens = recorded(&items, &[prompt(1, Some(20)), prompt(4, Some(101))]);
         assert_eq!(tokens[0], 20);
         assert_eq!(tokens[1..4].iter().sum::<u64>(), 81);
-        // 10 + 20 + 3 + 8 tokens by chars, 101 recorded: 100 estimated are 246.
+        // The first four items have 41 tokens by chars and 101 recorded ones, so 100 by chars become 246.
         assert_eq!(tokens[4], 246);
     }
 
@@ -165,10 +168,10 @@ mod tests {
         let items = items(&[40, 40, 40]);
         let said = [prompt(1, Some(20)), prompt(2, None), prompt(3, Some(60))];
         assert_eq!(recorded(&items, &said), [20, 20, 20]);
-        // Fewer than before: the recording left something out, which a budget decides by itself.
+        // A shorter prompt: the recording left something out, and budgets decide by themselves on that.
         let fewer = [prompt(1, Some(20)), prompt(2, Some(5))];
         assert_eq!(recorded(&items, &fewer)[..2], [20, 20]);
-        // It grows again from there: by 27, whatever the longest prompt was.
+        // From there it grows by 27, whatever the longest prompt was.
         let again = [prompt(1, Some(20)), prompt(2, Some(5)), prompt(3, Some(32))];
         assert_eq!(recorded(&items, &again), [20, 20, 27]);
     }

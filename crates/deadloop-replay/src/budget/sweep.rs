@@ -1,4 +1,6 @@
-//! [`sweep`]: plays many settings over many runs. Settings that differ only in the price of cached tokens are played once.
+//! [`sweep`]: plays many settings over many runs.
+//!
+//! Settings that differ only in the price of cached tokens are played once.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,21 +18,21 @@ use crate::each::Interrupted;
 #[derive(Debug, Default)]
 pub struct Field {
     counters: Vec<Counter>,
-    /// By run, then by counter.
+    /// The sizes by run, then by counter.
     runs: Vec<Vec<RunSizes>>,
 }
 
-/// Settings that share all that is not chosen: counter, window, reserve and definitions of tools.
+/// A group of settings with the same counter, window, reserve and tool definitions.
 #[derive(Clone, Debug)]
 pub struct Stage {
-    /// What they share, as the setting that does nothing.
+    /// The shared values, as the setting whose policy never acts.
     pub never: Budget,
-    /// The settings, those that differ in the price of cached tokens alone once.
+    /// The settings of the group. Settings that differ only in the price of cached tokens are here once.
     pub plays: Vec<Budget>,
 }
 
 impl Stage {
-    /// The stages of some settings, in the order in which they come.
+    /// Groups settings into stages, in the order in which they first occur.
     pub fn of(budgets: &[Budget]) -> Vec<Self> {
         let mut stages: Vec<Self> = Vec::new();
         let mut at: BTreeMap<String, usize> = BTreeMap::new();
@@ -60,17 +62,17 @@ impl Stage {
     }
 }
 
-/// What a stage comes to: for each play and each source a tally; sources are numbered from 0.
+/// The results of a stage: a tally for each play and each source. Sources are numbered from 0.
 #[derive(Clone, Debug)]
 pub struct Swept {
-    /// Without a guard.
+    /// The tallies without a guard.
     pub never: Vec<BudgetTally>,
-    /// Play by play.
+    /// The tallies of each play.
     pub plays: Vec<Vec<BudgetTally>>,
 }
 
 impl Field {
-    /// The runs, in the order in which they are given, by all counters that `budgets` name.
+    /// Measures runs with all counters that `budgets` name, in the given order.
     pub fn of(lengths: &[Lengths], budgets: &[Budget]) -> Self {
         let mut counters: Vec<Counter> = Vec::new();
         for budget in budgets {
@@ -86,18 +88,18 @@ impl Field {
         Self { counters, runs }
     }
 
-    /// The place of a setting's counter.
+    /// Returns the index of a setting's counter.
     fn view(&self, budget: &Budget) -> usize {
         let mut counters = self.counters.iter();
         counters.position(|one| *one == budget.counter).unwrap_or(0)
     }
 
-    /// A run as a setting sees it.
+    /// Returns the sizes of a run by the setting's counter.
     pub fn run(&self, run: usize, budget: &Budget) -> &RunSizes {
         &self.runs[run][self.view(budget)]
     }
 
-    /// What a setting makes of each run.
+    /// Plays each run under a setting.
     pub fn played(&self, budget: &Budget) -> Vec<Played> {
         let view = self.view(budget);
         self.runs
@@ -106,7 +108,7 @@ impl Field {
             .collect()
     }
 
-    /// Each run without a guard, in a window without end, with the definitions of tools that a setting has.
+    /// Plays each run without a guard in an endless window, with the tool definitions of a setting.
     pub fn free(&self, budget: &Budget) -> Vec<Played> {
         self.played(&Budget {
             policy: Policy::Never,
@@ -120,9 +122,9 @@ impl Field {
 /// The runs of one source, those with the longest prompts first.
 struct Ranked {
     runs: Vec<usize>,
-    /// Tokens of the last prompt of each.
+    /// Tokens of the last prompt of each run.
     peaks: Vec<u64>,
-    /// What the runs from each one on come to where nothing happens in them.
+    /// For each position, the tally of the runs from that position on if no prompt reaches a limit.
     quiet: Vec<BudgetTally>,
 }
 
@@ -153,7 +155,7 @@ struct Playing<'a> {
 }
 
 impl Playing<'_> {
-    /// A setting's tallies by source; `None`: stopped.
+    /// Returns a setting's tallies by source. `None` if the sweep was cancelled.
     fn tallies(&self, budget: &Budget) -> Option<Vec<BudgetTally>> {
         if self.cancel.load(Ordering::Relaxed) {
             return None;
@@ -172,11 +174,11 @@ impl Playing<'_> {
     }
 }
 
-/// Plays a stage over all runs. `sources` has a number below `count` for each run. The result does not depend on the
-/// number of threads.
+/// Plays a stage over all runs. `sources` holds a number below `count` for each run. The result does not depend on
+/// the number of threads.
 ///
 /// # Errors
-/// Returns an error if it was stopped from outside.
+/// Returns an error if the sweep was cancelled.
 pub fn sweep(
     field: &Field,
     stage: &Stage,

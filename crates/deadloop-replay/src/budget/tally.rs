@@ -1,4 +1,4 @@
-//! [`BudgetTally`]: what happens to some runs under a setting, as counts that add.
+//! [`BudgetTally`]: counts of the events of runs under a setting.
 
 use std::ops::AddAssign;
 
@@ -7,7 +7,7 @@ use super::play::Played;
 /// Sums of tokens over runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bill {
-    /// How many runs.
+    /// The number of runs.
     pub runs: u64,
     /// Tokens of prompts that were not in the cache.
     pub fresh: u64,
@@ -28,12 +28,12 @@ impl Bill {
         };
     }
 
-    /// All tokens that were sent.
+    /// Returns the number of tokens that were sent.
     pub fn sent(&self) -> u64 {
         self.fresh + self.cached
     }
 
-    /// The cost of all tokens, if a cached token costs `cache` and any other token 1.
+    /// Returns the cost of all tokens, if a cached token costs `cache` and any other token 1.
     #[allow(clippy::cast_precision_loss)]
     pub fn cost(&self, cache: f64) -> f64 {
         (self.fresh + self.written) as f64 + self.cached as f64 * cache
@@ -49,24 +49,24 @@ impl AddAssign for Bill {
     }
 }
 
-/// What happens to some runs under a setting: counts that add.
+/// Counts over runs under a setting. Tallies can be added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BudgetTally {
-    /// How many runs.
+    /// The number of runs.
     pub runs: u64,
-    /// How many runs overflow.
+    /// The number of runs that overflow.
     pub overflow: u64,
-    /// In how many runs the policy acted.
+    /// The number of runs in which the policy acted.
     pub acted: u64,
-    /// The sum of the turns at which it first acted.
+    /// The sum, over runs, of the turn of the first act.
     pub first: u64,
-    /// How many turns were sent.
+    /// The number of turns that were sent.
     pub turns: u64,
-    /// How often the policy acted.
+    /// The number of acts of the policy.
     pub summaries: u64,
-    /// How many of these acts were useless ([`Played::useless`]).
+    /// The number of useless acts ([`Played::useless`]).
     pub useless: u64,
-    /// How many of these acts were thrash ([`Played::thrash`]).
+    /// The number of acts that were thrash ([`Played::thrash`]).
     pub thrash: u64,
     /// The tokens of the runs that do not overflow.
     pub own: Bill,

@@ -1,5 +1,6 @@
-//! [`Mender`]: a repairer that is a program. It speaks the protocol of detectors and answers each transcript
-//! with one `repaired` line.
+//! [`Mender`]: a program that repairs transcripts.
+//!
+//! It uses the protocol of detectors and answers each transcript with one `repaired` line.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,14 +15,14 @@ use super::protocol::Ready;
 use super::script::Script;
 use super::{StartError, lock, ready, shown};
 
-/// What a program made of a transcript, as it reported it. Fields that it left out are empty.
+/// The answer of a repairing program. Fields that the program left out are empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Repaired {
     /// The fields of its answer.
     pub fields: serde_json::Map<String, Json>,
 }
 
-/// A program that mends, running as often as threads need it. Dropping it kills them all.
+/// A program that repairs, with one process for each thread that needs one. Dropping the value kills the processes.
 pub struct Mender {
     program: Program,
     name: Ready,
@@ -29,10 +30,10 @@ pub struct Mender {
 }
 
 impl Mender {
-    /// Starts one and waits until it is ready; more are started when they are needed.
+    /// Starts one process and waits until it is ready. More are started when they are needed.
     ///
     /// # Errors
-    /// It cannot be started, or refuses its parameters; or `cancel` was raised.
+    /// Returns an error if the program cannot be started or refuses its parameters, or if `cancel` was raised.
     pub fn start(program: Program, cancel: &AtomicBool) -> Result<Self, StartError> {
         let stop = || cancel.load(Ordering::Relaxed);
         match ready(&program, &stop) {
@@ -49,16 +50,16 @@ impl Mender {
         }
     }
 
-    /// Returns the program with the name and version that it reported.
+    /// Returns the program, with the name and version that it reported.
     pub fn ready(&self) -> (&Program, &Ready) {
         (&self.program, &self.name)
     }
 
-    /// Sends a transcript to the program and returns what it made of it.
+    /// Sends a transcript to the program and returns the answer.
     ///
     /// # Errors
-    /// It died, answered nonsense, or took too long: how, with the end of its stderr. The next transcript gets
-    /// a new one.
+    /// Returns an error if the program died, sent an invalid answer, or took too long. The error includes the end of
+    /// the program's stderr. The next transcript gets a new process.
     pub fn mend(&self, transcript: &Transcript, cancel: &AtomicBool) -> Result<Repaired, String> {
         let stop = || cancel.load(Ordering::Relaxed);
         let script = Script::of(transcript, None, None)?;

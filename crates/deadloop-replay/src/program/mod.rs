@@ -1,14 +1,14 @@
-//! [`Programs`]: the programs of a plan's `command` detectors, running, and what they say.
+//! [`Programs`]: the running programs of a plan's `command` detectors.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | which program is asked what, how many run, how many errors are too many | here |
-//! | what is sent of a transcript, and what an alarm's numbers mean | `script` |
+//! | the processes of each program, and the limit on errors | here |
+//! | the lines that are sent, and the numbers in an alarm | `script` |
 //! | the messages | `protocol` |
 //! | one running program: pipes, waiting, killing | `process` |
 //!
-//! A program has one transcript at a time, and a thread one program at a time: there are never more
-//! of one kind than threads. What one says must not depend on what it was asked before.
+//! A process handles one transcript at a time, and a thread one process at a time. So no program has more processes
+//! than there are threads. An answer must not depend on earlier transcripts.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
@@ -39,27 +39,27 @@ use protocol::{Answer, Told, line};
 pub(crate) use script::Heard;
 use script::Script;
 
-/// How long a program may take until it is ready: some load a model of their own.
+/// The longest wait until a program is ready. Some programs load a model of their own.
 const START: Duration = Duration::from_secs(30);
 
-/// How many programs that have nothing to do are kept: each costs memory. A sweep over more of them
-/// starts the others anew for each transcript.
+/// The most idle processes that are kept, since each takes memory. A run with more programs starts the others again
+/// for each transcript.
 const KEPT: usize = 64;
 
-/// What a program says about a transcript: its alarm, that it has none, or how it failed.
+/// The answer of a program about a transcript: its alarm, `None`, or the program's error.
 pub(crate) type Said = Result<Option<Heard>, String>;
 
-/// The programs of a plan. Dropping it kills them all.
+/// The running programs of a plan. Dropping the value kills them all.
 #[derive(Default)]
 pub struct Programs {
     pools: Vec<Pool>,
-    /// How many are kept with nothing to do.
+    /// The number of idle processes.
     kept: AtomicUsize,
-    /// One of them has failed too often.
+    /// Set when a program has failed too often.
     failing: AtomicBool,
 }
 
-/// One program of the plan: as many of it as threads need.
+/// The processes of one program of the plan, as many as threads need.
 struct Pool {
     listener: Listener,
     ready: Ready,
@@ -70,32 +70,32 @@ struct Pool {
 #[derive(Default)]
 struct Errors {
     count: u64,
-    /// The last of them, with its transcript.
+    /// The last error, with its transcript.
     last: String,
 }
 
-/// Why the programs of a plan cannot be asked.
+/// The reasons why the programs of a plan cannot start.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StartError {
-    /// One of them cannot be started, or refuses its parameters.
+    /// A program cannot be started, or refuses its parameters.
     #[error("{command}: {what}")]
     Refused {
-        /// What was run.
+        /// The command line.
         command: String,
-        /// How it failed, with the end of its stderr.
+        /// The failure, with the end of the program's stderr.
         what: String,
     },
-    /// Stopped from outside.
+    /// The start was cancelled.
     #[error("interrupted while the detectors' programs started")]
     Interrupted,
 }
 
 impl Programs {
-    /// Starts one of each program of a plan and waits until it is ready; more are started when they
-    /// are needed.
+    /// Starts one process of each program of a plan and waits until all are ready. More are started when they are
+    /// needed.
     ///
     /// # Errors
-    /// The first, in the plan's order, that cannot be used.
+    /// Returns the error of the first program, in the plan's order, that cannot be used.
     pub fn start(plan: &Plan, cancel: &AtomicBool) -> Result<Self, StartError> {
         let programs = Self::default();
         let stop = || cancel.load(Ordering::Relaxed);
@@ -123,12 +123,12 @@ impl Programs {
         })
     }
 
-    /// Returns each program with the name and version that it reported, in the plan's order.
+    /// Returns each program, with the name and version that it reported, in the plan's order.
     pub fn ready(&self) -> impl Iterator<Item = (&Program, &Ready)> {
         self.pools.iter().map(|p| (&p.listener.program, &p.ready))
     }
 
-    /// Why the run must end: a program has failed on more transcripts than it may.
+    /// Returns the reason to end the run, if a program has failed on more transcripts than it may.
     pub fn failure(&self) -> Option<String> {
         let too_many = |pool: &Pool| {
             let (errors, max) = (lock(&pool.errors), pool.listener.program.max_errors);
@@ -148,11 +148,11 @@ impl Programs {
         self.pools.is_empty()
     }
 
-    /// Replays one transcript through every setting of `plan`, as [`run`](crate::run) does; the programs
-    /// were started for that plan. `chunks` as in [`decide`](crate::decide).
+    /// Replays one transcript through every setting of `plan`, as [`run`](crate::run) does. The programs must have
+    /// been started for that plan. `chunks` is that of [`decide`](crate::decide).
     ///
     /// # Errors
-    /// `cancel` was raised while a program was waited for.
+    /// Returns an error if `cancel` was raised while a program was running.
     pub fn decide(
         &self,
         plan: &Plan,
@@ -164,8 +164,8 @@ impl Programs {
         Ok(decide_with(plan, transcript, chunks, &said))
     }
 
-    /// What each program of `plan`, which is the one they were started for, says about a transcript,
-    /// in the plan's order; one that the model's guards do not have is not asked. `chunks` as in
+    /// Returns the answer of each program about a transcript, in the plan's order. `plan` must be the one that the
+    /// programs were started for. Programs that the model's guards do not contain are skipped. `chunks` is that of
     /// [`decide`](crate::decide).
     fn ask(
         &self,
@@ -201,16 +201,16 @@ impl Programs {
         self.pools.iter().enumerate().map(ask).collect()
     }
 
-    /// Asks one of a program. One that was kept and ends without an answer may have been over with the
-    /// last transcript, and who comes next is a matter of threads and time: a new one is asked, and what
-    /// that says is what counts.
+    /// Sends a transcript to one process of a program. If an idle process ends without an answer, the transcript is
+    /// sent to a new process, whose answer counts. The idle process may have ended after its last transcript, which
+    /// depends on threads and time.
     fn question(
         &self,
         pool: &Pool,
         script: &Script,
         stop: &dyn Fn() -> bool,
     ) -> Result<Option<Heard>, Halt> {
-        // The lock is held for the taking alone.
+        // The lock is held only while the process is taken out.
         let idle = lock(&pool.idle).pop();
         if let Some(process) = idle {
             self.kept.fetch_sub(1, Ordering::Relaxed);
@@ -223,7 +223,7 @@ impl Programs {
         self.put(pool, process, script, stop)
     }
 
-    /// Puts the question to a running program, which is kept if it answers well.
+    /// Sends a transcript to a process, and keeps the process if its answer is valid.
     fn put(
         &self,
         pool: &Pool,
@@ -245,7 +245,7 @@ impl Programs {
         }
     }
 
-    /// Where enough are kept it ends here.
+    /// Keeps an idle process, or ends it if enough are kept.
     fn keep(&self, pool: &Pool, process: Process) {
         if self.kept.fetch_add(1, Ordering::Relaxed) < KEPT {
             lock(&pool.idle).push(process);
@@ -254,7 +254,7 @@ impl Programs {
         }
     }
 
-    /// Counts an error; how it is told.
+    /// Counts an error and returns its message.
     fn blame(&self, pool: &Pool, transcript: &str, what: &str) -> String {
         let mut errors = lock(&pool.errors);
         errors.count += 1;
@@ -287,7 +287,7 @@ fn ready(program: &Program, stop: &dyn Fn() -> bool) -> Result<(Process, Ready),
     }
 }
 
-/// What a program's line says about a transcript.
+/// Reads the alarm from a program's answer line.
 fn verdict(line: &[u8], script: &Script) -> Result<Option<Heard>, String> {
     match Answer::read(line)? {
         Answer::Ready(_) => Err("its answer is no verdict".into()),
@@ -302,12 +302,12 @@ fn verdict(line: &[u8], script: &Script) -> Result<Option<Heard>, String> {
     }
 }
 
-/// A program as a user would type it.
+/// Returns the command line of a program as a user would type it.
 fn shown(program: &Program) -> String {
     program.command.join(" ")
 }
 
-/// What a thread that panicked left behind is still whole: each change is one step.
+/// Locks a mutex, also after a panic of another thread: each change is one step, so the data is valid.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,6 +1,7 @@
-//! [`Process`]: one running program. A thread writes, one reads, one keeps the end of what it says
-//! on stderr: whoever waits for an answer waits no longer than it wants to, whatever the program
-//! does or does not read and write.
+//! [`Process`]: one running program and its three pipes.
+//!
+//! A thread writes to stdin, one reads stdout, and one keeps the end of stderr. So the wait for an answer has a
+//! limit, whatever the program reads and writes.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -11,18 +12,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A longer answer is nonsense, bytes.
+/// The longest allowed answer, in bytes.
 const MAX_LINE: u64 = 64 << 10;
-/// Answers that are kept unread; then the program's own writing stands still.
+/// The number of unread answers at which the program's output blocks.
 const MAX_LINES: usize = 8;
-/// How much of the end of stderr is kept, bytes.
+/// The number of bytes kept from the end of stderr.
 const TAIL_BYTES: usize = 2 << 10;
-/// How often a wait looks whether it is to stop.
+/// The time between two checks of the `stop` flag during a wait.
 const LOOK: Duration = Duration::from_millis(50);
-/// How long a program that is over may take to be gone, and its last words to arrive.
+/// The longest wait, after the output has closed, for the exit status and the rest of stderr.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// A running program; dropping it kills it, and what it started.
+/// A running program. Dropping it kills the program and its child processes.
 pub(super) struct Process {
     child: Child,
     killed: bool,
@@ -31,41 +32,41 @@ pub(super) struct Process {
     stderr: Arc<Tail>,
 }
 
-/// Lines for the writing thread.
+/// Lines to send, for the writing thread.
 struct Sending {
     blocks: Arc<[Vec<u8>]>,
-    /// The answer is here: the rest is not sent.
+    /// Set when the answer has arrived. The rest is not sent.
     over: Arc<AtomicBool>,
 }
 
-/// What came from stdout.
+/// A message from the thread that reads stdout.
 enum Line {
     Whole {
         line: Vec<u8>,
-        /// Something more came with it.
+        /// Whether more output arrived together with this line.
         more: bool,
     },
     TooLong,
-    /// It has closed its output.
+    /// The output was closed.
     End,
 }
 
-/// Why there is no answer.
+/// The reasons why there is no answer.
 #[derive(Debug)]
 pub(super) enum Halt {
-    /// Nobody wants it any more.
+    /// The run was cancelled.
     Interrupted,
-    /// The program is at fault; how.
+    /// The program made an error.
     Failed(String),
-    /// It is over, and gave no answer; how it ended.
+    /// The program ended without an answer.
     Ended(String),
 }
 
-/// The end of what a program said on stderr.
+/// The end of the program's stderr.
 #[derive(Default)]
 struct Tail {
     bytes: Mutex<VecDeque<u8>>,
-    /// There will be no more.
+    /// Set once stderr is closed.
     closed: AtomicBool,
 }
 
@@ -87,7 +88,7 @@ impl Process {
         let (to, sendings) = channel();
         let (lines, from) = sync_channel(MAX_LINES);
         let stderr = Arc::new(Tail::default());
-        // From here on a failure drops it, and so kills it.
+        // From here on, an error drops the process and so kills it.
         let process = Self {
             child,
             killed: false,
@@ -106,8 +107,8 @@ impl Process {
         Ok(process)
     }
 
-    /// Sends lines and waits for the one line of the answer, at most for `patience`; `stop`: nobody
-    /// wants it any more. What has not been sent when the answer comes is not sent.
+    /// Sends lines and waits for the one line of the answer, for at most `patience`. The wait ends early if `stop`
+    /// returns true. Lines that are not sent when the answer arrives are dropped.
     pub(super) fn ask(
         &mut self,
         blocks: Arc<[Vec<u8>]>,
@@ -123,7 +124,7 @@ impl Process {
             blocks,
             over: Arc::clone(&over),
         };
-        // A writer that is gone has met a closed pipe: what that means the answer says.
+        // If the writer is gone, the pipe was closed: the result of `answer` covers that.
         drop(self.to.send(sending));
         let answer = self.answer(patience, stop);
         over.store(true, Ordering::Relaxed);
@@ -156,7 +157,7 @@ impl Process {
         }
     }
 
-    /// It spoke, or ended, between two questions.
+    /// Returns the error for output, or an end, before the next transcript was sent.
     fn unasked(&mut self, line: Line) -> Halt {
         match line {
             Line::End => Halt::Ended(format!("{} before it was asked", self.end())),
@@ -166,7 +167,7 @@ impl Process {
         }
     }
 
-    /// How it came to its end.
+    /// Returns a text about how the process ended.
     fn end(&mut self) -> String {
         let until = Instant::now() + LAST_WORDS;
         loop {
@@ -178,7 +179,7 @@ impl Process {
         }
     }
 
-    /// Ends it; what went wrong, with its last words.
+    /// Ends the process. Returns `what` with the end of its stderr.
     pub(super) fn obituary(mut self, what: &str) -> String {
         self.kill();
         let until = Instant::now() + LAST_WORDS;
@@ -191,10 +192,10 @@ impl Process {
         }
     }
 
-    /// Kills it and what it started, and leaves no zombie.
+    /// Kills the process and its child processes, and leaves no zombie.
     fn kill(&mut self) {
-        // Once: when all of it is gone the system may give the group's id to others. That it is gone
-        // already is no error.
+        // Only once: after the whole group has ended, the system may reuse its id. A process that has ended already
+        // is no error.
         if std::mem::replace(&mut self.killed, true) {
             return;
         }
@@ -214,7 +215,7 @@ impl Drop for Process {
     }
 }
 
-/// Writes what there is to send until nobody sends or the program's end is closed.
+/// Writes the lines to stdin until the sender is gone or the pipe is closed.
 fn write(mut stdin: ChildStdin, sendings: Receiver<Sending>) {
     for Sending { blocks, over } in sendings {
         for block in blocks.iter() {
@@ -228,7 +229,7 @@ fn write(mut stdin: ChildStdin, sendings: Receiver<Sending>) {
     }
 }
 
-/// Reads lines, which only `\n` ends, until the output ends or nobody takes them.
+/// Reads lines, which end only at `\n`, until the output ends or the receiver is gone.
 fn read(stdout: ChildStdout, lines: SyncSender<Line>) {
     let mut stdout = BufReader::new(stdout);
     loop {
@@ -261,12 +262,12 @@ impl Tail {
         self.closed.store(true, Ordering::Release);
     }
 
-    /// What was said about one transcript says nothing about the next.
+    /// Discards the output about the last transcript.
     fn forget(&self) {
         self.lock().clear();
     }
 
-    /// On one line.
+    /// Returns the kept output as one line.
     fn words(&self) -> String {
         let bytes: Vec<u8> = self.lock().iter().copied().collect();
         let text = String::from_utf8_lossy(&bytes);

@@ -3,23 +3,23 @@
 use deadloop_detect::Value;
 use serde::{Deserialize, Serialize};
 
-/// The protocol's version, as `hello` names it.
+/// The version of the protocol in `hello`.
 const VERSION: u32 = 1;
 
-/// What is sent to a program, besides the events.
+/// The messages to a program, besides the events.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub(super) enum Told<'a> {
-    /// Once, before all else.
+    /// The first message.
     Hello { protocol: u32, params: &'a Value },
-    /// A transcript begins.
+    /// The start of a transcript.
     Start { transcript: &'a str, model: &'a str },
-    /// That was all of it.
+    /// The end of a transcript.
     End,
 }
 
 impl<'a> Told<'a> {
-    /// The first message, with the program's own parameters.
+    /// Returns the first message, with the program's own parameters.
     pub(super) fn hello(params: &'a Value) -> Self {
         Self::Hello {
             protocol: VERSION,
@@ -28,57 +28,57 @@ impl<'a> Told<'a> {
     }
 }
 
-/// Appends a message as a line; what cannot be written as JSON (nothing that deadloop makes) is the
-/// reason.
+/// Appends a message as a line. Returns an error if the message cannot be written as JSON, which holds for no message
+/// of deadloop.
 pub(super) fn line(message: &impl Serialize, to: &mut Vec<u8>) -> Result<(), String> {
     serde_json::to_writer(&mut *to, message).map_err(|e| format!("cannot be told: {e}"))?;
     to.push(b'\n');
     Ok(())
 }
 
-/// What a program answers.
+/// The answers of a program.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub(super) enum Answer {
-    /// To `hello`.
+    /// The answer to `hello`.
     Ready(Ready),
-    /// To a transcript: to the last that was begun where it names none.
+    /// The answer to a transcript. Without a name it is about the transcript that was started last.
     Verdict {
         transcript: Option<String>,
-        // `null` is an answer, nothing at all is not.
+        // `null` is an answer, a missing field is not.
         #[serde(deserialize_with = "Option::deserialize")]
         alarm: Option<Cry>,
     },
 }
 
-/// Who a program says it is.
+/// The name and version that a program reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ready {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its version.
+    /// The version.
     pub version: String,
 }
 
-/// An alarm as a program says it. What else there may be is ignored.
+/// The alarm in a program's answer. Other fields are ignored.
 #[derive(Deserialize)]
 pub(super) struct Cry {
-    /// Which of the events that it was sent, from 0.
+    /// The index of the event in the order of sending, from 0.
     pub(super) event: usize,
-    /// Chars of that event's channel up to where it knew.
+    /// The number of chars of the event's channel up to the alarm.
     pub(super) at: u64,
-    /// What kind of loop it takes it for.
+    /// The name of the loop's kind.
     pub(super) kind: String,
-    /// What it has to say of it, for people.
+    /// An explanation for people.
     #[serde(default)]
     detail: Option<serde_json::Value>,
 }
 
-/// Chars of a detail that are kept.
+/// The number of chars of a detail that are kept.
 const DETAIL: usize = 300;
 
 impl Cry {
-    /// As printed: text as it is, anything else as JSON.
+    /// Returns the detail as it is printed: text as it is, any other value as JSON.
     pub(super) fn detail(&self) -> Option<String> {
         let text = match self.detail.as_ref()? {
             serde_json::Value::Null => return None,
@@ -99,11 +99,12 @@ impl Cry {
     }
 }
 
-/// How much of a line that makes no sense is quoted, chars.
+/// The number of chars that an error quotes from an invalid line.
 const QUOTED: usize = 200;
 
 impl Answer {
-    /// Reads a line. `{"alarm": …}` alone is a verdict too: the contract shows an alarm so.
+    /// Reads a line. An object with `alarm` but without `type` is a verdict too, because the contract shows an alarm
+    /// in this form.
     pub(super) fn read(line: &[u8]) -> Result<Self, String> {
         let read = serde_json::from_slice::<serde_json::Value>(line).and_then(|mut message| {
             if let Some(fields) = message.as_object_mut()

@@ -1,4 +1,4 @@
-//! [`Script`]: what a program is sent of one transcript, and what the numbers in its alarm stand for.
+//! [`Script`]: the lines that a program is sent for one transcript.
 
 use std::borrow::Cow;
 use std::num::NonZeroU64;
@@ -10,29 +10,29 @@ use deadloop_detect::{Channel, Chars, Kind, Seen, Unit};
 use super::protocol::{Cry, Told, line};
 use crate::arrivals::text_of;
 
-/// Bytes of whole lines that are written at once: after a verdict no more than one such block.
+/// The number of bytes of whole lines that are written at once. After a verdict at most one such block is still sent.
 const BLOCK_BYTES: usize = 16 << 10;
 
-/// The lines of one transcript.
+/// The lines of one transcript, and the ranges that the numbers of an alarm refer to.
 pub(super) struct Script {
     pub(super) transcript: String,
     pub(super) blocks: Arc<[Vec<u8>]>,
-    /// For each event that is sent, the stretch of its channel that it is; `None`: nothing is counted there.
+    /// The range of each sent event in its channel. `None` if the event is not counted.
     stretches: Vec<Option<Stretch>>,
 }
 
-/// The place of an event in its channel: the start and end of its text; for a call, a result or a turn, the count
-/// before it and with it.
+/// The range of an event in its channel. For text, it is the start and end in chars. For a call, a result or a turn,
+/// it is the count before the event and after it.
 struct Stretch {
     channel: Channel,
     from: u64,
     to: u64,
-    /// For an event that is not text: how many events before it are not text. `None` for text.
+    /// The number of earlier events that are not text. `None` if the event is text.
     event: Option<usize>,
 }
 
 impl Stretch {
-    /// The place of the next event, given what came before it.
+    /// Returns the range of the next event, given the counts of the events before it.
     fn of(event: &RecordedEvent, seen: &mut Seen, others: usize) -> Option<Self> {
         let (channel, count) = match (text_of(event), &event.body) {
             (Some((channel, text)), _) => (channel, Chars::of(text).0),
@@ -52,23 +52,22 @@ impl Stretch {
     }
 }
 
-/// An alarm of a program that makes sense.
+/// A valid alarm of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Heard {
     pub(crate) channel: Channel,
-    /// The position in its channel up to which the program had read, in the channel's unit.
+    /// The position of the alarm in its channel, in the channel's unit.
     pub(crate) at: u64,
     pub(crate) kind: Kind,
-    /// What the program says about it.
+    /// The program's explanation.
     pub(crate) detail: Option<String>,
-    /// The event at which it was raised, as an index among the recorded events that are not text; `None`: it was raised
-    /// at text.
+    /// The index of the event among the recorded events that are not text. `None` if the alarm was raised at text.
     pub(crate) event: Option<usize>,
 }
 
 impl Script {
-    /// `channel`: text of other channels is not sent. `chunks`: the size in chars of the chunks into which
-    /// the text is cut again; `None`: as recorded.
+    /// Returns the script of a transcript. If `channel` is given, text of other channels is left out. `chunks` is the
+    /// size in chars of the chunks into which the text is cut. With `None` the recorded chunks are kept.
     pub(super) fn of(
         transcript: &Transcript,
         channel: Option<Channel>,
@@ -110,12 +109,11 @@ impl Script {
         })
     }
 
-    /// Interprets an alarm.
+    /// Converts the alarm of an answer.
     ///
     /// # Errors
-    /// Returns an error if the alarm names an event that was not sent or is not counted, or a position
-    /// outside of its event: a program that claims to have known earlier would get a latency that it does
-    /// not have.
+    /// Returns an error if the alarm names an event that was not sent or is not counted, or a position outside of its
+    /// event. A position before the event would give the program a latency that it does not have.
     pub(super) fn heard(&self, cry: &Cry) -> Result<Heard, String> {
         let Cry { event, at, .. } = *cry;
         let sent = self.stretches.len();
@@ -147,9 +145,9 @@ impl Script {
     }
 }
 
-/// The events with all text cut into chunks of `size` chars. Each uninterrupted stretch of a channel is
-/// cut from its start; the last chunk of a stretch may be shorter. A chunk has the time of the event that
-/// holds its last char, and no count of tokens.
+/// Cuts all text into chunks of `size` chars. Each uninterrupted stretch of a channel is cut from its start. The last
+/// chunk of a stretch may be shorter. A chunk has the time of the event that holds its last char, and no count of
+/// tokens.
 fn recut(events: &[RecordedEvent], size: NonZeroU64) -> Vec<RecordedEvent> {
     let mut cut: Vec<RecordedEvent> = Vec::new();
     let mut last = None;

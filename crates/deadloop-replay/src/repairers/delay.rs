@@ -1,26 +1,25 @@
-//! [`Delay`]: how long a repairer keeps a reader waiting.
+//! [`Delay`]: the time that text waits in a repairer.
 //!
-//! A repairer produces the same from a whole text and from a stream, so it never takes back what it has
-//! shown. The price is that text waits until it is certain. This module measures the wait.
+//! A repairer gives the same output for a whole text and for a stream, so it never takes back any text. The price is
+//! that text waits until it is certain. This module measures the wait.
 
 use deadloop_detect::harness::Params;
 use deadloop_detect::repair::{Meaning, Piece, Pieces, Repairer};
 use serde::{Deserialize, Serialize};
 
-/// How long a repairer made text wait, in chars of the stream.
+/// The time that a repairer made text wait, in chars of the stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delay {
-    /// How many chars had been read when the first text for the user came out; `None` if none came out.
+    /// The number of chars read when the first text for the user came out. `None` if none came out.
     pub first_text: Option<u64>,
     /// The most chars that waited at the same time.
     pub most_held: u64,
-    /// The most chars that were read without anything coming out: before the first piece, between two, or after the
-    /// last.
+    /// The most chars read without any output: before the first piece, between two pieces, or after the last.
     pub longest_silence: u64,
 }
 
-/// What [`Repairer::mend`] makes of a text, and how long the text waited, char by char. `None` if the repairer reads events.
-/// Text that comes out only at the end counts as coming out after the last char.
+/// Returns the output of [`Repairer::mend`] for a text, and its delay measured char by char. `None` if the repairer
+/// reads events. Text that comes out only at the end counts as coming out after the last char.
 pub fn mend_and_wait(repairer: &Repairer, params: &Params, text: &str) -> Option<(Meaning, Delay)> {
     let mut machine = repairer.text(params)?;
     let (mut pieces, mut delay) = (Pieces::default(), Delay::default());

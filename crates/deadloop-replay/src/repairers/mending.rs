@@ -1,4 +1,6 @@
-//! A variant on one stream: what arrived, what it made of it, how long text waited. What was meant is not known here.
+//! Runs a [`Variant`] on one stream and measures the delay.
+//!
+//! The intended meaning of the stream is unknown here.
 
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use deadloop_detect::repair::{Action, Delivered, Meaning, StreamKind};
@@ -11,15 +13,15 @@ use crate::program::Repaired;
 /// A stream as it arrived.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Arrived {
-    /// A text: an answer, arguments, a name.
+    /// The text of an answer, of arguments or of a name.
     Text(String),
-    /// Events with ids and places.
+    /// Events with ids and positions.
     Events(Vec<Delivered>),
 }
 
 impl Arrived {
-    /// The stream of this kind in a transcript: its answer, the arguments or the name of its first call, or its events.
-    /// `None` if it has none.
+    /// Returns the stream of this kind in a transcript: its answer, the arguments or the name of its first call, or
+    /// its events. `None` if there is none.
     pub fn of(transcript: &Transcript, kind: StreamKind) -> Option<Self> {
         match kind {
             StreamKind::Tags | StreamKind::Think | StreamKind::Text => {
@@ -35,26 +37,27 @@ impl Arrived {
 /// The output of a variant.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Out {
-    /// What a text meant, arguments and names included.
+    /// The meaning of a text, also of arguments or a name.
     Meaning(Meaning),
-    /// Events.
+    /// Events with ids and positions.
     Events(Vec<Delivered>),
 }
 
-/// What a variant made of a stream.
+/// The output of a variant for a stream, with the delay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VariantOutput {
     /// The output.
     pub out: Out,
-    /// How long text waited; `None` for events, programs and the stream as it is.
+    /// The delay of the text. `None` for events, for programs, and without repair.
     pub delay: Option<Delay>,
 }
 
 impl Variant {
-    /// Runs on a stream. `ask` asks the program, if the variant is one. `None` if the variant reads no such streams.
+    /// Runs the variant on a stream. `ask` calls the program, if the variant is one. Returns `None` if the variant
+    /// does not read this kind of stream.
     ///
     /// # Errors
-    /// Returns how the program failed.
+    /// Returns the error of the program.
     pub fn mend(
         &self,
         arrived: &Arrived,
@@ -87,7 +90,7 @@ impl Variant {
     }
 }
 
-/// A text that means itself.
+/// Returns a text as its own meaning.
 fn of_text(text: String) -> Meaning {
     Meaning {
         text,
@@ -144,7 +147,7 @@ fn heard(said: &Repaired, kind: StreamKind) -> Result<Out, String> {
     }))
 }
 
-/// The name and arguments of the first call.
+/// Returns the name and arguments of the first call.
 fn call(transcript: &Transcript) -> Option<(String, String)> {
     transcript
         .events
@@ -157,7 +160,7 @@ fn call(transcript: &Transcript) -> Option<(String, String)> {
         })
 }
 
-/// Arguments as the model wrote them, if that was recorded; else as JSON.
+/// Returns arguments as the model wrote them, if they were recorded as text, otherwise as JSON.
 pub fn written(arguments: &Json) -> String {
     match arguments {
         Json::String(text) => text.clone(),
@@ -186,7 +189,7 @@ fn delivered(transcript: &Transcript) -> Vec<Delivered> {
     transcript.events.iter().filter_map(event).collect()
 }
 
-/// The transcript that a program is asked about, without `meta`, so that the program cannot see the truth.
+/// Returns the transcript as it is sent to a program: without `meta`, so that the program cannot read the label.
 pub fn question(transcript: &Transcript) -> Transcript {
     Transcript {
         meta: serde_json::Map::new(),

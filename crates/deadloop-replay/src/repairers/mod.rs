@@ -1,5 +1,7 @@
-//! A grid of repairers: TOML in which a parameter may have several values, and the variants that it asks for. [`Variant::mend`]
-//! runs one on one stream.
+//! [`RepairGrid`]: the variants in a grid of repairers.
+//!
+//! A grid is a TOML file in which a parameter may have several values. [`Variant::mend`] runs one variant on one
+//! stream.
 //!
 //! ```toml
 //! [[repairer]]
@@ -31,7 +33,7 @@ mod mending;
 pub use delay::{Delay, mend_and_wait};
 pub use mending::{Arrived, Out, VariantOutput, question, written};
 
-/// The grid where none is named.
+/// The default grid.
 pub const DEFAULT_GRID: &str = include_str!("grid.toml");
 /// The most variants of one grid.
 const MOST: usize = 20_000;
@@ -39,27 +41,28 @@ const MOST: usize = 20_000;
 /// A setting of a repairer.
 #[derive(Clone, Debug)]
 pub struct Variant {
-    /// `tags/lenient`, or the repairer and a hash of the parameters.
+    /// The name: `tags/lenient`, or the repairer and a hash of the parameters.
     pub name: String,
-    /// Whether it is a preset, a program or the stream as it is: shown beside what is chosen.
+    /// Whether the variant is a preset, a program or no repair. Such variants are shown beside the chosen one.
     pub shown: bool,
-    /// What does it.
+    /// The kind of repair.
     pub made: Mending,
 }
 
-/// What mends.
+/// The kinds of repair.
 #[derive(Clone, Debug)]
 pub enum Mending {
-    /// Nothing: the stream as it is, of the kind that the repairer reads.
+    /// No repair: the stream as it is, of the kind that the repairer reads.
     Nothing(&'static Repairer),
-    /// A repairer of deadloop.
+    /// A repairer of deadloop, with its parameters.
     Of(&'static Repairer, Params),
     /// A program, and the kind of streams that it reads.
     Program(Program, StreamKind),
 }
 
 impl Variant {
-    /// The name of the repairer that it stands beside: a program beside that of its streams.
+    /// Returns the name of the repairer with which the variant is compared. For a program, this is the repairer of
+    /// its streams.
     pub fn repairer(&self) -> &str {
         match &self.made {
             Mending::Nothing(repairer) | Mending::Of(repairer, _) => repairer.name,
@@ -67,7 +70,7 @@ impl Variant {
         }
     }
 
-    /// The kind of streams that it reads.
+    /// Returns the kind of streams that the variant reads.
     pub fn stream(&self) -> StreamKind {
         match &self.made {
             Mending::Nothing(repairer) | Mending::Of(repairer, _) => repairer.stream,
@@ -75,7 +78,7 @@ impl Variant {
         }
     }
 
-    /// The parameters that differ from the defaults, as `a=1; b=2`.
+    /// Returns the parameters that differ from the defaults, as `a=1; b=2`.
     pub fn params(&self) -> String {
         match &self.made {
             Mending::Nothing(_) => String::new(),
@@ -84,7 +87,7 @@ impl Variant {
         }
     }
 
-    /// Returns the TOML of a grid that has only this repairer; empty for the stream without repair.
+    /// Returns the TOML of a grid that has only this repairer. Empty for the stream without repair.
     pub fn toml(&self) -> String {
         match &self.made {
             Mending::Nothing(_) => String::new(),
@@ -101,7 +104,7 @@ impl Variant {
     }
 }
 
-/// The repairer of streams of this kind.
+/// Returns the repairer of streams of this kind.
 fn repairer_of(stream: StreamKind) -> Option<&'static Repairer> {
     REPAIRERS.iter().copied().find(|r| r.stream == stream)
 }
@@ -140,9 +143,9 @@ struct Table {
 /// The variants of a grid.
 #[derive(Clone, Debug)]
 pub struct RepairGrid {
-    /// The variants, the streams as they are first. None stands twice.
+    /// The variants, each once. Those without repair are first.
     pub variants: Vec<Variant>,
-    /// How many combinations are impossible.
+    /// The number of impossible combinations.
     pub refused: usize,
 }
 
@@ -150,8 +153,8 @@ impl RepairGrid {
     /// Reads a grid.
     ///
     /// # Errors
-    /// It is no TOML, a name or a value is unknown or out of bounds, it has too many variants, or a table has none that is
-    /// possible: each with its line.
+    /// Returns an error with its line if the text is no TOML, if a name or a value is unknown or out of bounds, if
+    /// there are too many variants, or if a table has no possible variant.
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
         let wire: Wire = read_toml(text)?;
         if wire.repairer.is_empty() {
@@ -173,7 +176,7 @@ impl RepairGrid {
         Ok(grid.beside_idle())
     }
 
-    /// The streams as they are beside what is done with them, and no variant twice.
+    /// Adds the variants without repair, and removes duplicates.
     fn beside_idle(self) -> Self {
         let used: BTreeSet<String> = self
             .variants
@@ -189,7 +192,7 @@ impl RepairGrid {
         let mut all: Vec<Variant> = idle.collect();
         let mut known = BTreeSet::new();
         for variant in self.variants {
-            // The same parameters under another name: the name of the preset, which comes first, stays.
+            // If the same parameters have two names, the first one stays, which is that of the preset.
             let same = format!("{} {}", variant.repairer(), variant.params());
             if known.insert(same) {
                 all.push(variant);
@@ -212,7 +215,7 @@ impl From<Vec<Variant>> for RepairGrid {
 }
 
 impl Table {
-    /// An error of this table.
+    /// Returns an error at this table.
     fn error(&self, text: &str, what: impl Into<String>) -> SettingsError {
         SettingsError::at(text, self.name.span(), what)
     }
@@ -275,14 +278,14 @@ impl Table {
         })
     }
 
-    /// The combinations of its values that are possible, and how many are not.
+    /// Returns the possible combinations of the table's values, and the number of impossible ones.
     fn possible(
         &self,
         repairer: &Repairer,
         base: Params,
         text: &str,
     ) -> Result<(Vec<Params>, usize), SettingsError> {
-        // The schema of these files has no ranges.
+        // The schema of these files allows no ranges.
         let is_range = |(name, item): &(&Placed<String>, &Placed<Value>)| {
             let is_table = matches!(item.get_ref(), Value::Table(_));
             let param = repairer.param(name.get_ref());
@@ -293,7 +296,8 @@ impl Table {
             return Err(SettingsError::at(text, item.span(), what));
         }
         let mut swept = swept(repairer, &self.params, text)?;
-        // Of equally good variants the first is taken: their order is that of the names, as it was always.
+        // Among equally good variants the first is chosen, so this order decides. It is the order of the names, to
+        // keep old results.
         swept.sort_by_key(|(param, _)| param.name);
         let cells = cells(&swept, MOST).ok_or_else(|| self.too_many(text))?;
         let (mut all, mut reason) = (Vec::new(), None);
@@ -367,7 +371,7 @@ mod tests {
     #[test]
     fn the_default_grid_is_read() {
         let RepairGrid { variants, refused } = RepairGrid::parse(DEFAULT_GRID).unwrap();
-        // A mode that passes text on before it is whole cannot refuse what is inside: these cells are impossible.
+        // A mode that passes text on early cannot refuse parts of the text, so these cells are impossible.
         assert_eq!(refused, 6);
         assert!(variants.len() > 100, "{}", variants.len());
         let names: BTreeSet<&str> = variants.iter().map(|v| v.name.as_str()).collect();

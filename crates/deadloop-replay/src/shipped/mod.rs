@@ -1,5 +1,7 @@
-//! What deadloop ships and searches where nobody names settings or a grid: the recommended guards, the
-//! default grids. One place, so that `tune`, its simulations and whoever embeds it search the same.
+//! The recommended guards and default grids that deadloop ships.
+//!
+//! They are used if the user names no settings or grid. `tune`, its simulations and embedding programs all take them
+//! from here, so that they search the same.
 
 use deadloop_detect::harness::{DETECTORS, Detector, Member, Params, Preset, Unfit};
 use deadloop_detect::{
@@ -8,15 +10,14 @@ use deadloop_detect::{
 
 use crate::Grid;
 
-/// The grids around the recommended guards: of several detectors, so none of them brings it.
+/// The grids around the recommended guards. They combine several detectors, so they belong to no single one.
 const AROUND_RECOMMENDED: &[&str] = &[
     include_str!("recommended.toml"),
     include_str!("recommended-others.toml"),
 ];
 const AROUND_AGENTS: &[&str] = &[include_str!("recommended-agents.toml")];
 
-/// The text of the guards that are recommended where things are counted in `unit`: what is for runs reads their text
-/// too.
+/// Returns the text of the recommended guards for alarms counted in `unit`. Guards of runs include those of text.
 pub fn recommended(unit: Unit) -> String {
     match unit {
         Unit::Chars => RECOMMENDED.into(),
@@ -24,9 +25,8 @@ pub fn recommended(unit: Unit) -> String {
     }
 }
 
-/// The members that a choice is made among. All other members of what is in use stay beside whatever is chosen: a
-/// timeout that is chosen on streams that fall silent says nothing about loops, and must not replace the guard that
-/// finds them.
+/// The members that a choice replaces. All other members of the current guard are kept. For example, a timeout chosen
+/// on streams that fall silent must not replace the guard that finds loops.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope {
     unit: Unit,
@@ -35,8 +35,8 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// The scope of a choice in `unit` among the settings of these grids: detectors of loops, of faults, or both, as the
-    /// grids have them.
+    /// Returns the scope of a choice in `unit` among the settings of `grids`. It covers detectors of loops, of
+    /// faults, or both, as the grids do.
     pub fn of(grids: &[Grid], unit: Unit) -> Self {
         let members = || grids.iter().flat_map(|grid| &grid.members);
         Self {
@@ -46,7 +46,7 @@ impl Scope {
         }
     }
 
-    /// Whether it has this member.
+    /// Whether the scope contains `member`.
     pub fn has(self, member: &Member) -> bool {
         let looked_for = if is_of_faults(member.detector) {
             self.faults
@@ -61,18 +61,19 @@ fn is_of_faults(detector: &Detector) -> bool {
     !detector.notices.is_empty()
 }
 
-/// Whether a choice in `unit` can be made among settings of such members: they end streams, and count in it.
+/// Whether a choice in `unit` can include a setting with this member: the member must end streams and count in that
+/// unit.
 fn is_chosen(member: &Member, unit: Unit) -> bool {
-    // Turns are those of a run, and so are its calls.
+    // Calls and turns are both units of a run, so either fits the other.
     let fits = |of: Unit| (of == Unit::Chars) == (unit == Unit::Chars);
     member.response.level() == Response::Stop && member.unit().is_none_or(fits)
 }
 
-/// The grids that `tune` searches together, with their text: those of every detector that ends a stream and counts in
-/// `unit`. Those around the recommended guard stand first, and then the detectors that it is made of.
+/// Returns the grids that `tune` searches together, and their text. They are those of every detector that ends a
+/// stream and counts in `unit`. The grids around the recommended guard are first, then those of the detectors in it.
 ///
 /// # Errors
-/// A file that deadloop ships is wrong; a test reads them all.
+/// Returns an error if a shipped file is invalid. A test reads them all.
 pub fn default_grids(unit: Unit) -> Result<(Vec<Grid>, String), SettingsError> {
     let recommended = Settings::parse(&recommended(unit))?;
     let members = &recommended.guard().members;
@@ -90,26 +91,27 @@ pub fn default_grids(unit: Unit) -> Result<(Vec<Grid>, String), SettingsError> {
     Ok((grids.collect::<Result<_, _>>()?, texts.join("\n")))
 }
 
-/// Whether a detector is searched where things are counted in `unit`; those of faults are named, or not searched.
+/// Whether a detector is searched by default for alarms counted in `unit`. Detectors of faults are searched only if
+/// they are named.
 fn is_searched(detector: &'static Detector, unit: Unit) -> bool {
     let member = Member::new(detector, Params::defaults(detector.params));
     member.unit().is_some() && is_chosen(&member, unit) && !is_of_faults(detector)
 }
 
-/// The presets among which a choice in `unit` is made, as settings with names.
+/// Returns the presets among which a choice in `unit` is made, each as a setting with its name.
 ///
 /// # Errors
-/// A file that deadloop ships is wrong; a test reads them all.
+/// Returns an error if a shipped file is invalid. A test reads them all.
 pub fn presets_in(unit: Unit) -> Result<Vec<(String, Setting)>, String> {
     let mut all = all_presets()?;
     all.retain(|(_, setting)| setting.members.iter().all(|m| is_chosen(m, unit)));
     Ok(all)
 }
 
-/// Every preset of every detector, as a setting with a name.
+/// Returns every preset of every detector, each as a setting with its name.
 ///
 /// # Errors
-/// A file that deadloop ships is wrong; a test reads them all.
+/// Returns an error if a shipped file is invalid. A test reads them all.
 pub fn all_presets() -> Result<Vec<(String, Setting)>, Unfit> {
     let mut all = Vec::new();
     for detector in DETECTORS.iter().copied() {
@@ -137,7 +139,7 @@ mod tests {
     use deadloop_detect::harness::{Mark, Measuring};
     use std::collections::BTreeSet;
 
-    /// A detector of loops that ends streams is searched by default, in the unit that it counts in.
+    /// Checks that each detector of loops that ends streams is searched by default, in its unit.
     #[test]
     fn no_detector_is_left_out_of_the_default_search() {
         for detector in DETECTORS.iter().copied() {
@@ -158,8 +160,8 @@ mod tests {
         }
     }
 
-    /// A grid of timeouts chooses among timeouts, and leaves the guard of loops as it is; the default grids do the
-    /// reverse. A grid with both chooses both.
+    /// Checks that a grid of timeouts chooses only timeouts, that the default grids choose only guards of loops, and
+    /// that a grid with both chooses both.
     #[test]
     fn a_choice_is_made_among_what_its_grids_look_for() {
         let stall = "[[guard]]\ndetector = \"stall\"\n";
@@ -179,7 +181,7 @@ mod tests {
         assert_eq!((last, loops), (Some("stall"), 7));
     }
 
-    /// The thresholds of the recommended guard are searched on both sides of where they are.
+    /// Checks that each threshold of the recommended guard is searched below and above its value.
     #[test]
     fn thresholds_of_the_recommended_guard_have_neighbours() {
         let grids = AROUND_RECOMMENDED.iter().map(|g| Grid::parse(g).unwrap());
@@ -201,7 +203,7 @@ mod tests {
         assert_eq!(searched.len(), 12, "{searched:?}");
     }
 
-    /// The grids around the recommended guard, its detector, and then the others as they are registered.
+    /// Checks the order: the grids around the recommended guard, its detector, and the others as registered.
     #[test]
     fn the_default_grids_of_text_stand_in_their_order() {
         let (grids, _) = default_grids(Unit::Chars).unwrap();

@@ -1,4 +1,6 @@
-//! JSON lines: one transcript a line, plain, gzip or zstd, which is recognised by the bytes.
+//! JSON lines: one transcript a line, plain or packed.
+//!
+//! gzip and zstd are recognised by the first bytes.
 
 use std::io::{self, BufRead, BufWriter, Write};
 use std::path::Path;
@@ -30,7 +32,7 @@ fn read(source: Source) -> Records {
     }
 }
 
-/// The lines of a file as records.
+/// The records of a file, one a line.
 struct Raws<R>(Lines<R>);
 
 impl<R: BufRead> Iterator for Raws<R> {
@@ -52,12 +54,12 @@ impl<R: BufRead> Iterator for Raws<R> {
     }
 }
 
-/// A line that stands in no file that is read here: what the same line of a file would be.
+/// Returns a record for a line that is not in a file. It equals the record of the same line in a file.
 pub(crate) fn raw(line: &[u8], place: Place) -> Raw {
     Raw::new(place, Box::new(JsonLine(line.trim_ascii().to_vec())))
 }
 
-/// A line of a file, blanks around it taken off.
+/// A trimmed line of a file.
 struct JsonLine(Vec<u8>);
 
 impl Record for JsonLine {
@@ -75,12 +77,13 @@ impl Record for JsonLine {
     }
 }
 
-/// What is kept is a little smaller than at the default level, and written still faster than most
-/// disks are; the highest levels would gain a third more at fifty times the time.
+/// The zstd level of files that are kept. They are a little smaller than at the default level, and still written
+/// faster than most disks. The highest levels would save another third at fifty times the time.
 const KEPT: i32 = 9;
-/// What is waited for takes a level below the lowest, at which text itself is left as it is and only what is said again
-/// is packed. Short matches are not looked for and many places are passed over, which a larger table and a window of a
-/// whole piece make up for: a seventh larger than at the lowest level, in a sixth less time.
+/// The zstd parameters of files whose writing is waited for. The level is below the lowest ordinary one: text is not
+/// compressed, and only repeated text is packed. Short matches are skipped, and so are many places. A larger table
+/// and a window of a whole piece make up for that. Files are a seventh larger than at the lowest level, in a sixth
+/// less time.
 const QUICK: [CParameter; 4] = [
     CParameter::CompressionLevel(-2),
     CParameter::MinMatch(7),
@@ -105,10 +108,10 @@ fn create(file: NamedTempFile, path: &Path, effort: Effort) -> io::Result<Box<dy
     Ok(Box::new(Written { packer, line }))
 }
 
-/// Lines on their way into a file.
+/// A file of lines that is being written.
 struct Written {
     packer: Packer,
-    /// The line that is written: packers take one piece much faster than many small ones.
+    /// The current line. Packers take one large piece much faster than many small ones.
     line: Vec<u8>,
 }
 
@@ -145,19 +148,19 @@ impl Sink for Written {
     }
 }
 
-/// zstd in pieces that are packed at once, a frame each: faster than the packing of a stream, which has
-/// to look for what was said before in two places.
+/// zstd in pieces that are packed at once, each as a frame. This is faster than packing a stream, which searches for
+/// repeated text in two places.
 struct Pieces {
     zstd: zstd::bulk::Compressor<'static>,
-    /// Bytes of the next piece.
+    /// The content of the next piece.
     piece: Vec<u8>,
-    /// The last one as it was packed.
+    /// The last packed piece.
     packed: Vec<u8>,
     file: BufWriter<NamedTempFile>,
 }
 
-/// Bytes of a piece, at least. With smaller ones files are larger, since a piece knows nothing of those
-/// before it; larger ones gain little.
+/// The least size of a piece, in bytes. Smaller pieces make files larger, since each is packed without the ones
+/// before. Larger ones save little.
 const PIECE: usize = 1 << 21;
 
 impl Pieces {
@@ -193,7 +196,7 @@ impl Pieces {
         self.file.write_all(&self.packed)
     }
 
-    /// The last piece may be empty: the file is zstd all the same.
+    /// Packs the last piece. It may be empty, so that an empty file is valid zstd too.
     fn finish(mut self) -> io::Result<BufWriter<NamedTempFile>> {
         self.pack()?;
         Ok(self.file)

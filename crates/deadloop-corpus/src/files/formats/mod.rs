@@ -1,8 +1,7 @@
-//! The file formats of a corpus: one file each, all of them in [`FORMATS`].
+//! The file formats of a corpus, listed in [`FORMATS`].
 //!
-//! A format is recognised by its first bytes where it has a mark there (Parquet), else by the file's
-//! name; JSON lines is what is left. To add one: a file beside this one with an `ENTRY`, `mod x;`
-//! and `&x::ENTRY` here.
+//! A format is recognised by its first bytes if it has a mark there (Parquet), otherwise by the file's name. The
+//! default is JSON lines. A new format needs a file with an `ENTRY` in this folder, `mod x;`, and `&x::ENTRY` here.
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -18,82 +17,81 @@ use crate::{Cost, Entry, Place, Problem};
 pub(crate) mod jsonl;
 pub(crate) mod parquet;
 
-/// Every format that is read.
+/// Every supported format.
 pub(crate) const FORMATS: &[&Format] = &[&jsonl::ENTRY, &parquet::ENTRY];
 
 /// The registry entry of a format.
 pub(crate) struct Format {
-    /// What it is called in messages.
+    /// The name in messages.
     pub(crate) name: &'static str,
-    /// How names of its files end; in a folder only such files are read.
+    /// The endings of file names. In a folder only files with such endings are read.
     pub(crate) endings: &'static [&'static str],
-    /// The bytes that every file of it begins with; empty: none.
+    /// The first bytes of every file of the format. Empty if the format has no mark.
     pub(crate) magic: &'static [u8],
-    /// Reads the records of an open file in order.
+    /// The function that reads the records of an open file in order.
     pub(crate) read: fn(Source) -> Records,
-    /// Begins to write; the path's ending may say more.
+    /// The function that begins a file. It may use the path's ending.
     pub(crate) create: fn(NamedTempFile, &Path, Effort) -> io::Result<Box<dyn Sink>>,
 }
 
-/// The records of a file, in order, in bounded memory. After an error that leaves nothing to go on
-/// with, it ends.
+/// The records of a file, in order and in bounded memory. It ends after an error from which reading cannot continue.
 pub(crate) type Records = Box<dyn Iterator<Item = Result<Raw, Problem>> + Send>;
 
-/// One undecoded record, in the shape that its format likes.
+/// An undecoded record, in the representation of its format.
 pub(crate) trait Record: Send + Sync {
-    /// Its fields.
+    /// Decodes the fields.
     fn decode(&self) -> Result<Wire, WireFault>;
-    /// A digest of its bytes.
+    /// Returns a digest of the bytes.
     fn digest(&self) -> RecordDigest;
-    /// How many bytes it holds.
+    /// Returns the number of bytes in memory.
     fn bytes(&self) -> usize;
 }
 
-/// How hard is tried to write a small file.
+/// The effort to write a small file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// For a file that is written once and kept: a tenth smaller, at several times the cost.
+    /// The effort for a file that is kept: a tenth smaller, at several times the cost.
     Kept,
-    /// For a file whose writing is waited for.
+    /// The effort for a file whose writing is waited for.
     Quick,
 }
 
 /// A file being written.
 pub(crate) trait Sink: Send {
-    /// One more transcript.
+    /// Writes a transcript.
     fn write(&mut self, entry: &Entry) -> io::Result<()>;
-    /// Writes what is left and gives the file back.
+    /// Writes the rest and returns the file.
     fn finish(self: Box<Self>) -> io::Result<NamedTempFile>;
 }
 
-/// A file about to be read.
+/// An open file before reading.
 pub(crate) struct Source {
-    /// Its name, as the user would write it.
+    /// The path, as a user would write it.
     pub(crate) path: Arc<PathBuf>,
-    /// At its beginning.
+    /// The file, at its beginning.
     pub(crate) file: File,
-    /// Is called with the bytes read.
+    /// The counter of the bytes read.
     pub(crate) progress: Progress,
 }
 
 impl Source {
-    /// A line of this file.
+    /// Returns the place of a line of this file.
     pub(crate) fn place(&self, line: u64) -> Place {
         Place::new(Arc::clone(&self.path), line)
     }
 }
 
-/// Whether a file of this name belongs to a corpus.
+/// Whether a file with this name belongs to a corpus.
 pub(crate) fn is_transcripts(path: &Path) -> bool {
     named(path).is_some()
 }
 
-/// The format that a file's name says.
+/// Returns the format of a file name.
 pub(crate) fn named(path: &Path) -> Option<&'static Format> {
     FORMATS.iter().copied().find(|format| format.names(path))
 }
 
-/// Opens a file, finds out its format and begins to read.
+/// Opens a file, detects its format and begins to read.
 pub(crate) fn open(path: &Arc<PathBuf>, progress: Progress) -> Result<Records, Problem> {
     let unreadable = |e: std::io::Error| {
         let place = Place::new(Arc::clone(path), 0);

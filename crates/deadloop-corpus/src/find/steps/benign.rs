@@ -1,21 +1,20 @@
-//! Repetition that does no harm: asking until something has come, doing one thing to many, looking again
-//! after a change, trying again what then works.
+//! Harmless repetition: polls, batches, checks after changes, and retries.
 
 use std::fmt;
 
 use super::news::{Judged, News};
 use super::read::Step;
 
-/// Why a repetition does no harm.
+/// The reasons why repetition is harmless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
-    /// The same question until the answer changes.
+    /// A question repeated until the answer changes.
     Poll,
-    /// One tool for many things.
+    /// A tool used for many things.
     Batch,
-    /// The same question after each change.
+    /// A question repeated after each change.
     Verify,
-    /// The same call until it works.
+    /// A call repeated until it succeeds.
     Retry,
 }
 
@@ -33,11 +32,11 @@ impl fmt::Display for Reason {
 /// A stretch of harmless repetition, in calls from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Benign {
-    /// Why it does no harm.
+    /// The reason why it is harmless.
     pub reason: Reason,
-    /// Its first call.
+    /// The first call.
     pub start: u64,
-    /// One past its last.
+    /// The position after the last call.
     pub end: u64,
 }
 
@@ -51,12 +50,12 @@ impl Benign {
     }
 }
 
-/// Fewest calls of a batch.
+/// The fewest calls of a batch.
 const BATCH: usize = 5;
-/// Fewest times that something is asked again.
+/// The fewest repetitions of a question.
 const TIMES: usize = 3;
 
-/// All of it, in no order.
+/// Returns all harmless repetition, in no order.
 pub(super) fn benign(steps: &[Step], judged: &[Judged]) -> Vec<Benign> {
     let mut found = batches(steps, judged);
     found.extend(rows(steps));
@@ -64,7 +63,7 @@ pub(super) fn benign(steps: &[Step], judged: &[Judged]) -> Vec<Benign> {
     found
 }
 
-/// Calls of one typed tool in a row, all of them news.
+/// Finds rows of calls of one typed tool that all brought news.
 fn batches(steps: &[Step], judged: &[Judged]) -> Vec<Benign> {
     let mut found = Vec::new();
     let mut from = 0;
@@ -85,7 +84,8 @@ fn batches(steps: &[Step], judged: &[Judged]) -> Vec<Benign> {
     found
 }
 
-/// The same call in a row: with answers that change it is a poll; with an error and then none, a retry.
+/// Finds rows of equal calls. A row with changing answers is a poll. A row of errors with a success at the end is a
+/// retry.
 fn rows(steps: &[Step]) -> Vec<Benign> {
     let mut found = Vec::new();
     let mut from = 0;
@@ -111,7 +111,7 @@ fn rows(steps: &[Step]) -> Vec<Benign> {
     found
 }
 
-/// Questions asked again after changes, without an old answer between them that no change came before.
+/// Finds questions repeated after changes. There must be no repeated answer between them without a change before it.
 fn verified(judged: &[Judged]) -> Option<Benign> {
     let again = |judged: &Judged| judged.news == News::Again;
     let times = judged.iter().filter(|judged| again(judged)).count();

@@ -1,13 +1,16 @@
-//! Texts among the arguments of a call that are copies of one text: a command that grows by itself is the same command.
+//! Folds the arguments of calls that consist of copies of one text.
+//!
+//! A command that grows by copies of itself then compares as the same command.
 
 use serde_json::Value;
 
-/// The most chars of what stands between two copies (` && `).
+/// The most chars between two copies (` && `).
 const BETWEEN: usize = 4;
 /// The fewest bytes of a copy.
 const COPY: usize = 3;
 
-/// Arguments in which each text that is copies of one text, with the same signs between, is that text once.
+/// Returns arguments in which each repeated text is folded to one copy. The copies must have the same signs between
+/// them.
 pub(super) fn once(canonical: &str) -> String {
     let Ok(mut value) = serde_json::from_str::<Value>(canonical) else {
         return unit(canonical).unwrap_or(canonical).to_owned();
@@ -19,7 +22,7 @@ pub(super) fn once(canonical: &str) -> String {
     }
 }
 
-/// Folds the texts in a value; says whether one was copies.
+/// Folds the texts in a value. Returns whether one consisted of copies.
 fn fold(value: &mut Value) -> bool {
     match value {
         Value::String(text) => match unit(text).map(str::to_owned) {
@@ -35,7 +38,7 @@ fn fold(value: &mut Value) -> bool {
     }
 }
 
-/// The text that stands in a text two times or more, with the same signs between.
+/// Returns the unit of a text that consists of two or more copies, with the same signs between them.
 fn unit(text: &str) -> Option<&str> {
     let period = period(text.as_bytes())?;
     let signs =
@@ -46,7 +49,8 @@ fn unit(text: &str) -> Option<&str> {
     (unit.len() >= COPY && text.len() > period && between.chars().all(is_sign)).then_some(unit)
 }
 
-/// The smallest period of a text, where it is shorter than the text: by the borders of its beginnings.
+/// Returns the smallest period of a text, if it is shorter than the text. It is computed from the borders of
+/// prefixes.
 fn period(text: &[u8]) -> Option<usize> {
     let mut borders = vec![0; text.len()];
     let mut length = 0;

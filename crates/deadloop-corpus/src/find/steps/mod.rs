@@ -1,15 +1,16 @@
-//! The offline finder for runs of agents: which calls brought nothing new. It knows the whole run, and
-//! so the future; it uses no rule of a guard and shares no code with the detectors.
+//! The offline finder for runs: finds calls that brought nothing new.
+//!
+//! Unlike any guard, it reads the whole run, and so the future. It shares no rules or code with the detectors.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | a run as calls and what came of them | `read` |
+//! | a run as calls with their results | `read` |
 //! | commands that are copies of themselves | `grown` |
-//! | whether a call brought anything | `news` |
-//! | stretches that brought nothing, and what a run is | this file |
-//! | what kind of loop a stretch is | `shape` |
-//! | repetition that does no harm | `benign` |
-//! | turns without calls that say the same again | `turns` |
+//! | the news of each call | `news` |
+//! | stretches without news, and the class of a run | this file |
+//! | the kind of loop of a stretch | `shape` |
+//! | harmless repetition | `benign` |
+//! | repeated texts of turns | `turns` |
 
 use deadloop_detect::{Channel, Kind};
 
@@ -27,43 +28,43 @@ pub use benign::{Benign, Reason};
 use news::{Judged, News, judge};
 use read::{Step, steps};
 
-/// A stretch of calls (or turns) that a label can name, counted from 0 over the run.
+/// A stretch of calls or turns that a label can name, counted from 0 over the run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stuck {
-    /// What the run is by this stretch.
+    /// The class of the run, judged by this stretch alone.
     pub class: Class,
-    /// What it is counted in: `tools` or `turns`.
+    /// The channel whose units are counted: `tools` or `turns`.
     pub channel: Channel,
-    /// What is repeated.
+    /// The kind of loop.
     pub kind: Kind,
     /// The first call of the first copy.
     pub start: u64,
-    /// The first call that brought nothing new.
+    /// The first call without news.
     pub onset: u64,
-    /// One past its last call; none: it goes on to the end.
+    /// The position after the last call. `None` if the stretch lasts to the end.
     pub end: Option<u64>,
-    /// Calls from one copy to the next, where copies are alike.
+    /// The number of calls from one copy to the next, if copies are alike.
     pub period: Option<u64>,
-    /// How sure it is, from 0 to 1.
+    /// The confidence, from 0 to 1.
     pub confidence: f64,
 }
 
-/// What was found in a run.
+/// The findings in a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoundRun {
-    /// What the run is.
+    /// The class of the run.
     pub class: Class,
-    /// How sure that is, from 0 to 1.
+    /// The confidence in the class, from 0 to 1.
     pub confidence: f64,
-    /// What it is counted in: `tools`, or `turns` where nothing was called.
+    /// The channel whose units are counted: `tools`, or `turns` if the run has no calls.
     pub channel: Channel,
-    /// Stretches that brought nothing new, in order.
+    /// The stretches without news, in order.
     pub spans: Vec<Stuck>,
-    /// Repetition that does no harm.
+    /// The harmless repetition.
     pub benign: Vec<Benign>,
 }
 
-/// Looks through the calls of a run, and through the turns that only say something. None: it is no run.
+/// Examines the calls of a run, and the turns with repeated text. `None` if the transcript is no run.
 pub fn find_run(transcript: &Transcript) -> Option<FoundRun> {
     let events = &transcript.events;
     let outside = |body: &Body| matches!(body, Body::Turn | Body::User(_) | Body::Handoff { .. });
@@ -78,7 +79,7 @@ pub fn find_run(transcript: &Transcript) -> Option<FoundRun> {
     let mut most: f64 = 0.0;
     for stretch in stretches(&judged) {
         most = most.max(stretch.score);
-        // A tool that waits is called again until what it waits for is there.
+        // A tool that waits is called until its event has come.
         let waits = steps[stretch.from..stretch.to]
             .iter()
             .all(|step| step.waits);
@@ -104,7 +105,7 @@ pub fn find_run(transcript: &Transcript) -> Option<FoundRun> {
     })
 }
 
-/// The class of the run: as of its worst stretch.
+/// Returns the class of the run, which is that of its worst stretch.
 fn whole(spans: &[Stuck], most: f64) -> (Class, f64) {
     for class in [Class::Loop, Class::Unsure, Class::Transient] {
         let of = spans.iter().filter(|span| span.class == class);
@@ -112,7 +113,7 @@ fn whole(spans: &[Stuck], most: f64) -> (Class, f64) {
             return (class, confidence);
         }
     }
-    // What nearly was enough makes it less sure.
+    // A score that is nearly high enough lowers the confidence.
     (Class::Clean, 1.0 - 0.4 * (most / LEFT).min(1.0))
 }
 
@@ -139,30 +140,30 @@ fn is_cut(transcript: &Transcript) -> bool {
     named || count("max_turns").is_some_and(|most| turns() >= most)
 }
 
-/// A stretch of calls that together speak for going in circles, as much as they can.
+/// A stretch of calls with the highest possible score for going in circles.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
     from: usize,
     to: usize,
     score: f64,
-    /// Calls that follow it and of which something came.
+    /// The number of calls after the stretch, up to the last one with a result.
     after: usize,
 }
 
-/// From this score on a stretch that was left counts.
+/// The least score of a stretch after which the run made progress again.
 const LEFT: f64 = 1.9;
-/// From this score on a stretch is a loop where a limit cut the run in it.
+/// The least score of a loop in which a limit cut the run.
 const CUT: f64 = 2.3;
-/// Likewise, where the run ended in it with at most two different calls.
+/// The least score of a loop at the end of a run with at most two different calls.
 const NARROW: f64 = 5.0;
-/// Likewise, anywhere.
+/// The least score of a loop anywhere.
 const LONG: f64 = 7.0;
-/// From this score on a stretch at a limit is worth a question.
+/// The least score of an unsure stretch at a limit.
 const SHORT: f64 = 1.9;
-/// Where a limit cut the run, the last call alone says little of whether it was getting on.
+/// The number of calls at a limit that are ignored: the last call alone does not show progress.
 const LAST: usize = 1;
 
-/// The stretches whose weights add up to most, apart from each other.
+/// Returns the disjoint stretches with the highest sums of weights.
 fn stretches(judged: &[Judged]) -> Vec<Stretch> {
     let mut found = Vec::new();
     let mut open: Option<Stretch> = None;
@@ -192,7 +193,7 @@ fn stretches(judged: &[Judged]) -> Vec<Stretch> {
         }
     }
     found.extend(open);
-    // Calls at the very end of which nothing came end no stretch.
+    // Calls without a result at the very end do not end a stretch.
     let open = judged
         .iter()
         .rev()

@@ -1,30 +1,30 @@
-//! What each call brought: anything new, or what was known.
+//! [`News`]: whether a call brought anything new.
 
 use std::collections::{HashMap, HashSet};
 
 use super::read::Step;
 
-/// What a call brought.
+/// The kinds of news that a call can bring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum News {
-    /// A result that was not seen before, a change of the world, an answer to a new question.
+    /// A new result, a change of the world, or an answer to a new question.
     New,
-    /// The same question and the same answer as before.
+    /// A repeated question with the same answer.
     Old,
-    /// The same question and answer, asked again after something was changed.
+    /// A repeated question with the same answer, after something was changed.
     Again,
-    /// An answer that was known, to the same command in other words, or an error that was.
+    /// A known answer to the same command in other words, or a known error.
     Reworded,
-    /// Other lines of what was read before, each of which is known: an agent may look at some again.
+    /// Other lines of a known thing, which were all read before. An agent may read some again.
     Seen,
-    /// It was done once more, and says no more than that: a scroll, a key.
+    /// A confirmation without content: a scroll, a key.
     Silent,
-    /// Nothing came of it that could be judged.
+    /// A call without a result.
     Open,
 }
 
 impl News {
-    /// How much it speaks for going in circles (positive), or for getting on.
+    /// Returns the weight for going in circles. It is negative for progress.
     pub(super) fn weight(self) -> f64 {
         match self {
             Self::New => -1.5,
@@ -36,23 +36,23 @@ impl News {
     }
 }
 
-/// A judged call.
+/// A call with its news.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Judged {
     pub(super) news: News,
-    /// The last call before it that brought the same, where there is one.
+    /// The last earlier call that brought the same, if any.
     pub(super) before: Option<usize>,
 }
 
-/// What was last heard.
+/// An earlier call with the same question or answer.
 #[derive(Clone, Copy)]
 struct Heard {
     at: usize,
-    /// How often the world had changed by then.
+    /// The number of changes of the world before the call.
     changes: usize,
 }
 
-/// What was read of one thing through windows.
+/// The lines of one thing that were read in windows.
 #[derive(Default)]
 struct Window {
     lines: HashSet<u64>,
@@ -60,7 +60,7 @@ struct Window {
 }
 
 impl Window {
-    /// Where it was read last, if all these lines were read before; then they are known.
+    /// Adds lines that were read now. Returns the previous reading if all of them were known.
     fn read(&mut self, lines: &[u64], now: Heard) -> Option<Heard> {
         let known = !lines.is_empty() && lines.iter().all(|line| self.lines.contains(line));
         self.lines.extend(lines);
@@ -68,9 +68,9 @@ impl Window {
     }
 }
 
-/// Judges the calls of a run one after the other.
+/// Judges the calls of a run, in order.
 pub(super) fn judge(steps: &[Step]) -> Vec<Judged> {
-    // By question and answer, by tool and answer, by question, by question but for its numbers.
+    // The keys are question and answer, tool and answer, question, and question without its numbers.
     let mut pairs: HashMap<(u64, u64), Heard> = HashMap::new();
     let mut answers: HashMap<(u64, u64), Heard> = HashMap::new();
     let mut asked: HashMap<u64, Heard> = HashMap::new();
@@ -99,7 +99,7 @@ pub(super) fn judge(steps: &[Step]) -> Vec<Judged> {
             (Some(_), _) if step.silent && !often.contains(&(step.call, result)) => News::Silent,
             (Some(heard), _) if heard.changes < changes => News::Again,
             (Some(_), _) => News::Old,
-            // Nothing, in answer to a question not asked before, is an answer.
+            // An empty answer to a new question is an answer.
             (None, Some(_)) if step.empty && !known => News::New,
             (None, Some(_)) if step.shell || known || step.error => News::Reworded,
             _ if !known && window.is_some() => News::Seen,
@@ -118,7 +118,7 @@ pub(super) fn judge(steps: &[Step]) -> Vec<Judged> {
     judged
 }
 
-/// Questions and answers that come so often that they are in vain even where the answer says nothing.
+/// Returns the questions and answers without content that are so frequent that they are in vain.
 fn often(steps: &[Step]) -> HashSet<(u64, u64)> {
     let mut times: HashMap<(u64, u64), usize> = HashMap::new();
     for step in steps {
@@ -130,7 +130,7 @@ fn often(steps: &[Step]) -> HashSet<(u64, u64)> {
     pairs.map(|(pair, _)| pair).collect()
 }
 
-/// From this many times on, a result that says nothing counts like any other.
+/// The number of repetitions from which on a result without content counts like any other.
 const OFTEN: usize = 10;
-/// A writing call that did just the same so few calls ago changes nothing any more.
+/// The number of calls for which a repeated writing call is no new change.
 const RECENT: usize = 10;

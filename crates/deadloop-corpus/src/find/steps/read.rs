@@ -1,6 +1,8 @@
-//! A run as its calls, each with what came of it, in forms that can be compared: what differs with the
-//! clock or the machine alone (dates, durations, addresses, ids, temporary paths) is taken out of results, and so are
-//! dates and ids out of arguments: a response that is read again under its new id is the old one.
+//! [`Step`]: the calls of a run with their results, in comparable forms.
+//!
+//! Parts that differ only with the clock or the machine are removed from results: dates, durations, addresses, ids
+//! and temporary paths. Dates and ids are removed from arguments too, since a response that is read again under its
+//! new id is the old one.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -13,36 +15,37 @@ use serde_json::Value;
 use super::grown;
 use crate::{Body, RecordedEvent};
 
-/// A call and what came of it.
+/// A call and its result.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
-    /// Tool and arguments.
+    /// The hash of tool and arguments.
     pub(super) call: u64,
-    /// The tool.
+    /// The hash of the tool.
     pub(super) tool: u64,
-    /// What came of it; none: nothing did.
+    /// The hash of the result. `None` if there was none.
     pub(super) result: Option<u64>,
-    /// There was a result, and no text in it.
+    /// Whether there was a result without text.
     pub(super) empty: bool,
-    /// The result says no more than that it was done; of a tool with typed arguments.
+    /// Whether the result of a tool with typed arguments only confirms the call.
     pub(super) silent: bool,
-    /// Tool and arguments with every number taken as the same: windows over one thing share it.
+    /// The hash of tool and arguments with all numbers folded. The windows over one thing have the same.
     pub(super) form: u64,
-    /// The lines of the result, where it has enough of them to be a window over something.
+    /// The hashes of the result's lines, if there are enough for a window over something.
     pub(super) lines: Vec<u64>,
-    /// It failed.
+    /// Whether the call failed.
     pub(super) error: bool,
-    /// Its tool reads one text as a command: other words may mean the same.
+    /// Whether the tool takes a command as text. Other words may then mean the same.
     pub(super) shell: bool,
-    /// It changes the world, as far as its name and arguments tell.
+    /// Whether the call changes the world, judged by its name and arguments.
     pub(super) writes: bool,
-    /// It waits, or asks how something stands.
+    /// Whether the call waits, or asks for a state.
     pub(super) waits: bool,
-    /// A user spoke since the call before.
+    /// Whether a user wrote something since the call before.
     pub(super) told: bool,
 }
 
-/// The calls of a run, in order. Results find their calls by id, else the oldest open one.
+/// Returns the calls of a run, in order. A result belongs to the call with its id, or without an id to the oldest
+/// open one.
 pub(super) fn steps(events: &[RecordedEvent]) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     let mut named: HashMap<&str, usize> = HashMap::new();
@@ -99,7 +102,7 @@ fn step(name: &str, arguments: &Value) -> Step {
     let shell = SHELLS.contains(&tool.as_str());
     let text = arguments.text();
     let canonical = grown::once(&arguments.canonical());
-    // What is drawn by a machine is the question itself in a command: a text to decode, a commit.
+    // In a command, a random part may be the question itself: a text to decode, a commit.
     let canonical = if shell {
         canonical
     } else {
@@ -129,12 +132,12 @@ fn step(name: &str, arguments: &Value) -> Step {
     }
 }
 
-/// The longest result that says nothing, in chars.
+/// The most chars of a result without content.
 const SILENT: usize = 24;
 /// The fewest lines of a window over something.
 const WINDOW: usize = 4;
 
-/// A field or a line that has the id or the date of a response alone.
+/// A field or a line that holds only the id or the date of a response.
 static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let name = r"[\w-]*(?:id|ref|trace|date|time|stamp)";
     Regex::new(&format!(
@@ -143,7 +146,8 @@ static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Whether a result says no more than that it was done: beside names of ids and dates it is nothing, or short words without a number but 0. An empty list is an answer.
+/// Whether a result only confirms the call. Without the fields for ids and dates, it must be empty or consist of
+/// short words without a number other than 0. An empty list is an answer.
 fn is_silent(content: &str) -> bool {
     let text = steady(content);
     let told = match NAMED.as_ref() {
@@ -156,7 +160,7 @@ fn is_silent(content: &str) -> bool {
         && !told.chars().any(|c| c.is_numeric() && c != '0' || c == '#')
 }
 
-/// The lines of a text that are not blank; none where they are few.
+/// Returns the hashes of the lines that are not blank. Empty if there are few.
 fn lines(content: &str) -> Vec<u64> {
     let lines = content.lines().map(str::trim);
     let lines: Vec<u64> = lines
@@ -169,12 +173,12 @@ fn lines(content: &str) -> Vec<u64> {
     lines
 }
 
-/// A sentence of an agent as it is compared: ids and numbers are no difference.
+/// Returns the form in which an agent's sentences are compared: without ids and numbers.
 pub(super) fn folded(text: &str) -> String {
     without_numbers(&without_ids(text))
 }
 
-/// A text in which all numbers are one.
+/// Replaces each number by `0`.
 fn without_numbers(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     for c in text.chars() {
@@ -187,7 +191,7 @@ fn without_numbers(text: &str) -> String {
     kept
 }
 
-/// Tools whose argument is a text in some language of commands.
+/// Tools whose argument is a text in a command language.
 const SHELLS: [&str; 14] = [
     "bash",
     "execute_bash",
@@ -222,7 +226,7 @@ fn words(name: &str) -> Vec<String> {
         .collect()
 }
 
-/// Commands that change something: of a shell, of SQL.
+/// Commands of a shell or of SQL that change something.
 static WRITES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let shell = r"(?:^|[;&|(\n]\s*|sudo\s+|xargs\s+)(?:rm|mv|cp|mkdir|touch|chmod|chown|tee|ln|patch|tar|unzip|make|export|kill|cd|apt|apt-get|pip3?\s+install|npm\s+i|sed\s+-i|git\s+(?:add|apply|checkout|commit|merge|reset|restore|stash))\b";
     let redirect = r"[^0-9&>]>>?\s*[^&>\s/]|[^0-9&>]>>?\s*/(?:[^d]|d[^e])";
@@ -230,7 +234,7 @@ static WRITES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&format!("{shell}|{redirect}|{sql}")).ok()
 });
 
-/// The texts of a shell's arguments: the values of an object, else all of it.
+/// Returns the texts in a shell's arguments: the values of an object, otherwise the whole text.
 fn commands(text: &str) -> Vec<String> {
     match serde_json::from_str(text) {
         Ok(Value::Object(fields)) => {
@@ -248,11 +252,11 @@ fn matches(regex: &Option<Regex>, text: &str) -> bool {
     regex.as_ref().is_some_and(|regex| regex.is_match(text))
 }
 
-/// What differs from one time to the next and says nothing.
+/// Parts that differ from one time to the next without any content.
 static UNSTEADY: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let parts = [
         r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)?",
-        // Mail and HTTP: Tue, 30 Jun 2026 04:33:17 GMT. The C library: Tue Jun 30 04:33:17 2026.
+        // Dates of mail and HTTP: Tue, 30 Jun 2026 04:33:17 GMT. Dates of the C library: Tue Jun 30 04:33:17 2026.
         r"\b(?:[A-Z][a-z]{2}, )?\d{1,2}[ -](?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[ -]\d{4} \d\d:\d\d:\d\d(?: GMT| UTC| [+-]\d{4})?",
         r"\b[A-Z][a-z]{2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d(?: [A-Z]{3,4})? \d{4}",
         // Seconds, thousandths and millionths since 1970.
@@ -266,7 +270,7 @@ static UNSTEADY: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&parts.join("|")).ok()
 });
 
-/// A result without what says nothing, and its lines in one order: listings have none.
+/// Returns a result without variable parts, its lines sorted, since listings have no fixed order.
 fn steady(text: &str) -> String {
     let text = match UNSTEADY.as_ref() {
         Some(regex) => regex.replace_all(text.trim(), "#"),
@@ -276,15 +280,15 @@ fn steady(text: &str) -> String {
     let mut lines: Vec<&str> = text.split('\n').collect();
     lines.sort_unstable();
     let twice = |two: &[&str]| two[0] == two[1] && !two[0].trim().is_empty();
-    // A board has equal lines, and says by their order where things are.
+    // A board has equal lines, and their order shows the positions.
     if lines.windows(2).any(twice) {
         return text;
     }
     lines.join("\n")
 }
 
-/// A text in which each id is a sign: letters and digits mixed in a stretch of six or more, or six digits and more
-/// that hang on a word by a hyphen or an underscore.
+/// Replaces each id by a sign. An id is a stretch of six or more chars that mixes letters and digits, or six or more
+/// digits joined to a word by a hyphen or an underscore.
 fn without_ids(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
@@ -304,7 +308,7 @@ fn without_ids(text: &str) -> String {
     kept
 }
 
-/// Whether a part of a token was drawn by a machine: it is no word, no word with a number of up to four digits, no
+/// Whether a part of a token was made by a machine: it is no word, no word with a number of up to four digits, and no
 /// number with a unit.
 fn is_random(part: &str, worded: bool) -> bool {
     let letters = part.bytes().filter(u8::is_ascii_alphabetic).count();
@@ -321,7 +325,7 @@ fn is_random(part: &str, worded: bool) -> bool {
     }
 }
 
-/// The same for the same value in every run of the program.
+/// Returns a hash that is the same for the same value in every run of the program.
 pub(super) fn hash(value: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);

@@ -1,4 +1,4 @@
-//! Finds the kind of loop by the shape of a stretch of calls that is known to bring nothing new.
+//! Finds the kind of loop of a stretch of calls without news.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,21 +6,21 @@ use deadloop_detect::Kind;
 
 use super::read::Step;
 
-/// Longest cycle that is looked for.
+/// The longest cycle that is searched.
 const LONGEST: usize = 8;
-/// Share of calls that have to fail for it to be a retry of errors.
+/// The share of calls that must fail in a retry of errors.
 const FAILING: f64 = 0.8;
 
-/// Share of the results that have to be one for it to be the same result.
+/// The share of results that must be equal for the same result.
 const SAME: f64 = 0.9;
 
-/// How many different calls there are.
+/// Returns the number of different calls.
 pub(super) fn distinct(steps: &[Step]) -> usize {
     let calls: HashSet<u64> = steps.iter().map(|step| step.call).collect();
     calls.len()
 }
 
-/// The kind of the stretch from call `onset` to `to`, whose first copy begins at `start`; and its period.
+/// Returns the kind and the period of the stretch from call `onset` to `to`. The first copy begins at `start`.
 pub(super) fn kind(
     steps: &[Step],
     (start, onset, to): (usize, usize, usize),
@@ -51,7 +51,7 @@ pub(super) fn kind(
     }
 }
 
-/// Whether nearly all results are one: the last call may have none, and some ids cannot be told from words.
+/// Whether nearly all results are equal. The last call may have none, and some ids look like words.
 fn said_once(steps: &[Step]) -> bool {
     let mut times: HashMap<u64, usize> = HashMap::new();
     let heard = steps.iter().filter_map(|step| step.result);
@@ -60,7 +60,7 @@ fn said_once(steps: &[Step]) -> bool {
     most as f64 >= SAME * times.values().sum::<usize>() as f64
 }
 
-/// The smallest cycle that the calls go round at least twice.
+/// Returns the smallest cycle that the calls complete at least twice.
 fn period(steps: &[Step]) -> Option<usize> {
     let most = LONGEST.min(steps.len() / 2);
     let is = |k: &usize| {

@@ -1,5 +1,6 @@
-//! Finds turns that repeat the text of an earlier turn: turns without a call, turns that say the same before each call,
-//! and the same answer to one user after the other.
+//! Finds turns that repeat the text of an earlier turn.
+//!
+//! These are turns without calls, turns with the same text before each call, and equal answers to different users.
 
 use std::collections::HashMap;
 
@@ -12,33 +13,33 @@ use crate::{Body, RecordedEvent};
 
 /// The fewest repeated turns in a row that are reported.
 const LEAST: u64 = 2;
-/// Likewise, of turns that call something or answer a user.
+/// The fewest repeated turns with calls, or with answers to users, that are reported.
 const MORE: u64 = 4;
-/// The fewest repeated turns at the end of a run that are a loop; elsewhere it takes twice as many.
+/// The fewest repeated turns at the end of a run that are a loop. Elsewhere it takes twice as many.
 const LOOP: u64 = 4;
-/// The fewest chars of a text that counts: a shorter one may be repeated for good reasons.
+/// The fewest chars of a text that counts. A shorter one may be repeated for good reasons.
 const CHARS: usize = 12;
-/// Likewise, of turns that call something or answer a user.
+/// The fewest chars of a text that counts in a turn with calls, or with an answer to a user.
 const SENTENCE: usize = 40;
 
-/// What matters here about a turn.
+/// The parts of a turn that are compared.
 #[derive(Default)]
 struct Turn {
     text: String,
     calls: bool,
-    /// What a user said before it.
+    /// The hash of a user's message before the turn.
     told: Option<u64>,
 }
 
-/// A row of turns that say again what was said before, from its first to its first repetition.
+/// A row of repeated turns: the first original, and the first repetition.
 struct Row {
     start: u64,
     onset: u64,
-    /// The fewest repeated turns of it that are reported.
+    /// The fewest repeated turns of the row that are reported.
     least: u64,
 }
 
-/// Rows of turns that say again what was said before, in turns from 0.
+/// Finds rows of repeated turns, in turns from 0.
 pub(super) fn monologues(events: &[RecordedEvent]) -> Vec<Stuck> {
     let turns = turns(events);
     let mut said: HashMap<u64, u64> = HashMap::new();
@@ -53,7 +54,7 @@ pub(super) fn monologues(events: &[RecordedEvent]) -> Vec<Stuck> {
         let before = said.get(&key).copied().filter(|_| long);
         let alone = !turn.calls && turn.told.is_none();
         let sentence = (text.chars().count() >= SENTENCE).then(|| hash(&folded(text)));
-        // Who asks the same is answered the same.
+        // A repeated question gets a repeated answer.
         let other = turn.told.is_none() || turn.told != asked;
         let again = match (alone, before) {
             (true, Some(before)) => Some((before, LEAST)),

@@ -10,8 +10,8 @@ pub(super) struct Draw {
 }
 
 impl Draw {
-    /// The sequence of a seed and a name. The name is a fault's, so that each fault draws other numbers from the
-    /// same seed.
+    /// Returns the sequence of a seed and a name. The name is that of a fault, so that each fault draws other numbers
+    /// from the same seed.
     pub(super) fn new(name: &str, seed: u64) -> Self {
         Self {
             seed: xxh3_64_with_seed(name.as_bytes(), seed),
@@ -19,21 +19,21 @@ impl Draw {
         }
     }
 
-    /// The next number, below `end`; 0 if `end` is 0.
+    /// Returns the next number, which is below `end`, or 0 if `end` is 0.
     pub(super) fn below(&mut self, end: usize) -> usize {
         self.drawn += 1;
         let number = xxh3_64_with_seed(&self.drawn.to_le_bytes(), self.seed);
-        // Of two numbers of 64 bits the upper half of the product is below the second.
+        // The upper half of the product of two 64-bit numbers is below the second number.
         let end = end as u64;
         usize::try_from((u128::from(number) * u128::from(end)) >> 64).unwrap_or(0)
     }
 
-    /// One of these, at random; `None` of an empty list.
+    /// Returns a random item. `None` if there is none.
     pub(super) fn one<'a, T>(&mut self, of: &'a [T]) -> Option<&'a T> {
         of.get(self.below(of.len()))
     }
 
-    /// Up to `count` of these, in their order.
+    /// Returns up to `count` random items, in their order.
     pub(super) fn some<T>(&mut self, of: Vec<T>, count: usize) -> Vec<T> {
         if of.len() <= count {
             return of;
@@ -50,7 +50,7 @@ impl Draw {
         kept.map(|(_, item)| item).collect()
     }
 
-    /// A place in a text from `from` to `to`, at the beginning of a char. All are in bytes.
+    /// Returns a random place in a text, from `from` to `to`, at the beginning of a char. All places are in bytes.
     pub(super) fn place(&mut self, text: &str, from: usize, to: usize) -> usize {
         let span = to.saturating_sub(from);
         text.floor_char_boundary(from + self.below(span + 1))

@@ -1,25 +1,26 @@
-//! Faults of delivery: events that are lost, sent again, out of order.
+//! Faults of delivery: events that are lost, repeated, or out of order.
 
 use deadloop_detect::Fault;
 use deadloop_detect::repair::Delivered;
 
 use super::Draw;
 
-/// A row of events that was damaged.
+/// A damaged sequence of events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DamagedEvents {
-    /// What is left of it.
+    /// The damaged events.
     pub events: Vec<Delivered>,
-    /// The index of the first event that differs from the intact row. `None` if nothing changed.
+    /// The index of the first event that differs from the intact sequence. `None` if nothing changed.
     pub onset: Option<u64>,
 }
 
-/// Damages a row of events. `severity` is 0 to 3; more counts as 3. A [fault](Fault) of text changes nothing.
+/// Damages a sequence of events. `severity` is 0 to 3, and a higher value counts as 3. A [fault](Fault) of text
+/// changes nothing.
 pub fn damage_events(fault: Fault, severity: u8, seed: u64, intact: &[Delivered]) -> DamagedEvents {
     let draw = &mut Draw::new(fault.name(), seed);
     let mut events = intact.to_vec();
     for _ in 0..severity.min(3) {
-        // Faults of delivery leave end marks alone.
+        // Faults of delivery do not affect end marks.
         let rows = events.iter().filter(|event| !event.done).count();
         if rows == 0 {
             break;

@@ -1,4 +1,6 @@
-//! Faults of arguments. A text that is not JSON is left as it is.
+//! Faults of arguments: broken JSON.
+//!
+//! A text that is not JSON is left as it is.
 
 use serde::de::IgnoredAny;
 
@@ -8,7 +10,7 @@ use super::Draw;
 const WAYS: [fn(&str, &mut Draw) -> String; 7] =
     [no_quote, no_bracket, comment, comma, line_end, second, cut];
 
-/// Breaks JSON in up to `severity` ways. A way that the text has no place for changes nothing.
+/// Breaks JSON in up to `severity` ways. A way that does not apply to the text changes nothing.
 pub(super) fn broken(intact: &str, severity: usize, draw: &mut Draw) -> String {
     if serde_json::from_str::<IgnoredAny>(intact).is_err() {
         return intact.to_owned();
@@ -18,7 +20,7 @@ pub(super) fn broken(intact: &str, severity: usize, draw: &mut Draw) -> String {
         .fold(intact.to_owned(), |text, way| way(&text, draw))
 }
 
-/// The places, in bytes, of the chars outside of quotes of which `what` says yes.
+/// Returns the places, in bytes, of the chars outside of quotes for which `what` returns true.
 fn places(text: &str, what: impl Fn(char) -> bool) -> Vec<usize> {
     let (mut inside, mut escaped, mut places) = (false, false, Vec::new());
     for (at, c) in text.char_indices() {

@@ -1,6 +1,6 @@
-//! Faults by construction: an intact text or row of events, damaged in a known way at a known place.
+//! Faults: intact texts or events, damaged in a known way and place.
 //!
-//! The same fault, severity, seed and text make the same damage on every machine. A severity of 0 changes nothing.
+//! The same fault, severity, seed and text give the same damage on every machine. A severity of 0 changes nothing.
 //!
 //! | to find | look in |
 //! |---|---|
@@ -24,18 +24,18 @@ pub use events::{DamagedEvents, damage_events};
 
 use draw::Draw;
 
-/// A text that was damaged.
+/// A damaged text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damaged {
     /// The damaged text.
     pub text: String,
-    /// The index of the first char that differs from the intact text. If one text is the beginning of the other, the
-    /// length of the shorter one. `None` if nothing changed, because the severity is 0 or the text has nothing that the
-    /// fault damages.
+    /// The index of the first char that differs from the intact text. If one text is the beginning of the other, it
+    /// is the length of the shorter one. `None` if nothing changed: the severity is 0, or the fault does not apply to
+    /// the text.
     pub onset: Option<u64>,
 }
 
-/// Damages a text. `severity` is 0 to 3; more counts as 3. A [fault](Fault) of events changes no text.
+/// Damages a text. `severity` is 0 to 3, and a higher value counts as 3. A [fault](Fault) of events changes no text.
 pub fn damage(fault: Fault, severity: u8, seed: u64, intact: &str) -> Damaged {
     let severity = usize::from(severity.min(3));
     let draw = Draw::new(fault.name(), seed);
@@ -74,7 +74,7 @@ fn damaged(fault: Fault, severity: usize, mut draw: Draw, intact: &str) -> Strin
     }
 }
 
-/// The index of the first char in which two texts differ. `None` if they are equal.
+/// Returns the index of the first char in which two texts differ. `None` if they are equal.
 fn onset(intact: &str, damaged: &str) -> Option<u64> {
     if intact == damaged {
         return None;

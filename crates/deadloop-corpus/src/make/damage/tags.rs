@@ -1,4 +1,6 @@
-//! Faults of tags. A text without elements stays as it is. `<think>` is not an element here.
+//! Faults of tags.
+//!
+//! A text without elements stays as it is. `<think>` is not an element here.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -13,11 +15,11 @@ struct Element {
     name: String,
     open: Range<usize>,
     close: Range<usize>,
-    /// Whether it is inside another element.
+    /// Whether the element is inside another one.
     inner: bool,
 }
 
-/// The elements of a text that are properly nested, in the order in which they begin.
+/// Returns the properly nested elements of a text, in the order in which they begin.
 fn elements(text: &str) -> Vec<Element> {
     static TAG: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r"<(/?)([A-Za-z_][A-Za-z0-9_]*)>").ok());
@@ -35,7 +37,7 @@ fn elements(text: &str) -> Vec<Element> {
             open.push((name.as_str().to_owned(), all.range()));
             continue;
         }
-        // A closing tag that does not match the last open one closes nothing.
+        // A closing tag that does not match the last open one is ignored.
         if open.last().is_none_or(|(last, _)| last != name.as_str()) {
             continue;
         }
@@ -52,7 +54,7 @@ fn elements(text: &str) -> Vec<Element> {
     found
 }
 
-/// The text with each of these ranges replaced. Ranges do not overlap.
+/// Returns the text with each of these ranges replaced. The ranges do not overlap.
 fn edited(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
     edits.sort_by_key(|(range, _)| (range.start, range.end));
     let (mut all, mut from) = (String::with_capacity(text.len()), 0);
@@ -79,7 +81,7 @@ pub(super) fn unclosed(intact: &str, severity: usize, draw: &mut Draw) -> String
 }
 
 pub(super) fn early_close(intact: &str, severity: usize, draw: &mut Draw) -> String {
-    // In an element that contains others, the early tag could end up inside one of those.
+    // In an element with inner elements, the early tag could end up inside one of them.
     let flat = |element: &Element| !intact[element.open.end..element.close.start].contains('<');
     let flat: Vec<Element> = elements(intact).into_iter().filter(flat).collect();
     let hit = draw.some(flat, severity);
@@ -90,7 +92,7 @@ pub(super) fn early_close(intact: &str, severity: usize, draw: &mut Draw) -> Str
     edited(intact, hit.into_iter().map(early).collect())
 }
 
-/// The elements that are not inside another one.
+/// Returns the elements that are not inside another one.
 fn outer(text: &str) -> Vec<Element> {
     elements(text)
         .into_iter()
@@ -121,7 +123,7 @@ pub(super) fn crossed(intact: &str, draw: &mut Draw) -> String {
     edited(intact, vec![nothing(closing), moved])
 }
 
-/// The edits that rename the opening tag, the closing tag or both.
+/// Returns the edits that rename the opening tag, the closing tag or both.
 fn renamed(
     element: &Element,
     open: Option<&str>,
@@ -145,7 +147,7 @@ pub(super) fn case(intact: &str, severity: usize, draw: &mut Draw) -> String {
     edited(intact, hit.into_iter().flat_map(cased).collect())
 }
 
-/// The name with a capital first letter, and with `all` also after each `_`.
+/// Returns the name with a capital first letter, and with `all` also after each `_`.
 fn capitals(name: &str, all: bool) -> String {
     let (mut begin, mut capitals) = (true, String::new());
     for c in name.chars() {
@@ -174,7 +176,7 @@ pub(super) fn misspelt(intact: &str, severity: usize, draw: &mut Draw) -> String
     )
 }
 
-/// One random edit after the first letter: a letter is removed, inserted, changed, or swapped with the next one.
+/// Edits a name once after the first letter: removes, inserts or changes a letter, or swaps it with the next one.
 fn edit(name: &mut Vec<char>, draw: &mut Draw) {
     let letter = char::from(b'a' + u8::try_from(draw.below(26)).unwrap_or(0));
     let at = 1 + draw.below(name.len().saturating_sub(1));

@@ -1,8 +1,8 @@
-//! Empty answers, control text and cuts.
+//! Faults of text: empty answers, control text and cuts.
 
 use super::Draw;
 
-/// Control marks that servers let slip into text.
+/// Control marks that servers sometimes leave in text.
 const CONTROL: &[&str] = &[
     "<|im_end|>",
     "<|channel|>commentary",
@@ -38,18 +38,18 @@ pub(super) fn leaked_control(intact: &str, severity: usize, draw: &mut Draw) -> 
     text
 }
 
-/// Replaces the text by acknowledgements in its language.
+/// Replaces the text by acknowledgements in the same language.
 pub(super) fn pseudo(intact: &str, severity: usize, draw: &mut Draw) -> String {
     in_place(intact, severity, draw, [PSEUDO_ZH, PSEUDO_EN], false)
 }
 
-/// Replaces the text by confirmations in its language.
+/// Replaces the text by confirmations in the same language.
 pub(super) fn confirmation(intact: &str, severity: usize, draw: &mut Draw) -> String {
     in_place(intact, severity, draw, [DONE_ZH, DONE_EN], true)
 }
 
-/// `severity` sentences in the language of the text. With `any` they begin at a random one of the list, else at the
-/// first.
+/// Returns `severity` sentences in the language of the text. They start at a random sentence of the list if `any` is
+/// set, otherwise at the first.
 fn in_place(
     intact: &str,
     severity: usize,

@@ -1,9 +1,11 @@
-//! Faults of thinking: `<think>…</think>` before an answer. A text without a whole block stays as it is.
+//! Faults of thinking: damage to `<think>…</think>` before an answer.
+//!
+//! A text without a whole block stays as it is.
 
 const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
 
-/// The text before the block, in it, and after it.
+/// Splits a text into the parts before, inside and after the block.
 fn parts(text: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = text.split_once(OPEN)?;
     let (inside, after) = rest.split_once(CLOSE)?;
@@ -46,7 +48,7 @@ pub(super) fn late(intact: &str, severity: usize) -> String {
     })
 }
 
-/// Removes the closing tag if a tag follows it; blanks between them do not count.
+/// Removes the closing tag if another tag follows it, perhaps after blanks.
 pub(super) fn tool_inside(intact: &str) -> String {
     match parts(intact) {
         Some((_, _, after)) if after.trim_start().starts_with('<') => open(intact),

@@ -1,4 +1,6 @@
-//! Cuts a text into events: each has a number of chars, or of pieces that stand for tokens, as the spec asks.
+//! Cuts a text into events.
+//!
+//! Each event has a number of chars, or of pieces that stand for tokens, as the spec requires.
 
 use super::letters::is_sign;
 use super::spec::{Chunks, Cut, ends};
@@ -6,10 +8,10 @@ use super::stock::TimedPiece;
 use crate::make::plant::Rng;
 use crate::{Body, RecordedEvent};
 
-/// Most letters of a made token.
+/// The most letters of an artificial token.
 const TOKEN: usize = 6;
 
-/// The events of one channel's text.
+/// Returns the events of one channel's text.
 pub(super) fn events(
     text: &str,
     channel: &str,
@@ -43,7 +45,7 @@ pub(super) fn events(
     events
 }
 
-/// The events of an answer with the pieces and times of its recording.
+/// Returns the events of an answer with its recorded pieces and times.
 pub(super) fn recorded(text: &str, pieces: &[TimedPiece]) -> Vec<RecordedEvent> {
     let mut left = text.chars();
     let cut = pieces.iter().map_while(|piece| {
@@ -68,8 +70,8 @@ fn char_ends(text: &str) -> Vec<usize> {
         .collect()
 }
 
-/// Where tokens end: up to six letters or digits with the blank before them, a sign of Chinese or
-/// Japanese, or one char of anything else. No model's tokens, but cut as finely.
+/// Returns the ends of artificial tokens: up to six letters or digits with the blank before them, a sign of Chinese
+/// or Japanese, or one other char. They are no model's tokens, but about as fine.
 fn token_ends(text: &str) -> Vec<usize> {
     let mut ends: Vec<usize> = Vec::new();
     let (mut letters, mut blank) = (0, false);

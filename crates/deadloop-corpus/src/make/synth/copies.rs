@@ -1,4 +1,4 @@
-//! What is repeated, and its copies: drawn, drifted, cut.
+//! Units of repetition and their copies: drawn, drifted and cut.
 
 use super::cut::cut;
 use super::drift::{Words, plan};
@@ -11,7 +11,7 @@ use crate::make::plant::{PlantKind, Planting, Rng};
 
 const NO_UNIT: Failed = "no piece of clean text of the wanted period";
 
-/// What is wanted of one transcript.
+/// The requirements for one transcript.
 pub(super) struct Wanted<'a> {
     pub(super) spec: &'a CorpusSpec,
     pub(super) kind: PlantKind,
@@ -20,32 +20,32 @@ pub(super) struct Wanted<'a> {
     pub(super) lang: &'a str,
     pub(super) channel: &'a str,
     pub(super) pool: &'a [&'a CleanText],
-    /// Which of the listed units may be taken.
+    /// The indices of the units that may be used.
     pub(super) units: &'a [usize],
 }
 
-/// Something to repeat: how copies are made, and the first of them.
+/// A unit of repetition, with its first copy.
 pub(super) struct Unit {
     pub(super) plan: Planting,
-    /// Where it comes from.
+    /// The name of the unit, or the id of the text that it was cut from.
     pub(super) name: String,
-    /// The inner unit's chars, where it is nested, and how often it stands there.
+    /// The length of the inner unit in chars, and the number of its repetitions, if the unit is nested.
     pub(super) inner: Option<(usize, usize)>,
     pub(super) first: Vec<char>,
 }
 
-/// Copies one after the other.
+/// A sequence of copies.
 pub(super) struct Copies {
     pub(super) chars: Vec<char>,
-    /// Chars of the first one.
+    /// The number of chars of the first copy.
     pub(super) first: usize,
     pub(super) differ: bool,
 }
 
-/// Draws units and copies of them.
+/// A maker of units and copies.
 pub(super) struct Maker<'a> {
     pub(super) wanted: &'a Wanted<'a>,
-    /// What a unit may be cut from.
+    /// The texts from which a unit may be cut.
     pub(super) texts: &'a [&'a CleanText],
     pub(super) words: Words<'a>,
 }
@@ -99,7 +99,7 @@ impl Maker<'_> {
         Ok(unit)
     }
 
-    /// A text to be repeated, its fillers and its name.
+    /// Draws a text to repeat. Returns the text, its fillers and its name.
     pub(super) fn piece(
         &self,
         chars: Bounds,
@@ -124,7 +124,7 @@ impl Maker<'_> {
         ))
     }
 
-    /// `drifts`: as the item's drift has it, else as it stands.
+    /// Returns a copy of a unit. It drifts only if `drifts` is set.
     pub(super) fn copy(
         &self,
         unit: &Unit,
@@ -141,7 +141,7 @@ impl Maker<'_> {
         Ok(copy.chars().collect())
     }
 
-    /// Copies before the exact ones, each unlike them.
+    /// Draws the drifting copies before the exact ones. Each differs from the unit.
     pub(super) fn lead(&self, unit: &Unit, rng: &mut Rng) -> Result<Copies, Failed> {
         let mut copies = Copies {
             chars: Vec::new(),
@@ -165,7 +165,7 @@ impl Maker<'_> {
         Ok(copies)
     }
 
-    /// The loop itself.
+    /// Draws the copies of the loop.
     pub(super) fn body(&self, unit: &Unit, rng: &mut Rng) -> Result<Copies, Failed> {
         let l = self.wanted.item;
         let (wanted, length) = (
@@ -175,14 +175,14 @@ impl Maker<'_> {
         self.run(unit, wanted, length, l.truncate.unwrap_or(true), rng)
     }
 
-    /// Two or three copies of something.
+    /// Draws two or three copies of another unit.
     pub(super) fn false_start(&self, rng: &mut Rng) -> Result<Copies, Failed> {
         let (unit, copies) = (self.unit(rng)?, rng.between(2, 3));
         self.run(&unit, copies, 0, false, rng)
     }
 
-    /// Makes at least `count` copies and at least `length` chars of them. With `truncate`, part of one
-    /// more copy follows, so that the text ends in the middle.
+    /// Makes at least `count` copies and at least `length` chars. With `truncate`, part of one more copy follows, so
+    /// that the text ends in the middle.
     pub(super) fn run(
         &self,
         unit: &Unit,
@@ -216,7 +216,7 @@ impl Maker<'_> {
     }
 }
 
-/// The words of the clean text.
+/// Returns the words of the clean text.
 pub(super) fn vocabulary(clean: &Clean<'_>) -> Vec<String> {
     let all = clean.parts.iter().flat_map(|part| {
         let words = words(&part.text).into_iter();

@@ -1,12 +1,12 @@
-//! Units: what is repeated, cut out of clean text.
+//! Units: texts to repeat, cut out of clean text.
 
 use super::letters::{is_sign, words};
 use super::spec::Bounds;
 use super::stock::{CleanText, ends_sentence};
 use crate::make::plant::{PlantKind, Rng};
 
-/// A piece of one of these texts that could be said over and over in a loop of this kind. `chars`:
-/// how long. None where the draw met no fitting piece; another may.
+/// Cuts a unit for a loop of this kind out of one of these texts, and returns it with the text's id. `chars` is its
+/// length. `None` if this draw found no fitting piece.
 pub(super) fn cut(
     texts: &[&CleanText],
     kind: PlantKind,
@@ -19,7 +19,7 @@ pub(super) fn cut(
         PlantKind::ShortSequence => words_of(&donor.text, chars, rng),
         PlantKind::OrderedList => lines_of(&donor.text, chars, rng),
         PlantKind::Paragraph | PlantKind::NearRepeat => {
-            // Texts may be single paragraphs: enough of them for the longest unit.
+            // A text may be a single paragraph, so enough are joined for the longest unit.
             let (mut joined, mut rest) = (donor.text.clone(), texts[at + 1..].iter());
             while joined.chars().count() < chars.high
                 && let Some(next) = rest.next()
@@ -33,7 +33,7 @@ pub(super) fn cut(
     fits.then(|| (unit, donor.id.clone()))
 }
 
-/// A few words that stand together, a blank after them; in Chinese a few signs.
+/// Returns a few adjacent words with a blank after them, or in Chinese a few signs.
 fn words_of(text: &str, chars: Bounds, rng: &mut Rng) -> Option<String> {
     let words = words(text);
     let first = words.get(rng.below(words.len()))?.clone();
@@ -63,7 +63,7 @@ fn words_of(text: &str, chars: Bounds, rng: &mut Rng) -> Option<String> {
     chars.holds(unit.chars().count()).then_some(unit)
 }
 
-/// Where sentences begin and the text ends, in chars.
+/// Returns the places, in chars, of the beginnings of sentences and of the end.
 fn starts(chars: &[char]) -> Vec<usize> {
     let inner = (1..chars.len()).filter(|at| {
         let begins = !chars[*at].is_whitespace();
@@ -75,7 +75,7 @@ fn starts(chars: &[char]) -> Vec<usize> {
         .collect()
 }
 
-/// One or more whole sentences.
+/// Returns one or more whole sentences.
 fn sentences_of(text: &str, wanted: Bounds, rng: &mut Rng) -> Option<String> {
     let mut chars: Vec<char> = text.trim().chars().collect();
     chars.push('\n');
@@ -91,10 +91,10 @@ fn sentences_of(text: &str, wanted: Bounds, rng: &mut Rng) -> Option<String> {
     Some(chars[begin..end].iter().collect())
 }
 
-/// A sentence or two without their ends and without a number before them, one a line.
+/// Returns a few sentences, one a line, each without the number before it.
 fn lines_of(text: &str, wanted: Bounds, rng: &mut Rng) -> Option<String> {
     let count = rng.between(1, 3);
-    // Each line gets a mark of 3 to 5 chars and a line break.
+    // Each line also gets a mark of 3 to 5 chars and a line break.
     let mut lines: Vec<String> = Vec::new();
     for _ in 0..count {
         let room = Bounds::new(2, wanted.high.saturating_sub(6 * count) / count);

@@ -1,4 +1,4 @@
-//! Faults of texts, of a call's arguments and name, and of delivery: what is left of an intact stream.
+//! Faults of texts, of a call's arguments and name, and of delivery.
 
 use deadloop_detect::Fault;
 use deadloop_detect::repair::Delivered;
@@ -13,14 +13,14 @@ use crate::make::damage::{damage, damage_events};
 use crate::make::plant::Rng;
 use crate::{Body, RecordedEvent};
 
-/// A text and where it is damaged. An intact one has no onset, a damaged one has.
+/// Damages a text. Returns the damaged text and its onset, which is `None` if the text is to be intact.
 fn hurt(asked: &Asked, intact: &str) -> Result<(String, Option<usize>), Failed> {
     let severity = if asked.is_intact { 0 } else { asked.severity };
     let damaged = damage(asked.fault, severity, asked.seed, intact);
     if !asked.is_intact && damaged.onset.is_none() {
         return Err("nothing in it that the fault damages");
     }
-    // What is missing at the end is noticed at the last char there is.
+    // A missing end is noticed at the last char.
     let last = damaged.text.chars().count().checked_sub(1);
     let last = last.ok_or("nothing is left of it")?;
     let onset = damaged
@@ -29,7 +29,7 @@ fn hurt(asked: &Asked, intact: &str) -> Result<(String, Option<usize>), Failed> 
     Ok((damaged.text, onset))
 }
 
-/// A text with actions, thinking and an answer, or a text.
+/// Makes a damaged text: with actions, with thinking and an answer, or plain.
 pub(super) fn text(
     stream: StreamKind,
     asked: &Asked,
@@ -45,11 +45,11 @@ pub(super) fn text(
         return Err("no whole block of thinking at its start");
     }
     let (text, onset) = hurt(asked, intact)?;
-    // An answer that is none, or a confirmation, means nothing to the context.
+    // An empty answer or a confirmation has no meaning for the context.
     let nothing = !asked.is_intact && matches!(asked.fault, Fault::Pseudo | Fault::Confirmation);
     let gold = match asked.fault {
         _ if nothing => gold::text(""),
-        // An answer that is all tags means what it says: nobody can know of text that was not written.
+        // For an answer of tags alone, the meaning is that of the tags: the missing text cannot be known.
         Fault::Empty if !asked.is_intact => gold::tags(&Known::new(), &text),
         _ => meaning,
     };
@@ -90,7 +90,7 @@ pub(super) fn arguments(asked: &Asked, intact: &str) -> Result<Stream, Failed> {
     })
 }
 
-/// A tool's name: misspelt and in another case as tags are, and with control text behind it.
+/// Makes a call with a damaged name: misspelt, in another case, or with control text after it.
 pub(super) fn name(asked: &Asked, intact: &str) -> Result<Stream, Failed> {
     const BEHIND: [&str; 3] = ["<|channel|>commentary", "<|channel|>json", "<|end|>"];
     let name = match (asked.is_intact, asked.fault) {
@@ -122,7 +122,8 @@ pub(super) fn name(asked: &Asked, intact: &str) -> Result<Stream, Failed> {
     })
 }
 
-/// Events that a client reads again after a disconnect: pieces of a text, each with an id and a place.
+/// Makes the damaged events that a client reads again after a disconnect. Each is a piece of a text, with an id and a
+/// position.
 pub(super) fn events(asked: &Asked, intact: &str, rng: &mut Rng) -> Result<Stream, Failed> {
     let chars: Vec<char> = intact.chars().collect();
     let size = (chars.len() / 12).max(4);

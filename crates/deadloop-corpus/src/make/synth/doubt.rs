@@ -1,11 +1,13 @@
-//! Words of doubt between statements. Text that goes round in circles says "but wait, maybe" before each statement, and
-//! so does honest thinking that finds something new each time. The difference is whether the statements are new.
+//! Words of doubt between statements.
+//!
+//! Text that goes round in circles has "but wait, maybe" before each statement, and so does honest thinking that
+//! finds something new each time. They differ in whether the statements are new.
 
 use super::letters::is_sign;
 use super::spec::Text;
 use crate::make::plant::Rng;
 
-/// The statements of a text, each with the blanks behind it.
+/// Returns the statements of a text, each with the blanks after it.
 pub(super) fn statements(text: &str) -> Vec<&str> {
     let (mut found, mut from) = (Vec::new(), 0);
     let mut chars = text.char_indices().peekable();

@@ -1,5 +1,6 @@
-//! Intact streams, before they are damaged: out of a form, out of a real transcript, or the actions of a form
-//! in the answer of a real one.
+//! Intact streams, before they are damaged.
+//!
+//! They come from a form, from a real transcript, or from a real answer with the actions of a form.
 
 use super::made::Failed;
 use super::spec::{Chunks, Faults, Form, StreamKind};
@@ -7,11 +8,11 @@ use super::stock::{CleanText, Real, TimedPiece};
 use super::{Frame, Synth};
 use crate::make::plant::Rng;
 
-/// Most chars of a real text that are taken.
+/// The most chars taken from a real text.
 const REAL_CHARS: usize = 1200;
 
 impl Synth<'_> {
-    /// An intact stream as a text.
+    /// Draws an intact stream.
     pub(super) fn drawn(
         &self,
         (frame, pool): (&Frame<'_>, &[&CleanText]),
@@ -56,7 +57,7 @@ impl Synth<'_> {
         })
     }
 
-    /// What is recorded about a text of the pool; `None` if the text comes from a text file.
+    /// Returns the recording of a text of the pool. `None` if the text comes from a text file.
     fn real_of(&self, frame: &Frame<'_>, clean: &CleanText) -> Option<&Real> {
         let mut sources = frame.item.sources.iter();
         sources.find_map(|at| self.stock.real.get(*at)?.get(&clean.id))
@@ -68,7 +69,7 @@ impl Synth<'_> {
             .is_none_or(|real| real.has(stream))
     }
 
-    /// Of a real transcript.
+    /// Draws a stream of a real transcript.
     fn real(
         &self,
         (frame, pool): (&Frame<'_>, &[&CleanText]),
@@ -115,7 +116,7 @@ impl Synth<'_> {
 }
 
 impl Synth<'_> {
-    /// The pieces and times of a recording, where they are asked for.
+    /// Returns the pieces and times of a recording, if the item uses them.
     fn timed(
         &self,
         (frame, clean): (&Frame<'_>, &CleanText),
@@ -132,7 +133,7 @@ impl Synth<'_> {
         let real = real.ok_or("no transcript whose pieces have times")?;
         Ok(Drawn {
             pieces: real.pieces.clone(),
-            // Of a text that was cut nobody knows when it would have ended.
+            // If the text is cut, the time of its end is unknown.
             over: real
                 .over
                 .filter(|_| short(&real.answer).len() == real.answer.len()),
@@ -142,7 +143,7 @@ impl Synth<'_> {
 }
 
 impl Real {
-    /// Whether it has a stream of this kind.
+    /// Whether the transcript has a stream of this kind.
     fn has(&self, stream: StreamKind) -> bool {
         match stream {
             StreamKind::Arguments | StreamKind::Name => !self.calls.is_empty(),
@@ -152,20 +153,21 @@ impl Real {
     }
 }
 
-/// An intact stream and where it is from.
+/// An intact stream with its source.
 #[derive(Debug, Default)]
 pub(super) struct Drawn {
     pub(super) text: String,
     pub(super) from: String,
     pub(super) group: String,
     pub(super) model: Option<String>,
-    /// The pieces in which it was recorded, where they are asked for.
+    /// The recorded pieces, if the item uses them.
     pub(super) pieces: Vec<TimedPiece>,
-    /// When the recording ended, milliseconds.
+    /// The time at which the recording ended, in milliseconds.
     pub(super) over: Option<f64>,
 }
 
-/// Actions of a form in a real answer: right behind the thinking where there is some, else between two sentences.
+/// Inserts the actions of a form into a real answer: directly after the thinking if there is any, otherwise between
+/// two sentences.
 fn planted(host: Drawn, form: &Drawn, rng: &mut Rng) -> Result<Drawn, Failed> {
     const THOUGHT: &str = "</think>";
     let behind = |text| str::split_once(text, THOUGHT);
@@ -184,7 +186,7 @@ fn planted(host: Drawn, form: &Drawn, rng: &mut Rng) -> Result<Drawn, Failed> {
     Ok(Drawn { text, from, ..host })
 }
 
-/// Where lines and sentences end.
+/// Returns the ends of lines and sentences.
 fn ends(text: &str) -> impl Iterator<Item = usize> {
     let ends = |(at, c): (usize, char)| {
         matches!(c, '\n' | '.' | '!' | '?' | '。' | '！' | '？').then(|| at + c.len_utf8())
@@ -192,7 +194,7 @@ fn ends(text: &str) -> impl Iterator<Item = usize> {
     text.char_indices().filter_map(ends)
 }
 
-/// The beginning of a real text, to the end of a line or sentence where there is one.
+/// Returns the beginning of a real text, up to the end of a line or sentence if there is one.
 fn short(text: &str) -> String {
     let cut: String = text.chars().take(REAL_CHARS).collect();
     if cut.len() == text.len() {

@@ -1,27 +1,27 @@
-//! Drift: how the copies of a loop differ from the first one.
+//! Drift: differences between the copies of a loop and the first one.
 
 use super::doubt::{glued, statements};
 use super::letters::{is_chinese, is_sign, words};
 use super::spec::{Drift, DriftKind, Text};
 use crate::make::plant::{Numbering, PlantKind, Planting, Rng};
 
-/// What drift needs of the transcript that is made.
+/// The words that drift uses for one transcript.
 pub(super) struct Words<'a> {
-    /// Words that may come in.
+    /// Words that may replace a word.
     pub(super) others: &'a [String],
-    /// Words that may stand for one another.
+    /// Groups of words that may replace each other.
     pub(super) paraphrase: &'a [Vec<Text>],
-    /// What glues statements.
+    /// Words of doubt between statements.
     pub(super) doubt: &'a [Text],
 }
 
 impl Drift {
-    /// The share of the copies after the first that differ.
+    /// Returns the share of the copies after the first that differ.
     fn rate(&self) -> f64 {
         self.rate.map_or(1.0, |rate| rate.0)
     }
 
-    /// Whether it puts something in place of `{}`.
+    /// Whether the drift replaces `{}`.
     pub(super) fn fills(&self) -> bool {
         matches!(
             self.kind.0,
@@ -29,7 +29,7 @@ impl Drift {
         )
     }
 
-    /// The first copy's text with a place for the number, where it counts and has none.
+    /// Returns the text of the first copy. A counter gets a place for its number if the text has none.
     pub(super) fn base(&self, unit: &str, lang: &str) -> String {
         if self.kind.0 != DriftKind::Counter || unit.contains("{}") {
             return unit.to_owned();
@@ -45,8 +45,7 @@ impl Drift {
         )
     }
 
-    /// Copy number `number` of a plan's unit, the first being 0. None where there is nothing in it
-    /// that could differ.
+    /// Returns copy number `number` of a plan's unit, from 0. `None` if no part of the copy can differ.
     pub(super) fn copy(
         &self,
         plan: &Planting,
@@ -87,7 +86,7 @@ impl Drift {
     }
 }
 
-/// Puts something else in place of a word that is not the first.
+/// Replaces a word that is not the first.
 fn at_word(
     copy: &str,
     rng: &mut Rng,
@@ -113,7 +112,7 @@ fn flipped(word: &str) -> String {
     first.chain(chars).collect()
 }
 
-/// Doubles one of the blanks. A copy without blanks gets one somewhere inside.
+/// Doubles a blank. A copy without blanks gets one inside.
 fn spaced(copy: &str, rng: &mut Rng) -> String {
     let inside = copy.trim_end().len();
     let places = |blank: bool| -> Vec<usize> {
@@ -132,7 +131,7 @@ fn spaced(copy: &str, rng: &mut Rng) -> String {
     format!("{} {}", &copy[..at], &copy[at..])
 }
 
-/// One word of the list, where it is in the copy, becomes another of its group.
+/// Replaces a word of the copy by another word of its group.
 fn paraphrased(copy: &str, groups: &[Vec<Text>], rng: &mut Rng) -> Option<String> {
     let whole = |at: usize, word: &str| {
         let letter = |c: Option<char>| c.is_some_and(|c| c.is_alphabetic() && !is_sign(c));
@@ -162,7 +161,7 @@ fn paraphrased(copy: &str, groups: &[Vec<Text>], rng: &mut Rng) -> Option<String
     ))
 }
 
-/// A plan whose copies are `unit`; how many there are is said elsewhere.
+/// Returns a planting whose copies are `unit`. The number of copies is set elsewhere.
 pub(super) fn plan(
     kind: PlantKind,
     unit: String,

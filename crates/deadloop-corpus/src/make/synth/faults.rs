@@ -1,7 +1,7 @@
-//! Faults: an intact stream, out of a form or a real transcript, damaged in one known way at a known
-//! moment. What was intact is the truth (`meta.gold`); a share is left as it was.
+//! Faults: intact streams, damaged in a known way at a known place.
 //!
-//! Whole streams (times, ends, parallel calls) are made in `streams`.
+//! The intact stream comes from a form or a real transcript, and its meaning is the truth (`meta.gold`). A share of
+//! the streams stays intact. Whole streams (times, ends, parallel calls) are made in `streams`.
 
 use deadloop_detect::Fault;
 use serde_json::{Map, Value as Json, json};
@@ -14,7 +14,7 @@ use super::{ATTEMPTS, DAMAGED, Frame, Synth, damaged};
 use crate::RecordedEvent;
 use crate::make::plant::Rng;
 
-/// What is wanted of one transcript.
+/// The requirements for one transcript.
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
     pub(super) fault: Fault,
@@ -24,12 +24,12 @@ pub(super) struct Asked {
     pub(super) chunks: Option<Chunks>,
 }
 
-/// A stream that was made.
+/// A made stream.
 #[derive(Debug)]
 pub(super) struct Stream {
     pub(super) events: Vec<RecordedEvent>,
     pub(super) channel: &'static str,
-    /// None: it is intact.
+    /// The position of the damage. `None` if the stream is intact.
     pub(super) onset: Option<usize>,
     pub(super) gold: Json,
     pub(super) more: Map<String, Json>,
@@ -57,7 +57,7 @@ impl<'a> Synth<'a> {
         let draw = |attempt| {
             asked.seed = rng.next_u64();
             if attempt == ATTEMPTS {
-                // Of some corpora nearly nothing has what is to be damaged: then it is drawn among those that have it.
+                // In some corpora hardly any text can be damaged in this way. Then only those that can are drawn.
                 pool.retain(|clean| self.has(&frame, clean, faults.stream));
             }
             if faults.is_of_runs() {

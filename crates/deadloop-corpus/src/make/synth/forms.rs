@@ -1,7 +1,9 @@
-//! Forms: hard negatives as templates. A file of them is data: `[lists]` to pick from, and a `[[form]]`
-//! for each shape of healthy text that looks like a loop, its text in Jinja.
+//! [`Forms`]: hard negatives as Jinja templates.
 //!
-//! Beside what Jinja has, a text may call `int(low, high)`, `pick(list)` or `pick(a, b, …)`,
+//! A file of forms is data: `[lists]` to pick from, and a `[[form]]` for each shape of healthy text that looks like a
+//! loop.
+//!
+//! Besides the functions of Jinja, a text may call `int(low, high)`, `pick(list)` or `pick(a, b, …)`,
 //! `some(count, list)` (none twice), `chance(share)`, `noise(letters, count)`, `hex(digits)`,
 //! `pad(number, width)`, `left(text, width)`, `right(text, width)`, `date(days)`, `clock(seconds)`
 //! and `prose(paragraphs)`. All draws come from the transcript's own seed.
@@ -31,7 +33,7 @@ impl Forms {
     /// Reads a file of forms.
     ///
     /// # Errors
-    /// The first thing that is wrong with it: as in a spec, or a text that is no template.
+    /// Returns the first error: one of those of a spec, or a text that is no template.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
         read(text, |file: FormFile, at| {
             let mut forms = Self {
@@ -52,7 +54,7 @@ impl Forms {
         })
     }
 
-    /// One text of a form.
+    /// Renders a text of a form.
     pub(super) fn render(
         &self,
         form: &Form,
@@ -80,19 +82,19 @@ impl Form {
         self.lang.as_ref().map_or("en", |lang| lang)
     }
 
-    /// Where its texts stand, if the item does not say.
+    /// Returns the default channel of the form's texts.
     pub(super) fn channel(&self) -> &'static str {
         let own = self.channel.map(|channel| channel.0);
         own.unwrap_or(TextChannel::Answer).name()
     }
 
-    /// How many texts of it an item makes that wants `count`.
+    /// Returns the number of the form's texts in an item that wants `count`.
     pub(super) fn most(&self, count: usize) -> usize {
         self.most.map_or(count, |most| count.min(most.0 as usize))
     }
 }
 
-/// A thread that panicked while it held the lock left a value that is still good.
+/// Locks a mutex, also after a panic of another thread: the value is valid at any time.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -118,7 +120,7 @@ fn environment(rng: &Arc<Mutex<Rng>>, prose: &Paragraphs) -> Result<Environment<
     Ok(env)
 }
 
-/// Functions that draw nothing.
+/// Adds the functions without random draws.
 fn shapes(env: &mut Environment<'static>) {
     env.add_function("pad", |number: i64, width: usize| {
         format!("{number:0width$}")
@@ -136,7 +138,7 @@ fn shapes(env: &mut Environment<'static>) {
     env.add_function("date", date);
 }
 
-/// The date that is `days` days after 1 January 2024.
+/// Returns the date that is `days` days after 1 January 2024.
 fn date(days: u64) -> String {
     let (mut year, mut day) = (2024, days);
     loop {
@@ -165,7 +167,7 @@ fn date(days: u64) -> String {
     }
 }
 
-/// Functions that draw.
+/// Adds the functions with random draws.
 fn draws(env: &mut Environment<'static>, rng: &Arc<Mutex<Rng>>) {
     let shared = || Arc::clone(rng);
     let own = shared();

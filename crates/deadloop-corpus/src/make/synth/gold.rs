@@ -1,18 +1,19 @@
-//! What an intact stream means: the truth that repairers are held against. It is read here strictly, by
-//! rules that know nothing of damage, and by no repairer.
+//! The meaning of intact streams, with which repairers are compared.
+//!
+//! The rules here are strict. They allow for no damage, and no repairer uses them.
 
 use deadloop_detect::Value;
 use deadloop_detect::repair::{Action, Delivered, Meaning, Repairer};
 use serde_json::{Value as Json, json};
 
-/// The names that a strict reader knows: of actions, and of the tags inside them.
+/// The names of actions and of the tags inside them.
 pub(super) struct Known {
     actions: Vec<String>,
     fields: Vec<String>,
 }
 
 impl Known {
-    /// The names that the `tags` repairer knows where nothing is said.
+    /// Returns the names in the defaults of the `tags` repairer.
     pub(super) fn new() -> Self {
         let list = |name: &str| {
             let params = Repairer::find("tags").map(|repairer| repairer.defaults());
@@ -29,7 +30,7 @@ impl Known {
     }
 }
 
-/// What a text with actions in tags means. A tag that nothing closes is text.
+/// Returns the meaning of a text with actions in tags. A tag that is not closed is text.
 pub(super) fn tags(known: &Known, text: &str) -> Meaning {
     let (mut meaning, mut rest) = (Meaning::default(), text);
     while let Some(at) = rest.find('<') {
@@ -50,7 +51,7 @@ pub(super) fn tags(known: &Known, text: &str) -> Meaning {
     meaning
 }
 
-/// The element that a text begins with: its name, what it holds, and what follows it.
+/// Splits off the element at the start of a text. Returns its name, its content and the text after it.
 fn element(text: &str) -> Option<(&str, &str, &str)> {
     let (name, rest) = text.strip_prefix('<')?.split_once('>')?;
     let letters = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -61,7 +62,7 @@ fn element(text: &str) -> Option<(&str, &str, &str)> {
     Some((name, inside, after))
 }
 
-/// A name and the number behind it.
+/// Splits a name into the stem and the number at its end.
 fn stem(name: &str) -> (&str, Option<u32>) {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
     (stem, name[stem.len()..].parse().ok())
@@ -96,7 +97,7 @@ fn action(known: &Known, name: &str, inside: &str) -> Action {
     action
 }
 
-/// What thinking and an answer mean. Without a whole block at the start all of it is answer.
+/// Returns the meaning of thinking and an answer. Without a whole block at the start, all text is answer.
 pub(super) fn think(text: &str) -> Meaning {
     let block = text
         .strip_prefix("<think>")
@@ -109,7 +110,7 @@ pub(super) fn think(text: &str) -> Meaning {
     }
 }
 
-/// A text as it is.
+/// Returns a text as its own meaning.
 pub(super) fn text(text: &str) -> Meaning {
     Meaning {
         text: text.to_owned(),
@@ -117,7 +118,7 @@ pub(super) fn text(text: &str) -> Meaning {
     }
 }
 
-/// A meaning as `meta.gold` has it.
+/// Returns a meaning in the format of `meta.gold`.
 pub(super) fn of_meaning(meaning: &Meaning) -> Json {
     let action = |action: &Action| json!({"name": action.name, "number": action.number, "fields": action.fields, "content": action.content});
     json!({
@@ -127,7 +128,7 @@ pub(super) fn of_meaning(meaning: &Meaning) -> Json {
     })
 }
 
-/// A row of events as `meta.gold` has it: id, place and text of each.
+/// Returns events in the format of `meta.gold`: the id, position and text of each.
 pub(super) fn of_events(events: &[Delivered]) -> Json {
     let rows = events.iter().filter(|event| !event.done);
     let row = |event: &Delivered| json!([event.id, event.position, event.text]);
@@ -153,7 +154,7 @@ mod tests {
         assert_eq!(meaning.actions[1].number, Some(2));
     }
 
-    /// The strict preset of the repairer reads an intact text in the same way; the two share no code.
+    /// Checks that the strict preset of the repairer gives the same meaning. The two share no code.
     #[test]
     fn the_strict_preset_reads_the_same() {
         let repairer = Repairer::find("tags").unwrap();

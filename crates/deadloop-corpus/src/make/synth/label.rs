@@ -1,4 +1,4 @@
-//! Labels of made transcripts, and the check that what was planted is what the label says.
+//! [`Label`]: the labels of made transcripts, checked against the planted text.
 
 /// The columns of labels.csv, in order.
 pub const COLUMNS: [&str; 11] = [
@@ -15,7 +15,7 @@ pub const COLUMNS: [&str; 11] = [
     "note",
 ];
 
-/// The cells of a row of labels.csv, by [`COLUMNS`].
+/// The cells of a row of labels.csv, in the order of [`COLUMNS`].
 pub type LabelCells = [String; 11];
 
 /// A row of labels.csv. Positions are chars of the channel, or calls on `tools`.
@@ -23,23 +23,23 @@ pub type LabelCells = [String; 11];
 pub struct Label {
     /// `loop`, `clean`, `transient` or `fault`.
     pub class: &'static str,
-    /// The kind of loop or fault; empty where clean.
+    /// The kind of loop or fault. Empty if clean.
     pub kind: &'static str,
     /// `reasoning`, `answer`, `arguments` or `tools`.
     pub channel: String,
-    /// First of the first copy.
+    /// The position of the first copy.
     pub start: Option<usize>,
-    /// First of the second copy.
+    /// The position of the second copy.
     pub onset: Option<usize>,
-    /// From where on an alarm is right, where that is before the onset.
+    /// The position from which an alarm is right, if it is before the onset.
     pub earliest: Option<usize>,
-    /// One past the last that repeats; none: it goes on to the end.
+    /// The position after the last repeated char or call. `None` if the loop lasts to the end.
     pub end: Option<usize>,
-    /// Length of the first copy.
+    /// The length of the first copy.
     pub period: Option<usize>,
-    /// `planted`, or `construction` where nothing was planted.
+    /// `planted`, or `construction` if nothing was planted.
     pub by: &'static str,
-    /// What else is to be said.
+    /// A note.
     pub note: String,
 }
 
@@ -53,7 +53,7 @@ impl Label {
         }
     }
 
-    /// The cells of its row.
+    /// Returns the cells of the label's row.
     pub fn row(&self, transcript: &str) -> LabelCells {
         let number = |value: Option<usize>| value.map(|n| n.to_string()).unwrap_or_default();
         [
@@ -77,14 +77,15 @@ impl Label {
 pub(super) struct Stretch {
     pub(super) start: usize,
     pub(super) period: usize,
-    /// One past its end.
+    /// The position after the stretch.
     pub(super) end: usize,
 }
 
 impl Stretch {
-    /// The whole of an exact repetition: what follows a planted one may happen to belong to it. None
-    /// where it does not repeat, the period is not its smallest, or what is before it belongs to
-    /// it too and is not `loose`: a blank before a unit that ends with one does not move the start.
+    /// Extends an exact repetition to its whole length, since the text after a planted one may happen to continue it.
+    /// `None` if it does not repeat, if the period is not the smallest, or if the text before it continues it too.
+    /// Items before it that are `loose` do not count: a blank before a unit that ends with a blank does not move the
+    /// start.
     pub(super) fn whole<T: PartialEq>(self, all: &[T], loose: fn(&T) -> bool) -> Option<Self> {
         let Self {
             start,
@@ -111,7 +112,7 @@ impl Stretch {
         self.start + self.period
     }
 
-    /// Its label; `length`: of the whole sequence.
+    /// Returns the label of the stretch. `length` is that of the whole sequence.
     pub(super) fn label(
         self,
         class: &'static str,
@@ -134,7 +135,7 @@ impl Stretch {
     }
 }
 
-/// Whether a unit is not itself a smaller one several times over.
+/// Whether a unit is not itself a repetition of a smaller one.
 pub(super) fn is_primitive<T: PartialEq>(unit: &[T]) -> bool {
     let length = unit.len();
     let whole = |part: &usize| length.is_multiple_of(*part);

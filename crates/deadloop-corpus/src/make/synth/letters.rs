@@ -1,13 +1,13 @@
-//! Words and signs of a text.
+//! The words and signs of a text.
 
 use std::ops::Range;
 
-/// Whether a language has signs in place of words.
+/// Whether a language is written in signs without blanks between words.
 pub(super) fn is_chinese(lang: &str) -> bool {
     ["zh", "ja"].contains(&lang)
 }
 
-/// The words of a text as byte ranges: runs of letters; in Chinese, pairs of signs.
+/// Returns the words of a text as byte ranges: runs of letters, or in Chinese pairs of signs.
 pub(super) fn words(text: &str) -> Vec<Range<usize>> {
     let mut words: Vec<Range<usize>> = Vec::new();
     let mut last = None;
@@ -26,7 +26,7 @@ pub(super) fn words(text: &str) -> Vec<Range<usize>> {
     words
 }
 
-/// Whether words of such signs have no blanks between them.
+/// Whether a char is a sign of a script without blanks between words.
 pub(super) fn is_sign(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}')
 }

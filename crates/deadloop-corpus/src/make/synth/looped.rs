@@ -1,4 +1,4 @@
-//! A loop in text: clean text, perhaps repetitions that end by themselves, then the loop.
+//! Loops in text: clean text, false starts, and the loop.
 
 use super::copies::{Copies, Maker, Unit, Wanted, vocabulary};
 use super::drift::Words;
@@ -8,22 +8,23 @@ use super::spec::{Bounds, ends};
 use super::stock::Clean;
 use crate::make::plant::{PlantKind, Rng};
 
-/// A text with what is true about it.
+/// A text with its labels.
 pub(super) struct Text {
     pub(super) text: String,
     pub(super) labels: Vec<Label>,
     pub(super) model: Option<String>,
-    /// Texts that it is made of.
+    /// The ids of the clean texts in it.
     pub(super) parts: Vec<String>,
-    /// What is repeated: the unit's name, or the text that it was cut from.
+    /// The source of the repetition: the unit's name, or the id of the text that it was cut from.
     pub(super) unit: String,
-    /// The group that the first text has in its corpus; else the unit where the spec has it, or the text.
+    /// The group of the first clean text in its corpus. Without one, the name of the spec's unit, or the id of the
+    /// first text.
     pub(super) group: String,
 }
 
 const SHORT: Failed = "too little clean text for the wanted onset";
 
-/// One draw.
+/// Draws a text with a loop.
 pub(super) fn looped(wanted: &Wanted<'_>, rng: &mut Rng) -> Result<Text, Failed> {
     let after = wanted.item.repeats.after.draw(rng);
     let mut clean = Clean::of(wanted.pool, wanted.onset.high + after, rng);
@@ -51,7 +52,7 @@ pub(super) fn looped(wanted: &Wanted<'_>, rng: &mut Rng) -> Result<Text, Failed>
     })
 }
 
-/// What is put into clean text.
+/// The planted parts of a text.
 struct Planted {
     unit: Unit,
     lead: Copies,
@@ -90,7 +91,7 @@ impl Planted {
         })
     }
 
-    /// How much clean text may stand before the loop, for its onset to be where it is wanted.
+    /// Returns how much clean text fits before the loop, so that the onset is in its range.
     fn room(&self, onset: Bounds, rng: &mut Rng) -> Result<Bounds, Failed> {
         let starts: usize = self.starts.iter().map(|copies| copies.chars.len()).sum();
         let before = self.unit.first.len() + self.lead.chars.len() + starts;
@@ -100,7 +101,7 @@ impl Planted {
         Ok(Bounds::new(low, low.max(Bounds::new(low, high).draw(rng))))
     }
 
-    /// Clean text with everything in it: the false starts apart by it, the loop, and what comes after.
+    /// Assembles the text: false starts with clean text between them, the loop, and the text after it.
     fn assembled(
         &self,
         wanted: &Wanted<'_>,
@@ -139,7 +140,7 @@ impl Planted {
     }
 }
 
-/// Where everything was planted.
+/// The positions of the planted parts.
 struct Spans {
     transient: Vec<Stretch>,
     lead: Stretch,
@@ -150,7 +151,7 @@ struct Spans {
 /// The text so far.
 struct Assembled {
     chars: Vec<char>,
-    /// Copies are list items, which begin on lines of their own.
+    /// Whether copies are list items, which begin on lines of their own.
     list: bool,
 }
 
@@ -162,7 +163,7 @@ impl Assembled {
         Ok(())
     }
 
-    /// Chars that were not planted.
+    /// Returns the number of chars that were not planted.
     fn clean_so_far(&self, planted: &[Stretch]) -> usize {
         let planted: usize = planted.iter().map(|s| s.end - s.start).sum();
         self.chars.len() - planted
@@ -183,7 +184,7 @@ impl Assembled {
     }
 }
 
-/// Blanks and marks that end something: they belong to what is before a copy.
+/// Whether a char is a blank or mark at an end. Such chars belong to the text before a copy.
 fn loose(c: &char) -> bool {
     !c.is_alphanumeric()
 }

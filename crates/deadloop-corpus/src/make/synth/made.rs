@@ -1,26 +1,26 @@
-//! A transcript that was made, and what every draw needs: a seed, and a word for why it came to nothing.
+//! [`Made`]: a made transcript with its labels.
 
 use sha2::{Digest, Sha256};
 
 use super::label::{Label, LabelCells};
 use crate::Entry;
 
-/// Why a draw came to nothing. Another may come to something.
+/// The reason why a draw failed. Another draw may succeed.
 pub(super) type Failed = &'static str;
 
-/// A made transcript and what is true about it.
+/// A made transcript with its labels.
 #[derive(Clone, Debug)]
 pub struct Made {
-    /// The transcript, with its split where the spec deals splits.
+    /// The transcript, with its split if the spec has splits.
     pub entry: Entry,
-    /// What is known of it because it was made so.
+    /// The labels, which are known from the making.
     pub labels: Vec<Label>,
-    /// Of a recording: its rows of `labels.csv`, as its corpus has them.
+    /// The rows of `labels.csv` of a recording, as in its corpus.
     pub rows: Vec<LabelCells>,
 }
 
 impl Made {
-    /// Its rows of `labels.csv`.
+    /// Returns the transcript's rows of `labels.csv`.
     pub fn label_rows(&self) -> impl Iterator<Item = LabelCells> {
         let id = &self.entry.transcript.id;
         let known = self.labels.iter().map(|label| label.row(id));
@@ -28,7 +28,7 @@ impl Made {
     }
 }
 
-/// A seed for something that has a name.
+/// Returns a seed that depends on a name.
 pub(super) fn seeded(seed: u64, name: &[&str]) -> u64 {
     let mut hasher = Sha256::new();
     hasher.update(seed.to_le_bytes());

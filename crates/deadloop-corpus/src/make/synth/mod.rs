@@ -1,10 +1,12 @@
-//! Synthetic corpora: a [`CorpusSpec`] says what is wanted, a [`Stock`] holds the clean texts and forms that
-//! it draws on, and [`Synth`] makes the transcripts one by one, each from a seed of its own: in any
-//! order, on any number of threads, and whatever else the spec asks for, it comes out the same.
+//! Synthetic corpora: transcripts with known loops, made from a spec.
 //!
-//! What is planted is known exactly: `start` is the first char of the first copy, `onset` is a period
-//! later, `end` is where it stops, and every exact loop is checked to repeat from there to there, with
-//! no smaller period and from no earlier letter.
+//! A [`CorpusSpec`] describes the corpus, a [`Stock`] holds the clean texts and forms, and [`Synth`] makes the
+//! transcripts. Each transcript has a seed of its own. So it is the same in any order, on any number of threads, and
+//! whatever other items the spec has.
+//!
+//! The labels of planted loops are exact. `start` is the first char of the first copy, `onset` is one period later,
+//! and `end` is where the loop stops. Every exact loop is checked: it repeats from `start` to `end`, its period is
+//! the smallest, and it does not begin at an earlier letter.
 
 mod card;
 mod chunks;
@@ -49,14 +51,14 @@ use made::{Failed, seeded};
 use spec::{By, Chunks, Form, Item};
 use stock::{Deal, Split, pool};
 
-/// What was done to a model's text, as it is behind the model's name.
+/// The suffixes of a model's name if its text was planted into or damaged.
 const PLANTED: &str = "+planted";
 const DAMAGED: &str = "+damaged";
 
-/// Draws before a transcript is given up.
+/// The number of draws after which a transcript is given up.
 const ATTEMPTS: usize = 500;
 
-/// One transcript to be made.
+/// A transcript to be made.
 #[derive(Clone, Copy, Debug)]
 pub struct SynthJob {
     item: usize,
@@ -64,14 +66,14 @@ pub struct SynthJob {
     form: usize,
 }
 
-/// Makes the transcripts of a spec.
+/// The maker of the transcripts of a spec.
 #[derive(Debug)]
 pub struct Synth<'a> {
     spec: &'a CorpusSpec,
     stock: &'a Stock,
 }
 
-/// What a transcript is, its text aside.
+/// The parts of a transcript besides its text.
 struct Frame<'a> {
     item: &'a Item,
     id: String,
@@ -80,12 +82,12 @@ struct Frame<'a> {
 }
 
 impl<'a> Synth<'a> {
-    /// Makes the transcripts of `spec` from `stock`.
+    /// Returns a maker of the transcripts of `spec` from `stock`.
     pub fn new(spec: &'a CorpusSpec, stock: &'a Stock) -> Self {
         Self { spec, stock }
     }
 
-    /// Every transcript of the spec, in order.
+    /// Returns every transcript of the spec, in order.
     pub fn jobs(&self) -> Vec<SynthJob> {
         let mut jobs = Vec::new();
         for (item, wanted) in self.spec.items.iter().enumerate() {
@@ -106,20 +108,20 @@ impl<'a> Synth<'a> {
         jobs
     }
 
-    /// The name of the item that a transcript is of.
+    /// Returns the name of a transcript's item.
     pub fn item(&self, job: &SynthJob) -> &'a str {
         self.spec.items.get(job.item).map_or("", |item| &item.name)
     }
 
-    /// The file of transcripts that a transcript is in, without an ending.
+    /// Returns the name of a transcript's file, without an ending.
     pub fn file(&self, job: &SynthJob) -> &'a str {
         self.spec.items.get(job.item).map_or("", Item::file)
     }
 
-    /// Makes one transcript.
+    /// Makes a transcript.
     ///
     /// # Errors
-    /// No draw satisfied its item; the last reason is given.
+    /// Returns the reason of the last draw if no draw satisfied the item.
     pub fn make(&self, job: &SynthJob) -> Result<Made, SpecError> {
         let item = &self.spec.items[job.item];
         match (item.kind.by, &item.forms, &item.faults) {
@@ -140,7 +142,7 @@ impl<'a> Synth<'a> {
         all.filter(|(_, form)| item.speaks(form.lang())).collect()
     }
 
-    /// The generator and the split of the transcript at `at`.
+    /// Returns the generator and the split of the transcript at `at`.
     fn start(&self, item: &Item, at: usize) -> (Rng, Split) {
         let name = ["item", &item.name, &at.to_string()];
         let mut rng = Rng::new(seeded(self.spec.seed, &name));
@@ -148,7 +150,7 @@ impl<'a> Synth<'a> {
         (rng, if is_test { Split::Test } else { Split::Dev })
     }
 
-    /// The same, and its language.
+    /// Returns the generator and the frame of the transcript at `at`.
     fn frame(&self, item: &'a Item, at: usize) -> (Rng, Frame<'a>) {
         let (rng, split) = self.start(item, at);
         let frame = Frame {
@@ -160,7 +162,7 @@ impl<'a> Synth<'a> {
         (rng, frame)
     }
 
-    /// The first of some draws that comes to something.
+    /// Returns the first draw that succeeds.
     fn tried<T>(
         &self,
         (item, id): (&Item, &str),
@@ -264,7 +266,7 @@ impl<'a> Synth<'a> {
         Ok(self.entry(frame, None, item.id(at), meta, events, vec![label]))
     }
 
-    /// The model of a text that was made of what this model wrote.
+    /// Returns the model of a text that was made from this model's text.
     fn writer(&self, model: &str, done: &str) -> String {
         let done = if self.spec.is_marked() { done } else { "" };
         format!("{model}{done}")
@@ -312,18 +314,18 @@ fn finish(reason: &str) -> RecordedEvent {
     })
 }
 
-/// How a text or run with a loop ends.
+/// Returns the last event of a text or run with a loop.
 fn ending(item: &Item) -> RecordedEvent {
     let goes_on = item.repeats.after.high > 0;
     finish(if goes_on { "stop" } else { "length" })
 }
 
-/// Whether it makes each form several times.
+/// Whether the item makes several transcripts of each form.
 fn is_of_forms(item: &Item) -> bool {
     item.kind.by == By::Clean && item.forms.is_some()
 }
 
-/// Where an onset lies, as tables have it.
+/// Returns the class of an onset in tables.
 fn place(onset: usize) -> &'static str {
     match onset {
         0..2000 => "under-2000",

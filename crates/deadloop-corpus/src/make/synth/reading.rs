@@ -1,5 +1,6 @@
-//! Reads a spec and what it names: text files and files of forms. Clean text out of a corpus is the
-//! caller's to find: which transcripts are clean is not known here.
+//! Reads a spec and its text files and files of forms.
+//!
+//! Clean texts of a corpus are found by the caller, since this module cannot read labels.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,7 +15,7 @@ use super::stock::{CleanText, Real, TimedPiece};
 use crate::{Body, Entry, Place, Problem, RecordedEvent};
 
 impl SpecError {
-    /// The problem that it is in a file.
+    /// Converts the error to a problem of a file.
     pub fn problem(self, file: &Path) -> Problem {
         let place = Place::new(Arc::new(file.to_path_buf()), self.line as u64);
         Problem::new(place, self.what, self.expected)
@@ -34,15 +35,15 @@ impl CorpusSpec {
     /// Reads a spec from its file.
     ///
     /// # Errors
-    /// It cannot be read, or see [`CorpusSpec::parse`].
+    /// Returns an error if the file cannot be read, and the errors of [`CorpusSpec::parse`].
     pub fn read(path: &Path) -> Result<Self, Problem> {
         Self::parse(&read(path)?).map_err(|e| e.problem(path))
     }
 
-    /// Reads the files of forms that it names; `base`: the spec's folder.
+    /// Reads the files of forms that the spec names. `base` is the spec's folder.
     ///
     /// # Errors
-    /// The first that cannot be read, or see [`Forms::parse`].
+    /// Returns an error if a file cannot be read, and the errors of [`Forms::parse`].
     pub fn read_forms(&self, base: &Path) -> Result<BTreeMap<String, Forms>, Problem> {
         let mut read_forms = BTreeMap::new();
         for named in self.table.forms.iter().flatten() {
@@ -55,10 +56,10 @@ impl CorpusSpec {
 }
 
 impl CleanSource {
-    /// The paragraphs of a text file, or of every .txt file of a folder in the order of their names.
+    /// Returns the paragraphs of a text file, or of every .txt file of a folder in the order of their names.
     ///
     /// # Errors
-    /// A file that cannot be read.
+    /// Returns an error if a file cannot be read.
     pub fn paragraphs(&self, path: &Path) -> Result<Vec<CleanText>, Problem> {
         let mut texts = Vec::new();
         for file in text_files(path).map_err(|e| unreadable(path, &e))? {
@@ -93,7 +94,7 @@ fn text_files(path: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 impl CleanText {
-    /// All that a transcript says, its thinking first. None where it says nothing.
+    /// Returns the whole text of a transcript, its thinking first. `None` if it has no text.
     pub fn of(entry: &Entry) -> Option<Self> {
         let transcript = &entry.transcript;
         let parts = [transcript.reasoning(), transcript.answer()];
@@ -114,7 +115,7 @@ impl CleanText {
 }
 
 impl Real {
-    /// What a transcript says and calls.
+    /// Returns the texts and calls of a transcript.
     pub fn of(entry: &Entry) -> Self {
         let transcript = &entry.transcript;
         let call = |event: &RecordedEvent| match &event.body {
@@ -124,7 +125,7 @@ impl Real {
             _ => None,
         };
         let (reasoning, answer) = (transcript.reasoning(), transcript.answer());
-        // Some recordings have it all in one text, with the tags that the model wrote.
+        // Some recordings hold thinking and answer in one text, with the model's tags.
         let block = reasoning.trim_start().strip_prefix("<think>");
         let block = block.and_then(|block| block.split_once("</think>"));
         let (thought, said) = match block {
@@ -149,7 +150,7 @@ impl Real {
     }
 }
 
-/// The pieces of the answer, without the blanks before its text. `None` if one of them has no time.
+/// Returns the pieces of the answer, without the blanks before its text. `None` if one of them has no time.
 fn pieces(events: &[RecordedEvent]) -> Option<Vec<TimedPiece>> {
     let mut pieces = Vec::new();
     for event in events {
@@ -169,7 +170,7 @@ fn pieces(events: &[RecordedEvent]) -> Option<Vec<TimedPiece>> {
     Some(pieces)
 }
 
-/// Arguments as the model wrote them, where they are an object with something in it.
+/// Returns arguments as the model wrote them, if they are an object with a field.
 fn intact(arguments: &Json) -> Option<String> {
     let (text, value) = match arguments {
         Json::String(text) => (text.clone(), serde_json::from_str(text).ok()?),

@@ -1,4 +1,6 @@
-//! Recordings that a made corpus holds as they are: events with their times, labels and split of their own.
+//! Recordings that a made corpus holds unchanged.
+//!
+//! Their events keep their times, and they keep their labels and split.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +15,10 @@ use crate::{Corpus, Entry, Place, Problem};
 pub struct LabelRows(BTreeMap<String, Vec<LabelCells>>);
 
 impl LabelRows {
-    /// Reads the labels that stand beside a corpus. Empty if it has no `labels.csv`.
+    /// Reads the labels of a corpus. Empty if it has no `labels.csv`.
     ///
     /// # Errors
-    /// The file cannot be read as CSV.
+    /// Returns an error if the file cannot be read as CSV.
     pub fn of(corpus: &Corpus) -> Result<Self, Problem> {
         let mut rows: BTreeMap<String, Vec<LabelCells>> = BTreeMap::new();
         let Some(path) = corpus.labels_csv() else {
@@ -36,7 +38,7 @@ impl LabelRows {
         Ok(Self(rows))
     }
 
-    /// A recording with its rows.
+    /// Returns a recording with its rows.
     pub fn recorded(&self, entry: Entry) -> Made {
         let rows = self.0.get(&entry.transcript.id).cloned();
         Made {
@@ -48,7 +50,7 @@ impl LabelRows {
 }
 
 impl<'a> Synth<'a> {
-    /// The recordings that an item may take, in the order of its sources.
+    /// Returns the recordings that an item may take, in the order of its sources.
     pub(super) fn recordings(&self, item: &'a Item) -> Vec<&'a Made> {
         let of_source = |at: &usize| self.stock.recorded.get(*at);
         item.sources
@@ -58,7 +60,7 @@ impl<'a> Synth<'a> {
             .collect()
     }
 
-    /// The recording at `at`. It loses its split where the spec deals none.
+    /// Returns the recording at `at`. Its split is removed if the spec has no splits.
     pub(super) fn recorded(&self, item: &'a Item, at: usize) -> Result<Made, SpecError> {
         let none = || self.failed(item, &item.name, "no such recording");
         let mut made = Made::clone(self.recordings(item).get(at).ok_or_else(none)?);

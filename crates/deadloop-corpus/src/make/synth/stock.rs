@@ -1,5 +1,6 @@
-//! The stock: what a spec draws on, read beforehand. Which texts belong to which split is dealt here,
-//! once for each pool and from the seed alone.
+//! [`Stock`]: the texts, runs and forms of a spec, read beforehand.
+//!
+//! The split of each text is dealt here, once for each pool, from the seed alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,15 +13,15 @@ use crate::make::plant::Rng;
 /// A clean text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CleanText {
-    /// Where it is from: a transcript's id, or file and paragraph.
+    /// The id: that of a transcript, or file and paragraph.
     pub id: String,
-    /// The model that wrote it, if one did.
+    /// The model that wrote the text, if any.
     pub model: Option<String>,
-    /// What it must not be torn apart from.
+    /// The group, whose texts must be in one split.
     pub group: Option<String>,
-    /// The split that its corpus dealt it to; none: the spec deals it.
+    /// The split in its corpus. `None` if the spec deals it.
     pub split: Option<String>,
-    /// Its language; empty where the recording does not say: then it is taken for any.
+    /// The language. Empty if it was not recorded. Such a text fits any language.
     pub lang: String,
     /// The text.
     pub text: String,
@@ -29,52 +30,52 @@ pub struct CleanText {
 /// The parts of a real transcript that can be damaged.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Real {
-    /// All the thinking, without blanks around it.
+    /// The whole thinking, trimmed.
     pub reasoning: String,
-    /// All of the answer, without blanks around it.
+    /// The whole answer, trimmed.
     pub answer: String,
-    /// The tools that it calls and their arguments, where those are an object.
+    /// The calls whose arguments are an object: the name of the tool, and the arguments.
     pub calls: Vec<(String, String)>,
-    /// The pieces in which the answer came; empty where one of them has no time.
+    /// The pieces of the answer. Empty if one has no time.
     pub pieces: Vec<TimedPiece>,
-    /// When it ended, milliseconds.
+    /// The time of the end, in milliseconds.
     pub over: Option<f64>,
 }
 
-/// A piece of an answer.
+/// A recorded piece of an answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimedPiece {
-    /// Its length; at least one.
+    /// The number of chars, at least one.
     pub chars: usize,
-    /// When it came, milliseconds.
+    /// The time of arrival, in milliseconds.
     pub t_ms: f64,
 }
 
-/// Everything that a spec draws on.
+/// The inputs of a spec.
 #[derive(Debug, Default)]
 pub struct Stock {
     /// The clean texts of each source, in the order of the spec.
     pub texts: Vec<Vec<CleanText>>,
     /// The transcripts of each source that is a corpus, by id.
     pub real: Vec<BTreeMap<String, Real>>,
-    /// The runs of each source that is a corpus and that an item plants into, in the order of the corpus.
+    /// The runs of each corpus that an item plants into, in the order of the corpus.
     pub runs: Vec<Vec<Run>>,
-    /// The recordings of each source that an item takes as they are.
+    /// The recordings of each source that an item copies unchanged.
     pub recorded: Vec<Vec<Made>>,
-    /// The forms of each file, by the name that the spec gives it.
+    /// The forms of each file, by their name in the spec.
     pub forms: BTreeMap<String, Forms>,
 }
 
 deadloop_detect::words! {
-    /// The two splits of a made corpus.
+    /// The splits of a made corpus.
     pub(super) enum Split {
         Dev = "dev",
         Test = "test",
     }
 }
 
-/// Deals names out to the splits: the first of an order that depends on the seed and the pool's name
-/// alone go to `test`.
+/// An assignment of names to splits. The names are sorted by a hash of the seed, the pool and the name, and the first
+/// are in `test`.
 pub(super) struct Deal(BTreeSet<usize>);
 
 impl Deal {
@@ -98,7 +99,7 @@ impl Deal {
         }
     }
 
-    /// Those of `count` that are of a split; all of them where none is.
+    /// Returns the indices below `count` that are in a split, or all if there are none.
     pub(super) fn only(&self, count: usize, split: Split) -> Vec<usize> {
         let own: Vec<usize> = (0..count).filter(|at| self.split(*at) == split).collect();
         if own.is_empty() {
@@ -109,8 +110,8 @@ impl Deal {
     }
 }
 
-/// The texts of one source in one language and split: the split that their corpus dealt them to, or else
-/// groups whole.
+/// Returns the texts of one source in one language and split. The split is that of the texts' corpus, or is dealt by
+/// whole groups.
 pub(super) fn pool<'a>(
     spec: &CorpusSpec,
     texts: &'a [CleanText],
@@ -128,7 +129,7 @@ pub(super) fn pool<'a>(
     of_split(spec, of_lang, source, split, group)
 }
 
-/// Those of a split, groups whole.
+/// Returns the items of a split, with whole groups in one split.
 pub(super) fn of_split<'a, T>(
     spec: &CorpusSpec,
     all: Vec<&'a T>,
@@ -138,7 +139,7 @@ pub(super) fn of_split<'a, T>(
 ) -> Vec<&'a T> {
     let groups: BTreeSet<String> = all.iter().map(|one| group(one)).collect();
     let groups: Vec<String> = groups.into_iter().collect();
-    // One deal for all languages: a prompt that was put in two is in one split.
+    // All languages are dealt together, so that the translations of a prompt are in one split.
     let deal = Deal::of(spec, source, groups.iter().map(String::as_str));
     let in_split = |one: &&T| {
         let at = groups.binary_search(&group(one)).unwrap_or_default();
@@ -147,21 +148,21 @@ pub(super) fn of_split<'a, T>(
     all.into_iter().filter(in_split).collect()
 }
 
-/// Clean texts one after the other, handed out piece by piece.
+/// Clean texts in a row, taken piece by piece.
 pub(super) struct Clean<'a> {
     chars: Vec<char>,
     used: usize,
     /// The texts, in order.
     pub(super) parts: Vec<&'a CleanText>,
-    /// Texts of the pool that are not in it: what else may be repeated.
+    /// The other texts of the pool, from which units may be cut.
     pub(super) others: Vec<&'a CleanText>,
 }
 
-/// How far a piece may be shortened to end where a sentence does.
+/// The most chars by which a piece is shortened to the end of a sentence.
 const REACH: usize = 400;
 
 impl<'a> Clean<'a> {
-    /// Texts of one model in an order of its own, until there are `chars` or no more texts.
+    /// Returns texts of one model in random order, until they have `chars` chars or all are used.
     pub(super) fn of(pool: &[&'a CleanText], chars: usize, rng: &mut Rng) -> Self {
         let mut order = pool.to_vec();
         rng.shuffle(&mut order);
@@ -188,8 +189,8 @@ impl<'a> Clean<'a> {
         }
     }
 
-    /// Takes between `low` and `high` chars. They end with a sentence if one ends near `high`, else with a word. `None` if
-    /// fewer than `high` chars are left.
+    /// Takes between `low` and `high` chars. The piece ends with a sentence if one ends near `high`, else with a
+    /// word. `None` if fewer than `high` chars are left.
     pub(super) fn take(&mut self, low: usize, high: usize) -> Option<&[char]> {
         let rest = &self.chars[self.used..];
         if rest.len() < high {

@@ -1,5 +1,7 @@
-//! Faults of whole streams: one that falls silent, ends in the middle, ends without saying so, brings an
-//! error; calls of one turn of which some fail.
+//! Faults of whole streams and of parallel calls.
+//!
+//! A stream may fall silent, end in the middle, lack its end mark or bring an error. Some of the calls of a turn may
+//! fail.
 
 use deadloop_detect::Fault;
 use serde_json::{Map, json};
@@ -15,14 +17,14 @@ use crate::make::damage::damage;
 use crate::make::plant::Rng;
 use crate::{Body, RecordedEvent};
 
-/// The silence, in milliseconds, after which the recording ends.
+/// The silence, in milliseconds, after which a stalled recording ends.
 const GIVEN_UP: f64 = 120_000.0;
-/// Pauses after which a stream goes on, seconds: each about half as long again as the one before.
+/// The pauses, in seconds, after which a stream continues. Each is about half as long again as the one before.
 const PAUSES: [u32; 11] = [1, 2, 3, 4, 6, 9, 14, 20, 30, 45, 60];
 
 /// Makes a stream, with or without its end.
 ///
-/// A recording that has times of its own and is meant to be intact keeps its pauses and its end.
+/// An intact recording with times of its own keeps its pauses and its end.
 pub(super) fn whole(asked: &Asked, drawn: &Drawn, rng: &mut Rng) -> Result<Stream, Failed> {
     let intact = drawn.text.as_str();
     let length = intact.chars().count();
@@ -36,7 +38,7 @@ pub(super) fn whole(asked: &Asked, drawn: &Drawn, rng: &mut Rng) -> Result<Strea
             .chars()
             .count(),
         Fault::NoDone => length,
-        // The more severe, the earlier.
+        // Severe faults occur early.
         _ => rng.between(1, length * usize::from(4 - asked.severity.min(3)) / 4),
     };
     let text: String = intact.chars().take(left).collect();
@@ -70,7 +72,7 @@ pub(super) fn whole(asked: &Asked, drawn: &Drawn, rng: &mut Rng) -> Result<Strea
     })
 }
 
-/// The end of a stream, `after` milliseconds after its last event.
+/// Returns the end event of a stream, `after` milliseconds after its last event.
 fn ended(events: &[RecordedEvent], reason: &str, after: f64) -> RecordedEvent {
     let mut event = finish(reason);
     let last = events.iter().rev().find_map(|event| event.t_ms);
@@ -78,7 +80,7 @@ fn ended(events: &[RecordedEvent], reason: &str, after: f64) -> RecordedEvent {
     event
 }
 
-/// Makes one pause: all events from a random one on come later. Returns its length in milliseconds.
+/// Makes a pause: delays all events from a random one on. Returns its length in milliseconds.
 fn pause(events: &mut [RecordedEvent], rng: &mut Rng) -> f64 {
     let seconds = rng.pick(&PAUSES).copied().unwrap_or(1);
     let pause = f64::from(seconds) * 1000.0;
@@ -89,7 +91,8 @@ fn pause(events: &mut [RecordedEvent], rng: &mut Rng) -> f64 {
     pause
 }
 
-/// Calls of one turn and what came back. A degree: one more of them fails, or lacks the field that the others have.
+/// Draws the calls of one turn and their results. With each degree of severity, one more fails or lacks a field that
+/// the others have.
 pub(super) fn calls(tools: &[Tool], asked: &Asked, rng: &mut Rng) -> Result<Stream, Failed> {
     let count = rng.between(3, 5);
     let failing = if asked.is_intact {

@@ -1,4 +1,4 @@
-//! A loop of tool calls: different calls, then the same one or the same few over and over.
+//! Loops of tool calls: different calls, then one or a few repeated.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,10 @@ use super::spec::{Bounds, By, CorpusSpec, Item, Tool};
 use crate::make::plant::Rng;
 use crate::{Body, RecordedEvent};
 
-/// One call: the tool and its arguments.
+/// A call: the index of the tool, and the arguments.
 type Call = (usize, String);
 
-/// One draw: the events and what is true about them.
+/// Draws the events and the label.
 pub(super) fn tool_loop(
     spec: &CorpusSpec,
     item: &Item,
@@ -60,7 +60,7 @@ pub(super) fn tool_loop(
     Ok((events.collect(), label))
 }
 
-/// `count` different calls.
+/// Draws `count` different calls.
 fn distinct(tools: &[&Tool], count: usize, rng: &mut Rng) -> Result<Vec<Call>, Failed> {
     let (mut seen, mut calls) = (BTreeSet::new(), Vec::new());
     for _ in 0..50 * (count + 1) {
@@ -77,7 +77,7 @@ fn distinct(tools: &[&Tool], count: usize, rng: &mut Rng) -> Result<Vec<Call>, F
 }
 
 impl Tool {
-    /// Arguments for a call of it.
+    /// Draws arguments for a call of the tool.
     pub(super) fn drawn(&self, rng: &mut Rng) -> Json {
         let arguments = self.arguments.iter().flat_map(|all| &all.0);
         let drawn = arguments.map(|(name, values)| {
@@ -87,7 +87,7 @@ impl Tool {
         Json::Object(drawn.collect::<Map<_, _>>())
     }
 
-    /// What it answers.
+    /// Draws a result of the tool.
     pub(super) fn result(&self, rng: &mut Rng) -> String {
         let drawn = match &self.results {
             Some(all) => rng.pick(all).map(ToString::to_string),
@@ -97,7 +97,7 @@ impl Tool {
     }
 }
 
-/// A turn of the run: the call and its result.
+/// Returns the events of a turn: the turn, the call and its result.
 fn step(tools: &[&Tool], at: usize, call: &Call, rng: &mut Rng) -> [RecordedEvent; 3] {
     let tool = tools[call.0];
     let id = Some(format!("call-{at}"));

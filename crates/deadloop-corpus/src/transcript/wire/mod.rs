@@ -1,8 +1,8 @@
-//! What a record may say, as it is in a file: every format fills a [`Wire`], and [`Wire::entry`]
-//! is the one place where it is checked.
+//! [`Wire`]: the fields of a record as they are in a file.
 //!
-//! Fields are read as JSON values first and checked afterwards, so that a wrong type is reported by the
-//! field's name and not by a column alone. Fields that are not known here are kept.
+//! Every format fills a [`Wire`], and [`Wire::entry`] is the only place where it is checked. Fields are read as JSON
+//! values first and checked afterwards, so that an error about a type names the field and not only a column. Unknown
+//! fields are kept.
 
 use std::fmt;
 
@@ -32,12 +32,12 @@ const RECORD: [&str; 10] = [
     "answer",
 ];
 
-/// Whether a record's field has a meaning here.
+/// Whether a record's field is known.
 pub(crate) fn is_known(name: &str) -> bool {
     RECORD.contains(&name) || name == "events"
 }
 
-/// One record: its fields as they came.
+/// A record with its fields as they were read.
 #[derive(Debug)]
 pub(crate) struct Wire {
     fields: Fields<10>,
@@ -52,7 +52,7 @@ impl Wire {
         }
     }
 
-    /// The record that an object is.
+    /// Converts an object to a record.
     pub(crate) fn of(object: Map<String, Value>) -> Result<Self, WireFault> {
         let mut wire = Self::empty();
         for (name, value) in object {
@@ -62,7 +62,7 @@ impl Wire {
                 }
                 ("events", Value::Null) => {}
                 ("events", other) => return Err(WireFault::wrong_type("events", &other, "a list")),
-                // An object has no field twice.
+                // The keys of an object are unique.
                 (_, value) => {
                     wire.put(name, value);
                 }
@@ -71,7 +71,7 @@ impl Wire {
         Ok(wire)
     }
 
-    /// Sets a field other than `events`; false where it was set already.
+    /// Sets a field other than `events`. Returns false if it was set before.
     pub(crate) fn put(&mut self, name: String, value: Value) -> bool {
         self.fields.put(name, value)
     }
@@ -83,7 +83,7 @@ impl Wire {
         Ok(())
     }
 
-    /// Checks the record and makes an entry of it. `think` gives the options for a model's `text`.
+    /// Checks the record and converts it to an entry. `think` returns the options for the `text` of a model.
     pub(crate) fn entry(
         mut self,
         place: &Place,
@@ -124,8 +124,8 @@ impl Wire {
         })
     }
 
-    /// The events: as they stand, or from one of the short forms. `reasoning` and `answer` may stand
-    /// together and come in that order; `text` stands alone.
+    /// Returns the events, which may be given in one of the short forms. `reasoning` and `answer` may be used
+    /// together, in that order. `text` is used alone.
     fn take_events(&mut self, think: ThinkOptions) -> Result<Vec<RecordedEvent>, WireFault> {
         const FORMS: &str = "`events`, or `text`, or `reasoning` and `answer`";
         let text = self.fields.take_string("text")?;

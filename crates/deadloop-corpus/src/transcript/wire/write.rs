@@ -1,4 +1,6 @@
-//! Writing a transcript back: known fields in a fixed order, what was kept after them.
+//! Writes transcripts as JSON.
+//!
+//! Known fields have a fixed order, and kept fields come after them.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -11,7 +13,7 @@ pub(crate) fn line(entry: &Entry, out: &mut Vec<u8>) -> serde_json::Result<()> {
     serde_json::to_writer(out, &Line(entry))
 }
 
-/// A transcript as it is written.
+/// The written form of a transcript.
 struct Line<'a>(&'a Entry);
 
 impl Serialize for Line<'_> {
@@ -32,7 +34,7 @@ impl Serialize for Line<'_> {
     }
 }
 
-/// The events as JSON text.
+/// Returns the events as JSON text.
 pub(crate) fn events_json(events: &[crate::RecordedEvent]) -> serde_json::Result<String> {
     serde_json::to_string(events)
 }

@@ -1,4 +1,4 @@
-//! Writing Parquet, a row group at a time.
+//! Writes Parquet, one row group at a time.
 
 use std::io::{self, Seek};
 use std::path::Path;
@@ -15,7 +15,7 @@ const COLUMNS: [&str; 9] = [
     "id", "model", "profile", "group", "lang", "meta", "events", "labels", REST,
 ];
 
-/// A row group ends when it holds this many bytes of text, or [`GROUP_ROWS`] rows.
+/// The number of bytes of text at which a row group ends. It also ends after [`GROUP_ROWS`] rows.
 const GROUP_BYTES: usize = 16 << 20;
 /// The most rows of a row group.
 const GROUP_ROWS: usize = 4096;
@@ -37,7 +37,7 @@ fn unwritten(error: ParquetError) -> io::Error {
 }
 
 struct Groups {
-    /// The file itself; `writer` has a handle of its own to it.
+    /// The file itself. `writer` has another handle to it.
     file: NamedTempFile,
     writer: ParquetWriter,
     schema: Schema,
@@ -74,7 +74,7 @@ impl Sink for Groups {
     }
 }
 
-/// The cells of a transcript, in the order of [`COLUMNS`].
+/// Returns the cells of a transcript, in the order of [`COLUMNS`].
 fn row(entry: &Entry) -> io::Result<[Option<String>; COLUMNS.len()]> {
     let transcript = &entry.transcript;
     let object = |fields: &serde_json::Map<_, _>| {

@@ -1,10 +1,10 @@
-//! Parquet: one transcript a row. `id`, `model`, `profile`, `group`, `lang` and the short forms of
-//! the text are columns of text; `events`, `labels`, `meta` and `deadloop_rest` (the fields of a
-//! line that have no column) are JSON in columns of text. Text may be categorical. Other columns are kept
-//! as fields, dates and times as text.
+//! Parquet: one transcript a row.
 //!
-//! A row group at a time is held in memory. Without the feature `parquet` every such file is one
-//! problem.
+//! `id`, `model`, `profile`, `group`, `lang` and the short forms of the text are columns of text. `events`, `labels`,
+//! `meta` and `deadloop_rest` (fields without a column) are JSON in columns of text. Text may be categorical. Other
+//! columns are kept as fields, dates and times as text.
+//!
+//! One row group at a time is in memory. Without the feature `parquet` every such file is one problem.
 
 use deadloop_tables::ParquetError;
 
@@ -14,7 +14,7 @@ use crate::transcript::wire::WireFault;
 mod groups;
 mod rows;
 
-/// The column of those fields of a transcript that have no column of their own, a JSON object.
+/// The column of the fields without a column of their own, as a JSON object.
 const REST: &str = "deadloop_rest";
 
 pub(crate) const ENTRY: Format = Format {
@@ -25,7 +25,7 @@ pub(crate) const ENTRY: Format = Format {
     create: groups::create,
 };
 
-/// A file that is no Parquet.
+/// Converts an error to the fault of a broken file.
 pub(crate) fn fault(error: ParquetError) -> WireFault {
     let why = match error {
         ParquetError::GaveUp => "the reader gave up".to_owned(),

@@ -1,4 +1,4 @@
-//! Reading Parquet, a row group at a time.
+//! Reads Parquet, one row group at a time.
 
 use deadloop_tables::{Holds, Lost, ParquetRows, RowColumn, RowOfValues};
 use serde_json::Value;
@@ -9,7 +9,7 @@ use crate::files::{Raw, RecordDigest};
 use crate::transcript::wire::{self, Wire, WireFault};
 use crate::{Cost, Problem};
 
-/// The rows of a file, or the one problem that it has as a whole.
+/// Returns the rows of a file, or the one problem of the whole file.
 pub(super) fn read(source: Source) -> Records {
     match open(&source) {
         Ok(rows) => Box::new(Rows {
@@ -24,7 +24,7 @@ pub(super) fn read(source: Source) -> Records {
     }
 }
 
-/// The file's rows, its columns checked.
+/// Opens the rows of a file and checks its columns.
 fn open(source: &Source) -> Result<ParquetRows, WireFault> {
     let unread = |e: std::io::Error| fault(deadloop_tables::ParquetError::Broken(e.to_string()));
     let file = source.file.try_clone().map_err(unread)?;
@@ -42,7 +42,7 @@ fn check_column(column: &RowColumn) -> Result<(), WireFault> {
     let known = wire::is_known(name) || name == REST;
     let fits = match column.holds {
         Holds::Text => true,
-        // A column without any value has no type of its own.
+        // A column without values has no type of its own.
         Holds::Nothing => name != "id",
         Holds::Value => !known,
         Holds::Other => false,
@@ -61,7 +61,7 @@ fn check_column(column: &RowColumn) -> Result<(), WireFault> {
 struct Rows {
     source: Source,
     rows: ParquetRows,
-    /// The row read last, from 1.
+    /// The number of the last row, from 1.
     line: u64,
 }
 

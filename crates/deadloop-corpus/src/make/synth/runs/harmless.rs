@@ -1,5 +1,6 @@
-//! Repetition that does no harm, planted into a host that goes on after it: `meta.benign` says where, and the run
-//! stays clean.
+//! Harmless repetition, planted into a host that goes on after it.
+//!
+//! Its stretches are listed in `meta.benign`, and the run's label is clean.
 
 use super::host::{Host, Turn, called};
 use super::reworded::of_others;
@@ -9,7 +10,7 @@ use crate::find::Reason;
 use crate::make::plant::Rng;
 use crate::make::synth::spec::Harmless;
 
-/// One draw: the repetition in place of some turn of the host.
+/// Draws the repetition in place of some turn of the host.
 pub(super) fn planted(
     asked: &Asked<'_>,
     host: &Host,
@@ -30,7 +31,7 @@ pub(super) fn planted(
     let mut turns = host.turns[..at].to_vec();
     let marked = |(nth, turn): (usize, Turn)| match nth {
         0 => turn.marked(reason, true),
-        // Whoever asks again does not say why again.
+        // An agent that repeats a call does not explain it again.
         _ => turn.silent().marked(reason, false),
     };
     turns.extend(instead.into_iter().enumerate().map(marked));
@@ -42,7 +43,7 @@ pub(super) fn planted(
     })
 }
 
-/// A turn of the host with one call that worked, which the second call of the repetition can follow.
+/// Draws a turn of the host with one successful call, at which the repetition can begin.
 fn behind(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<usize, Failed> {
     let places = host.places();
     let fits = |at: &usize| {
@@ -60,7 +61,7 @@ fn behind(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<usize, Failed
         .ok_or("no turn of a run at the wanted onset that can be repeated")
 }
 
-/// The same call until what it asks for is there; each answer before differs from the one before it.
+/// Returns a call that is repeated until its answer is ready. Each answer before differs from the last.
 fn polled(
     asked: &Asked<'_>,
     turn: &Turn,
@@ -77,7 +78,7 @@ fn polled(
     Ok(turns)
 }
 
-/// The same call until it works.
+/// Returns a call that is repeated until it succeeds.
 fn retried(
     asked: &Asked<'_>,
     turn: &Turn,
@@ -90,7 +91,7 @@ fn retried(
     Ok(turns)
 }
 
-/// The same for many things, each with an answer of its own.
+/// Returns the same call for many things, each with its own answer.
 fn batch(turn: &Turn, count: usize) -> Result<Vec<Turn>, Failed> {
     let (_, arguments, content, error) = turn.pair().ok_or("no result")?;
     let (name, others) = of_others(arguments, count - 1).ok_or("arguments without a text")?;
@@ -107,7 +108,7 @@ fn batch(turn: &Turn, count: usize) -> Result<Vec<Turn>, Failed> {
     Ok(turns)
 }
 
-/// The same question between turns that get on; and how many turns of the host it takes.
+/// Returns the same call between turns that make progress, and the number of the host's turns used.
 fn verified(host: &Host, at: usize, count: usize) -> Result<(Vec<Turn>, usize), Failed> {
     let asked = &host.turns[at];
     let mut turns = vec![asked.clone()];
@@ -126,7 +127,7 @@ fn verified(host: &Host, at: usize, count: usize) -> Result<(Vec<Turn>, usize), 
     Ok((turns, count))
 }
 
-/// Moves over a board in rows to and fro: few different actions, and the board is another after each.
+/// Draws moves over a board in rows, to and fro. The actions are few, but each shows another board.
 fn moves(count: usize, rng: &mut Rng) -> Vec<Turn> {
     let wide = rng.between(4, 9);
     let high = count / wide + 4;
@@ -154,7 +155,7 @@ fn moves(count: usize, rng: &mut Rng) -> Vec<Turn> {
     turns
 }
 
-/// The same call of a tool that has nothing to say.
+/// Returns the same call of a tool with an empty result.
 fn silent(asked: &Asked<'_>, count: usize, rng: &mut Rng) -> Result<Vec<Turn>, Failed> {
     const CALLS: [(&str, &str, &str); 4] = [
         ("scroll", "direction", "down"),

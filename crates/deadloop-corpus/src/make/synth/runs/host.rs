@@ -1,4 +1,4 @@
-//! Hosts: runs as turns, each with its calls and what came of them, ready to be cut and repeated.
+//! Hosts: runs as turns, ready to be cut and repeated.
 
 use serde_json::{Map, Value as Json};
 
@@ -9,25 +9,25 @@ use crate::make::synth::spec::REASONS;
 use crate::stream;
 use crate::{Body, Entry, RecordedEvent};
 
-/// A real run that something can be planted into.
+/// A real run to plant into.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// The transcript's id.
+    /// The id of the transcript.
     pub id: String,
-    /// The model that ran.
+    /// The model of the run.
     pub model: String,
-    /// What it must not be torn apart from.
+    /// The group, whose runs must be in one split.
     pub group: String,
-    /// Its language; empty where the recording does not say.
+    /// The language. Empty if it was not recorded.
     pub lang: String,
-    /// All its events.
+    /// The events.
     pub events: Vec<RecordedEvent>,
-    /// Its repetition that does no harm (`meta.benign`).
+    /// The harmless repetition in the run (`meta.benign`).
     pub benign: Vec<Benign>,
 }
 
 impl Run {
-    /// None: it calls nothing.
+    /// Returns the run of a transcript. `None` if it has no calls.
     pub fn of(entry: &Entry) -> Option<Self> {
         let transcript = &entry.transcript;
         let calls = |event: &RecordedEvent| matches!(event.body, Body::ToolCall { .. });
@@ -45,7 +45,7 @@ impl Run {
     }
 }
 
-/// What `meta.benign` says; what it says wrongly is left out.
+/// Reads `meta.benign`. Invalid entries are left out.
 fn benign(meta: &Map<String, Json>) -> Vec<Benign> {
     let spans = meta.get("benign").and_then(Json::as_array);
     let one = |span: &Json| {
@@ -59,17 +59,17 @@ fn benign(meta: &Map<String, Json>) -> Vec<Benign> {
     spans.into_iter().flatten().filter_map(one).collect()
 }
 
-/// A turn: its first event says that it begins; what a user says after it is its last.
+/// A turn. Its first event is the start of the turn, and a message of a user after the turn is its last event.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Turn {
     pub(super) events: Vec<RecordedEvent>,
-    /// It belongs to a repetition that does no harm.
+    /// The reason, if the turn belongs to harmless repetition.
     pub(super) benign: Option<Reason>,
-    /// It is the first of that.
+    /// Whether the turn is the first of such repetition.
     pub(super) begins: bool,
 }
 
-/// A call and what came of it.
+/// A call and its result: name, arguments, content and error.
 pub(super) type Pair<'a> = (&'a str, &'a Json, &'a str, Option<bool>);
 
 impl Turn {
@@ -80,13 +80,14 @@ impl Turn {
         }
     }
 
-    /// How many calls it makes.
+    /// Returns the number of calls in the turn.
     pub(super) fn calls(&self) -> usize {
         let is_call = |event: &&RecordedEvent| matches!(event.body, Body::ToolCall { .. });
         self.events.iter().filter(is_call).count()
     }
 
-    /// Its call and result, where it makes one call, hears of it, and nobody speaks in between.
+    /// Returns the turn's call and result. `None` if it has not exactly one call with a result, or has other events
+    /// between them.
     pub(super) fn pair(&self) -> Option<Pair<'_>> {
         let (mut call, mut heard) = (None, None);
         for event in &self.events {
@@ -97,7 +98,7 @@ impl Turn {
                     call = Some((name.as_str(), arguments));
                 }
                 Body::ToolResult { content, error, .. } if heard.is_none() && call.is_some() => {
-                    // Of what the recording cut nobody knows whether it is the same.
+                    // A result that the recording has cut cannot be compared.
                     let whole = !event.rest.contains_key("sha256");
                     heard = whole.then_some((content.as_str(), *error));
                     heard?;
@@ -110,7 +111,7 @@ impl Turn {
         Some((name, arguments, content, error))
     }
 
-    /// The same turn with another answer to its call.
+    /// Returns the turn with another result of its call.
     pub(super) fn answered(&self, text: &str, failed: Option<bool>) -> Self {
         let mut turn = self.clone();
         for event in &mut turn.events {
@@ -121,7 +122,7 @@ impl Turn {
         turn
     }
 
-    /// The same turn with other arguments.
+    /// Returns the turn with other arguments.
     pub(super) fn asking(&self, other: &Json) -> Self {
         let mut turn = self.clone();
         for event in &mut turn.events {
@@ -132,7 +133,7 @@ impl Turn {
         turn
     }
 
-    /// The same turn without a word.
+    /// Returns the turn without its text.
     pub(super) fn silent(mut self) -> Self {
         let says =
             |event: &RecordedEvent| matches!(event.body, Body::Reasoning(_) | Body::Answer(_));
@@ -140,7 +141,7 @@ impl Turn {
         self
     }
 
-    /// The same turn with this alone to say, before its calls.
+    /// Returns the turn with `text` before its calls as its only text.
     pub(super) fn saying(self, text: &str) -> Self {
         let mut turn = self.silent();
         let at = turn.events.len().min(1);
@@ -155,21 +156,21 @@ impl Turn {
     }
 }
 
-/// A run before anything is planted.
+/// A run before planting.
 #[derive(Clone, Debug)]
 pub(super) struct Host {
     pub(super) from: String,
     pub(super) group: String,
-    /// None: no model wrote it.
+    /// The model. `None` for a script, which no model wrote.
     pub(super) model: Option<String>,
     pub(super) lang: String,
-    /// What is before the first turn.
+    /// The events before the first turn.
     pub(super) head: Vec<RecordedEvent>,
     pub(super) turns: Vec<Turn>,
 }
 
 impl Host {
-    /// A form of class run, rendered.
+    /// Converts a rendered form of class `run`.
     pub(super) fn of_script(form: &Form, text: &str) -> Result<Self, Failed> {
         let (head, turns) = script::read(text)?;
         Ok(Self {
@@ -182,7 +183,7 @@ impl Host {
         })
     }
 
-    /// A real run. Times, tokens and places of its turns are left out: after what is planted they are wrong.
+    /// Converts a real run. Times, tokens and places of its turns are left out, since planting makes them wrong.
     pub(super) fn of_run(run: &Run) -> Self {
         let begins: Vec<u64> = stream(&run.events)
             .filter(|(_, event)| matches!(event, deadloop_detect::Event::Turn { .. }))
@@ -212,7 +213,7 @@ impl Host {
         host
     }
 
-    /// Marks the turns all of whose calls are of a repetition that does no harm.
+    /// Marks the turns whose calls all belong to harmless repetition.
     fn mark(&mut self, all: &[Benign]) {
         let places = self.places();
         for (turn, place) in self.turns.iter_mut().zip(places.windows(2)) {
@@ -226,7 +227,7 @@ impl Host {
         }
     }
 
-    /// Calls before each turn, and after the last.
+    /// Returns the number of calls before each turn, and the number of all calls as the last entry.
     pub(super) fn places(&self) -> Vec<usize> {
         let mut places = vec![0];
         for turn in &self.turns {
@@ -235,14 +236,14 @@ impl Host {
         places
     }
 
-    /// The turns in which `pair` is asked and answered.
+    /// Returns the number of turns with this call and result.
     pub(super) fn heard(&self, pair: Pair<'_>) -> usize {
         let same = |turn: &&Turn| turn.pair() == Some(pair);
         self.turns.iter().filter(same).count()
     }
 }
 
-/// A turn that makes one call and hears of it.
+/// Returns a turn with one call and its result.
 pub(super) fn called(name: &str, arguments: Json, result: &str, failed: bool) -> Turn {
     let mut turn = Turn::new();
     turn.events.push(RecordedEvent::of(Body::ToolCall {

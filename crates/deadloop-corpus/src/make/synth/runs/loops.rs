@@ -1,4 +1,4 @@
-//! Loops of calls and turns, planted behind a turn of a host.
+//! Loops of calls and turns, planted after a turn of a host.
 
 use std::collections::HashSet;
 
@@ -12,23 +12,23 @@ use crate::make::plant::Rng;
 use crate::make::synth::spec::Looped;
 use crate::{Body, RecordedEvent};
 
-/// Where a loop begins and what it is made of.
+/// A planted loop and its position.
 pub(super) struct Copies {
-    /// Turns before what is planted, in calls the first copy among them.
+    /// The turns before the planted ones. For loops of calls, they include the first copy.
     pub(super) kept: Vec<Turn>,
-    /// What is planted.
+    /// The planted turns.
     pub(super) turns: Vec<Turn>,
-    /// The first of the first copy, in calls or turns.
+    /// The position of the first copy, in calls or turns.
     pub(super) start: usize,
-    /// The first of the second copy.
+    /// The position of the second copy.
     pub(super) onset: usize,
-    /// Calls or turns of a copy, where copies are alike.
+    /// The length of a copy in calls or turns, if the copies are alike.
     pub(super) period: Option<usize>,
-    /// The turn of the host behind which it goes on after the loop.
+    /// The turn after which the host continues behind the loop.
     pub(super) at: usize,
 }
 
-/// One draw: the loop behind some turn of the host.
+/// Draws the loop after some turn of the host.
 pub(super) fn planted(
     asked: &Asked<'_>,
     host: &Host,
@@ -73,7 +73,7 @@ pub(super) fn planted(
     })
 }
 
-/// A loop of a kind that labels tell apart.
+/// Draws a loop of a kind that has its own label.
 fn of_kind(asked: &Asked<'_>, host: &Host, kind: Kind, rng: &mut Rng) -> Result<Copies, Failed> {
     let in_turns = matches!(kind, Kind::Monologue | Kind::Handoff);
     let place = |at: usize, places: &[usize]| match kind {
@@ -91,8 +91,9 @@ fn of_kind(asked: &Asked<'_>, host: &Host, kind: Kind, rng: &mut Rng) -> Result<
     }
 }
 
-/// A turn behind which the second copy can begin: `place` says where it does, from the turn and the calls before each
-/// turn. Nobody speaks at its end; where it `repeats`, it makes a call that can be made again.
+/// Draws a turn after which the second copy can begin. `place` returns the position of the second copy, given the
+/// turn and the number of calls before each turn. No user may speak at the end of the turn. With `repeats`, the turn
+/// must have a call that can be repeated.
 pub(super) fn behind(
     asked: &Asked<'_>,
     host: &Host,
@@ -115,7 +116,8 @@ pub(super) fn behind(
         .ok_or("no turn of a run at the wanted onset that can be repeated")
 }
 
-/// The last `count` turns up to `at`, where each makes one call, none that another makes, and is heard of once.
+/// Returns the last `count` turns up to `at`. Each must have one call with a result, and the calls must all differ
+/// and occur once in the run.
 pub(super) fn unit(host: &Host, at: usize, count: usize) -> Result<&[Turn], Failed> {
     let from = (at + 1)
         .checked_sub(count)
@@ -133,7 +135,7 @@ pub(super) fn unit(host: &Host, at: usize, count: usize) -> Result<&[Turn], Fail
     }
 }
 
-/// The same calls with the same results, over and over.
+/// Repeats the same calls with the same results.
 fn exact(
     asked: &Asked<'_>,
     host: &Host,
@@ -170,8 +172,8 @@ fn exact(
     })
 }
 
-/// The same answer `copies` times, with differences that do not matter: its lines in another order, or the time of day
-/// after it. No two in a row are equal.
+/// Returns `copies` answers that differ only in the order of lines or in a time of day at the end. No two in a row
+/// are equal.
 fn immaterial(content: &str, copies: usize, rng: &mut Rng) -> Vec<String> {
     let mut lines: Vec<&str> = content.lines().collect();
     let mut seconds = rng.between(28_000, 70_000);
@@ -196,14 +198,14 @@ fn immaterial(content: &str, copies: usize, rng: &mut Rng) -> Vec<String> {
     answers
 }
 
-/// A few calls come back, in no order.
+/// Repeats a few calls in random order.
 fn interleaved(asked: &Asked<'_>, host: &Host, at: usize, rng: &mut Rng) -> Result<Copies, Failed> {
     let count = asked.item.repeats.period.draw(rng);
     let wanted = (asked.item.repeats.copies.draw(rng) - 1) * count;
     let mut drawn: Vec<usize> = Vec::new();
     while drawn.len() < wanted {
         let next = rng.below(count);
-        // Two calls have no other order than one with repetitions.
+        // Two calls that never repeat directly would form a cycle.
         if count == 2 || drawn.last() != Some(&next) {
             drawn.push(next);
         }
@@ -215,7 +217,7 @@ fn interleaved(asked: &Asked<'_>, host: &Host, at: usize, rng: &mut Rng) -> Resu
     in_order(host, at, count, &drawn)
 }
 
-/// All of many calls come back, each once or twice, in another order: most are different, and none is new.
+/// Repeats each of many calls once or twice, in another order. Most are different and none is new.
 fn aperiodic(asked: &Asked<'_>, host: &Host, at: usize, rng: &mut Rng) -> Result<Copies, Failed> {
     let count = asked.item.repeats.period.draw(rng);
     let mut drawn = Vec::new();
@@ -228,7 +230,7 @@ fn aperiodic(asked: &Asked<'_>, host: &Host, at: usize, rng: &mut Rng) -> Result
     in_order(host, at, count, &drawn)
 }
 
-/// The last `count` turns again, in an order that is no cycle.
+/// Repeats the last `count` turns in the given order, which must not be a cycle.
 fn in_order(host: &Host, at: usize, count: usize, order: &[usize]) -> Result<Copies, Failed> {
     let unit = unit(host, at, count)?;
     let whole: Vec<usize> = (0..count).chain(order.iter().copied()).collect();
@@ -246,7 +248,7 @@ fn in_order(host: &Host, at: usize, count: usize, order: &[usize]) -> Result<Cop
     })
 }
 
-/// The same question in other words, and the same error each time.
+/// Repeats a call in other words, with the same error each time.
 fn other_words(asked: &Asked<'_>, host: &Host, at: usize, rng: &mut Rng) -> Result<Copies, Failed> {
     let turn = &unit(host, at, 1)?[0];
     let (_, arguments, ..) = turn.pair().ok_or("no result")?;
@@ -265,7 +267,7 @@ fn other_words(asked: &Asked<'_>, host: &Host, at: usize, rng: &mut Rng) -> Resu
     })
 }
 
-/// Turns that only say something, or hand the work on and back.
+/// Repeats turns that hold only text, or that hand the work over and back.
 fn said(
     asked: &Asked<'_>,
     host: &Host,
@@ -303,7 +305,7 @@ fn said(
     })
 }
 
-/// The turns of the host after turn `at`, until they have `calls` calls.
+/// Returns the turns of the host after turn `at`, until they have `calls` calls.
 fn rest(host: &Host, at: usize, calls: usize) -> Result<Vec<Turn>, Failed> {
     let (mut turns, mut made) = (Vec::new(), 0);
     for turn in &host.turns[at + 1..] {

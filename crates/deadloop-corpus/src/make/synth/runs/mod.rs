@@ -1,19 +1,20 @@
-//! Runs of agents: a host (a real run that is clean, or a script out of a file of forms) into which a loop of
-//! tool calls or turns is planted, or repetition that does no harm. What is repeated is the host's own: its
-//! calls with their results, so that a planted loop looks like the run that it is in.
+//! Runs of agents with a planted loop or with harmless repetition.
+//!
+//! The repetition is planted into a host: a clean real run, or a script of a file of forms. It consists of the host's
+//! own calls and their results, so that a loop looks like the rest of its run.
 //!
 //! | to find | look in |
 //! |---|---|
 //! | one transcript | this file |
-//! | a run as turns, and where it is from | `host` |
+//! | a run as turns, with its source | `host` |
 //! | the notation of scripts | `script` |
-//! | what can be planted | `spec/shape` |
+//! | the kinds that can be planted | `spec/kinds` |
 //! | loops | `loops` |
-//! | loops of the shapes that people report of agents of today | `reported` |
-//! | parallel calls that come back in part | `partial` |
-//! | repetition that does no harm | `harmless` |
+//! | reported loops of recent agents | `reported` |
+//! | parallel calls with some results missing | `partial` |
+//! | harmless repetition | `harmless` |
 //! | a call in other words | `reworded` |
-//! | ids and dates that each result has | `volatile` |
+//! | ids and dates in each result | `volatile` |
 
 mod harmless;
 mod host;
@@ -39,18 +40,18 @@ use crate::make::plant::Rng;
 use crate::{Body, RecordedEvent};
 use host::{Host, Turn};
 
-/// What is asked of one draw.
+/// The requirements for one draw.
 struct Asked<'a> {
     item: &'a Item,
-    /// Where the second copy has to begin, in calls; in turns for loops of turns.
+    /// The range of the second copy's position, in calls, or in turns for loops of turns.
     onset: Bounds,
 }
 
-/// A run with what was planted, and what is true about it.
+/// A run with a planted part, and its labels.
 struct Planted {
     turns: Vec<Turn>,
     labels: Vec<Label>,
-    /// It ends in the loop.
+    /// Whether the run ends in the loop.
     is_cut: bool,
 }
 
@@ -67,7 +68,7 @@ impl<'a> Synth<'a> {
         Ok(self.of_run(item, (at, split), planted, host))
     }
 
-    /// A run to plant into; forms take turns.
+    /// Draws a run to plant into. Forms are used in turn.
     fn host(
         &self,
         item: &Item,
@@ -96,7 +97,7 @@ impl<'a> Synth<'a> {
             .ok_or("no run with calls in the sources")
     }
 
-    /// The runs of an item's sources, in its languages and a split.
+    /// Returns the runs of an item's sources in its languages and in one split.
     fn runs(&self, item: &Item, split: Split) -> Vec<&'a Run> {
         let mut pool: Vec<&Run> = Vec::new();
         for at in &item.sources {
@@ -165,7 +166,7 @@ impl<'a> Synth<'a> {
     }
 }
 
-/// One draw on one host.
+/// Draws a planted part for one host.
 fn planted(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Planted, Failed> {
     match asked.item.kind.by {
         By::Harmless(harmless) => harmless::planted(asked, host, harmless, rng),
@@ -179,7 +180,7 @@ fn planted(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Planted, Fai
 }
 
 impl<'a> Asked<'a> {
-    /// Something to say.
+    /// Draws a text of the item or its kind.
     fn text(&self, rng: &mut Rng) -> Result<&'a str, Failed> {
         let drawn = match &self.item.texts {
             Some(texts) => rng.pick(texts).map(|text| text.as_str()),
@@ -189,14 +190,14 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// A clean run is clean in calls and in turns.
+/// Returns the labels of a run that is clean in calls and in turns.
 fn clean() -> Vec<Label> {
     [Channel::Tools, Channel::Turns]
         .map(|channel| Label::clean(channel.name()))
         .into()
 }
 
-/// The stretches of harmless repetition, in calls from 0, as `meta.benign` has them.
+/// Returns the stretches of harmless repetition, in calls from 0, for `meta.benign`.
 fn benign(turns: &[Turn]) -> Vec<Json> {
     let mut found: Vec<(Reason, usize, usize)> = Vec::new();
     let mut calls = 0;
@@ -215,7 +216,7 @@ fn benign(turns: &[Turn]) -> Vec<Json> {
     found.iter().map(one).collect()
 }
 
-/// Gives each call an id of its own, and its result the same.
+/// Gives each call a new id, and its result the same.
 fn name_calls(events: &mut [RecordedEvent]) {
     let mut open: Vec<(Option<String>, String)> = Vec::new();
     let mut calls = 0;

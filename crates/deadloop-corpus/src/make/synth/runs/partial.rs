@@ -1,5 +1,6 @@
-//! Parallel calls of a real run of which some come back in part: the run up to the end of a turn with two
-//! calls and more that all came back, with some of their results damaged.
+//! Parallel calls of a real run, some with damaged results.
+//!
+//! The run ends after a turn with two or more calls that all had a result. Some of these results are damaged.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +15,7 @@ use crate::make::plant::Rng;
 use crate::{Body, RecordedEvent};
 
 impl Synth<'_> {
-    /// A real run up to one of its batches, damaged, and where it is from.
+    /// Draws a real run that ends with one of its batches, damaged, and returns it with its source.
     pub(in super::super) fn partial(
         &self,
         frame: &Frame<'_>,
@@ -44,8 +45,8 @@ impl Synth<'_> {
     }
 }
 
-/// The turns with parallel calls that all came back, before the first of which one did not: what comes after that
-/// one is no intact run.
+/// Returns the turns with parallel calls that all have a result, up to the first turn where one is missing. After
+/// that turn the run is not intact.
 fn batches(turns: &[Turn]) -> Vec<usize> {
     let all = turns.iter().enumerate();
     let all = all.filter(|(_, turn)| turn.calls() > 1 && asks_at_once(turn));
@@ -53,7 +54,7 @@ fn batches(turns: &[Turn]) -> Vec<usize> {
     whole.map(|(at, _)| at).collect()
 }
 
-/// Whether all its calls come before the first result.
+/// Whether all calls of the turn come before the first result.
 fn asks_at_once(turn: &Turn) -> bool {
     let result = |event: &RecordedEvent| matches!(event.body, Body::ToolResult { .. });
     let call = |event: &RecordedEvent| matches!(event.body, Body::ToolCall { .. });
@@ -61,7 +62,7 @@ fn asks_at_once(turn: &Turn) -> bool {
     !heard.into_iter().any(call)
 }
 
-/// Whether each call has an id of its own and one result, without an error.
+/// Whether each call has its own id and one result without an error.
 fn came_back(turn: &Turn) -> bool {
     let (mut calls, mut results) = (BTreeSet::new(), BTreeSet::new());
     turn.events.iter().all(|event| match &event.body {
@@ -73,7 +74,7 @@ fn came_back(turn: &Turn) -> bool {
     }) && calls.len() == results.len()
 }
 
-/// Damages results of the last turn, whose first call is the run's call `first`.
+/// Damages results of the last turn. `first` is the index of the turn's first call in the run.
 fn damaged(
     head: Vec<RecordedEvent>,
     mut turns: Vec<Turn>,
@@ -113,8 +114,8 @@ fn damaged(
     }
 }
 
-/// Takes a field from the results of broken calls where each is an object, in half of the draws; else they are
-/// errors. Says which.
+/// Removes a field from the results of the broken calls, in half of the draws and only if each is an object.
+/// Otherwise makes them errors. Returns which.
 fn break_results(turn: &mut Turn, broken: &[bool], rng: &mut Rng) -> &'static str {
     let calls = turn.events.iter().filter_map(|event| match &event.body {
         Body::ToolCall { id, .. } => Some(id.clone()),
@@ -152,7 +153,7 @@ fn break_results(turn: &mut Turn, broken: &[bool], rng: &mut Rng) -> &'static st
     }
 }
 
-/// An object of two fields and more without one of them.
+/// Returns an object without one of its fields. `None` if it has fewer than two.
 fn without_field(content: &str, rng: &mut Rng) -> Option<String> {
     let Ok(Json::Object(mut fields)) = serde_json::from_str(content) else {
         return None;

@@ -1,4 +1,4 @@
-//! Loops of the shapes that people report of agents of today, whose copies are not equal: what differs says nothing.
+//! Reported loops of recent agents, whose copies differ without progress.
 
 use serde_json::{Value as Json, json};
 
@@ -11,7 +11,7 @@ use crate::make::plant::Rng;
 use crate::make::synth::spec::Looped;
 use crate::{Body, RecordedEvent};
 
-/// The loop behind some turn of the host.
+/// Draws the loop after some turn of the host.
 pub(super) fn copies(
     asked: &Asked<'_>,
     host: &Host,
@@ -28,7 +28,7 @@ pub(super) fn copies(
     }
 }
 
-/// A line of words that is like no other.
+/// Draws a line of words that differs from any other.
 fn line(words: usize, rng: &mut Rng) -> String {
     const WORDS: [&str; 24] = [
         "account", "branch", "careful", "column", "delivery", "evening", "garden", "harbour",
@@ -39,7 +39,7 @@ fn line(words: usize, rng: &mut Rng) -> String {
     drawn.collect::<Vec<_>>().join(" ")
 }
 
-/// The same error for one document after the other.
+/// Draws a series of documents, each rejected with the same error.
 fn writes(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Failed> {
     let place = |at: usize, places: &[usize]| places[at + 1] + 1;
     let at = behind(asked, host, (place, false), rng)?;
@@ -61,8 +61,8 @@ fn writes(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Faile
     })
 }
 
-/// A file that is read in windows that overlap. Behind its end it begins anew, some lines later than before: no two
-/// calls are equal, and from the second round on each line was read before.
+/// Draws reads of a file in overlapping windows. After the end, reading starts again some lines later. So no two
+/// calls are equal, but from the second round on each line was read before.
 fn windows(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Failed> {
     let a_round = asked.item.repeats.period.draw(rng);
     let rounds = asked.item.repeats.copies.draw(rng);
@@ -91,10 +91,10 @@ fn windows(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Fail
     })
 }
 
-/// The fewest chars of a result that is known to say something.
+/// The fewest chars of a result that is sure to hold information.
 const TELLING: usize = 30;
 
-/// The same command, once more behind itself each time.
+/// Draws a growing command: each call holds one more copy of the command.
 fn growing(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Failed> {
     let place = |at: usize, places: &[usize]| places[at + 1];
     let at = behind(asked, host, (place, true), rng)?;
@@ -121,7 +121,7 @@ fn growing(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Fail
     })
 }
 
-/// The last calls again and again; before each round the plan, after it a compaction.
+/// Draws rounds of the last calls, with the plan before each round and a compaction after it.
 fn replanned(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Failed> {
     let place = |at: usize, places: &[usize]| places[at + 1];
     let at = behind(asked, host, (place, true), rng)?;
@@ -155,7 +155,7 @@ fn replanned(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Fa
     })
 }
 
-/// The same answer to each of several users.
+/// Draws the same answer to several users.
 fn answered(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Failed> {
     const QUESTIONS: [&str; 10] = [
         "And what about the second order?",
@@ -201,7 +201,7 @@ fn answered(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Fai
     })
 }
 
-/// The host's own turns, each of which says the same before its call.
+/// Draws turns of the host, with the same text before each call.
 fn narrated(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Failed> {
     let at = behind(asked, host, (|at, _: &[usize]| at + 2, false), rng)?;
     let text = asked.text(rng)?;

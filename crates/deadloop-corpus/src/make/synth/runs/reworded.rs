@@ -1,4 +1,4 @@
-//! Makes the same call in other words: one text among its arguments changes, the others stay.
+//! Rewords a call: changes one text of its arguments.
 
 use std::collections::BTreeSet;
 
@@ -6,19 +6,20 @@ use serde_json::Value as Json;
 
 use crate::make::plant::Rng;
 
-/// Words that are added to a text to ask for the same again.
+/// Words that are added to a text to repeat a question.
 const WORDS: [&str; 12] = [
     "again", "all", "exact", "full", "latest", "list", "new", "other", "please", "recent",
     "related", "status",
 ];
 
-/// The arguments of `count` calls that differ from the first call and from each other. `None` if no argument is a text.
+/// Returns the arguments of `count` calls that differ from the first call and from each other. `None` if no argument
+/// is a text, or if there are fewer such calls.
 pub(super) fn reworded(arguments: &Json, count: usize, rng: &mut Rng) -> Option<Vec<Json>> {
     let slot = Slot::of(arguments)?;
     let text = slot.text();
     let mut seen = BTreeSet::from([text.to_owned()]);
     let mut found = Vec::new();
-    // Each draw takes some of the words: there are thousands of such texts.
+    // Each draw takes one or two of the words, so there are hundreds of such texts.
     for _ in 0..50 * (count + 1) {
         if found.len() == count {
             return Some(found);
@@ -38,8 +39,8 @@ pub(super) fn reworded(arguments: &Json, count: usize, rng: &mut Rng) -> Option<
     None
 }
 
-/// The text that names what a call is about, and `count` calls about other things, each with its new name. `None` if no
-/// argument is a text.
+/// Returns the text that names the subject of a call, and `count` calls about other subjects with their names. `None`
+/// if no argument is a text.
 pub(super) fn of_others(arguments: &Json, count: usize) -> Option<(String, Vec<(String, Json)>)> {
     let slot = Slot::of(arguments)?;
     let one = |number: usize| {
@@ -51,13 +52,14 @@ pub(super) fn of_others(arguments: &Json, count: usize) -> Option<(String, Vec<(
     Some((slot.text().to_owned(), calls))
 }
 
-/// The call with its text several times over, with these signs between. `None` if no argument is a text.
+/// Returns the arguments with their text repeated, with `between` between the copies. `None` if no argument is a
+/// text.
 pub(super) fn grown(arguments: &Json, times: usize, between: &str) -> Option<Json> {
     let slot = Slot::of(arguments)?;
     Some(slot.with(&vec![slot.text(); times].join(between)))
 }
 
-/// A name with a number at its end, or before its file ending.
+/// Returns a name with a number at its end, or before its file ending.
 fn numbered(text: &str, number: usize) -> String {
     let ending =
         |end: &str| (1..=5).contains(&end.len()) && end.chars().all(|c| c.is_ascii_alphanumeric());
@@ -67,18 +69,18 @@ fn numbered(text: &str, number: usize) -> String {
     }
 }
 
-/// A text among the arguments of a call, which can be another.
+/// A text among the arguments of a call that can be replaced.
 struct Slot {
     /// The arguments as a value.
     value: Json,
-    /// The field that holds the text; `None`: the value is the text.
+    /// The field that holds the text. `None` if the whole value is the text.
     name: Option<String>,
-    /// Whether the recording has the arguments as the model wrote them, in one string.
+    /// Whether the recording holds the arguments as the model wrote them, in one string.
     is_raw: bool,
 }
 
 impl Slot {
-    /// The longest text among the arguments. `None` if no argument is a text.
+    /// Returns the longest text among the arguments. `None` if no argument is a text.
     fn of(arguments: &Json) -> Option<Self> {
         let parsed = arguments
             .as_str()
@@ -112,7 +114,7 @@ impl Slot {
         value.and_then(Json::as_str).unwrap_or_default()
     }
 
-    /// The arguments with another text there.
+    /// Returns the arguments with another text in the slot.
     fn with(&self, text: &str) -> Json {
         let mut other = self.value.clone();
         match self.name.as_ref().and_then(|name| other.get_mut(name)) {

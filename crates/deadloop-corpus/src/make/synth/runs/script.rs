@@ -1,9 +1,9 @@
-//! The notation of scripts: a run as lines, for forms of class `run`.
+//! Scripts: a notation of runs as lines, for forms of class `run`.
 //!
-//! A line that begins with `@` says what follows: `@user TEXT`, `@think TEXT`, `@say TEXT`, `@call NAME JSON`,
-//! `@result`, `@error`, `@agent NAME`; `@poll`, `@batch`, `@verify` or `@retry` before repetition that does no harm and
-//! `@end` after it. Lines without `@` go on with the text or result before them; `@@` stands for a line with `@`.
-//! A turn begins where the model goes on after a result, a user or the beginning.
+//! A line that begins with `@` states the kind of what follows: `@user TEXT`, `@think TEXT`, `@say TEXT`, `@call NAME
+//! JSON`, `@result`, `@error`, `@agent NAME`. Harmless repetition has `@poll`, `@batch`, `@verify` or `@retry` before
+//! it and `@end` after it. Lines without `@` continue the text or result before them. A line that begins with `@@`
+//! stands for one with `@`. A turn begins where the model continues after a result, a user or the beginning.
 
 use serde_json::Value as Json;
 
@@ -13,23 +13,23 @@ use crate::find::Reason;
 use crate::make::synth::spec::REASONS;
 use crate::{Body, RecordedEvent};
 
-/// What is read, so far.
+/// The state of the reader.
 #[derive(Default)]
 struct Reader {
     head: Vec<RecordedEvent>,
     turns: Vec<Turn>,
-    /// Ids of calls without a result, in order.
+    /// The ids of calls without a result, in order.
     open: Vec<String>,
     calls: usize,
     agent: Option<String>,
     benign: Option<Reason>,
-    /// No turn has begun in it yet.
+    /// Whether no turn has begun since the start of the harmless repetition.
     fresh: bool,
-    /// The model's next word begins a turn.
+    /// Whether the model's next event begins a turn.
     ended: bool,
 }
 
-/// A script's events before its first turn, and its turns.
+/// Reads the events before the first turn of a script, and its turns.
 pub(super) fn read(text: &str) -> Result<(Vec<RecordedEvent>, Vec<Turn>), Failed> {
     let mut reader = Reader {
         ended: true,
@@ -86,7 +86,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The events of the turn that the model's next word belongs to.
+    /// Returns the events of the turn to which the model's next event belongs.
     fn turn(&mut self) -> &mut Vec<RecordedEvent> {
         if std::mem::take(&mut self.ended) || self.turns.is_empty() {
             let mut turn = Turn::new();

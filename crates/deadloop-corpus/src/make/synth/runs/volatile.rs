@@ -1,4 +1,6 @@
-//! Ids and dates that each result has, drawn anew: what APIs put around every answer, so that no two are equal.
+//! Ids and dates in each result, drawn anew.
+//!
+//! APIs often add these to every answer, so that no two answers are equal.
 
 use serde_json::Value as Json;
 
@@ -6,9 +8,9 @@ use crate::make::plant::Rng;
 use crate::make::synth::spec::{Volatile, Word};
 use crate::{Body, RecordedEvent};
 
-/// Puts an id and a date into every result: as fields of an object, else as lines after it.
+/// Adds an id and a date to every result, as fields of an object or as lines at the end.
 pub(super) fn put(wanted: &[Word<Volatile>], events: &mut [RecordedEvent], rng: &mut Rng) {
-    // A day of seconds, from some morning on.
+    // Seconds of a day, from some time in the morning.
     let mut clock = rng.between(25_000, 40_000);
     for event in events {
         let Body::ToolResult { content, .. } = &mut event.body else {
@@ -26,7 +28,8 @@ pub(super) fn put(wanted: &[Word<Volatile>], events: &mut [RecordedEvent], rng: 
     }
 }
 
-/// Eight digits of base 16, one of them a letter and one of them none: a stretch without is a word or a number.
+/// Draws eight hexadecimal digits, with at least one letter and one digit. Without both, they would be a word
+/// or a number.
 fn drawn(rng: &mut Rng) -> String {
     loop {
         let id = format!("{:08x}", rng.next_u64() >> 32);
@@ -37,7 +40,7 @@ fn drawn(rng: &mut Rng) -> String {
     }
 }
 
-/// The date of a second of that day, as HTTP writes it.
+/// Returns the date for a second of the day, in the format of HTTP.
 fn date(clock: usize) -> String {
     const NAMES: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
     let (at, second) = (clock / 86_400 % NAMES.len(), clock % 86_400);
@@ -49,7 +52,7 @@ fn date(clock: usize) -> String {
     )
 }
 
-/// A result with more fields.
+/// Returns a result with more fields.
 fn with(content: &str, fields: &[(&str, String)]) -> String {
     if fields.is_empty() {
         return content.to_owned();

@@ -1,4 +1,4 @@
-//! What a spec may not ask for: keys without meaning for a kind, and keys that are impossible together.
+//! Checks of a spec: meaningless keys and impossible combinations.
 
 use deadloop_detect::Fault;
 
@@ -11,7 +11,7 @@ use crate::make::plant::PlantKind;
 
 type Checked = Result<(), SpecError>;
 
-/// Rules: the key that has the error, when it has one, what is wrong, and what was expected.
+/// Checks rules in order. Each has the key that the error points to, the condition, the problem and the expectation.
 macro_rules! refuse {
     ($at:expr; $($key:literal if $wrong:expr => $what:expr, $expected:expr;)+) => {$(
         if $wrong {
@@ -20,7 +20,7 @@ macro_rules! refuse {
     )+};
 }
 
-/// Refuses keys that the kind does not have.
+/// Rejects keys that the kind does not have.
 pub(super) fn has_its_keys(table: &ItemTable, at: Placed<'_>) -> Checked {
     let kind = table.kind.0;
     let Some(key) = at.keys().find(|key| !kind.has(key)) else {
@@ -33,7 +33,7 @@ pub(super) fn has_its_keys(table: &ItemTable, at: Placed<'_>) -> Checked {
 }
 
 impl Asked<'_> {
-    /// Refuses what no transcript could satisfy. Returns what an item of faults asks for.
+    /// Rejects an item that no transcript could satisfy. Returns the checked values of an item of faults.
     pub(super) fn possible(&self) -> Result<Option<Faults>, SpecError> {
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         refuse! { self.at;
@@ -107,7 +107,7 @@ impl Asked<'_> {
         self.drift_possible()
     }
 
-    /// The first copy must fit before every onset.
+    /// Rejects an onset before the end of the first copy.
     fn room(&self, unit: &str) -> Checked {
         let Repeats { onsets, period, .. } = &self.item.repeats;
         let short = onsets.iter().find(|onset| onset.high < period.low);
@@ -118,13 +118,13 @@ impl Asked<'_> {
         })
     }
 
-    /// What is repeated, in the languages of the item.
+    /// Returns the units that are repeated, in the languages of the item.
     fn units(&self) -> impl Iterator<Item = &Unit> {
         let unit = |lang: &String| self.spec.units(self.item.unit.as_ref()?, lang);
         self.item.langs.iter().filter_map(unit)
     }
 
-    /// Refuses drift that the item's texts cannot have.
+    /// Rejects drift that does not fit the item's texts.
     fn drift_possible(&self) -> Checked {
         let Some(drift) = &self.item.drift else {
             return Ok(());
@@ -160,7 +160,7 @@ impl Asked<'_> {
         Ok(())
     }
 
-    /// Refuses words of doubt that there are not.
+    /// Rejects `glue` without words of doubt in the item's languages.
     fn doubt_possible(&self, key: &str) -> Checked {
         let drift = self
             .item
@@ -178,7 +178,7 @@ impl Asked<'_> {
         })
     }
 
-    /// Refuses loops of calls that there are not.
+    /// Rejects loops of tools that do not exist.
     fn tools_possible(&self) -> Checked {
         let period = self.item.repeats.period;
         let names = self.spec.tools().iter().map(|tool| &*tool.name);
@@ -194,7 +194,7 @@ impl Asked<'_> {
         self.room("calls")
     }
 
-    /// Refuses what no run has.
+    /// Rejects loops in runs that no run can hold.
     fn run_possible(&self) -> Checked {
         let (period, kind) = (self.item.repeats.period, self.item.kind.0);
         refuse! { self.at;
@@ -206,7 +206,7 @@ impl Asked<'_> {
         Ok(())
     }
 
-    /// Reads an item of faults; refuses what no stream has.
+    /// Reads the values of an item of faults, and rejects values that do not fit the stream.
     fn faults(&self) -> Result<Faults, SpecError> {
         let item = self.item;
         let faults = item.fault.iter().flat_map(|all| all.iter());
@@ -251,7 +251,7 @@ fn has_case(lang: &str) -> bool {
 }
 
 impl StreamKind {
-    /// Whether a fault can befall it.
+    /// Whether the fault can occur in streams of this kind.
     fn has(self, fault: Fault) -> bool {
         use Fault::{
             BrokenJson, Case, Confirmation, Crossed, Cut, EarlyClose, Empty, ErrorEvent,

@@ -1,4 +1,4 @@
-//! What a key of a spec may hold: serde reads it, and it describes itself in words.
+//! The types of a spec's values, each with a description in words.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,10 +9,10 @@ use serde_json::Value as Json;
 
 use crate::make::plant::Rng;
 
-/// Most chars of anything: what a recording can be expected to hold.
+/// The most chars of any text: the most that a recording is expected to hold.
 pub(crate) const CHARS: u64 = 10_000_000;
 
-/// Both ends included.
+/// A range with both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bounds {
     pub(crate) low: usize,
@@ -43,58 +43,58 @@ impl fmt::Display for Bounds {
     }
 }
 
-/// What a key may hold.
+/// A type of the values of a key.
 pub(crate) trait Held {
-    /// In words, for messages and for `--keys`.
+    /// Returns the allowed values in words, for messages and for `--keys`.
     fn expected() -> String;
 }
 
-/// A text, not empty.
+/// A text that is not empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Text(String);
 
-/// A whole number between these.
+/// A whole number from `LOW` to `HIGH`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Whole<const LOW: u64, const HIGH: u64>(pub(crate) u64);
 
-/// `n` or `[low, high]`, both within these.
+/// A range within `LOW` to `HIGH`, written as `n` or `[low, high]`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Within<const LOW: u64, const HIGH: u64>(pub(crate) Bounds);
 
-/// Above 0 and at most 1.
+/// A number above 0 and at most 1.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Share(pub(crate) f64);
 
-/// From 0 to below 1.
+/// A number from 0 to below 1.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part(pub(crate) f64);
 
-/// One of the words that name a `T`.
+/// A value of `T`, written as its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Word<T>(pub(crate) T);
 
-/// One, or a list of at least one.
+/// A list of at least one value, where a single value may be written alone.
 #[derive(Clone, Debug)]
 pub(crate) struct Many<T>(Vec<T>);
 
-/// Lists of at least two words, each of which may stand for the others of its list.
+/// Lists of at least two words. The words of a list may replace each other.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Groups(pub(crate) Vec<Vec<Text>>);
 
-/// Lists under names, none of them empty.
+/// Lists by name. No list is empty.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lists(pub(crate) BTreeMap<String, Vec<Json>>);
 
-/// What is chosen by its name.
+/// A type whose values have names.
 pub(crate) trait Named: Copy + 'static {
-    /// All that there is.
+    /// Returns every value.
     fn all() -> Vec<Self>;
 
-    /// As it is written.
+    /// Returns the name in a spec.
     fn name(self) -> &'static str;
 }
 
-/// `n` or `[low, high]`, as it is written.
+/// The written form of a range: `n` or `[low, high]`.
 #[derive(serde::Deserialize)]
 #[serde(untagged)]
 enum Ends {
@@ -113,7 +113,7 @@ impl Ends {
     }
 }
 
-/// The ends of a range, or its default.
+/// Returns the ends of a range, or the default.
 pub(crate) fn ends<const LOW: u64, const HIGH: u64>(
     range: Option<Within<LOW, HIGH>>,
     low: usize,
@@ -122,7 +122,7 @@ pub(crate) fn ends<const LOW: u64, const HIGH: u64>(
     range.map_or(Bounds::new(low, high), |range| range.0)
 }
 
-/// One or several, as it is written.
+/// The written form of a list: a single value, or several.
 #[derive(serde::Deserialize)]
 #[serde(untagged)]
 enum OneOrMany<T> {
@@ -130,7 +130,7 @@ enum OneOrMany<T> {
     Many(Vec<T>),
 }
 
-/// Reads what serde can make a `W`, if `of` makes something of that.
+/// Reads a `W` and converts it with `of`. A `None` is an error.
 fn read<'de, D: Deserializer<'de>, W: Deserialize<'de>, T: Held>(
     from: D,
     of: impl FnOnce(W) -> Option<T>,
@@ -140,7 +140,7 @@ fn read<'de, D: Deserializer<'de>, W: Deserialize<'de>, T: Held>(
     of(written).ok_or_else(|| refused("another value"))
 }
 
-/// A type that is read from another one, where that is in its bounds.
+/// Implements [`Held`] and `Deserialize` for a type that is read as another type and checked.
 macro_rules! held {
     ($([$($generic:tt)*] $of:ty: |$written:ident: $as:ty| $read:expr, $expected:expr;)+) => {$(
         impl<$($generic)*> Held for $of {
@@ -191,7 +191,7 @@ fn names<T: Named>() -> Vec<&'static str> {
     T::all().into_iter().map(T::name).collect()
 }
 
-/// Whether a list has something in it, and neither a table nor a date.
+/// Whether a list is not empty and holds neither a table nor a date.
 fn is_plain(list: &[Json]) -> bool {
     let plain = |item: &Json| match item {
         Json::Array(list) => is_plain(list),
@@ -206,14 +206,14 @@ impl Held for bool {
     }
 }
 
-/// A key that may be left out.
+/// An optional key.
 impl<T: Held> Held for Option<T> {
     fn expected() -> String {
         T::expected()
     }
 }
 
-/// Tables of one name.
+/// Tables with the same name.
 impl<T: Held> Held for Vec<T> {
     fn expected() -> String {
         "tables".into()

@@ -1,19 +1,21 @@
-//! The keys of a spec and of a file of forms, as the tables in [`super::tables`] have them: for `deadloop synth --keys`.
+//! The keys of specs and forms, for `deadloop synth --keys`.
+//!
+//! They are those of the tables in [`super::tables`].
 
 use super::kinds::{KINDS, Kind};
 use super::tables::{
     Chunks, Drift, Form, FormFile, FormsTable, ItemTable, SourceTable, SpecTable, Tool, Unit,
 };
 
-/// One key.
+/// A key of a table.
 pub(crate) struct Key {
-    /// The field that it fills: its name, and `r#` before a word of Rust.
+    /// The name of the field, with `r#` before a keyword of Rust.
     pub(super) field: &'static str,
-    /// What holds where it is left out; empty where it may not be.
+    /// The default. Empty if the key is required.
     pub(super) default: &'static str,
-    /// What it means.
+    /// The meaning of the key.
     pub(super) meaning: &'static str,
-    /// What it may hold.
+    /// The function that returns the allowed values in words.
     pub(super) expected: fn() -> String,
 }
 
@@ -31,7 +33,7 @@ impl Key {
     }
 }
 
-/// The tables, in the order in which they are explained.
+/// The tables, in the order of the explanation.
 const TABLES: [(&str, &[Key]); 10] = [
     ("the spec", SpecTable::KEYS),
     ("[[source]]", SourceTable::KEYS),
@@ -45,22 +47,22 @@ const TABLES: [(&str, &[Key]); 10] = [
     ("[[form]]", Form::KEYS),
 ];
 
-/// One key, as `--keys` tells it.
+/// A key, as `--keys` prints it.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct KeyText {
-    /// The table it is in.
+    /// The table of the key.
     pub table: &'static str,
-    /// Its name.
+    /// The name of the key.
     pub key: &'static str,
-    /// What it may hold.
+    /// The allowed values.
     pub expected: String,
-    /// What holds where it is left out.
+    /// The default, or `required`.
     pub default: &'static str,
-    /// What it means, and of which kinds where not of all.
+    /// The meaning, with the kinds of items that have the key, unless all have it.
     pub meaning: String,
 }
 
-/// Every key there is.
+/// Returns every key of every table.
 pub fn key_texts() -> Vec<KeyText> {
     let text = |table: &'static str, key: &Key| {
         let has = |kind: &&Kind| table == "[[item]]" && kind.has(key.name());

@@ -1,5 +1,4 @@
-//! Every kind of item: what makes it, the keys that it has beside those of every item, and what holds where these are
-//! left out.
+//! The kinds of items, with their keys and defaults.
 
 use deadloop_detect::Kind as Label;
 
@@ -10,77 +9,77 @@ use crate::make::plant::PlantKind;
 /// A kind of item.
 #[derive(Debug)]
 pub(crate) struct Kind {
-    /// As an item's `kind` has it.
+    /// The word in an item's `kind`.
     pub(crate) name: &'static str,
-    /// What makes it.
+    /// The maker of the item.
     pub(crate) by: By,
-    /// Groups of keys.
+    /// Groups of keys that the kind has.
     keys: &'static [&'static [&'static str]],
-    /// Chars, calls or turns of a copy.
+    /// The length of a copy in chars, calls or turns.
     pub(super) period: Bounds,
     pub(super) copies: Bounds,
-    /// What is said, where an item of the kind has something to say.
+    /// The default texts, if an item of the kind has texts.
     pub(crate) texts: &'static [&'static str],
 }
 
-/// What makes a kind of item.
+/// The makers of items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum By {
     /// A loop in text.
     Text(PlantKind),
-    /// A call over and over.
+    /// A repeated call.
     Call,
-    /// A few calls in turn.
+    /// A few calls in turn, repeated.
     Calls,
     /// Clean text, or forms.
     Clean,
     /// Recordings as they are.
     Recorded,
-    /// A stream that is damaged.
+    /// A damaged stream.
     Fault,
-    /// A run as it is.
+    /// A run without changes.
     Run,
-    /// Repetition in a run that does no harm.
+    /// Harmless repetition in a run.
     Harmless(Harmless),
     /// A loop in a run.
     Loop(Looped),
 }
 
-/// Repetition that does no harm.
+/// The kinds of harmless repetition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Harmless {
-    /// The host's own call again, for this reason.
+    /// The host's own call, repeated for this reason.
     Own(Reason),
-    /// Moves over a board: few different actions, and each shows another board.
+    /// Moves over a board: few different actions, but each shows another board.
     Game,
-    /// A tool whose result says nothing: scrolls, keys, undo.
+    /// Calls of a tool with an empty result: scrolls, keys, undo.
     Stateless,
 }
 
-/// A loop.
+/// The kinds of loops in runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Looped {
-    /// A kind that labels tell apart.
+    /// A kind that has its own label.
     Of(Label),
-    /// A writing call whose body is another each time, and the same error.
+    /// A writing call with a new body and the same error each time.
     RewordedWrite,
-    /// Windows over one file, round and round: no two calls are equal, and each line was read before.
+    /// Overlapping windows over one file, round and round. No two calls are equal, but every line was read before.
     Window,
-    /// A command that grows by a copy of itself; its result stays.
+    /// A command that grows by a copy of itself, with the same result.
     Growing,
-    /// The plan, a few calls, a compaction of the context, and again.
+    /// The plan, a few calls and a compaction of the context, repeated.
     Replan,
-    /// The same answer, whatever the users ask.
+    /// A repeated answer to different questions of users.
     SameAnswer,
-    /// The same sentence before each call; the calls get on.
+    /// A repeated sentence before each call, while the calls make progress.
     Narration,
 }
 
-/// The reasons for which repetition does no harm.
+/// The reasons why repetition is harmless.
 pub(crate) const REASONS: [Reason; 4] =
     [Reason::Poll, Reason::Batch, Reason::Verify, Reason::Retry];
 
-/// Groups of keys. Whoever has something to say has `texts` too.
+/// The groups of keys. A kind with default texts also has `texts`.
 const ALL: &[&str] = &["name", "kind", "count", "file", "source"];
 const LOOP: &[&str] = &["lang", "onset", "after", "class", "copies"];
 const TEXT: &[&str] = &["channel", "unit", "period", "length", "truncate", "chunks"];
@@ -132,7 +131,7 @@ const NARRATED: &[&str] = &[
 ];
 const NOTHING: &[&str] = &[];
 
-/// The kinds: what makes one, its keys, its period, its copies, its texts.
+/// Defines [`KINDS`]: for each kind its name, maker, keys, period, copies and texts.
 macro_rules! kinds {
     ($($name:literal: $by:expr, [$($keys:ident),*], $from:literal to $to:literal,
        $fewest:literal to $most:literal, $texts:ident;)+) => {
@@ -186,13 +185,13 @@ kinds! {
 }
 
 impl Kind {
-    /// Whether an item of it has this key.
+    /// Whether an item of the kind has this key.
     pub(super) fn has(&self, key: &str) -> bool {
         let groups = self.keys.iter().any(|keys| keys.contains(&key));
         groups || (key == "texts" && !self.texts.is_empty())
     }
 
-    /// Where the second copy begins.
+    /// Returns the default range of the second copy's position.
     pub(super) fn onset(&self) -> Bounds {
         match self.by {
             Text(_) => Bounds::new(700, 6000),
@@ -212,18 +211,18 @@ impl Named for &'static Kind {
 }
 
 impl Harmless {
-    /// Why it does no harm, as `meta.benign` has it.
+    /// Returns the reason why the repetition is harmless, for `meta.benign`.
     pub(crate) fn reason(self) -> Reason {
         match self {
             Self::Own(reason) => reason,
-            // One tool over and over, to get on.
+            // One tool is called over and over, but with progress.
             Self::Game | Self::Stateless => Reason::Batch,
         }
     }
 }
 
 impl Looped {
-    /// As a label has it.
+    /// Returns the kind in the loop's label.
     pub(crate) fn kind(self) -> Label {
         match self {
             Self::Of(kind) => kind,
@@ -234,7 +233,7 @@ impl Looped {
         }
     }
 
-    /// Whether its label counts turns; else calls.
+    /// Whether the label counts turns rather than calls.
     pub(crate) fn is_in_turns(self) -> bool {
         matches!(self.kind(), Label::Monologue | Label::Handoff)
     }

@@ -1,13 +1,13 @@
-//! [`CorpusSpec`]: what a corpus is to be made of. It knows nothing of how that is made.
+//! [`CorpusSpec`]: the description of a corpus to be made.
 //!
 //! | to find | look in |
 //! |---|---|
 //! | the tables of a spec, and every key | `tables` |
-//! | what a key may hold: texts, ranges, words | `held` |
+//! | the values that a key may hold: texts, ranges, words | `held` |
 //! | the kinds of items, their keys and defaults | `kinds` |
 //! | keys for people and editors | `keys` |
 //! | reading, with the line of each error | `parsing` |
-//! | what no transcript could satisfy | `checks` |
+//! | impossible keys and values | `checks` |
 
 use std::collections::BTreeSet;
 use std::ops::Deref;
@@ -31,93 +31,93 @@ pub(super) use tables::{
 };
 use tables::{Class, ItemTable, SpecTable, Writers};
 
-/// A corpus to be made.
+/// The description of a corpus to be made.
 #[derive(Clone, Debug)]
 pub struct CorpusSpec {
     /// The name of the corpus.
     pub name: String,
-    /// What every draw depends on.
+    /// The seed of every draw.
     pub seed: u64,
-    /// Where clean text comes from, in the order of the file.
+    /// The sources of clean text, in the order of the file.
     pub sources: Vec<CleanSource>,
     pub(super) items: Vec<Item>,
     pub(super) table: SpecTable,
 }
 
-/// Where clean text comes from.
+/// A source of clean text.
 #[derive(Clone, Debug)]
 pub struct CleanSource {
-    /// What items call it by.
+    /// The name that items refer to.
     pub name: String,
-    /// Where it is, from the spec's folder.
+    /// The path of the source.
     pub place: SourcePlace,
-    /// The language of a text; which transcripts of a corpus are taken.
+    /// The language of a text file, or the language of the transcripts to take from a corpus.
     pub lang: Option<String>,
     /// `key=value` filters on a corpus.
     pub wheres: Vec<String>,
-    /// Whether transcripts are taken whatever their labels say.
+    /// Whether transcripts are taken whatever their labels are.
     pub all: bool,
-    /// The line in the spec.
+    /// The line of the spec.
     pub line: usize,
 }
 
-/// A path, from the spec's folder.
+/// A path, relative to the spec's folder.
 #[derive(Clone, Debug)]
 pub enum SourcePlace {
     /// A corpus.
     Corpus(String),
-    /// A text file, or a folder of them.
+    /// A text file, or a folder with text files.
     Text(String),
 }
 
-/// Transcripts of one make: a table of the spec, and what was made of it.
+/// A group of transcripts of one kind: a table of the spec, with its values checked.
 #[derive(Clone, Debug)]
 pub(super) struct Item {
     table: ItemTable,
     pub(super) line: usize,
     pub(super) sources: Vec<usize>,
-    /// Empty: those of the forms.
+    /// The languages. Empty if they are those of the forms.
     pub(super) langs: Vec<String>,
     pub(super) repeats: Repeats,
     pub(super) faults: Option<Faults>,
 }
 
-/// How often something is repeated, and where.
+/// The number and place of repetitions.
 #[derive(Clone, Debug)]
 pub(super) struct Repeats {
     pub(super) period: Bounds,
     pub(super) copies: Bounds,
-    /// Where the second copy begins, dealt in turn.
+    /// Ranges of the position of the second copy, used in turn.
     pub(super) onsets: Vec<Bounds>,
     pub(super) after: Bounds,
     pub(super) class: Class,
 }
 
-/// Streams that are damaged.
+/// The damage of streams.
 #[derive(Clone, Debug)]
 pub(super) struct Faults {
     pub(super) kinds: Vec<Fault>,
     pub(super) stream: StreamKind,
     pub(super) severity: Bounds,
     pub(super) intact: f64,
-    /// Actions of the forms stand in answers of the sources; calls are those of their runs.
+    /// Whether the actions of the forms are planted into answers of the sources, or calls are those of real runs.
     pub(super) planted: bool,
 }
 
 impl Faults {
-    /// Whether it damages runs of the sources.
+    /// Whether runs of the sources are damaged.
     pub(super) fn is_of_runs(&self) -> bool {
         self.planted && self.stream == StreamKind::Calls
     }
 }
 
 impl Chunks {
-    /// Whether they are those of the recording, with its times.
+    /// Whether the chunks and times are those of the recording.
     pub(super) fn are_recorded(&self) -> bool {
         self.by.0 == Cut::Recorded
     }
 
-    /// Whether they get times that nobody measured.
+    /// Whether the events get artificial times.
     pub(super) fn make_times(&self) -> bool {
         self.ms.is_some()
     }
@@ -143,18 +143,18 @@ impl CorpusSpec {
         items.any(|item| item.sources.contains(&source))
     }
 
-    /// The names of the files of transcripts, without an ending.
+    /// Returns the names of the files of transcripts, without an ending.
     pub fn files(&self) -> BTreeSet<&str> {
         self.items.iter().map(Item::file).collect()
     }
 
-    /// The units of a name in a language.
+    /// Returns the unit with this name and language.
     pub(super) fn units<'a>(&'a self, name: &str, lang: &str) -> Option<&'a Unit> {
         let mut units = self.table.unit.iter().flatten();
         units.find(|unit| *unit.name == name && *unit.lang == lang)
     }
 
-    /// The words of doubt of a name in a language; empty if no unit of words is glued on.
+    /// Returns the words of doubt in a language. Empty if `glue` is `None` or names no unit of that language.
     pub(super) fn doubt(&self, glue: Option<&Text>, lang: &str) -> &[Text] {
         let unit = glue.and_then(|name| self.units(name, lang));
         unit.map_or(&[], |unit| &unit.texts)
@@ -164,7 +164,7 @@ impl CorpusSpec {
         self.table.tool.as_deref().unwrap_or_default()
     }
 
-    /// Words that may stand for one another.
+    /// Returns the groups of words that may replace each other.
     pub(super) fn paraphrase(&self) -> &[Vec<Text>] {
         self.table
             .paraphrase
@@ -172,17 +172,17 @@ impl CorpusSpec {
             .map_or(&[], |groups| &groups.0)
     }
 
-    /// The share of split test.
+    /// Returns the share of the split `test`.
     pub(super) fn test(&self) -> f64 {
         self.table.test.map_or(0.3, |test| test.0)
     }
 
-    /// The model of texts that no model wrote.
+    /// Returns the model's name for texts that no model wrote.
     pub(super) fn model(&self) -> &str {
         self.table.model.as_ref().map_or("handmade", |model| model)
     }
 
-    /// Whether the model of a made text is its writer's name and what was done to the text.
+    /// Whether the model of a made text is its writer's name with a suffix.
     pub(super) fn is_marked(&self) -> bool {
         self.table.writers != Some(Word(Writers::Kept))
     }
@@ -197,46 +197,46 @@ impl Deref for Item {
 }
 
 impl Item {
-    /// The name of its file of transcripts, without an ending.
+    /// Returns the name of the item's file of transcripts, without an ending.
     pub(super) fn file(&self) -> &str {
         self.table.file.as_ref().map_or("synth", |file| file)
     }
 
-    /// The id of its transcript at `at`.
+    /// Returns the id of the transcript at `at`.
     pub(super) fn id(&self, at: usize) -> String {
         format!("{}/{at:03}", self.table.name)
     }
 
-    /// How many are wanted.
+    /// Returns the number of transcripts.
     pub(super) fn count(&self) -> usize {
         self.table.count.0 as usize
     }
 
-    /// Whether it takes texts of a language: of any, where it names none.
+    /// Whether the item takes texts of a language. An item without languages takes any.
     pub(super) fn speaks(&self, lang: &str) -> bool {
         self.langs.is_empty() || self.langs.iter().any(|own| own == lang)
     }
 
-    /// Its channel in turn; `own` where it names none.
+    /// Returns the channel for `turn`, or `own` if the item names none.
     pub(super) fn channel(&self, turn: usize, own: &'static str) -> &'static str {
         let all = self.table.channel.as_deref().unwrap_or_default();
         let channel = all.get(turn % all.len().max(1));
         channel.map_or(own, |channel| channel.name())
     }
 
-    /// Where the second copy begins, in turn.
+    /// Returns the range of the second copy's position for `turn`.
     pub(super) fn onset(&self, turn: usize) -> Bounds {
         self.repeats.onsets[turn % self.repeats.onsets.len()]
     }
 
-    /// Copies that drift before the exact ones.
+    /// Returns the number of drifting copies before the exact ones.
     pub(super) fn lead(&self) -> Bounds {
         ends(self.table.lead, 0, 0)
     }
 }
 
 impl Unit {
-    /// What drift puts in place of `{}`.
+    /// Returns the texts that drift puts in place of `{}`.
     pub(super) fn fillers(&self) -> &[Text] {
         self.fillers.as_deref().unwrap_or_default()
     }

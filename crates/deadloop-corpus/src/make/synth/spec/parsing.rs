@@ -1,4 +1,6 @@
-//! Reads a [`CorpusSpec`] from TOML. Everything that can be known to be impossible is refused before any work.
+//! Reads a [`CorpusSpec`] from TOML.
+//!
+//! A spec that is known to be impossible is rejected before any work.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -12,15 +14,15 @@ use super::kinds::By;
 use super::tables::{Class, ItemTable, SourceTable, SpecTable, Take};
 use super::{CleanSource, CorpusSpec, Item, Repeats, SourcePlace};
 
-/// What is wrong with a spec or a file of forms, and in which line of it.
+/// An error in a spec or a file of forms, with its line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{line}: {what}, expected {expected}")]
 pub struct SpecError {
-    /// Line, from 1.
+    /// The line, from 1.
     pub line: usize,
-    /// What is wrong, a lower-case fragment.
+    /// The problem, as a lower-case fragment.
     pub what: String,
-    /// What was expected.
+    /// The expected value.
     pub expected: String,
 }
 
@@ -33,7 +35,7 @@ impl SpecError {
         }
     }
 
-    /// What serde says of a text that is TOML.
+    /// Converts serde's error for a text that is valid TOML.
     fn of(text: &str, error: &toml::de::Error) -> Self {
         let span = error.span().unwrap_or(0..0);
         let line = line(text, &span);
@@ -71,16 +73,16 @@ fn line(text: &str, span: &Range<usize>) -> usize {
     1 + before.filter(|byte| **byte == b'\n').count()
 }
 
-/// A table of a file with the places of its keys.
+/// A table of a file, with the places of its keys.
 #[derive(Clone, Copy)]
 pub(crate) struct Placed<'a> {
     text: &'a str,
-    /// The line on which it begins.
+    /// The first line of the table.
     pub(super) line: usize,
     table: &'a DeTable<'a>,
 }
 
-/// Reads a file: its typed content goes to `then`, with the places of its keys.
+/// Reads a file and passes its content to `then`, with the places of its keys.
 pub(crate) fn read<T: DeserializeOwned, R>(
     text: &str,
     then: impl FnOnce(T, Placed<'_>) -> Result<R, SpecError>,
@@ -96,7 +98,7 @@ pub(crate) fn read<T: DeserializeOwned, R>(
 }
 
 impl<'a> Placed<'a> {
-    /// Its tables of this name.
+    /// Returns the tables with this name inside the table.
     pub(crate) fn tables(self, name: &str) -> impl Iterator<Item = Self> {
         let list = self.table.iter().find(|(key, _)| key.get_ref() == name);
         let list = list.and_then(|(_, list)| list.get_ref().as_array());
@@ -111,14 +113,14 @@ impl<'a> Placed<'a> {
         })
     }
 
-    /// The names of its keys, in the order of the file.
+    /// Returns the names of the table's keys, in the order of the file.
     pub(super) fn keys(self) -> impl Iterator<Item = &'a str> {
         let mut keys: Vec<_> = self.table.keys().collect();
         keys.sort_by_key(|key| key.span().start);
         keys.into_iter().map(|key| key.get_ref().as_ref())
     }
 
-    /// The error that a key has; if the key is not there, the table has it.
+    /// Returns an error at a key, or at the table if the key is not there.
     pub(crate) fn refused(
         self,
         key: &str,
@@ -131,7 +133,7 @@ impl<'a> Placed<'a> {
     }
 }
 
-/// Where `name` stands among `names`; a key `key` names it.
+/// Returns the index of `name` among `names`. An unknown name is an error at the key `key`.
 pub(super) fn named<'a>(
     at: Placed<'_>,
     key: &str,
@@ -155,8 +157,8 @@ impl CorpusSpec {
     /// Reads a spec.
     ///
     /// # Errors
-    /// The first thing that is wrong with it: a key that is unknown, missing, out of its bounds or
-    /// without meaning for the kind, a name of nothing, or keys that are impossible together.
+    /// Returns the first error: a key that is unknown, missing, out of bounds or without meaning for the kind, a
+    /// reference to an unknown name, or an impossible combination of keys.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
         read(text, Self::of)
     }
@@ -184,7 +186,7 @@ impl CorpusSpec {
         Ok(spec)
     }
 
-    /// The languages of an item that names none: English, but where all its sources are in others.
+    /// Returns the languages of an item that names none: English, or the sources' languages if none is English.
     fn own_langs(&self, sources: &[usize]) -> Vec<String> {
         let sources = sources.iter().filter_map(|at| self.sources.get(*at));
         let langs: Option<BTreeSet<String>> = sources.map(|source| source.lang.clone()).collect();
@@ -221,13 +223,13 @@ fn source(table: &SourceTable, at: Placed<'_>) -> Result<CleanSource, SpecError>
     })
 }
 
-/// The texts, if there are some.
+/// Returns the texts, or an empty list if there are none.
 fn strings(many: Option<&Many<Text>>) -> Vec<String> {
     let all = many.into_iter().flat_map(|many| many.iter());
     all.map(ToString::to_string).collect()
 }
 
-/// An item, the spec so far, and the places of its keys.
+/// An item, with the spec so far and the places of its keys.
 pub(super) struct Asked<'a> {
     pub(super) spec: &'a CorpusSpec,
     pub(super) item: &'a Item,

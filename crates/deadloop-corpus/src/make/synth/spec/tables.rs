@@ -1,5 +1,6 @@
-//! The tables of a spec and of a file of forms. A field is a key: serde reads it, and its type, its comment and its
-//! default are what `--keys` says of it.
+//! The tables of a spec and of a file of forms.
+//!
+//! A field is a key, which serde reads. Its type, comment and default are the text of `--keys`.
 
 use deadloop_detect::Fault;
 use serde::Deserialize;
@@ -10,8 +11,8 @@ use super::held::{
 use super::keys::Key;
 use super::kinds::Kind;
 
-/// Tables, each a struct. A key with a default is an `Option`; the default is said in words, since it often depends on
-/// other keys.
+/// Defines tables, each as a struct. A key with a default is an `Option`. The default is given in words, since it
+/// often depends on other keys.
 macro_rules! tables {
     ($($(#[doc = $what:literal])+ $table:ident {
         $($(#[doc = $about:literal])+ $key:ident: $of:ty $(= $default:literal)?,)+
@@ -24,7 +25,7 @@ macro_rules! tables {
         }
 
         impl $table {
-            /// Its keys.
+            /// The keys of the table.
             pub(super) const KEYS: &'static [Key] = &[$(Key {
                 field: stringify!($key),
                 default: concat!($($default)?),
@@ -42,27 +43,27 @@ macro_rules! tables {
 }
 
 deadloop_detect::words! {
-    /// What the model of a made text is called.
+    /// The name of the model of a made text.
     pub(crate) enum Writers {
         Marked = "marked",
         Kept = "kept",
     }
-    /// Which transcripts of a source are taken.
+    /// The transcripts taken from a source.
     pub(crate) enum Take {
         Clean = "clean",
         All = "all",
     }
-    /// Where a text stands.
+    /// The channel of a text.
     pub(crate) enum TextChannel {
         Answer = "answer",
         Reasoning = "reasoning",
     }
-    /// What a label says of a loop.
+    /// The class in the label of a loop.
     pub(crate) enum Class {
         Loop = "loop",
         Transient = "transient",
     }
-    /// What is damaged.
+    /// The kinds of streams that can be damaged.
     pub(crate) enum StreamKind {
         Tags = "tags",
         Think = "think",
@@ -73,25 +74,25 @@ deadloop_detect::words! {
         Whole = "whole",
         Calls = "calls",
     }
-    /// What each result of a run has, drawn anew.
+    /// The values that are added to each result of a run.
     pub(crate) enum Volatile {
         Ids = "ids",
         Dates = "dates",
     }
-    /// How copies differ.
+    /// The ways in which copies differ.
     pub(crate) enum DriftKind {
         Counter = "counter",
         Fill = "fill",
-        /// As fill, each copy from any filler: no period comes of it.
+        /// `Fill` with a random filler in each copy, which leaves no period.
         Draw = "draw",
         Word = "word",
         Paraphrase = "paraphrase",
         Case = "case",
         Space = "space",
-        /// The statements of the unit in another order, glued by words of doubt.
+        /// The statements of the unit in another order, joined by words of doubt.
         Circle = "circle",
     }
-    /// What a text is cut into.
+    /// The kinds of chunks.
     pub(crate) enum Cut {
         Chars = "chars",
         Tokens = "tokens",
@@ -99,7 +100,7 @@ deadloop_detect::words! {
     }
 }
 
-/// Enums of words are chosen by these.
+/// Implements [`Named`] for enums of words.
 macro_rules! named {
     ($($words:ty),+) => {$(
         impl Named for $words {
