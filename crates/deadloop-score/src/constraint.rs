@@ -1,4 +1,4 @@
-//! [`Constraint`]: a limit that a setting has to keep.
+//! [`Constraint`]: a limit on the measures of a setting.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,20 +10,20 @@ use crate::measure::{FPR, GoalError, Measure, MeasureUnit, Metric, Worth, metric
 use crate::tally::{Count, Tally};
 use deadloop_replay::detect::Unit;
 
-/// Something that a setting has to keep: `fa_per_mchar<=1`.
+/// A limit on a measure: `fa_per_mchar<=1`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Constraint {
-    /// What is bounded.
+    /// The limited measure.
     pub metric: Metric,
-    /// Whether it must be at most the bound, rather than at least.
+    /// Whether the bound is an upper bound.
     pub at_most: bool,
     /// The bound.
     pub bound: f64,
 }
 
 impl Constraint {
-    /// Whether a value meets it.
+    /// Whether a value meets the limit.
     pub fn admits(&self, value: f64) -> bool {
         if self.at_most {
             value <= self.bound
@@ -32,13 +32,13 @@ impl Constraint {
         }
     }
 
-    /// Whether it limits wrong alarms.
+    /// Whether the limit is on wrong alarms.
     pub fn limits_wrong(&self) -> bool {
         self.at_most && (self.metric.is_wrong_rate() || self.metric == &FPR)
     }
 
-    /// Returns how many wrong alarms it allows on the text of `quiet`, the tally of a setting that never
-    /// alarms. `None`: it does not limit wrong alarms.
+    /// Returns the number of wrong alarms that the limit allows on the text of `quiet`, the tally of a setting that
+    /// never alarms. `None` if the limit is not on wrong alarms.
     pub fn expected_wrong(&self, quiet: &Tally) -> Option<f64> {
         let per = match self.metric.unit {
             MeasureUnit::PerMillion => quiet.get(Count::Exposure) as f64 / self.metric.scale(),
@@ -47,8 +47,9 @@ impl Constraint {
         self.limits_wrong().then_some(self.bound * per)
     }
 
-    /// Whether it is surely broken: at the limit so many wrong alarms have a chance below 10 %. A limit on anything but
-    /// wrong alarms is broken by estimate.
+    /// Whether the limit is surely broken: at the limit, so many wrong alarms have a probability below 10 %.
+    ///
+    /// A limit on anything else is broken by estimate.
     pub(crate) fn is_surely_broken(&self, tally: &Tally, worth: &Worth) -> bool {
         match self.at_least(tally, tally.wrong()) {
             Some(chance) => chance < 0.1,
@@ -59,14 +60,16 @@ impl Constraint {
         }
     }
 
-    /// Whether wrong alarms are below the limit with 80 % confidence: at the limit so few have a chance of 20 % at most.
+    /// Whether wrong alarms are below the limit with 80 % confidence: at the limit, so few have a probability of at
+    /// most 20 %.
     pub(crate) fn is_surely_kept(&self, tally: &Tally) -> bool {
         let more = self.at_least(tally, tally.wrong() + 1);
         more.is_some_and(|more| 1.0 - more <= 0.2)
     }
 
-    /// P(at least `k` wrong alarms) if the true value is the limit: Poisson of a rate, binomial of the share of clean
-    /// transcripts. `None`: it does not limit wrong alarms.
+    /// Returns P(at least `k` wrong alarms) if the true value is the limit.
+    ///
+    /// A rate is Poisson; a share of clean transcripts is binomial. `None` if the limit is not on wrong alarms.
     pub fn at_least(&self, tally: &Tally, k: u64) -> Option<f64> {
         if !self.limits_wrong() {
             return None;
@@ -80,13 +83,13 @@ impl Constraint {
         })
     }
 
-    /// Its value by estimate, and whether that meets the limit; what is n/a does not.
+    /// Returns the estimated value of the measure, and whether it meets the limit. A value that is n/a does not.
     pub fn estimate(&self, tally: &Tally, worth: &Worth) -> (Option<f64>, bool) {
         let value = self.metric.value(tally, worth);
         (value, value.is_some_and(|x| self.admits(x)))
     }
 
-    /// Refuses what no value can meet.
+    /// Rejects a limit that no value can meet.
     fn possible(self, text: &str) -> Result<Self, GoalError> {
         let Measure { name, unit, .. } = self.metric;
         let nothing = match (unit, self.at_most) {
@@ -104,7 +107,7 @@ impl Constraint {
     }
 }
 
-/// `metric<=number` or `metric>=number`, in the columns' units; `latency_p90<=1000` is `within_1000>=0.9`.
+/// Parses `metric<=number` or `metric>=number`, in the columns' units. `latency_p90<=1000` is `within_1000>=0.9`.
 impl FromStr for Constraint {
     type Err = GoalError;
     fn from_str(text: &str) -> Result<Self, GoalError> {
@@ -132,7 +135,7 @@ impl FromStr for Constraint {
     }
 }
 
-/// The share of loops that a latency quantile speaks of.
+/// Returns the share of loops of a latency quantile.
 fn quantile(name: &str) -> Option<f64> {
     match name {
         "latency_p50" => Some(0.5),

@@ -2,21 +2,21 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | what is true about a transcript | [`Truth`], [`LabelsFile`], [`Case`] |
-//! | a record held against its label | [`judge`], [`Outcome`] |
-//! | the only state: counts that add | [`Tally`], [`Count`] |
+//! | the label of a transcript | [`Truth`], [`LabelsFile`], [`Case`] |
+//! | a record compared with its label | [`judge`], [`Outcome`] |
+//! | counts that add, the only state | [`Tally`], [`Count`] |
 //! | a tally for every cell of a block, without a loop over cells | [`tallies`], [`Sheet`] |
 //! | a corpus of a million transcripts in memory | [`PackedCases`], [`PackedRecords`] |
-//! | the numbers, and what they mean | [`measure`], [`Scores`] |
-//! | how sure they are | [`wilson`], [`poisson`], [`bootstrap()`] |
-//! | sentences that every output prints alike | [`words`] |
-//! | which setting to take, and whether to | [`choose`] |
-//! | two settings held against each other | [`compare()`], [`Side`], [`Comparison`] |
-//! | cases with the answer beside them | [`parse_pinned`], [`Expect`] |
+//! | the measures and their meaning | [`measure`], [`Scores`] |
+//! | confidence intervals | [`wilson`], [`poisson`], [`bootstrap()`] |
+//! | sentences shared by every output | [`words`] |
+//! | the choice of a setting | [`choose`] |
+//! | the comparison of two settings | [`compare()`], [`Side`], [`Comparison`] |
+//! | cases with expected alarms | [`parse_pinned`], [`Expect`] |
 //! | repairers of faulty streams | [`repairs`] |
 //! | the files of a run | [`write_scores`], [`write_outcomes`], [`Results`] |
 //!
-//! Single-threaded: what is slow here was made to cost little instead.
+//! Single-threaded: the slow parts were made cheap instead.
 
 #![deny(
     clippy::print_stderr,

@@ -6,27 +6,27 @@ use crate::measure::{DELAY, RECALL, Worth, wrong_rate};
 use crate::tally::{Count, Tally};
 use deadloop_replay::detect::Unit;
 
-/// What a setting is compared by: more recall, fewer wrong alarms, less delay.
+/// A setting as a point: more recall, fewer wrong alarms and less delay are better.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FrontPoint {
     /// The setting's number in the plan.
     pub cell: usize,
-    /// Its recall.
+    /// The recall.
     pub recall: f64,
-    /// Its rate of wrong alarms, that of the unit.
+    /// The rate of wrong alarms, in the measure of the unit.
     pub wrong_rate: f64,
-    /// Its wrong alarms.
+    /// Number of wrong alarms.
     pub wrong: u64,
-    /// Its transient stops.
+    /// Number of transient stops.
     pub transient_stops: u64,
-    /// Its delay, units.
+    /// The mean delay, in units.
     pub delay: f64,
 }
 
 impl FrontPoint {
-    /// The point of a tally; `None` where one of the three is n/a.
+    /// Returns the point of a tally. `None` if one of the three measures is n/a.
     pub fn of(cell: usize, tally: &Tally, unit: Unit) -> Option<Self> {
-        // None of the three depends on what errors cost.
+        // None of the three measures depends on the cost of errors.
         let worth = Worth::default();
         Some(Self {
             cell,
@@ -39,10 +39,12 @@ impl FrontPoint {
     }
 }
 
-/// The points that no other point beats: none is at least as good in all three and better in one.
-/// Points that are equal in all three stay together. In the order of their cells.
+/// Returns the points that no other point dominates, in the order of their cells.
 ///
-/// Cost: sorting; then each point is compared with a staircase of those with no less recall.
+/// A point dominates another if it is at least as good in all three measures and better in one. Points that are equal
+/// in all three stay together.
+///
+/// Cost: sorting; then each point is compared with a staircase of the points with no less recall.
 pub(crate) fn front(points: &[FrontPoint]) -> Vec<FrontPoint> {
     let mut order: Vec<&FrontPoint> = points.iter().collect();
     order.sort_by(|a, b| {
@@ -67,8 +69,9 @@ pub(crate) fn front(points: &[FrontPoint]) -> Vec<FrontPoint> {
     kept
 }
 
-/// The least delay for each rate of wrong alarms, falling as the rate rises. Keys are the bits of
-/// rates, which order as the rates do: rates are never negative.
+/// The least delay for each rate of wrong alarms, falling as the rate rises.
+///
+/// Keys are the bits of rates, which sort as the rates do, since rates are never negative.
 #[derive(Default)]
 struct Staircase(BTreeMap<u64, f64>);
 

@@ -1,24 +1,28 @@
-//! [`Scores`]: every number of a row of scores.parquet, from a [`Tally`] and the latencies.
+//! [`Scores`]: the numbers of a row of scores.parquet.
 //!
-//! A ratio with a denominator of 0 is `None`, never 0 and never 1.
+//! They are computed from a [`Tally`] and the latencies. A ratio with a denominator of 0 is `None`, never 0 and never
+//! 1.
 
 use crate::intervals::{Interval, PoissonCache};
 use crate::measure::{MEASURES, Measure, Worth};
 use crate::tally::{Quantiles, Tally};
 
-/// Every score of some transcripts under one setting. Counts stand in [`tally`](Self::tally).
+/// Every score of some transcripts under one setting. Counts are in [`tally`](Self::tally).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scores {
-    /// What all of it is computed from.
+    /// The counts behind all scores.
     pub tally: Tally,
-    /// Latencies over all loops, what was not hit as infinite.
+    /// Latency quantiles over all loops. A loop that is no hit counts as infinite.
     pub latency: Quantiles,
     values: [Option<f64>; MEASURES.len()],
     intervals: [Option<Interval>; MEASURES.len()],
 }
 
 impl Scores {
-    /// The scores of a tally. `latency` comes from the latencies themselves: no sum can tell a quantile. Intervals are computed where the table of measures names columns for them.
+    /// Computes the scores of a tally.
+    ///
+    /// `latency` comes from the latencies themselves, since no sum gives a quantile. Intervals are computed for the
+    /// measures with columns for them.
     pub fn of(tally: &Tally, latency: Quantiles, worth: &Worth, cache: &mut PoissonCache) -> Self {
         let interval = |m: &Measure| m.bounds.and_then(|_| m.interval(tally, cache));
         Self {
@@ -29,17 +33,17 @@ impl Scores {
         }
     }
 
-    /// The value of a measure; `None` where it is n/a.
+    /// Returns the value of a measure. `None` if it is n/a.
     pub fn value(&self, measure: &Measure) -> Option<f64> {
         self.values[place(measure)?]
     }
 
-    /// Its 95 % interval; `None` where it is n/a or the table names no columns for it.
+    /// Returns the 95 % interval of a measure. `None` if it is n/a or has no columns.
     pub fn interval(&self, measure: &Measure) -> Option<Interval> {
         self.intervals[place(measure)?]
     }
 
-    /// The same scores with the intervals that `of` has for measures with columns for them.
+    /// Replaces the intervals of the measures with columns for them by those of `of`.
     #[must_use]
     pub(crate) fn with(mut self, of: impl Fn(&Measure) -> Option<Interval>) -> Self {
         for (interval, measure) in self.intervals.iter_mut().zip(MEASURES) {
@@ -55,8 +59,10 @@ fn place(measure: &Measure) -> Option<usize> {
     MEASURES.iter().position(|m| std::ptr::eq(*m, measure))
 }
 
-/// The examples of the table: 10 loops of 2000 chars each (6 hits, each after 400 chars; 1 stopped in an earlier repetition;
-/// 1 premature, at 900; 2 misses), 20 clean transcripts of 5000 chars (1 false alarm, at char 2000).
+/// The examples of the table: 10 loops and 20 clean transcripts.
+///
+/// The loops have 2000 chars each: 6 hits, each after 400 chars; 1 stopped in an earlier repetition; 1 premature, at
+/// 900; 2 misses. The clean transcripts have 5000 chars each, with 1 false alarm, at char 2000.
 #[cfg(test)]
 mod tests {
     use super::*;

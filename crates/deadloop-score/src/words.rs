@@ -1,12 +1,12 @@
-//! Sentences that every output prints alike.
+//! Sentences shared by every output.
 
 use deadloop_replay::detect::Unit;
 
 use crate::measure::{Worth, spared_at};
 use crate::tally::Tally;
 
-/// `13 wrong alarms, and 55 transient stops`: the two stand side by side
-/// wherever wrong alarms are shown.
+/// Formats wrong alarms and transient stops, which are always shown together: `13 wrong alarms, and 55 transient
+/// stops`.
 pub fn wrong_and_transient(wrong: u64, stops: u64) -> String {
     format!(
         "{}, and {}",
@@ -15,7 +15,7 @@ pub fn wrong_and_transient(wrong: u64, stops: u64) -> String {
     )
 }
 
-/// `55 transient stops (repetitions that would have ended by themselves)`.
+/// Formats transient stops: `55 transient stops (repetitions that would have ended by themselves)`.
 pub fn transient_stops(stops: u64) -> String {
     let why = match stops {
         0 => "",
@@ -25,8 +25,10 @@ pub fn transient_stops(stops: u64) -> String {
     format!("{}{why}", several(stops, "transient stop"))
 }
 
-/// `Where 1 in 333 responses loops, it spares 12,345 chars in 1,000 of them.`: what a guard spares or costs at the rate of loops
-/// that was given. `None` where none was, or nothing is labelled. `name` begins the sentence's second part.
+/// Describes the units that a guard spares or costs at the given rate of loops.
+///
+/// Example: `Where 1 in 333 responses loops, the file spares 12,345 chars in 1,000 responses.` `None` if no rate is
+/// given or nothing is labelled. `name` begins the second part of the sentence.
 pub fn spared(name: &str, tally: &Tally, worth: &Worth, unit: Unit) -> Option<String> {
     let rate = worth.loop_rate?;
     let chars = spared_at(rate, tally, worth)?.round();
@@ -45,8 +47,10 @@ pub fn spared(name: &str, tally: &Tally, worth: &Worth, unit: Unit) -> Option<St
     ))
 }
 
-/// `1 in 333 responses loops`; of a tenth and more `13.1 % of the responses loop`. A share that is between two numbers is the
-/// larger one, so that what pays above it does.
+/// Formats a share of loops: `1 in 333 responses loops`, or `13.1 % of the responses loop` from a tenth on.
+///
+/// A share between two such numbers is rounded up, so that a guard that pays above the true share pays above the
+/// printed one.
 pub(crate) fn looping(share: f64, unit: Unit) -> String {
     let what = match unit {
         Unit::Chars => "responses",
@@ -55,18 +59,18 @@ pub(crate) fn looping(share: f64, unit: Unit) -> String {
     if share >= 0.1 {
         return format!("{:.1} % of the {what} loop", 100.0 * share);
     }
-    // A quotient as 1 / 0.003 must not lose its last one by rounding.
+    // The slack keeps rounding from lowering a whole quotient by one.
     let n = (1.0 / share + 1e-6).floor();
     format!("1 in {} {what} loops", thousands(n as i64))
 }
 
-/// `1 loop`, `1,055 loops`.
+/// Formats a count of things: `1 loop`, `1,055 loops`.
 pub fn several(n: u64, what: &str) -> String {
     let s = if n == 1 { "" } else { "s" };
     format!("{} {what}{s}", thousands(n as i64))
 }
 
-/// A whole number with commas: `12,345`.
+/// Formats a whole number with commas: `12,345`.
 pub fn thousands(n: i64) -> String {
     let digits = n.unsigned_abs().to_string();
     let mut shown = String::from(if n < 0 { "-" } else { "" });

@@ -1,5 +1,6 @@
-//! One answer of a response on its way: its events, texts split at their tags, calls of tools put
-//! together from their pieces.
+//! [`Choice`]: one answer of a response that has not ended.
+//!
+//! Texts are split at their tags, and calls of tools are joined from their pieces.
 
 use serde_json::Value;
 
@@ -9,19 +10,19 @@ use crate::think::{ThinkSplitter, join};
 use crate::{Body, RecordedEvent};
 use deadloop_stream::reader::said::{Call, Tokens};
 
-/// One of the answers of a response.
+/// An answer of a response.
 pub(super) struct Choice {
     pub(super) index: u64,
     events: Vec<RecordedEvent>,
-    /// For tags in answers; none once thinking came in a field of its own.
+    /// The splitter of tags in answers. `None` once thinking came in a field of its own.
     splitter: Option<ThinkSplitter>,
-    /// The calls of tools so far: what joins their pieces, and which event they are.
+    /// The calls of tools so far: the key that joins their pieces, and the index of the event.
     calls: Vec<(String, usize)>,
     pub(super) finished: bool,
 }
 
 impl Choice {
-    /// `tags`: whether its text may hold `<think>`.
+    /// Creates an empty answer. `tags`: whether its text may hold `<think>`.
     pub(super) fn new(index: u64, out: &Out, tags: bool) -> Self {
         Self {
             index,
@@ -32,7 +33,7 @@ impl Choice {
         }
     }
 
-    /// The next event.
+    /// Adds the next event.
     pub(super) fn event(&mut self, event: RecordedEvent, t_ms: Option<f64>, out: &Out) {
         match (&event.body, &mut self.splitter) {
             (Body::Reasoning(text) | Body::Answer(text), _) if text.is_empty() => return,
@@ -58,7 +59,7 @@ impl Choice {
         self.events.push(RecordedEvent { t_ms, ..event });
     }
 
-    /// A piece of a call goes to the call that it continues.
+    /// Adds a piece of a call to the call with the same key, or starts a call.
     pub(super) fn call(&mut self, call: Call, t_ms: Option<f64>, out: &Out) {
         let joins = |key: &String| !key.is_empty() && *key == call.key;
         let known = self.calls.iter().rfind(|(key, _)| joins(key));
@@ -94,7 +95,7 @@ impl Choice {
         self.events.push(RecordedEvent::at(body, t_ms));
     }
 
-    /// No tag is looked for any more: what was held back is text.
+    /// Ends the search for tags. Text that was held back becomes an event.
     fn release(&mut self, t_ms: Option<f64>) {
         let Some(splitter) = self.splitter.take() else {
             return;
@@ -106,7 +107,7 @@ impl Choice {
         });
     }
 
-    /// All of it. `shift`: how long after the request its first object was made.
+    /// Returns the events. `shift` is the time from the request to its first object.
     pub(super) fn end(mut self, shift: f64, tokens: Option<Tokens>) -> Vec<RecordedEvent> {
         let last = self.events.last().and_then(|event| event.t_ms);
         self.release(last);
@@ -117,7 +118,7 @@ impl Choice {
                 *arguments = written(std::mem::take(arguments));
             }
         }
-        // One time for all says nothing.
+        // A single time for all events carries no information.
         let timed = self
             .events
             .iter()
@@ -135,13 +136,13 @@ impl Choice {
     }
 }
 
-/// Differences of times on a clock are known to the microsecond.
+/// Rounds a difference of times to the microsecond, the precision of recorded clocks.
 fn micros(t_ms: f64) -> Option<f64> {
     let micros = (t_ms.max(0.0) * 1e3).round() / 1e3;
     micros.is_finite().then_some(micros)
 }
 
-/// The tokens of texts that came in one piece each.
+/// Counts the tokens of texts that came in one piece each.
 fn count(events: &mut [RecordedEvent], tokens: Tokens) {
     let is = |wanted: bool| {
         move |event: &&RecordedEvent| match event.body {

@@ -1,9 +1,9 @@
-//! Messages of a conversation as events: of OpenAI's and Anthropic's APIs, of Gemini, and of data
-//! sets that write `from` and `value`.
+//! Messages of a conversation as events.
 //!
-//! What the model said becomes events, and each of its messages is a turn. What was said to it is
-//! kept: results of tools, what came from outside (the first is the prompt, which gives the
-//! transcript its group), and prompts of the system by length and hash.
+//! Reads the messages of OpenAI's and Anthropic's APIs, of Gemini, and of data sets that have `from` and `value`.
+//!
+//! Each message of the model is a turn. Messages to the model are kept: results of tools, user messages (the first is
+//! the prompt, which gives the transcript its group), and system prompts by length and hash.
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -14,24 +14,24 @@ use crate::transcript::wire::WireFault;
 use crate::{Body, RecordedEvent};
 use deadloop_stream::take::{self, Object};
 
-/// Collects the events of messages.
+/// A collector of the events of messages.
 #[derive(Debug, Default)]
 pub(crate) struct Conversation {
     /// The events so far.
     pub(crate) events: Vec<RecordedEvent>,
-    /// The first text that was said to the model.
+    /// The first user message.
     pub(crate) prompt: Option<String>,
-    /// How many turns began.
+    /// Number of turns.
     pub(super) turns: u64,
-    /// A turn began, and nothing came from outside since.
+    /// Whether a turn has begun since the last user message or result.
     pub(super) begun: bool,
-    /// The response that the open turn is of, where the recording names it.
+    /// The response of the open turn, if the recording names it.
     pub(super) response: Option<String>,
-    /// The turn of the next message has begun already.
+    /// Whether the turn of the next message has begun already.
     announced: bool,
 }
 
-/// Who speaks.
+/// The speaker of a message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     System,
@@ -40,7 +40,7 @@ enum Role {
     Tool,
 }
 
-/// Names of who speaks, blanks between them.
+/// The names of each role in recordings, separated by blanks.
 const ROLES: [(Role, &str); 4] = [
     (Role::System, "system developer"),
     (Role::User, "user human prompter"),
@@ -55,11 +55,10 @@ const ROLES: [(Role, &str); 4] = [
 ];
 
 impl Conversation {
-    /// The next message. `path`: what it is called among losses; `t_ms`: when it came, where that
-    /// is known.
+    /// Adds the next message. `path` names it among losses. `t_ms` is its time, if known.
     ///
     /// # Errors
-    /// It has no known role, or a field of the wrong type; no event of it was taken.
+    /// The message has no known role, or a field of the wrong type. No event of the message is added.
     pub(crate) fn message(
         &mut self,
         mut message: Object,
@@ -92,7 +91,7 @@ impl Conversation {
         said.out.losses.rest(path, &message);
         let bodies = said.events;
         if let Some(turn) = turn {
-            // A format that knows more of the turn has begun it.
+            // A format with more data on the turn has already begun it.
             let begun = std::mem::take(&mut self.announced);
             if begun || self.only_thought() {
                 self.used(turn.usage)
@@ -109,8 +108,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// Whether the model has thought and done nothing else since its turn began: some recorders write
-    /// what it thought as a message of its own.
+    /// Whether the open turn of the model has only thinking. Some recorders write thinking as a message of its own.
     pub(crate) fn only_thought(&self) -> bool {
         let mut since = self.events.iter().rev();
         let mut thoughts = since.by_ref().map_while(|event| match event.body {
@@ -121,24 +119,24 @@ impl Conversation {
         thoughts.next() == Some(true) && thoughts.any(|thought| !thought)
     }
 
-    /// The next message of the model is of a turn that the format knows more of.
+    /// Begins the turn of the next message, with data that the message does not have.
     pub(crate) fn announce(&mut self, turn: Turn) {
         self.turn(turn);
         self.announced = true;
     }
 
-    /// What belongs together in a fold: transcripts with this prompt.
+    /// Returns the group, shared by transcripts with the same prompt.
     pub(crate) fn group(&self) -> Option<String> {
         self.prompt.as_deref().map(group_of)
     }
 }
 
-/// The group of the transcripts of one prompt.
+/// Returns the group of a prompt.
 pub(crate) fn group_of(prompt: &str) -> String {
     format!("prompt-{}", hash(prompt.trim(), 6))
 }
 
-/// The first bytes of the SHA-256 of a text, in hexadecimal digits.
+/// Returns the first bytes of the SHA-256 of a text, in hexadecimal digits.
 pub(crate) fn hash(text: &str, bytes: usize) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digest = Sha256::digest(text.as_bytes());
@@ -152,7 +150,7 @@ pub(crate) fn hash(text: &str, bytes: usize) -> String {
     text
 }
 
-/// What was said in a message. Some recorders write what was thought as a message of its own.
+/// Takes the content of a message. Some recorders write thinking as a message of its own.
 fn content(message: &mut Object, named: &str) -> Option<Value> {
     let content = CONTENT
         .into_iter()
@@ -173,12 +171,12 @@ fn content(message: &mut Object, named: &str) -> Option<Value> {
     }
 }
 
-/// Names of what was said.
+/// The names of the content.
 const CONTENT: [&str; 5] = ["content", "value", "text", "parts", "mes"];
-/// Names of who said it.
+/// The names of the speaker.
 const SPEAKER: [&str; 4] = ["role", "from", "sender", "source"];
 
-/// Who speaks, and what the recording calls it.
+/// Takes the role of a message, and its name in the recording.
 fn role(message: &mut Object) -> Result<(Role, String), WireFault> {
     const EXPECTED: &str = "`role` or `from` (system, user, assistant, tool, human, gpt, …)";
     let named = take::first_string(message, &SPEAKER)?;
@@ -190,8 +188,7 @@ fn role(message: &mut Object) -> Result<(Role, String), WireFault> {
     Ok((*role, named))
 }
 
-/// What is in a block that is named by a field of its own, as Gemini's, Bedrock's and Goose's are:
-/// `{"functionCall": {…}}`.
+/// Takes a block that is in a field named for its kind, as Gemini, Bedrock and Goose write it: `{"functionCall": {…}}`.
 fn named_block(block: &mut Object) -> Option<(&'static str, Object)> {
     const NAMED: [(&str, &str); 7] = [
         ("functionCall", "tool_use"),
@@ -208,7 +205,7 @@ fn named_block(block: &mut Object) -> Option<(&'static str, Object)> {
     let Some(Value::Object(mut inner)) = block.remove(name) else {
         return None;
     };
-    // Goose says first whether it could be read; Bedrock has the text and its signature in one.
+    // Goose first says whether the call could be parsed. Bedrock wraps the text with its signature.
     for wrapped in ["value", "reasoningText"] {
         if let Some(Value::Object(value)) = inner.get_mut(wrapped) {
             inner = std::mem::take(value);
@@ -235,14 +232,14 @@ fn named_block(block: &mut Object) -> Option<(&'static str, Object)> {
     Some((kind, inner))
 }
 
-/// Whether a block is what a tool gave back.
+/// Whether a block is the result of a tool.
 fn is_result(block: &Value) -> bool {
     let typed = block.get("type").and_then(Value::as_str);
     let named = ["functionResponse", "toolResult"];
     typed == Some("tool_result") || named.iter().any(|name| block.get(*name).is_some())
 }
 
-/// One message on its way.
+/// The events of one message so far.
 struct Message<'a> {
     events: Vec<Body>,
     path: &'a str,
@@ -250,7 +247,7 @@ struct Message<'a> {
 }
 
 impl Message<'_> {
-    /// What the model said.
+    /// Adds a message of the model.
     fn model(&mut self, message: &mut Object, content: Option<Value>) -> Result<(), WireFault> {
         let mut thinking = None;
         for name in ["reasoning_content", "reasoning", "thinking"] {
@@ -286,7 +283,7 @@ impl Message<'_> {
         Ok(())
     }
 
-    /// What is said of the turn: its tokens, whose it is.
+    /// Takes the data on the turn: its tokens and its agent.
     fn turn(&mut self, message: &mut Object, t_ms: Option<f64>) -> Result<Turn, WireFault> {
         let mut usage = match message.get("usage") {
             Some(Value::Object(_)) => take::object(message, "usage")?.unwrap_or_default(),
@@ -310,7 +307,7 @@ impl Message<'_> {
         self.events.extend(body);
     }
 
-    /// What is left of a part of the message.
+    /// Counts the unused fields of a part of the message as losses.
     fn rest(&mut self, part: &str, object: &Object) {
         if !object.is_empty() {
             self.out
@@ -319,12 +316,12 @@ impl Message<'_> {
         }
     }
 
-    /// Text of the model, which may hold tags.
+    /// Adds text of the model, which may hold tags.
     fn text(&mut self, text: String) {
         self.events.extend(self.out.said(text));
     }
 
-    /// A block of what the model said.
+    /// Adds a block of the model.
     fn block(&mut self, block: Value) -> Result<(), WireFault> {
         let mut block = match block {
             Value::String(text) => {
@@ -400,7 +397,7 @@ impl Message<'_> {
         Ok(())
     }
 
-    /// What was said to the model; results of tools in it are events.
+    /// Returns the text of a message to the model. Results of tools in it become events.
     fn told(&mut self, content: Option<Value>) -> Result<String, WireFault> {
         let blocks = match content {
             None => return Ok(String::new()),
@@ -419,7 +416,7 @@ impl Message<'_> {
         Ok(self.texts(texts))
     }
 
-    /// The texts of blocks, joined; others are counted as left out.
+    /// Joins the texts of blocks. Other blocks count as losses.
     fn texts(&mut self, blocks: Vec<Value>) -> String {
         let mut all = String::new();
         for block in blocks {
@@ -438,7 +435,7 @@ impl Message<'_> {
     }
 }
 
-/// Names of the call that a result is of.
+/// The names of the id of a result's call.
 const RESULT_IDS: [&str; 4] = [
     "tool_call_id",
     "tool_use_id",
@@ -446,7 +443,7 @@ const RESULT_IDS: [&str; 4] = [
     "source_call_id",
 ];
 
-/// Whether a result says that the tool failed: a flag, or a status as LangChain and the AI SDK write it.
+/// Takes the failure of a tool from a result: a flag, or a status of LangChain or the AI SDK.
 fn failed(message: &mut Object) -> Option<bool> {
     for name in ["is_error", "isError"] {
         if let Some(Value::Bool(error)) = take::any(message, name) {
@@ -462,7 +459,7 @@ fn failed(message: &mut Object) -> Option<bool> {
     Some(error)
 }
 
-/// The first of these fields, a string or blocks with one.
+/// Takes the first of these fields: a string, or the joined texts of blocks.
 fn first_text(block: &mut Object, names: &[&str]) -> Result<Option<String>, WireFault> {
     for name in names {
         match take::any(block, name) {
@@ -478,11 +475,11 @@ fn first_text(block: &mut Object, names: &[&str]) -> Result<Option<String>, Wire
     Ok(None)
 }
 
-/// A call, as OpenAI (`function`), Anthropic (`input`) or others (`args`) write it.
+/// Takes a call in the format of OpenAI (`function`), Anthropic (`input`) or others (`args`).
 pub(crate) fn tool_call(call: &mut Object) -> Result<Body, WireFault> {
     let id = take::first_string(call, &["id", "tool_call_id", "toolCallId", "call_id"])?;
     take::any(call, "type");
-    // Inspect writes the name alone there.
+    // Inspect writes only the name in this field.
     let mut function = match call.get("function") {
         Some(Value::String(_)) => None,
         _ => take::object(call, "function")?,
@@ -504,7 +501,7 @@ pub(crate) fn tool_call(call: &mut Object) -> Result<Body, WireFault> {
     })
 }
 
-/// Arguments as the model wrote them: text stays text, and empty text becomes null.
+/// Returns arguments as the model wrote them. Text stays text, and empty text becomes null.
 pub(crate) fn written(arguments: Value) -> Value {
     match arguments {
         Value::String(text) if text.is_empty() => Value::Null,

@@ -1,4 +1,4 @@
-//! What recorders wrap around an API's objects: a time, a request's id, the request itself.
+//! Envelopes of recorders around an API's objects: times, ids, requests.
 //!
 //! | written by | looks like |
 //! |---|---|
@@ -22,24 +22,24 @@ use crate::transcript::wire::WireFault;
 use deadloop_stream::take::{self, Object};
 use deadloop_stream::time::millis;
 
-/// An object out of its envelope.
+/// An object without its envelope.
 #[derive(Debug, Default)]
 pub(crate) struct Opened {
-    /// What was in it.
+    /// The object.
     pub(crate) object: Object,
     /// The id of the request.
     pub(crate) id: Option<String>,
-    /// When it was recorded, in milliseconds since 1970.
+    /// The time of recording, in milliseconds since 1970.
     pub(crate) at: Option<f64>,
-    /// When it was recorded, in milliseconds since the request.
+    /// The time of recording, in milliseconds since the request.
     pub(crate) since: Option<f64>,
-    /// The group, by the prompt of the request.
+    /// The group, from the prompt of the request.
     pub(crate) group: Option<String>,
-    /// The model that was asked for.
+    /// The requested model.
     pub(crate) model: Option<String>,
 }
 
-/// Where the object may be, outermost first.
+/// The fields that may hold the object, outermost first.
 const INNER: [&str; 14] = [
     "response",
     "body",
@@ -56,7 +56,7 @@ const INNER: [&str; 14] = [
     "output",
     "outputBodyJson",
 ];
-/// Where the request may be.
+/// The fields that may hold the request.
 const REQUEST: [&str; 5] = [
     "request",
     "request_body",
@@ -64,9 +64,9 @@ const REQUEST: [&str; 5] = [
     "inputBodyJson",
     "input",
 ];
-/// Names of the request's id.
+/// The names of the request's id.
 const IDS: [&str; 4] = ["custom_id", "request_id", "requestId", "recordId"];
-/// Names of times on a clock.
+/// The names of times on a clock.
 const CLOCK: [&str; 11] = [
     "timestamp",
     "startTime",
@@ -80,15 +80,15 @@ const CLOCK: [&str; 11] = [
     "date",
     "t",
 ];
-/// Names of milliseconds and of seconds since the request.
+/// The names of milliseconds since the request, then those of seconds.
 const MILLIS: [&str; 3] = ["t_ms", "elapsed_ms", "ms"];
 const SECONDS: [&str; 3] = ["elapsed", "elapsed_s", "offset"];
 const DEPTH: usize = 3;
 
-/// Whether `known` knows this object or one that it wraps, be it as a string.
+/// Whether `known` recognizes this object or one inside, also as a string.
 pub(crate) fn holds(object: &Object, known: &dyn Fn(&Object) -> bool) -> bool {
     fn look(object: &Object, known: &dyn Fn(&Object) -> bool, depth: usize) -> bool {
-        // No hash is made: objects have few fields, and of most of these names none.
+        // Objects have few fields, and few of them have these names, so comparing is faster than hashing.
         let mut inner = object
             .iter()
             .filter(|(name, _)| INNER.contains(&name.as_str()));
@@ -102,7 +102,7 @@ pub(crate) fn holds(object: &Object, known: &dyn Fn(&Object) -> bool) -> bool {
     look(object, known, DEPTH)
 }
 
-/// The object that a text is.
+/// Parses a text as an object.
 fn parsed(text: &str) -> Option<Object> {
     if !text.trim_ascii_start().starts_with('{') {
         return None;
@@ -113,7 +113,7 @@ fn parsed(text: &str) -> Option<Object> {
     }
 }
 
-/// Takes an object that `known` knows out of what is wrapped around it.
+/// Takes an object that `known` recognizes out of its envelopes.
 pub(crate) fn open(
     object: Object,
     known: &dyn Fn(&Object) -> bool,
@@ -138,7 +138,7 @@ pub(crate) fn open(
     Err(unknown(&object))
 }
 
-/// The first part that holds what is known; else the first that is an object.
+/// Takes the first part with a recognized object inside, otherwise the first object.
 fn unwrap(object: &mut Object, known: &dyn Fn(&Object) -> bool) -> Option<(&'static str, Object)> {
     for name in INNER {
         if let Some(Value::String(text)) = object.get(name)
@@ -180,7 +180,7 @@ fn unknown(object: &Object) -> WireFault {
 }
 
 impl Opened {
-    /// Of an object without an envelope; `rest`: its fields that no API has.
+    /// Creates a result without an envelope. `rest` holds the fields that no API has.
     pub(crate) fn bare(rest: Option<&mut Object>) -> Self {
         let mut opened = Self::default();
         if let Some(rest) = rest {
@@ -189,13 +189,13 @@ impl Opened {
         opened
     }
 
-    /// What recorders put among the fields of a chunk itself.
+    /// Takes the times that recorders add to the fields of a chunk.
     fn times(&mut self, object: &mut Object) {
         self.since = self.since.or(time(object, &MILLIS, Value::as_f64));
         self.at = self.at.or(time(object, &["received_at"], millis));
     }
 
-    /// What the envelope itself says.
+    /// Takes the fields of the envelope itself.
     fn note(&mut self, envelope: &mut Object, out: &mut Out) -> Result<(), WireFault> {
         if self.id.is_none() {
             self.id = IDS.iter().find_map(|name| take::label(envelope, name));
@@ -218,8 +218,7 @@ impl Opened {
     }
 }
 
-/// The request, as far as the envelope holds it: in a field, in one of that, as a string, or its
-/// messages alone.
+/// Takes the request from the envelope: a field, a nested field, a string, or the messages alone.
 fn request(envelope: &mut Object) -> Option<Object> {
     for name in REQUEST {
         let inside = match envelope.get(name) {
@@ -246,7 +245,7 @@ fn request(envelope: &mut Object) -> Option<Object> {
 
 /// Takes the first of these fields that is a time.
 fn time(object: &mut Object, names: &[&str], read: fn(&Value) -> Option<f64>) -> Option<f64> {
-    // Nearly always there is none, which is seen without a look-up for each name.
+    // Most objects have no time, which this check shows without a look-up for each name.
     if !object.keys().any(|key| names.contains(&key.as_str())) {
         return None;
     }
@@ -259,7 +258,7 @@ fn time(object: &mut Object, names: &[&str], read: fn(&Value) -> Option<f64>) ->
     read(&object.remove(*name)?)
 }
 
-/// The group of a request.
+/// Takes the prompt of a request, and returns its group.
 fn prompt(request: &mut Object, out: &mut Out) -> Result<Option<String>, WireFault> {
     if let Some(text) = take::any(request, "prompt") {
         return Ok(text.as_str().map(group_of));
@@ -274,7 +273,7 @@ fn prompt(request: &mut Object, out: &mut Out) -> Result<Option<String>, WireFau
         if message.contains_key("parts") {
             message.entry("role").or_insert_with(|| "user".into());
         }
-        // The transcript is of the response: what was said before it is not kept.
+        // Only the response becomes a transcript, so earlier messages are losses.
         if conversation.prompt.is_some() {
             out.losses.add("request.messages[]");
         }

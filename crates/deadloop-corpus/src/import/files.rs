@@ -1,5 +1,4 @@
-//! The selected files, what the transcripts in them are called, and which of them are as they were
-//! when they were read before.
+//! [`Files`]: the selected files, the names of their transcripts, and files without changes.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::fs::File as Disk;
@@ -10,17 +9,17 @@ use std::sync::Arc;
 use crate::files::{Progress, open_file};
 use crate::{Corpus, CorpusError, Place};
 
-/// What shows that a file has changed since it was read: of a database its log counts too.
+/// The length and time of a file, which show changes. The log of a database counts too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileStamp {
-    /// Its length in bytes.
+    /// The length in bytes.
     pub bytes: u64,
-    /// When it was changed last, in nanoseconds since 1970.
+    /// The time of the last change, in nanoseconds since 1970.
     pub modified: u64,
 }
 
 impl FileStamp {
-    /// The stamp of a file as it is now; none: it is not there.
+    /// Returns the current stamp of a file. `None` if the file does not exist.
     pub(super) fn of(path: &Path) -> Option<Self> {
         let nanos = |data: &std::fs::Metadata| {
             let since = data.modified().ok()?.duration_since(std::time::UNIX_EPOCH);
@@ -36,62 +35,62 @@ impl FileStamp {
     }
 }
 
-/// What is beside a database while it is written.
+/// Returns the metadata of the file with the suffix `end`, which a database has while it is written.
 pub(super) fn beside(path: &Path, end: &str) -> Option<std::fs::Metadata> {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     PathBuf::from(name).metadata().ok()
 }
 
-/// The files in the order in which they are read.
+/// The files, in reading order.
 pub(super) struct Files {
     files: VecDeque<PathBuf>,
-    /// How often each was read.
+    /// Number of times that each file was read.
     read: HashMap<PathBuf, u64>,
     stems: HashMap<PathBuf, String>,
-    /// What all files have in common.
+    /// The common folder of all files.
     root: PathBuf,
     progress: Progress,
     total: u64,
-    /// The corpora among the folders, and where they are.
+    /// The corpora among the folders, with their paths.
     corpora: Vec<(PathBuf, Arc<Corpus>)>,
-    /// The files that were named themselves, and not found in a folder.
+    /// The files that were named on their own, not found in a folder.
     named: HashSet<PathBuf>,
 }
 
-/// One of them.
+/// A file to read.
 pub(super) struct File {
     pub(super) path: Arc<PathBuf>,
-    /// Is called with the bytes read.
+    /// The counter of bytes read.
     pub(super) progress: Progress,
-    /// The corpus that it is a part of.
+    /// The corpus of the file.
     pub(super) corpus: Option<Arc<Corpus>>,
-    /// Whether it was named itself: then it may be a pipe, to which whoever named it writes.
+    /// Whether the file was named on its own. It may be a pipe then, to which the caller writes.
     named: bool,
-    /// How often it was read before.
+    /// Number of times that the file was read before.
     again: u64,
     stem: String,
     folder_stem: String,
 }
 
 impl File {
-    /// Its folder; one that is read again is another.
+    /// Returns the folder. A folder that is read again counts as another.
     pub(super) fn folder(&self) -> (u64, PathBuf) {
         let folder = self.path.parent().unwrap_or(Path::new(""));
         (self.again, folder.to_path_buf())
     }
 
-    /// A line of it.
+    /// Returns the place of a line.
     pub(super) fn place(&self, line: u64) -> Place {
         Place::new(Arc::clone(&self.path), line)
     }
 
-    /// Whether it was named itself, or is a part of a corpus: then it has to be a recording.
+    /// Whether the file has to be a recording: it was named on its own, or is a part of a corpus.
     pub(super) fn is_meant(&self) -> bool {
         self.named || self.corpus.is_some()
     }
 
-    /// Opens it. In a folder nothing but a file is: a pipe would be waited for, maybe for ever.
+    /// Opens the file. In a folder only regular files are opened, since reading a pipe may never end.
     pub(super) fn open(&self) -> io::Result<Disk> {
         if self.named {
             Disk::open(self.path.as_path())
@@ -100,7 +99,7 @@ impl File {
         }
     }
 
-    /// Whether its name says that it is a table of comma-separated values.
+    /// Whether the name is that of a table of comma-separated values.
     pub(super) fn is_csv(&self) -> bool {
         let name = self.path.file_name().unwrap_or_default();
         let name = name.to_string_lossy().to_lowercase();
@@ -110,7 +109,7 @@ impl File {
         packed.unwrap_or(&name).ends_with(".csv")
     }
 
-    /// What its transcripts are called; those of its folder where all of it is one recording.
+    /// Returns the prefix of transcript names: that of the file, or of its folder if the folder is one recording.
     pub(super) fn stem(&self, whole_folder: bool) -> String {
         if whole_folder && !self.folder_stem.is_empty() {
             self.folder_stem.clone()
@@ -121,7 +120,8 @@ impl File {
 }
 
 impl Files {
-    /// Files named by `paths`, and all in folders but hidden ones; of a corpus its transcripts.
+    /// Finds the files in `paths`: named files, all files in folders except hidden ones, and the transcripts of
+    /// corpora.
     pub(super) fn find(paths: &[PathBuf]) -> Result<Self, String> {
         let (mut files, mut corpora) = (Vec::new(), Vec::new());
         let mut named = HashSet::new();
@@ -149,7 +149,7 @@ impl Files {
         })
     }
 
-    /// Files of folders in which every file is as it was: some recordings are a folder.
+    /// Returns the files of folders in which no file has changed, since some recordings are a folder.
     pub(super) fn same(&self, known: &BTreeMap<PathBuf, FileStamp>) -> HashSet<PathBuf> {
         let is_same = |file: &PathBuf| {
             let before = known.get(&whole(file));
@@ -198,7 +198,7 @@ impl Files {
     }
 }
 
-/// The files of a folder and of those in it, numbers in names in their order.
+/// Collects the files of a folder and its subfolders, sorted with numbers as numbers.
 fn walk(
     folder: &Path,
     files: &mut Vec<PathBuf>,
@@ -216,7 +216,7 @@ fn walk(
     paths.retain(|path| !hidden(path));
     paths.sort_by_cached_key(|path| natural(&name(path)));
     for path in paths {
-        // A link to a folder may lead round in a circle.
+        // A link to a folder may form a cycle.
         let is_folder = path.symlink_metadata().is_ok_and(|data| data.is_dir());
         match is_folder {
             true => walk(&path, files, corpora)?,
@@ -227,7 +227,7 @@ fn walk(
     Ok(())
 }
 
-/// The corpus that a folder is.
+/// Opens a folder as a corpus. `None` if it is none.
 fn corpus(folder: &Path) -> Result<Option<Corpus>, String> {
     match Corpus::open(folder) {
         Ok(corpus) => Ok(Some(corpus)),
@@ -236,7 +236,7 @@ fn corpus(folder: &Path) -> Result<Option<Corpus>, String> {
     }
 }
 
-/// A path from the root on, by which a file is known wherever the program is started.
+/// Returns the absolute path, which does not depend on the current folder.
 pub(super) fn whole(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
 }
@@ -250,7 +250,7 @@ fn name(path: &Path) -> String {
     path.to_string_lossy().replace('\\', "/")
 }
 
-/// A name with its numbers as numbers, so that 10 comes after 9; the name itself decides last.
+/// Returns a sort key with numbers as numbers, so that 10 comes after 9. Ties are broken by the name.
 fn natural(name: &str) -> (Vec<(String, Option<u64>)>, String) {
     let mut parts = Vec::new();
     let mut rest = name;
@@ -270,7 +270,7 @@ fn natural(name: &str) -> (Vec<(String, Option<u64>)>, String) {
     (parts, name.to_owned())
 }
 
-/// The folder that all files are in.
+/// Returns the common folder of all files.
 fn common(files: &[PathBuf]) -> PathBuf {
     let mut folders = files
         .iter()
@@ -284,8 +284,7 @@ fn common(files: &[PathBuf]) -> PathBuf {
         .to_path_buf()
 }
 
-/// What each file is called: its path below what all have in common, without its ending where that
-/// leaves it unlike all others.
+/// Names each file by its path below `root`, without the extension if the name stays unique.
 fn stems(files: &[PathBuf], root: &Path) -> HashMap<PathBuf, String> {
     let below = |file: &PathBuf| name(file.strip_prefix(root).unwrap_or(file));
     let short = |file: &PathBuf| {

@@ -1,4 +1,4 @@
-//! What is imported fits into a line of a corpus: results that are too long are cut, with what they were beside them.
+//! Shortening of long results to fit a line of a corpus.
 
 use serde_json::{Map, Value};
 
@@ -6,19 +6,19 @@ use super::run::measure;
 use crate::transcript::wire::{self, WireFault};
 use crate::{Body, Entry, RecordedEvent};
 
-/// What is kept of each long text, in bytes, the most generous first.
+/// The length to which long texts are cut, in bytes, the longest first.
 const KEPT: [usize; 4] = [1 << 20, 1 << 16, 1 << 12, 1 << 8];
 
-/// Bytes of a line that one byte of a text takes at most (as `\u0001`), and some for what is around it.
+/// The most bytes of a line for one byte of a text (as `\u0001`), and some for its surroundings.
 const ESCAPED: usize = 8;
 
-/// Cuts results and what users said until the entry is a line that a corpus may have; how many were cut.
+/// Cuts results and user messages until the entry fits into a line. Returns the number of cut texts.
 ///
-/// A cut text keeps its beginning, and says the `length` of the whole in chars and its `sha256`, by which it is compared.
+/// A cut text keeps its beginning, with the `length` of the whole in chars and its `sha256` for comparisons.
 ///
 /// # Errors
-/// What is left is too long all the same: text of the model and arguments of calls are never cut, since positions are
-/// counted in them.
+/// The rest is too long all the same. Text of the model and arguments of calls are never cut, since positions refer to
+/// them.
 pub(super) fn fit(entry: &mut Entry, most: usize) -> Result<u64, WireFault> {
     if texts(entry) <= most / ESCAPED {
         return Ok(0);
@@ -43,7 +43,7 @@ pub(super) fn fit(entry: &mut Entry, most: usize) -> Result<u64, WireFault> {
     }
 }
 
-/// Bytes of all texts that events hold.
+/// Returns the bytes of all texts and values of an entry, roughly.
 fn texts(entry: &Entry) -> usize {
     let of = |event: &RecordedEvent| match &event.body {
         Body::Reasoning(text) | Body::Answer(text) | Body::User(text) => text.len(),
@@ -51,7 +51,7 @@ fn texts(entry: &Entry) -> usize {
         Body::ToolCall { arguments, .. } => size(arguments),
         _ => 0,
     };
-    // Fields that nobody knows may be long too.
+    // Unknown fields may be long too.
     let fields = |fields: &Map<String, Value>| {
         let value = |(name, value): (&String, &Value)| name.len() + size(value);
         fields.iter().map(value).sum::<usize>()
@@ -64,7 +64,7 @@ fn texts(entry: &Entry) -> usize {
     events + fields(&entry.transcript.meta) + fields(&entry.rest) + labels
 }
 
-/// Bytes that a value takes about, what is escaped in its texts not counted.
+/// Returns the bytes of a value, roughly, without escapes.
 fn size(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) => 5,
@@ -80,7 +80,7 @@ fn size(value: &Value) -> usize {
     }
 }
 
-/// Whether what is written is read: a record may hold fewer values than a document.
+/// Checks that the written line can be read again: a record may hold fewer values than a document.
 fn read_again(entry: &Entry) -> Result<(), WireFault> {
     let mut line = Vec::new();
     let written = wire::line(entry, &mut line);
@@ -97,7 +97,7 @@ fn length(entry: &Entry) -> Result<usize, WireFault> {
     Ok(line.len())
 }
 
-/// Cuts the text of an event that may be cut; false where it is short enough, or may not.
+/// Cuts the text of an event. Returns `false` if the text is short enough or must not be cut.
 fn cut_to(event: &mut RecordedEvent, kept: usize) -> bool {
     let (Body::ToolResult { content: text, .. } | Body::User(text)) = &mut event.body else {
         return false;
@@ -105,7 +105,7 @@ fn cut_to(event: &mut RecordedEvent, kept: usize) -> bool {
     if text.len() <= kept {
         return false;
     }
-    // What was cut before is known by what it was at first.
+    // A text that was cut before keeps the hash of its original.
     if !event.rest.contains_key("sha256") {
         measure(text, &mut event.rest);
     }

@@ -1,4 +1,4 @@
-//! [`Head`]: how a file begins, which its format is told by; and [`Certainty`], how surely.
+//! [`Head`]: the beginning of a file, from which its format is recognized.
 
 use std::cell::OnceCell;
 
@@ -9,28 +9,28 @@ use deadloop_stream::take::Object;
 
 use super::cut::Shape;
 
-/// How certain it is that a file is of a format.
+/// The certainty that a file has a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Certainty {
-    /// It is not.
+    /// The file does not have the format.
     No,
-    /// It can be read so, if no other format knows it.
+    /// The file can be read as the format, if no other format knows it.
     Fallback,
-    /// Its fields are there, but others have such fields too.
+    /// The fields of the format are there, but others have such fields too.
     Likely,
-    /// What only this format has stands in its records, inside of something else.
+    /// Marks that only this format has are inside another object of its records.
     Enclosed,
-    /// It has what only this format has.
+    /// The file has marks that only this format has.
     Certain,
 }
 
 impl Certainty {
-    /// This, where it is so; else not.
+    /// Returns this certainty if `so`, otherwise `No`.
     pub(crate) fn when(self, so: bool) -> Self {
         if so { self } else { Self::No }
     }
 
-    /// What makes it so, for messages.
+    /// Returns the reason, for messages.
     pub(crate) fn why(self) -> &'static str {
         match self {
             Self::No => "nothing in it tells",
@@ -44,38 +44,39 @@ impl Certainty {
 
 /// The beginning of a file.
 pub(crate) struct Head {
-    /// How it is written.
+    /// The shape of the file.
     pub(crate) shape: Shape,
-    /// Whether it is one document that is a list; `values` are then its elements.
+    /// Whether the file is a document with a list. `values` are its elements then.
     pub(crate) list: bool,
-    /// The first records, as far as they are JSON. Of a long one only the beginning is there, cut
-    /// after a whole field or element. Of a text its beginning is the only one.
+    /// The first records that are JSON.
+    ///
+    /// A long record is cut after a whole field or element. A text has its beginning as the only record.
     pub(crate) values: Vec<Value>,
     /// The names of an archive's members.
     pub(crate) members: Vec<String>,
-    /// Whether there are more records than were looked at.
+    /// Whether the file has more records than these.
     pub(crate) more: bool,
-    /// The format that the tables of a database tell.
+    /// The format of a database, recognized by its tables.
     pub(crate) database: Option<&'static str>,
-    /// The family of the first object that some family knows, once it was asked for.
+    /// The family of the first recognized object, computed on demand.
     pub(crate) family: OnceCell<Option<Spoken>>,
 }
 
-/// A family of an API, and whether its object stands bare or inside of something else.
+/// A family of an API, and whether its object is bare rather than inside another.
 pub(crate) type Spoken = (&'static Family, bool);
 
 impl Head {
-    /// Those of the first records that are objects.
+    /// Iterates over the first records that are objects.
     pub(crate) fn objects(&self) -> impl Iterator<Item = &Object> {
         self.values.iter().filter_map(Value::as_object)
     }
 
-    /// The beginning of a text.
+    /// Returns the beginning of a text.
     pub(crate) fn text(&self) -> Option<&str> {
         (self.shape == Shape::Text).then(|| self.values.first()?.as_str())?
     }
 
-    /// Whether some of the first records is an object of which this is so.
+    /// Whether `so` is true for one of the first records.
     pub(crate) fn any(&self, so: impl Fn(&Object) -> bool) -> bool {
         self.objects().any(so)
     }

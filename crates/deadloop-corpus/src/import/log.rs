@@ -1,5 +1,7 @@
-//! Logs of chats and agents, each as a table: where its records are, what tells them, and which
-//! events a record becomes. One reader reads them all; a format is a row of `formats/agent_logs.rs`, `exports.rs` or `logs.rs`.
+//! [`Log`]: logs of chats and agents, each format as a table.
+//!
+//! A table has the place of the records, their marks, and the events that a record becomes. One reader reads all of
+//! them; a format is a row of `formats/agent_logs.rs`, `exports.rs` or `logs.rs`.
 
 use std::borrow::Cow;
 
@@ -20,37 +22,37 @@ use deadloop_stream::take::{self, Object};
 
 /// A format of logs.
 pub(crate) struct Log {
-    /// A record that has all marks ([`marked`]) of one of these is of the format.
+    /// Groups of marks. A record with all marks of a group ([`marked`]) is of the format.
     pub(crate) marks: &'static [&'static str],
-    /// How certain that makes it.
+    /// The certainty of the format for a marked record.
     pub(crate) sure: Certainty,
-    /// Lists of a document that its records are in; without any the document is the record.
+    /// The lists of a document that hold its records. If empty, the document is the record.
     pub(crate) records: &'static [&'static str],
-    /// Whether a document is a run; else all records of a file are one, as long as their id is.
+    /// Whether a document is a run. Otherwise all records of a file with the same id are one.
     pub(crate) whole: bool,
-    /// Makes of a document what the paths expect, where it is a tree or has versions.
+    /// Converts a document with a tree or versions to the shape that the paths expect.
     pub(crate) shape: Option<fn(&mut Object, &mut Out)>,
-    /// What a document or a record says of its run.
+    /// The paths of data on the run.
     pub(crate) about: About,
-    /// What records become: of a record every rule that holds is applied, in order.
+    /// The rules for events. Every rule that holds for a record is applied, in order.
     pub(crate) rules: &'static [Rule],
 }
 
-/// Paths of what is said of a run, or of a turn.
+/// Paths of data on a run or a turn.
 pub(crate) struct About {
     pub(crate) id: &'static [&'static str],
     pub(crate) model: &'static [&'static str],
-    /// When a record was written.
+    /// The time of a record.
     pub(crate) time: &'static [&'static str],
-    /// Why the model, or the run, stopped.
+    /// The reason why the model, or the run, stopped.
     pub(crate) reason: &'static [&'static str],
-    /// Tokens of a turn.
+    /// The tokens of a turn.
     pub(crate) usage: &'static [&'static str],
-    /// What no transcript has a place for, and nobody misses; blanks are between the paths.
+    /// Unneeded fields without a place in a transcript, paths separated by blanks.
     pub(crate) beside: &'static str,
 }
 
-/// What a record with these marks becomes.
+/// A rule: the marks of a record, and its meaning.
 pub(crate) struct Rule {
     pub(crate) when: &'static str,
     pub(crate) is: Is,
@@ -62,17 +64,17 @@ impl Rule {
     }
 }
 
-/// What a record becomes; the texts are paths in it, empty ones the record.
+/// The meaning of a record. Texts are paths in the record; an empty path is the record.
 pub(crate) enum Is {
-    /// A message of a conversation: its role says whose.
+    /// A message of a conversation, with its speaker in the role.
     Message(&'static str),
-    /// The record is a message, and holds what tools gave back for it.
+    /// A message that also holds the results of its tools.
     Step { results: &'static str },
-    /// What the model said; of a piece of it (`delta`) all that follows is the same turn.
+    /// An answer of the model. A piece (`delta`) belongs to the turn of the pieces around it.
     Answer(&'static str),
-    /// What it thought.
+    /// Thinking of the model.
     Thought(&'static str),
-    /// What the user said.
+    /// A user message.
     User(&'static str),
     /// A call of a tool.
     Call {
@@ -80,22 +82,24 @@ pub(crate) enum Is {
         name: &'static str,
         arguments: &'static str,
     },
-    /// What a tool gave back, and what says that it failed: a truth value, a status, an exit code.
+    /// The result of a tool, and the path of its failure: a truth value, a status or an exit code.
     Result {
         id: &'static str,
         content: &'static [&'static str],
         error: &'static str,
     },
-    /// What the run is about, and no event.
+    /// Data on the run without an event.
     About,
-    /// The answer of a model, where no record before it held one.
+    /// The answer of a model, if no record before it held one.
     Last(&'static str),
-    /// The run ended, and a word says how.
+    /// The end of the run, with a word for its reason.
     Ended(&'static str),
 }
 
-/// Whether all marks are on a record; blanks are between them. A mark is a path where something is (`a.b`), where nothing
-/// is (`!a.b`), or where one of several values is (`a.b=x|y`).
+/// Whether a record has all marks, which are separated by blanks.
+///
+/// A mark is a path with a value (`a.b`), a path without a value (`!a.b`), or a path with one of several values
+/// (`a.b=x|y`).
 pub(crate) fn marked(object: &Object, marks: &str) -> bool {
     marks.split_ascii_whitespace().all(|mark| {
         if let Some(path) = mark.strip_prefix('!') {
@@ -112,9 +116,9 @@ pub(crate) fn marked(object: &Object, marks: &str) -> bool {
     })
 }
 
-/// The path of a mark, and the values that it names.
+/// Splits a mark into its path and its values.
 fn said(mark: &str) -> (&str, Option<&str>) {
-    // A mark is short: a search that is made for long texts takes longer.
+    // Marks are short, and a search for long texts would take longer.
     let equal = mark.bytes().position(|byte| byte == b'=');
     equal.map_or((mark, None), |at| (&mark[..at], Some(&mark[at + 1..])))
 }
@@ -141,7 +145,7 @@ impl Is {
     }
 }
 
-/// A format whose records are a line each, and say nothing yet.
+/// A format with one record per line, without marks and rules.
 pub(crate) const LINES: Log = Log {
     marks: &[],
     sure: Certainty::Certain,
@@ -152,7 +156,7 @@ pub(crate) const LINES: Log = Log {
     rules: &[],
 };
 
-/// Nothing is said of the run.
+/// Paths for no data on the run.
 pub(crate) const NOTHING: About = About {
     id: &[],
     model: &[],
@@ -163,14 +167,14 @@ pub(crate) const NOTHING: About = About {
 };
 
 impl Log {
-    /// How certain it is that a file is of this format.
+    /// Returns the certainty that a file is of this format.
     pub(crate) fn knows(&self, head: &Head) -> Certainty {
         let of = |object: &Object| self.marks.iter().any(|marks| marked(object, marks));
         self.sure.when(head.any(of))
     }
 }
 
-/// Reads the files of a format of logs.
+/// A reader of a format of logs.
 pub(crate) struct Reading {
     log: &'static Log,
     session: Session,
@@ -184,7 +188,7 @@ impl Reading {
         }
     }
 
-    /// Whether anything of it was understood.
+    /// Reads a document. Returns whether any of its records matched a rule.
     fn document(&mut self, mut object: Object, out: &mut Out) -> Result<bool, WireFault> {
         if let Some(shape) = self.log.shape {
             shape(&mut object, out);
@@ -221,7 +225,7 @@ impl Reading {
         Ok(true)
     }
 
-    /// The id of the run that a document is, or is a part of: with another one another run begins.
+    /// Takes the id of the document's run. Another id begins another run.
     fn id(&mut self, object: &mut Object, out: &mut Out) -> Result<(), WireFault> {
         if let Some(id) = text_at(object, self.log.about.id)? {
             let other = self.session.id.as_ref().is_some_and(|known| *known != id);
@@ -233,7 +237,7 @@ impl Reading {
         Ok(())
     }
 
-    /// What a document or a record says of its run.
+    /// Takes the data on the run from a document or a record.
     fn about(&mut self, object: &mut Object) -> Result<(), WireFault> {
         let about = &self.log.about;
         if let Some(model) = text_at(object, about.model)? {
@@ -248,7 +252,7 @@ impl Reading {
         Ok(())
     }
 
-    /// Applies the rules to a record; whether one held.
+    /// Applies the rules to a record. Returns whether one held.
     fn record(&mut self, record: &mut Object, out: &mut Out) -> Result<bool, WireFault> {
         let held = self.log.rules.iter();
         let held: Vec<&Rule> = held.filter(|rule| marked(record, rule.when)).collect();
@@ -279,7 +283,7 @@ impl Reading {
         }
         let marks = held.iter();
         for mark in marks.flat_map(|rule| rule.when.split_ascii_whitespace()) {
-            // What told the record is understood.
+            // The marks themselves are no losses.
             if let (path, Some(_)) = said(mark) {
                 paths::take(record, path);
             }
@@ -336,7 +340,7 @@ impl Reading {
         run.message(message, path, t_ms, out)
     }
 
-    /// What a record says that is no message.
+    /// Adds the event of a record that is no message.
     fn event(&mut self, is: &Is, record: &mut Object, t_ms: Option<f64>, out: &Out) {
         let text = |record: &mut Object, path: &str| words(paths::take(record, path));
         let run = &mut self.session.run;
@@ -365,7 +369,7 @@ impl Reading {
                     id: id_at(record, id),
                     name: match paths::take(record, name) {
                         Some(Value::String(name)) => name,
-                        // The tool is what the only field is called.
+                        // The name of the only field is the name of the tool.
                         Some(Value::Object(fields)) => {
                             fields.keys().next().cloned().unwrap_or_default()
                         }
@@ -394,7 +398,7 @@ impl Reading {
     }
 }
 
-/// How a run ended, in the words that finishes have.
+/// Returns the usual finish reason for the end of a run.
 fn ended(word: &str) -> String {
     match word {
         "success" | "turn.completed" => "stop".to_owned(),
@@ -404,13 +408,13 @@ fn ended(word: &str) -> String {
     }
 }
 
-/// Whether the model has said something.
+/// Whether the run has an answer of the model.
 fn answered(run: &Conversation) -> bool {
     let mut events = run.events.iter();
     events.any(|event| matches!(event.body, Body::Answer(_)))
 }
 
-/// What says that a tool failed: a truth value, an exit code, a status.
+/// Reads a failure of a tool from a truth value, an exit code or a status.
 fn failed(value: &Value) -> Option<bool> {
     match value {
         Value::Bool(failed) => Some(*failed),
@@ -425,7 +429,7 @@ fn failed(value: &Value) -> Option<bool> {
     }
 }
 
-/// A name or id at the first of these paths that has one.
+/// Takes the name or id at the first of these paths that has one.
 fn text_at(object: &mut Object, places: &[&str]) -> Result<Option<String>, WireFault> {
     for path in places {
         match paths::take(object, path) {
@@ -439,7 +443,7 @@ fn text_at(object: &mut Object, places: &[&str]) -> Result<Option<String>, WireF
     Ok(None)
 }
 
-/// The id of a call stays where it is: a result in the same record has it too.
+/// Returns the id of a call without taking it, since a result in the same record has it too.
 fn id_at(object: &Object, path: &str) -> Option<String> {
     match paths::get(object, path)?.as_ref() {
         Value::String(id) => Some(id.clone()),
@@ -448,7 +452,7 @@ fn id_at(object: &Object, path: &str) -> Option<String> {
     }
 }
 
-/// What a record that no rule is for calls itself.
+/// Returns the own name of a record without a rule, for losses.
 fn kind(object: &Object) -> String {
     let names = ["type", "kind", "role", "event"];
     let named = names.iter().find_map(|name| object.get(*name)?.as_str());

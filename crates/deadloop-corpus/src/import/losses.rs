@@ -1,35 +1,35 @@
-//! What was not mapped: counted by the path of its field.
+//! [`Losses`]: fields that were not mapped, counted by path.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-/// Most paths that are told apart; what is over is counted under [`OTHER`].
+/// The maximum number of counted paths. Further paths count under [`OTHER`].
 const PATHS: usize = 1000;
 const OTHER: &str = "(other fields)";
 
-/// How often each field was left out, by format and path (`choices[].logprobs`).
+/// Counts of unmapped fields, by format and path (`choices[].logprobs`).
 #[derive(Clone, Debug, Default)]
 pub struct Losses {
     counts: BTreeMap<&'static str, BTreeMap<String, u64>>,
-    /// How many paths there are.
+    /// Number of paths.
     paths: usize,
     format: &'static str,
 }
 
-/// A field that was left out.
+/// An unmapped field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss<'a> {
     /// The format.
     pub format: &'static str,
-    /// The field's path in a record, or what else was left out.
+    /// The field's path in a record, or a name for another loss.
     pub path: &'a str,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
 }
 
 impl Losses {
-    /// All of them, in order.
+    /// Iterates over all losses in order.
     pub fn iter(&self) -> impl Iterator<Item = Loss<'_>> {
         self.counts.iter().flat_map(|(format, paths)| {
             paths.iter().map(|(path, count)| Loss {
@@ -40,7 +40,7 @@ impl Losses {
         })
     }
 
-    /// Fields counted from now on are those of `format`.
+    /// Counts further fields as those of `format`.
     pub(super) fn begin(&mut self, format: &'static str) {
         self.format = format;
     }
@@ -50,7 +50,7 @@ impl Losses {
         self.format == format
     }
 
-    /// One field, or one of what `path` says.
+    /// Counts one loss under `path`.
     pub(crate) fn add(&mut self, path: &str) {
         let paths = self.counts.entry(self.format).or_default();
         if let Some(count) = paths.get_mut(path) {
@@ -63,10 +63,11 @@ impl Losses {
         *count += 1;
     }
 
-    /// What is left of an object whose known fields were taken out; `path`: where it is, empty
-    /// for the record itself. Values that say nothing (null, empty) are no loss.
+    /// Counts the fields left in an object after its known fields were taken.
+    ///
+    /// `path` is the place of the object, empty for the record itself. Null and empty values are no loss.
     pub(crate) fn rest(&mut self, path: &str, object: &Map<String, Value>) {
-        // Servers write many fields as null: no path is made for those.
+        // Servers write many fields as null, so no path is built for them.
         for (name, value) in object.iter().filter(|(_, value)| !value.is_null()) {
             let inner = match path {
                 "" => name.clone(),
@@ -76,7 +77,7 @@ impl Losses {
         }
     }
 
-    /// A value that was not taken, by its fields where it has some.
+    /// Counts an unmapped value, by its fields if it has some.
     pub(crate) fn value(&mut self, path: &str, value: &Value) {
         match value {
             Value::Null => {}

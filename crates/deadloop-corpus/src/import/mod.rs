@@ -1,27 +1,27 @@
-//! Import: recordings in other formats, read one after the other as transcripts.
+//! Import of recordings in other formats, one transcript after the other.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | which files are meant, what their transcripts are called | `files` |
-//! | how the format is recognised from the beginning of a file | `opening`; what a format sees of it: `head` |
-//! | what the caller asks for | `options` |
-//! | how a file is cut into records: lines, one document, text, an archive, a database | `cut` |
-//! | what a format makes of a record | `formats/<name>.rs` |
+//! | the selected files, and the names of their transcripts | `files` |
+//! | the recognition of the format from the beginning of a file | `opening`; its input: `head` |
+//! | the caller's options | `options` |
+//! | the cut of a file into records: lines, one document, text, an archive, a database | `cut` |
+//! | the meaning of a record of each format | `formats/<name>.rs` |
 //! | responses put together from the chunks of a stream | `streams`, `response`, `choice` |
-//! | what recorders wrap around an API's objects | `envelope` |
+//! | envelopes of recorders around an API's objects | `envelope` |
 //! | messages of a conversation as events | `conversation` |
 //! | logs of agents and chats as tables of paths | `log`, `paths`, `formats/{agent_logs,exports,logs}.rs` |
-//! | programs that keep a database: its tables, and the queries for runs and rows | `cut/queries.rs`; what a row becomes: `formats/databases.rs` |
+//! | databases of programs: tables and queries | `cut/queries.rs`; their rows: `formats/databases.rs` |
 //! | the columns of tables | `formats/columns.rs`, read by `formats/table.rs` |
-//! | why a model stopped, in the usual words | `deadloop_stream::reasons` |
-//! | where agents keep their sessions | `stores` |
-//! | users, prompts, turns of an agent's run; what is said of a turn | `run`; `turn` |
+//! | finish reasons in the usual words | `deadloop_stream::reasons` |
+//! | the places of agents' sessions | `stores` |
+//! | users, prompts, turns of an agent's run; data on a turn | `run`; `turn` |
 //! | spans of a trace as a run | `spans` |
-//! | what was left out, counted by name | `losses` |
+//! | losses, counted by name | `losses` |
 //!
-//! What comes in is conserved: every record is used, passed over or rejected, every transcript that was
-//! found is given out, without text or rejected, and every rejection is one [`Problem`] with its place.
-//! A file in which nothing of a model was found is a problem; of a folder it is passed over by its kind.
+//! The input is conserved. Every record is used, passed over or rejected. Every transcript is returned, without text,
+//! or rejected. Every rejection is one [`Problem`] with its place. A file without output of a model is a problem; in a
+//! folder it is passed over by its kind.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet, VecDeque};
@@ -61,7 +61,7 @@ pub use options::{ImportFields, ImportOptions};
 use reader::{Foreign, Out, Reader};
 pub use stores::{AgentStore, agent_stores};
 
-/// A column as it is typed at a shell.
+/// Quotes a column for a shell.
 fn typed(column: &str) -> Cow<'_, str> {
     let plain = |char: char| char.is_alphanumeric() || "_-.".contains(char);
     if column.chars().all(plain) {
@@ -71,16 +71,16 @@ fn typed(column: &str) -> Cow<'_, str> {
     }
 }
 
-/// A format that recordings may be in.
+/// A format of recordings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImportFormat {
-    /// What `--from` calls it.
+    /// The name for `--from`.
     pub name: &'static str,
-    /// One line of help.
+    /// The help on one line.
     pub help: &'static str,
 }
 
-/// Every format, in the order of the registry.
+/// Iterates over every format, in the order of the registry.
 pub fn import_formats() -> impl Iterator<Item = ImportFormat> {
     let formats = FOREIGN.iter();
     formats.map(|entry| ImportFormat {
@@ -89,38 +89,40 @@ pub fn import_formats() -> impl Iterator<Item = ImportFormat> {
     })
 }
 
-/// Things of one kind that came in: each is used, empty or rejected.
+/// Counts of things of one kind in the input. Each is used, empty or rejected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ImportTally {
-    /// All that came in.
+    /// Number of things in the input.
     pub seen: u64,
-    /// Those that hold nothing of a model (no text, call or result): files of a folder that are no
-    /// recordings, records that are passed over, transcripts without text. They are not given out.
+    /// Number of things without output of a model (text, call or result), which are not returned.
+    ///
+    /// These are files of a folder that are no recordings, records that are passed over, and transcripts without text.
     pub empty: u64,
-    /// Those that a [`Problem`] was given for.
+    /// Number of things with a [`Problem`].
     pub rejected: u64,
 }
 
 impl ImportTally {
-    /// Those that were used.
+    /// Returns the number of used things.
     pub fn used(self) -> u64 {
         self.seen - self.empty - self.rejected
     }
 }
 
-/// What came in so far. As many problems were given as the three have rejected together.
+/// Counts of the input so far. The three `rejected` add up to the number of problems.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ImportCounts {
-    /// Files that were asked for or found in folders.
+    /// Files that were named or found in folders.
     pub files: ImportTally,
-    /// Records (lines, chunks, documents, members of archives) of the files that were used.
+    /// Records (lines, chunks, documents, members of archives) of the used files.
     pub records: ImportTally,
-    /// Transcripts that the records held.
+    /// Transcripts in the records.
     pub transcripts: ImportTally,
 }
 
-/// The transcripts of recordings in order, in bounded memory: what is held is one record, and the
-/// responses of a stream that have not ended.
+/// An iterator over the transcripts of recordings, in order and in bounded memory.
+///
+/// It holds one record, and the responses of a stream that have not ended.
 pub struct Import {
     options: ImportOptions,
     files: Files,
@@ -130,49 +132,48 @@ pub struct Import {
     ids: Ids,
     repeated: u64,
     counts: ImportCounts,
-    /// Files of folders that were passed over, by their kind: how many, and one of them.
+    /// Files of folders that were passed over, by their kind: the number, and one example.
     passed: BTreeMap<String, (u64, PathBuf)>,
-    /// What was guessed of tables, as the options that would say it, and of how many files.
+    /// Guesses on the columns of tables, as the options that would set them, with the number of files.
     guessed: BTreeMap<String, u64>,
-    /// What makes the formats that were met certain.
+    /// The reason for each recognized format.
     sure: BTreeMap<&'static str, &'static str>,
-    /// Files that are as they were when they were read before.
+    /// Files without changes since they were read before.
     same: HashSet<PathBuf>,
-    /// Files that were opened, as they were then.
+    /// The opened files, with their stamps at that time.
     sources: BTreeMap<PathBuf, FileStamp>,
 }
 
-/// The kind of files that are passed over because they were read before.
+/// The kind of files that are passed over because they have not changed.
 const SAME: &str = "files that were read before, and are as they were";
 
-/// A file that is being read, and who reads it.
+/// An open file with its reader.
 struct Open {
     format: &'static Foreign,
     reader: Box<dyn Reader>,
-    /// None once the file has ended.
+    /// The records. `None` once the file has ended.
     records: Option<Records>,
-    /// Reader and names go on while files are of this folder; none: for one file.
+    /// The folder of the files that share the reader and names. `None` for a single file.
     folder: Option<(u64, PathBuf)>,
-    /// Where it begins, and whether it was named itself or is a part of a corpus.
+    /// The begin of the file, and whether the file has to be a recording.
     place: Place,
     strict: bool,
-    /// Records so far, those of them that are not used, and transcripts with text.
+    /// Numbers of records, of unused records, and of transcripts with text.
     records_seen: u64,
     not_used: u64,
     found: u64,
 }
 
 impl Import {
-    /// Finds the files: those named, and all of those in folders, in the order of their names.
+    /// Finds the files: named ones, and all in folders, in the order of their names.
     ///
     /// # Errors
-    /// A format that does not exist, a text field for one that has no columns of any name, or a path
-    /// where nothing is.
+    /// A format that does not exist, a text field for a format with fixed columns, or a path that does not exist.
     pub fn new(paths: &[PathBuf], mut options: ImportOptions) -> Result<Self, String> {
-        // The one format that has columns of any name.
+        // The only format with columns of any name.
         let columns = table::ENTRY.name;
         if options.from.as_deref() == Some("huggingface") {
-            // What it was called when it read little else.
+            // The former name of the format, when it read little else.
             options.from = Some(columns.to_owned());
         }
         if let Some((option, field)) = options.fields.first() {
@@ -211,77 +212,78 @@ impl Import {
         })
     }
 
-    /// Files of folders that are no recordings: what kind they are of, how many, and one of them.
+    /// Returns the files of folders that are no recordings: the kind, the number, and one example.
     pub fn passed_over(&self) -> impl Iterator<Item = (&str, u64, &Path)> {
         let passed = self.passed.iter();
         passed.map(|(kind, (files, one))| (kind.as_str(), *files, one.as_path()))
     }
 
-    /// The files that were opened, from the root on, as they were then.
+    /// Returns the opened files by absolute path, with their stamps at that time.
     pub fn sources(&self) -> &BTreeMap<PathBuf, FileStamp> {
         &self.sources
     }
 
-    /// The options that say what was guessed of the columns of tables, and of how many files.
+    /// Returns the guesses on columns of tables, as the options that would set them, with the number of files.
     pub fn guessed(&self) -> impl Iterator<Item = (&str, u64)> {
         let guessed = self.guessed.iter();
         guessed.map(|(options, files)| (options.as_str(), *files))
     }
 
-    /// What makes it certain that a format that was met is the one; none: it was asked for.
+    /// Returns the reason for a recognized format. `None` if the caller chose it.
     pub fn why(&self, format: &str) -> Option<&'static str> {
         self.sure.get(format).copied()
     }
 
-    /// What came in so far; all of it once there is no further transcript.
+    /// Returns the counts so far. They are complete after the last transcript.
     pub fn counts(&self) -> ImportCounts {
         self.counts
     }
 
-    /// Transcripts that were rejected because their ids stood there before.
+    /// Returns the number of transcripts rejected for an id that occurred before.
     pub fn repeated(&self) -> u64 {
         self.repeated
     }
 
-    /// What the transcripts given so far do not hold of the records that they were made from.
+    /// Returns the fields that the transcripts so far do not contain.
     pub fn losses(&self) -> &Losses {
         &self.out.losses
     }
 
-    /// What was used and is still worth knowing: streams that end without saying so.
+    /// Returns warnings on used records, such as streams that end without a finish reason.
     pub fn warnings(&self) -> &[Problem] {
         &self.out.warnings
     }
 
-    /// How many warnings there were; only the first are kept.
+    /// Returns the number of warnings. Only the first are stored.
     pub fn warned(&self) -> u64 {
         self.out.warned
     }
 
-    /// The formats that were met, with how many files of each.
+    /// Returns the recognized formats, each with its number of files.
     pub fn formats(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let met = self.out.formats.iter();
         met.map(|(name, files)| (*name, *files))
     }
 
-    /// The corpora among what is imported, and where they are: of those only the transcripts are
-    /// recordings. What is beside them is for the caller.
+    /// Returns the corpora among the input, with their paths.
+    ///
+    /// Only their transcripts are imported. Their other files are for the caller.
     pub fn corpora(&self) -> impl Iterator<Item = (&Path, &Arc<Corpus>)> {
         let corpora = self.files.corpora().iter();
         corpora.map(|(path, corpus)| (path.as_path(), corpus))
     }
 
-    /// Bytes read from disk so far, as they lie there (compressed).
+    /// Returns the bytes read from disk so far, before decompression.
     pub fn bytes_read(&self) -> u64 {
         self.files.bytes_read()
     }
 
-    /// Bytes on disk of all the files.
+    /// Returns the bytes on disk of all files.
     pub fn total_bytes(&self) -> u64 {
         self.files.total_bytes()
     }
 
-    /// Reads on until something is known. False at the end.
+    /// Reads the next record or opens the next file. Returns `false` at the end.
     fn step(&mut self) -> bool {
         let next = self
             .open
@@ -311,7 +313,7 @@ impl Import {
         true
     }
 
-    /// Opens a file: its reader is made, or it is refused or passed over.
+    /// Opens a file and creates its reader, or refuses it or passes it over.
     fn begin(&mut self, file: File) {
         let strict = file.is_meant();
         if self.same.contains(file.path.as_path()) {
@@ -358,7 +360,7 @@ impl Import {
         });
     }
 
-    /// A file that cannot be read: what is no recording is passed over in a folder.
+    /// Refuses a file that cannot be read. In a folder, a file that is no recording is passed over.
     fn refuse(&mut self, refused: opening::Refused, path: &Arc<PathBuf>, strict: bool) {
         match refused.kind {
             Some(kind) if !strict => self.pass_over(kind.to_owned(), path),
@@ -379,7 +381,7 @@ impl Import {
         *files += 1;
     }
 
-    /// The end of a file. One in which nothing of a model was found was not used.
+    /// Ends a file. A file without output of a model was not used.
     fn close(&mut self, mut open: Open) {
         open.reader.end(&mut self.out);
         open.found += self.emit();
@@ -391,7 +393,7 @@ impl Import {
             let options = options.collect::<Vec<_>>().join(" ");
             *self.guessed.entry(options).or_default() += 1;
         }
-        // Of deadloop's own every transcript is whole, be it empty; what was told already is.
+        // Every transcript in deadloop's own format is whole, even an empty one. Known problems are not repeated.
         let own = open.format.name == deadloop::ENTRY.name;
         let told = open.not_used > self.out.passed_records;
         if open.found > 0 || own || told {
@@ -407,7 +409,7 @@ impl Import {
         self.ready.push_back(Err(fault.at(open.place)));
     }
 
-    /// What a file holds in which nothing of a model is.
+    /// Describes a file without output of a model.
     fn held(&self, open: &Open) -> WireFault {
         let passed = self.out.passed.iter().take(8);
         let passed: Vec<String> = passed.map(|(what, n)| format!("{what} {n}")).collect();
@@ -428,12 +430,12 @@ impl Import {
         )
     }
 
-    /// Hands a record to the reader.
+    /// Passes a record to the reader.
     fn record(&mut self, record: Result<cut::Record, Problem>) {
         if let Ok(torn) = &record
             && matches!(torn.content, cut::Content::Torn)
         {
-            // Half a line is no record: where a file is cut does not change how many it has.
+            // Half a line is no record, so the place of a cut does not change the number of records.
             let what = "the file ends inside this line of a stream";
             let expected =
                 "a whole line; what came before it is used, as where a file ends between two lines";
@@ -461,7 +463,7 @@ impl Import {
         let empty = self.out.empty;
         let found = self.emit();
         open.found += found;
-        // A record of which nothing was kept, or an answer without text.
+        // A record without any kept field, or an answer without text.
         if !failed && found == 0 && (self.out.passes || empty > 0) {
             self.counts.records.empty += 1;
             self.out.passed_records += 1;
@@ -470,7 +472,7 @@ impl Import {
         self.open = Some(open);
     }
 
-    /// Moves on the transcripts that are whole; how many have text.
+    /// Collects the finished transcripts. Returns the number of those with text.
     fn emit(&mut self) -> u64 {
         let empty = std::mem::take(&mut self.out.empty);
         self.counts.transcripts.seen += empty;
@@ -489,7 +491,7 @@ impl Import {
         found
     }
 
-    /// The transcript as a line of a corpus can hold it. What was cut is reported.
+    /// Shortens the transcript to a line of a corpus, and reports cuts.
     fn fitted(&mut self, mut entry: Entry) -> Result<Entry, Problem> {
         let place = entry.place.clone();
         match fitting::fit(&mut entry, MAX_LINE) {

@@ -1,4 +1,4 @@
-//! How a file is written, and in which format, told by how it begins.
+//! Recognition of a file's shape and format from its beginning.
 
 use std::cell::OnceCell;
 use std::io::{self, BufRead, BufReader, Read};
@@ -19,20 +19,20 @@ use crate::transcript::wire::WireFault;
 const ZIP: &[u8] = b"PK\x03\x04";
 const PARQUET: &[u8] = b"PAR1";
 
-/// A file whose format is known.
+/// A file with a known format.
 pub(super) struct Opened {
     pub(super) format: &'static Foreign,
-    /// How certain the format is; none: it was asked for.
+    /// The certainty of the format. `None` if the caller chose it.
     pub(super) sure: Option<Certainty>,
     pub(super) records: Records,
-    /// Whether it begins with more than one record.
+    /// Whether the beginning has more than one record.
     pub(super) several: bool,
 }
 
-/// A file that cannot be read, and what it is where it is no recording at all.
+/// A file that cannot be read, with its kind if it is no recording.
 pub(super) struct Refused {
     pub(super) fault: WireFault,
-    /// What such files are called where a folder has many of them.
+    /// The name of the kind, for folders with many such files.
     pub(super) kind: Option<&'static str>,
 }
 
@@ -42,7 +42,7 @@ impl From<WireFault> for Refused {
     }
 }
 
-/// A file of a kind that is no recording.
+/// Refuses a file of a kind that is no recording.
 fn no_recording(kind: &'static str, what: impl Into<String>, expected: &str) -> Refused {
     Refused {
         fault: WireFault::new(what, expected),
@@ -50,7 +50,7 @@ fn no_recording(kind: &'static str, what: impl Into<String>, expected: &str) -> 
     }
 }
 
-/// Opens a file, finds out its format (or takes the one that was asked for) and begins to read.
+/// Opens a file, recognizes its format or takes the chosen one, and begins to read.
 pub(super) fn open(file: &File, from: Option<&str>) -> Result<Opened, Refused> {
     let mut look = Look::at(file).map_err(|e| match e.kind() {
         io::ErrorKind::Other => Refused {
@@ -99,7 +99,7 @@ pub(super) fn open(file: &File, from: Option<&str>) -> Result<Opened, Refused> {
         told.shape = Shape::Lines;
     }
     let spoken = told.family.get().copied().flatten();
-    // Lines are read as they are cut, but where the family has a quicker way, and where nothing told it.
+    // Whole texts of lines are needed only for a family with a quick reader, or without recognition.
     let texts = sure.is_none() || spoken.is_some_and(|(family, _)| family.quick.is_some());
     Ok(Opened {
         format,
@@ -113,19 +113,20 @@ fn named(name: &str) -> Option<&'static Foreign> {
     FOREIGN.iter().copied().find(|format| format.name == name)
 }
 
-/// The head of a file, which grows until its format is known.
+/// The head of a file, which grows until the format is known.
 struct Look {
     head: Vec<u8>,
-    /// Whether the head is all of the file.
+    /// Whether the head is the whole file.
     whole: bool,
-    /// How much is looked at: the place in [`STEPS`].
+    /// The size of the head: an index into [`STEPS`].
     step: usize,
     rest: Box<dyn BufRead + Send>,
     failed: Option<io::Error>,
 }
 
-/// Bytes and records that are looked at, and then more where they tell nothing: a session may begin
-/// with many summaries, and one of its lines may be a picture.
+/// Bytes and records of the head, with larger ones if the format stays unknown.
+///
+/// A session may begin with many summaries, and a line may be a picture.
 const STEPS: [(usize, usize); 3] = [(1 << 16, 20), (1 << 20, 500), (1 << 24, 5000)];
 
 impl Look {
@@ -155,7 +156,7 @@ impl Look {
         }
     }
 
-    /// Looks at more, where that may help. A column of a usual name is looked past once.
+    /// Reads more of the file if that may help. A column with a usual name allows one more step.
     fn further(&mut self, sure: Certainty) -> bool {
         let last = match sure {
             Certainty::No => STEPS.len() - 1,
@@ -178,7 +179,7 @@ impl Look {
         STEPS[self.step].1
     }
 
-    /// All of the file from the beginning.
+    /// Returns the whole file from the beginning.
     fn all(self) -> Box<dyn BufRead + Send> {
         let begin = io::Cursor::new(self.head);
         match self.failed {
@@ -188,7 +189,7 @@ impl Look {
     }
 }
 
-/// What failed while the head was read, told once more where the reader comes to it.
+/// A read error of the head, which the reader reports when it gets there.
 struct Failed(Option<io::Error>);
 
 impl Read for Failed {
@@ -197,7 +198,7 @@ impl Read for Failed {
     }
 }
 
-/// The formats that are most certain, and how certain.
+/// Returns the formats with the highest certainty.
 fn best(head: &Head) -> (Certainty, Vec<&'static Foreign>) {
     if let Some(format) = head.database.and_then(named) {
         return (Certainty::Certain, vec![format]);
@@ -209,7 +210,7 @@ fn best(head: &Head) -> (Certainty, Vec<&'static Foreign>) {
     (best, best_of.map(|(format, _)| *format).collect())
 }
 
-/// What a file of no format is.
+/// Describes a file of no known format.
 fn foreign(head: &Head, look: &Look) -> Refused {
     let kind = match head.shape {
         Shape::Text => prose(&look.head),
@@ -226,7 +227,7 @@ fn foreign(head: &Head, look: &Look) -> Refused {
     }
 }
 
-/// What a text that is no JSON looks like.
+/// Names the kind of a text that is no JSON.
 fn prose(head: &[u8]) -> &'static str {
     let begin = head.trim_ascii_start();
     let starts = |with: &str| {
@@ -269,7 +270,7 @@ fn unknown(head: &Head) -> WireFault {
     )
 }
 
-/// How a file that begins so is written.
+/// Recognizes the shape of a file and reads its first records.
 fn tell(look: &Look, file: &File) -> Result<Head, Refused> {
     let head = &look.head[..];
     let mut told = Head {
@@ -318,7 +319,7 @@ fn tell(look: &Look, file: &File) -> Result<Head, Refused> {
     } else {
         told.shape = Shape::Text;
         told.values = vec![Value::String(text_of(head))];
-        // Only a text without the zero byte, which no text of a model has, is one.
+        // No text of a model has a zero byte.
         if head.contains(&0) {
             return Err(no_recording(
                 "binary files",
@@ -330,7 +331,7 @@ fn tell(look: &Look, file: &File) -> Result<Head, Refused> {
     Ok(told)
 }
 
-/// The first rows of a Parquet file.
+/// Reads the first rows of a Parquet file.
 fn first_rows(file: &File, most: usize) -> Result<Vec<Value>, Refused> {
     let mut found = Vec::new();
     for row in rows(file.place(0)).take(most) {
@@ -345,7 +346,7 @@ fn first_rows(file: &File, most: usize) -> Result<Vec<Value>, Refused> {
     Ok(found)
 }
 
-/// The beginning of a text, as far as it is UTF-8.
+/// Returns the beginning of a text up to the first invalid UTF-8.
 fn text_of(head: &[u8]) -> String {
     let head = &head[..head.len().min(STEPS[0].0)];
     let valid = match std::str::from_utf8(head) {
@@ -355,8 +356,9 @@ fn text_of(head: &[u8]) -> String {
     valid.to_owned()
 }
 
-/// The objects of whole lines, bare or the data of events, and whether there are more. A bare one
-/// begins its line: those that do not are parts of a document.
+/// Reads the objects of whole lines, bare or the data of events. Returns them and whether there are more.
+///
+/// A bare object starts its line. An object that does not is a part of a document.
 fn lines(look: &Look) -> (Vec<Value>, bool) {
     let mut frames = Frames::new(true, STEPS[look.step].0);
     let mut lines = look.head.split_inclusive(|byte| *byte == b'\n');
@@ -381,13 +383,13 @@ fn lines(look: &Look) -> (Vec<Value>, bool) {
     (values, more)
 }
 
-/// Whether a text of which no object could be read begins as server-sent events do.
+/// Whether a text without a readable object begins as server-sent events do.
 fn fields(begin: &[u8]) -> bool {
     let data = begin.strip_prefix(b"data:").map(<[u8]>::trim_ascii_start);
     data.is_some_and(|data| data.starts_with(b"{") || data.starts_with(b"[DONE]"))
 }
 
-/// A document, or a line that is longer than the head.
+/// Reads a document, or a line that is longer than the head.
 fn document(begin: &[u8], most: usize, told: &mut Head) {
     told.list = begin.starts_with(b"[");
     let one_line = !begin.trim_ascii_end().contains(&b'\n');
@@ -406,7 +408,7 @@ fn document(begin: &[u8], most: usize, told: &mut Head) {
     };
 }
 
-/// The value that begins so, cut after the last field or element that is whole.
+/// Completes a JSON value that is cut off, after its last whole field or element.
 fn completed(begin: &[u8]) -> Option<Value> {
     let mut open: Vec<u8> = Vec::new();
     let mut cut = (0, Vec::new());

@@ -1,4 +1,4 @@
-//! What the caller of an import asks for: [`ImportOptions`], and [`ImportFields`], the columns of tables.
+//! [`ImportOptions`], and [`ImportFields`], the columns of tables.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -6,45 +6,46 @@ use std::path::PathBuf;
 use super::files::FileStamp;
 use crate::ThinkOptions;
 
-/// What the caller asks for.
+/// The options of an import.
 #[derive(Clone, Debug, Default)]
 pub struct ImportOptions {
-    /// The format's name; `None`: the content of each file decides.
+    /// The format's name. `None` to recognize the format of each file.
     pub from: Option<String>,
-    /// The model of recordings that do not name theirs.
+    /// The model of recordings without one.
     pub model: Option<String>,
     /// The columns of tables.
     pub fields: ImportFields,
-    /// How answers that may hold `<think>` are split.
+    /// The options for splitting answers that may hold `<think>`.
     pub think: ThinkOptions,
-    /// The name of its file goes before each id, but in a corpus, whose labels go by the ids.
+    /// Whether the file name is a prefix of each id. Not in a corpus, whose labels refer to ids.
     pub prefix_ids: bool,
-    /// Files that were read before: where all of a folder are as they were they are passed over.
+    /// Files that were read before. A folder without changes is passed over.
     pub known: BTreeMap<PathBuf, FileStamp>,
 }
 
-/// Which columns of a table hold what: paths of fields (`a.b`, `a[].b`, `a[0].b`); what is not named is
-/// guessed from the names that people use.
+/// The columns of a table, as paths of fields (`a.b`, `a[].b`, `a[0].b`).
+///
+/// Columns that are not set are guessed from common names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImportFields {
-    /// What the model said.
+    /// The text of the model.
     pub text: Option<String>,
-    /// What it thought.
+    /// The thinking of the model.
     pub reasoning: Option<String>,
-    /// Why it stopped.
+    /// The finish reason.
     pub finish: Option<String>,
     /// The id of the transcript.
     pub id: Option<String>,
-    /// What belongs together, or the prompt.
+    /// The group, or the prompt.
     pub group: Option<String>,
     /// The model.
     pub model: Option<String>,
-    /// When it was recorded.
+    /// The time of recording.
     pub time: Option<String>,
 }
 
 impl ImportFields {
-    /// Every option, and the column that it names.
+    /// Returns every option with its column.
     pub(crate) fn options(&self) -> [(&'static str, Option<&String>); 7] {
         [
             ("--text-field", self.text.as_ref()),
@@ -57,13 +58,13 @@ impl ImportFields {
         ]
     }
 
-    /// The column that an option names.
+    /// Returns the column of an option.
     pub(crate) fn named(&self, option: &str) -> Option<&String> {
         let mut all = self.options().into_iter();
         all.find(|(name, _)| *name == option)?.1
     }
 
-    /// The first option that names a column.
+    /// Returns the first option with a column.
     pub(super) fn first(&self) -> Option<(&'static str, &String)> {
         let mut all = self.options().into_iter();
         all.find_map(|(name, field)| Some((name, field?)))

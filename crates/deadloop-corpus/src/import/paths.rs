@@ -1,8 +1,10 @@
-//! Places in a record, as formats and users name them: `a.b` a field of a field, `a[].b` the same of
-//! each element of a list, `a[0].b` of one, `a.*` of each field whatever it is called.
+//! Paths in a record: `a.b`, `a[].b`, `a[0].b`, `a.*`.
 //!
-//! A name may hold dots itself (`context.trace_id`), and a text that is JSON is looked into: exports
-//! write the same record flat, nested or as text.
+//! `a.b` is a field of a field, `a[].b` a field of each element of a list, `a[0].b` a field of one element, and `a.*`
+//! each field of a field.
+//!
+//! A name may contain dots (`context.trace_id`), and a text that is JSON is parsed: exports write the same record flat,
+//! nested or as text.
 
 use std::borrow::Cow;
 
@@ -12,7 +14,7 @@ use super::cut;
 
 use deadloop_stream::take::{self, Object};
 
-/// One step of a path.
+/// A step of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step<'a> {
     /// A field.
@@ -21,11 +23,11 @@ enum Step<'a> {
     Any,
     /// Each element of a list.
     Each,
-    /// One element.
+    /// An element of a list.
     At(usize),
 }
 
-/// The steps of a path.
+/// Parses the steps of a path.
 fn steps(path: &str) -> Vec<Step<'_>> {
     let mut steps = Vec::new();
     for part in path.split('.').filter(|part| !part.is_empty()) {
@@ -43,8 +45,7 @@ fn steps(path: &str) -> Vec<Step<'_>> {
     steps
 }
 
-/// Takes what is at a path: the first of several that is not null. A single element of a list
-/// needs no `[]`.
+/// Takes the first value at a path that is not null. A list with a single element needs no `[]`.
 pub(crate) fn take(object: &mut Object, path: &str) -> Option<Value> {
     let there = take::may_have(object, path);
     let found = match there.then(|| object.remove(path)).flatten() {
@@ -59,22 +60,22 @@ pub(crate) fn take(object: &mut Object, path: &str) -> Option<Value> {
     found.filter(|value| !value.is_null())
 }
 
-/// Takes the first that is there of several paths.
+/// Takes the value at the first of several paths that has one.
 pub(crate) fn first(object: &mut Object, paths: &[&str]) -> Option<Value> {
     paths.iter().find_map(|path| take(object, path))
 }
 
-/// Takes all that is at a path, in order.
+/// Takes all values at a path, in order.
 pub(crate) fn all(object: &mut Object, path: &str) -> Vec<Value> {
     let mut found = Vec::new();
     fields(object, &steps(path), false, &mut found);
     found
 }
 
-/// What stands at a path and is not null: the first of several. Nothing is taken.
+/// Returns the first value at a path that is not null, without taking it.
 pub(crate) fn get<'a>(object: &'a Object, path: &str) -> Option<Cow<'a, Value>> {
     let mut begins = false;
-    // Nearly always the record has no field that the path may begin with, which is seen sooner without a hash.
+    // Most records have no field that the path may begin with, and comparing bytes shows that faster than a hash.
     for (name, value) in object {
         let same = name.as_bytes().first() == path.as_bytes().first();
         if same && name == path {
@@ -89,7 +90,7 @@ fn there(value: &Value) -> Option<Cow<'_, Value>> {
     (!value.is_null()).then_some(Cow::Borrowed(value))
 }
 
-/// As [`values`] takes the first.
+/// Returns the first value that [`values`] would take.
 fn in_value<'a>(value: &'a Value, steps: &[Step<'_>]) -> Option<Cow<'a, Value>> {
     let Some(step) = steps.first() else {
         return there(value);
@@ -113,7 +114,7 @@ fn in_value<'a>(value: &'a Value, steps: &[Step<'_>]) -> Option<Cow<'a, Value>> 
     }
 }
 
-/// As [`fields`] takes the first.
+/// Returns the first value that [`fields`] would take.
 fn in_fields<'a>(object: &'a Object, steps: &[Step<'_>]) -> Option<Cow<'a, Value>> {
     match steps.first()? {
         Step::Name(name) => {
@@ -212,7 +213,7 @@ fn fields(object: &mut Object, steps: &[Step<'_>], one: bool, found: &mut Vec<Va
     }
 }
 
-/// The paths of a record that hold a text, a number or a truth value, for messages that name them.
+/// Returns the paths of a record with a text, a number or a truth value, for messages.
 pub(crate) fn names(object: &Object, most: usize) -> Vec<String> {
     fn of(path: &str, value: &Value, deep: usize, most: usize, found: &mut Vec<String>) {
         if found.len() >= most {
@@ -237,8 +238,7 @@ pub(crate) fn names(object: &Object, most: usize) -> Vec<String> {
     found
 }
 
-/// The name among these that was meant most likely: one that differs in letters' case or little else,
-/// or one that the wrong one is a part of.
+/// Returns the most similar name: one with different case or few different letters, or one that contains `wrong`.
 pub(crate) fn meant<'a>(wrong: &str, names: &'a [String]) -> Option<&'a str> {
     let low = wrong.to_lowercase();
     let far = |name: &&String| {
@@ -254,7 +254,7 @@ pub(crate) fn meant<'a>(wrong: &str, names: &'a [String]) -> Option<&'a str> {
         .map(|(_, name)| name.as_str())
 }
 
-/// Letters to put in, to take out or to change until one is the other.
+/// Returns the edit distance of two texts.
 fn edits(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();

@@ -1,4 +1,4 @@
-//! The registry entry of a format, the trait of its reader, and the collector of transcripts.
+//! Registry entries of formats, the trait of readers, and the transcript collector.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,21 +19,21 @@ use deadloop_stream::take::{self, Object};
 
 /// A foreign format.
 pub(crate) struct Foreign {
-    /// What `--from` calls it.
+    /// The name for `--from`.
     pub(crate) name: &'static str,
-    /// One line of help: who writes it, and what.
+    /// The help on one line: the program and the kind of recording.
     pub(crate) help: &'static str,
-    /// How certain it is that a file that begins so is its own.
+    /// Returns the certainty that a file with this beginning has the format.
     pub(crate) knows: fn(&Head) -> Certainty,
-    /// How its files are cut; none: as their content says, and what looks like text as lines.
+    /// The shape of its files. `None` to recognize it; text is then read as lines.
     pub(crate) shape: Option<Shape>,
-    /// Whether files of a folder with one record each are one recording, and have one reader.
+    /// Whether the files of a folder, one record each, are one recording with one reader.
     pub(crate) whole_folder: bool,
-    /// A reader for a file (or folder).
+    /// Creates a reader for a file or folder.
     pub(crate) reader: fn() -> Box<dyn Reader>,
 }
 
-/// The registry entries of formats that are rows of one reader: `ENTRY = ROW, "name", "help";`.
+/// Defines the registry entries of formats that are rows of one reader: `ENTRY = ROW, "name", "help";`.
 macro_rules! entries {
     ($reader:ident; $($entry:ident = $row:ident, $name:literal, $help:literal;)*) => {$(
         pub(crate) const $entry: $crate::import::reader::Foreign = $crate::import::reader::Foreign {
@@ -48,7 +48,7 @@ macro_rules! entries {
 }
 pub(crate) use entries;
 
-/// The registry entry of a format that is certain where `$known` knows one of the first objects:
+/// Defines the registry entry of a format that is certain if `$known` recognizes one of the first objects:
 /// `known_entry! { Reader = known, "name", "help"; }`.
 macro_rules! known_entry {
     ($reader:ident = $known:ident, $name:literal, $help:literal;) => {
@@ -59,7 +59,7 @@ macro_rules! known_entry {
 }
 pub(crate) use known_entry;
 
-/// The same where its whole beginning tells it, with the shape of its files:
+/// Defines the registry entry of a format that is certain by its whole beginning, with the shape of its files:
 /// `head_entry! { ENTRY: Reader = |head| …, None, "name", "help"; }`.
 macro_rules! head_entry {
     ($entry:ident: $reader:ident = |$head:ident| $known:expr, $shape:expr, $name:literal, $help:literal;) => {
@@ -76,55 +76,55 @@ macro_rules! head_entry {
 }
 pub(crate) use head_entry;
 
-/// Makes transcripts of the records of one file (or folder).
+/// A reader that makes transcripts from the records of one file or folder.
 pub(crate) trait Reader: Send {
-    /// The next record. What it does not map it names in [`Out::losses`].
+    /// Reads the next record. Unmapped fields go to [`Out::losses`].
     ///
     /// # Errors
     /// The record cannot be used; reading goes on with the next.
     fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault>;
 
-    /// A record could not be used: what is open has a gap.
+    /// Notes a record that could not be used, a gap in all open responses.
     fn gap(&mut self) {}
 
-    /// There are no more records: what is open ends.
+    /// Ends all open responses after the last record.
     fn end(&mut self, _out: &mut Out) {}
 }
 
-/// Most warnings that are kept with their places; further ones are only counted.
+/// The maximum number of stored warnings. Further ones are only counted.
 const NAMED: usize = 100;
 
-/// Collects a reader's transcripts and what is to be reported of them.
+/// A collector of a reader's transcripts, losses and warnings.
 #[derive(Default)]
 pub(crate) struct Out {
-    /// What the caller asks for.
+    /// The caller's options.
     pub(crate) options: ImportOptions,
-    /// What was left out.
+    /// The unmapped fields.
     pub(crate) losses: Losses,
     pub(super) warnings: Vec<Problem>,
     pub(super) warned: u64,
     pub(super) found: Vec<Entry>,
-    /// How many files of each format there were.
+    /// Number of files of each format.
     pub(super) formats: BTreeMap<&'static str, u64>,
-    /// The corpus that the file is a part of.
+    /// The corpus of the file.
     corpus: Option<Arc<Corpus>>,
     stem: String,
     number: u64,
-    /// Records of the file that were passed over, by what they are.
+    /// Records of the file that were passed over, by kind.
     pub(super) passed: BTreeMap<String, u64>,
-    /// Whether the record that is being read was.
+    /// Whether the current record was passed over.
     pub(super) passes: bool,
-    /// Records of the file that were passed over or had no text.
+    /// Number of records of the file that were passed over or had no text.
     pub(super) passed_records: u64,
-    /// Transcripts without text that were found since the last were moved on.
+    /// Number of transcripts without text since transcripts were last collected.
     pub(super) empty: u64,
-    /// What a reader has to say of a file in which it found nothing.
+    /// A reader's problem with a file in which it found nothing.
     pub(crate) nothing: Option<WireFault>,
-    /// What was guessed of the columns of the file.
+    /// The guesses on the columns of the file.
     pub(super) guessed: Guess,
 }
 
-/// Options that would say what was guessed of the columns of a table.
+/// Guesses on the columns of a table, as the options that would set them.
 pub(crate) type Guess = BTreeMap<&'static str, String>;
 
 impl Out {
@@ -135,7 +135,7 @@ impl Out {
         }
     }
 
-    /// A new file (or folder), whose transcripts are called after `stem`.
+    /// Begins a new file or folder, whose transcripts are named after `stem`.
     pub(super) fn begin(
         &mut self,
         format: &'static str,
@@ -152,8 +152,9 @@ impl Out {
         self.guessed.clear();
     }
 
-    /// The record holds nothing of a model, and nothing of a run that another record has: it is
-    /// counted apart, and as left out under this name.
+    /// Passes over a record without output of a model and without data on a run.
+    ///
+    /// It is counted separately, and as a loss under this name.
     pub(crate) fn pass(&mut self, what: &str) {
         self.losses.add(what);
         self.passes = true;
@@ -162,37 +163,38 @@ impl Out {
         }
     }
 
-    /// An option says what was guessed of the columns.
+    /// Notes a guess on a column, as an option.
     pub(crate) fn guess(&mut self, option: &'static str, column: &str) {
         if !self.guessed.contains_key(option) {
             self.guessed.insert(option, column.to_owned());
         }
     }
 
-    /// The name of the file, without folders that all have in common and without its ending.
+    /// Returns the name of the file, without the common folders and the extension.
     pub(crate) fn stem(&self) -> &str {
         &self.stem
     }
 
-    /// How the text of a model is split: as was asked for, or else as its corpus says.
+    /// Returns the options for splitting the text of a model: the caller's, or else those of the corpus.
     pub(crate) fn think(&self, model: &str) -> ThinkOptions {
         let asked = self.options.think != ThinkOptions::default();
         let corpus = self.corpus.as_ref().filter(|_| !asked);
         corpus.map_or_else(|| self.options.think.clone(), |corpus| corpus.think(model))
     }
 
-    /// A text of a model: what was thought in it, and what was said.
+    /// Splits a text of a model into thinking and answer.
     pub(crate) fn said<T: Into<String>>(&self, text: T) -> impl Iterator<Item = Body> + use<T> {
         let pieces = split_whole(text.into(), self.options.think.clone());
         pieces.into_iter().map(|(side, text)| side.body(text))
     }
 
-    /// A transcript is whole. Where it has no id it is called after its file and numbered; where it
-    /// has no model it gets the one that was asked for. Times and tokens that no corpus may hold are left out. Its split
-    /// is that of its corpus.
+    /// Adds a finished transcript.
+    ///
+    /// Without an id it is named after its file and numbered. Without a model it gets the caller's. Times and tokens
+    /// that no corpus may hold are dropped. Its split is that of its corpus.
     pub(crate) fn emit(&mut self, mut entry: Entry) {
         self.number += 1;
-        // What a corpus holds is taken as it is.
+        // Transcripts of a corpus are kept as they are.
         let kept = self.corpus.is_some() || self.losses.is_of("deadloop");
         if !kept && !says(&entry.transcript) {
             self.losses.add("(an output without text)");
@@ -214,12 +216,12 @@ impl Out {
         } else if self.options.prefix_ids && self.corpus.is_none() {
             transcript.id = format!("{}/{}", self.stem, transcript.id);
         }
-        // In a corpus `*` would be all models together.
+        // In a corpus `*` stands for all models.
         if ["", "*"].contains(&transcript.model.as_str()) {
             let model = self.options.model.as_deref();
             transcript.model = model.unwrap_or("unknown").to_owned();
         }
-        // Alone a transcript may say its split itself; in a corpus its file of splits does.
+        // A single transcript may contain its split; a corpus has a file of splits.
         entry.split = match &self.corpus {
             Some(corpus) => corpus.split(&transcript.id).map(str::to_owned),
             None if entry.rest.get("split").is_some_and(Value::is_string) => {
@@ -231,7 +233,7 @@ impl Out {
         self.found.push(entry);
     }
 
-    /// Something that is used all the same, and worth knowing.
+    /// Adds a warning about a record that is still used.
     pub(crate) fn warn(&mut self, place: &Place, what: &str, expected: &str) {
         self.warned += 1;
         if self.warnings.len() < NAMED {
@@ -241,7 +243,7 @@ impl Out {
     }
 }
 
-/// Whether a model said, thought or called something in it, or a tool gave something back.
+/// Whether a transcript has text or a call of the model, or a result of a tool.
 fn says(transcript: &Transcript) -> bool {
     transcript.events.iter().any(|event| match &event.body {
         Body::Reasoning(text) | Body::Answer(text) => !text.is_empty(),
@@ -251,7 +253,7 @@ fn says(transcript: &Transcript) -> bool {
 }
 
 impl Entry {
-    /// The values of any shape in it.
+    /// Iterates over the values of any shape.
     fn values(&mut self) -> impl Iterator<Item = &mut Value> {
         let transcript = &mut self.transcript;
         let events = transcript.events.iter_mut().flat_map(|event| {
@@ -267,11 +269,12 @@ impl Entry {
     }
 }
 
-/// Lists and objects in each other that a value may be made of: a line of a corpus has some around
-/// it, and JSON of more than 127 is not read.
+/// The maximum nesting of lists and objects in a value.
+///
+/// A line of a corpus has some around it, and JSON with more than 127 is not read.
 const DEEPEST: usize = 120;
 
-/// Keeps a value that a corpus could not hold as its JSON text.
+/// Replaces a value with too much nesting by its JSON text.
 fn flatten(value: &mut Value) {
     if deeper(value, DEEPEST) {
         *value = Value::String(value.to_string());
@@ -287,7 +290,7 @@ fn deeper(value: &Value, than: usize) -> bool {
     }
 }
 
-/// A transcript to be filled; empty id and model are set by [`Out::emit`].
+/// Creates a transcript without id and model, which [`Out::emit`] sets.
 pub(crate) fn entry(place: Place, events: Vec<RecordedEvent>) -> Entry {
     Entry {
         transcript: Transcript {
@@ -301,14 +304,14 @@ pub(crate) fn entry(place: Place, events: Vec<RecordedEvent>) -> Entry {
     }
 }
 
-/// Keeps a value in a transcript's `meta` where there is one to keep.
+/// Adds a value that is not null to a transcript's `meta`.
 pub(crate) fn keep(meta: &mut Map<String, Value>, name: &str, value: Option<Value>) {
     if let Some(value) = value.filter(|value| !value.is_null()) {
         meta.insert(name.to_owned(), value);
     }
 }
 
-/// Keeps a field of an object, as [`keep`].
+/// Moves a field of an object to a transcript's `meta`, as [`keep`] does.
 pub(crate) fn keep_field(meta: &mut Object, name: &str, object: &mut Object, field: &str) {
     keep(meta, name, take::any(object, field));
 }

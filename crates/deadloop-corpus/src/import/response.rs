@@ -1,6 +1,6 @@
-//! One response on its way: the answers that it has, and what is said of it as a whole.
+//! [`Response`]: a response with its answers, until it ends.
 //!
-//! One that ended without saying so is marked `meta.cut`, and one of which a chunk could not be read
+//! A response that ended without a finish reason is marked `meta.cut`. A response with unreadable chunks is marked
 //! `meta.gaps`.
 
 use serde_json::{Map, Value};
@@ -13,31 +13,31 @@ use deadloop_stream::reader::said::{Said, SaidPart, Tokens};
 
 /// A response that has not ended.
 pub(super) struct Response {
-    /// As its chunks name it.
+    /// The name in its chunks.
     pub(super) name: Option<String>,
-    /// The id that the recorder gave it.
+    /// The id of the recorder.
     id: Option<String>,
     model: Option<String>,
     group: Option<String>,
-    /// Where it begins, and where it was spoken of last.
+    /// The places of its first and last objects.
     pub(super) place: Place,
     last: Place,
     pub(super) meta: Map<String, Value>,
     tokens: Option<Tokens>,
-    /// When its first and its last object were made, and how long it took.
+    /// The times of its first and last objects, and its duration.
     began: Option<f64>,
     at: Option<f64>,
     took: Option<f64>,
-    /// Records that could not be read while it was open.
+    /// Number of records that could not be read while it was open.
     pub(super) gaps: u64,
     pub(super) ended: bool,
-    /// Each of its chunks has a name of its own.
+    /// Whether each of its chunks has a name of its own.
     pub(super) renamed: bool,
     choices: Vec<Choice>,
 }
 
 impl Response {
-    /// The one that an object begins.
+    /// Creates the response that an object begins.
     pub(super) fn new(said: &Said, place: &Place) -> Self {
         Self {
             name: said.response.clone(),
@@ -58,17 +58,16 @@ impl Response {
         }
     }
 
-    /// Whether an object speaks of this response: by its name, else by its model, where either
-    /// says one.
+    /// Whether an object belongs to this response: by its name, otherwise by its model.
     pub(super) fn is_of(&self, said: &Said) -> bool {
         match (&said.response, &said.model) {
             (Some(_), _) if self.renamed && said.goes_on => self.may_be_by(said),
-            // One whose beginning was not recorded learns its name at its end.
+            // A response whose beginning was not recorded gets its name at its end.
             (Some(name), _) => match &self.name {
                 Some(own) => own == name,
                 None => said.ends && !said.has_text(),
             },
-            // llama.cpp names its model at the end alone.
+            // llama.cpp names its model only at the end.
             (None, Some(model)) => {
                 let own = self.model.as_ref();
                 self.name.is_none() && own.map_or(said.ends, |own| own == model)
@@ -77,13 +76,13 @@ impl Response {
         }
     }
 
-    /// Whether an object may be by the model of this response.
+    /// Whether an object may be from the model of this response.
     pub(super) fn may_be_by(&self, said: &Said) -> bool {
         let both = self.model.as_ref().zip(said.model.as_ref());
         both.is_none_or(|(own, other)| own == other)
     }
 
-    /// Whether it is finished and the object says more than what is said of a finished one.
+    /// Whether the response is finished and the object adds text or calls to it.
     pub(super) fn goes_on_without(&self, said: &Said) -> bool {
         let new = |(index, part): &(u64, SaidPart)| {
             let finished = self.choices.iter().any(|c| c.index == *index && c.finished);
@@ -106,12 +105,12 @@ impl Response {
         said.parts.iter().any(|(_, part)| finish(part))
     }
 
-    /// Whether all of its answers are.
+    /// Whether all answers are finished.
     pub(super) fn finished(&self) -> bool {
         !self.choices.is_empty() && self.choices.iter().all(|choice| choice.finished)
     }
 
-    /// Takes what an object says, and what its envelope says.
+    /// Adds an object and the data of its envelope.
     pub(super) fn add(&mut self, said: Said, opened: Opened, place: &Place, out: &Out, tags: bool) {
         self.last = place.clone();
         self.name = self.name.take().or(said.response);
@@ -131,7 +130,7 @@ impl Response {
         }
         for (index, part) in said.parts {
             if matches!(part, SaidPart::Over(_)) {
-                // All pieces of a call are joined, whenever they come.
+                // All pieces of a call are joined, in any order.
                 continue;
             }
             let choice = self.choice(index, out, tags);
@@ -143,7 +142,7 @@ impl Response {
         }
     }
 
-    /// What was said before is replaced; of usage only the counts that are said again.
+    /// Updates data on the response. Later values replace earlier ones; usage is merged by count.
     fn about(&mut self, name: &'static str, value: Value) {
         match (self.meta.get_mut(name), value) {
             (Some(Value::Object(known)), Value::Object(more)) => known.extend(more),
@@ -164,7 +163,7 @@ impl Response {
         &mut self.choices[at]
     }
 
-    /// Each choice is a transcript.
+    /// Emits each choice as a transcript.
     pub(super) fn emit(mut self, session: bool, out: &mut Out) {
         if !self.ended && (session || !self.finished()) {
             let expected = "a finish reason or [DONE]: taken as it is, marked meta.cut";

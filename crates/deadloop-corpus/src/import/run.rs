@@ -1,6 +1,7 @@
-//! The events of an agent's run, put together in one way for every format: a turn before what the model
-//! does, what came from outside, prompts by length and hash, calls with their arguments as they were
-//! written, results, who spoke.
+//! The events of an agent's run, built alike for every format.
+//!
+//! A run has a turn before each action of the model, user messages, prompts by length and hash, calls with their
+//! arguments as written, results, and the agents' names.
 //!
 //! A result is not joined to its call here: the recording's own ids stay.
 
@@ -15,36 +16,36 @@ use crate::{Body, Entry, Place, RecordedEvent};
 use deadloop_stream::take::Object;
 use deadloop_stream::time::EventClock;
 
-/// The one run of a file, as its reader puts it together.
+/// The only run of a file, while its reader collects it.
 #[derive(Debug, Default)]
 pub(crate) struct Session {
-    /// Where its first record is; none: no record was read.
+    /// The place of its first record. `None` if no record was read.
     place: Option<Place>,
-    /// The recording's own id of it; none: it is called after its file.
+    /// The recording's id of the run. `None` to name it after its file.
     pub(crate) id: Option<String>,
     pub(crate) run: Conversation,
     pub(crate) clock: EventClock,
     pub(crate) model: Option<String>,
-    /// How it ended, as far as it is known.
+    /// The reason why the run ended, if known.
     pub(crate) reason: Option<String>,
-    /// What else is kept of it, for `meta`.
+    /// Further data on the run, for `meta`.
     pub(crate) about: Object,
 }
 
 impl Session {
-    /// A record of it stands here.
+    /// Notes the place of a record.
     pub(crate) fn at(&mut self, place: Place) {
         self.place.get_or_insert(place);
     }
 
-    /// The file is over: its run goes out, where it had a record.
+    /// Ends the file and emits its run, if the run had a record.
     pub(crate) fn end(&mut self, out: &mut Out) {
         let mut session = std::mem::take(self);
         session.id.get_or_insert_with(|| out.stem().to_owned());
         session.whole(out);
     }
 
-    /// The run goes out, as one of several of a file: one without an id gets a number.
+    /// Emits the run as one of several of a file. A run without an id gets a number.
     pub(crate) fn whole(self, out: &mut Out) {
         let session = self;
         let Some(place) = session.place else {
@@ -60,15 +61,15 @@ impl Session {
     }
 }
 
-/// Reads files that hold one run each.
+/// A reader of files with one run each.
 pub(crate) trait OneRun {
-    /// Where a record is, in what is said of its losses.
+    /// The path of a record in reported losses.
     const RECORD: &str = "[]";
 
-    /// The run of the file, as far as it was read.
+    /// Returns the run of the file so far.
     fn session(&mut self) -> &mut Session;
 
-    /// Takes a record into the run; what it leaves of it is lost.
+    /// Adds a record to the run. Fields left in it are losses.
     ///
     /// # Errors
     /// The record cannot be used.
@@ -107,25 +108,25 @@ impl Conversation {
         self.events.push(event);
     }
 
-    /// How many turns began.
+    /// Returns the number of turns.
     pub(crate) fn turns(&self) -> u64 {
         self.turns
     }
 
-    /// Adds the tokens of the last turn, where the recording has them after it.
+    /// Adds the tokens of the last turn, if the recording has them after the turn.
     pub(crate) fn used(&mut self, usage: Usage) {
         if let Some(turn) = self.last_turn() {
             usage.keep(&mut turn.rest);
         }
     }
 
-    /// The turn that began last.
+    /// Returns the turn that began last.
     pub(crate) fn last_turn(&mut self) -> Option<&mut RecordedEvent> {
         let mut events = self.events.iter_mut().rev();
         events.find(|event| matches!(event.body, Body::Turn))
     }
 
-    /// What came from outside; the first is the task.
+    /// Adds a user message. The first is the task.
     pub(crate) fn user(&mut self, text: String, t_ms: Option<f64>) {
         if text.is_empty() {
             return;
@@ -134,7 +135,7 @@ impl Conversation {
         self.push(Body::User(text), t_ms);
     }
 
-    /// A prompt: its length in chars and its hash are kept, not the text.
+    /// Adds a system prompt. Only its length in chars and its hash are kept.
     pub(crate) fn system(&mut self, text: &str, t_ms: Option<f64>) {
         if !text.is_empty() {
             let event = system(text);
@@ -142,7 +143,7 @@ impl Conversation {
         }
     }
 
-    /// A call, a result, or whatever else there is.
+    /// Adds a call, a result or another event.
     pub(crate) fn push(&mut self, body: Body, t_ms: Option<f64>) {
         match body {
             Body::User(_) => (self.begun, self.response) = (false, None),
@@ -153,7 +154,7 @@ impl Conversation {
         self.events.push(RecordedEvent::at(body, t_ms));
     }
 
-    /// What the model does: it begins a turn, where none has begun since what came from outside.
+    /// Adds an action of the model. It begins a turn if none has begun since the last user message or result.
     pub(crate) fn act(&mut self, body: Body, t_ms: Option<f64>) {
         if !self.begun {
             let turn = Turn {
@@ -165,22 +166,22 @@ impl Conversation {
         self.push(body, t_ms);
     }
 
-    /// What the model said, thinking apart.
+    /// Adds text of the model, with thinking split off.
     pub(crate) fn say(&mut self, text: impl Into<String>, t_ms: Option<f64>, out: &Out) {
         out.said(text).for_each(|body| self.act(body, t_ms));
     }
 
-    /// The run is over.
+    /// Ends the run.
     pub(crate) fn finish(&mut self, reason: Option<String>) {
         if reason.is_some() {
-            // It ends once: what is said of the whole holds.
+            // A run ends once, so the reason of the whole replaces the last one.
             self.events
                 .pop_if(|last| matches!(last.body, Body::Finish { .. }));
             self.events.push(RecordedEvent::of(Body::Finish { reason }));
         }
     }
 
-    /// All of it as a transcript without a name.
+    /// Returns the run as a transcript without a name.
     pub(crate) fn entry(self, place: Place) -> Entry {
         let group = self.group();
         let mut made = entry(place, self.events);
@@ -191,7 +192,7 @@ impl Conversation {
     }
 }
 
-/// How the arguments of a run's calls stand in it: as the model wrote them, or as a program read them.
+/// Returns the form of the arguments of a run's calls: as the model wrote them, or as a program parsed them.
 pub(crate) fn arguments(events: &[RecordedEvent]) -> Option<&'static str> {
     let mut written = None;
     for event in events {
@@ -204,14 +205,14 @@ pub(crate) fn arguments(events: &[RecordedEvent]) -> Option<&'static str> {
     written
 }
 
-/// The event that a prompt is.
+/// Creates the event of a system prompt.
 pub(crate) fn system(text: &str) -> RecordedEvent {
     let mut event = RecordedEvent::of(Body::System);
     measure(text, &mut event.rest);
     event
 }
 
-/// Says what a text was that is not kept, or not all of it: its length in chars, and its hash.
+/// Adds the length in chars and the hash of a text that is not kept whole.
 pub(crate) fn measure(text: &str, fields: &mut Object) {
     fields.insert("length".to_owned(), text.chars().count().into());
     fields.insert("sha256".to_owned(), hash(text, 8).into());

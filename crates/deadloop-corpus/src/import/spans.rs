@@ -1,9 +1,8 @@
-//! Traces of observability tools as runs: spans of model calls and of tools, in the order in which they
-//! began.
+//! Traces of observability tools as runs, from spans in order of begin.
 //!
-//! A model's span holds all that was sent, so what came before is in it again: of its input only what
-//! is new is taken. What the model called is taken from its answer; a span of a tool gives the result, and
-//! the call too where no answer holds it.
+//! A model's span holds the whole request, which repeats earlier messages, so only the new messages of its input are
+//! used. The calls of the model are taken from its answer. A tool's span gives the result, and the call if no answer
+//! holds it.
 
 use std::collections::HashMap;
 
@@ -18,7 +17,7 @@ use super::turn::{Turn, Usage};
 use crate::{Body, Place};
 use deadloop_stream::take::{self, Object};
 
-/// What a span is of.
+/// The kind of a span.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A call of a model.
@@ -30,37 +29,36 @@ pub(crate) enum Kind {
     Other,
 }
 
-/// One span, in no tool's words.
+/// A span, independent of the tool that wrote it.
 #[derive(Debug, Default)]
 pub(crate) struct Span {
     pub(crate) kind: Kind,
-    /// Of a tool its name.
+    /// The name of a tool.
     pub(crate) name: String,
-    /// When it began, in milliseconds since 1970.
+    /// The begin, in milliseconds since 1970.
     pub(crate) began: Option<f64>,
-    /// What orders spans that began together.
+    /// The sort key of spans that began together.
     pub(crate) order: String,
-    /// Messages that were sent, prompts first; of a tool its arguments.
+    /// The messages of the request, prompts first. For a tool, its arguments.
     pub(crate) input: Vec<Object>,
-    /// What a tool was given.
+    /// The arguments of a tool.
     pub(crate) arguments: Option<Value>,
-    /// Messages that came back.
+    /// The messages of the response.
     pub(crate) output: Vec<Object>,
-    /// What a tool gave back.
+    /// The result of a tool.
     pub(crate) result: Option<String>,
-    /// The id of the call that a tool's span is of, where it says.
+    /// The id of the call of a tool's span, if recorded.
     pub(crate) call: Option<String>,
-    /// Whether it failed, where that is known.
+    /// Whether the span failed, if known.
     pub(crate) error: Option<bool>,
     pub(crate) model: Option<String>,
     pub(crate) usage: Usage,
     pub(crate) agent: Option<String>,
-    /// Why the model stopped.
+    /// The finish reason.
     pub(crate) reason: Option<String>,
 }
 
-/// The run of a trace. A message that cannot be read is reported with the place of its trace and
-/// left out: it costs no other.
+/// Builds the run of a trace. A message that cannot be read is reported with the place of its trace and left out.
 fn run(mut spans: Vec<Span>, place: &Place, out: &mut Out) -> Session {
     spans.sort_by(|a, b| {
         let began = |span: &Span| span.began.unwrap_or(0.0);
@@ -81,7 +79,7 @@ fn run(mut spans: Vec<Span>, place: &Place, out: &mut Out) -> Session {
     session
 }
 
-/// What a span says in a field of its own: messages, in the shapes of the APIs that clients dump.
+/// The content of a span's field: messages, in the shapes of the APIs that clients dump.
 #[derive(Debug, Default)]
 pub(crate) struct SpanSaid {
     pub(crate) messages: Vec<Object>,
@@ -90,8 +88,7 @@ pub(crate) struct SpanSaid {
     pub(crate) usage: Usage,
 }
 
-/// Reads what was sent or what came back: a request or a response of an API, messages, a message, or a
-/// text of `role`.
+/// Reads a request or a response of an API, messages, a message, or a text of `role`.
 pub(crate) fn said(value: Value, role: &str) -> SpanSaid {
     let mut said = SpanSaid::default();
     match value {
@@ -135,14 +132,14 @@ pub(crate) fn said(value: Value, role: &str) -> SpanSaid {
     said
 }
 
-/// A message that is one text.
+/// Creates a message with one text.
 pub(crate) fn spoken(text: &str, role: &str) -> Object {
     let said = [("role", role), ("content", text)];
     let said = said.map(|(name, value)| (name.to_owned(), value.into()));
     said.into_iter().collect()
 }
 
-/// The spans of a file by trace, in the order in which the traces begin.
+/// The spans of a file by trace, in the order of the traces.
 #[derive(Default)]
 pub(crate) struct Traces {
     traces: Vec<Held>,
@@ -153,15 +150,15 @@ pub(crate) struct Traces {
 pub(crate) struct Held {
     pub(crate) id: String,
     place: Place,
-    /// What is kept of it, for `meta`.
+    /// The name of the trace, for `meta`.
     pub(crate) name: Option<Value>,
-    /// Whether it failed as a whole.
+    /// Whether the trace failed as a whole.
     pub(crate) failed: bool,
     spans: Vec<Span>,
 }
 
 impl Traces {
-    /// The trace of this id, which begins here where it is new.
+    /// Returns the trace with this id. A new trace begins at `place`.
     pub(crate) fn of(&mut self, id: &str, place: &Place) -> &mut Held {
         let next = self.traces.len();
         let at = *self.numbers.entry(id.to_owned()).or_insert(next);
@@ -177,12 +174,12 @@ impl Traces {
         &mut self.traces[at]
     }
 
-    /// The next span of a trace.
+    /// Adds a span to a trace.
     pub(crate) fn push(&mut self, id: String, place: &Place, span: Span) {
         self.of(&id, place).spans.push(span);
     }
 
-    /// Every trace is a run.
+    /// Emits every trace as a run.
     pub(crate) fn end(self, out: &mut Out) {
         for trace in self.traces {
             let mut session = run(trace.spans, &trace.place, out);
@@ -197,11 +194,11 @@ impl Traces {
 #[derive(Default)]
 struct Trace {
     session: Session,
-    /// How often each text from outside has been told already.
+    /// Number of times that each input text was used already.
     told: HashMap<String, u64>,
     /// Calls without a result: id and name.
     open: Vec<(String, String)>,
-    /// Ids of calls whose result came.
+    /// Ids of calls with a result.
     answered: Vec<String>,
 }
 
@@ -276,7 +273,7 @@ impl Trace {
         }
     }
 
-    /// Takes a result that is recorded in the next request only.
+    /// Adds a result that only the next request records.
     fn result_of(&mut self, mut message: Object, t_ms: Option<f64>) {
         let id = take::label(&mut message, "tool_call_id");
         if id.as_ref().is_some_and(|id| self.answered.contains(id)) {
@@ -286,7 +283,7 @@ impl Trace {
             Some(id) => self.open.iter().position(|(open, _)| open == id),
             None => (!self.open.is_empty()).then_some(0),
         };
-        // What nothing asked for was given by the span of its tool already.
+        // The span of a tool has already given a result without an open call.
         let Some((open, _)) = at.map(|at| self.open.remove(at)) else {
             return;
         };
@@ -306,7 +303,7 @@ impl Trace {
             },
             t_ms,
         );
-        // Requests repeat what is long past; the newest are enough to tell.
+        // Requests repeat old results; remembering the newest suffices.
         if self.answered.len() >= REMEMBERED {
             self.answered.drain(..REMEMBERED / 2);
         }
@@ -336,10 +333,10 @@ impl Trace {
     }
 }
 
-/// Calls that have no result, and ids of those that have, as far as they are remembered.
+/// The maximum number of remembered calls without a result, and of ids of calls with one.
 const REMEMBERED: usize = 4096;
 
-/// The text of a text or of blocks; of anything else its JSON.
+/// Returns a text, the joined texts of blocks, or the JSON of any other value.
 pub(crate) fn words(content: Option<Value>) -> String {
     match content {
         None | Some(Value::Null) => String::new(),
@@ -362,8 +359,7 @@ fn text_of(part: &Value) -> Option<&str> {
     part.as_str().or_else(|| part.get("text")?.as_str())
 }
 
-/// A message as LangChain, OpenTelemetry or an API writes it, in the words of OpenAI's; none: it is no
-/// message.
+/// Converts a message of LangChain, OpenTelemetry or an API to OpenAI's fields. `None` if it is no message.
 pub(crate) fn message(value: Value) -> Option<Object> {
     let Value::Object(mut message) = value else {
         return None;
@@ -403,7 +399,7 @@ pub(crate) fn message(value: Value) -> Option<Object> {
     Some(message)
 }
 
-/// Where LangChain kept the calls as the API wrote them, those are taken: their arguments are text.
+/// Takes the calls that LangChain kept as the API wrote them, with their arguments as text.
 fn raw_calls(message: &mut Object) {
     let more = message.get_mut("additional_kwargs");
     let raw = more.and_then(|more| more.get_mut("tool_calls"));
@@ -415,7 +411,7 @@ fn raw_calls(message: &mut Object) {
     }
 }
 
-/// The parts of OpenTelemetry's messages as the blocks that APIs have.
+/// Converts the parts of OpenTelemetry's messages to the blocks of APIs.
 fn parts(message: &mut Object) {
     let Some(Value::Array(parts)) = message.remove("parts") else {
         return;

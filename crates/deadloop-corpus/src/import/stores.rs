@@ -1,24 +1,24 @@
-//! Where agents keep their sessions on the machine that they run on.
+//! [`agent_stores`]: the places of agents' sessions on this machine.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// Sessions of one agent that are there.
+/// An existing store of sessions of one agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentStore {
-    /// The agent, as people call it.
+    /// The agent's name for people.
     pub agent: &'static str,
-    /// The folder or file with its sessions; some agents keep them in a database.
+    /// The folder or file with its sessions. Some agents use a database.
     pub path: PathBuf,
 }
 
-/// A place where an agent keeps sessions.
+/// A place for an agent's sessions.
 struct Known {
     agent: &'static str,
-    /// Below the home folder.
+    /// The path below the home folder.
     below: &'static str,
-    /// The variable that names another folder, and what is below that.
+    /// The variable with another folder, and the path below that folder.
     moved: Option<(&'static str, &'static str)>,
 }
 
@@ -37,7 +37,7 @@ const fn moved(known: Known, variable: &'static str, below: &'static str) -> Kno
     }
 }
 
-/// The places, by what each agent's documentation says of Linux and macOS.
+/// The known places, from each agent's documentation for Linux and macOS.
 const STORES: [Known; 19] = [
     moved(
         known("Claude Code", ".claude/projects"),
@@ -82,11 +82,12 @@ const STORES: [Known; 19] = [
     ),
 ];
 
-/// Where Crush lists the projects in which it keeps a database each.
+/// The list of Crush's projects. Each project has a database.
 const CRUSH_PROJECTS: &str = ".local/share/crush/projects.json";
 
-/// The stores of agents that are there, below a home folder. `variable`: the value of a variable of the
-/// environment, by which some agents keep them elsewhere.
+/// Finds the existing stores of agents below a home folder.
+///
+/// `variable` returns the value of an environment variable, with which some agents change the place.
 pub fn agent_stores(home: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> Vec<AgentStore> {
     let mut found: Vec<AgentStore> = Vec::new();
     let mut add = |agent: &'static str, path: PathBuf| {
@@ -106,7 +107,7 @@ pub fn agent_stores(home: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> 
     found
 }
 
-/// The databases of the projects that Crush was used in; none where there is no such list.
+/// Returns the databases of Crush's projects. Empty without the list of projects.
 fn crush_projects(list: &Path) -> Vec<PathBuf> {
     let text = std::fs::read(list).unwrap_or_default();
     let list: Value = serde_json::from_slice(&text).unwrap_or_default();

@@ -1,12 +1,13 @@
-//! The responses of a file, put together from what an API's objects say: the chunks of streams,
-//! which may be interleaved, and responses that came whole.
+//! [`Streams`]: the responses of a file, built from an API's objects.
 //!
-//! A chunk belongs to the open response that it names, else to the one that was spoken of last. A
-//! response ends where it says so, at `[DONE]`, or where the file ends.
+//! The objects are chunks of streams, which may be interleaved, or whole responses.
 //!
-//! Some servers give each chunk an id of its own, which names no response. Chunks with unknown ids that
-//! begin nothing therefore wait: a second chunk with one of their ids shows that ids are names, and each
-//! is a response. Where none comes they are one response.
+//! A chunk belongs to the open response with its name, otherwise to the response with the last chunk. A response ends
+//! by its own mark, at `[DONE]`, or at the end of the file.
+//!
+//! Some servers give each chunk an id of its own, which names no response. So chunks with unknown ids that begin
+//! nothing wait. A second chunk with one of the ids shows that ids are names, and each chunk is a response. Without a
+//! second chunk, they are one response.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -26,26 +27,25 @@ use deadloop_stream::reader::families::{self, Family};
 use deadloop_stream::reader::said::Said;
 use deadloop_stream::take::Object;
 
-/// Most responses that are finished and may still be told their usage.
+/// The maximum number of finished responses that still wait for their usage.
 const FINISHED: usize = 16;
-/// Most responses that are open at once. When there are more the one that began first is taken for
-/// cut.
+/// The maximum number of open responses. Beyond it, the oldest counts as cut.
 const OPEN: usize = 1024;
 
-/// The most chunks that wait for a second one with their id, and so the most responses that may begin at the same time.
+/// The maximum number of chunks that wait for a second one with their id. So many responses may begin at the same time.
 const WAITING: usize = 64;
 
-/// Whether the first known object of a file is one of this family.
+/// Returns the certainty that the first known object of a file is of this family.
 pub(crate) fn knows(head: &Head, family: &'static Family) -> Certainty {
     match head.family.get_or_init(|| spoken(head)) {
         Some((of, true)) if of.name == family.name => Certainty::Certain,
-        // Sessions of agents hold what an API said, and are told by what they put around it.
+        // Agents' sessions hold an API's responses, and are recognized by the data around them.
         Some((of, false)) if of.name == family.name => Certainty::Enclosed,
         _ => Certainty::No,
     }
 }
 
-/// The family of the first object that some family knows.
+/// Returns the family of the first object that some family recognizes.
 fn spoken(head: &Head) -> Option<Spoken> {
     head.objects().find_map(|object| {
         if let Some(of) = families::of(object) {
@@ -61,14 +61,14 @@ fn spoken(head: &Head) -> Option<Spoken> {
     })
 }
 
-/// Reads records of one family.
+/// A reader of records of one family.
 pub(crate) struct Streams {
     family: &'static Family,
-    /// `[DONE]` ends all that is open, and what names a response is who speaks.
+    /// Whether the file is a log of several speakers. `[DONE]` then ends all open responses, and names are speakers.
     session: bool,
-    /// What a session has sent, by hash: its history comes again after a disconnect.
+    /// Hashes of a session's events, since a reconnect replays its history.
     sent: HashSet<u64>,
-    /// In the order in which they were spoken of last.
+    /// The open responses, the last used one last.
     open: Vec<Response>,
     waiting: Waiting,
 }
@@ -77,14 +77,14 @@ pub(crate) struct Streams {
 #[derive(Default)]
 struct Waiting {
     chunks: Vec<(Said, Opened, Place)>,
-    /// An id came twice: ids are names of responses.
+    /// Whether an id came twice, which shows that ids are names of responses.
     named: bool,
-    /// Records that could not be read since chunks wait.
+    /// Number of records that could not be read while chunks wait.
     gaps: u64,
 }
 
 impl Streams {
-    /// For responses and streams of responses.
+    /// Creates a reader of responses and streams of responses.
     pub(crate) fn of(family: &'static Family) -> Self {
         Self {
             family,
@@ -95,7 +95,7 @@ impl Streams {
         }
     }
 
-    /// Reads logs of several speakers. Names tell them apart, and all end at `[DONE]`.
+    /// Creates a reader of logs of several speakers, whose responses all end at `[DONE]`.
     pub(crate) fn session(family: &'static Family) -> Self {
         Self {
             session: true,
@@ -103,7 +103,7 @@ impl Streams {
         }
     }
 
-    /// Takes what an object says that may be in an envelope.
+    /// Adds an object that may be in an envelope.
     pub(crate) fn object(
         &mut self,
         object: Object,
@@ -124,7 +124,7 @@ impl Streams {
         Ok(())
     }
 
-    /// Whether an event is marked as a replay and was sent before: by its id, or by all that it says.
+    /// Whether an event is marked as a replay and came before, by its id or its whole content.
     fn again(&mut self, event: &mut Object) -> bool {
         let replay = is_replay(event);
         let id = event.get("payload").and_then(|payload| payload.get("id"));
@@ -136,7 +136,7 @@ impl Streams {
         !self.sent.insert(hasher.finish()) && replay
     }
 
-    /// Takes what an object says, and what its envelope says.
+    /// Adds an object and the data of its envelope.
     fn said(&mut self, said: Said, opened: Opened, place: &Place, out: &mut Out) {
         for (path, rest) in &said.rest {
             out.losses.rest(path, rest);
@@ -158,7 +158,7 @@ impl Streams {
         self.add(said, opened, place, out);
     }
 
-    /// Whether it is not known yet which response an object belongs to. Notes what its id shows.
+    /// Whether an object's response is not known yet. Notes whether its id is a name.
     fn waits(&mut self, said: &Said) -> bool {
         let Some(name) = said.response.as_ref().filter(|_| !self.session) else {
             return false;
@@ -173,7 +173,9 @@ impl Streams {
         !waiting.named && said.goes_on && !self.open.iter().any(|open| open.is_of(said))
     }
 
-    /// Chunks wait no longer: they are one response, which may have begun, or each begins one where ids are names.
+    /// Ends the waiting of chunks.
+    ///
+    /// They continue or begin one response, or begin one each if ids are names.
     fn settle(&mut self, out: &mut Out) {
         let chunks = std::mem::take(&mut self.waiting.chunks);
         let Some((first, ..)) = chunks.first() else {
@@ -188,7 +190,7 @@ impl Streams {
         }
         for (said, opened, place) in chunks {
             self.add(said, opened, &place, out);
-            // The first of them begins the response.
+            // The first chunk begins the response.
             if !std::mem::replace(&mut renamed, true)
                 && let Some(begun) = self.open.last_mut()
             {
@@ -201,7 +203,7 @@ impl Streams {
         }
     }
 
-    /// Adds what an object says to its response.
+    /// Adds an object to its response.
     fn add(&mut self, said: Said, opened: Opened, place: &Place, out: &mut Out) {
         let at = self.response(&said, place, out);
         let mut response = self.open.remove(at);
@@ -213,7 +215,7 @@ impl Streams {
         }
     }
 
-    /// The place in `open` of the response that an object belongs to.
+    /// Returns the index in `open` of an object's response.
     fn response(&mut self, said: &Said, place: &Place, out: &mut Out) -> usize {
         let found = if said.begins {
             None
@@ -235,7 +237,7 @@ impl Streams {
 
     fn begin(&mut self, said: &Said, place: &Place, out: &mut Out) -> usize {
         if said.begins {
-            // Chunks of this family do not name their response: one is open at a time.
+            // Chunks of this family have no name of a response, so one is open at a time.
             self.emit_all(|_| true, out);
         }
         let finished = self
@@ -257,11 +259,11 @@ impl Streams {
         self.open.len() - 1
     }
 
-    /// `[DONE]`: what is finished ends; where nothing is, the response that was spoken of last.
+    /// Ends the finished responses at `[DONE]`, or the last used one if none is finished.
     fn done(&mut self, out: &mut Out) {
         self.settle(out);
         self.close(out);
-        // What comes may be of another server.
+        // Later chunks may be from another server.
         self.waiting.named &= !self.open.is_empty();
     }
 

@@ -1,37 +1,38 @@
-//! [`Turn`]: what a recording says of a turn beside what was said in it; [`Usage`]: its tokens.
+//! [`Turn`]: data on a turn; [`Usage`]: the tokens of a turn.
 
 use serde_json::{Map, Value};
 
 use super::reader::keep;
 use deadloop_stream::take::Object;
 
-/// What a recording says of a turn beside what was said in it.
+/// The data on a turn besides its text and calls.
 #[derive(Debug, Default)]
 pub(crate) struct Turn {
-    /// The recording's name of the model's response: pieces of one are one turn.
+    /// The recording's name of the model's response. Pieces of one response are one turn.
     pub(crate) response: Option<String>,
-    /// Whose turn it is, where there are several agents.
+    /// The agent, if there are several.
     pub(crate) agent: Option<String>,
-    /// Tokens of the turn.
+    /// The tokens of the turn.
     pub(crate) usage: Usage,
-    /// When it began, in milliseconds since the run began.
+    /// The begin, in milliseconds since the begin of the run.
     pub(crate) t_ms: Option<f64>,
 }
 
-/// Tokens of a turn, as far as they are recorded.
+/// The recorded tokens of a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
-    /// Of all that was sent, cached ones included.
+    /// Tokens of the request, including cached ones.
     pub(crate) sent: Option<u64>,
-    /// Of what the model wrote.
+    /// Tokens that the model wrote.
     pub(crate) wrote: Option<u64>,
-    /// Of those sent, the ones that a cache had.
+    /// Tokens of the request that came from a cache.
     pub(crate) cached: Option<u64>,
 }
 
 impl Usage {
-    /// Takes the counts out of a `usage` object, as OpenAI, Anthropic and those who follow them write it.
-    /// Anthropic counts tokens of the cache apart from `input_tokens`: here they are among those sent.
+    /// Takes the counts out of a `usage` object of OpenAI, Anthropic or a compatible API.
+    ///
+    /// Anthropic counts tokens of the cache apart from `input_tokens`. Here they are added to `sent`.
     pub(crate) fn taken(usage: &mut Object) -> Self {
         let mut take = |names: &[&str]| {
             let found = names.iter().find(|name| {
@@ -50,7 +51,7 @@ impl Usage {
             "output",
             "completion",
         ]);
-        // Gemini counts what was thought apart.
+        // Gemini counts thinking separately.
         let said = take(&["candidatesTokenCount"]);
         let thought = said.and_then(|_| take(&["thoughtsTokenCount"]));
         let wrote = wrote.or(said.map(|said| more(said, thought)));
@@ -91,12 +92,12 @@ impl Usage {
     }
 }
 
-/// Tokens with others that are counted apart. A log may say any number: the sum ends at the largest.
+/// Adds tokens that are counted separately. A log may hold any number, so the sum saturates.
 pub(crate) fn more(tokens: u64, apart: Option<u64>) -> u64 {
     tokens.saturating_add(apart.unwrap_or(0))
 }
 
-/// Cached tokens where OpenAI's APIs put them.
+/// Takes the cached tokens in the fields of OpenAI's APIs.
 fn inner(usage: &mut Object) -> Option<u64> {
     let places = ["prompt_tokens_details", "input_tokens_details"];
     places.into_iter().find_map(|name| {

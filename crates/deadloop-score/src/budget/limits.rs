@@ -1,5 +1,7 @@
-//! [`limit_rows`]: what iteration limits that ask would have done with recorded runs. A turn is useful where it does
-//! not stand in a loop of the labels: what a limit cuts of those is lost, what it cuts of the others is saved.
+//! [`limit_rows`]: the effect of iteration limits on recorded runs.
+//!
+//! A turn is useful if it is outside the labelled loops. A limit loses the useful turns that it cuts and saves the
+//! others.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,55 +12,55 @@ use deadloop_replay::budget::{Limit, LimitAsked};
 use crate::files::store::{FileError, write_csv};
 use deadloop_tables::{Columns, columns};
 
-/// A run as a limit sees it.
+/// A run, reduced to its turns and loops.
 #[derive(Clone, Debug, Default)]
 pub struct LimitCase {
-    /// Its turns.
+    /// The number of turns.
     pub turns: u64,
-    /// The turns that stand in loops, from and to, from 0.
+    /// The turns inside loops, each from and to, counted from 0.
     pub stuck: Vec<(u64, u64)>,
-    /// Whether it has a label, so that its useful turns are known.
+    /// Whether the run has a label, so that its useful turns are known.
     pub labelled: bool,
-    /// Its source.
+    /// The source of the run.
     pub source: Arc<str>,
 }
 
-/// What a limit would have done with the runs of a source.
+/// The effect of one limit on the runs of one source.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LimitRow {
     /// The limit.
     pub limit: Limit,
-    /// The source; `*`: all.
+    /// The source, or `*` for all.
     pub source: String,
-    /// Runs, and their turns.
+    /// Number of runs.
     pub runs: u64,
-    /// See `runs`.
+    /// Number of turns of all runs.
     pub turns: u64,
-    /// Runs in which the user is asked.
+    /// Runs in which the limit asks the user.
     pub ask: u64,
-    /// Times that the user says yes.
+    /// Number of times that the user agrees to continue.
     pub confirmations: u64,
-    /// Runs that are warned.
+    /// Runs with a warning.
     pub warned: u64,
-    /// Turns from the first warning to the first question or stop, added up over `led` runs.
+    /// Turns from the first warning to the first question or stop, summed over `led` runs.
     pub lead: u64,
-    /// See `lead`.
+    /// Runs in which a question or a stop follows a warning.
     pub led: u64,
-    /// Runs that are stopped.
+    /// Runs that the limit stops.
     pub stopped: u64,
     /// Runs with a label and no loop.
     pub healthy: u64,
-    /// Those of them that are stopped.
+    /// Runs with a label and no loop that the limit stops.
     pub healthy_cut: u64,
     /// Runs with a labelled loop.
     pub looping: u64,
-    /// Those of them in which turns of the loop are not run.
+    /// Runs with a labelled loop in which the limit cuts turns of the loop.
     pub ended: u64,
-    /// Of the runs with a label: those that lose a useful turn.
+    /// Labelled runs that lose a useful turn.
     pub good_cut: u64,
-    /// Of the runs with a label: useful turns that are cut, and turns in loops that are saved.
+    /// Useful turns cut from labelled runs.
     pub useful_cut: u64,
-    /// See `useful_cut`.
+    /// Turns in loops cut from labelled runs.
     pub saved: u64,
 }
 
@@ -92,27 +94,26 @@ impl LimitRow {
         self.ended += u64::from(saved > 0);
     }
 
-    /// Confirmations a run.
+    /// Returns the confirmations per run. `None` without runs.
     #[allow(clippy::cast_precision_loss)]
     pub fn per_run(&self) -> Option<f64> {
         (self.runs > 0).then(|| self.confirmations as f64 / self.runs as f64)
     }
 
-    /// Confirmations in 1,000 turns.
+    /// Returns the confirmations per 1,000 turns. `None` without turns.
     #[allow(clippy::cast_precision_loss)]
     pub fn per_1000_turns(&self) -> Option<f64> {
         (self.turns > 0).then(|| 1000.0 * self.confirmations as f64 / self.turns as f64)
     }
 
-    /// Returns the mean turns from the first warning to the event that it warned of.
+    /// Returns the mean number of turns from the first warning to the first question or stop.
     #[allow(clippy::cast_precision_loss)]
     pub fn mean_lead(&self) -> Option<f64> {
         (self.led > 0).then(|| self.lead as f64 / self.led as f64)
     }
 }
 
-/// The limits of agents.md 5, A1: those that always ask, those that stop at once, those that stop at the second
-/// question.
+/// Returns the limits of agents.md 5, A1: limits that always ask, stop at once, or stop at the second question.
 pub fn limit_grid() -> Vec<Limit> {
     const GROWTH: [(f64, u64); 4] = [(1.0, 0), (1.5, 0), (2.0, 0), (1.0, 10)];
     let mut limits = Vec::new();
@@ -120,7 +121,7 @@ pub fn limit_grid() -> Vec<Limit> {
         for warn_at in [0.6, 0.8, 0.9] {
             for (grow, grow_by) in GROWTH {
                 for cancel_after in [None, Some(0), Some(1)] {
-                    // Without a yes nothing grows.
+                    // The limit grows only after a confirmation.
                     if cancel_after == Some(0) && (grow, grow_by) != GROWTH[0] {
                         continue;
                     }
@@ -139,7 +140,7 @@ pub fn limit_grid() -> Vec<Limit> {
     limits
 }
 
-/// What each limit would have done, by source, all sources together first.
+/// Computes the effect of each limit by source. The row of all sources comes first.
 pub fn limit_rows(cases: &[LimitCase], limits: &[Limit]) -> Vec<LimitRow> {
     let mut rows = Vec::new();
     for limit in limits {
@@ -162,14 +163,14 @@ pub fn limit_rows(cases: &[LimitCase], limits: &[Limit]) -> Vec<LimitRow> {
 /// Writes `limits.csv`.
 ///
 /// # Errors
-/// It cannot be written.
+/// The file cannot be written.
 pub fn write_limits(dir: &Path, rows: &[LimitRow]) -> Result<(), FileError> {
     let columns = limit_columns();
     let cells = rows.iter().map(|row| columns.cells(row));
     write_csv(dir, "limits", &columns.schema(), cells)
 }
 
-/// The columns of `limits.csv`.
+/// Returns the columns of `limits.csv`.
 pub(crate) fn limit_columns() -> Columns<LimitRow> {
     columns![LimitRow;
         ("source", Text, "Whose runs; `*`: all together.", |row| &row.source),

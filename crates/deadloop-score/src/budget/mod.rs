@@ -1,9 +1,9 @@
-//! Budgets of context and limits on turns: the tables of what each does to recorded runs.
+//! Tables of context budgets and turn limits on recorded runs.
 //!
 //! | to find | look in |
 //! |---|---|
 //! | `budgets.parquet` | [`BudgetTable`], [`BudgetRow`] |
-//! | what iteration limits that ask would have done | [`limit_rows`], [`LimitRow`] |
+//! | the effect of iteration limits that ask the user | [`limit_rows`], [`LimitRow`] |
 
 mod limits;
 mod table;

@@ -1,4 +1,4 @@
-//! [`BudgetTable`]: `budgets.parquet`, a row a setting and source.
+//! [`BudgetTable`]: `budgets.parquet`, one row per setting and source.
 
 use std::path::Path;
 
@@ -7,66 +7,66 @@ use deadloop_replay::budget::{Budget, BudgetTally};
 use crate::files::store::{FileError, TableWriter};
 use deadloop_tables::{Columns, columns};
 
-/// How far a counter is from what was recorded: shares of what was recorded.
+/// The error of a token counter, in shares of the recorded count.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CountError {
     /// Turns with a recorded prompt.
     pub turns: u64,
-    /// The median of the error's size, nearest rank.
+    /// The median absolute error, by nearest rank.
     pub p50: f64,
-    /// Its 95th percentile.
+    /// The 95th percentile of the absolute error.
     pub p95: f64,
-    /// The median of the error with its sign: below 0 the counter counts too few.
+    /// The median signed error. It is below 0 if the counter counts too few tokens.
     pub signed: f64,
 }
 
-/// A row.
+/// A row of `budgets.parquet`.
 #[derive(Clone, Debug)]
 pub struct BudgetRow<'a> {
     /// The setting.
     pub budget: &'a Budget,
-    /// The presets that it is.
+    /// The names of the presets that equal the setting.
     pub names: &'a str,
-    /// The source; `*`: all together.
+    /// The source, or `*` for all.
     pub source: &'a str,
-    /// What it makes of the runs.
+    /// The counts of the runs under the setting.
     pub tally: BudgetTally,
-    /// What no guard makes of them in the same window.
+    /// The counts of the runs without a guard in the same window.
     pub never: BudgetTally,
-    /// How far its counter is from what was recorded.
+    /// The error of the counter. `None` if it was not measured.
     pub error: Option<CountError>,
 }
 
-/// Writes `budgets.parquet`, and `budgets.csv` where asked for, row by row.
+/// Writer of `budgets.parquet` and, if requested, `budgets.csv`, row by row.
 pub struct BudgetTable(TableWriter);
 
 impl BudgetTable {
-    /// A table in a folder.
+    /// Creates the table in a folder.
     ///
     /// # Errors
-    /// A file cannot be made.
+    /// A file cannot be created.
     pub fn create(dir: &Path, csv: bool) -> Result<Self, FileError> {
         TableWriter::create(dir, "budgets", budget_columns().schema(), csv).map(Self)
     }
 
-    /// One more row.
+    /// Appends a row.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The row cannot be written.
     pub fn push(&mut self, row: &BudgetRow<'_>) -> Result<(), FileError> {
         self.0.push(budget_columns().cells(row))
     }
 
-    /// The file gets its name.
+    /// Renames the finished file to its final name.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The file cannot be written.
     pub fn finish(self) -> Result<usize, FileError> {
         self.0.finish()
     }
 }
 
-/// The columns of `budgets.parquet`.
+/// Returns the columns of `budgets.parquet`.
 pub(crate) fn budget_columns<'a>() -> Columns<BudgetRow<'a>> {
     let mut list = columns![BudgetRow<'a>;
         ("setting", Text, "The setting: the name that it has in every run.", |row| row.budget.id()),
@@ -80,7 +80,7 @@ pub(crate) fn budget_columns<'a>() -> Columns<BudgetRow<'a>> {
     list
 }
 
-/// The parameters, those that the policy does not read left out.
+/// Returns the columns of the parameters. Parameters that the policy does not read are empty.
 fn parameters<'a>() -> Columns<BudgetRow<'a>> {
     columns![BudgetRow<'a>;
         ("policy", Text, "What is done with old events: summary, drop; never: nothing.", |row| row.budget.policy.name()),
@@ -151,13 +151,13 @@ impl BudgetRow<'_> {
         self.tally.own_free.cost(self.budget.cache)
     }
 
-    /// How far the counter is from what was recorded, where anything was.
+    /// Returns the error of the counter if any prompt was recorded.
     fn known(&self) -> Option<CountError> {
         self.error.filter(|error| error.turns > 0)
     }
 }
 
-/// One number divided by another; nothing where that is 0.
+/// Divides one number by another. `None` if the divisor is 0.
 #[allow(clippy::cast_precision_loss)]
 fn over(n: u64, of: u64) -> Option<f64> {
     (of > 0).then(|| n as f64 / of as f64)

@@ -1,4 +1,4 @@
-//! The counts of every cell of the grids on some transcripts, fold by fold: [`CellCounts`].
+//! [`CellCounts`]: the counts of every cell of the grids, fold by fold.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -11,11 +11,11 @@ use crate::tally::{Count, Sheet, Tally, tallies};
 
 /// The counts of the cells of one block.
 struct BlockCounts {
-    /// Its number in the plan.
+    /// The block's number in the plan.
     index: usize,
-    /// Its cells that belong to a grid.
+    /// The cells of the block that belong to a grid.
     cells: Range<usize>,
-    /// A sheet a fold.
+    /// The sheets, one per fold.
     sheets: Vec<Sheet>,
     /// The counts of each cell over all folds.
     totals: Vec<i64>,
@@ -93,8 +93,9 @@ impl CellCounts {
         Self { counts, blocks }
     }
 
-    /// Calls `visit` with each cell and its tally on all transcripts, or on all but those of one fold. Only the counts of the
-    /// objective, of `saved`, of the limits and of wrong alarms are there.
+    /// Calls `visit` with each cell and its tally on all transcripts, or on all but one fold.
+    ///
+    /// The tally has only the counts of the objective, of `saved`, of the limits and of wrong alarms.
     pub(super) fn each(
         &self,
         chooser: &Chooser<'_>,

@@ -9,7 +9,8 @@ use deadloop_replay::detect::{Setting, Value};
 use super::plain::where_rules_end;
 use super::{Changed, Choices};
 
-/// Returns what `settings.toml` changes against the setting in use: for all models, then for each that the file names.
+/// Returns the parameters that `settings.toml` changes: first for all models, then for each model with a table of its
+/// own.
 pub(super) fn of_choices(plan: &Plan, choices: &Choices) -> Vec<Changed> {
     let all = &choices.all;
     let (old, new) = (plan.setting(choices.in_use), plan.setting(all.cell));
@@ -25,8 +26,10 @@ pub(super) fn of_choices(plan: &Plan, choices: &Choices) -> Vec<Changed> {
     changed
 }
 
-/// The parameters that differ, guard by guard. Guards of one detector are held side by side in their order; one
-/// that is on one side only is a change of `detector`, and what it sets beside the defaults.
+/// Returns the parameters that differ, guard by guard.
+///
+/// Guards of one detector are compared in order. A guard that only one side has is a change of `detector`, followed by
+/// its values that are not defaults.
 pub fn changes(model: &str, from: &Setting, to: &Setting) -> Vec<Changed> {
     let (old, new) = (guards(from), guards(to));
     let mut all = Vec::new();
@@ -70,7 +73,7 @@ pub fn changes(model: &str, from: &Setting, to: &Setting) -> Vec<Changed> {
     all
 }
 
-/// A detector, and which one of it.
+/// The name of a detector, and its number among the guards with this detector.
 type Name<'a> = (&'a str, usize);
 
 fn guards(setting: &Setting) -> BTreeMap<Name<'_>, &Member> {
@@ -83,7 +86,7 @@ fn guards(setting: &Setting) -> BTreeMap<Name<'_>, &Member> {
     named.collect()
 }
 
-/// `periodic`, then `periodic-2`, as the columns of scores.parquet have them.
+/// Formats a name as the columns of scores.parquet do: `periodic`, then `periodic-2`.
 fn shown((detector, nth): &Name<'_>) -> String {
     match nth {
         1 => (*detector).to_owned(),
@@ -94,7 +97,7 @@ fn shown((detector, nth): &Name<'_>) -> String {
 fn values(member: &Member) -> BTreeMap<String, String> {
     let channel = match (member.channel, member.detector.channels()) {
         (Some(channel), _) => channel.to_string(),
-        // A detector of runs counts in one.
+        // A detector of runs reads one channel.
         (None, [only]) => only.to_string(),
         (None, _) => "all".to_owned(),
     };

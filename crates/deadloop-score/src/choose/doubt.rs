@@ -1,6 +1,8 @@
-//! Labels in doubt. A label may be wrong, and then every good guard seems to err: three wrong labels in a hundred put
-//! the recommended guard over the default limit. A label that no person confirmed is in doubt if the offline finder,
-//! which asks no detector, contradicts it where good guards do.
+//! Labels in doubt.
+//!
+//! A wrong label makes every good guard seem to err: three wrong labels in a hundred put the recommended guard over the
+//! default limit. An unconfirmed label is in doubt if good guards contradict it and the offline finder agrees with
+//! them. The finder uses no detector.
 
 use std::collections::BTreeSet;
 
@@ -30,20 +32,22 @@ impl Contradicted {
         self.alarms.is_empty() && self.loops.is_empty()
     }
 
-    /// Whether the finder contradicts the label too: it sees a loop at such an alarm, or none where the label has one.
+    /// Whether the finder contradicts the label too: it finds a loop at such an alarm, or none where the label has one.
     pub fn is_doubted(&self, transcript: &Transcript) -> bool {
         self.is_doubted_by(|places| sees_loop(transcript, places))
     }
 
-    /// The same with `sees_loop`, which says whether the finder sees a loop at one of these places.
+    /// Whether `sees_loop` contradicts the label too. `sees_loop` checks for a loop at one of some places.
     pub fn is_doubted_by(&self, sees_loop: impl Fn(&BTreeSet<Place>) -> bool) -> bool {
         !self.alarms.is_empty() && sees_loop(&self.alarms)
             || !self.loops.is_empty() && !sees_loop(&self.loops)
     }
 }
 
-/// Returns which labels are in doubt, none of the loops or none of the others where more than half of them are: so many
-/// labels are no mistakes, they mean something else by a loop than the guards and the finder do.
+/// Returns the labels in doubt, after dropping the doubts of a class that has too many.
+///
+/// If more than half of the labels with a loop, or of those without, are in doubt, none of them are. So many labels are
+/// no mistakes: they define a loop otherwise than the guards and the finder do.
 pub fn limit_doubt(cases: &[Case], mut doubted: Vec<bool>) -> Vec<bool> {
     for loops in [true, false] {
         let is_of = |case: &Case| {
@@ -60,7 +64,7 @@ pub fn limit_doubt(cases: &[Case], mut doubted: Vec<bool>) -> Vec<bool> {
     doubted
 }
 
-/// Returns for each case where the guards `cells` contradict its label. Empty for labels that a person confirmed.
+/// Returns for each case the places at which the guards `cells` contradict its label. Empty for confirmed labels.
 pub fn contradicted(
     evidence: &Evidence<'_>,
     cells: impl Iterator<Item = usize>,

@@ -5,17 +5,17 @@ use std::collections::{BTreeMap, HashMap};
 use crate::intervals::Random;
 use crate::truth::{Case, Class, CopyKey, kept_together};
 
-/// What folds of guards are balanced by: model and class.
+/// A stratum by which folds are balanced: model and class.
 type Stratum<'a> = (&'a str, Option<Class>);
 
-/// The fold of each case, from 0 to `k` - 1.
+/// Assigns each case to a fold from 0 to `k` - 1.
 ///
-/// Cases with one `group` are in one fold; a case without a group is its own. Groups that share a text of
-/// 200 chars and more, but for its numbers, or the calls of a run, are one: what was chosen on a text is not held out
-/// on its copy. Groups are dealt out
-/// one by one, the largest first and equal ones in the order of a seeded hash of their names, each
-/// to the fold that has least of what the group holds (by model and class), then to the smallest
-/// fold. So the folds depend on names and the seed, not on the order of the corpus.
+/// Cases of one `group` are in one fold; a case without a group is its own group. Groups are joined if they share the
+/// calls of a run, or a text of at least 200 chars apart from its numbers. So no text is held out from its own copy.
+///
+/// Groups are assigned one by one, the largest first. Ties are broken by a seeded hash of the name. Each group goes to
+/// the fold with the fewest cases of its strata (model and class), then to the smallest fold. So the folds depend on
+/// names and the seed, not on the order of the corpus.
 pub fn folds(cases: &[Case], k: usize, seed: u64) -> Vec<usize> {
     let all: Vec<&Case> = cases.iter().collect();
     let strata: Vec<Stratum> = all
@@ -25,7 +25,7 @@ pub fn folds(cases: &[Case], k: usize, seed: u64) -> Vec<usize> {
     dealt(&all, &strata, k, seed)
 }
 
-/// The same, balanced by the given strata, one a case.
+/// Assigns cases to folds as [`folds`] does, balanced by the given strata, one per case.
 pub(crate) fn dealt<S: Ord + Copy>(
     cases: &[&Case],
     strata: &[S],
@@ -52,13 +52,13 @@ pub(crate) fn dealt<S: Ord + Copy>(
     folds
 }
 
-/// The cases that belong together, under the first of their groups' names.
+/// Joins groups that share a text. Each set has the first of its groups' names.
 fn together<'a>(cases: &[&'a Case]) -> Vec<(&'a str, Vec<usize>)> {
     let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (i, case) in cases.iter().enumerate() {
         groups.entry(case.cluster()).or_default().push(i);
     }
-    // Each group's link to one that it shares a text with, nearer to the first of them all.
+    // Links from each group towards the first group that shares a text with it.
     let groups: Vec<(&str, Vec<usize>)> = groups.into_iter().collect();
     let mut link: Vec<usize> = (0..groups.len()).collect();
     let mut shared: HashMap<CopyKey, usize> = HashMap::new();
@@ -77,7 +77,7 @@ fn together<'a>(cases: &[&'a Case]) -> Vec<(&'a str, Vec<usize>)> {
     named.collect()
 }
 
-/// The end of the links from `at`, which then lead there more directly.
+/// Follows the links from `at` to their end, and shortens the path.
 fn first(link: &mut [usize], mut at: usize) -> usize {
     while link[at] != at {
         link[at] = link[link[at]];
@@ -86,7 +86,7 @@ fn first(link: &mut [usize], mut at: usize) -> usize {
     at
 }
 
-/// What each fold has so far.
+/// The contents of each fold so far.
 struct Dealt<S> {
     strata: Vec<BTreeMap<S, usize>>,
     sizes: Vec<usize>,

@@ -1,8 +1,8 @@
-//! The choice of a setting: [`choose`], by the one rule of scoring.md 4.
+//! [`choose`]: the choice of a setting, by the one rule of scoring.md 4.
 //!
-//! Ready guards come first, then the grid, then each model, every step against what would ship otherwise. Labels in
-//! doubt are left out of the choice, and copies of a text count once. Figures are of the file that is written, on all
-//! labels.
+//! Ready guards come first, then the grid, then each model. Each step compares with the result of the step before.
+//! Labels in doubt are left out of the choice, and copies of a text count once. Figures describe the written file, on
+//! all labels.
 //!
 //! | to find | look in |
 //! |---|---|
@@ -48,16 +48,16 @@ pub use words::told;
 use search::{Climb, Search};
 use verdict::Part;
 
-/// Folds of groups.
+/// Number of folds of groups.
 const FOLDS: usize = 5;
-/// The fewest loops, and groups with a loop, for a choice.
+/// The fewest loops, and the fewest groups with a loop, for a choice.
 pub const FEWEST_LOOPS: u64 = 10;
 /// The fewest loops of a model for a choice on its own transcripts.
 const MODEL_LOOPS: u64 = 50;
-/// The fewest loops, and groups with a loop, for a ready guard to ship as safer.
+/// The fewest loops, and the fewest groups with a loop, for a ready guard to ship as safer.
 const FEWEST_FOR_SAFER: (u64, u64) = (5, 2);
 
-/// There is nothing to choose from.
+/// Error for a choice without candidates.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no setting to choose from")]
 pub struct NoCandidates;
@@ -65,22 +65,22 @@ pub struct NoCandidates;
 /// A guard that was not chosen on this corpus: the recommended one, `quiet`, or one of `--also`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadyGuard {
-    /// Its number in the plan.
+    /// The number of the guard in the plan.
     pub cell: usize,
-    /// Its name in sentences: `the recommended guard`.
+    /// The name in sentences: `the recommended guard`.
     pub name: String,
 }
 
 /// Cells of the plan that belong to one grid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GridCells {
-    /// The names of its detectors.
+    /// The names of the grid's detectors.
     pub name: String,
-    /// Its cells.
+    /// The cells of the grid.
     pub cells: Range<usize>,
 }
 
-/// How a setting is chosen.
+/// Options of a choice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChooseOptions {
     /// The limits.
@@ -89,21 +89,21 @@ pub struct ChooseOptions {
     pub given: bool,
     /// The name of the setting in use in sentences.
     pub in_use_is: String,
-    /// The ready guards, in the order in which one is taken where several are as good.
+    /// The ready guards. Earlier ones win ties.
     pub ready: Vec<ReadyGuard>,
     /// Whether a cell of the grids may ship. The grids are scored in any case.
     pub ships_grid: bool,
-    /// Whether each case's label is in doubt ([`contradicted`]). Empty if none is.
+    /// Whether each case's label is in doubt ([`contradicted`]). Empty if no label is in doubt.
     pub doubted: Vec<bool>,
-    /// The measure in which the setting has to be best.
+    /// The measure that is optimized.
     pub objective: Metric,
     /// The seed of the folds and of the bootstrap.
     pub seed: u64,
-    /// How alarms are judged.
+    /// The options for judging alarms.
     pub judge: JudgeOptions,
     /// The mean clean response, and the share of responses that loop.
     pub worth: Worth,
-    /// Replicates of the bootstrap.
+    /// Number of bootstrap replicates.
     pub replicates: usize,
 }
 
@@ -117,25 +117,25 @@ impl ChooseOptions {
         }
     }
 
-    /// Returns the measure of the ladder of limits: that of the limit on wrong alarms, or their rate.
+    /// Returns the measure of the ladder: the measure of the limit on wrong alarms, or else the rate of wrong alarms.
     pub fn limited(&self) -> Metric {
         let rate = || wrong_rate(self.judge.unit);
         self.limit().map_or_else(rate, |limit| limit.metric)
     }
 
-    /// Returns the limit on wrong alarms, whose ladder is searched. `None` if there is none.
+    /// Returns the limit on wrong alarms. `None` if there is none.
     pub(crate) fn limit(&self) -> Option<&Constraint> {
         self.constraints.iter().find(|c| c.limits_wrong())
     }
 
-    /// Whether a tally meets every limit but the one on wrong alarms, by estimate.
+    /// Whether a tally meets every limit except the one on wrong alarms, by estimate.
     fn meets_others(&self, tally: &Tally) -> bool {
         let limit = self.limit();
         let mut others = self.constraints.iter().filter(|c| Some(*c) != limit);
         others.all(|c| c.estimate(tally, &self.worth).1)
     }
 
-    /// Whether a tally meets every limit by estimate. A measure that is n/a breaks none.
+    /// Whether a tally meets every limit by estimate. A limit on a measure that is n/a is met.
     pub(crate) fn is_within(&self, tally: &Tally) -> bool {
         let broken = |c: &Constraint| {
             let (value, met) = c.estimate(tally, &self.worth);
@@ -144,7 +144,7 @@ impl ChooseOptions {
         !self.constraints.iter().any(broken)
     }
 
-    /// Whether some limit is surely broken: so many wrong alarms have a chance below 10 % at the limit.
+    /// Whether a limit is surely broken: at the limit, so many wrong alarms have a probability below 10 %.
     fn is_surely_over(&self, tally: &Tally) -> bool {
         self.constraints
             .iter()
@@ -170,8 +170,9 @@ impl Default for ChooseOptions {
     }
 }
 
-/// Chooses what replaces the setting `in_use`: a ready guard, or a cell of `grids`. A caller that has sealed
-/// transcripts (`split = test`) leaves them out of `evidence`.
+/// Chooses the replacement of the setting `in_use`: a ready guard, or a cell of `grids`.
+///
+/// Callers leave sealed transcripts (`split = test`) out of `evidence`.
 ///
 /// # Errors
 /// There is neither a ready guard nor a cell.
@@ -202,7 +203,7 @@ struct Candidate {
 }
 
 impl Candidate {
-    /// A setting that was not chosen on this corpus.
+    /// Wraps a setting that was not chosen on this corpus.
     fn ready(cell: usize) -> Self {
         Self {
             cell,
@@ -210,13 +211,13 @@ impl Candidate {
         }
     }
 
-    /// Returns the setting that a transcript of this fold is scored by, held out.
+    /// Returns the setting for held-out scoring of a transcript of this fold.
     fn held_out(&self, fold: usize) -> usize {
         self.without.map_or(self.cell, |without| without[fold])
     }
 }
 
-/// The transcripts that a choice rests on: labelled, without labels in doubt, each text once.
+/// The transcripts of a choice: labelled, without labels in doubt, each text once.
 struct Sample {
     pick: Vec<usize>,
     loops: u64,
@@ -233,7 +234,7 @@ impl Sample {
     }
 }
 
-/// Everything that stays the same while choices are made.
+/// The inputs of all steps of a choice.
 struct Chooser<'a> {
     evidence: &'a Evidence<'a>,
     grids: &'a [GridCells],
@@ -258,7 +259,7 @@ impl Chooser<'_> {
         self.conclude(&sample, (all, models), rungs, saved_at_1)
     }
 
-    /// Returns the transcripts of `pick` that a choice rests on.
+    /// Selects the transcripts of `pick` that a choice uses.
     fn sample(&self, pick: &[usize]) -> Sample {
         let cases = self.evidence.cases;
         let is_doubted = |i: usize| self.options.doubted.get(i).is_some_and(|doubted| *doubted);
@@ -293,13 +294,13 @@ impl Chooser<'_> {
         }
     }
 
-    /// Step 1 on some transcripts, against what would run there otherwise.
+    /// Step 1 on some transcripts: returns a ready guard that replaces the incumbent, or the incumbent.
     fn winner(&self, sample: &Sample, incumbent: &Candidate, ready: &[ReadyGuard]) -> Part {
         let won = self.best_ready(sample, incumbent, ready);
         won.map_or_else(|| Part::Kept(incumbent.clone()), Part::Won)
     }
 
-    /// Step 2 on some transcripts, against the winner of step 1.
+    /// Step 2 on some transcripts: returns a cell of the grids that replaces the winner of step 1, or the winner.
     fn searched(&self, sample: &Sample, winner: Part, (search, climb): (&Search, &Climb)) -> Part {
         let won = search
             .best(self, sample, climb)
@@ -307,8 +308,10 @@ impl Chooser<'_> {
         won.map_or(winner, Part::Won)
     }
 
-    /// Step 3: each model with labels enough, or with wrong alarms surely over the limit, against what would ship for
-    /// all. The setting in use is a ready guard there: a model may be better off with it.
+    /// Step 3: chooses for each model with enough labels, or with wrong alarms surely over the limit.
+    ///
+    /// The incumbent is the setting of all models. The setting in use is a ready guard here, since it may suit a model
+    /// better.
     fn models(&self, all: &Candidate) -> Vec<(String, Part)> {
         let models = self.evidence.models();
         let is_alone = models.len() == 1;
@@ -342,7 +345,7 @@ impl Chooser<'_> {
         each.into_iter().sum()
     }
 
-    /// Returns what each transcript adds under a candidate, held out if it was chosen on this corpus.
+    /// Returns the tally of each transcript under a candidate, held out if the candidate was chosen on this corpus.
     fn tallies(&self, candidate: &Candidate, pick: &[usize]) -> Vec<Tally> {
         let judge = &self.options.judge;
         let Some(without) = candidate.without else {

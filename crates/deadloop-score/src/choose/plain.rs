@@ -1,12 +1,13 @@
-//! A setting in plain sentences, made from what the registry says of its detectors and parameters: [`explained`].
+//! [`explained`]: a setting in plain sentences, from the texts of the registry.
 
 use deadloop_replay::detect::harness::{Domain, Mark, Member, Param};
 use deadloop_replay::detect::{Setting, Value};
 
 use crate::words::thousands;
 
-/// What each guard of a setting looks for and asks for: a line for the guard, then one for each parameter that decides
-/// something. Every threshold is said, and every other parameter that differs from its default.
+/// Describes each guard of a setting: one line for the guard, then one for each parameter that matters.
+///
+/// Every threshold is included, and every other parameter that differs from its default.
 pub fn explained(setting: &Setting) -> Vec<String> {
     let guards = setting.members.iter().enumerate();
     guards
@@ -40,7 +41,7 @@ fn guard(nth: usize, member: &Member) -> Vec<String> {
         .collect()
 }
 
-/// Whether a parameter decides something: a threshold that is not switched off, or what is not as by default.
+/// Whether a parameter matters: an active threshold, or a value that is not the default.
 fn tells(param: &Param, member: &Member) -> bool {
     let Some(value) = member.params.get(param.name) else {
         return false;
@@ -53,7 +54,7 @@ fn tells(param: &Param, member: &Member) -> bool {
     }
 }
 
-/// `Copies of the unit in a row, the first included: 3 copies (min_copies).`
+/// Formats a parameter: `Copies of the unit in a row, the first included: 3 copies (min_copies).`
 fn sentence(param: &Param, value: &Value, member: &Member) -> String {
     let (meaning, zero) = match param.doc.rsplit_once("; 0: ") {
         Some((meaning, zero)) => (meaning, Some(zero)),
@@ -72,7 +73,7 @@ fn sentence(param: &Param, value: &Value, member: &Member) -> String {
     format!("{said} ({}).", param.name)
 }
 
-/// Where a parameter takes words and its meaning has a clause for each: what it is about, and the clause of this word.
+/// Splits the meaning of a parameter with words into its subject and the clause of this word.
 fn clause<'d>(param: &'d Param, meaning: &'d str, value: &Value) -> Option<(&'d str, String)> {
     let Domain::Word(words) = param.domain else {
         return None;
@@ -86,7 +87,7 @@ fn clause<'d>(param: &'d Param, meaning: &'d str, value: &Value) -> Option<(&'d 
     Some((what, format!("{clause} ({})", words[nth])))
 }
 
-/// `4,500 chars`; a word as it is written.
+/// Formats a value with its unit: `4,500 chars`. A word has no unit.
 fn amount(value: &Value, unit: &str) -> String {
     let text = match value {
         Value::Int(n) => thousands(*n),
@@ -98,7 +99,9 @@ fn amount(value: &Value, unit: &str) -> String {
     }
 }
 
-/// The unit of a parameter's number. `chars, or elements with on`: elements, where `on` is not as by default.
+/// Returns the unit of a parameter's number.
+///
+/// `chars, or elements with on` is elements if `on` is not the default.
 fn unit<'d>(param: &'d Param, member: &Member) -> &'d str {
     let Some((usual, other)) = param.unit.split_once(", or ") else {
         return param.unit;
@@ -117,7 +120,7 @@ fn unit<'d>(param: &'d Param, member: &Member) -> &'d str {
     }
 }
 
-/// The rows of `rules`, a sentence each, and what is asked above the last.
+/// Formats the rows of `rules`, one sentence each.
 fn rows_of(rows: &[Value], member: &Member) -> Vec<String> {
     let unit = rules_unit(member);
     let number = |row: &Value, name: &str| row.field(name).and_then(Value::as_int).unwrap_or(0);
@@ -139,8 +142,8 @@ fn rules_unit(member: &Member) -> &'static str {
     longest.map_or("chars", |param| unit(param, member))
 }
 
-/// What a new value means where the rows of `rules` leave it to longer units alone: `units above 2,000 chars: 2 copies
-/// are enough`. `None`: what the value says is plain.
+/// Explains a new value that the rows of `rules` limit to longer units: `units above 2,000 chars: 2 copies are enough`.
+/// `None` if the value is clear alone.
 pub(crate) fn where_rules_end(param: &str, member: &Member) -> Option<String> {
     let rows = match member.params.get("rules") {
         Some(Value::List(rows)) if !rows.is_empty() => rows,

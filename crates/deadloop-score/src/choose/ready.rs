@@ -1,29 +1,32 @@
-//! Step 1: the ready guards. They were not chosen on this corpus, so they need no folds.
+//! Step 1: the ready guards.
 //!
-//! A limit that the user gave is kept by estimate. The default limit holds a ready guard back only if it is surely over it: on
-//! 300 transcripts every good guard has two wrong alarms now and then, where the limit allows one. Asking for the estimate
-//! there kept a guard that saves 9 % in a quarter of the draws of `scripts/advice`. Where the incumbent is over the limit too,
-//! a ready guard with no more wrong alarms stands too, behind all others: who may not have it keeps the worse.
+//! Ready guards were not chosen on this corpus, so they need no folds. User limits: the estimate must hold. Default
+//! limit: reject only if surely broken. On 300 transcripts every good guard has two wrong alarms now and then, where
+//! the limit allows one. Requiring the estimate kept a guard that saves 9 % in a quarter of the draws of
+//! `scripts/advice`. If the incumbent breaks the limit too, a ready guard with no more wrong alarms is a candidate as
+//! well, ranked last: rejecting it would keep the worse guard.
 
 use super::verdict::{Part, Provenance, Won};
 use super::{Candidate, Chooser, ReadyGuard, Sample, Ship};
 use crate::tally::Tally;
 
 impl Chooser<'_> {
-    /// Returns the objective of a tally, more always better.
+    /// Returns the objective of a tally, signed so that more is better.
     fn merit(&self, tally: &Tally) -> f64 {
         let options = self.options;
         let value = options.objective.value(tally, &options.worth);
         value.map_or(f64::NEG_INFINITY, |value| options.objective.sign() * value)
     }
 
-    /// Returns the counts of a candidate on some transcripts.
+    /// Returns the tally of a candidate on some transcripts.
     fn sum(&self, candidate: &Candidate, pick: &[usize]) -> Tally {
         self.tallies(candidate, pick).into_iter().sum()
     }
 
-    /// Returns the first ready guard that is better or safer than the incumbent, in order of the objective, among those
-    /// that are not surely over a limit, or have no more wrong alarms than the incumbent. Asking the best alone ships less at laxer limits.
+    /// Returns the first ready guard that is better or safer than the incumbent, in order of the objective.
+    ///
+    /// Candidates are the guards that are not surely over a limit, or have no more wrong alarms than the incumbent.
+    /// Testing only the best guard would ship less at laxer limits.
     pub(super) fn best_ready(
         &self,
         sample: &Sample,
@@ -46,7 +49,7 @@ impl Chooser<'_> {
                 standing.push((is_over, self.merit(&tally), guard));
             }
         }
-        // Stable: of equal ones the first of the list.
+        // The sort is stable, so ties go to the first in the list.
         standing.sort_by(|(over, a, _), (other, b, _)| over.cmp(other).then(b.total_cmp(a)));
         standing.into_iter().find_map(|(.., guard)| {
             let candidate = Candidate::ready(guard.cell);
@@ -63,8 +66,9 @@ impl Chooser<'_> {
         })
     }
 
-    /// Step 3 does not end below a ready guard for all: where settings of single models are in the file, and a ready guard for
-    /// all is no worse in objective and wrong alarms and better in one of them, that guard is the file.
+    /// Replaces settings of single models by a ready guard for all models that dominates them.
+    ///
+    /// A ready guard dominates if neither its objective nor its wrong alarms are worse, and one of the two is better.
     pub(super) fn undominated(
         &self,
         sample: &Sample,

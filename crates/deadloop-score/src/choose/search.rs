@@ -1,8 +1,10 @@
-//! Step 2: the grids, searched by a ladder of rates of wrong alarms. A choice within a rung is made on all transcripts
-//! and again without each fold; what those choices do on the folds left out is what the rung is judged by.
+//! Step 2: the grids, searched by a ladder of rates of wrong alarms.
 //!
-//! The ladder does not depend on the limit. A search up to the limit that then has to prove that it is below it is shut
-//! from just under the rate in use to well above it, so that a laxer limit would ship less.
+//! Each rung selects a cell on all transcripts, and one without each fold. A rung is judged by the outcomes of these
+//! cells on the folds left out.
+//!
+//! The ladder does not depend on the limit. A search up to the limit would then have to prove that the cell is below
+//! it. Such a proof fails for rates from just under the rate in use to well above it, so a laxer limit would ship less.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -18,22 +20,22 @@ use crate::intervals::{ByGroup, Resampling, percentile};
 use crate::measure::{Measure, MeasureUnit, SAVED};
 use crate::tally::{Count, Tally};
 
-/// The rungs, wrong alarms per million chars or per thousand calls or turns; of a share, in percent.
+/// The rungs: wrong alarms per million chars or per thousand calls or turns; for a share, percent.
 const LADDER: [f64; 22] = [
     0.0, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0,
     30.0, 50.0, 70.0, 100.0,
 ];
-/// Wrong alarms of the incumbent from which on it is enough to have no more.
+/// Wrong alarms of the incumbent from which a candidate only has to have no more.
 const FEW_WRONG: u64 = 5;
-/// The mean at which no wrong alarm has a chance of 20 %.
+/// The Poisson mean at which zero wrong alarms have a probability of 20 %.
 const LEAST_EXPECTED: f64 = 1.61;
-/// Rates of `saved_at_1`: 0, 0.05, … 1.
+/// Number of rates for `saved_at_1`: 0, 0.05, … 1.
 const RATES: usize = 21;
 
-/// A row of "what a limit costs": the best setting with at most so many wrong alarms.
+/// A row of "what a limit costs": the best setting within one limit on wrong alarms.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rung {
-    /// The most wrong alarms, in the measure of the limit.
+    /// The limit, in the measure of the ladder.
     pub at_most: f64,
     /// The setting's number in the plan.
     #[serde(skip)]
@@ -42,16 +44,16 @@ pub struct Rung {
     pub setting: String,
     /// The setting as a settings file.
     pub toml: String,
-    /// Held out, on all labels.
+    /// The held-out figures, on all labels.
     pub held_out: Figures,
-    /// On all transcripts, which it was chosen on.
+    /// The figures on all transcripts, on which the setting was chosen.
     pub in_sample: Figures,
-    /// The rule by which it would replace the best ready guard. `None` if it would not.
+    /// The rule by which the setting would replace the best ready guard. `None` if it would not.
     pub ships: Option<Ship>,
 }
 
 impl Rung {
-    /// Returns the most wrong alarms in words: at most three digits behind the point; a share in percent.
+    /// Formats the limit with at most three decimals. A share is in percent.
     pub fn name(&self, measure: &Measure) -> String {
         if measure.unit == MeasureUnit::Share {
             format!("{} %", short(100.0 * self.at_most))
@@ -66,36 +68,38 @@ fn short(number: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// How good a detector is with its grid: the mean of `saved` over wrong-alarm rates from 0 to 1 per million chars or
-/// per thousand calls, at each rate the best setting chosen on the other folds.
+/// Quality of a detector with its grid: the mean of `saved` over a range of wrong-alarm rates.
+///
+/// The rates run from 0 to 1 per million chars or per thousand calls. At each rate the best setting is chosen on the
+/// other folds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SavedAt1 {
     /// The detectors of the grid.
     pub grid: String,
     /// The mean.
     pub value: Option<f64>,
-    /// The lower end of its 95 % interval, of the bootstrap over groups.
+    /// The lower end of the 95 % interval of the bootstrap over groups.
     pub lo: Option<f64>,
     /// The upper end.
     pub hi: Option<f64>,
 }
 
-/// A cell on some transcripts.
+/// The figures of a cell on some transcripts.
 #[derive(Clone, Copy)]
 struct Standing {
     cell: usize,
-    /// The objective, more always better.
+    /// The objective, signed so that more is better.
     merit: f64,
     saved: f64,
     wrong: u64,
-    /// In the measure of the limit.
+    /// The rate of wrong alarms, in the measure of the limit.
     rate: f64,
     meets_others: bool,
 }
 
-/// How every cell of the grids stands on a sample.
+/// The figures of every cell of the grids on a sample.
 pub(super) struct Search {
-    /// On all transcripts, then without each fold.
+    /// First on all transcripts, then without each fold.
     standings: Vec<Vec<Standing>>,
     /// The measure of the ladder.
     rate: &'static Measure,
@@ -108,13 +112,13 @@ struct Tried {
     candidate: Candidate,
     test: PairedTest,
     by: Option<Ship>,
-    /// The objective, held out, more always better.
+    /// The held-out objective, signed so that more is better.
     merit: f64,
 }
 
-/// The rungs that were tried against the winner of step 1.
+/// The rungs tried against the winner of step 1.
 pub(super) struct Climb {
-    /// The winner's own rate, and its tally.
+    /// The winner's rate of wrong alarms.
     own: f64,
     now: Tally,
     tried: Vec<Tried>,
@@ -151,8 +155,9 @@ impl Search {
         }
     }
 
-    /// Tries the rungs against the winner of step 1: all of them, or up to the larger of the limit and the winner's own rate.
-    /// Rungs with one candidate are one.
+    /// Tries all rungs against the winner of step 1, or only those up to a rate: the limit or the winner's, if larger.
+    ///
+    /// Rungs with the same candidate are tried once.
     pub(super) fn climb(
         &self,
         chooser: &Chooser<'_>,
@@ -207,7 +212,8 @@ impl Search {
         }
     }
 
-    /// Returns the rung that ships. `None` if none does, or if there is too little healthy text to search.
+    /// Returns the candidate of the rung that ships. `None` if no rung passes or there is too little healthy text to
+    /// search.
     pub(super) fn best(
         &self,
         chooser: &Chooser<'_>,
@@ -235,7 +241,7 @@ impl Search {
         let within: Vec<&Tried> = passed()
             .filter(|tried| tried.at_most <= self.bound)
             .collect();
-        // Of equals the one with the lowest rung.
+        // Ties go to the lowest rung.
         let best = within
             .into_iter()
             .rev()
@@ -250,8 +256,10 @@ impl Search {
         })
     }
 
-    /// Whether the wrong alarms of a rung allow it: surely below the limit, or, up to the winner's own rate, no more than
-    /// the winner's if that has some.
+    /// Checks the wrong alarms of a rung.
+    ///
+    /// They must be surely below the limit. Up to the winner's own rate they may also be at most the winner's, if the
+    /// winner has at least [`FEW_WRONG`].
     fn may(
         &self,
         chooser: &Chooser<'_>,
@@ -265,7 +273,7 @@ impl Search {
             || up_to_own && old >= FEW_WRONG && new <= old
     }
 
-    /// The ladder in the measure of the limit, with the rate `own`.
+    /// Returns the rungs up to `top` and the rate `own`, in the measure of the limit.
     fn rungs_up_to(&self, top: f64, own: f64) -> Vec<f64> {
         let scale = if self.rate.unit == MeasureUnit::Share {
             0.01
@@ -279,7 +287,7 @@ impl Search {
         rungs
     }
 
-    /// The best cell within a rung, on all transcripts and without each fold.
+    /// Selects the best cell within a rung, on all transcripts and without each fold.
     fn candidate(
         &self,
         chooser: &Chooser<'_>,
@@ -299,8 +307,9 @@ impl Search {
         }
     }
 
-    /// Of the cells within a rung by estimate and within one point of the best, the one with the fewest wrong alarms; of
-    /// equals the nearest to the winner of step 1.
+    /// Selects the cell with the fewest wrong alarms among those within the rung and one point of the best.
+    ///
+    /// Ties go to the cell nearest to the winner of step 1.
     fn select(
         &self,
         chooser: &Chooser<'_>,
@@ -322,7 +331,7 @@ impl Search {
             .map(|(_, cell)| cell)
     }
 
-    /// Returns what each limit costs, held out: a row for each rung with a setting of its own.
+    /// Returns the held-out cost of each limit, one row for each rung with its own setting.
     pub(super) fn rungs(chooser: &Chooser<'_>, climb: Climb) -> Vec<Rung> {
         let options = chooser.options;
         let every = chooser.evidence.all();
@@ -345,7 +354,7 @@ impl Search {
         rows
     }
 
-    /// Returns `saved_at_1` of the grids. Those with one name are one.
+    /// Returns `saved_at_1` of the grids. Grids with the same name count as one.
     pub(super) fn saved_at_1(&self, chooser: &Chooser<'_>, sample: &Sample) -> Vec<SavedAt1> {
         if sample.loops == 0 {
             return Vec::new();
@@ -370,7 +379,7 @@ impl Search {
                     .filter(|at| chooser.folds[sample.pick[*at]] == fold)
                     .collect();
                 let left: Vec<usize> = at.iter().map(|at| sample.pick[*at]).collect();
-                // Many rates have one best cell.
+                // Many rates have the same best cell.
                 let mut rates: BTreeMap<Option<usize>, usize> = BTreeMap::new();
                 for step in 0..RATES {
                     let rate = step as f64 / (RATES - 1) as f64;
@@ -402,7 +411,7 @@ impl Search {
     }
 }
 
-/// The share that tallies, one a transcript of the sample, save, with its interval.
+/// Returns the saved share of some tallies, one per transcript of the sample, with its interval.
 fn saved_interval(
     chooser: &Chooser<'_>,
     sample: &Sample,
@@ -432,7 +441,7 @@ fn saved_interval(
     }
 }
 
-/// How far cells are from one setting, each computed once.
+/// Distances of cells from one setting, computed once each.
 struct Distances<'a> {
     chooser: &'a Chooser<'a>,
     from: Vec<(String, Value)>,
@@ -448,7 +457,8 @@ impl<'a> Distances<'a> {
         }
     }
 
-    /// In how many parameters a cell differs, then by how much, in thousandths of the larger value.
+    /// Returns the number of parameters that differ, then the sum of their differences in thousandths of the larger
+    /// value.
     fn to(&self, cell: usize) -> (usize, u64) {
         let far = || {
             distance(

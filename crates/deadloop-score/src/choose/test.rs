@@ -1,4 +1,4 @@
-//! The paired test between two ways to run a guard on the same transcripts: [`PairedTest`].
+//! [`PairedTest`]: the paired test of two guards on the same transcripts.
 
 use std::collections::BTreeSet;
 
@@ -13,26 +13,28 @@ deadloop_replay::detect::words! {
     pub enum Ship {
         /// The objective is better.
         Better = "better",
-        /// It has fewer wrong alarms and loses next to nothing.
+        /// The guard has fewer wrong alarms and loses next to nothing.
         Safer = "safer",
     }
 }
 
-/// One guard against another on the same transcripts: each text once, labels in doubt left out. Intervals are 80 %
-/// percentiles of the bootstrap over groups. Differences are newcomer less incumbent, turned so that more is better.
+/// Comparison of two guards on the same transcripts.
+///
+/// Each text counts once, and labels in doubt are left out. Intervals are 80 % percentiles of the bootstrap over
+/// groups. Differences are newcomer minus incumbent, signed so that more is better.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PairedTest {
-    /// The difference in the objective. `None` where it is n/a.
+    /// The difference in the objective. `None` if it is n/a.
     pub difference: Option<f64>,
-    /// The lower end of its interval.
+    /// The lower end of the interval of the difference.
     pub lo: f64,
     /// The upper end.
     pub hi: f64,
-    /// One point: 0.01 of a share, otherwise 1 % of the incumbent's value.
+    /// The size of one point: 0.01 of a share, otherwise 1 % of the incumbent's value.
     pub point: f64,
-    /// Wrong alarms of the newcomer and of the incumbent.
+    /// Wrong alarms of the newcomer, then of the incumbent.
     pub wrong: [u64; 2],
-    /// The upper end of the interval of their difference.
+    /// The upper end of the interval of the difference in wrong alarms.
     pub wrong_hi: f64,
     /// Loops that the incumbent ends.
     pub ended: u64,
@@ -41,7 +43,7 @@ pub struct PairedTest {
 }
 
 impl PairedTest {
-    /// Tests pairs of a group's name, the newcomer's tally and the incumbent's.
+    /// Tests triples of a group's name, the newcomer's tally and the incumbent's tally.
     pub(super) fn new(pairs: &[(&str, Tally, Tally)], options: &ChooseOptions) -> Self {
         let ChooseOptions {
             objective, worth, ..
@@ -85,18 +87,18 @@ impl PairedTest {
         }
     }
 
-    /// Whether the objective is surely better. `is_within`: the newcomer's wrong alarms are within the limit by estimate.
+    /// Whether the objective is surely better. `is_within`: the newcomer meets the limits by estimate.
     pub(super) fn is_better(&self, is_within: bool) -> bool {
         self.lo > 0.0 && (is_within || self.wrong[0] <= self.wrong[1])
     }
 
-    /// Whether there are surely fewer wrong alarms, at a loss of no point and of one loop in a hundred at most.
+    /// Whether wrong alarms are surely fewer, at a loss of at most one point and one loop in a hundred.
     pub(super) fn is_safer(&self) -> bool {
-        // Points are quotients: one must not be missed by the last bit.
+        // Points are quotients, so rounding must not miss one by the last bit.
         self.wrong_hi < 0.0 && self.lo >= -self.point - 1e-12 && self.lost <= self.ended / 100
     }
 
-    /// Returns a difference in points.
+    /// Converts a difference to points.
     pub fn in_points(&self, difference: f64) -> f64 {
         if self.point > 0.0 {
             difference / self.point
@@ -107,7 +109,7 @@ impl PairedTest {
 }
 
 impl Chooser<'_> {
-    /// Tests a candidate against another on a sample. Returns the newcomer's tally too.
+    /// Tests a candidate against another on a sample, and returns the newcomer's tally too.
     pub(super) fn test(
         &self,
         sample: &Sample,
@@ -126,7 +128,8 @@ impl Chooser<'_> {
         (PairedTest::new(&pairs, self.options), sum)
     }
 
-    /// Returns by which rule the newcomer of a test replaces the incumbent. `is_within`: its wrong alarms are within the limit.
+    /// Returns the rule by which the newcomer replaces the incumbent. `is_within`: the newcomer meets the limits by
+    /// estimate.
     pub(super) fn ships(
         &self,
         sample: &Sample,

@@ -1,4 +1,4 @@
-//! The verdict, and the figures of the file that is written: [`Choices`].
+//! [`Choices`]: the verdict, and the figures of the written file.
 
 use std::collections::BTreeMap;
 
@@ -16,24 +16,24 @@ deadloop_replay::detect::words! {
     /// The verdict of a choice.
     #[derive(Default)]
     pub enum Ruling {
-        /// The file differs from what is in use.
+        /// The file differs from the setting in use.
         Ship = "ship",
-        /// The file does not differ.
+        /// The file equals the setting in use.
         #[default]
         Keep = "keep",
-        /// There are too few loops to choose by.
+        /// There are too few loops for a choice.
         Collect = "collect",
     }
 
-    /// Where a setting comes from.
+    /// The origin of a setting.
     pub enum Provenance {
-        /// It is in use.
+        /// The setting in use.
         InUse = "in use",
-        /// It is a ready guard.
+        /// A ready guard.
         Ready = "ready",
-        /// It was chosen from the grid.
+        /// A cell of the grid.
         Grid = "grid",
-        /// It is that of all models.
+        /// The setting of all models.
         All = "all models",
     }
 }
@@ -47,16 +47,16 @@ pub(super) struct Won {
     pub(super) test: PairedTest,
 }
 
-/// What some transcripts get.
+/// The choice for some transcripts.
 pub(super) enum Part {
-    /// What they would run otherwise.
+    /// The incumbent, which stays.
     Kept(Candidate),
-    /// A guard that replaces it.
+    /// A guard that replaces the incumbent.
     Won(Won),
 }
 
 impl Part {
-    /// The setting.
+    /// Returns the chosen setting.
     pub(super) fn candidate(&self) -> &Candidate {
         match self {
             Self::Kept(candidate) => candidate,
@@ -65,20 +65,20 @@ impl Part {
     }
 }
 
-/// A parameter that differs between what is in use and what ships.
+/// A parameter that differs between the setting in use and the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Changed {
-    /// The model; `*`: every model without a setting of its own.
+    /// The model, or `*` for every model without a setting of its own.
     pub model: String,
-    /// The guard: its detector, with a number if there are several of one.
+    /// The guard: its detector, numbered if several guards have it.
     pub guard: String,
-    /// The parameter; `detector` if a guard is added or removed.
+    /// The parameter, or `detector` if a guard is added or removed.
     pub param: String,
-    /// Its value in use. `None` if the guard is not there.
+    /// The value in use. `None` if the guard is new.
     pub from: Option<String>,
-    /// Its value in the file. `None` if the guard goes.
+    /// The value in the file. `None` if the guard is removed.
     pub to: Option<String>,
-    /// The meaning of the new value, if it is not plain.
+    /// The meaning of the new value, if it is not obvious.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<String>,
 }
@@ -90,11 +90,11 @@ pub struct Figures {
     pub objective: Option<f64>,
     /// `saved`, whatever the objective is.
     pub saved: Option<f64>,
-    /// The share of loops that end, in them or in an earlier repetition.
+    /// The share of loops that are ended, in the loop or in an earlier repetition.
     pub ended: Option<f64>,
     /// Recall.
     pub recall: Option<f64>,
-    /// The share of loops that end within 1,000 chars, or 5 calls or turns.
+    /// The share of loops that are ended within 1,000 chars, or 5 calls or turns.
     pub within: Option<f64>,
     /// The mean delay.
     pub delay: Option<f64>,
@@ -102,13 +102,13 @@ pub struct Figures {
     pub rate: Option<f64>,
     /// Wrong alarms.
     pub wrong: u64,
-    /// Stops of repetitions that would have ended by themselves.
+    /// Stops of repetitions that would have ended on their own.
     pub transient: u64,
     /// Loops.
     pub loops: u64,
 }
 
-/// Returns the measure of early ends: within 1,000 chars, or 5 calls or turns.
+/// Returns the measure of early stops: within 1,000 chars, or 5 calls or turns.
 pub fn within(unit: Unit) -> Metric {
     match unit {
         Unit::Chars => &WITHIN_1000,
@@ -117,7 +117,7 @@ pub fn within(unit: Unit) -> Metric {
 }
 
 impl Figures {
-    /// The figures of a tally.
+    /// Computes the figures of a tally.
     pub fn new(tally: &Tally, options: &ChooseOptions) -> Self {
         let value = |measure: Metric| measure.value(tally, &options.worth);
         Self {
@@ -135,28 +135,28 @@ impl Figures {
     }
 }
 
-/// The setting of one model in the file, and the evidence for it. Tallies count all labels.
+/// The setting of one model in the file, and the evidence for it. The tallies are on all labels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
-    /// The model; `*`: the whole file, and the setting of every model without a table of its own.
+    /// The model, or `*` for the whole file and every model without a table of its own.
     pub model: String,
     /// The setting's number in the plan.
     pub cell: usize,
     /// The setting.
     pub setting: String,
-    /// Where it comes from.
+    /// The origin of the setting.
     pub source: Provenance,
-    /// Its name in sentences.
+    /// The name of the setting in sentences.
     pub name: String,
-    /// The rule by which it replaces what would run otherwise.
+    /// The rule by which the setting replaces the incumbent. `None` if it does not.
     pub ships: Option<Ship>,
-    /// The test that it passed.
+    /// The test that the setting passed.
     pub test: Option<PairedTest>,
     /// The reason in a sentence.
     pub reason: String,
-    /// The counts of the file, where a part of it was chosen by folds on the folds left out.
+    /// The held-out counts of the file. Settings not chosen by folds count on all transcripts.
     pub held_out: Tally,
-    /// The counts of the file as a replay of it counts.
+    /// The counts of the file on all transcripts, as a replay computes them.
     pub in_sample: Tally,
     /// The counts of the setting in use.
     pub in_use: Tally,
@@ -165,27 +165,27 @@ pub struct Choice {
 /// The outcome of a choice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choices {
-    /// The verdict and all that is printed.
+    /// The verdict and everything that is printed.
     pub advice: Advice,
     /// The number of the setting in use.
     pub in_use: usize,
     /// The whole file.
     pub all: Choice,
-    /// Each model, by name.
+    /// The choice of each model, by name.
     pub models: Vec<Choice>,
     /// The fold of each case.
     pub folds: Vec<usize>,
 }
 
 impl Choices {
-    /// Returns the cell that the file holds for each model, and for all others as `*`.
+    /// Returns the cell of each model, and of all others as `*`.
     pub fn cells(&self) -> BTreeMap<String, usize> {
         let all = std::iter::once(&self.all).chain(&self.models);
         all.map(|choice| (choice.model.clone(), choice.cell))
             .collect()
     }
 
-    /// Returns the cells that deserve a full report: those of the file, of the rungs, and the one in use.
+    /// Returns the cells that get a full report: the cells of the file and of the rungs, and the cell in use.
     pub fn worth_reporting(&self) -> Vec<usize> {
         let rungs = self.advice.limits.iter().map(|rung| rung.cell);
         let mut cells: Vec<usize> = self
@@ -200,7 +200,7 @@ impl Choices {
     }
 }
 
-/// The verdict and all that is printed of a choice.
+/// The verdict on a choice, and everything that is printed about it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Advice {
     /// The verdict.
@@ -211,36 +211,36 @@ pub struct Advice {
     pub more: Vec<String>,
     /// The rule by which the setting of all models ships.
     pub rule: Option<Ship>,
-    /// Where the setting of all models comes from; its name.
+    /// The name of the setting of all models.
     pub is: String,
     /// The name of the setting in use.
     pub in_use_is: String,
     /// The figures of the setting in use.
     pub in_use: Figures,
-    /// The figures of the file, held out.
+    /// The held-out figures of the file.
     pub file: Figures,
-    /// The figures of the file as a replay of it has them.
+    /// The figures of the file on all transcripts, as a replay computes them.
     pub in_sample: Figures,
     /// Whether a part of the file was chosen by folds, so that `file` and `in_sample` differ.
     pub by_folds: bool,
     /// Whether the file is over a limit by estimate.
     pub over_limit: bool,
-    /// Labels in doubt, which the choice leaves out.
+    /// Number of labels in doubt, which the choice leaves out.
     pub doubted: u64,
     /// The parameters that the file changes.
     pub changes: Vec<Changed>,
-    /// What a limit costs.
+    /// The cost of each limit.
     pub limits: Vec<Rung>,
-    /// How good each grid is.
+    /// The quality of each grid.
     pub saved_at_1: Vec<SavedAt1>,
-    /// What to do about wrong alarms.
+    /// Advice about wrong alarms.
     pub to_do: Vec<String>,
-    /// What to type next.
+    /// The next commands to type.
     pub next: Vec<String>,
 }
 
 impl Chooser<'_> {
-    /// Step 4: the verdict and the figures of the file.
+    /// Step 4: computes the verdict and the figures of the file.
     pub(super) fn conclude(
         self,
         sample: &Sample,
@@ -288,7 +288,7 @@ impl Chooser<'_> {
         choices
     }
 
-    /// The verdict on a file and its figures, without a sentence.
+    /// Computes the verdict on a file and its figures, without sentences.
     fn advice(
         &self,
         (file, models): (&Choice, &[Choice]),
@@ -318,7 +318,7 @@ impl Chooser<'_> {
         }
     }
 
-    /// The choice of some transcripts. `otherwise`: the source and name of what they have if nothing won.
+    /// Builds the choice for some transcripts. `otherwise`: the source and name of the incumbent, if nothing won.
     fn choice(
         &self,
         model: &str,

@@ -1,4 +1,6 @@
-//! The sentences of a choice, made once for terminal, page, Markdown, `--json`, manifest and settings.toml.
+//! The sentences of a choice, shared by every output.
+//!
+//! The outputs are terminal, page, Markdown, `--json`, manifest and settings.toml.
 
 use deadloop_replay::detect::Unit;
 
@@ -12,7 +14,7 @@ use crate::measure::{BREAK_EVEN, Measure, MeasureUnit, wrong_rate};
 use crate::tally::{Count, Tally};
 use crate::words::{self, several, thousands};
 
-/// Writes a value with its unit: `84.1 %`, `0.55`, `1,252`, `n/a`.
+/// Formats a value with its unit: `84.1 %`, `0.55`, `1,252`, `n/a`.
 pub fn told(measure: &Measure, value: Option<f64>) -> String {
     let Some(value) = value else {
         return "n/a".into();
@@ -24,7 +26,7 @@ pub fn told(measure: &Measure, value: Option<f64>) -> String {
     }
 }
 
-/// Puts the sentences into the choices.
+/// Adds the sentences to the choices.
 pub(super) fn say(choices: &mut Choices, chooser: &Chooser<'_>, sample: &Sample) {
     let options = chooser.options;
     let in_use = options.in_use_is.as_str();
@@ -54,14 +56,15 @@ pub(super) fn say(choices: &mut Choices, chooser: &Chooser<'_>, sample: &Sample)
     choices.advice.reason = reason;
 }
 
-/// `saved 84.1 % instead of 60.2 % (+23.9 points), 13 wrong alarms instead of 31`, of the whole file on all labels.
+/// Formats a comparison of the whole file on all labels: `saved 84.1 % instead of 60.2 % (+23.9 points), 13 wrong
+/// alarms instead of 31`.
 fn instead(new: &Figures, old: &Figures, options: &ChooseOptions) -> String {
     let objective = options.objective;
     let values = [new.objective, old.objective].map(|value| told(objective, value));
     let points = new.objective.zip(old.objective).map(|(a, b)| {
         let point = objective.point(b);
         let difference = if point > 0.0 { (a - b) / point } else { 0.0 };
-        // 0 has no sign.
+        // Adding 0 turns -0 into 0.
         format!(" ({:+.1} points)", difference + 0.0)
     });
     let wrong = match (new.wrong, old.wrong) {
@@ -132,7 +135,7 @@ fn kept(choices: &Choices, chooser: &Chooser<'_>) -> String {
     let keeps = |rung: &Rung| is_within(rung, options);
     let mut all = advice.limits.iter().filter(better);
     if !options.ships_grid {
-        // What would pass, and no other.
+        // Only a rung that would ship is a hint.
         let would = all.find(|rung| rung.ships.is_some() && keeps(rung));
         let hint = would.map_or_else(String::new, |rung| {
             format!(
@@ -157,7 +160,7 @@ fn kept(choices: &Choices, chooser: &Chooser<'_>) -> String {
     }
 }
 
-/// Whether a row's rate of wrong alarms, held out, is within the limit on it.
+/// Whether a row's held-out rate of wrong alarms is within the limit on this rate.
 fn is_within(rung: &Rung, options: &ChooseOptions) -> bool {
     let limit = options.limit();
     limit.is_none_or(|limit| {
@@ -166,7 +169,7 @@ fn is_within(rung: &Rung, options: &ChooseOptions) -> bool {
     })
 }
 
-/// What is missing, and what is known without it.
+/// Lists the missing labels and the facts known without them.
 fn lacking(choices: &Choices, chooser: &Chooser<'_>, sample: &Sample) -> String {
     let all = choices.all.in_use.loops();
     let lacks = match sample.loops {
@@ -191,8 +194,8 @@ fn lacking(choices: &Choices, chooser: &Chooser<'_>, sample: &Sample) -> String 
     format!("Collect labelled loops: {lacks}.{known}")
 }
 
-/// `The setting in use stops 24 healthy runs (1.17 per thousand calls, limit 0.2), the recommended guard 2; too few loops to
-/// say what the recommended guard misses.`
+/// Reports wrong alarms if there are too few loops: `The setting in use stops 24 healthy runs (1.17 per thousand calls,
+/// limit 0.2), the recommended guard 2; too few loops to say what the recommended guard misses.`
 fn known_without_loops(
     choices: &Choices,
     chooser: &Chooser<'_>,
@@ -232,7 +235,7 @@ fn known_without_loops(
     })
 }
 
-/// Said in the first sentence if the file is over a limit by estimate, with the rung that is not.
+/// Reports that the file breaks a limit by estimate, and names a row within it.
 fn over_limit(choices: &Choices, options: &ChooseOptions) -> String {
     let advice = &choices.advice;
     if !advice.over_limit {
@@ -244,7 +247,7 @@ fn over_limit(choices: &Choices, options: &ChooseOptions) -> String {
         Some(format!("{limit} ({})", told(limit.metric, Some(value))))
     });
     let broken: Vec<String> = broken.collect();
-    // Of the rows within the limit the best; of equals the strictest.
+    // The best row within the limit; ties go to the strictest.
     let rows = advice.limits.iter().rev();
     let merit = |rung: &&Rung| {
         let value = rung
@@ -276,7 +279,7 @@ fn over_limit(choices: &Choices, options: &ChooseOptions) -> String {
     )
 }
 
-/// What runs once the verdict is followed.
+/// Names the setting that runs once the verdict is followed.
 fn who(choices: &Choices, options: &ChooseOptions) -> String {
     match choices.advice.verdict {
         Ruling::Ship => "the file".to_owned(),
@@ -284,7 +287,7 @@ fn who(choices: &Choices, options: &ChooseOptions) -> String {
     }
 }
 
-/// Stops of repetitions that would have ended by themselves, beside the wrong alarms.
+/// Reports the stops of repetitions that would have ended on their own.
 fn by_themselves(choices: &Choices, options: &ChooseOptions) -> Option<String> {
     let advice = &choices.advice;
     let [new, old] = [&advice.file, &advice.in_use].map(|figures| figures.transient);
@@ -303,7 +306,7 @@ fn by_themselves(choices: &Choices, options: &ChooseOptions) -> Option<String> {
     ))
 }
 
-/// The labels that the choice leaves out, and whether they change the sign of the comparison.
+/// Reports the labels in doubt, and whether they reverse the comparison.
 fn doubts(choices: &Choices, chooser: &Chooser<'_>) -> Option<String> {
     let n = choices.advice.doubted;
     if n == 0 {
@@ -332,7 +335,7 @@ fn doubts(choices: &Choices, chooser: &Chooser<'_>) -> Option<String> {
     Some(text)
 }
 
-/// Where the guard pays for itself.
+/// Reports the share of loops above which the guard pays for itself.
 fn pays(choices: &Choices, chooser: &Chooser<'_>) -> Option<String> {
     let options = chooser.options;
     let tally = &choices.all.held_out;
@@ -370,7 +373,7 @@ fn pays(choices: &Choices, chooser: &Chooser<'_>) -> Option<String> {
     })
 }
 
-/// The reason why a model, or all together, has what it has.
+/// Gives the reason for the setting of one model, or of all.
 fn reason_of(choice: &Choice, against: &str, options: &ChooseOptions) -> String {
     let tried = if options.ships_grid {
         "nothing that was tried"
@@ -401,7 +404,7 @@ fn reason_of(choice: &Choice, against: &str, options: &ChooseOptions) -> String 
     }
 }
 
-/// `+23.1 points (80 %: 21.0 to 25.3), 2 wrong alarms against 9`, of the transcripts that the choice rests on.
+/// Formats a test on the transcripts of the choice: `+23.1 points (80 %: 21.0 to 25.3), 2 wrong alarms against 9`.
 fn tested(test: &PairedTest, options: &ChooseOptions) -> String {
     let points = test.difference.map_or_else(String::new, |difference| {
         format!(
@@ -420,7 +423,7 @@ fn tested(test: &PairedTest, options: &ChooseOptions) -> String {
     )
 }
 
-/// `the default limit fa_per_mchar<=1`.
+/// Formats the limits: `the default limit fa_per_mchar<=1`.
 fn limits(options: &ChooseOptions) -> String {
     let each: Vec<String> = options
         .constraints

@@ -1,9 +1,10 @@
-//! Intervals over groups for the few settings that are reported: [`bootstrap`]. A grid of a hundred thousand
-//! cells would take an hour.
+//! [`bootstrap`]: intervals over groups, for the few reported settings.
 //!
-//! Where every group has one transcript, shares and rates keep their closed intervals. Where groups are larger,
-//! transcripts of one are not independent: there the percentile bootstrap over groups decides, and is never
-//! narrower than the closed interval, nor than that of as many independent observations as there are groups.
+//! A grid of a hundred thousand cells would take an hour.
+//!
+//! If every group has one transcript, shares and rates keep their closed intervals. In larger groups, transcripts are
+//! not independent, and the percentile bootstrap over groups is used. It is never narrower than the closed interval,
+//! nor than the interval of as many independent observations as there are groups.
 
 use std::collections::BTreeSet;
 
@@ -18,16 +19,17 @@ use crate::truth::{Case, group_numbers};
 /// The 95 % intervals of one setting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Intervals {
-    /// Each with the name of its column and how it was made; `None` where the score was n/a in every replicate.
+    /// The name of each column, its interval and its method. The interval is `None` if the score was n/a in every
+    /// replicate.
     pub rows: Vec<(String, Option<Interval>, Method)>,
 }
 
 deadloop_replay::detect::words! {
-    /// How an interval was made.
+    /// The method of an interval.
     pub enum Method {
-        /// Wilson.
+        /// The Wilson score interval.
         Wilson = "wilson",
-        /// Exact Poisson.
+        /// The exact Poisson interval.
         Poisson = "poisson",
         /// The bootstrap over groups.
         Bootstrap = "bootstrap",
@@ -35,21 +37,22 @@ deadloop_replay::detect::words! {
 }
 
 impl Intervals {
-    /// That of a measure or a quantile.
+    /// Returns the interval of a measure or a quantile.
     pub fn of(&self, name: &str) -> Option<Interval> {
         let row = self.rows.iter().find(|(n, ..)| n == name);
         row.and_then(|(_, interval, _)| *interval)
     }
 }
 
-/// The names of the quantiles that are resampled, over all loops.
+/// The names of the resampled quantiles, over all loops.
 const QUANTILES: [&str; RANKS.len()] = ["latency_p50", "latency_p90"];
 
-/// The intervals of every measure and of the latency quantiles. `outcomes` are those of `cases`, in the same
-/// order. Copies of a text are of one group.
+/// Computes the intervals of every measure and of the latency quantiles.
 ///
-/// A bound may be infinite (`never`). Replicates in which a score is n/a are left out of its interval. Cost: the
-/// counts of each group and a step for each hit, times the replicates; a hundredth of a second for a thousand groups.
+/// `outcomes` belong to `cases`, in the same order. Groups that share a text count as one.
+///
+/// A bound may be infinite (`never`). Replicates in which a score is n/a are left out of its interval. Cost: the counts
+/// of each group and a step for each hit, times the replicates; a hundredth of a second for a thousand groups.
 pub fn bootstrap(
     cases: &[Case],
     outcomes: &[Outcome],
@@ -63,7 +66,7 @@ pub fn bootstrap(
     intervals(sample, worth, &mut Known::new(resampling))
 }
 
-/// What settings that are reported have in common, remembered.
+/// Cache shared by all reported settings.
 #[derive(Debug)]
 pub(crate) struct Known {
     /// Exact intervals.
@@ -73,7 +76,7 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// Nothing yet.
+    /// Creates an empty cache.
     pub(crate) fn new(resampling: Resampling) -> Self {
         Self {
             poisson: PoissonCache::default(),
@@ -82,7 +85,7 @@ impl Known {
     }
 }
 
-/// [`bootstrap`], with what is known from other settings.
+/// Computes the intervals of [`bootstrap`] with a cache.
 pub(crate) fn intervals(sample: Sample, worth: &Worth, known: &mut Known) -> Intervals {
     let sample = sample.sorted();
     let (mut rows, drawn) = sample.rows((&MEASURES, &QUANTILES), worth, known, true);
@@ -91,8 +94,9 @@ pub(crate) fn intervals(sample: Sample, worth: &Worth, known: &mut Known) -> Int
     Intervals { rows }
 }
 
-/// The intervals of the measures that have columns for them, and of no other: nothing is drawn where every group has
-/// one transcript, since each of them has a closed interval then.
+/// Computes only the intervals of measures that have columns for them.
+///
+/// Nothing is drawn if every group has one transcript, since each of these measures then has a closed interval.
 pub(crate) fn bounds(sample: Sample, worth: &Worth, known: &mut Known) -> Intervals {
     let with_columns: Vec<Metric> = MEASURES
         .into_iter()
@@ -107,7 +111,7 @@ pub(crate) fn bounds(sample: Sample, worth: &Worth, known: &mut Known) -> Interv
 /// A row of [`Intervals`].
 type Row = (String, Option<Interval>, Method);
 
-/// The row of a measure: closed, resampled, or the wider of both on each side.
+/// Builds the row of a measure: the closed interval, the resampled one, or the wider of both on each side.
 fn row(
     measure: Metric,
     tally: &Tally,
@@ -138,18 +142,18 @@ fn wider(a: Interval, b: Interval) -> Interval {
     }
 }
 
-/// Groups as what they add, hits by latency.
+/// The tallies of groups, and the latencies of hits.
 #[derive(Debug, Default)]
 pub(crate) struct Sample {
     groups: Groups,
     /// Latency and group of each hit.
     hits: Vec<(u64, u64)>,
-    /// All groups together.
+    /// The sum over all groups.
     whole: Tally,
 }
 
 impl Sample {
-    /// Adds what came of a case of a group.
+    /// Adds the outcome of a case of a group.
     pub(crate) fn add(&mut self, group: u64, outcome: &Outcome) {
         let tally = Tally::of(outcome);
         self.groups.add(group, &tally);
@@ -158,7 +162,7 @@ impl Sample {
         self.hits.extend(hit.map(|latency| (latency, group)));
     }
 
-    /// Brings groups together, and hits into the order of their latencies.
+    /// Sorts the groups, and the hits by latency.
     fn sorted(mut self) -> Self {
         self.groups.sort();
         self.hits.sort_unstable();
@@ -170,7 +174,7 @@ impl Sample {
         self.groups.has_larger()
     }
 
-    /// The rows of some measures, and the intervals of the quantiles after them; `draws`: whether any has to be drawn.
+    /// Returns the rows of some measures, then the intervals of the quantiles. `draws`: whether to resample.
     fn rows(
         &self,
         (all, quantiles): (&[Metric], &[&str]),
@@ -183,7 +187,7 @@ impl Sample {
         let measures: Vec<Metric> = all.iter().filter(resampled).copied().collect();
         let mut values: Vec<Vec<f64>> = vec![Vec::new(); measures.len() + quantiles.len()];
         if draws {
-            // Each count of each group is added to every replicate: those that nothing is made of are not.
+            // Each count of each group is added to every replicate, so unused counts are left out.
             let counts = measures.iter().flat_map(|measure| measure.counted());
             let counts: BTreeSet<Count> = if quantiles.is_empty() {
                 counts.collect()
@@ -216,12 +220,13 @@ impl Sample {
         (rows, ends.collect())
     }
 
-    /// The interval of as many independent observations as there are groups. At no event, or at nothing but events, all
-    /// replicates are alike and the bootstrap has no width; at a few it is too narrow. What happens in a group is taken to
-    /// happen to its transcripts together: of the events, or of what is rarer, each group with one has some on average, and
-    /// counts once (`G` in `g` groups: the interval of `g`, times `G / g`). Without one the groups' sizes say how many that
-    /// would be (the design effect, Kish 1965: the mean size of the group that a transcript is in). `None` of what is
-    /// neither a share nor a rate.
+    /// Returns the interval of as many independent observations as there are groups.
+    ///
+    /// If no event occurs, or nothing but events, all replicates are alike and the bootstrap has no width. With few
+    /// events it is too narrow. So this interval treats the events of a group as one. Let `G` of `g` groups have an
+    /// event (or a non-event, if those are rarer): the interval of `G` in `g` is scaled by the mean number of events
+    /// per such group. Without any event the design effect gives this number (Kish 1965: the mean size of the group of
+    /// a transcript). `None` for a measure that is neither a share nor a rate.
     fn as_groups(&self, measure: Metric) -> Option<Interval> {
         let (k, n) = measure.counts(&self.whole)?;
         if n == 0 {
@@ -258,7 +263,7 @@ impl Sample {
         }
     }
 
-    /// Draws the counts that are asked for: those of each replicate.
+    /// Draws the requested counts of each replicate.
     fn draw(&self, counts: &BTreeSet<Count>, draws: &mut Draws) -> Vec<Tally> {
         let mut sums = Replicates::<1>::new(draws.resampling().replicates);
         self.groups
@@ -266,7 +271,7 @@ impl Sample {
         sums.tallies().map(|[tally]| tally).collect()
     }
 
-    /// Quantiles in the order of [`QUANTILES`], replicate by replicate.
+    /// Returns the quantiles of each replicate, in the order of [`QUANTILES`].
     fn quantiles(&self, drawn: &[Tally], draws: &mut Draws) -> Vec<[Option<f64>; RANKS.len()]> {
         let mut ranks: Vec<Ranks> = drawn.iter().map(Ranks::of).collect();
         for (latency, group) in &self.hits {
@@ -281,7 +286,7 @@ impl Sample {
 /// The quantiles of one replicate, while its hits pass in order of latency.
 struct Ranks {
     passed: u64,
-    /// The next rank that is waited for.
+    /// The next rank to reach.
     next: u64,
     ranks: [Option<u64>; RANKS.len()],
     found: [f64; RANKS.len()],
@@ -304,7 +309,7 @@ impl Ranks {
         self.next = later.copied().min().unwrap_or(u64::MAX);
     }
 
-    /// A hit that counts so often.
+    /// Passes a hit that counts `weight` times.
     fn pass(&mut self, weight: u8, latency: u64) {
         let before = self.passed;
         self.passed += u64::from(weight);

@@ -1,7 +1,7 @@
-//! Intervals for counts: Wilson, exact Poisson; one-sided bounds of proportions.
+//! Intervals for counts: Wilson, exact Poisson, one-sided bounds of proportions.
 //!
-//! The quantiles of the beta and gamma distributions are found by bisection on `statrs`'s
-//! distribution functions: slower than Newton's method, but it ends at the last bit on any input.
+//! The quantiles of the beta and gamma distributions are found by bisection on `statrs`'s distribution functions. This
+//! is slower than Newton's method, but it ends at the last bit on any input.
 
 use std::collections::HashMap;
 
@@ -20,14 +20,14 @@ pub struct Interval {
     pub hi: f64,
 }
 
-/// The Wilson score interval of `k` of `n`, 95 % (Wilson 1927); `None` for `n` = 0.
+/// Returns the 95 % Wilson score interval of `k` of `n` (Wilson 1927). `None` if `n` is 0.
 ///
 /// 5 of 10: 0.2366 .. 0.7634. 0 of 10: 0 .. 0.2775.
 pub fn wilson(k: u64, n: u64) -> Option<Interval> {
     wilson_of(k as f64, n as f64)
 }
 
-/// The same of smoothed counts.
+/// Returns the Wilson score interval of smoothed counts. `None` if `n` is 0.
 pub(crate) fn wilson_of(k: f64, n: f64) -> Option<Interval> {
     if n <= 0.0 {
         return None;
@@ -50,16 +50,16 @@ pub(crate) fn wilson_of(k: f64, n: f64) -> Option<Interval> {
     Some(Interval { lo, hi })
 }
 
-/// The lower bound of a proportion, `k` of `n`, that is wrong with probability `alpha` (Clopper and
-/// Pearson 1934): the `alpha` quantile of Beta(k, n - k + 1). `None` for `n` = 0.
+/// Returns the lower bound of a proportion `k` of `n` with error probability `alpha` (Clopper and Pearson 1934).
+///
+/// This is the `alpha` quantile of Beta(k, n - k + 1). `None` if `n` is 0.
 ///
 /// 10 of 10 at 0.05: 0.7411, since 0.7411^10 = 0.05.
 pub fn proportion_lower(k: u64, n: u64, alpha: f64) -> Option<f64> {
     share_lower(k as f64, n.checked_sub(k)? as f64, alpha)
 }
 
-/// The same of smoothed counts: `k` that were and `rest` that were not; the quantile of Beta(k, rest
-/// + 1).
+/// Returns the lower bound for smoothed counts of successes `k` and failures `rest`: a quantile of Beta(k, rest + 1).
 pub(crate) fn share_lower(k: f64, rest: f64, alpha: f64) -> Option<f64> {
     if k + rest <= 0.0 {
         return None;
@@ -71,27 +71,29 @@ pub(crate) fn share_lower(k: f64, rest: f64, alpha: f64) -> Option<f64> {
     })
 }
 
-/// The upper bound of a proportion that is wrong with probability `alpha`: the `1 - alpha` quantile
-/// of Beta(k + 1, n - k). `None` for `n` = 0.
+/// Returns the upper bound of a proportion with error probability `alpha`.
+///
+/// This is the `1 - alpha` quantile of Beta(k + 1, n - k). `None` if `n` is 0.
 pub fn proportion_upper(k: u64, n: u64, alpha: f64) -> Option<f64> {
     // A proportion and its complement, so that the small tail is never 1 - tiny.
     proportion_lower(n.checked_sub(k)?, n, alpha).map(|lo| 1.0 - lo)
 }
 
-/// The upper bound of a Poisson mean of which `k` events were seen, that is wrong with probability
-/// `alpha`: the `1 - alpha` quantile of Gamma(k + 1).
+/// Returns the upper bound of a Poisson mean after `k` events, with error probability `alpha`.
 ///
-/// None seen, at 0.05: 2.9957. So to claim at most 1 per million takes 3.0 million without one.
+/// This is the `1 - alpha` quantile of Gamma(k + 1).
+///
+/// No event, at 0.05: 2.9957. So a claim of at most 1 per million needs 3.0 million without an event.
 pub fn poisson_upper(k: u64, alpha: f64) -> f64 {
     events_upper(k as f64, alpha)
 }
 
-/// The same of smoothed counts.
+/// Returns the upper bound of a Poisson mean for a smoothed count.
 pub(crate) fn events_upper(k: f64, alpha: f64) -> f64 {
     gamma_quantile(k + 1.0, 1.0 - alpha)
 }
 
-/// The lower bound likewise: the `alpha` quantile of Gamma(k); 0 for none seen.
+/// Returns the lower bound of a Poisson mean: the `alpha` quantile of Gamma(k), or 0 if `k` is 0.
 pub fn poisson_lower(k: u64, alpha: f64) -> f64 {
     if k == 0 {
         0.0
@@ -100,7 +102,7 @@ pub fn poisson_lower(k: u64, alpha: f64) -> f64 {
     }
 }
 
-/// P(at least `k` events) of a Poisson variable.
+/// Returns P(at least `k` events) of a Poisson variable.
 pub(crate) fn poisson_at_least(k: u64, mean: f64) -> f64 {
     match k {
         0 => 1.0,
@@ -109,7 +111,7 @@ pub(crate) fn poisson_at_least(k: u64, mean: f64) -> f64 {
     }
 }
 
-/// P(at least `k` of `n`) of a binomial variable.
+/// Returns P(at least `k` of `n`) of a binomial variable.
 pub(crate) fn binomial_at_least(k: u64, n: u64, share: f64) -> f64 {
     match k {
         0 => 1.0,
@@ -119,7 +121,7 @@ pub(crate) fn binomial_at_least(k: u64, n: u64, share: f64) -> f64 {
     }
 }
 
-/// The exact interval of a Poisson mean of which `k` events were seen, 95 % (Garwood 1936).
+/// Returns the exact 95 % interval of a Poisson mean after `k` events (Garwood 1936).
 ///
 /// 0: 0 .. 3.6889. 10: 4.7954 .. 18.3904.
 pub fn poisson(k: u64) -> Interval {
@@ -129,36 +131,37 @@ pub fn poisson(k: u64) -> Interval {
     }
 }
 
-/// Remembers Poisson intervals: a grid of a million cells has few different counts, and one
-/// interval costs as much as a thousand other cells.
+/// A cache of Poisson intervals. A grid of a million cells has few different counts, and one interval costs as much as
+/// a thousand other cells.
 #[derive(Debug, Default)]
 pub struct PoissonCache(HashMap<u64, Interval>);
 
 impl PoissonCache {
-    /// [`poisson`], remembered.
+    /// Returns [`poisson`] of a count from the cache.
     pub fn get(&mut self, k: u64) -> Interval {
         *self.0.entry(k).or_insert_with(|| poisson(k))
     }
 }
 
-/// The `p` quantile of Beta(a, b). The arguments come from counts, so the distribution function is
-/// always defined; were it not, the quantile would be 1.
+/// Returns the `p` quantile of Beta(a, b).
+///
+/// The arguments come from counts, so the distribution function is always defined. Otherwise the result would be 1.
 fn beta_quantile(a: f64, b: f64, p: f64) -> f64 {
     bisect(0.0, 1.0, |x| {
         checked_beta_reg(a, b, x).is_ok_and(|cdf| cdf >= p)
     })
 }
 
-/// The `p` quantile of Gamma(shape, 1).
+/// Returns the `p` quantile of Gamma(shape, 1).
 fn gamma_quantile(shape: f64, p: f64) -> f64 {
-    // Ten standard deviations and some above the mean: the quantile is below for every p in use.
+    // More than ten standard deviations above the mean, which is above the quantile of every p in use.
     let top = shape + 10.0 * shape.sqrt() + 40.0;
     bisect(0.0, top, |x| {
         x > 0.0 && checked_gamma_lr(shape, x).is_ok_and(|cdf| cdf >= p)
     })
 }
 
-/// The least number from `lo` to `hi` that is `high`, to the last bit.
+/// Finds the least number from `lo` to `hi` for which `high` is true, to the last bit.
 fn bisect(mut lo: f64, mut hi: f64, high: impl Fn(f64) -> bool) -> f64 {
     loop {
         let mid = lo + (hi - lo) / 2.0;

@@ -1,14 +1,16 @@
-//! [`Groups`]: what the transcripts of each group add up to, as some ten bytes a transcript. Where every transcript is a
-//! group of its own there are as many tallies as transcripts, and nearly all their counts are 0.
+//! [`Groups`]: the sums of the transcripts of each group, packed.
+//!
+//! A transcript takes some ten bytes. If every transcript is its own group there are as many tallies as transcripts,
+//! and nearly all their counts are 0.
 
 use crate::tally::{Counts as _, Tally};
 use crate::truth::{Bytes, Pile, put_number};
 
-/// What each group adds. Groups are told apart by their numbers, which is all that their weights depend on.
+/// The tallies of groups, which are identified by number. Their weights depend on nothing else.
 #[derive(Debug, Default)]
 pub(crate) struct Groups {
     tallies: Pile,
-    /// Of each transcript its group, and where its tally is.
+    /// The group of each transcript, and the place of its tally.
     order: Vec<(u64, u32)>,
 }
 
@@ -26,17 +28,17 @@ impl Groups {
         self.order.push((group, place));
     }
 
-    /// Brings the transcripts of a group together.
+    /// Sorts the transcripts by group.
     pub(crate) fn sort(&mut self) {
         self.order.sort_unstable();
     }
 
-    /// Whether some group has more than one transcript; asked when they are sorted.
+    /// Whether some group has more than one transcript. Call [`sort`](Self::sort) first.
     pub(crate) fn has_larger(&self) -> bool {
         self.order.windows(2).any(|pair| pair[0].0 == pair[1].0)
     }
 
-    /// Hands out each group with its sum, when they are sorted.
+    /// Calls `take` with each group and its sum. Call [`sort`](Self::sort) first.
     pub(crate) fn each(&self, mut take: impl FnMut(u64, &Tally)) {
         for group in self.order.chunk_by(|(one, _), (other, _)| one == other) {
             let mut sum = Tally::default();

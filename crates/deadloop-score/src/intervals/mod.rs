@@ -1,4 +1,4 @@
-//! How sure a number is: closed forms for counts, and the bootstrap over groups with weights drawn from names.
+//! Confidence intervals: closed forms for counts, and the bootstrap over groups.
 
 mod bootstrap;
 mod closed;

@@ -1,17 +1,18 @@
-//! Seeded randomness: splitmix64, the same on every machine and in every version.
+//! Seeded random numbers by splitmix64, the same on every machine.
 
 /// A stream of random numbers that depends on its seed alone.
 #[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// The stream of a seed and a name: what is drawn for one transcript does not depend on which
-    /// others there are, nor on their order.
+    /// Creates the stream of a seed and a name.
+    ///
+    /// The draws for one transcript depend neither on the other transcripts nor on their order.
     pub(crate) fn named(seed: u64, name: &str) -> Self {
         Self::of(seed, Self::number(name))
     }
 
-    /// The same, of a name's number.
+    /// Creates the stream of a seed and the number of a name.
     pub(crate) fn of(seed: u64, number: u64) -> Self {
         // The mixing is splitmix64's.
         let mut random = Self(seed ^ number);
@@ -19,14 +20,14 @@ impl Random {
         random
     }
 
-    /// All that a stream depends on of a name: FNV-1a.
+    /// Returns the number of a name, by FNV-1a. A stream depends on a name only through this number.
     pub(crate) fn number(name: &str) -> u64 {
         name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         })
     }
 
-    /// 64 random bits (Steele, Lea, Flood 2014).
+    /// Returns 64 random bits (Steele, Lea, Flood 2014).
     pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -35,7 +36,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// For tests, a number from 0 to `n` - 1; 0 for `n` = 0. Its bias is below n / 2^64.
+    /// Returns a number from 0 to `n` - 1 for tests, or 0 if `n` is 0. The bias is below n / 2^64.
     #[cfg(test)]
     pub(crate) fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(n)) >> 64) as u64

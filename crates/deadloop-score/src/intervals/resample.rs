@@ -1,13 +1,13 @@
-//! The bootstrap over groups, with weights that depend on names alone: [`Resampling`].
+//! [`Resampling`]: the bootstrap over groups, with weights that depend on names alone.
 //!
-//! In replicate b every group counts as often as a Poisson(1) draw says (the Poisson bootstrap; Chamandy,
-//! Muralidharan, Najmi, Naidu 2012, "Estimating uncertainty for massive data streams"). The draw is the inverse
-//! distribution function at a hash of seed, b and the group's name. So it depends neither on the order of files
-//! nor on threads or shards, and sums of whole numbers are whole numbers: the same bytes everywhere.
+//! In replicate b each group counts as often as a Poisson(1) draw (the Poisson bootstrap; Chamandy, Muralidharan,
+//! Najmi, Naidu 2012, "Estimating uncertainty for massive data streams"). The draw is the inverse distribution function
+//! at a hash of the seed, b and the group's name. So it depends neither on the order of files nor on threads or shards,
+//! and sums of whole numbers are whole numbers: the same bytes everywhere.
 //!
-//! The hash, so that another program can draw the same: h = FNV-1a (64 bits) of the name's bytes; the state is
-//! seed XOR h; replicate b, from 0, takes the (b+2)th output of splitmix64 from that state, its upper 53 bits u; the
-//! weight is how many of [`POISSON_1`] are at most u. `scripts/references.py` does so.
+//! The hash, for other programs: h = FNV-1a (64 bits) of the name's bytes. The state is seed XOR h. Replicate b, from
+//! 0, takes the (b+2)th output of splitmix64 from this state. With u as its upper 53 bits, the weight is the number of
+//! entries of [`POISSON_1`] that are at most u. `scripts/references.py` implements it.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -16,12 +16,12 @@ use std::marker::PhantomData;
 use crate::intervals::{Interval, Random};
 use crate::tally::{Counts, Tally, rank};
 
-/// How often is resampled, and from which seed.
+/// The number of replicates and the seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resampling {
-    /// Replicates.
+    /// Number of replicates.
     pub replicates: usize,
-    /// Seed.
+    /// Seed of all draws.
     pub seed: u64,
 }
 
@@ -34,7 +34,7 @@ impl Default for Resampling {
     }
 }
 
-/// floor(2^53 P(X <= k)) of a Poisson variable with mean 1, k = 0, 1, ….
+/// floor(2^53 P(X <= k)) of a Poisson variable X with mean 1, for k = 0, 1, ….
 pub const POISSON_1: [u64; 18] = [
     3_313_563_428_353_947,
     6_627_126_856_707_895,
@@ -64,7 +64,7 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// Those of the group `name`; `steps`: as [`POISSON_1`].
+    /// Creates the weights of the group `name`. `steps` is a table such as [`POISSON_1`].
     pub fn of(seed: u64, name: &str, steps: &'static [u64]) -> Self {
         Self {
             random: Random::named(seed, name),
@@ -72,7 +72,7 @@ impl Weights {
         }
     }
 
-    /// The same by the number of the name.
+    /// Creates the weights of a group by the number of its name.
     pub(crate) fn numbered(seed: u64, group: u64) -> Self {
         Self {
             random: Random::of(seed, group),
@@ -81,20 +81,20 @@ impl Weights {
     }
 }
 
-/// Steps that nearly every draw ends within.
+/// Number of steps that nearly every draw ends within.
 const NEAR: usize = 4;
 
 impl Iterator for Weights {
     type Item = u8;
 
-    /// The weight in the next replicate. There is always another.
+    /// Returns the weight in the next replicate. The sequence is endless.
     fn next(&mut self) -> Option<u8> {
         let u = self.random.next() >> 11;
         let (near, far) = self
             .steps
             .split_at_checked(NEAR)
             .unwrap_or((self.steps, &[]));
-        // All of the near ones, without a branch that depends on the draw.
+        // All near steps are compared, without a branch that depends on the draw.
         let mut weight: usize = near.iter().map(|step| usize::from(*step <= u)).sum();
         if weight == NEAR {
             weight += far.iter().take_while(|step| **step <= u).count();
@@ -103,21 +103,21 @@ impl Iterator for Weights {
     }
 }
 
-/// The weights of groups, remembered: all settings that are reported draw the same.
+/// A cache of the weights of groups, since all reported settings use the same draws.
 ///
-/// Memory: a byte for each replicate of at most [`MOST_KNOWN`] groups; those of more are drawn again.
+/// Memory: a byte for each replicate of at most [`MOST_KNOWN`] groups. Further groups are drawn again each time.
 #[derive(Debug)]
 pub(crate) struct Draws {
     resampling: Resampling,
-    /// By the numbers of their names.
+    /// Weights by the number of the group's name.
     known: HashMap<u64, Vec<u8>>,
 }
 
-/// Groups whose weights are remembered: 20 MB at 2,000 replicates.
+/// Maximum number of groups in the cache: 20 MB at 2,000 replicates.
 const MOST_KNOWN: usize = 10_000;
 
 impl Draws {
-    /// None yet.
+    /// Creates an empty cache.
     pub(crate) fn new(resampling: Resampling) -> Self {
         Self {
             resampling,
@@ -125,12 +125,12 @@ impl Draws {
         }
     }
 
-    /// Replicates and seed.
+    /// Returns the number of replicates and the seed.
     pub(crate) fn resampling(&self) -> Resampling {
         self.resampling
     }
 
-    /// How often a group counts in each replicate; `group` is the number of its name.
+    /// Returns the weight of a group in each replicate. `group` is the number of its name.
     pub(crate) fn of(&mut self, group: u64) -> Cow<'_, [u8]> {
         let Resampling { replicates, seed } = self.resampling;
         let draw = || Weights::numbered(seed, group).take(replicates).collect();
@@ -141,21 +141,22 @@ impl Draws {
     }
 }
 
-/// The sums of all replicates, `N` of them each. Group after group is added to every replicate, not replicate after
-/// replicate summed up: a count of a group times its weights is one pass over neighbouring numbers. The sums are whole
-/// numbers, so both ways give the same.
+/// The sums of all replicates, `N` each.
+///
+/// Each group is added to every replicate in turn: a count of a group times its weights is one pass over neighbouring
+/// numbers. The sums are whole numbers, so summing replicate by replicate would give the same.
 ///
 /// Memory: 8 bytes for each replicate and count that some group has.
 #[derive(Debug)]
 pub(crate) struct Replicates<const N: usize, T = Tally> {
     replicates: usize,
-    /// For each of the `N` and each count the sum in each replicate; empty while all are 0.
+    /// The sum in each replicate, for each of the `N` and each count. Empty while all are 0.
     sums: [Vec<Vec<i64>>; N],
     of: PhantomData<T>,
 }
 
 impl<const N: usize, T: Counts> Replicates<N, T> {
-    /// Replicates without any group yet.
+    /// Creates replicates without any group.
     pub(crate) fn new(replicates: usize) -> Self {
         Self {
             replicates,
@@ -164,7 +165,7 @@ impl<const N: usize, T: Counts> Replicates<N, T> {
         }
     }
 
-    /// Adds a group. `weights`: how often it counts in each replicate.
+    /// Adds a group. `weights` holds its weight in each replicate.
     pub(crate) fn add(&mut self, weights: &[u8], counts: &[T; N]) {
         for (sums, counts) in self.sums.iter_mut().zip(counts) {
             for (place, n) in counts.touched() {
@@ -175,13 +176,13 @@ impl<const N: usize, T: Counts> Replicates<N, T> {
         }
     }
 
-    /// Adds a group by its weights.
+    /// Draws the weights of a group and adds it.
     pub(crate) fn draw(&mut self, weights: Weights, counts: &[T; N]) {
         let weights: Vec<u8> = weights.take(self.replicates).collect();
         self.add(&weights, counts);
     }
 
-    /// The sums, replicate by replicate.
+    /// Returns the sums of each replicate.
     pub(crate) fn tallies(&self) -> impl Iterator<Item = [T; N]> + '_ {
         (0..self.replicates).map(|replicate| {
             std::array::from_fn(|which| {
@@ -195,12 +196,12 @@ impl<const N: usize, T: Counts> Replicates<N, T> {
     }
 }
 
-/// What groups add, each under its name, `N` counts each.
+/// The sums of groups by name, `N` each.
 #[derive(Debug)]
 pub(crate) struct ByGroup<'a, const N: usize, T = Tally>(BTreeMap<&'a str, [T; N]>);
 
 impl<'a, const N: usize, T: Counts> ByGroup<'a, N, T> {
-    /// Adds up what each piece of evidence adds to its group.
+    /// Sums pieces of evidence by group.
     pub(crate) fn of(pieces: impl IntoIterator<Item = (&'a str, [T; N])>) -> Self {
         let mut groups: BTreeMap<&str, [T; N]> = BTreeMap::new();
         for (group, counts) in pieces {
@@ -212,12 +213,12 @@ impl<'a, const N: usize, T: Counts> ByGroup<'a, N, T> {
         Self(groups)
     }
 
-    /// What each group adds, in the order of names.
+    /// Returns the sums of each group, in the order of names.
     pub(crate) fn each(&self) -> impl Iterator<Item = &[T; N]> {
         self.0.values()
     }
 
-    /// Draws whole groups. One without a count adds nothing to any replicate, so its weights are not drawn.
+    /// Resamples whole groups. A group without counts adds nothing, so its weights are not drawn.
     pub(crate) fn draw(&self, resampling: Resampling) -> Replicates<N, T> {
         let mut drawn = Replicates::new(resampling.replicates);
         let counted = |counts: &[T; N]| counts.iter().any(|one| one.touched().next().is_some());
@@ -228,8 +229,9 @@ impl<'a, const N: usize, T: Counts> ByGroup<'a, N, T> {
     }
 }
 
-/// Adds `n` to each sum as often as its weight says. No check for overflow, which would cost more than the sums: a
-/// weight is at most 18, and a corpus has not 2^58 chars.
+/// Adds `n` times its weight to each sum.
+///
+/// Overflow is not checked, which would cost more than the sums: a weight is at most 18, and no corpus has 2^58 chars.
 fn add_times(sums: &mut [i64], weights: &[u8], n: i64) {
     let pairs = sums.iter_mut().zip(weights);
     match u32::try_from(n) {
@@ -244,13 +246,13 @@ fn add_times(sums: &mut [i64], weights: &[u8], n: i64) {
     }
 }
 
-/// The `q` quantile of some values, by nearest rank; sorts the values. `None` without values.
+/// Returns the `q` quantile of some values by nearest rank, after sorting them. `None` without values.
 pub(crate) fn quantile(values: &mut [f64], q: f64) -> Option<f64> {
     values.sort_unstable_by(f64::total_cmp);
     rank(q, values.len() as u64).map(|k| values[k as usize - 1])
 }
 
-/// The 2.5th and the 97.5th percentile, nearest rank.
+/// Returns the 2.5th and the 97.5th percentile, by nearest rank.
 pub(crate) fn percentile(values: &mut [f64]) -> Option<Interval> {
     Some(Interval {
         lo: quantile(values, 0.025)?,

@@ -1,14 +1,14 @@
-//! A record held against its label: [`judge`].
+//! [`judge`]: the comparison of a record with its label.
 //!
-//! Where scoring.md is silent:
-//! - With several loop spans, an alarm inside one is judged by it; what is found nowhere (`miss`) or
-//!   outside every span (`premature`, `stale`) is charged to the span that becomes detectable first,
-//!   since that is the one which a detector should have stopped.
+//! Rules beyond scoring.md:
+//! - With several loop spans, an alarm inside one is judged by it. A `miss`, or an alarm outside every span
+//!   (`premature`, `stale`), is charged to the span that becomes detectable first, which a detector should have
+//!   stopped.
 //! - Inside both a loop and a transient span, the loop decides: the alarm is right.
-//! - An alarm in another channel than a span's is held against it by what of the span's channel had arrived at
-//!   the alarm's moment. No position in one channel is ever compared with one in another.
-//! - A span of calls or turns begins once its second copy has been issued: an alarm at c calls is inside it where
-//!   earliest < c <= end. A text's begins with the char: earliest <= c <= end.
+//! - An alarm in another channel than a span's is compared by the amount of the span's channel that had arrived at the
+//!   alarm. Positions of different channels are never compared.
+//! - A span of calls or turns begins once its second copy has been issued: an alarm at c calls is inside it if
+//!   `earliest < c <= end`. A span of text begins with the char: `earliest <= c <= end`.
 
 use deadloop_replay::detect::Unit;
 use deadloop_replay::{Moment, Stop};
@@ -16,7 +16,7 @@ use deadloop_replay::{Moment, Stop};
 use crate::judge::{JudgeOptions, Outcome, ReadChannels, Transient, Verdict};
 use crate::truth::{Case, Class, Span, Truth};
 
-/// Holds what a setting said about a transcript against what is true. `stop` is its first alarm.
+/// Compares a setting's decision on a transcript with the label. `stop` is the first alarm.
 ///
 /// A loop from char 1000 to the end at 3000:
 /// ```text
@@ -29,7 +29,7 @@ use crate::truth::{Case, Class, Span, Truth};
 /// lost         0       100        0      0      500
 /// ```
 ///
-/// Had the same transcript repeated itself from char 200 to 500 and recovered, an alarm at 300 would be
+/// If the same transcript had repeated itself from char 200 to 500 and recovered, an alarm at 300 would be
 /// `transient-stop`: exposure 300, delay 0, saved 2000, and the loop in the column `earlier`.
 pub fn judge<'a>(
     case: &'a Case,
@@ -62,22 +62,22 @@ pub fn judge<'a>(
     }
 }
 
-/// An alarm and the moment of it that counts.
+/// An alarm and its delivery.
 #[derive(Clone, Copy)]
 struct Alarm<'a> {
     stop: &'a Stop,
     moment: &'a Moment,
-    /// How much was watched by then.
+    /// The watched units at the alarm.
     at: u64,
 }
 
 impl Alarm<'_> {
-    /// The units of the span's channel that had arrived.
+    /// Returns the units of the span's channel that had arrived.
     fn in_channel(&self, span: &Span) -> u64 {
         self.moment.seen.count(span.channel)
     }
 
-    /// Whether it comes from a span's `earliest` to its end.
+    /// Whether the alarm is between a span's `earliest` and its end.
     fn within(&self, span: &Span) -> bool {
         let at = self.in_channel(span);
         let (lo, hi) = (span.earliest.count(), span.end.count());
@@ -88,7 +88,7 @@ impl Alarm<'_> {
         }
     }
 
-    /// Whether `span` becomes detectable only later.
+    /// Whether `span` becomes detectable only after the alarm.
     fn precedes(&self, span: &Span) -> bool {
         let at = self.in_channel(span);
         let earliest = span.earliest.count();
@@ -99,31 +99,31 @@ impl Alarm<'_> {
         }
     }
 
-    /// Whether it is in another channel than the text of a span: then it is their moments that are compared.
+    /// Whether the alarm is in another channel than a text span. The moments of both are compared then.
     fn is_beside(&self, span: &Span) -> bool {
         self.stop.channel != span.channel && span.channel.unit() == Unit::Chars
     }
 }
 
-/// Everything that a verdict depends on.
+/// The inputs of a verdict.
 struct Hearing<'a> {
     truth: &'a Truth,
     whole: u64,
     alarm: Option<Alarm<'a>>,
-    /// What of the channels is watched.
+    /// The watched channels.
     watch: ReadChannels,
     options: &'a JudgeOptions,
 }
 
 impl<'a> Hearing<'a> {
-    /// The spans that count as loops, the first detectable one first.
+    /// Returns the spans that count as loops, the first detectable one first.
     fn loops(&self) -> impl Iterator<Item = (usize, &'a Span)> {
         let all = self.options.transient == Transient::Loop;
         let spans = self.truth.spans_in(self.options.unit);
         spans.filter(move |(_, s)| all || s.class == Class::Loop)
     }
 
-    /// What was watched before a span.
+    /// Returns the watched units before a span.
     fn watched_before(&self, span: &Span) -> u64 {
         self.watch.units(self.options.unit, span.seen)
     }
@@ -170,7 +170,7 @@ impl<'a> Hearing<'a> {
         }
     }
 
-    /// A hit, in `span`.
+    /// Builds the outcome of a hit in `span`.
     fn found(&self, alarm: &Alarm, index: usize, span: &Span) -> Outcome {
         let (onset, end) = (span.onset.count(), span.end.count());
         let at = alarm.in_channel(span);
@@ -198,7 +198,7 @@ impl<'a> Hearing<'a> {
         .ended_within(self.options.unit, span.period)
     }
 
-    /// An alarm outside every span; healthy text follows it until `until` watched chars.
+    /// Builds the outcome of an alarm outside every span. Healthy text follows it until `until` watched units.
     fn cut(&self, alarm: &Alarm, verdict: Verdict, until: u64) -> Outcome {
         let generated = alarm.at;
         Outcome {
@@ -208,7 +208,7 @@ impl<'a> Hearing<'a> {
         }
     }
 
-    /// An alarm in an earlier repetition: as if the first loop were stopped at its onset, but not found.
+    /// Builds the outcome of an alarm in an earlier repetition: the first loop ends at its onset, but it is no hit.
     fn earlier(&self) -> Outcome {
         let charged = self.charge(Verdict::TransientStop);
         Outcome {
@@ -219,7 +219,7 @@ impl<'a> Hearing<'a> {
         .ended_within(self.options.unit, None)
     }
 
-    /// The whole of the first loop, which nobody stopped.
+    /// Charges the whole of the first loop.
     fn charge(&self, verdict: Verdict) -> Outcome {
         let Some((index, span)) = self.loops().next() else {
             return Outcome::bare(verdict);
@@ -235,7 +235,7 @@ impl<'a> Hearing<'a> {
         }
     }
 
-    /// Watched chars up to the alarm or the first `earliest`, whichever came first.
+    /// Returns the watched units up to the alarm or the first `earliest`, whichever is earlier.
     fn exposure(&self) -> u64 {
         let healthy = self
             .loops()

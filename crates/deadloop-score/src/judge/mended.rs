@@ -1,7 +1,7 @@
-//! [`Mended`]: the verdict on a repair, and how a meaning, arguments and events are held against what was meant.
+//! [`Mended`]: the verdict on a repair, by comparison with the truth.
 //!
-//! What was meant is known because the damage was made on purpose. If several verdicts on a damaged stream
-//! apply, the worst counts: an invented action before leaked marks, leaked marks before lost text.
+//! The truth is known because the damage was made on purpose. If several verdicts on a damaged stream apply, the worst
+//! counts: an invented action before leaked marks, leaked marks before lost text.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,14 +9,14 @@ use std::fmt;
 use deadloop_replay::detect::repair::{Action, Delivered, Meaning};
 use serde_json::Value;
 
-/// What was meant by one text.
+/// The truth of one text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MeantText {
-    /// What the stream meant.
+    /// The meaning of the undamaged stream.
     pub meaning: Meaning,
-    /// Whether the stream was damaged at all.
+    /// Whether the stream was damaged.
     pub damaged: bool,
-    /// Tags and control marks that no user may see, unless the truth has them in its text.
+    /// Tags and control marks that no user may see, unless they are in the true text.
     pub marks: Vec<String>,
 }
 
@@ -25,30 +25,31 @@ deadloop_replay::detect::words! {
     pub enum Mended {
         /// The stream was damaged, and the repair is exactly the truth.
         Recovered = "recovered",
-        /// The repair has an action that the truth does not have, or one with other arguments. This is the verdict that does
-        /// harm.
+        /// The repair has an action that the truth does not have, or one with other arguments. This verdict is harmful.
         Wrong = "wrong",
         /// Text or an action is missing or in the wrong place.
         Lost = "lost",
-        /// The repaired text contains more tags or control marks than the truth does.
+        /// The repaired text contains more tags or control marks than the truth.
         Leaked = "leaked",
         /// The stream was intact, and it was changed.
         FalseRepair = "false-repair",
-        /// The stream was intact, and it was left so.
+        /// The stream was intact, and it was left unchanged.
         Intact = "intact",
     }
 }
 
 impl Mended {
-    /// Whether it is a verdict on a damaged stream.
+    /// Whether the verdict is on a damaged stream.
     pub fn is_of_damaged(self) -> bool {
         !matches!(self, Self::Intact | Self::FalseRepair)
     }
 }
 
 impl MeantText {
-    /// Compares a repair with what was meant. Texts are compared char by char. Arguments are compared as values if both
-    /// are JSON (see [`judge_arguments`]), else as texts without the blanks around them.
+    /// Compares a repair with the truth.
+    ///
+    /// Texts are compared char by char. Arguments are compared as values if both are JSON (see [`judge_arguments`]),
+    /// otherwise as texts without the blanks around them.
     pub fn judge(&self, repaired: &Meaning) -> Mended {
         let same = self.meaning.reasoning == repaired.reasoning
             && self.meaning.text == repaired.text
@@ -72,7 +73,7 @@ impl MeantText {
     }
 }
 
-/// The verdict on a stream; `harm` is asked where a damaged one did not come out as it was meant.
+/// Returns the verdict on a stream. `harm` is called if a damaged stream differs from the truth.
 pub(super) fn verdict(damaged: bool, same: bool, harm: impl FnOnce() -> Mended) -> Mended {
     match (damaged, same) {
         (false, true) => Mended::Intact,
@@ -82,17 +83,17 @@ pub(super) fn verdict(damaged: bool, same: bool, harm: impl FnOnce() -> Mended) 
     }
 }
 
-/// An action in the form in which it is compared.
+/// An action in comparable form.
 #[derive(Clone, Debug, PartialEq)]
 struct Compared<'a> {
     name: &'a str,
     number: Option<u32>,
-    /// The fields by name: their order does not count, and the last of several with one name does.
+    /// The fields by name. Their order is ignored, and the last of several with one name counts.
     fields: BTreeMap<&'a str, Compare<'a>>,
     content: Compare<'a>,
 }
 
-/// A text in the form in which it is compared.
+/// A text in comparable form.
 #[derive(Clone, Debug, PartialEq)]
 enum Compare<'a> {
     Json(Value),
@@ -139,23 +140,24 @@ fn invented(gold: &[Action], repaired: &[Action]) -> bool {
 /// The verdict on the repair of broken arguments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MendedArguments {
-    /// They parse as JSON.
+    /// Whether the arguments parse as JSON.
     pub parsed: bool,
-    /// They are an object.
+    /// Whether the arguments are an object.
     pub valid: bool,
-    /// They are the same value as the truth.
+    /// Whether the arguments are the same value as the truth.
     pub exact: bool,
 }
 
 impl MendedArguments {
-    /// They pass every check but say something else than the truth. These do harm.
+    /// Whether the arguments pass every check but differ from the truth. Such a repair does harm.
     pub fn wrong_but_valid(self) -> bool {
         self.valid && !self.exact
     }
 }
 
-/// Compares repaired arguments with what was meant as JSON values: the order of an object's names does not count, the
-/// last of several equal names does, and 1 is not 1.0.
+/// Compares repaired arguments with the truth as JSON values.
+///
+/// The order of an object's names is ignored, the last of several equal names counts, and 1 is not 1.0.
 pub fn judge_arguments(gold: &str, repaired: &str) -> MendedArguments {
     let Ok(value) = serde_json::from_str::<Value>(repaired) else {
         return MendedArguments::default();
@@ -167,14 +169,14 @@ pub fn judge_arguments(gold: &str, repaired: &str) -> MendedArguments {
     }
 }
 
-/// The verdict on the repair of a row of events.
+/// The verdict on the repair of a list of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MendedEvents {
-    /// How many events of the truth are missing.
+    /// Number of events of the truth that are missing.
     pub lost: u64,
-    /// How many events came again, or are not in the truth.
+    /// Number of events that are repeated or not in the truth.
     pub doubled: u64,
-    /// How many events came after an event that follows them in the truth.
+    /// Number of events that arrive after a later event of the truth.
     pub disordered: u64,
     /// Whether there is exactly one end mark, at the end.
     pub ended: bool,
@@ -196,8 +198,9 @@ impl fmt::Display for MendedEvents {
     }
 }
 
-/// Compares a row of events with the truth. End marks count only for `ended`. Two events are the same if their
-/// positions, ids and texts are equal.
+/// Compares a list of events with the truth. End marks count only for `ended`.
+///
+/// Two events are the same if their positions, ids and texts are equal.
 pub fn judge_events(gold: &[Delivered], repaired: &[Delivered]) -> MendedEvents {
     let key = |event: &Delivered| (event.position, event.id.clone(), event.text.clone());
     let mut places: BTreeMap<_, Vec<usize>> = BTreeMap::new();

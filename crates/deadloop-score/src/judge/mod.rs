@@ -1,4 +1,4 @@
-//! A record held against its label: [`judge`] says one [`Verdict`] of one setting on one transcript. Repairs of streams are judged in `mended` and `repaired`.
+//! Verdicts on records ([`judge`], [`Verdict`]) and on repairs of streams.
 
 mod hearing;
 mod mended;

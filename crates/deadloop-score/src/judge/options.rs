@@ -1,16 +1,16 @@
-//! How alarms are judged: [`JudgeOptions`], and [`ReadChannels`], what a setting reads.
+//! [`JudgeOptions`], and [`ReadChannels`], the channels that a setting reads.
 
 use deadloop_replay::Seen;
 use deadloop_replay::detect::{Channel, Chars, Unit};
 use serde::{Deserialize, Serialize};
 
-/// In what alarms are judged, and what a repetition that ends by itself counts as.
+/// The unit of judging, and the treatment of repetitions that end on their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JudgeOptions {
-    /// In what loops and healthy output are counted. What loops in another unit is counted and left out.
+    /// The unit of loops and healthy output. Loops in other units are counted and left out.
     #[serde(default, skip_serializing_if = "is_chars")]
     pub unit: Unit,
-    /// What a transient transcript counts as.
+    /// The treatment of transient transcripts.
     pub transient: Transient,
 }
 
@@ -19,41 +19,42 @@ fn is_chars(unit: &Unit) -> bool {
 }
 
 deadloop_replay::detect::words! {
-    /// What a transcript that repeats itself and recovers counts as.
+    /// The treatment of a transcript that repeats itself and recovers.
     #[derive(Default)]
     pub enum Transient {
-        /// Its own columns, in no ratio.
+        /// Separate columns, in no ratio.
         #[default]
         Ignore = "ignore",
-        /// Healthy text: its spans are as if they were not there.
+        /// Healthy text: transient spans are ignored.
         Clean = "clean",
-        /// Its spans are loops. One without a span stays in its own columns: there is nothing to judge
-        /// an alarm by.
+        /// Loops: transient spans count as loops. A transcript without a span stays in its own columns, since an alarm
+        /// cannot be judged by it.
         Loop = "loop",
     }
 }
 
-/// Which channels of text a setting reads. Chars that it never sees are no exposure; calls and turns are, whatever
-/// it reads: it could have ended the run at each.
+/// The text channels that a setting reads.
+///
+/// Chars in other channels are no exposure. Calls and turns always are: the setting could have ended the run at each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadChannels {
-    /// Whether it reads `reasoning`.
+    /// Whether the setting reads `reasoning`.
     pub reasoning: bool,
-    /// Whether it reads `answer`.
+    /// Whether the setting reads `answer`.
     pub answer: bool,
-    /// Whether it reads `arguments`.
+    /// Whether the setting reads `arguments`.
     pub arguments: bool,
 }
 
 impl ReadChannels {
-    /// The channels that text detectors read unasked.
+    /// The channels that text detectors read by default.
     pub const TEXT: Self = Self {
         reasoning: true,
         answer: true,
         arguments: false,
     };
 
-    /// What `watches` says of each channel.
+    /// Collects the channels for which `watches` is true.
     pub fn of(watches: impl Fn(Channel) -> bool) -> Self {
         Self {
             reasoning: watches(Channel::Reasoning),
@@ -62,7 +63,7 @@ impl ReadChannels {
         }
     }
 
-    /// Returns how much of `seen` counts as watched, in `unit`.
+    /// Returns the watched part of `seen`, in `unit`.
     pub fn units(self, unit: Unit, seen: Seen) -> u64 {
         match unit {
             Unit::Chars => self.chars(seen),
@@ -71,7 +72,7 @@ impl ReadChannels {
         }
     }
 
-    /// The chars of `seen` in the channels that are read.
+    /// Returns the chars of `seen` in the channels that are read.
     pub fn chars(self, seen: Seen) -> u64 {
         let of = |reads: bool, chars: Chars| if reads { chars.0 } else { 0 };
         of(self.reasoning, seen.reasoning)

@@ -1,5 +1,4 @@
-//! What a variant made of a stream, held against what was meant: [`judge_repair`] says one [`Mended`], and what is to be said
-//! of it.
+//! [`judge_repair`]: the verdict on a variant's output for a stream.
 
 use std::collections::BTreeSet;
 
@@ -12,17 +11,17 @@ use crate::truth::{Gold, KnownStream};
 /// The result of a variant on a stream.
 #[derive(Clone, Debug)]
 pub struct Came {
-    /// The verdict; `None` if the program failed.
+    /// The verdict. `None` if the program failed.
     pub verdict: Option<Mended>,
-    /// A detail about it, on one line.
+    /// A detail about the result, on one line.
     pub detail: String,
-    /// How long text waited; `None` for events, programs and the stream as it is.
+    /// The delay of text. `None` for events, programs and the unrepaired stream.
     pub delay: Option<Delay>,
-    /// The output, in a form for people.
+    /// The output in readable form.
     pub after: String,
 }
 
-/// Judges what a variant made of a stream; an error is how its program failed.
+/// Judges a variant's output for a stream. An error is the reason why its program failed.
 pub fn judge_repair(
     variant: &Variant,
     stream: &KnownStream,
@@ -85,7 +84,9 @@ fn of_arguments(gold: &str, made: &str, damaged: bool) -> Mended {
     })
 }
 
-/// Judges a name. A name that no tool has only makes the call fail, but the name of another tool is called: that is wrong.
+/// Judges a name.
+///
+/// A name that no tool has only makes the call fail. The name of another tool is wrong: that tool is called.
 fn of_name(variant: &Variant, gold: &str, made: &str, damaged: bool) -> Mended {
     let is_known = || match &variant.made {
         Mending::Of(_, params) => {
@@ -117,18 +118,19 @@ fn of_events(found: MendedEvents, damaged: bool) -> Mended {
     })
 }
 
-/// The texts of events, for people.
+/// Joins the texts of events in readable form.
 fn joined(events: &[Delivered]) -> String {
     let texts = events.iter().filter(|event| !event.done);
     let texts: Vec<&str> = texts.map(|event| event.text.as_str()).collect();
     texts.join("|")
 }
 
-/// The marks of no action that no user may see: those of thinking, of servers, of control text.
+/// The marks of no action that no user may see: marks of thinking, servers and control text.
 const MARKS: [&str; 4] = ["<think>", "</think>", "<|", "<tool_call>"];
 
-/// The marks that no user may see: the tags of the actions that were meant and of their fields, and of those that the
-/// variant knows.
+/// Returns the marks that no user may see.
+///
+/// These are the tags of the true actions and their fields, and the tags that the variant recognizes.
 fn marks(meant: &Meaning, variant: &Variant) -> Vec<String> {
     let mut names: BTreeSet<String> = BTreeSet::new();
     for action in &meant.actions {
@@ -144,10 +146,10 @@ fn marks(meant: &Meaning, variant: &Variant) -> Vec<String> {
     }
     let of = |name: String| {
         if name.contains(['_', '-']) {
-            // No word of a text: what is left of its tag is a mark too.
+            // Such a name is no word of a text, so what is left of its tag is a mark too.
             vec![name]
         } else {
-            // `<confirm` has a number behind it.
+            // Without `>`, since a number may follow the name, as after `<confirm`.
             vec![format!("<{name}"), format!("</{name}")]
         }
     };
@@ -160,7 +162,7 @@ fn marks(meant: &Meaning, variant: &Variant) -> Vec<String> {
         .collect()
 }
 
-/// The most chars of a detail.
+/// The maximum length of a detail, in chars.
 const DETAIL: usize = 120;
 
 fn one_line(text: &str) -> String {
@@ -168,7 +170,7 @@ fn one_line(text: &str) -> String {
     line.replace(['\n', '\r'], " ")
 }
 
-/// How the output differs from the truth, on one line.
+/// Describes the difference between the output and the truth, on one line.
 fn told(gold: &Meaning, made: &Meaning) -> String {
     let chars = |text: &str| text.chars().count();
     if gold == made {
@@ -216,7 +218,7 @@ fn shown_action(action: &Action) -> String {
     )
 }
 
-/// A meaning for people.
+/// Formats a meaning in readable form.
 fn shown(meaning: &Meaning) -> String {
     let mut lines = Vec::new();
     if !meaning.reasoning.is_empty() {
@@ -232,7 +234,7 @@ fn shown(meaning: &Meaning) -> String {
     lines.join("\n")
 }
 
-/// What arrived, and what was meant as a variant is held to it, both in a form for people.
+/// Returns the stream as it arrived, and the truth for a variant, both in readable form.
 pub fn before_and_gold(variant: &Variant, stream: &KnownStream) -> (String, String) {
     let before = match &stream.arrived {
         Arrived::Text(text) => text.clone(),

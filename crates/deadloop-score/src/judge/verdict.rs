@@ -1,31 +1,31 @@
-//! [`Verdict`] and [`Outcome`]: what became of a transcript under a setting.
+//! [`Verdict`] and [`Outcome`]: the result of a transcript under a setting.
 
 use deadloop_replay::detect::Unit;
 
 use crate::tally::Count;
 
 deadloop_replay::detect::words! {
-    /// What became of a transcript under a setting.
+    /// The result of a transcript under a setting.
     pub enum Verdict {
-        /// A loop, found.
+        /// An alarm inside a loop.
         Hit = "hit",
         /// An alarm before the loop: a healthy stream was cut.
         Premature = "premature",
         /// An alarm after the loop: the model had escaped.
         Stale = "stale",
-        /// A loop, never found.
+        /// A loop without an alarm.
         Miss = "miss",
         /// An alarm on a clean transcript.
         FalseAlarm = "false-alarm",
         /// No alarm on a clean transcript.
         Quiet = "quiet",
-        /// An alarm on a repetition that ends by itself.
+        /// An alarm on a repetition that ends on its own.
         TransientStop = "transient-stop",
-        /// No alarm on one.
+        /// No alarm on a repetition that ends on its own.
         TransientPass = "transient-pass",
-        /// Nobody says what is true; counted, not scored.
+        /// A transcript without a label; counted, not scored.
         Unlabelled = "unlabelled",
-        /// The detector failed on it; not scored.
+        /// A transcript on which the detector failed; not scored.
         Error = "error",
     }
 }
@@ -36,14 +36,15 @@ impl Verdict {
         matches!(self, Self::FalseAlarm | Self::Premature | Self::Stale)
     }
 
-    /// Returns whether it is about a loop: `hit`, `premature`, `stale` or `miss`. A loop whose
-    /// earlier repetition was stopped counts too: see [`Outcome::is_earlier`].
+    /// Whether the verdict is about a loop: `hit`, `premature`, `stale` or `miss`.
+    ///
+    /// A loop whose earlier repetition was stopped counts too: see [`Outcome::is_earlier`].
     pub fn is_loop(self) -> bool {
         matches!(self, Self::Hit | Self::Premature | Self::Stale | Self::Miss)
     }
 }
 
-/// Units up to which `in_periods` counts a loop whose copies are shorter.
+/// The delay up to which `in_periods` counts a loop with shorter copies.
 const MOST_OF_COPY: u64 = 1000;
 
 /// The verdict on one transcript under one setting, with its delay and savings.
@@ -53,34 +54,34 @@ pub struct Outcome {
     pub verdict: Verdict,
     /// The span that was judged or charged: an index into [`Truth::spans`](crate::Truth::spans).
     pub span: Option<usize>,
-    /// Units from the onset to the alarm, 0 for an alarm before it; hits only.
+    /// Units from the onset to the alarm, 0 for an alarm before it. Hits only.
     pub latency: Option<u64>,
-    /// The same in milliseconds, where the recording has them.
+    /// The latency in milliseconds, if the recording has times.
     pub latency_ms: Option<f64>,
-    /// The same in tokens, where the recording has them.
+    /// The latency in tokens, if the recording has counts.
     pub latency_tokens: Option<u64>,
     /// Units of the loop that were not generated thanks to the alarm.
     pub saved: u64,
-    /// Units of healthy output thrown away by the alarm; of chars those in the channels that are watched.
+    /// Units of healthy output thrown away by the alarm. Chars count in watched channels only.
     pub lost: u64,
     /// Healthy units that the setting watched.
     pub exposure: u64,
-    /// Watched units up to the alarm, where it was wrong; else 0.
+    /// Watched units up to a wrong alarm, otherwise 0.
     pub generated: u64,
-    /// Length of the judged or charged loop, onset to end; 0 where no loop counts.
+    /// Length of the judged or charged loop, onset to end. 0 if no loop counts.
     pub loop_chars: u64,
-    /// What `delay` sums: units of that loop which were generated.
+    /// Generated units of the loop, which `delay` sums.
     pub delay: u64,
-    /// The count of the least `within_N` of the unit that this delay is within, of a loop that was ended.
+    /// The count of the least `within_N` that includes the delay of an ended loop.
     pub within: Option<Count>,
     /// Whether a loop was ended by the end of its second whole copy, or within 1,000 units.
     pub in_periods: bool,
-    /// Whether a loop counts that still ran when the recording stopped: `saved` is a lower bound.
+    /// Whether the loop still ran when the recording stopped, so that `saved` is a lower bound.
     pub censored: bool,
 }
 
 impl Outcome {
-    /// An outcome in which nothing but the verdict is known.
+    /// Creates an outcome with a verdict and nothing else.
     pub(crate) fn bare(verdict: Verdict) -> Self {
         Self {
             verdict,
@@ -100,13 +101,13 @@ impl Outcome {
         }
     }
 
-    /// Whether an earlier repetition was stopped in a transcript that loops later: the loop counts, it was
-    /// not found, and it never came.
+    /// Whether an earlier repetition was stopped in a transcript that loops later. The loop counts and is no hit: it
+    /// never came.
     pub fn is_earlier(&self) -> bool {
         self.verdict == Verdict::TransientStop && self.span.is_some()
     }
 
-    /// The outcome with what the delay of a loop that was ended is within; `period` is the length of one copy.
+    /// Adds the `within_N` and `in_periods` of an ended loop. `period` is the length of one copy.
     pub(crate) fn ended_within(self, unit: Unit, period: Option<u64>) -> Self {
         let copy = period.unwrap_or(0).max(MOST_OF_COPY);
         Self {
@@ -116,7 +117,7 @@ impl Outcome {
         }
     }
 
-    /// The outcome of a transcript on which the detector failed.
+    /// Creates the outcome of a transcript on which the detector failed.
     pub fn error() -> Self {
         Self::bare(Verdict::Error)
     }

@@ -1,4 +1,4 @@
-//! [`Measure`]: what an entry of the table says.
+//! [`Measure`]: an entry of the table.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,34 +9,34 @@ use deadloop_replay::detect::Unit as Counted;
 /// A measure of the table.
 pub type Metric = &'static Measure;
 
-/// One score, with everything that deadloop knows about it.
+/// A score with its name, texts, formula and place in the tables.
 pub struct Measure {
-    /// The name of its column.
+    /// The name of the column.
     pub name: &'static str,
-    /// What people call it, with its unit where it has one.
+    /// The name for people, with its unit if it has one.
     pub title: &'static str,
-    /// What a number of it counts.
+    /// The unit of a value.
     pub unit: MeasureUnit,
-    /// The units in which things are counted where it exists.
+    /// The units of counting in which the measure exists.
     pub counted_in: &'static [Counted],
-    /// Whether more of it is better.
+    /// Whether larger values are better.
     pub more_is_better: bool,
-    /// What it means, as a reader who has not met it is told: a noun phrase.
+    /// The meaning for a reader who is new to the measure: a noun phrase.
     pub meaning: &'static str,
-    /// Its formula, in words and counts.
+    /// The formula in words and counts.
     pub about: &'static str,
-    /// The formula itself.
+    /// The formula.
     pub formula: Formula,
-    /// How its uncertainty is computed.
+    /// The method for its uncertainty.
     pub certainty: Certainty,
-    /// What its columns of bounds begin with: `recall` has `recall_lo` and `recall_hi`.
+    /// The prefix of its columns of bounds: `recall` has `recall_lo` and `recall_hi`.
     pub bounds: Option<&'static str>,
-    /// Where it is shown, besides the files.
+    /// The tables for people that have the measure.
     pub shown: Shown,
 }
 
 deadloop_replay::detect::words! {
-    /// What a number counts.
+    /// The unit of a value.
     pub enum MeasureUnit {
         /// A share, 0 to 1.
         Share = "share",
@@ -48,7 +48,7 @@ deadloop_replay::detect::words! {
 }
 
 impl MeasureUnit {
-    /// What a value is a number of, in words; empty: a share. `unit` is that of the row.
+    /// Returns the unit in words, empty for a share. `unit` is the unit of the row.
     pub fn words(self) -> &'static str {
         match self {
             Self::Share => "",
@@ -59,7 +59,7 @@ impl MeasureUnit {
 }
 
 deadloop_replay::detect::words! {
-    /// How the uncertainty of a measure is computed.
+    /// The method for the uncertainty of a measure.
     pub enum Certainty {
         /// A share of things counted one by one: Wilson.
         Share = "share",
@@ -70,27 +70,27 @@ deadloop_replay::detect::words! {
     }
 }
 
-/// Where people see a measure.
+/// The tables for people that have a measure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
-    /// In choice.csv, both in sample and held out, and in the tables of choices.
+    /// Whether choice.csv, both in sample and held out, and the tables of choices have it.
     pub choice: bool,
-    /// In the tables of settings of terminal and page.
+    /// Whether the tables of settings in terminal and page have it.
     pub tables: bool,
 }
 
 impl Shown {
-    /// In no table for people.
+    /// A measure in no table for people.
     pub(super) const NOWHERE: Self = Self {
         choice: false,
         tables: false,
     };
-    /// In every table.
+    /// A measure in every table.
     pub(super) const EVERYWHERE: Self = Self {
         choice: true,
         tables: true,
     };
-    /// In the tables of settings alone.
+    /// A measure only in the tables of settings.
     pub(super) const TABLES: Self = Self {
         choice: false,
         tables: true,
@@ -98,7 +98,7 @@ impl Shown {
 }
 
 impl Measure {
-    /// What people call it where things are counted in `unit`.
+    /// Returns the name for people if things are counted in `unit`.
     pub fn title_in(&self, unit: Counted) -> Cow<'static, str> {
         match unit {
             Counted::Chars => self.title.into(),
@@ -106,12 +106,12 @@ impl Measure {
         }
     }
 
-    /// 1 where more is better, otherwise -1.
+    /// Returns 1 if larger values are better, otherwise -1.
     pub fn sign(&self) -> f64 {
         if self.more_is_better { 1.0 } else { -1.0 }
     }
 
-    /// The step in which differences are counted: 0.01 of a share, otherwise 1 % of the value in use.
+    /// Returns the size of one point: 0.01 of a share, otherwise 1 % of the value in use.
     pub fn point(&self, in_use: f64) -> f64 {
         match self.unit {
             MeasureUnit::Share => 0.01,

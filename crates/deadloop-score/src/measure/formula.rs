@@ -1,4 +1,4 @@
-//! [`Formula`]: a measure from counts, and its value.
+//! [`Formula`]: the value of a measure, from counts.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,31 +6,31 @@ use super::entry::{Certainty, Measure};
 use crate::intervals::{Interval, PoissonCache, wilson};
 use crate::tally::{Count, Tally};
 
-/// A formula: one ratio, or some that are joined.
+/// A formula: one ratio, or several joined ratios.
 #[derive(Clone, Copy, Debug)]
 pub struct Formula {
     /// The ratios.
     pub ratios: &'static [Ratio],
-    /// How they are joined.
+    /// The rule that joins the ratios.
     pub joined: Joined,
 }
 
-/// `scale` times a sum of counts over a sum of counts.
+/// A ratio: `scale` times a sum of counts over a sum of counts.
 #[derive(Clone, Copy, Debug)]
 pub struct Ratio {
     /// The factor.
     pub scale: f64,
-    /// What is summed above the line.
+    /// The terms of the numerator.
     pub num: &'static [Term],
-    /// What is summed below it.
+    /// The terms of the denominator.
     pub den: &'static [Term],
 }
 
-/// A count and what it is multiplied with.
+/// A count and its factor.
 #[derive(Clone, Copy, Debug)]
 pub struct Term(pub Count, pub Times);
 
-/// What a count is multiplied with.
+/// The factor of a count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Times {
     /// A number.
@@ -40,32 +40,33 @@ pub enum Times {
 }
 
 deadloop_replay::detect::words! {
-    /// How several ratios make one score. The page's script has the same two.
+    /// The rule that joins ratios to one score. The page's script implements the same two.
     pub enum Joined {
-        /// The only one.
+        /// The value of the only ratio.
         Alone = "alone",
-        /// The share of loops from which on the guard pays: b / (a + b), n/a where a is not above 0.
+        /// The share of loops from which the guard pays: b / (a + b). It is n/a if a is not above 0.
         BreakEven = "break-even",
     }
 }
 
-/// What a wrong alarm costs, and how often production loops where somebody said so.
+/// The cost of a wrong alarm, and the share of production's responses that loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Worth {
-    /// The share of production's responses that loop, above 0 and below 1, where it was given. No measure depends on it.
+    /// The share of production's responses that loop, between 0 and 1, if given. No measure depends on it.
     #[serde(default)]
     pub loop_rate: Option<f64>,
-    /// What a wrong alarm makes generated again besides what it threw away: the units of one mean clean response.
+    /// The length of a mean clean response, in units. A wrong alarm generates that much again, beyond the text thrown
+    /// away.
     #[serde(default)]
     pub response: f64,
 }
 
-/// A count, once.
+/// Returns a count with factor 1.
 pub(super) const fn one(count: Count) -> Term {
     Term(count, Times::Number(1.0))
 }
 
-/// `x` times a count.
+/// Returns a count with factor `x`.
 pub(super) const fn times(x: f64, count: Count) -> Term {
     Term(count, Times::Number(x))
 }
@@ -82,7 +83,7 @@ const LOOPS: &[Term] = &[
 /// Transcripts without a loop.
 const CLEAN: &[Term] = &[one(Count::FalseAlarm), one(Count::Quiet)];
 
-/// Of loops: `num` / loops.
+/// Returns the ratio `num` / loops.
 pub(super) const fn of_loops(num: &'static [Term]) -> Ratio {
     Ratio {
         scale: 1.0,
@@ -91,7 +92,7 @@ pub(super) const fn of_loops(num: &'static [Term]) -> Ratio {
     }
 }
 
-/// Of clean transcripts: `num` / clean.
+/// Returns the ratio `num` / clean transcripts.
 pub(super) const fn of_clean(num: &'static [Term]) -> Ratio {
     Ratio {
         scale: 1.0,
@@ -100,7 +101,7 @@ pub(super) const fn of_clean(num: &'static [Term]) -> Ratio {
     }
 }
 
-/// The formula of one ratio: `ratio` has exactly one.
+/// Returns the formula of one ratio. `ratio` has exactly one.
 pub(super) const fn alone(ratio: &'static [Ratio]) -> Formula {
     Formula {
         ratios: ratio,
@@ -109,7 +110,7 @@ pub(super) const fn alone(ratio: &'static [Ratio]) -> Formula {
 }
 
 impl Ratio {
-    /// The numerator, without the scale, and the denominator.
+    /// Returns the numerator, without the scale, and the denominator.
     pub(super) fn parts(&self, tally: &Tally, worth: &Worth) -> (f64, f64) {
         let sum = |terms: &[Term]| {
             let term = |Term(count, times): &Term| match times {
@@ -121,19 +122,19 @@ impl Ratio {
         (sum(self.num), sum(self.den))
     }
 
-    /// Its value; `None` where the denominator is 0.
+    /// Returns the value of the ratio. `None` if the denominator is 0.
     pub(super) fn value(&self, tally: &Tally, worth: &Worth) -> Option<f64> {
         self.divided(self.parts(tally, worth))
     }
 
-    /// The scaled quotient of two sums; `None` where the second is not above 0.
+    /// Returns the scaled quotient of two sums. `None` if the second is not above 0.
     pub(super) fn divided(&self, (n, d): (f64, f64)) -> Option<f64> {
         (d > 0.0).then(|| self.scale * (n / d))
     }
 }
 
 impl Joined {
-    /// The score from the values of its ratios; `None` where it is n/a.
+    /// Joins the values of the ratios to a score. `None` if the score is n/a.
     pub(super) fn join(self, values: &[f64]) -> Option<f64> {
         match (self, values) {
             (Self::Alone, [only]) => Some(*only),
@@ -144,7 +145,7 @@ impl Joined {
 }
 
 impl Formula {
-    /// Its value from those of its ratios; `None` where it, or one of them, is n/a.
+    /// Computes the score from the values of its ratios. `None` if a ratio or the score is n/a.
     pub(super) fn value(&self, of: impl Fn(&Ratio) -> Option<f64>) -> Option<f64> {
         let mut values = [0.0; 2];
         for (value, ratio) in values.iter_mut().zip(self.ratios) {
@@ -155,12 +156,12 @@ impl Formula {
 }
 
 impl Measure {
-    /// Its value; `None` where it is n/a.
+    /// Returns the value for a tally. `None` if it is n/a.
     pub fn value(&self, tally: &Tally, worth: &Worth) -> Option<f64> {
         self.formula.value(|ratio| ratio.value(tally, worth))
     }
 
-    /// Its 95 % interval where that has a closed form: Wilson for shares, exact Poisson for rates.
+    /// Returns the 95 % interval in closed form: Wilson for a share, exact Poisson for a rate.
     pub fn interval(&self, tally: &Tally, cache: &mut PoissonCache) -> Option<Interval> {
         let (k, n) = self.counts(tally)?;
         match self.certainty {
@@ -177,7 +178,7 @@ impl Measure {
         }
     }
 
-    /// `k` of `n` for a share, `k` events in `n` units for a rate; `None` for other measures.
+    /// Returns `k` of `n` for a share, or `k` events in `n` units for a rate. `None` for other measures.
     pub fn counts(&self, tally: &Tally) -> Option<(u64, u64)> {
         if self.certainty == Certainty::Resampled {
             return None;
@@ -187,14 +188,14 @@ impl Measure {
         Some((sum(ratio.num), sum(ratio.den)))
     }
 
-    /// The counts that it is computed from, some of them more than once.
+    /// Iterates over the counts in the formula, with repetitions.
     pub(crate) fn counted(&self) -> impl Iterator<Item = Count> + use<> {
         let ratios = self.formula.ratios.iter();
         let terms = ratios.flat_map(|ratio| ratio.num.iter().chain(ratio.den));
         terms.map(|term| term.0)
     }
 
-    /// The scale of its first ratio.
+    /// Returns the scale of the first ratio.
     pub fn scale(&self) -> f64 {
         self.formula.ratios.first().map_or(1.0, |ratio| ratio.scale)
     }

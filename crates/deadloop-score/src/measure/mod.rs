@@ -1,20 +1,20 @@
-//! The table of measures: [`MEASURES`], one [`Measure`] for each score that is computed from a tally.
+//! [`MEASURES`]: the table of measures, one [`Measure`] per score of a tally.
 //!
 //! | to find | look in |
 //! |---|---|
 //! | a measure: its name, unit, formula, where it is shown | `table/` |
-//! | what an entry of the table says | [`Measure`] |
+//! | the fields of an entry | [`Measure`] |
 //! | formulas, values, intervals | [`Formula`], [`Measure::value`], [`Measure::interval`] |
 //! | a measure by its name | [`metric`] |
-//! | what a guard spares at a rate of loops, in a sentence | [`spared_at`] |
+//! | the savings of a guard at a rate of loops, in a sentence | [`spared_at`] |
 //! | a measure as JSON, for the page's script | `written.rs` |
 //!
-//! The columns of scores.parquet and choice.csv, the reader of those files, constraints and objectives, the
-//! report's tables and headings, and the formulas in the page's script follow from the entry of a measure.
-//! **To add one:** write a `Measure` in a file of `table/` and name it in [`MEASURES`].
+//! The columns of scores.parquet and choice.csv, the reader of those files, constraints and objectives, the report's
+//! tables and headings, and the formulas in the page's script follow from the entry of a measure. **To add one:** write
+//! a `Measure` in a file of `table/` and name it in [`MEASURES`].
 //!
-//! A formula is one ratio of sums of counts, or a combination of two or three ([`Joined`]).
-//! Quantiles of the latency are not measures: `latency_p90<=1000` is read as `within_1000>=0.9`.
+//! A formula is one ratio of sums of counts, or a combination of two ([`Joined`]). Quantiles of the latency are not
+//! measures: `latency_p90<=1000` is read as `within_1000>=0.9`.
 
 mod entry;
 mod formula;

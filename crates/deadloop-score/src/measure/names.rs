@@ -4,13 +4,13 @@ use super::entry::{Measure, Metric};
 use super::table::MEASURES;
 
 impl Measure {
-    /// The measure with this name.
+    /// Returns the measure with this name.
     pub fn named(name: &str) -> Option<Metric> {
         MEASURES.into_iter().find(|measure| measure.name == name)
     }
 }
 
-/// Reads the name of a measure: `FromStr` cannot be implemented for a reference.
+/// Parses the name of a measure. `FromStr` cannot be implemented for a reference.
 ///
 /// # Errors
 /// No measure has this name.
@@ -18,7 +18,7 @@ pub fn metric(text: &str) -> Result<Metric, GoalError> {
     Measure::named(text.trim()).ok_or_else(|| GoalError::Metric(text.trim().into()))
 }
 
-/// Why a metric or a constraint could not be read.
+/// Error for a metric or a constraint that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GoalError {
     /// No metric has this name.
@@ -37,7 +37,7 @@ pub enum GoalError {
     Impossible(String, String),
 }
 
-/// The known name that is close to `name`, as a hint.
+/// Returns the known name that is close to `name`, as a hint.
 fn nearest(name: &str) -> String {
     deadloop_replay::detect::harness::meant(name, MEASURES.map(|measure| measure.name))
 }

@@ -1,4 +1,4 @@
-//! A measure as JSON: the page's script computes from it what [`Measure::value`] computes.
+//! A measure as JSON, from which the page's script computes [`Measure::value`].
 
 use serde::{Serialize, Serializer};
 
@@ -23,7 +23,7 @@ struct WrittenRatio {
     den: Vec<WrittenTerm>,
 }
 
-/// The factor, the count, and whether the factor is one of mean clean responses.
+/// The factor, the count, and whether the factor is in mean clean responses.
 type WrittenTerm = (f64, &'static str, bool);
 
 impl Serialize for Measure {

@@ -1,13 +1,16 @@
-//! The events of a case that is a run: a list of steps. Each is an event as a transcript has it,
-//! `{ type = "handoff", from = "a", to = "b" }`, or one of these short ones:
-//! - `{ call = "ls", arguments = '{"path": "."}', result = "a.txt", error = false }`: a call and its result;
-//!   `arguments` is a table or the text itself, `id` joins results that come later, without `result` the call stays open;
-//! - `{ result = "a.txt", id = "1" }`: a result by itself;
-//! - `{ user = "…" }`, `{ answer = "…" }`, `{ reasoning = "…" }`, `{ turn = true }` or `{ turn = "agent" }`;
-//! - `{ repeat = [steps], times = N }`: the steps N times over, `{n}` in their texts the number of the time.
+//! The events of a case that is a run: a list of steps.
 //!
-//! `onset = true` marks the first call of the second copy, `alarm = true` the call at which an alarm is due (that of its
-//! result too). At a turn they count turns. In the texts of a run the marks of texts stand as they do in a text.
+//! Each step is an event in the format of transcripts, `{ type = "handoff", from = "a", to = "b" }`, or one of these
+//! short forms:
+//! - `{ call = "ls", arguments = '{"path": "."}', result = "a.txt", error = false }`: a call and its result.
+//!   `arguments` is a table or the text itself, `id` joins results that come later. Without `result` the call stays
+//!   open;
+//! - `{ result = "a.txt", id = "1" }`: a result alone;
+//! - `{ user = "…" }`, `{ answer = "…" }`, `{ reasoning = "…" }`, `{ turn = true }` or `{ turn = "agent" }`;
+//! - `{ repeat = [steps], times = N }`: the steps N times. `{n}` in their texts is the number of the repetition.
+//!
+//! `onset = true` marks the first call of the second copy. `alarm = true` marks the call at which an alarm is due, with
+//! its result. On a turn they count turns. Texts of a run have the same marks as other texts.
 
 use deadloop_replay::corpus::{Entry, Place, RecordedEvent};
 use deadloop_replay::detect::Channel;
@@ -18,7 +21,7 @@ use toml::Value;
 use super::Marks;
 use super::text::MOST;
 
-/// Events that a run may have: a mistyped `times` is an error and not an hour.
+/// The maximum number of events of a run, so that a mistyped `times` is an error and not an hour.
 const MOST_EVENTS: usize = 1_000_000;
 
 #[derive(Debug, Default, Deserialize)]
@@ -41,7 +44,7 @@ struct Step {
     alarm: bool,
 }
 
-/// What was made of the steps so far.
+/// The events built from the steps so far.
 #[derive(Default)]
 struct Made {
     events: Vec<Json>,
@@ -50,11 +53,11 @@ struct Made {
     calls: u64,
     turns: u64,
     chars: [u64; 2],
-    /// Calls that got an id of their own.
+    /// Number of calls with a generated id.
     named: usize,
 }
 
-/// The events of a list of steps, and the marks in it.
+/// Builds the events of a list of steps, and finds the marks.
 pub(super) fn read(steps: Vec<Value>) -> Result<(Vec<RecordedEvent>, Marks), String> {
     let mut made = Made::default();
     for step in steps {
@@ -75,7 +78,7 @@ pub(super) fn read(steps: Vec<Value>) -> Result<(Vec<RecordedEvent>, Marks), Str
 }
 
 impl Made {
-    /// One step; `n`: which time of a repetition it is.
+    /// Adds one step. `n` is the number of the repetition.
     fn step(&mut self, step: Value, n: Option<usize>) -> Result<(), String> {
         let Value::Table(mut table) = step else {
             return Err("each step is a table, as { call = \"ls\", result = \"a.txt\" }".into());
@@ -176,7 +179,7 @@ impl Made {
         }
     }
 
-    /// Takes the marks out of what was said.
+    /// Removes the marks from the text of an event.
     fn text(&mut self, kind: &str, event: &mut Json) {
         let (channel, place) = match kind {
             "reasoning" => (Channel::Reasoning, 0),
@@ -202,7 +205,7 @@ fn result(id: &str, content: &str, error: Option<bool>) -> Json {
     result
 }
 
-/// The JSON that a value of TOML is.
+/// Converts a value of TOML to JSON.
 fn json(value: Value) -> Result<Json, String> {
     Ok(match value {
         Value::String(text) => text.into(),
@@ -222,7 +225,7 @@ fn json(value: Value) -> Result<Json, String> {
     })
 }
 
-/// Puts the number of the time for `{n}` in every text.
+/// Replaces `{n}` in every text by the number of the repetition.
 fn fill(value: &mut Json, n: usize) {
     match value {
         Json::String(text) if text.contains("{n}") => *text = text.replace("{n}", &n.to_string()),

@@ -1,4 +1,4 @@
-//! [`Expect`]: what must be said of a case.
+//! [`Expect`]: the expected alarm of a case.
 
 use std::collections::BTreeMap;
 
@@ -10,47 +10,47 @@ use toml::Value;
 
 use crate::truth::{Case, Truth};
 
-/// What a setting must say.
+/// The expected alarm of a setting.
 ///
 /// | field | meaning |
 /// |---|---|
-/// | `alarm` | `true`, `false`, or the char at which it must alarm; left out: whether a mark or `between` says where |
-/// | `between` | first and last position at which the alarm is right: a number, or `onset`, `alarm`, `end` with a number added, as `"onset+600"` |
+/// | `alarm` | `true`, `false`, or the char of the alarm; without it, a mark or `between` gives the place |
+/// | `between` | first and last right position: a number, or `onset`, `alarm`, `end` plus one: `"onset+600"` |
 /// | `kind` | the alarm's kind |
-/// | `detector`, `preset`, `params`, `ignore`, `prompt` | the guard that is meant; left out: the settings that are checked |
-/// | `guard` | the same by the name of one that ships: `recommended` or `recommended-agents` |
-/// | `todo` | why it is not so yet: it does not fail, and is told once it holds |
+/// | `detector`, `preset`, `params`, `ignore`, `prompt` | the guard; without them, the checked settings |
+/// | `guard` | the guard by the name of one that ships: `recommended` or `recommended-agents` |
+/// | `todo` | the reason for a known failure: the case does not fail, and is reported once it holds |
 ///
-/// With `alarm = true` and no `between` the alarm is right at `⟦alarm⟧`, or from `⟦onset⟧` on, or
-/// anywhere. Positions are chars of the channel in which the mark stands; of a run they are calls, or turns where a turn
-/// is marked, whichever channel the alarm is told in.
+/// With `alarm = true` and no `between` the alarm is right at `⟦alarm⟧`, or from `⟦onset⟧` on, or anywhere. Positions
+/// are chars of the channel of the mark. In a run they are calls, or turns if a turn is marked, whatever the channel of
+/// the alarm.
 #[derive(Clone, Debug)]
 pub struct Expect {
-    /// The guard that is meant; `None`: the settings that are checked.
+    /// The guard. `None` for the checked settings.
     pub settings: Option<Settings>,
-    /// First and last right position; `None`: it must stay quiet.
+    /// First and last right position. `None` if no alarm is expected.
     pub between: Option<[PinnedPlace; 2]>,
     /// The alarm's kind.
     pub kind: Option<Kind>,
-    /// Why it is not so yet.
+    /// The reason for a known failure.
     pub todo: Option<String>,
 }
 
-/// Where the places of a case are.
+/// The marked positions of a case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
-    /// The channel that they stand in, and in which an alarm is looked for; `None`: any.
+    /// The channel of the marks, in which an alarm is expected. `None` for any channel.
     pub channel: Option<Channel>,
-    /// First char of the second copy.
+    /// The first char of the second copy.
     pub onset: Option<u64>,
-    /// Where the alarm is due.
+    /// The position at which the alarm is due.
     pub alarm: Option<u64>,
     /// The length of the text, or the end of the loop.
     pub end: Option<u64>,
 }
 
 impl Marks {
-    /// The places of the first loop of a labelled transcript.
+    /// Returns the positions of the first loop of a labelled transcript.
     pub fn of_loop(case: &Case) -> Self {
         let span = case.truth.as_ref().and_then(Truth::first_loop);
         span.map_or(Self::default(), |span| Self {
@@ -62,20 +62,20 @@ impl Marks {
     }
 }
 
-/// An alarm, as a case is held against it.
+/// An alarm, compared with the expected one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fired {
-    /// In which channel.
+    /// The channel of the alarm.
     pub channel: Channel,
-    /// After how many of its units.
+    /// The position in the channel, in its unit.
     pub at: u64,
-    /// What of each channel had arrived.
+    /// The lengths of all channels at the alarm.
     pub seen: Seen,
-    /// What it was taken for.
+    /// The kind of loop.
     pub kind: Kind,
 }
 
-/// What was said, in a few words; `None`: that there was no alarm.
+/// Describes an alarm in a few words. `None` is no alarm.
 pub fn alarm_words(fired: Option<Fired>) -> String {
     match fired {
         None => "no alarm".into(),
@@ -83,7 +83,7 @@ pub fn alarm_words(fired: Option<Fired>) -> String {
     }
 }
 
-/// A place in a text: a number of chars after a mark, or after the start of the text.
+/// A position in a text: an offset from a mark, or from the start of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PinnedPlace {
     mark: Option<Mark>,
@@ -121,7 +121,7 @@ pub(super) struct Table {
 }
 
 impl Expect {
-    /// `marks`: those of the text; `None` where they are known later.
+    /// Reads an expectation. `marks` are those of the text, or `None` if they are not known yet.
     pub(super) fn read(table: Table, marks: Option<&Marks>) -> Result<Self, String> {
         let known = |mark: Mark| marks.is_none_or(|marks| marks.of(mark).is_some());
         let between = match &table.between {
@@ -168,7 +168,7 @@ impl Expect {
         })
     }
 
-    /// Whether what was said is what must be said.
+    /// Whether an alarm, or its absence, is the expected one.
     pub fn holds(&self, marks: &Marks, said: Option<Fired>) -> bool {
         match (&self.between, said) {
             (None, said) => said.is_none(),
@@ -189,7 +189,7 @@ impl Expect {
         }
     }
 
-    /// What must be said, in words.
+    /// Describes the expected alarm in words.
     pub fn wanted(&self, marks: &Marks) -> String {
         let Some([from, to]) = &self.between else {
             return "no alarm".into();
@@ -205,14 +205,14 @@ impl Expect {
     }
 }
 
-/// A guard that ships, by its name.
+/// Returns a guard that ships, by its name.
 fn shipped(name: &str, detector: bool) -> Result<Settings, String> {
     let text = match name {
         _ if detector => {
             return Err("guard and detector name a guard each; expected one of them".into());
         }
         "recommended" => RECOMMENDED.to_owned(),
-        // What is for runs reads their text too.
+        // The guard for runs reads their text too.
         "recommended-agents" => format!("{RECOMMENDED}\n{RECOMMENDED_AGENTS}"),
         _ => {
             return Err(format!(
@@ -224,7 +224,7 @@ fn shipped(name: &str, detector: bool) -> Result<Settings, String> {
 }
 
 impl Table {
-    /// The guard that it names, read as a settings file would be.
+    /// Parses the named guard as a settings file would be.
     fn settings(&self) -> Result<Option<Settings>, String> {
         if let Some(guard) = &self.guard {
             return shipped(guard, self.detector.is_some()).map(Some);
@@ -312,7 +312,7 @@ impl PinnedPlace {
         }
     }
 
-    /// The char that it means; the start of the text where its mark is nowhere.
+    /// Returns the char of the position. A missing mark counts as the start of the text.
     fn at(&self, marks: &Marks) -> i64 {
         let mark = self.mark.and_then(|mark| marks.of(mark)).unwrap_or(0);
         i64::try_from(mark)

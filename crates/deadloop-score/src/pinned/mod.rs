@@ -1,4 +1,4 @@
-//! Pinned cases: texts, or transcripts of a corpus, with what a setting must say to them.
+//! Pinned cases: texts, runs or transcripts with their expected alarms.
 //!
 //! ```toml
 //! [[case]]
@@ -9,10 +9,10 @@
 //! expect = { alarm = true, between = [500, 1000], kind = "short-sequence" }
 //! ```
 //!
-//! `text` is a string or a list of parts (see [`text`]), in which `⟦onset⟧` and `⟦alarm⟧` mark
-//! places; `events` is a list of the steps of a run (see [`events`]), in which `onset = true` and `alarm = true` mark
-//! calls; `transcript` is a line of a corpus with its labels, or the id of one of a corpus. `expect` is a table, or a list
-//! of them (see [`Expect`]).
+//! - `text` is a string or a list of parts (see [`text`]). `⟦onset⟧` and `⟦alarm⟧` mark positions.
+//! - `events` is a list of the steps of a run (see [`events`]). `onset = true` and `alarm = true` mark calls.
+//! - `transcript` is a line of a corpus with its labels, or the id of a transcript of a corpus.
+//! - `expect` is a table, or a list of them (see [`Expect`]).
 
 mod events;
 mod expect;
@@ -32,28 +32,28 @@ use crate::truth::Case;
 /// A case of a file.
 #[derive(Clone, Debug)]
 pub struct Pinned {
-    /// What it is called.
+    /// The name of the case.
     pub name: String,
     /// The line of its name in the file.
     pub line: usize,
     /// The model whose guard watches.
     pub model: String,
-    /// What is watched.
+    /// The watched input.
     pub input: CaseInput,
-    /// What must be said of it.
+    /// The expected alarms.
     pub expect: Vec<Expect>,
 }
 
-/// What a case is about.
+/// The input of a case.
 #[derive(Clone, Debug)]
 pub enum CaseInput {
-    /// A text: its pieces, and the marks in it.
+    /// A text: its pieces and its marks.
     Text(Vec<(Channel, String)>, Marks),
-    /// A run: its events, and the marks at its calls.
+    /// A run: its events and the marks on its calls.
     Run(Vec<RecordedEvent>, Marks),
     /// A transcript with its labels.
     Recording(Box<Transcript>, Marks),
-    /// A transcript of a corpus, by its id.
+    /// The id of a transcript of a corpus.
     Transcript(String),
 }
 
@@ -68,7 +68,7 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct CaseTable {
     name: Spanned<String>,
-    /// For the reader of the file.
+    /// A note for people.
     #[serde(rename = "why")]
     _why: Option<String>,
     model: Option<String>,
@@ -78,11 +78,10 @@ struct CaseTable {
     expect: Spanned<Value>,
 }
 
-/// Reads a file of cases. Everything is checked: the settings that it names, the marks that it
-/// refers to.
+/// Parses a file of cases, and checks its settings and marks.
 ///
 /// # Errors
-/// The first mistake, with its line.
+/// Returns the first mistake with its line.
 pub fn parse_pinned(file: &str) -> Result<Vec<Pinned>, SettingsError> {
     let wire: File = read_toml(file)?;
     wire.case
@@ -145,7 +144,7 @@ fn pinned(case: CaseTable, file: &str) -> Result<Pinned, SettingsError> {
     })
 }
 
-/// A transcript as a corpus has it, and the places that its labels name.
+/// Parses a transcript in the format of a corpus, and finds the positions of its labels.
 fn recording(line: &str) -> Result<(Transcript, Marks), String> {
     let entry = Entry::of_line(line.trim().as_bytes(), Place::whole("transcript"), None);
     let (entry, _) = entry.map_err(|e| format!("{}; expected {}", e.what, e.expected))?;
@@ -156,7 +155,7 @@ fn recording(line: &str) -> Result<(Transcript, Marks), String> {
     }
 }
 
-/// One table, or a list of them.
+/// Reads one table, or a list of tables.
 fn several<T: DeserializeOwned>(value: Value) -> Result<Vec<T>, String> {
     let one = |value: Value| {
         value
@@ -170,7 +169,7 @@ fn several<T: DeserializeOwned>(value: Value) -> Result<Vec<T>, String> {
 }
 
 impl Pinned {
-    /// Its text as a transcript, an event a piece, or its run; `None` where it is one of a corpus.
+    /// Returns the text or the run as a transcript. `None` if the case names one of a corpus.
     pub fn transcript(&self) -> Option<Transcript> {
         let event = |(channel, text): &(Channel, String)| {
             RecordedEvent::of(match channel {

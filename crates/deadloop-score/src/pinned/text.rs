@@ -1,13 +1,15 @@
-//! The text of a case: a string, or a list of parts. Each part is one of these:
+//! The text of a case: a string, or a list of parts.
+//!
+//! Each part is one of these:
 //! - a string, or `{ literal = "…" }`;
 //! - `{ repeat = "…", times = N }`;
 //! - `{ numbered = ["…", "…"], items = N }`: list items with rising numbers, from these lines in turn;
-//! - `{ lines = "… {n} … {word} …", words = ["…"], times = N }`: lines from a template, in which the
-//!   number rises and the words come in turn (`{word}`) or in no order (`{any}`);
+//! - `{ lines = "… {n} … {word} …", words = ["…"], times = N }`: lines from a template with a rising number and with
+//!   the words in turn (`{word}`) or in no order (`{any}`);
 //! - `{ filler = N }`: N letters and blanks that do not repeat.
 //!
-//! Any of them may have `channel = "answer"`; the default is `reasoning`. The marks are written in the text
-//! and are removed from it. If a mark occurs several times, the first counts.
+//! Any part may have `channel = "answer"`; the default is `reasoning`. Marks are written in the text and removed from
+//! it. If a mark occurs several times, the first counts.
 
 use deadloop_replay::detect::{Channel, Chars};
 use serde::Deserialize;
@@ -18,7 +20,7 @@ use super::Marks;
 const ONSET: &str = "⟦onset⟧";
 const ALARM: &str = "⟦alarm⟧";
 
-/// Chars that a case may have: a mistyped `times` is an error and not an hour.
+/// The maximum length of a case in chars, so that a mistyped `times` is an error and not an hour.
 pub(super) const MOST: usize = 50_000_000;
 
 #[derive(Debug, Default, Deserialize)]
@@ -38,7 +40,7 @@ struct Part {
 
 type Pieces = Vec<(Channel, String)>;
 
-/// The pieces of a text, neighbours of one channel put together, and its marks.
+/// Reads the pieces of a text and its marks. Neighbouring pieces of one channel are joined.
 pub(super) fn read(value: Value) -> Result<(Pieces, Marks), String> {
     let items = match value {
         Value::Array(items) => items,
@@ -75,8 +77,9 @@ fn length(pieces: &Pieces, channel: Channel) -> u64 {
 }
 
 impl Marks {
-    /// Notes the marks of a text and returns the text without them. `before`: how many chars of its channel
-    /// come before the text. All marks are in the channel of the first.
+    /// Stores the marks of a text and returns the text without them.
+    ///
+    /// `before` is the number of chars of the channel before the text. All marks are in the channel of the first.
     pub(super) fn take(&mut self, marked: &str, (channel, before): (Channel, u64)) -> String {
         let own = self.channel.is_none_or(|known| known == channel);
         let place = |mark: &str, other: &str| {
@@ -154,7 +157,7 @@ fn fits(chars: Option<usize>) -> Result<usize, String> {
     small.ok_or_else(|| format!("more than {MOST} chars; expected a smaller number"))
 }
 
-/// Letters and blanks in an order that does not repeat (a linear congruential generator).
+/// Returns letters and blanks in an order that does not repeat (a linear congruential generator).
 fn filler(chars: usize) -> String {
     let mut state = 1_u64;
     let mut next = || {

@@ -1,5 +1,4 @@
-//! What the offline loop finder finds in a transcript, as rows of a labels.csv ([`propose`]), and what it says where an
-//! alarm and the label disagree ([`Reading`]).
+//! The offline loop finder: proposed labels ([`propose`]) and second opinions ([`Reading`]).
 
 use std::collections::BTreeSet;
 
@@ -14,42 +13,43 @@ pub use reading::Reading;
 
 mod reading;
 
-/// Below this confidence a proposal is called uncertain.
+/// The confidence below which a proposal is called uncertain.
 pub const DOUBTFUL: f64 = 0.75;
-/// How much of the confidence in a loop is left where the model went on in another channel: it broke
-/// off, or was made to.
+/// The factor on the confidence in a loop if the model went on in another channel. The model broke off, or was made to.
 const BROKEN_OFF: f64 = 0.8;
-/// The words with which APIs say that the model stopped by itself.
+/// The finish reasons of APIs for a response that the model ended itself.
 pub const BY_ITSELF: [&str; 5] = ["stop", "end_turn", "eos", "eos_token", "completed"];
-/// What the reasons of servers hold that end a response for its loop: vLLM's `repetition_detected`, mlx's `repetition`.
+/// The text in the finish reasons of servers that end a looping response: vLLM's `repetition_detected`, mlx's
+/// `repetition`.
 const BY_SERVER: &str = "repetition";
-/// Of the doubt about a loop so much is left where the server ended the response for it.
+/// The factor on the doubt about a loop if the server ended the response for it.
 const CONFIRMED: f64 = 0.5;
 
 /// The rows proposed for one transcript.
 #[derive(Debug, PartialEq)]
 pub struct Proposal {
-    /// At least one.
+    /// The rows, at least one.
     pub rows: Vec<LabelRow>,
-    /// The class of the whole.
+    /// The class of the whole transcript.
     pub class: Class,
-    /// How sure the class is, from 0 to 1.
+    /// The confidence in the class, from 0 to 1.
     pub confidence: f64,
-    /// Whether the recording says why the response ended.
+    /// Whether the recording has a finish reason.
     pub finished: bool,
 }
 
 impl Proposal {
-    /// The transcript's id.
+    /// Returns the transcript's id.
     pub fn transcript(&self) -> &str {
         self.rows.first().map_or("", |row| &row.transcript)
     }
 }
 
-/// Looks through the text channels of a transcript, and through the calls and turns of a run. Its labels are not
-/// known here. What repeats to the end of a channel is no loop where the model got out: it went on in another
-/// channel, or stopped by itself. A server that ended the response for a repetition saw it too: what repeats to the
-/// end is a loop, and surer.
+/// Searches the text channels of a transcript, and the calls and turns of a run. Labels are not used.
+///
+/// A repetition that lasts to the end of a channel is no loop if the model left it: it went on in another channel, or
+/// stopped on its own. If a server ended the response for a repetition, the repetition at the end is a loop, with more
+/// confidence.
 pub fn propose(transcript: &Transcript) -> Proposal {
     let run = find_run(transcript);
     let end = End::of(transcript);
@@ -100,9 +100,10 @@ pub fn propose(transcript: &Transcript) -> Proposal {
     }
 }
 
-/// Whether the finder sees a loop at one of these places, each a channel and a position in it: what [`Reading::at`] says
-/// of all that [`propose`] finds, for less. A loop in a text goes on to the end of the transcript, so only its last text
-/// is looked through, and none where the model stopped by itself.
+/// Whether the finder sees a loop at one of these places, each a channel and a position in it.
+///
+/// The result is that of [`Reading::at`] on all that [`propose`] finds, but cheaper. A loop in a text lasts to the end
+/// of the transcript, so only the last text is searched, and none if the model stopped on its own.
 pub fn sees_loop(transcript: &Transcript, places: &BTreeSet<(Channel, u64)>) -> bool {
     let run = find_run(transcript);
     let stretches = run.iter().flat_map(|run| &run.spans);
@@ -122,13 +123,13 @@ pub fn sees_loop(transcript: &Transcript, places: &BTreeSet<(Channel, u64)>) -> 
     is_loop_at(&rows, places)
 }
 
-/// Whether rows that the finder proposes have a loop at one of these places.
+/// Whether proposed rows have a loop at one of these places.
 pub fn is_loop_at(rows: &[LabelRow], places: &BTreeSet<(Channel, u64)>) -> bool {
     let mut places = places.iter();
     places.any(|place| Reading::at(rows, Some(*place)).is_loop())
 }
 
-/// A row for a stretch of calls or turns that brought nothing new.
+/// Builds the row of a stretch of calls or turns without anything new.
 fn stuck(id: &str, span: &Stuck) -> LabelRow {
     LabelRow {
         kind: Some(span.kind),
@@ -142,25 +143,25 @@ fn stuck(id: &str, span: &Stuck) -> LabelRow {
     }
 }
 
-/// The repetition that does no harm, as a note beside a clean run.
+/// Formats the harmless repetitions of a clean run, for its note.
 fn harmless(run: &FoundRun) -> String {
     let one = |benign: &Benign| format!("; {} {}-{}", benign.reason, benign.start, benign.end);
     run.benign.iter().map(one).collect()
 }
 
-/// A text that is looked at on its own.
+/// A text that is searched alone.
 struct Text {
     channel: Channel,
-    /// Chars of its channel before it.
+    /// Number of chars of the channel before the text.
     from: usize,
     text: String,
-    /// Nothing was said or called after it.
+    /// Whether no other channel follows with text or calls.
     last: bool,
-    /// Another turn follows.
+    /// Whether another turn follows.
     over: bool,
 }
 
-/// The channels of a transcript; of a run the texts of each turn.
+/// Returns the texts of a transcript by channel, or of a run by channel and turn.
 fn texts(transcript: &Transcript, run: bool) -> Vec<Text> {
     let last = transcript.events.iter().rev().find_map(last_channel);
     let channels = [Channel::Reasoning, Channel::Answer];
@@ -200,24 +201,24 @@ fn pieces(transcript: &Transcript, channel: Channel, run: bool) -> Vec<Text> {
 }
 
 impl Text {
-    /// The row of a stretch of this text. `open`: what reaches its end was not left.
+    /// Builds the row of a stretch of this text. `open`: a stretch that reaches the end was not left.
     fn row(&self, id: &str, span: &FoundSpan, open: bool) -> LabelRow {
         let place = |at: usize| Some((self.from + at) as u64);
         let mut row = row(id, self.channel, span, open);
         row.start = place(span.start);
         row.onset = place(span.onset);
         row.earliest = span.earliest.and_then(place);
-        // A turn that is over has an end, also where the run goes on.
+        // A turn that is over has an end, even if the run goes on.
         let over = self.over.then(|| self.text.chars().count());
         row.end = span.end.or(over).and_then(place);
         row
     }
 }
 
-/// The name in a row of labels that nobody reviewed.
+/// The value of `by` in a row of labels that no person reviewed.
 pub const BY: &str = "auto";
 
-/// The channel of an event that says something.
+/// Returns the channel of an event with text or a call.
 fn last_channel(event: &RecordedEvent) -> Option<Channel> {
     if matches!(event.body, Body::ToolCall { .. }) {
         return Some(Channel::Tools);
@@ -226,14 +227,14 @@ fn last_channel(event: &RecordedEvent) -> Option<Channel> {
     (!text.trim().is_empty()).then_some(channel)
 }
 
-/// Who ended a response, as the stream says.
+/// The party that ended a response, by the stream's finish reason.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     /// The model.
     ByItself,
-    /// The server, because it saw a loop.
+    /// The server, because of a repetition.
     ByServer,
-    /// A limit, a call, or nobody knows.
+    /// A limit, a call, or unknown.
     Other,
 }
 
@@ -247,7 +248,7 @@ impl End {
     }
 }
 
-/// The server ended the response for the loop that is found at its end.
+/// Raises the confidence in the loop at the end of a response that the server ended for it.
 fn confirm(found: &mut Found) {
     let surer = |confidence: f64| 1.0 - CONFIRMED * (1.0 - confidence);
     if found.class == Class::Loop {
@@ -258,8 +259,10 @@ fn confirm(found: &mut Found) {
     }
 }
 
-/// The class of a transcript from those of its channels: a loop before a passing repetition before
-/// nothing; as sure as the surest of that class, and nothing as sure as the least.
+/// Combines the classes of a transcript's channels.
+///
+/// A loop wins over a passing repetition, and that over no repetition. The confidence is the highest of the winning
+/// class; for `clean` it is the lowest.
 fn whole(classes: impl Iterator<Item = (Class, f64)>) -> (Class, f64) {
     let all: Vec<(Class, f64)> = classes.collect();
     let of = |class: Class| all.iter().filter(move |c| c.0 == class).map(|c| c.1);
@@ -296,7 +299,7 @@ fn row(id: &str, channel: Channel, span: &FoundSpan, open: bool) -> LabelRow {
     }
 }
 
-/// The likeliest repetition of a transcript, believed or not, as a row to be adjusted.
+/// Returns the likeliest repetition of a transcript, certain or not, as a row to adjust.
 pub fn doubt(transcript: &Transcript) -> Option<LabelRow> {
     let texts = texts(transcript, find_run(transcript).is_some());
     let spans = texts.iter().flat_map(|text| {
@@ -312,10 +315,10 @@ fn note(confidence: f64) -> String {
     format!("{CONFIDENCE}{confidence:.3}")
 }
 
-/// What the note of a proposed row begins with; its confidence follows.
+/// The prefix of the note of a proposed row. The confidence follows.
 pub const CONFIDENCE: &str = "confidence ";
 
-/// The confidence that a row was proposed with; `None` where it was not proposed.
+/// Returns the confidence of a proposed row. `None` if the row was not proposed.
 pub fn confidence(row: &LabelRow) -> Option<f64> {
     let rest = row.note.strip_prefix(CONFIDENCE)?;
     rest.split(';').next()?.parse().ok()

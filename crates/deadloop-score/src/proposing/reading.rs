@@ -1,5 +1,7 @@
-//! What the offline finder says about a transcript on which a detector and the label disagree: a label may be wrong
-//! too. No detector is asked, so an alarm never becomes its own proof.
+//! [`Reading`]: the offline finder's view of an alarm or a transcript.
+//!
+//! It is used if a detector and the label disagree, since a label may be wrong too. The finder uses no detector, so an
+//! alarm is never its own proof.
 
 use deadloop_replay::corpus::Transcript;
 use deadloop_replay::detect::{Channel, Unit, Units};
@@ -7,25 +9,25 @@ use deadloop_replay::detect::{Channel, Unit, Units};
 use super::propose;
 use crate::truth::{Class, LabelRow};
 
-/// What a transcript looks like at an alarm, or as a whole.
+/// The finding of the offline finder at an alarm, or in a whole transcript.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reading {
-    /// A loop that begins at this char, call or turn.
+    /// A loop with its onset, in chars, calls or turns.
     Loop(Units),
-    /// A repetition that ends by itself: where it begins and, unless at the end, where it ends.
+    /// A repetition that ends on its own, with its onset and its end. No end: it lasts to the end of the text.
     Passing(Units, Option<u64>),
-    /// Nothing repeats.
+    /// No repetition.
     Nothing,
 }
 
 impl Reading {
-    /// Reads the transcript at an alarm, given as its channel and the position in it; without an alarm, the whole
+    /// Reads the transcript at an alarm, given by its channel and position. Without an alarm, reads the whole
     /// transcript.
     pub fn of(transcript: &Transcript, alarm: Option<(Channel, u64)>) -> Self {
         Self::at(&propose(transcript).rows, alarm)
     }
 
-    /// The same of what was proposed for the transcript.
+    /// Reads the rows proposed for a transcript, as [`of`](Self::of) does.
     pub fn at(rows: &[LabelRow], alarm: Option<(Channel, u64)>) -> Self {
         let meant = |row: &&LabelRow| {
             alarm.is_none_or(|(channel, at)| {
@@ -44,12 +46,12 @@ impl Reading {
             .map_or(Self::Nothing, |row| Self::Passing(from(row), row.end))
     }
 
-    /// Whether there is a loop.
+    /// Whether the finding is a loop.
     pub fn is_loop(&self) -> bool {
         matches!(self, Self::Loop(_))
     }
 
-    /// Writes it in words; an end at the end of the text is left out.
+    /// Describes the finding in words. An end at the end of the text is left out.
     pub fn words(&self) -> String {
         match self {
             Self::Loop(from) => format!("a loop from {} on", place(*from)),
@@ -72,18 +74,18 @@ impl Reading {
     }
 }
 
-/// `char 62`, `call 9`.
+/// Formats a position: `char 62`, `call 9`.
 fn place(at: Units) -> String {
     format!("{} {at}", at.unit().name().trim_end_matches('s'))
 }
 
-/// Where a repetition begins, in the unit of its channel.
+/// Returns the begin of a repetition, in the unit of its channel.
 fn from(row: &LabelRow) -> Units {
     let channel = row.channel.unwrap_or(Channel::Answer);
     channel.units(begins(row))
 }
 
-/// Where a repetition begins, as a label would say.
+/// Returns the begin of a repetition: the label's `earliest`, or its onset.
 fn begins(row: &LabelRow) -> u64 {
     row.earliest.or(row.onset).unwrap_or(0)
 }

@@ -1,8 +1,8 @@
-//! Repairers of faulty streams: held against the truth, and counted by variant and fault.
+//! Repairers of faulty streams: judged by the truth, counted by variant and fault.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | what was meant by a stream | [`KnownStream`], [`Gold`] |
+//! | the truth of a stream | [`KnownStream`], [`Gold`] |
 //! | the verdict on a repair | [`judge_repair`], [`Mended`], [`MeantText`] |
 //! | counts by variant and fault, and the best variant without harm | [`ScoredRepairs`], [`RepairTally`] |
 //! | the tables | [`write_repairs`], [`write_arguments`] |

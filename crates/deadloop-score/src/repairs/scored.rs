@@ -1,4 +1,4 @@
-//! Counts verdicts by variant and fault, and finds the best variant without harm.
+//! Counts of verdicts by variant and fault, and the best variant without harm.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -18,54 +18,56 @@ use crate::truth::Case;
 pub struct MendedStream {
     /// The id of the transcript.
     pub id: String,
-    /// The fault; `None` for an intact stream.
+    /// The fault. `None` for an intact stream.
     pub fault: Option<String>,
     /// The severity of the fault.
     pub severity: u64,
-    /// What came of it in the hands of each variant that reads it.
+    /// The result of each variant that reads the stream.
     pub came: Vec<Fare>,
 }
 
-/// What a variant made of a stream.
+/// The result of a variant on a stream.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Fare {
     /// The index of the variant.
     pub variant: usize,
-    /// The verdict; `None` if it failed.
+    /// The verdict. `None` if the variant failed.
     pub verdict: Option<Mended>,
     /// A detail in words.
     pub detail: String,
-    /// How long text waited; `None` for events, programs and the stream as it is.
+    /// The delay of text. `None` for events, programs and the unrepaired stream.
     pub delay: Option<Delay>,
 }
 
-/// A variant on one fault, or on all streams.
+/// The counts of a variant on one fault, or on all streams.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RepairScore {
     /// The index of the variant.
     pub variant: usize,
     /// The fault, [`INTACT`] or [`ALL_FAULTS`].
     pub fault: String,
-    /// Its counts.
+    /// The counts of verdicts.
     pub tally: RepairTally,
-    /// Streams on which it failed: they have no verdict.
+    /// Number of streams without a verdict, since the variant failed.
     pub errors: u64,
-    /// The 95th percentile of the most chars that were read without anything coming out; `None` for events, programs and
-    /// the stream as it is.
+    /// The 95th percentile over streams of the most chars read without output.
+    ///
+    /// `None` for events, programs and the unrepaired stream.
     pub silence: Option<u64>,
 }
 
-/// The best of the variants of a repairer.
+/// The best variant of a repairer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BestRepair {
     /// The repairer.
     pub repairer: String,
-    /// The index of the variant that does no harm and recovers most, of several the one that leaks least; `None` if none of
-    /// them recovers anything without harm.
+    /// The index of the variant that does no harm and recovers most. Ties go to the variant that leaks least.
+    ///
+    /// `None` if no variant recovers anything without harm.
     pub variant: Option<usize>,
 }
 
-/// The counts, and what they say is best.
+/// The counts and the best variants.
 #[derive(Clone, Debug)]
 pub struct ScoredRepairs {
     /// The counts by variant, then by fault.
@@ -103,8 +105,9 @@ impl ScoredRepairs {
     }
 }
 
-/// Returns the best variant without harm among those for which `is_own` is true. A variant that fails on an intact stream
-/// changes it.
+/// Returns the best variant without harm among those for which `is_own` is true.
+///
+/// A variant that fails on an intact stream does harm.
 fn best(scores: &[RepairScore], is_own: impl Fn(usize) -> bool) -> Option<usize> {
     let of = |fault: &'static str| scores.iter().filter(move |score| score.fault == fault);
     let harms = |variant: usize| of(INTACT).any(|s| s.variant == variant && s.errors > 0);
@@ -124,7 +127,7 @@ fn best(scores: &[RepairScore], is_own: impl Fn(usize) -> bool) -> Option<usize>
 
 /// The value of `fault` in rows that count all streams.
 pub const ALL_FAULTS: &str = "*";
-/// Its value in rows that count intact streams.
+/// The value of `fault` in rows that count intact streams.
 pub const INTACT: &str = "intact";
 
 /// Verdicts, failures and waits of a variant.
@@ -158,7 +161,7 @@ fn scores(outcomes: &[MendedStream]) -> Vec<RepairScore> {
     tallies.into_iter().map(score).collect()
 }
 
-/// The 95th percentile of waits, by nearest rank.
+/// Returns the 95th percentile of waits, by nearest rank.
 fn p95(mut waits: Vec<u64>) -> Option<u64> {
     waits.sort_unstable();
     let rank = rank(0.95, waits.len() as u64)?;
@@ -167,7 +170,7 @@ fn p95(mut waits: Vec<u64>) -> Option<u64> {
         .copied()
 }
 
-/// The rows of repairs.parquet. `cases`: the case of each stream.
+/// Builds the rows of repairs.parquet. `cases` holds the case of each stream.
 pub fn repair_rows<'a>(
     variants: &'a [Variant],
     outcomes: &'a [MendedStream],

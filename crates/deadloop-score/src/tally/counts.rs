@@ -8,31 +8,34 @@ use deadloop_replay::detect::Unit;
 
 use crate::judge::{Outcome, Verdict};
 
-/// Counts by their names, in one list: what each counts, its name, and in what it is counted (else in transcripts).
+/// Defines [`Count`] from one list: the meaning of each count, its name, and its unit (transcripts by default).
 macro_rules! counts {
     ($($(#[doc = $about:literal])+ $count:ident = $name:literal $([$unit:literal])?,)*) => {
-        /// What a [`Tally`] counts or sums. Everything is a whole number, so that tallies added in any
-        /// order, by any number of threads, shards or machines, are the same.
+        /// A count or sum in a [`Tally`].
+        ///
+        /// All are whole numbers, so tallies added in any order, by any number of threads, shards or machines, are
+        /// equal.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Count {
             $($(#[doc = $about])+ $count,)*
         }
 
         impl Count {
-            /// All of them, in the order of their numbers.
+            /// All counts, in the order of their numbers.
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$count),*];
 
-            /// Its name: that of its column in scores.parquet, where it has one (the bins of `within_N` have none).
+            /// Returns the name of the count, which is that of its column in scores.parquet. The bins of `within_N`
+            /// have no column.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$count => $name,)* }
             }
 
-            /// What it counts, in a sentence.
+            /// Returns the meaning of the count in a sentence.
             pub fn about(self) -> &'static str {
                 match self { $(Self::$count => concat!($($about),+).trim_ascii(),)* }
             }
 
-            /// In what it is counted; `unit`: that of the row.
+            /// Returns the unit of the count. `unit` is the unit of the row.
             pub fn unit(self) -> &'static str {
                 match self { $(Self::$count => counts!(@unit $($unit)?),)* }
             }
@@ -107,7 +110,7 @@ counts! {
     Within20 = "in_20",
 }
 
-/// The delays N of `within_N`, in chars, and the counts of the loops that were ended within one and not within the one before.
+/// The delays N of `within_N` in chars, each with the count of loops ended within N but not within the previous N.
 const WITHIN_CHARS: [(u64, Count); 6] = [
     (100, Count::Within100),
     (200, Count::Within200),
@@ -117,7 +120,7 @@ const WITHIN_CHARS: [(u64, Count); 6] = [
     (5000, Count::Within5000),
 ];
 
-/// The same in calls and turns.
+/// The delays N of `within_N` in calls and turns, each with its count as in [`WITHIN_CHARS`].
 const WITHIN_STEPS: [(u64, Count); 4] = [
     (2, Count::Within2),
     (5, Count::Within5),
@@ -126,10 +129,10 @@ const WITHIN_STEPS: [(u64, Count); 4] = [
 ];
 
 impl Count {
-    /// How many there are.
+    /// Number of counts.
     pub const N: usize = Self::ALL.len();
 
-    /// What the loops are the sum of.
+    /// The counts that sum to the loops.
     pub const LOOPS: [Self; 5] = [
         Self::Hit,
         Self::Premature,
@@ -138,14 +141,15 @@ impl Count {
         Self::Earlier,
     ];
 
-    /// What the clean transcripts are the sum of.
+    /// The counts that sum to the clean transcripts.
     pub const CLEAN: [Self; 2] = [Self::FalseAlarm, Self::Quiet];
 
-    /// What the wrong alarms are the sum of.
+    /// The counts that sum to the wrong alarms.
     pub const WRONG: [Self; 3] = [Self::FalseAlarm, Self::Premature, Self::Stale];
 
-    /// The delays N of `within_N` in a unit, rising, each with the count of the loops that were ended within it and not
-    /// within the one before.
+    /// Returns the delays N of `within_N` in a unit, in ascending order.
+    ///
+    /// Each has the count of loops ended within N but not within the previous N.
     pub fn withins(unit: Unit) -> &'static [(u64, Self)] {
         match unit {
             Unit::Chars => &WITHIN_CHARS,
@@ -153,7 +157,7 @@ impl Count {
         }
     }
 
-    /// The count of the least `within_N` that a delay is within.
+    /// Returns the count of the least `within_N` that includes a delay.
     pub(crate) fn within(unit: Unit, delay: u64) -> Option<Self> {
         let mut rising = Self::withins(unit).iter();
         let (_, count) = rising.find(|(n, _)| delay <= *n)?;
@@ -178,37 +182,37 @@ impl From<Verdict> for Count {
     }
 }
 
-/// Whole numbers that add, each at its place: what transcripts add under one setting of any subject.
+/// A fixed list of whole numbers that add.
 pub(crate) trait Counts: Copy + Default {
-    /// How many numbers there are.
+    /// The length of the list.
     const N: usize;
 
-    /// The numbers.
+    /// Returns the numbers.
     fn numbers(&self) -> &[i64];
 
-    /// The number at a place.
+    /// Returns the number at a place.
     fn slot(&mut self, place: usize) -> &mut i64;
 
-    /// Adds another's numbers.
+    /// Adds another list.
     fn plus(&mut self, other: &Self) {
         for (place, n) in other.touched() {
             *self.slot(place) += n;
         }
     }
 
-    /// The numbers that are not 0, with their places.
+    /// Returns the numbers that are not 0, with their places.
     fn touched(&self) -> impl Iterator<Item = (usize, i64)> {
         let numbers = self.numbers().iter().copied().enumerate();
         numbers.filter(|(_, n)| *n != 0)
     }
 }
 
-/// Counts and sums over some transcripts under one setting: `tally[Count::Hit]`.
+/// Counts and sums over some transcripts under one setting, read as `tally[Count::Hit]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally([i64; Count::N]);
 
 impl Tally {
-    /// The tally of one outcome.
+    /// Counts one outcome.
     pub fn of(outcome: &Outcome) -> Self {
         let mut tally = Self::default();
         tally[Count::Transcripts] = 1;
@@ -235,18 +239,19 @@ impl Tally {
         tally
     }
 
-    /// Loops that count: `hit`, `premature`, `stale`, `miss`, `earlier`. The same number for every
-    /// setting that fails on no transcript.
+    /// Returns the number of scored loops: `hit`, `premature`, `stale`, `miss` and `earlier`.
+    ///
+    /// The number is the same for every setting that fails on no transcript.
     pub fn loops(&self) -> u64 {
         self.sum(&Count::LOOPS)
     }
 
-    /// Clean transcripts that count.
+    /// Returns the number of scored clean transcripts.
     pub fn clean(&self) -> u64 {
         self.sum(&Count::CLEAN)
     }
 
-    /// Transient transcripts: those without a loop.
+    /// Returns the number of transient transcripts, which have no loop.
     pub fn transient(&self) -> u64 {
         let stopped = self
             .get(Count::TransientStop)
@@ -254,17 +259,17 @@ impl Tally {
         stopped + self.get(Count::TransientPass)
     }
 
-    /// Wrong alarms: `false-alarm`, `premature`, `stale`.
+    /// Returns the number of wrong alarms: `false-alarm`, `premature` and `stale`.
     pub fn wrong(&self) -> u64 {
         self.sum(&Count::WRONG)
     }
 
-    /// A count; 0 where subtraction left it below.
+    /// Returns a count, or 0 if a subtraction left it negative.
     pub fn get(&self, count: Count) -> u64 {
         u64::try_from(self[count]).unwrap_or(0)
     }
 
-    /// Some of its counts; the others are 0.
+    /// Returns a tally with only some of the counts; the others are 0.
     pub(crate) fn only(&self, counts: &BTreeSet<Count>) -> Self {
         let mut some = Self::default();
         for count in counts {
@@ -278,7 +283,7 @@ impl Tally {
     }
 }
 
-/// By the numbers of [`Count::ALL`].
+/// Places are the numbers of [`Count::ALL`].
 impl Counts for Tally {
     const N: usize = Count::N;
 
@@ -291,7 +296,7 @@ impl Counts for Tally {
     }
 }
 
-/// Corpora are far below 2^63 chars.
+/// Converts a sum. Corpora are far below 2^63 chars.
 fn signed(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }

@@ -1,4 +1,4 @@
-//! [`Evidence`]: what is true and what every setting said, side by side.
+//! [`Evidence`]: cases and the decisions of every setting, side by side.
 
 use std::collections::BTreeMap;
 
@@ -8,22 +8,22 @@ use crate::judge::{JudgeOptions, Outcome, ReadChannels, judge};
 use crate::tally::{Tally, Trial};
 use crate::truth::Case;
 
-/// Cases and the records of one run over them, in one order.
+/// Cases and the records of one run over them, in the same order.
 #[derive(Clone, Copy, Debug)]
 pub struct Evidence<'a> {
     /// The settings.
     pub plan: &'a Plan,
-    /// What is true.
+    /// The cases with their labels.
     pub cases: &'a [Case],
-    /// What they said.
+    /// The decisions of the settings.
     pub records: &'a [Record],
 }
 
-/// The cases and the records are not of the same transcripts.
+/// Error for cases and records of different transcripts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("case {index} is of {case}, its record of {record}")]
 pub struct Mismatch {
-    /// Where they part.
+    /// The index of the first difference.
     pub index: usize,
     /// The case's transcript, or `nothing`.
     pub case: String,
@@ -32,7 +32,7 @@ pub struct Mismatch {
 }
 
 impl<'a> Evidence<'a> {
-    /// Holds cases and records side by side.
+    /// Joins cases and records.
     ///
     /// # Errors
     /// They are not of the same transcripts in the same order.
@@ -60,12 +60,12 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// The indices of all cases.
+    /// Returns the indices of all cases.
     pub fn all(&self) -> Vec<usize> {
         (0..self.cases.len()).collect()
     }
 
-    /// The indices of the cases of each model.
+    /// Returns the indices of the cases of each model.
     pub fn models(&self) -> BTreeMap<&'a str, Vec<usize>> {
         let mut models: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (i, case) in self.cases.iter().enumerate() {
@@ -74,7 +74,7 @@ impl<'a> Evidence<'a> {
         models
     }
 
-    /// One case against one block.
+    /// Returns one case with the decisions of one block on it.
     pub fn trial(&self, block: usize, case: usize) -> Trial<'a> {
         Trial {
             case: &self.cases[case],
@@ -83,19 +83,18 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// The channels that one block's settings read of one case: those of its model's guard.
+    /// Returns the channels that a block's settings read of a case. They depend on the guard of the case's model.
     fn watch(&self, block: usize, case: usize) -> ReadChannels {
         let guard = self.plan.blocks()[block].guard(self.cases[case].work());
         ReadChannels::of(|channel| guard.watches(channel))
     }
 
-    /// The outcomes of one setting on the chosen cases, one after the other: for the few settings
-    /// that are reported.
+    /// Returns the outcomes of one setting on the chosen cases, for reported settings.
     pub fn outcomes(&self, cell: usize, pick: &[usize], options: &JudgeOptions) -> Vec<Outcome> {
         self.each_outcome(cell, pick, options).collect()
     }
 
-    /// The same, none kept.
+    /// Iterates over the outcomes of one setting on the chosen cases, without storing them.
     pub(crate) fn each_outcome(
         &self,
         cell: usize,
@@ -110,7 +109,7 @@ impl<'a> Evidence<'a> {
         pick.iter().map(outcome)
     }
 
-    /// The outcomes of a setting that watches what `cell` watches and never alarms, transcript by transcript.
+    /// Returns the tally of each chosen case under a setting that reads the same channels as `cell` and never alarms.
     pub(crate) fn quiet_each(
         &self,
         cell: usize,
@@ -125,7 +124,7 @@ impl<'a> Evidence<'a> {
         pick.iter().map(|i| Tally::of(&outcome(i))).collect()
     }
 
-    /// Their tally.
+    /// Returns the tally of one setting on the chosen cases.
     pub fn tally(&self, cell: usize, pick: &[usize], options: &JudgeOptions) -> Tally {
         self.each_outcome(cell, pick, options)
             .map(|outcome| Tally::of(&outcome))

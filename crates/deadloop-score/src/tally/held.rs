@@ -1,4 +1,4 @@
-//! [`AnyEvidence`]: cases beside what every setting said of them, however both are held.
+//! [`AnyEvidence`]: cases and records, packed or not.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -10,26 +10,26 @@ use crate::tally::sheet::{LatencySheet, Sheet, tallies_and_latencies};
 use crate::tally::{Evidence, Tally, Trial};
 use crate::truth::{Case, Cases};
 
-/// [`Evidence`], or [`PackedEvidence`](crate::PackedEvidence): what the tables of a run are made from.
+/// Cases and records of a run: [`Evidence`] or [`PackedEvidence`](crate::PackedEvidence).
 pub trait AnyEvidence: Copy + Debug {
-    /// How the cases are held.
+    /// The container of the cases.
     type Cases: Cases + ?Sized;
 
-    /// The settings.
+    /// Returns the settings.
     fn plan(&self) -> &Plan;
 
-    /// What is true.
+    /// Returns the cases.
     fn cases(&self) -> &Self::Cases;
 
-    /// Looks at one case against one block.
+    /// Calls `look` with one case and the decisions of one block on it.
     fn on_trial<T>(&self, block: usize, case: usize, look: impl FnOnce(Trial<'_>) -> T) -> T;
 
-    /// How many boxes the cells of a block make of one case.
+    /// Returns the number of boxes of one case in the grid of a block.
     fn boxes(&self, block: usize, case: usize) -> usize {
         self.on_trial(block, case, |trial| trial.decided.regions.len())
     }
 
-    /// The tally and the latencies of every cell of a block on the chosen cases.
+    /// Computes the tally and the latencies of every cell of a block on the chosen cases.
     fn painted(
         &self,
         block: usize,
@@ -37,12 +37,12 @@ pub trait AnyEvidence: Copy + Debug {
         options: &JudgeOptions,
     ) -> (Sheet, LatencySheet);
 
-    /// The number of every case.
+    /// Returns the indices of all cases.
     fn every(&self) -> Vec<usize> {
         (0..self.cases().number()).collect()
     }
 
-    /// The cases of each model, by their numbers.
+    /// Returns the indices of the cases of each model.
     fn by_model(&self) -> BTreeMap<String, Vec<usize>> {
         let mut models: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         self.cases()
@@ -53,7 +53,7 @@ pub trait AnyEvidence: Copy + Debug {
         models
     }
 
-    /// Hands out what came of each of the chosen cases under one setting, with the case.
+    /// Calls `take` with the outcome of each chosen case under one setting.
     fn each_judged(
         &self,
         cell: usize,
@@ -69,7 +69,7 @@ pub trait AnyEvidence: Copy + Debug {
         }
     }
 
-    /// Their tally.
+    /// Returns the tally of one setting on the chosen cases.
     fn tally_of(&self, cell: usize, pick: &[usize], options: &JudgeOptions) -> Tally {
         let mut sum = Tally::default();
         self.each_judged(cell, pick, options, |_, _, outcome| {

@@ -1,13 +1,14 @@
-//! Latencies of hits: exact nearest-rank quantiles, for one setting or for a whole block of them.
+//! Latencies of hits: exact nearest-rank quantiles, for one setting or a block.
 
 use crate::judge::{Outcome, Verdict};
 use crate::tally::Tally;
 
-/// The quantiles that every table has.
+/// The quantiles of every table.
 pub const RANKS: [f64; 2] = [0.5, 0.9];
 
-/// The median and the 90th percentile over all loops, in the unit of choice. `None`: of nothing. Infinite, written
-/// `never`: the rank falls among the loops that were not hit.
+/// The median and the 90th percentile over all loops, in the unit of the row.
+///
+/// `None` without loops. Infinite, written `never`, if the rank falls among the loops that are no hits.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Quantiles {
     /// The median.
@@ -16,8 +17,7 @@ pub struct Quantiles {
     pub p90: Option<f64>,
 }
 
-/// The nearest rank of the quantile `q` among `n`, from 1: the least k with k >= q·n; `None` for
-/// `n` = 0.
+/// Returns the nearest rank of the quantile `q` among `n`, from 1: the least k with k >= q·n. `None` if `n` is 0.
 ///
 /// The median of 5 is the 3rd, of 4 the 2nd; the 90th percentile of 20 is the 18th.
 pub fn rank(q: f64, n: u64) -> Option<u64> {
@@ -26,37 +26,38 @@ pub fn rank(q: f64, n: u64) -> Option<u64> {
     (n > 0).then(|| ((exact - 1e-9).ceil() as u64).clamp(1, n))
 }
 
-/// A multiset of latencies, in chars. It adds, like a [`Tally`], but it grows with the hits: it is
-/// kept for the settings that are reported, and for no grid.
+/// A multiset of latencies, in chars.
+///
+/// It adds like a [`Tally`], but it grows with the hits. So it is used for reported settings, never for a grid.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Latencies(Vec<u64>);
 
 impl Latencies {
-    /// Those of some outcomes: hits only.
+    /// Collects the latencies of the hits among some outcomes.
     pub fn of<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> Self {
         let mut all = Self::default();
         outcomes.into_iter().for_each(|outcome| all.add(outcome));
         all.sorted()
     }
 
-    /// Adds that of a hit, where it is one; they are to be [`sorted`](Self::sorted) before they are asked.
+    /// Adds the latency of a hit. Call [`sorted`](Self::sorted) before reading.
     pub(crate) fn add(&mut self, outcome: &Outcome) {
         let hit = outcome.verdict == Verdict::Hit;
         self.0.extend(outcome.latency.filter(|_| hit));
     }
 
-    /// Brings them into their order.
+    /// Sorts the latencies.
     pub(crate) fn sorted(mut self) -> Self {
         self.0.sort_unstable();
         self
     }
 
-    /// The latencies, rising.
+    /// Returns the latencies in ascending order.
     pub fn rising(&self) -> &[u64] {
         &self.0
     }
 
-    /// Quantiles over all loops of `tally`, those that were not hit as infinite.
+    /// Returns the quantiles over all loops of `tally`. A loop that is no hit counts as infinite.
     pub fn of_loops(&self, tally: &Tally) -> Quantiles {
         let at = |q| rank(q, tally.loops()).map(|k| self.nth(k));
         let [p50, p90] = RANKS.map(at);

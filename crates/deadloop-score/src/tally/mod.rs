@@ -1,5 +1,7 @@
-//! Counts that add: [`Tally`], the only state behind every score, and [`tallies`], which counts all cells of a block at
-//! once, without a loop over cells.
+//! Counts that add: [`Tally`] and, for whole blocks, [`tallies`].
+//!
+//! Tallies are the only state behind every score. [`tallies`] counts all cells of a block at once, without a loop over
+//! cells.
 
 mod counts;
 mod evidence;

@@ -1,5 +1,6 @@
-//! [`Packed`]: cases, and what every setting said of each, as some ten bytes each. A replay of a million transcripts
-//! holds a million of these; what is looked at is there whole, one after the other.
+//! [`PackedRecords`]: the records of a corpus, in some ten bytes per case.
+//!
+//! A replay of a million transcripts holds a million of these. Each is unpacked only while it is used.
 
 use std::collections::BTreeMap;
 
@@ -15,31 +16,31 @@ use crate::truth::{
     put_option, put_place, put_seen, put_text, take_kind, take_place, take_seen,
 };
 
-/// Records, packed: what every block said of each case, in the order of the cases.
+/// Packed records: the decisions of every block on each case, in the order of the cases.
 #[derive(Clone, Debug, Default)]
 pub struct PackedRecords(Pile);
 
 impl PackedRecords {
-    /// Adds what was said of the next case.
+    /// Adds the decisions of all blocks on the next case.
     pub fn push(&mut self, blocks: &[Decided]) {
         self.0.push(|to| {
             let mut one = Vec::new();
             for decided in blocks {
                 one.clear();
                 put_decided(decided, &mut one);
-                // Its length, so that others are found without looking at it.
+                // The length lets a reader skip a block without unpacking it.
                 put_number(one.len() as u64, to);
                 to.extend(&one);
             }
         });
     }
 
-    /// How many there are.
+    /// Returns the number of cases.
     pub fn number(&self) -> usize {
         self.0.len()
     }
 
-    /// What one block said of a case.
+    /// Returns the decisions of one block on a case.
     pub fn decided(&self, case: usize, block: usize) -> Decided {
         let mut bytes = self.0.at(case);
         for _ in 0..block {
@@ -49,14 +50,14 @@ impl PackedRecords {
         take_next(&mut bytes)
     }
 
-    /// What each block said of a case.
+    /// Returns the decisions of each block on a case.
     pub fn all(&self, case: usize, blocks: usize) -> Vec<Decided> {
         let mut bytes = self.0.at(case);
         (0..blocks).map(|_| take_next(&mut bytes)).collect()
     }
 }
 
-/// What is true and what every setting said, packed, side by side.
+/// Packed cases and packed records, side by side.
 #[derive(Clone, Copy, Debug)]
 pub struct PackedEvidence<'a> {
     plan: &'a Plan,
@@ -65,10 +66,10 @@ pub struct PackedEvidence<'a> {
 }
 
 impl<'a> PackedEvidence<'a> {
-    /// Holds cases and records side by side, which whoever packed them did in one order.
+    /// Joins cases and records that were packed in the same order.
     ///
     /// # Errors
-    /// There are not as many of both.
+    /// Their numbers differ.
     pub fn new(
         plan: &'a Plan,
         cases: &'a PackedCases,
@@ -123,7 +124,7 @@ impl AnyEvidence for PackedEvidence<'_> {
         self.records.decided(case, block).regions.len()
     }
 
-    /// Boxes that are alike are summed up as they come: those of a plan of few settings are few, whatever the corpus.
+    /// Sums equal boxes at once. A plan of few settings has few different boxes, whatever the corpus.
     fn painted(
         &self,
         block: usize,
@@ -158,14 +159,14 @@ impl AnyEvidence for PackedEvidence<'_> {
     }
 }
 
-/// What equal boxes add up to: what they change, and how many hits there are at each latency.
+/// The sum of equal boxes: their changes, and the number of hits at each latency.
 #[derive(Default)]
 struct Sum {
     tally: Tally,
     hits: BTreeMap<u64, u32>,
 }
 
-/// Where nothing alarms, nothing is put.
+/// Packs the decisions of one block. Nothing is written if they are empty.
 fn put_decided(decided: &Decided, to: &mut Vec<u8>) {
     if *decided == Decided::default() {
         return;
@@ -189,7 +190,7 @@ fn take_decided(from: &mut Bytes<'_>) -> Decided {
     }
 }
 
-/// Takes what one block said; its length stands before it.
+/// Unpacks the decisions of one block, which follow their length.
 fn take_next(from: &mut Bytes<'_>) -> Decided {
     let length = from.size();
     take_decided(&mut Bytes(from.some(length)))
@@ -249,7 +250,7 @@ fn take_moment(from: &mut Bytes<'_>) -> Moment {
     }
 }
 
-/// The records of all cases, each by itself; of `cases`, in their order.
+/// Unpacks the records of `cases`, in their order.
 pub fn unpacked(cases: &[Case], records: &PackedRecords, plan: &Plan) -> Vec<Record> {
     let blocks = plan.blocks().len();
     let record = |(index, case): (usize, &Case)| Record {

@@ -1,26 +1,25 @@
-//! Sums over boxes of cells, without a loop over cells: a k-dimensional difference array.
+//! Sums over boxes of cells by a k-dimensional difference array.
 //!
-//! A box is added by changing its 2^k corners (fewer where it touches the grid's far edge); after
-//! all boxes are there, one running sum along each axis leaves in every cell the sum over the boxes
-//! that cover it. So B boxes over C cells cost B·2^k + k·C additions a field, where the obvious way
-//! costs one for each cell of each box.
+//! Adding a box changes its 2^k corners (fewer where it touches the grid's far edge). After all boxes are added, one
+//! running sum along each axis leaves in every cell the sum over the boxes that cover it. So B boxes over C cells cost
+//! B·2^k + k·C additions a field, where a loop over cells costs one for each cell of each box.
 //!
-//! Axes are cut only where some box begins or ends: values that no box tells apart share a cell. A
-//! model with a dozen transcripts has few boxes, so its grid is small however large the sweep.
+//! Axes are cut only where some box begins or ends: values that no box distinguishes share a cell. A model with a dozen
+//! transcripts has few boxes, so its grid is small however large the sweep.
 
 use deadloop_replay::Region;
 
 /// A grid of cells whose axes are merged between the cuts of some boxes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Canvas {
-    /// For each axis and value: its merged index times the axis's stride.
+    /// The merged index times the axis's stride, for each axis and value.
     offsets: Vec<Vec<usize>>,
-    /// Merged values of each axis.
+    /// Number of merged values of each axis.
     shape: Vec<usize>,
 }
 
 impl Canvas {
-    /// The canvas for `boxes` in a grid of this shape.
+    /// Creates the canvas of `boxes` in a grid of this shape.
     pub(crate) fn new<'r>(shape: &[usize], boxes: impl Iterator<Item = &'r Region>) -> Self {
         let mut cuts: Vec<Vec<bool>> = shape.iter().map(|n| vec![false; n + 1]).collect();
         for region in boxes {
@@ -46,12 +45,12 @@ impl Canvas {
         canvas
     }
 
-    /// How many merged cells there are: never more than the grid has, 1 where it has no axis.
+    /// Returns the number of merged cells: at most that of the grid, and 1 without axes.
     pub(crate) fn len(&self) -> usize {
         self.shape.iter().product()
     }
 
-    /// The merged cell of a cell of the grid.
+    /// Returns the merged cell of a cell of the grid.
     pub(crate) fn index(&self, at: &[u16]) -> usize {
         at.iter()
             .zip(&self.offsets)
@@ -59,7 +58,7 @@ impl Canvas {
             .sum()
     }
 
-    /// Cells per step of each axis.
+    /// Returns the cells per step of each axis.
     fn strides(&self) -> Vec<usize> {
         let mut strides = vec![1; self.shape.len()];
         for axis in (1..self.shape.len()).rev() {
@@ -68,8 +67,7 @@ impl Canvas {
         strides
     }
 
-    /// The merged offset at which a box begins along `axis`, and the one past its end; `None` where
-    /// it reaches the far edge.
+    /// Returns the merged offsets of a box's begin and end along `axis`. The end is `None` at the far edge.
     fn side(&self, region: &Region, axis: usize) -> (usize, Option<usize>) {
         let at = |x: u16| self.offsets[axis].get(usize::from(x)).copied();
         (at(region.lo[axis]).unwrap_or(0), at(region.hi[axis]))
@@ -100,7 +98,7 @@ impl Canvas {
     }
 }
 
-/// The next combination of offsets, the last axis fastest; whether there is one.
+/// Advances to the next combination of offsets, the last axis fastest. Returns `false` after the last.
 fn advance(at: &mut [usize], spans: &[(usize, usize, usize)]) -> bool {
     for (x, (lo, end, stride)) in at.iter_mut().zip(spans).rev() {
         *x += stride;
@@ -112,7 +110,7 @@ fn advance(at: &mut [usize], spans: &[(usize, usize, usize)]) -> bool {
     false
 }
 
-/// The merged index of each value of an axis that is cut before the marked values.
+/// Returns the merged index of each value of an axis that is cut before the marked values.
 fn merged(cut: &[bool]) -> Vec<usize> {
     let values = cut.len() - 1;
     let mut index = 0;
@@ -123,8 +121,9 @@ fn merged(cut: &[bool]) -> Vec<usize> {
     (0..values).map(&mut of).collect()
 }
 
-/// Adds integers over boxes. One painter serves any number of canvases, one after the other, and
-/// keeps its memory: 8 bytes for each merged cell and field.
+/// An accumulator of integers over boxes.
+///
+/// One painter serves any number of canvases in turn and keeps its memory: 8 bytes for each merged cell and field.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Painter {
     sums: Vec<i64>,
@@ -133,7 +132,7 @@ pub(crate) struct Painter {
 }
 
 impl Painter {
-    /// Begins a new picture with `fields` numbers a cell.
+    /// Starts a new picture with `fields` numbers per cell.
     pub(crate) fn start(&mut self, canvas: &Canvas, fields: usize) {
         self.fields = fields;
         self.sums.clear();
@@ -160,7 +159,7 @@ impl Painter {
         }
     }
 
-    /// Runs the sums; from now on [`cell`](Self::cell) is meaningful, and adding is not.
+    /// Runs the sums. Afterwards [`cell`](Self::cell) is valid, and adding is not.
     pub(crate) fn finish(&mut self, canvas: &Canvas) {
         for (n, stride) in canvas.shape.iter().zip(canvas.strides()) {
             let slab = stride * self.fields;
@@ -177,7 +176,7 @@ impl Painter {
         }
     }
 
-    /// The sums of a merged cell.
+    /// Returns the sums of a merged cell.
     pub(crate) fn cell(&self, index: usize) -> &[i64] {
         &self.sums[index * self.fields..][..self.fields]
     }

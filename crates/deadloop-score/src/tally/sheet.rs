@@ -1,8 +1,7 @@
-//! The tallies of a whole block of settings at once: [`tallies`].
+//! [`tallies`]: the tallies of a whole block of settings at once.
 //!
-//! Each transcript is judged once for each distinct stop of its boxes. What a box changes against
-//! "no alarm" is painted; what every cell shares is kept apart. Reading one cell's tally then costs
-//! a look-up for each axis.
+//! Each transcript is judged once for each distinct stop of its boxes. The change of a box against "no alarm" is
+//! painted; counts that every cell shares are kept apart. Reading one cell's tally then costs a look-up for each axis.
 
 use std::ops::Range;
 
@@ -12,19 +11,19 @@ use crate::judge::{JudgeOptions, Outcome, ReadChannels, Verdict, judge};
 use crate::tally::{Canvas, Count, Counts as _, Painter, Quantiles, RANKS, Tally, rank};
 use crate::truth::Case;
 
-/// One transcript held against one block.
+/// A transcript with the decisions of one block on it.
 #[derive(Clone, Copy, Debug)]
 pub struct Trial<'a> {
-    /// What is true.
+    /// The case with its label.
     pub case: &'a Case,
-    /// What the block's settings said.
+    /// The decisions of the block's settings.
     pub decided: &'a Decided,
-    /// The channels in which they read this transcript.
+    /// The channels that the settings read of this transcript.
     pub watch: ReadChannels,
 }
 
 impl Trial<'_> {
-    /// What came of it under the setting whose value along axis `i` is the `at[i]`-th.
+    /// Judges the setting with the `at[i]`-th value along each axis `i`.
     pub fn outcome(&self, at: &[u16], options: &JudgeOptions) -> Outcome {
         match self.decided.error {
             Some(_) => Outcome::error(),
@@ -33,30 +32,32 @@ impl Trial<'_> {
     }
 }
 
-/// The tally of every cell of a block over some transcripts. 8 bytes for each merged cell and count
-/// that any box changes; cells are merged where no box tells them apart.
+/// The tally of every cell of a block over some transcripts.
+///
+/// Memory: 8 bytes for each merged cell and count that any box changes. Cells that no box distinguishes are merged.
 #[derive(Clone, Debug)]
 pub struct Sheet {
     base: Tally,
-    /// The numbers in [`Count::ALL`] of the painted fields.
+    /// The number in [`Count::ALL`] of each painted field.
     slots: Vec<usize>,
     canvas: Canvas,
     painter: Painter,
 }
 
-/// What one box of a transcript changes, before it is painted.
+/// A box of a transcript with its changes, before painting.
 struct Stroke<'a> {
     region: &'a Region,
     changes: Range<usize>,
-    /// The latency, where the box is a hit, and how many hits it stands for.
+    /// The latency and the number of hits. `None` if the box is no hit.
     hit: Option<(u64, u32)>,
 }
 
-/// Tallies `trials` over the cells of a block. `shape` is the number of values along each axis,
-/// `counts` those that will be asked for: fewer are cheaper.
+/// Tallies `trials` over the cells of a block.
 ///
-/// Cost: a verdict for each distinct stop, 2^k additions for each box and changed count, and k
-/// additions for each merged cell and changed count. Cells times transcripts do not occur.
+/// `shape` is the number of values along each axis. `counts` are the counts that will be read; fewer are cheaper.
+///
+/// Cost: a verdict for each distinct stop, 2^k additions for each box and changed count, and k additions for each
+/// merged cell and changed count. Cells times transcripts do not occur.
 pub fn tallies<'a>(
     shape: &[usize],
     trials: impl IntoIterator<Item = Trial<'a>>,
@@ -70,11 +71,12 @@ pub fn tallies<'a>(
     draft.paint(shape, counts)
 }
 
-/// As [`tallies`], with the quantiles of the latencies of each cell: exact nearest ranks over all
-/// loops. Every count is there.
+/// Tallies `trials` like [`tallies`], with every count, and computes the latency quantiles of each cell.
 ///
-/// Cost on top: one step for each merged cell of each box that is a hit (so at most loops x cells,
-/// a nanosecond or two each), in order of latency, and 40 bytes a merged cell.
+/// The quantiles are exact nearest ranks over all loops.
+///
+/// Cost on top: one step for each merged cell of each box that is a hit (so at most loops x cells, a nanosecond or two
+/// each), in order of latency, and 40 bytes a merged cell.
 pub fn tallies_and_latencies<'a>(
     shape: &[usize],
     trials: impl IntoIterator<Item = Trial<'a>>,
@@ -148,8 +150,9 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Gives the counts that change (and are asked for) the numbers of the painter's fields, and
-    /// returns which count each field is. A count that nobody asked for keeps its change as 0.
+    /// Renumbers the changed counts in `counts` as the painter's fields, and returns the count of each field.
+    ///
+    /// Changes of other counts become 0.
     fn renumber(&mut self, counts: &[Count]) -> Vec<usize> {
         let mut field = [None; Count::N];
         let mut slots = Vec::new();
@@ -173,8 +176,10 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// The same from what boxes add up to: what every cell shares, what each box changes, and of each box that is a hit the
-/// latency and how many there were.
+/// Builds the sheets of [`tallies_and_latencies`] from sums of equal boxes.
+///
+/// `base` is shared by every cell. `changes` has the change of each box, `hits` the latency and the number of hits of
+/// each box that is a hit.
 pub(crate) fn summed(
     shape: &[usize],
     base: Tally,
@@ -205,11 +210,12 @@ pub(crate) fn summed(
     (sheet.clone(), LatencySheet::of(&sheet, draft.strokes))
 }
 
-/// What a box changes, and its latency where it is a hit.
+/// A box, its changes, and its latency if it is a hit.
 pub(crate) type Changed<'a> = (&'a Region, Tally, Option<u64>);
 
-/// What one transcript adds: the tally of a setting that never alarms, and of each box that alarms what it changes and,
-/// where it is a hit, the latency. The same sums as [`tallies_and_latencies`] is made from.
+/// Returns the contribution of one transcript: the tally without an alarm, and the change of each box.
+///
+/// [`tallies_and_latencies`] adds the same numbers.
 pub(crate) fn changes<'a>(trial: Trial<'a>, options: &JudgeOptions) -> (Tally, Vec<Changed<'a>>) {
     let mut draft = Draft::default();
     draft.add(trial, options);
@@ -224,13 +230,14 @@ pub(crate) fn changes<'a>(trial: Trial<'a>, options: &JudgeOptions) -> (Tally, V
 }
 
 impl Sheet {
-    /// The tally of the cell whose value along axis `i` is the `at[i]`-th. Counts that were not
-    /// asked for are those of a setting that never alarms.
+    /// Returns the tally of the cell with the `at[i]`-th value along each axis `i`.
+    ///
+    /// Counts that were not requested are those of a setting that never alarms.
     pub fn tally(&self, at: &[u16]) -> Tally {
         self.merged(self.canvas.index(at))
     }
 
-    /// Adds `counts` of a cell to those of `tally`, or takes them away. They are among those that were asked for.
+    /// Adds `counts` of a cell to `tally`, or subtracts them. They must be among the requested counts.
     pub(crate) fn add(&self, at: &[u16], counts: &[Count], take: bool, tally: &mut Tally) {
         let sign = if take { -1 } else { 1 };
         for count in counts {
@@ -242,12 +249,12 @@ impl Sheet {
         }
     }
 
-    /// Which merged cell a cell is part of: all of one have one tally.
+    /// Returns the merged cell of a cell. All cells of a merged cell have the same tally.
     pub(crate) fn index(&self, at: &[u16]) -> usize {
         self.canvas.index(at)
     }
 
-    /// The tally of the cells that are merged into one.
+    /// Returns the tally of a merged cell.
     fn merged(&self, index: usize) -> Tally {
         let mut tally = self.base;
         for (slot, n) in self.slots.iter().zip(self.painter.cell(index)) {
@@ -256,7 +263,7 @@ impl Sheet {
         tally
     }
 
-    /// How many different tallies there can be.
+    /// Returns the number of merged cells, an upper bound on the number of different tallies.
     pub fn merged_cells(&self) -> usize {
         self.canvas.len()
     }
@@ -266,12 +273,12 @@ impl Sheet {
 #[derive(Clone, Debug)]
 pub struct LatencySheet {
     canvas: Canvas,
-    /// Of each merged cell.
+    /// The quantiles of each merged cell.
     quantiles: Vec<Quantiles>,
 }
 
 impl LatencySheet {
-    /// The quantiles over all loops.
+    /// Returns the quantiles of a cell over all loops.
     pub fn quantiles(&self, at: &[u16]) -> Quantiles {
         self.quantiles[self.canvas.index(at)]
     }
@@ -300,11 +307,10 @@ impl LatencySheet {
     }
 }
 
-/// The hits of one cell as they arrive in order of latency: whoever arrives as number `rank` is
-/// the quantile.
+/// The hits of one cell, arriving in order of latency. The hit that reaches a rank is its quantile.
 struct Queue {
     arrived: u32,
-    /// The next rank that is waited for.
+    /// The next rank to reach.
     next: u32,
     ranks: [u32; RANKS.len()],
     found: [f64; RANKS.len()],
@@ -337,7 +343,7 @@ impl Queue {
         }
     }
 
-    /// Of those that have come since there were `before`.
+    /// Stores the latency for the ranks passed since `before` hits.
     #[cold]
     fn take(&mut self, latency: f64, before: u32) {
         for (rank, found) in self.ranks.iter().zip(&mut self.found) {

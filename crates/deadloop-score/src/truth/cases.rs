@@ -1,4 +1,4 @@
-//! [`Case`]: what scoring has to know about a transcript, without its text.
+//! [`Case`]: the facts about a transcript that scoring needs, without its text.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -13,69 +13,70 @@ use crate::truth::{
     Cases, Class, Label, LabelsFile, Placed, Span, Timeline, Truth, Wire, class_of, clock, push,
 };
 
-/// A transcript as scoring sees it: who, how long, and what is true about it. A corpus of a hundred
-/// thousand transcripts is a hundred thousand of these, in memory at once; the texts never are.
+/// A transcript for scoring: its names, its lengths and its label.
 ///
-/// Its JSON is what a shard writes about a transcript, with kinds, classes and channels by name.
+/// A corpus of a hundred thousand transcripts is a hundred thousand of these in memory, without any text.
+///
+/// Its JSON is a shard's record of a transcript, with kinds, classes and channels by name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
     /// The transcript's id.
     #[serde(with = "names")]
     pub id: Arc<str>,
-    /// Its model.
+    /// The name of the model.
     #[serde(with = "names")]
     pub model: Arc<str>,
-    /// The name of its task, where settings may have guards by it.
+    /// The name of the task, if settings may have guards by task.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
         with = "names::maybe"
     )]
     pub task: Option<Arc<str>>,
-    /// Its sampling profile.
+    /// The sampling profile.
     #[serde(with = "names::maybe")]
     pub profile: Option<Arc<str>>,
-    /// What belongs together in folds and in the bootstrap.
+    /// The group, which folds and the bootstrap keep together.
     #[serde(with = "names::maybe")]
     pub group: Option<Arc<str>>,
-    /// Its language.
+    /// The language.
     #[serde(with = "names::maybe")]
     pub lang: Option<Arc<str>>,
-    /// Its split.
+    /// The split.
     #[serde(with = "names::maybe")]
     pub split: Option<Arc<str>>,
-    /// The recording's `source`, or that of its `meta`.
+    /// The recording's `source`, or the `source` of its `meta`.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
         with = "names::maybe"
     )]
     pub source: Option<Arc<str>>,
-    /// The values of the fields of a further breakdown (`--by`), in the order asked for.
+    /// The values of the fields of a further breakdown (`--by`), in the requested order.
     pub by: Vec<Option<String>>,
-    /// What arrived when.
+    /// The order and the lengths of the channels.
     pub timeline: Timeline,
     /// Whether the time of any event was recorded.
     pub timed: bool,
-    /// What is true about it; `None`: nobody labelled it.
+    /// The label. `None` if there is none.
     pub truth: Option<Truth>,
-    /// The corpus's [`text_hash`]: two cases with one hash are the same text in the same channels.
+    /// The corpus's [`text_hash`]. Two cases with the same hash have the same text in the same channels.
     pub text: Box<str>,
-    /// What it has in common with its copies.
+    /// The keys that copies share.
     pub copied: CopyKeys,
 }
 
-/// What the copies of a transcript share.
+/// A key that the copies of a transcript share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CopyKey {
-    /// All that is said.
+    /// A hash of the whole text.
     Text(u64),
-    /// The calls of a run and their results.
+    /// A hash of the calls of a run and their results.
     Calls(u64),
 }
 
-/// Shared names as plain text.
+/// Serialization of shared names as plain text.
 mod names {
     use std::sync::Arc;
 
@@ -89,7 +90,7 @@ mod names {
         String::deserialize(from).map(Arc::from)
     }
 
-    /// Those that may be missing: null.
+    /// Serialization of optional names, missing ones as null.
     pub(super) mod maybe {
         use std::sync::Arc;
 
@@ -110,12 +111,12 @@ mod names {
     }
 }
 
-/// The names that cases have in common: models, groups and the like.
+/// The set of names that cases share, such as models and groups.
 #[derive(Debug, Default)]
 pub struct Names(HashSet<Arc<str>>);
 
 impl Names {
-    /// The name as it was first met.
+    /// Returns the shared copy of a name.
     fn once(&mut self, name: Arc<str>) -> Arc<str> {
         match self.0.get(&name) {
             Some(known) => known.clone(),
@@ -128,11 +129,13 @@ impl Names {
 }
 
 impl Case {
-    /// The case of a transcript. `labels` is the corpus's labels.csv, whose rows replace the labels
-    /// inside the transcripts that it names; `by` names fields such as `meta.source` or `lang`.
+    /// Builds the case of a transcript.
     ///
-    /// Returns every problem with its labels, except those that reading labels.csv has already reported. A transcript
-    /// with a problem has no truth: it must not be scored by half of its labels.
+    /// Rows of `labels`, the corpus's labels.csv, replace the labels inside the transcripts that they name. `by` names
+    /// fields such as `meta.source` or `lang`.
+    ///
+    /// Returns every problem with the labels, except those that reading labels.csv has already reported. A transcript
+    /// with a problem has no label: it must not be scored by half of its labels.
     pub fn of(entry: &Entry, labels: Option<&LabelsFile>, by: &[String]) -> (Self, Vec<Problem>) {
         let t = &entry.transcript;
         let mut problems = Vec::new();
@@ -165,7 +168,7 @@ impl Case {
         (case, problems)
     }
 
-    /// The same, in memory once with all cases that were given the same `names`: what many have in common.
+    /// Replaces the names by shared copies, so that cases with the same `names` store each name once.
     #[must_use]
     pub fn sharing(mut self, names: &mut Names) -> Self {
         self.model = names.once(self.model);
@@ -183,7 +186,7 @@ impl Case {
         self
     }
 
-    /// Whose text it is.
+    /// Returns the model and the task.
     pub fn work(&self) -> Work<'_> {
         Work {
             model: &self.model,
@@ -191,25 +194,26 @@ impl Case {
         }
     }
 
-    /// The group, or the transcript itself where it has none.
+    /// Returns the group, or the id if there is no group.
     pub fn cluster(&self) -> &str {
         self.group.as_deref().unwrap_or(&self.id)
     }
 
-    /// The class of its label.
+    /// Returns the class of the label.
     pub fn class(&self) -> Option<Class> {
         self.truth.as_ref().map(|t| t.class)
     }
 
-    /// Its class where things are counted in `unit`; `None`: it is not scored there.
+    /// Returns the class if things are counted in `unit`. `None` if the case is not scored then.
     pub fn class_in(&self, unit: Unit) -> Option<Class> {
         let truth = self.truth.as_ref()?;
         truth.class_in(unit, || self.length_in(unit) > 0)
     }
 
-    /// What counts it once where things are counted in `unit`: copies of a transcript share it.
+    /// Returns the key that copies of a transcript share if things are counted in `unit`.
     ///
-    /// Where calls or turns are counted, those of a run, whatever is said between them; else all that it says.
+    /// In calls or turns, copies have the same calls, whatever the text between them. Otherwise they have the same
+    /// text.
     pub fn copy_key(&self, unit: Unit) -> CopyKey {
         match self.copied.calls {
             Some(calls) if unit != Unit::Chars => CopyKey::Calls(calls),
@@ -217,12 +221,12 @@ impl Case {
         }
     }
 
-    /// How long it is in `unit`.
+    /// Returns the length in `unit`.
     pub fn length_in(&self, unit: Unit) -> u64 {
         self.timeline.in_unit(unit)
     }
 
-    /// Lets faults of these kinds count as loops do; the others are no longer spans.
+    /// Makes faults of these kinds count as loops, and drops the other faults.
     pub fn notice(&mut self, kinds: &[Kind]) {
         let Some(truth) = &mut self.truth else {
             return;
@@ -231,7 +235,7 @@ impl Case {
     }
 }
 
-/// The mean length of the clean cases, in `unit`; 0 without clean cases.
+/// Returns the mean length of the clean cases, in `unit`. 0 without clean cases.
 pub fn mean_clean(cases: &(impl Cases + ?Sized), unit: Unit) -> f64 {
     let (mut n, mut sum) = (0_u64, 0_u64);
     cases.each(|_, case| {
@@ -243,7 +247,7 @@ pub fn mean_clean(cases: &(impl Cases + ?Sized), unit: Unit) -> f64 {
     if n > 0 { sum as f64 / n as f64 } else { 0.0 }
 }
 
-/// The units in which labels speak, in the order of [`Unit::ALL`]; chars where none says.
+/// Returns the units of the channels that labels name, in the order of [`Unit::ALL`]. Chars if no label names one.
 pub fn units(cases: &(impl Cases + ?Sized)) -> Vec<Unit> {
     let mut named = BTreeSet::new();
     cases.each(|_, case| {
@@ -259,7 +263,7 @@ pub fn units(cases: &(impl Cases + ?Sized)) -> Vec<Unit> {
     }
 }
 
-/// The labels that stand inside a transcript.
+/// Reads the labels inside a transcript.
 pub(crate) fn inside(entry: &Entry, problems: &mut Vec<Problem>) -> Vec<Placed> {
     let place = &entry.place;
     let labels = match &entry.labels {
@@ -329,7 +333,7 @@ fn truth(
     })
 }
 
-/// The span of a label, held against the transcript. A transient label without an onset has none.
+/// Builds the span of a label, and checks it against the transcript. A transient label without an onset has none.
 fn span(
     place: &Place,
     label: &Label,
@@ -386,7 +390,7 @@ fn span(
     })
 }
 
-/// The label's channel; where it names none, the only one that the transcript has.
+/// Returns the label's channel, or the only channel of the transcript if the label names none.
 fn channel_of(
     place: &Place,
     label: &Label,

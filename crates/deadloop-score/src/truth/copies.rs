@@ -1,4 +1,4 @@
-//! Copies of a transcript are evidence once: [`firsts`].
+//! [`firsts`]: copies of a transcript, which count as evidence once.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,11 +8,12 @@ use deadloop_replay::detect::Unit;
 use crate::intervals::Random;
 use crate::truth::{Case, Cases, CopyKey};
 
-/// Calls from which on a run that has equal ones is a copy, as far as folds are concerned.
+/// The number of calls from which folds treat a run with equal calls as a copy.
 const COPIED_CALLS: u64 = 3;
 
-/// What a case shares with the cases that one fold must hold beside it: texts that are long enough, and runs of enough
-/// calls, to be copies rather than alike by chance.
+/// Returns the keys of a case that folds must keep together.
+///
+/// Only texts that are long enough, and runs with enough calls, are copies rather than alike by chance.
 pub(crate) fn kept_together(case: &Case) -> impl Iterator<Item = CopyKey> {
     let length = case.timeline.length();
     let long = length.reasoning.0 + length.answer.0 >= COPIED_CHARS as u64;
@@ -21,16 +22,18 @@ pub(crate) fn kept_together(case: &Case) -> impl Iterator<Item = CopyKey> {
     text.into_iter().chain(run)
 }
 
-/// Whether each case is the first of its copies, by id, where things are counted in `unit`. Scores count
-/// all transcripts; limits, choices and gates count copies once: a thousand say no more than one. Copies are
-/// transcripts with one [`Case::copy_key`].
+/// Returns for each case whether it is the first of its copies, by id, if things are counted in `unit`.
+///
+/// Copies are transcripts with the same [`Case::copy_key`]. Scores count all transcripts; limits, choices and gates
+/// count copies once, since a thousand copies are no more evidence than one.
 pub fn firsts(cases: &(impl Cases + ?Sized), unit: Unit) -> Vec<bool> {
     let originals = originals(cases, unit).into_iter().enumerate();
     originals.map(|(i, original)| i == original).collect()
 }
 
-/// The number of each case's group. Groups that share a text belong together, as in folds: the number of such a set is the
-/// least of those of its groups' names. A group without copies elsewhere has the number of its name.
+/// Returns the number of each case's group. Groups that share a text are joined, as in folds.
+///
+/// The number of joined groups is the least among the numbers of their names.
 pub(crate) fn group_numbers(cases: &(impl Cases + ?Sized)) -> Vec<u64> {
     let mut numbers = Vec::with_capacity(cases.number());
     let mut shared: Vec<(CopyKey, u64)> = Vec::new();
@@ -40,7 +43,7 @@ pub(crate) fn group_numbers(cases: &(impl Cases + ?Sized)) -> Vec<u64> {
         shared.extend(kept_together(case).map(|key| (key, number)));
     });
     shared.sort_unstable();
-    // Each group's way to the least one that it is joined with.
+    // Links from each group to the least group that it is joined with.
     let mut joined: HashMap<u64, u64> = HashMap::new();
     let least = |joined: &HashMap<u64, u64>, mut group: u64| {
         while let Some(next) = joined.get(&group) {
@@ -64,7 +67,7 @@ pub(crate) fn group_numbers(cases: &(impl Cases + ?Sized)) -> Vec<u64> {
     numbers
 }
 
-/// Of the cases that are copies, which transcript each is a copy of.
+/// Maps each case that is a copy to the id of its original.
 pub(crate) fn copies(cases: &(impl Cases + ?Sized), unit: Unit) -> BTreeMap<String, String> {
     let id = |i: usize| cases.on(i, |case| case.id.to_string());
     let originals = originals(cases, unit).into_iter().enumerate();
@@ -72,7 +75,7 @@ pub(crate) fn copies(cases: &(impl Cases + ?Sized), unit: Unit) -> BTreeMap<Stri
     copies.map(|(i, original)| (id(i), id(original))).collect()
 }
 
-/// For each case the first of its copies, by id: where it has none, itself.
+/// Returns for each case the index of the first of its copies, by id. A case without copies is its own.
 fn originals(cases: &(impl Cases + ?Sized), unit: Unit) -> Vec<usize> {
     let mut originals: Vec<usize> = (0..cases.number()).collect();
     let mut keys: Vec<(CopyKey, usize)> = Vec::with_capacity(cases.number());

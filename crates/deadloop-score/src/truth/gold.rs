@@ -1,4 +1,4 @@
-//! [`KnownStream`]: the stream of a transcript that is repaired, and what was meant by it, from `meta.gold`.
+//! [`KnownStream`]: a stream to repair, and its truth from `meta.gold`.
 
 use deadloop_replay::Misfit;
 use deadloop_replay::corpus::Transcript;
@@ -10,22 +10,22 @@ use serde_json::Value as Json;
 /// A stream whose truth is known.
 #[derive(Clone, Debug)]
 pub struct KnownStream {
-    /// The fault that was made; `None` if the stream is intact.
+    /// The injected fault. `None` if the stream is intact.
     pub fault: Option<Fault>,
-    /// The severity of the fault, 1 to 3; 0 without a fault.
+    /// The severity of the fault, 1 to 3. 0 without a fault.
     pub severity: u64,
     /// The kind of stream.
     pub kind: StreamKind,
-    /// What arrived.
+    /// The stream as it arrived.
     pub arrived: Arrived,
-    /// What was meant.
+    /// The truth.
     pub gold: Gold,
 }
 
-/// The truth about a stream: what was meant.
+/// The truth about a stream.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Gold {
-    /// What an answer meant.
+    /// The meaning of an answer.
     Meaning(Meaning),
     /// The intact arguments or name.
     Text(String),
@@ -34,10 +34,10 @@ pub enum Gold {
 }
 
 impl KnownStream {
-    /// The stream of a transcript. `None` if the truth is not known or no repairer reads streams of this kind.
+    /// Reads the stream of a transcript. `None` if the truth is unknown or no repairer reads streams of this kind.
     ///
     /// # Errors
-    /// Returns which part of `meta` cannot be read, and what was expected.
+    /// Returns the part of `meta` that cannot be read, and the expected content.
     pub fn of(transcript: &Transcript) -> Result<Option<Self>, Misfit> {
         let meta = |name: &str| transcript.meta.get(name);
         let kind = meta("stream").and_then(Json::as_str);
@@ -76,14 +76,15 @@ impl KnownStream {
         }))
     }
 
-    /// Whether a repairer of streams of this kind is run on this one. Every repairer of texts is run on intact texts,
-    /// since it may spoil them.
+    /// Whether a repairer of this kind of stream is run on the stream.
+    ///
+    /// Every repairer of texts is run on intact texts, since it may spoil them.
     pub fn is_for(&self, kind: StreamKind) -> bool {
         let answers = kind.is_answer() && self.kind.is_answer();
         self.kind == kind || (answers && self.fault.is_none())
     }
 
-    /// The truth for a repairer of streams of this kind. For a text of another kind it is the unchanged text.
+    /// Returns the truth for a repairer of this kind of stream. For a text of another kind it is the unchanged text.
     pub fn gold_for(&self, kind: StreamKind) -> Gold {
         match (&self.gold, &self.arrived) {
             (Gold::Meaning(_), Arrived::Text(text)) if self.kind != kind => {

@@ -1,4 +1,4 @@
-//! A [`Span`] as JSON: positions are bare numbers, in the unit of the channel that stands beside them.
+//! [`SpanJson`]: a span as JSON, with positions as bare numbers.
 
 use deadloop_replay::Seen;
 use deadloop_replay::corpus::Class;
@@ -7,8 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::truth::Span;
 
-/// A span as it is written. Class, kind and channel are names, so that a version that numbers them
-/// otherwise cannot misread them.
+/// A span as JSON.
+///
+/// Positions are in the unit of its channel. Class, kind and channel are names, so that a version with other numbers
+/// cannot misread them.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SpanJson {

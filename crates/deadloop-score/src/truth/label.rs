@@ -1,4 +1,4 @@
-//! The truth about a transcript: a class, and the spans in which it repeats itself.
+//! [`Truth`]: the class of a transcript, and its repeated spans.
 
 use deadloop_replay::Seen;
 pub use deadloop_replay::corpus::Class;
@@ -9,77 +9,83 @@ use serde::{Deserialize, Serialize};
 
 use crate::truth::SpanJson;
 
-/// A stretch of a transcript that repeats itself. Positions are in the channel's own unit: chars, calls on
-/// `tools`, turns on `turns`.
+/// A stretch of a transcript that repeats itself.
+///
+/// Positions are in the channel's own unit: chars, calls on `tools`, turns on `turns`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "SpanJson", from = "SpanJson")]
 pub struct Span {
     /// [`Class::Loop`], [`Class::Transient`] or, before [`Case::notice`](crate::Case::notice), [`Class::Fault`].
     pub class: Class,
-    /// What kind of loop or fault, where the labeller said.
+    /// The kind of loop or fault, if labelled.
     pub kind: Option<Kind>,
-    /// Where it stands.
+    /// The channel.
     pub channel: Channel,
-    /// First char of the first copy.
+    /// The first char of the first copy.
     pub start: Option<Units>,
-    /// First char of the second copy.
+    /// The first char of the second copy.
     pub onset: Units,
-    /// From where on an alarm is right: the label's `earliest`, or the onset.
+    /// The position from which an alarm is right: the label's `earliest`, or the onset.
     pub earliest: Units,
-    /// One past its last char: the label's `end`, or the channel's length.
+    /// The end, exclusive: the label's `end`, or the channel's length.
     pub end: Units,
-    /// Whether the label gives no end: the recording stops while it still repeats.
+    /// Whether the label has no end: the recording stops during the repetition.
     pub open: bool,
-    /// Length of one copy.
+    /// The length of one copy.
     pub period: Option<u64>,
-    /// How much of the transcript had arrived just before the unit at `earliest`.
+    /// The lengths of all channels just before the unit at `earliest`.
     pub seen: Seen,
-    /// How much when it ended.
+    /// The lengths of all channels at the end.
     pub until: Seen,
-    /// Milliseconds since the request, of the event that holds the onset.
+    /// Milliseconds from the request to the event that holds the onset.
     pub onset_ms: Option<f64>,
-    /// Tokens up to and including that event.
+    /// Tokens up to and including the event that holds the onset.
     pub onset_tokens: Option<u64>,
 }
 
 impl Span {
-    /// Whether it stays where faults of these `kinds` are noticed: it is no other fault.
+    /// Whether the span is kept if faults of these `kinds` are noticed: only a fault of another kind is not.
     pub(crate) fn is_noticed(&self, kinds: &[Kind]) -> bool {
         let named = || self.kind.is_some_and(|kind| kinds.contains(&kind));
         self.class != Class::Fault || named()
     }
 }
 
-/// The truth about one transcript.
+/// The label of one transcript.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Truth {
-    /// The class of the whole: `unsure` where any label says so, `loop` where there is a loop span.
+    /// The class of the whole: `unsure` if any label is, `loop` if there is a loop span.
     pub class: Class,
-    /// The spans in the order in which they become detectable. A transient transcript may have
-    /// none: someone saw that it recovers, and did not mark where.
+    /// The spans in the order in which they become detectable.
+    ///
+    /// A transient transcript may have none: a person saw that it recovers and did not mark where.
     pub spans: Vec<Span>,
-    /// The channels that some label names, those of spans included. None: the labels speak of all there is.
+    /// The channels that labels name, including those of spans. If empty, the labels apply to the whole transcript.
     pub channels: Vec<Channel>,
     /// Whether a person has confirmed every label: its `by` begins with [`REVIEW`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reviewed: bool,
 }
 
-/// What `by` of a label begins with that a person has confirmed.
+/// The prefix of `by` in a label that a person has confirmed.
 pub const REVIEW: &str = "review";
 
 impl Truth {
-    /// Of faults: those of a kind that some detector of the run names count as loops do, an alarm on any other is
-    /// false. The truth is the same for every setting of a run, or settings could not be compared.
+    /// Makes faults of the given kinds count as loops, and drops the others, on which an alarm is false.
+    ///
+    /// The kinds are those that some detector of the run names. So the label is the same for every setting of a run,
+    /// and settings can be compared.
     pub(crate) fn notice(&mut self, kinds: &[Kind]) {
         self.spans.retain(|span| span.is_noticed(kinds));
         let faults = self.spans.iter_mut().filter(|s| s.class == Class::Fault);
         faults.for_each(|span| span.class = Class::Loop);
     }
 
-    /// What the transcript is where loops and healthy output are counted in `unit`; `None`: that is not known,
-    /// or it loops where nothing is counted in it. `any` is whether the transcript has any of the unit.
+    /// Returns the class of the transcript if loops and healthy output are counted in `unit`.
+    ///
+    /// `None` if the class is unknown, or if the transcript loops in another unit. `any` is whether the transcript has
+    /// any of the unit.
     pub fn class_in(&self, unit: Unit, any: impl FnOnce() -> bool) -> Option<Class> {
         let has = |class| self.spans_in(unit).any(|(_, span)| span.class == class);
         let told = if self.channels.is_empty() {
@@ -97,19 +103,19 @@ impl Truth {
         }
     }
 
-    /// The spans whose positions are in `unit`, each with its place among all.
+    /// Returns the spans with positions in `unit`, each with its index among all.
     pub fn spans_in(&self, unit: Unit) -> impl Iterator<Item = (usize, &Span)> {
         let all = self.spans.iter().enumerate();
         all.filter(move |(_, span)| span.channel.unit() == unit)
     }
 
-    /// The loop span that becomes detectable first; it is charged with what was never found.
+    /// Returns the loop span that becomes detectable first, to which misses are charged.
     pub fn first_loop(&self) -> Option<&Span> {
         self.spans.iter().find(|s| s.class == Class::Loop)
     }
 }
 
-/// One label of a file: its words are checked, its positions are not.
+/// A label of a file. Its words are checked; its positions are not.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Label {
     pub(crate) class: Class,
@@ -123,8 +129,7 @@ pub(crate) struct Label {
     pub(crate) reviewed: bool,
 }
 
-/// One label as it is written, in JSON or in a row of labels.csv. Fields of JSON that are not known are
-/// kept with the transcript, as all of its are.
+/// A label as written, in JSON or in a row of labels.csv. Unknown JSON fields stay with the transcript.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Wire {
     pub(crate) class: String,
@@ -135,18 +140,18 @@ pub(crate) struct Wire {
     pub(crate) earliest: Option<u64>,
     pub(crate) end: Option<u64>,
     pub(crate) period: Option<u64>,
-    /// Who said so.
+    /// The author of the label.
     pub(crate) by: Option<String>,
-    /// Free text; read for the sake of the format, not used.
+    /// Free text, read because the format has it, and unused.
     #[serde(rename = "note")]
     pub(crate) _note: Option<String>,
-    /// Whether there is an onset that cannot be read and was reported already.
+    /// Whether an onset that cannot be read was reported already.
     #[serde(skip)]
     pub(crate) onset_told: bool,
 }
 
 impl Wire {
-    /// Checks what can be checked without the transcript; every problem is pushed, not the first.
+    /// Checks the label without the transcript. Every problem is pushed, not only the first.
     pub(crate) fn check(&self, place: &Place, problems: &mut Vec<Problem>) -> Option<Label> {
         let before = problems.len();
         let class = word(
@@ -197,7 +202,7 @@ impl Wire {
         })
     }
 
-    /// Refuses a fault of a kind of loops, and the other way round.
+    /// Rejects a fault with a kind of loop, and a loop with a kind of fault.
     fn fitting(
         &self,
         class: Option<Class>,
@@ -221,7 +226,7 @@ impl Wire {
         push(problems, place, what, &expected);
     }
 
-    /// Refuses positions that stand in the wrong order.
+    /// Rejects positions in the wrong order.
     fn order(&self, place: &Place, problems: &mut Vec<Problem>) {
         let pairs = [
             (("start", self.start), ("onset", self.onset)),
@@ -239,13 +244,13 @@ impl Wire {
     }
 }
 
-/// The labels of one transcript as the file has them: `(where, label)`.
+/// A label and its place in a file.
 pub(crate) type Placed = (Place, Label);
 
-/// Whether the labels of one transcript can be true together, and the class of the whole.
+/// Checks that the labels of one transcript are consistent, and returns the class of the whole.
 ///
-/// `clean` says that nothing repeats, so it contradicts `loop` and `transient`. `unsure` beside
-/// anything makes the whole transcript unsure: a doubt is about the transcript, which has one case.
+/// `clean` contradicts `loop` and `transient`. A label `unsure` makes the whole transcript unsure, since there is one
+/// case per transcript.
 pub(crate) fn class_of(labels: &[Placed], problems: &mut Vec<Problem>) -> Option<Class> {
     let find = |class| labels.iter().find(|(_, l)| l.class == class);
     let repeats = find(Class::Loop)

@@ -1,4 +1,6 @@
-//! labels.csv: labels kept apart from the recordings, because they are revised and those are not.
+//! [`LabelsFile`]: labels in a file of their own, labels.csv.
+//!
+//! Labels are revised, and recordings are not.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -12,22 +14,22 @@ use crate::truth::{Label, LabelRow, Placed, Wire, push};
 /// The columns that labels.csv has, here in any order.
 pub use deadloop_replay::corpus::synth::COLUMNS as LABEL_COLUMNS;
 
-/// The labels of a labels.csv, by transcript. They **replace** the labels inside the transcripts
-/// that they name.
+/// The labels of a labels.csv, by transcript. They **replace** the labels inside the transcripts that they name.
 #[derive(Clone, Debug, Default)]
 pub struct LabelsFile {
     rows: BTreeMap<String, Vec<Placed>>,
-    /// Where each transcript is named first, bad rows included: they are reported once, as bad.
+    /// The first row of each transcript, including bad rows, which are reported only as bad.
     named: BTreeMap<String, Place>,
     /// The transcripts of bad rows.
     bad: BTreeSet<String>,
-    /// The good rows as they stand.
+    /// The good rows as written.
     all: Vec<LabelRow>,
 }
 
 impl LabelsFile {
-    /// Reads a labels.csv. Every problem of every row is given back; a row with a problem labels
-    /// nothing, and its transcript is bad. A file that cannot be read is one problem.
+    /// Reads a labels.csv and returns every problem of every row.
+    ///
+    /// A row with a problem labels nothing, and its transcript is bad. A file that cannot be read is one problem.
     pub fn read(path: &Path) -> (Self, Vec<Problem>) {
         match read_file(path) {
             Ok(text) => Self::parse(&text, path),
@@ -39,7 +41,7 @@ impl LabelsFile {
         }
     }
 
-    /// Reads labels from their text; `path` is what problems call it.
+    /// Parses labels. `path` is the file name in problems.
     fn parse(text: &[u8], path: &Path) -> (Self, Vec<Problem>) {
         let file = Arc::new(path.to_path_buf());
         let mut labels = Self::default();
@@ -85,7 +87,7 @@ impl LabelsFile {
             rows.push((place.clone(), label));
         } else {
             self.bad.insert(transcript.clone());
-            // The cells of a broken row may be out of their places, and name nothing.
+            // The cells of a broken row may be shifted, so they name no transcript.
             if row.bad.is_some() || row.cells.len() != header.len() {
                 return;
             }
@@ -93,36 +95,37 @@ impl LabelsFile {
         self.named.entry(transcript).or_insert(place);
     }
 
-    /// The rows of transcripts that have no bad one, in the order of the file.
+    /// Returns the rows of transcripts without a bad row, in the order of the file.
     pub fn rows(&self) -> impl Iterator<Item = &LabelRow> {
         let good = |row: &&LabelRow| !self.is_bad(&row.transcript);
         self.all.iter().filter(good)
     }
 
-    /// Whether a row of a transcript is bad: it must not be scored by its other rows.
+    /// Whether a transcript has a bad row. Such a transcript must not be scored by its other rows.
     pub fn is_bad(&self, transcript: &str) -> bool {
         self.bad.contains(transcript)
     }
 
-    /// The labels of a transcript; `None` where the file does not name it.
+    /// Returns the labels of a transcript. `None` if the file does not name it.
     pub(crate) fn of(&self, transcript: &str) -> Option<&[Placed]> {
         self.named.get(transcript)?;
         Some(self.rows.get(transcript).map_or(&[], Vec::as_slice))
     }
 
-    /// A problem for each label of a transcript that is not among `ids`, in the order of the file:
-    /// those of the whole corpus, before any filter.
+    /// Returns a problem for each labelled transcript that is not among `ids`, in the order of the file.
+    ///
+    /// `ids` are those of the whole corpus, before any filter.
     pub fn orphans(&self, ids: &Ids) -> Vec<Problem> {
         orphans(self.named(), ids)
     }
 
-    /// The transcripts that the file names, and where first; bad rows too.
+    /// Returns the transcripts that the file names, with their first row. Bad rows are included.
     pub fn named(&self) -> impl Iterator<Item = (&str, &Place)> {
         self.named.iter().map(|(id, place)| (id.as_str(), place))
     }
 }
 
-/// A problem for each transcript that a labels.csv names and that is not among `ids`, in the order of the file.
+/// Returns a problem for each named transcript that is not among `ids`, in the order of the file.
 pub fn orphans<'a>(named: impl Iterator<Item = (&'a str, &'a Place)>, ids: &Ids) -> Vec<Problem> {
     let unknown = named.filter(|(id, _)| !ids.contains(id));
     let mut problems = Vec::new();
@@ -139,7 +142,7 @@ pub fn orphans<'a>(named: impl Iterator<Item = (&'a str, &'a Place)>, ids: &Ids)
     problems
 }
 
-/// All that is wrong with a header, in one sentence.
+/// Describes every mistake of a header in one sentence.
 fn wrong_header(header: &StringRecord) -> Option<String> {
     let mut wrong = Vec::new();
     for name in LABEL_COLUMNS {
@@ -154,14 +157,14 @@ fn wrong_header(header: &StringRecord) -> Option<String> {
     (!wrong.is_empty()).then(|| wrong.join(", "))
 }
 
-/// One row under its header.
+/// A row and its header.
 struct Cells<'a> {
     header: &'a StringRecord,
     row: &'a StringRecord,
 }
 
 impl Cells<'_> {
-    /// The text of a cell; `None` where it is empty.
+    /// Returns the text of a cell. `None` if it is empty.
     fn text(&self, column: &str) -> Option<String> {
         let at = self.header.iter().position(|h| h == column)?;
         self.row
@@ -184,7 +187,7 @@ impl Cells<'_> {
         number
     }
 
-    /// The label that the row is. What is wrong with the row as a whole is all that is said of it.
+    /// Reads the label of the row. If the row as a whole is wrong, only that is reported.
     fn label(&self, row: &CsvRow, place: &Place, problems: &mut Vec<Problem>) -> Option<Label> {
         let columns = self.header.len();
         let broken = self
@@ -226,13 +229,15 @@ impl Cells<'_> {
     }
 }
 
-/// Whether a line break may stand in a column. In a note one writes what one likes. An id may be anything: if
-/// it is a row whose quote is missing, no transcript is called so, and that is told.
+/// Whether a column may have line breaks.
+///
+/// A note is free text. An id may be anything: if it swallowed rows because a quote is missing, no transcript has this
+/// id, which is reported.
 fn may_break(column: &str) -> bool {
     matches!(column, "note" | "transcript")
 }
 
-/// A whole number, also as `12.0`, which is how pandas writes those of a column with gaps.
+/// Parses a whole number, also as `12.0`, which pandas writes in columns with gaps.
 fn whole(text: &str) -> Option<u64> {
     let zeros = |rest: &&str| !rest.is_empty() && rest.bytes().all(|digit| digit == b'0');
     let rounded = text.split_once('.').filter(|(_, rest)| zeros(rest));

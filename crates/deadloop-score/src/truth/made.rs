@@ -1,10 +1,10 @@
-//! A case for tests, which change what they are about.
+//! Cases for tests.
 
 use deadloop_replay::corpus::{Body, CopyKeys, RecordedEvent};
 
 use super::{Case, Class, Timeline, Truth};
 
-/// A short answer of model m without spans, that is no copy of one with another id. `class`: `None` if nobody labelled it.
+/// Returns a short answer of model m without spans, distinct from those with other ids. No `class`: no label.
 pub(crate) fn case(id: &str, class: Option<Class>) -> Case {
     Case {
         id: id.into(),
@@ -32,7 +32,7 @@ pub(crate) fn case(id: &str, class: Option<Class>) -> Case {
     }
 }
 
-/// An answer of that many chars, in one piece.
+/// Returns the timeline of an answer of `chars` chars in one piece.
 pub(crate) fn answer(chars: usize) -> Timeline {
     Timeline::of(&[RecordedEvent::of(Body::Answer("x".repeat(chars)))])
 }

@@ -1,21 +1,21 @@
-//! [`Cases`]: the cases of a corpus, each in memory by itself, or packed.
+//! [`Cases`]: the cases of a corpus, packed or not.
 
 use crate::truth::Case;
 
-/// Cases in an order. They are looked at one by one: packed ones are there whole only while somebody looks.
+/// Cases in order, read one at a time. A packed case is unpacked only while it is read.
 pub trait Cases {
-    /// How many there are.
+    /// Returns the number of cases.
     fn number(&self) -> usize;
 
-    /// Looks at one, counted from 0.
+    /// Calls `look` with one case, by index.
     fn on<T>(&self, index: usize, look: impl FnOnce(&Case) -> T) -> T;
 
-    /// Looks at all, in their order.
+    /// Calls `look` with each case, in order.
     fn each(&self, mut look: impl FnMut(usize, &Case)) {
         (0..self.number()).for_each(|index| self.on(index, |case| look(index, case)));
     }
 
-    /// Whether `is` says yes to one of them; those after it are not looked at.
+    /// Whether `is` is true for a case. Later cases are not read.
     fn any(&self, mut is: impl FnMut(&Case) -> bool) -> bool {
         (0..self.number()).any(|index| self.on(index, &mut is))
     }

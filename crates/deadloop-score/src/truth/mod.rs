@@ -1,5 +1,6 @@
-//! What is true about a transcript: labels and their file, and what of a transcript scoring has to know.
-//! [`Case`] joins both; from here on no text is read.
+//! Labels of transcripts and their files, and [`Case`], the input of scoring.
+//!
+//! A case has no text, so no code behind it reads one.
 
 mod cases;
 mod copies;

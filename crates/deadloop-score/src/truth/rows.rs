@@ -1,5 +1,6 @@
-//! Rows of a labels.csv as they stand, with who said so and why: for what writes and revises labels.
-//! Scoring reads [`LabelsFile`](crate::LabelsFile), which forgets both.
+//! [`LabelRow`]: rows of a labels.csv, for code that writes and revises labels.
+//!
+//! Rows keep the author and the note, which [`LabelsFile`](crate::LabelsFile) drops for scoring.
 
 use std::path::Path;
 
@@ -14,30 +15,30 @@ use crate::truth::{Class, LABEL_COLUMNS, Label, LabelsFile, inside};
 pub struct LabelRow {
     /// The transcript's id.
     pub transcript: String,
-    /// What it says.
+    /// The class.
     pub class: Class,
-    /// What is repeated.
+    /// The kind of loop or fault.
     pub kind: Option<Kind>,
-    /// Where.
+    /// The channel.
     pub channel: Option<Channel>,
-    /// First char of the first copy.
+    /// The first char of the first copy.
     pub start: Option<u64>,
-    /// First char of the second copy.
+    /// The first char of the second copy.
     pub onset: Option<u64>,
-    /// From where on an alarm is right, where that is before the onset.
+    /// The position from which an alarm is right, if before the onset.
     pub earliest: Option<u64>,
-    /// One past the last char; none: it goes on to the end.
+    /// The end, exclusive. `None` if the repetition lasts to the end.
     pub end: Option<u64>,
-    /// Length of one copy.
+    /// The length of one copy.
     pub period: Option<u64>,
-    /// Who said so.
+    /// The author of the label.
     pub by: String,
     /// Free text.
     pub note: String,
 }
 
 impl LabelRow {
-    /// A row that says nothing but a class.
+    /// Creates a row with a class and no positions.
     pub fn of(transcript: impl Into<String>, class: Class, by: impl Into<String>) -> Self {
         Self {
             transcript: transcript.into(),
@@ -70,7 +71,7 @@ impl LabelRow {
         }
     }
 
-    /// The rows of a labels.csv, in their order; or everything that is wrong with it.
+    /// Reads the rows of a labels.csv in order, or returns every problem.
     pub fn read(path: &Path) -> Result<Vec<Self>, Vec<Problem>> {
         let (file, problems) = LabelsFile::read(path);
         if problems.is_empty() {
@@ -80,7 +81,7 @@ impl LabelRow {
         }
     }
 
-    /// The labels inside a transcript, as rows; or everything that is wrong with them.
+    /// Reads the labels inside a transcript as rows, or returns every problem.
     pub fn inside(entry: &Entry) -> Result<Vec<Self>, Vec<Problem>> {
         let mut problems = Vec::new();
         let id = &entry.transcript.id;
@@ -111,7 +112,7 @@ impl LabelRow {
     }
 }
 
-/// Writes a labels.csv: beside its name, renamed when it is whole.
+/// Writes a labels.csv to a temporary file, then renames it.
 pub fn write_labels(path: &Path, rows: &[LabelRow]) -> Result<(), FileError> {
     let mut csv = csv::Writer::from_writer(Vec::new());
     let failed = |e: csv::Error| FileError::at(path, e);

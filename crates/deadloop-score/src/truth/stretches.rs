@@ -1,5 +1,6 @@
-//! [`Stretches`]: which channel grew by how much, one after the other, packed. A corpus of a million runs has a hundred
-//! million of these in memory at once; most take one byte.
+//! [`Stretches`]: the order and the lengths of the channels' stretches, packed.
+//!
+//! A corpus of a million runs has a hundred million stretches in memory; most take one byte.
 
 use deadloop_replay::detect::Channel;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -10,26 +11,27 @@ use crate::truth::{Bytes, put_number};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Stretches(Box<[u8]>);
 
-/// Bits of a first byte that hold the channel, and of each byte that hold the length; the highest bit says that more
-/// follow.
+/// Number of bits of the first byte that hold the channel.
+///
+/// Each byte holds [`BITS`] bits in all. The highest bit marks that more bytes follow.
 const CHANNEL_BITS: u32 = 3;
 const BITS: u32 = 7;
 const MORE: u8 = 1 << BITS;
 
 impl Stretches {
-    /// Puts them among other bytes.
+    /// Packs the stretches.
     pub(crate) fn put(&self, to: &mut Vec<u8>) {
         put_number(self.0.len() as u64, to);
         to.extend(&self.0);
     }
 
-    /// Takes what [`put`](Self::put) put.
+    /// Unpacks the bytes of [`put`](Self::put).
     pub(crate) fn take(from: &mut Bytes<'_>) -> Self {
         let length = from.size();
         Self(from.some(length).into())
     }
 
-    /// They, in their order.
+    /// Returns the stretches in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Channel, u64)> + '_ {
         let mut bytes = self.0.iter();
         std::iter::from_fn(move || {
@@ -53,7 +55,7 @@ impl FromIterator<(Channel, u64)> for Stretches {
         for (channel, length) in all {
             let number = Channel::ALL.iter().position(|c| *c == channel);
             let (low, shift) = (length & 0b1111, BITS - CHANNEL_BITS);
-            // Both fit: five channels, four bits.
+            // Both fit: five channels in three bits, and four bits of the length.
             let mut byte = number.unwrap_or(0) as u8 | ((low as u8) << CHANNEL_BITS);
             let mut rest = length >> shift;
             while rest > 0 {

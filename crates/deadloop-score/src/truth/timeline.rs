@@ -1,4 +1,4 @@
-//! What arrived when: the order of a transcript's channels, without its text.
+//! [`Timeline`]: the order and the lengths of a transcript's channels, without its text.
 
 use deadloop_replay::corpus::{Body, RecordedEvent, stream};
 use deadloop_replay::detect::{Channel, Chars, Event as Arriving, Unit};
@@ -7,15 +7,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::truth::{Bytes, Stretches};
 
-/// The lengths of a transcript's channels and the order in which they were filled. Neighbouring
-/// events of one channel are one stretch, so a million chunks of an answer take one entry.
+/// The lengths of a transcript's channels and the order in which they were filled.
+///
+/// Neighbouring events of one channel are one stretch, so a million chunks of an answer take one entry.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Timeline {
     stretches: Stretches,
 }
 
-/// When something happened, where the recording says.
+/// The recorded time and tokens of a position, if any.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Clock {
     pub(crate) t_ms: Option<f64>,
@@ -23,7 +24,7 @@ pub(crate) struct Clock {
 }
 
 impl Timeline {
-    /// The timeline of some events.
+    /// Builds the timeline of some events.
     pub fn of(events: &[RecordedEvent]) -> Self {
         let mut stretches = Vec::new();
         let mut add = |channel, units| add(&mut stretches, channel, units);
@@ -43,24 +44,24 @@ impl Timeline {
         }
     }
 
-    /// Puts it among other bytes.
+    /// Packs the timeline.
     pub(crate) fn put(&self, to: &mut Vec<u8>) {
         self.stretches.put(to);
     }
 
-    /// Takes what [`put`](Self::put) put.
+    /// Unpacks the bytes of [`put`](Self::put).
     pub(crate) fn take(from: &mut Bytes<'_>) -> Self {
         let stretches = Stretches::take(from);
         Self { stretches }
     }
 
-    /// Everything: the length of each channel.
+    /// Returns the length of every channel.
     pub fn length(&self) -> Seen {
         let all = self.stretches.iter();
         all.fold(Seen::default(), |seen, (channel, n)| seen.plus(channel, n))
     }
 
-    /// How many units there are: chars of reasoning and answer, calls, or turns.
+    /// Returns the length in `unit`: chars of reasoning and answer, calls, or turns.
     pub fn in_unit(&self, unit: Unit) -> u64 {
         let length = self.length();
         match unit {
@@ -70,7 +71,7 @@ impl Timeline {
         }
     }
 
-    /// The length of one channel, in its unit.
+    /// Returns the length of one channel, in its unit.
     pub fn units(&self, channel: Channel) -> u64 {
         self.stretches
             .iter()
@@ -79,7 +80,7 @@ impl Timeline {
             .sum()
     }
 
-    /// The channels that a label without a channel may mean, in the order in which they began: text, and calls.
+    /// Returns the channels that a label without a channel may refer to, text and calls, in order of appearance.
     pub fn channels(&self) -> Vec<Channel> {
         let mut found = Vec::new();
         for (channel, _) in self.stretches.iter() {
@@ -91,10 +92,11 @@ impl Timeline {
         found
     }
 
-    /// What had arrived just before unit `at` (from 0) of `channel`; for a position at or past the
-    /// channel's end, what had arrived when it ended.
+    /// Returns the lengths just before unit `at` (from 0) of `channel`.
     ///
-    /// Reasoning of 10 chars, then an answer: before char 0 of the answer 10 chars were there.
+    /// If `at` is at or past the channel's end, these are the lengths when it ended.
+    ///
+    /// Reasoning of 10 chars, then an answer: before char 0 of the answer there are 10 chars.
     pub fn before(&self, channel: Channel, at: u64) -> Seen {
         let mut seen = Seen::default();
         let mut own = 0;
@@ -113,7 +115,7 @@ impl Timeline {
     }
 }
 
-/// Adds to the last stretch where that is of the same channel.
+/// Adds to the last stretch if it is of the same channel, otherwise starts a new one.
 fn add(stretches: &mut Vec<(Channel, u64)>, channel: Channel, units: u64) {
     match stretches.last_mut() {
         Some((last, n)) if *last == channel => *n += units,
@@ -122,9 +124,10 @@ fn add(stretches: &mut Vec<(Channel, u64)>, channel: Channel, units: u64) {
     }
 }
 
-/// The clock at unit `at` (from 0) of `channel`: the time of the event that holds it, and the tokens
-/// before it, summed over all channels; those of that event by share. Known only where every event
-/// that carries generated output (text, a tool call) has a count. In a run whose turns say what they read and wrote: the
+/// Returns the clock at unit `at` (from 0) of `channel`: the time of its event, and the tokens before it.
+///
+/// Tokens are summed over all channels; those of the event itself are counted by share. They are known only if every
+/// event with generated output (text, a tool call) has a count. In a run whose turns have token counts, they are the
 /// tokens of the turns before its own.
 pub(crate) fn clock(events: &[RecordedEvent], channel: Channel, at: u64) -> Clock {
     let by_events = clock_of_events(events, channel, at);
@@ -137,7 +140,7 @@ pub(crate) fn clock(events: &[RecordedEvent], channel: Channel, at: u64) -> Cloc
     }
 }
 
-/// The tokens of the turns before the one in which unit `at` of a channel stands.
+/// Returns the tokens of the turns before the one with unit `at` of a channel.
 fn spent_before(
     mut spent: Spent,
     events: &[RecordedEvent],
@@ -159,7 +162,7 @@ fn spent_before(
     None
 }
 
-/// The tokens around an event that the model made, where it and all before it have some.
+/// Returns the tokens around an event of the model, if it and all events before it have counts.
 fn around(before: Option<u64>, event: &RecordedEvent) -> Option<EventTokens> {
     let (before, own) = before.zip(event.tokens)?;
     Some(EventTokens { before, own })
@@ -193,7 +196,7 @@ fn clock_of_events(events: &[RecordedEvent], channel: Channel, at: u64) -> Clock
     Clock::default()
 }
 
-/// The channel that an event adds to, how much, and whether the model made it: then it may have tokens.
+/// Returns the channel that an event adds to, the amount, and whether the model made it. Such an event may have tokens.
 fn units(event: &RecordedEvent) -> Option<(Channel, u64, bool)> {
     match (text_of(event), &event.body) {
         (Some((channel, text)), _) => Some((channel, Chars::of(text).0, true)),

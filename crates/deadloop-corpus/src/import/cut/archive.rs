@@ -1,4 +1,4 @@
-//! A zip archive: a record for each member that is JSON, in the order of their names.
+//! A zip archive: a record for each JSON member, by name.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -33,12 +33,12 @@ pub(super) fn records(place: Place) -> Records {
     }
 }
 
-/// The names of an archive's members, in order. Empty if the archive cannot be read.
+/// Returns the names of an archive's members, in order. Empty if the archive cannot be read.
 pub(crate) fn members(path: &Path) -> Vec<String> {
     open(path).map_or(Vec::new(), |(_, names)| names)
 }
 
-/// An archive and the names of its members, in order.
+/// Opens an archive, and returns it with the names of its members, in order.
 fn open(path: &Path) -> Result<(Archive, Vec<String>), WireFault> {
     let broken = |e: &dyn std::fmt::Display| {
         WireFault::new(
@@ -56,7 +56,7 @@ fn open(path: &Path) -> Result<(Archive, Vec<String>), WireFault> {
 
 struct Members {
     archive: Archive,
-    /// Bytes of the archive, and what its members unpacked to.
+    /// The bytes of the archive, and the unpacked size of its members.
     packed: u64,
     swelling: Swelling,
     names: VecDeque<String>,
@@ -82,7 +82,7 @@ impl Iterator for Members {
 }
 
 impl Members {
-    /// The JSON of a member, or what is wrong with it and in which line.
+    /// Reads the JSON of a member, or returns the line and the fault.
     fn read(&mut self, name: &str) -> Result<Content, (u64, WireFault)> {
         let broken = |e: &dyn std::fmt::Display| {
             let what = format!("the member cannot be read: {e}");
@@ -92,7 +92,7 @@ impl Members {
         let mut bytes = Vec::new();
         let mut limited = member.take(MAX_DOCUMENT as u64 + 1);
         limited.read_to_end(&mut bytes).map_err(|e| broken(&e))?;
-        // All members together: a member of an archive may have the bytes of another.
+        // All members count together, since members may share bytes of the archive.
         let swelling = self.swelling.add(bytes.len() as u64, self.packed);
         if let Err(e) = swelling {
             self.names.clear();

@@ -1,4 +1,6 @@
-//! The rows of a CSV file as objects: a field a column, called as the header calls it. What is held is one row.
+//! The rows of a CSV file as objects.
+//!
+//! The fields have the names of the header. One row is in memory at a time.
 
 use std::io::{BufRead, Read};
 
@@ -9,13 +11,13 @@ use crate::files::{BOM, CsvRow, first_row, is_open, line_breaks};
 use crate::transcript::wire::WireFault;
 use crate::{Cost, Place, Problem};
 
-/// Bytes that are read at once at least, so that a long row is not looked at line by line.
+/// The least number of bytes per read, so that a long row is not scanned line by line.
 const CHUNK: usize = 1 << 16;
 
 struct Rows<R> {
     bytes: R,
     place: Place,
-    /// What was read and is no record yet; its first line.
+    /// The bytes read beyond the last record, and their first line.
     left: Vec<u8>,
     line: u64,
     ended: bool,
@@ -37,7 +39,7 @@ pub(super) fn records(
     }
 }
 
-/// The first rows of the beginning of a file, as objects; of a file that goes on without the last, which is cut.
+/// Reads the first rows of the beginning of a file as objects, without a last row that may be cut.
 pub(crate) fn head(bytes: &[u8], most: usize, whole: bool) -> Vec<Value> {
     let rows = records(bytes, Place::whole(""));
     let rows = rows.take(most + 1).filter_map(Result::ok);
@@ -62,7 +64,7 @@ impl<R: BufRead> Rows<R> {
             && self.left.len() <= MAX_DOCUMENT
             && (self.left.len() < wanted || self.needs_more())
         {
-            // Twice as much each time: a row is looked through as often as it doubles.
+            // The doubling bounds how often a long row is scanned.
             wanted = (self.left.len() * 2).max(CHUNK);
             let more = (wanted - self.left.len()) as u64;
             let read = self.bytes.by_ref().take(more).read_to_end(&mut self.left)?;
@@ -112,7 +114,7 @@ impl<R: BufRead> Iterator for Rows<R> {
             let place = self.at(row.line);
             if let Some((what, expected)) = row.bad {
                 if self.header.is_none() {
-                    // Without the names of the columns no row says anything.
+                    // Without the names of the columns, the rows are useless.
                     self.ended = true;
                     self.left.clear();
                     let fault = WireFault::new(format!("the header: {what}"), expected);
@@ -136,7 +138,7 @@ impl<R: BufRead> Iterator for Rows<R> {
     }
 }
 
-/// The names of the columns, each its own.
+/// Returns the names of the columns, made unique.
 fn names(row: &CsvRow) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for (at, cell) in row.cells.iter().enumerate() {
@@ -150,7 +152,7 @@ fn names(row: &CsvRow) -> Vec<String> {
     names
 }
 
-/// A row as an object; an empty cell is null: it says nothing, but its column is there.
+/// Converts a row to an object. An empty cell is null, so that the column exists.
 fn object(header: &[String], row: &CsvRow) -> Result<Content, WireFault> {
     if row.cells.len() != header.len() {
         return Err(WireFault::new(

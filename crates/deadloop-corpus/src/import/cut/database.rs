@@ -1,8 +1,8 @@
-//! A SQLite database in which a program keeps its sessions: a record for each row of each run.
+//! A SQLite database with sessions: a record for each row of each run.
 //!
-//! It is only read, and nothing is written beside it. All is read as of one moment. Held in memory are
-//! the keys of the runs, the rows of one run, and eight megabytes of pages; what SQLite sorts beyond
-//! that goes to the system's folder for temporary files.
+//! The database is opened read-only, nothing is written next to it, and all reads see one moment. Memory holds the keys
+//! of the runs, the rows of one run, and eight megabytes of pages. Larger sorts of SQLite use the system's folder for
+//! temporary files.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -22,14 +22,14 @@ use crate::transcript::wire::{self, WireFault};
 use crate::{Place, Problem};
 use deadloop_stream::take::Object;
 
-/// Kilobytes of pages that are held.
+/// The size of SQLite's page cache, in kilobytes.
 const CACHE: i64 = 8192;
-/// How long a writer is waited for.
+/// The maximum wait for a writer.
 const WAIT: Duration = Duration::from_secs(3);
-/// Tables that are named where none is known.
+/// The number of tables named in the message about an unknown database.
 const NAMED: usize = 12;
 
-/// The records of a database whose format is known.
+/// Returns the records of a database with a known format.
 pub(super) fn records(place: Place) -> Records {
     match Rows::open(&place.file) {
         Ok(rows) => Box::new(rows),
@@ -37,7 +37,7 @@ pub(super) fn records(place: Place) -> Records {
     }
 }
 
-/// The format of a database by its tables, or the tables that it has.
+/// Returns the format of a database, recognized by its tables. The error lists the tables.
 pub(crate) fn format(path: &Path) -> Result<&'static str, WireFault> {
     let (connection, _) = open(path)?;
     let tables = Tables::of(&connection).map_err(|e| broken(&e))?;
@@ -50,20 +50,21 @@ pub(crate) fn format(path: &Path) -> Result<&'static str, WireFault> {
     }
 }
 
-/// The formats whose databases are read.
+/// Lists the formats of readable databases.
 fn programs() -> String {
     let mut names: Vec<&str> = QUERIES.iter().map(|query| query.format).collect();
     names.dedup();
     names.join(", ")
 }
 
-/// Opens a database so that nothing is written, and says by what it is known that nobody else wrote it
-/// meanwhile; none: it is locked, or has a log, and what is read is of one moment anyway.
+/// Opens a database without writing. Returns it with a stamp for detecting writes in the meantime.
+///
+/// No stamp is needed if the database is locked or has a log, since all reads see one moment then.
 fn open(path: &Path) -> Result<(Connection, Option<FileStamp>), WireFault> {
     let header = header(path)?;
     let log = beside(path, "-wal");
     let index = beside(path, "-shm").is_some();
-    // Programs that use a log (WAL) say so in bytes 18 and 19.
+    // Programs with a log (WAL) mark it in bytes 18 and 19.
     let logged = header[18] == 2 || header[19] == 2;
     let (how, stamp) = match log {
         _ if !logged => ("", None),
@@ -74,7 +75,7 @@ fn open(path: &Path) -> Result<(Connection, Option<FileStamp>), WireFault> {
                 "both files beside it, or the database after its program has opened and closed it once more",
             ));
         }
-        // Nobody has it open: SQLite would make both files to read it.
+        // No program has the database open: SQLite would create both files to read it.
         _ => ("&immutable=1", FileStamp::of(path)),
     };
     if stamp.is_some() || !logged {
@@ -89,7 +90,7 @@ fn open(path: &Path) -> Result<(Connection, Option<FileStamp>), WireFault> {
     Ok((connection, stamp))
 }
 
-/// The first hundred bytes.
+/// Reads the first hundred bytes.
 fn header(path: &Path) -> Result<[u8; 100], WireFault> {
     use std::io::Read;
     let mut header = [0; 100];
@@ -107,14 +108,14 @@ fn header(path: &Path) -> Result<[u8; 100], WireFault> {
     }
 }
 
-/// Whether a database without a log is as long as it says.
+/// Checks that a database without a log has the length in its header.
 fn is_whole(path: &Path, header: &[u8; 100]) -> Result<(), WireFault> {
     let number = |at: usize| u32::from_be_bytes([0, 1, 2, 3].map(|i| header[at + i]));
     let page = match u64::from(u16::from_be_bytes([header[16], header[17]])) {
         1 => 1 << 16,
         page => page,
     };
-    // Old programs did not count pages: then the count is of another version of the file.
+    // Old programs did not count pages, so the count may be of another version of the file.
     let counted = number(24) == number(92);
     let said = u64::from(number(28)) * page;
     let there = path.metadata().map_or(0, |about| about.len());
@@ -128,7 +129,7 @@ fn is_whole(path: &Path, header: &[u8; 100]) -> Result<(), WireFault> {
     }
 }
 
-/// A path as a part of a URI.
+/// Escapes a path for a URI.
 fn escaped(path: &Path) -> Result<String, WireFault> {
     let text = path.to_str().ok_or_else(|| {
         WireFault::new("a database whose path is not UTF-8", "a path that is UTF-8")
@@ -144,18 +145,18 @@ fn escaped(path: &Path) -> Result<String, WireFault> {
     Ok(escaped.collect())
 }
 
-/// A database may be anybody's: no code in it is run, and what it takes is bounded.
+/// Restricts a connection. The database is untrusted: its code is not run, and its memory is bounded.
 fn careful(connection: &Connection) -> Result<(), Error> {
     connection.busy_timeout(WAIT)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_DOCUMENT as i32)?;
     connection.pragma_update(None, "cache_size", -CACHE)?;
-    // From here to the end all is read as of one moment.
+    // All reads until the end see one moment.
     connection.execute_batch("BEGIN")
 }
 
-/// What SQLite says, as a problem.
+/// Converts an error of SQLite to a problem.
 fn broken(error: &Error) -> WireFault {
     let code = error.sqlite_error_code();
     let expected = match code {
@@ -167,7 +168,7 @@ fn broken(error: &Error) -> WireFault {
         }
         _ => "a whole SQLite database",
     };
-    // What it says may go over several lines.
+    // SQLite's message may have several lines.
     let said = match error {
         Error::SqlInputError { msg, .. } => msg.clone(),
         other => other.to_string(),
@@ -180,7 +181,7 @@ fn broken(error: &Error) -> WireFault {
 struct Tables(Vec<(String, Vec<String>)>);
 
 impl Tables {
-    /// Tables alone: a view or a virtual table of the same name runs what its maker likes.
+    /// Lists ordinary tables only: a view or a virtual table of the same name runs arbitrary code.
     fn of(connection: &Connection) -> Result<Self, Error> {
         let mut names = connection.prepare(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name",
@@ -197,7 +198,7 @@ impl Tables {
         Ok(Self(tables))
     }
 
-    /// Whether a table has all of these columns; of a name behind `!` whether it is not there.
+    /// Whether a table has all of these columns. A name with `!` must be absent.
     fn has(&self, table: &str, columns: &[&str]) -> bool {
         let find = |name: &str| self.0.iter().find(|(known, _)| known == name);
         if let Some(absent) = table.strip_prefix('!') {
@@ -212,7 +213,7 @@ impl Tables {
         })
     }
 
-    /// The queries of the one program whose tables are there.
+    /// Returns the queries of the first program whose tables exist.
     fn queries(&self) -> impl Iterator<Item = &'static Query> {
         let all = |query: &&Query| {
             let mut tables = query.tables.iter();
@@ -225,7 +226,7 @@ impl Tables {
             .filter(move |query| Some(query.format) == format)
     }
 
-    /// Their names, for messages.
+    /// Lists the names of the tables, for messages.
     fn listing(&self) -> String {
         let names: Vec<&str> = self.0.iter().map(|(name, _)| name.as_str()).collect();
         match names.len() {
@@ -240,11 +241,11 @@ impl Tables {
     }
 }
 
-/// A run that is still to be read.
+/// A run that is not read yet.
 struct Run {
     query: &'static Query,
     key: String,
-    /// What is known of it besides its rows.
+    /// The data on the run besides its rows.
     about: Object,
 }
 
@@ -252,7 +253,7 @@ struct Rows {
     connection: Connection,
     file: Arc<PathBuf>,
     stamp: Option<FileStamp>,
-    /// The queries whose runs are still to be found.
+    /// The queries whose runs are not found yet.
     queries: VecDeque<&'static Query>,
     runs: VecDeque<Run>,
     ready: VecDeque<Result<Record, Problem>>,
@@ -279,13 +280,13 @@ impl Rows {
         })
     }
 
-    /// The runs of a query, a key each.
+    /// Finds the keys of the runs of a query.
     fn find(&mut self, query: &'static Query) -> Result<(), Error> {
         let mut runs = self.connection.prepare(query.runs)?;
         let names: Vec<String> = runs.column_names().map(str::to_owned).collect();
         let mut rows = runs.query(())?;
         while let Some(row) = rows.next()? {
-            // One that cannot be read is reported with its rows.
+            // A run that cannot be read is reported with its rows.
             let about = object(row, &names).unwrap_or_default();
             let key = match row.get_ref(0)? {
                 ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),
@@ -297,7 +298,7 @@ impl Rows {
         Ok(())
     }
 
-    /// The rows of a run, as far as they can be read.
+    /// Reads the readable rows of a run.
     fn rows(&mut self, run: &Run) -> Result<(), Error> {
         let file = Arc::new(self.file.join(run.name()));
         let mut rows = self.connection.prepare(run.query.rows)?;
@@ -334,7 +335,7 @@ impl Rows {
         Ok(())
     }
 
-    /// What SQLite says of a run or of all of it: of a damaged database nothing further is read.
+    /// Reports an error of SQLite on a run or the database. Reading stops if the database is damaged.
     fn told(&mut self, error: &Error, place: Place) {
         let code = error.sqlite_error_code();
         let damaged = [
@@ -355,7 +356,7 @@ impl Rows {
         self.ready.push_back(Err(fault.at(place)));
     }
 
-    /// The end: whether it was written while it was read.
+    /// Ends the reading, and reports whether the database was written in the meantime.
     fn end(&mut self) {
         self.ended = true;
         let changed = self.stamp.is_some() && FileStamp::of(&self.file) != self.stamp;
@@ -387,7 +388,7 @@ impl Rows {
 }
 
 impl Run {
-    /// What it is called among places: its key, where that can be a name.
+    /// Returns the name of the run in places: its key, if it is a valid name.
     fn name(&self) -> &str {
         let plain = |c: char| c.is_alphanumeric() || "-_.:".contains(c);
         if self.key.starts_with('.') || !self.key.chars().all(plain) {
@@ -409,12 +410,12 @@ impl Iterator for Rows {
     }
 }
 
-/// Whether the pages of a table hold together: else rows could be missing without a word.
+/// Checks that the pages of a table are intact. Otherwise rows could be missing silently.
 fn sound(connection: &Connection, table: &str) -> Result<(), WireFault> {
     let check = format!("PRAGMA quick_check('{table}')");
     let mut check = connection.prepare(&check).map_err(|e| broken(&e))?;
     let mut rows = check.query(()).map_err(|e| broken(&e))?;
-    // Rows that break a rule of the program's own are no damage.
+    // A violated rule of the program's own schema is no damage.
     let rules = [
         "ok",
         "NULL value in",
@@ -452,7 +453,7 @@ fn size(value: ValueRef<'_>) -> usize {
     }
 }
 
-/// A row as an object: of a column `x{}` the JSON that its text is, of `x[]` a list of such texts.
+/// Converts a row to an object. A column `x{}` is parsed as JSON, `x[]` as a list of JSON texts.
 fn object(row: &Row<'_>, names: &[String]) -> Result<Object, WireFault> {
     let mut object = Object::new();
     for (at, name) in names.iter().enumerate() {
@@ -476,7 +477,7 @@ fn object(row: &Row<'_>, names: &[String]) -> Result<Object, WireFault> {
     Ok(object)
 }
 
-/// The JSON that a text is.
+/// Parses a text as JSON.
 fn parsed(name: &str, text: Value) -> Result<Value, WireFault> {
     match text {
         Value::String(text) => wire::parse(&text, MOST_VALUES)
@@ -490,7 +491,7 @@ fn value(name: &str, cell: ValueRef<'_>) -> Result<Value, WireFault> {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(number) => number.into(),
         ValueRef::Real(number) => number.into(),
-        // Some programs write their texts as bytes.
+        // Some programs store texts as bytes.
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => text.into(),
             Err(_) => {

@@ -1,7 +1,7 @@
-//! JSON that goes over many lines: the values of a file, and of a list its elements, one at a time.
+//! JSON over many lines: the values of a file, or its list's elements.
 //!
-//! Only brackets and strings are followed; what is between them is left to the JSON reader. So an
-//! element that is broken inside costs no other, as long as its brackets and strings close.
+//! Values are read one at a time. Only brackets and strings are scanned; the JSON reader does the rest. So a broken
+//! element affects no other, as long as its brackets and strings close.
 
 use std::io::{self, BufRead};
 
@@ -22,31 +22,31 @@ pub(super) fn records(
     }
 }
 
-/// What a byte does to the value that is being read.
+/// The effect of a byte on the current value.
 enum Step {
-    /// It belongs to none.
+    /// The byte is outside any value.
     Skip,
-    /// It belongs to it.
+    /// The byte is a part of the value.
     Take,
-    /// It is the last of it.
+    /// The byte is the last of the value.
     Last,
-    /// It stands behind it.
+    /// The byte follows the value.
     End,
 }
 
-/// Follows brackets and strings.
+/// A scanner of brackets and strings.
 #[derive(Default)]
 struct Scan {
-    /// Inside a list whose elements are the records.
+    /// Whether the scan is inside a list whose elements are the records.
     list: bool,
-    /// Brackets of the value that are open.
+    /// Number of open brackets of the value.
     depth: u64,
     string: bool,
     escaped: bool,
 }
 
 impl Scan {
-    /// The next byte; `first`: nothing of the value was taken so far.
+    /// Scans the next byte. `first`: nothing of the value was taken so far.
     fn step(&mut self, byte: u8, first: bool) -> Step {
         if self.string {
             self.string = self.escaped || byte != b'"';
@@ -79,7 +79,7 @@ impl Scan {
         Step::Take
     }
 
-    /// What the end of the file cuts.
+    /// Returns the fault if the file ends here.
     fn cut(&self, first: bool) -> Option<WireFault> {
         let inside = self.string || self.depth > 0;
         match (inside, self.list && first) {
@@ -104,7 +104,7 @@ struct Cut<R> {
     ended: bool,
 }
 
-/// A value, as far as it was kept, and where it begins.
+/// The bytes of a value, up to the limit, and its first line.
 struct Piece {
     bytes: Vec<u8>,
     line: u64,
@@ -112,7 +112,7 @@ struct Piece {
 }
 
 impl<R: BufRead> Cut<R> {
-    /// The next value; an empty one at the end.
+    /// Reads the next value. It is empty at the end.
     fn piece(&mut self) -> io::Result<Piece> {
         let mut piece = Piece {
             bytes: Vec::new(),
@@ -158,7 +158,7 @@ impl<R: BufRead> Cut<R> {
         }
     }
 
-    /// The value of a piece, or what is wrong with it and in which line.
+    /// Parses a value, or returns the line and the fault.
     fn read(&mut self, piece: &Piece) -> Result<Content, (u64, WireFault)> {
         let here = |fault| (piece.line, fault);
         if piece.too_long {

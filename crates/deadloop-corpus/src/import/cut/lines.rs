@@ -1,5 +1,6 @@
-//! JSON lines and server-sent events, which may stand in one file; also as `curl -i` and `curl -v` print
-//! them, between the lines of HTTP.
+//! JSON lines and server-sent events, also mixed in one file.
+//!
+//! The lines of HTTP that `curl -i` and `curl -v` print among them are skipped.
 
 use std::collections::VecDeque;
 use std::io::BufRead;
@@ -12,16 +13,16 @@ use crate::transcript::wire::WireFault;
 use crate::{Place, Problem};
 use deadloop_stream::reader::{Frame, Framed, Frames};
 
-/// The records of a file; those over several `data` lines stand at the last of them.
+/// The records of a file. A record of several `data` lines is placed at the last.
 struct Cut<R> {
     lines: Lines<R>,
     frames: Frames,
-    /// What the last line made, and a content that is given only once another line comes.
+    /// The contents of the last line, and a content that is returned only if another line follows.
     ready: VecDeque<Result<Content, WireFault>>,
     doubtful: Option<Result<Content, WireFault>>,
     /// Whether a line had a field of server-sent events.
     stream: bool,
-    /// Whether lines that stand in no stream are left as the text that they are.
+    /// Whether lines outside a stream stay text.
     texts: bool,
     http: Http,
     ended: bool,
@@ -30,13 +31,13 @@ struct Cut<R> {
 /// Lines of HTTP around a body.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Http {
-    /// No line was read that says whether there are any.
+    /// No line has shown yet whether there are lines of HTTP.
     Unknown,
     /// The file has no lines of HTTP.
     No,
-    /// What curl says stands among the lines of the body (`curl -v`).
+    /// Messages of curl are among the lines of the body (`curl -v`).
     Told,
-    /// In the headers of a response, which end with an empty line.
+    /// The headers of a response, which end with an empty line.
     Headers,
 }
 
@@ -79,7 +80,7 @@ pub(super) fn records(
     }
 }
 
-/// Returns the content of a frame: a line is left as the text that it is, or read as JSON.
+/// Returns the content of a frame. A line stays text, or is parsed as JSON.
 fn content(frame: Frame<'_>, as_text: bool) -> Result<Content, WireFault> {
     Ok(match frame? {
         Framed::Object(line) if as_text => Content::Line(line.into_owned()),
@@ -88,7 +89,7 @@ fn content(frame: Frame<'_>, as_text: bool) -> Result<Content, WireFault> {
     })
 }
 
-/// Whether the text is a line that nothing follows: the beginning of JSON, of a field's name, or half a char.
+/// Whether a last line may be incomplete: the beginning of JSON, of a field's name, or half a char.
 fn may_be_torn(content: &Result<Content, WireFault>) -> bool {
     match content {
         Ok(Content::Line(text)) => serde_json::from_str::<IgnoredAny>(text).is_err(),
@@ -97,7 +98,7 @@ fn may_be_torn(content: &Result<Content, WireFault>) -> bool {
     }
 }
 
-/// Whether it is the beginning of the `[DONE]` with which streams end.
+/// Whether the text is the beginning of the `[DONE]` at the end of streams.
 fn is_half_done(content: &Result<Content, WireFault>) -> bool {
     matches!(content, Ok(Content::Line(text)) if "[DONE]".starts_with(text.trim_end()))
 }
@@ -115,7 +116,7 @@ impl<R: BufRead> Cut<R> {
                 Some(Ok(line)) if self.http.skips(line) => {}
                 Some(Ok(line)) => {
                     self.ready.extend(self.doubtful.take());
-                    // JSON has no bare carriage return: each is an end of a line.
+                    // JSON has no bare carriage return, so each is the end of a line.
                     for part in parts(line) {
                         let field = FIELDS.iter().any(|name| part.starts_with(name));
                         self.stream |= field;
@@ -141,7 +142,7 @@ impl<R: BufRead> Cut<R> {
         }
     }
 
-    /// The file has ended: what is left of a stream is its last line, or half of it.
+    /// Handles the end of the file. The rest of a stream is its last line, or half of it.
     fn end(&mut self) {
         self.ended = true;
         let left = self.frames.end().map(|frame| content(frame, true));
@@ -153,7 +154,7 @@ impl<R: BufRead> Cut<R> {
     }
 }
 
-/// A line between its carriage returns, of which nearly all have none.
+/// Splits a line at its carriage returns. Most lines have none.
 fn parts(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut ends = memchr::memchr_iter(b'\r', line).chain([line.len()]);
     let mut from = 0;
@@ -165,7 +166,7 @@ fn parts(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// How lines with a field of server-sent events begin.
+/// The beginnings of lines with a field of server-sent events.
 const FIELDS: [&[u8]; 4] = [b"data:", b"event:", b"id:", b"retry:"];
 
 impl<R: BufRead> Iterator for Cut<R> {

@@ -1,5 +1,6 @@
-//! How a file is cut into records. Every way is bounded by the largest record that is allowed, and
-//! gives each record and each problem its place.
+//! Splitting of files into records.
+//!
+//! Every method is bounded by the largest allowed record, and gives each record and each problem its place.
 
 use std::io::BufRead;
 
@@ -18,47 +19,48 @@ mod queries;
 mod table;
 mod text;
 
-/// The records of a file in order.
+/// An iterator over the records of a file, in order.
 pub(crate) type Records = Box<dyn Iterator<Item = Result<Record, Problem>> + Send>;
 
-/// The largest document or element of a list, in bytes, that is read.
+/// The maximum size of a document, or of an element of a list, in bytes.
 pub(super) const MAX_DOCUMENT: usize = 256 << 20;
 
-/// Values in the lists and objects of one record, at most: some 2 GB in memory at worst, where each takes a char or two
-/// of the file.
+/// The maximum number of values in the lists and objects of one record.
+///
+/// It bounds memory to some 2 GB, at a char or two of the file per value.
 pub(crate) const MOST_VALUES: u32 = 8_000_000;
 
-/// A JSON text that stands in a string of a record: bounded as the record is.
+/// Parses a JSON text inside a string of a record, with the limit of a record.
 pub(crate) fn inside(text: &str) -> serde_json::Result<Value> {
     wire::parse(text, MOST_VALUES)
 }
 
-/// One record.
+/// A record of a file.
 pub(crate) struct Record {
-    /// Where it begins.
+    /// The place of its beginning.
     pub(crate) place: Place,
-    /// Its name in an archive; empty elsewhere.
+    /// The name in an archive, otherwise empty.
     pub(crate) member: String,
-    /// What it holds.
+    /// The content.
     pub(crate) content: Content,
 }
 
-/// What a record holds.
+/// The content of a record.
 pub(crate) enum Content {
-    /// A JSON object nearly always: a document, an element of one that is a list, a row.
+    /// A JSON value, nearly always an object: a document, an element of its list, a row.
     Json(Value),
-    /// The text of a line, or of an event's data, that should be a JSON object: of a stream, and where it is asked for.
+    /// The text of a line or of an event's data, which should be a JSON object. Only in a stream, or on request.
     Line(String),
-    /// `[DONE]`: the stream ends here.
+    /// `[DONE]`, the end of a stream.
     Done,
-    /// All of a file of text.
+    /// The whole text of a file.
     Text(String),
-    /// The last line of a stream, in which the file ends: nothing to read, and no fault of what came before.
+    /// The last line of a stream, cut by the end of the file. It is no record, and no fault of earlier ones.
     Torn,
 }
 
 impl Record {
-    /// Where it begins, and the text that it is.
+    /// Returns the place and the text.
     pub(crate) fn text(self) -> Result<(Place, String), WireFault> {
         match self.content {
             Content::Text(text) => Ok((self.place, text)),
@@ -66,12 +68,12 @@ impl Record {
         }
     }
 
-    /// Where it begins, and the object that it holds.
+    /// Returns the place and the object.
     pub(crate) fn placed(self) -> Result<(Place, Object), WireFault> {
         Ok((self.place.clone(), self.object()?))
     }
 
-    /// The object that it holds.
+    /// Returns the object.
     pub(crate) fn object(self) -> Result<Object, WireFault> {
         match self.content {
             Content::Json(value) => as_object("record", value),
@@ -86,33 +88,34 @@ impl Record {
     }
 }
 
-/// What the text of a line is.
+/// Parses the text of a line.
 fn line(text: &str) -> Result<Value, WireFault> {
     let read = wire::parse(text, MOST_VALUES);
     read.map_err(|e| WireFault::json(&e, text))
 }
 
-/// How a file is written.
+/// The shape of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// Plain text: one record.
+    /// Plain text, which is one record.
     Text,
-    /// JSON lines or server-sent events: a record each.
+    /// JSON lines or server-sent events, with a record per line or event.
     Lines,
-    /// JSON values over many lines: each is a record, and of a list each element.
+    /// JSON values over many lines, with a record per value, or per element of a list.
     Document,
-    /// A zip archive: a record for each member that is JSON.
+    /// A zip archive, with a record per JSON member.
     Archive,
-    /// Comma-separated values with a header: a record for each row.
+    /// Comma-separated values with a header, with a record per row.
     Csv,
-    /// Parquet: a record for each row.
+    /// Parquet, with a record per row.
     Table,
-    /// A SQLite database: a record for each row of each session.
+    /// A SQLite database, with a record per row of each session.
     Database,
 }
 
-/// The records of a file. `bytes`: its text, unpacked (of an archive: the file as it is). `texts`: whether lines are
-/// wanted as the text that they are.
+/// Returns the records of a file.
+///
+/// `bytes` is its unpacked text, or the file itself for an archive. `texts`: whether lines stay text.
 pub(super) fn records(
     shape: Shape,
     bytes: Box<dyn BufRead + Send>,
@@ -130,19 +133,19 @@ pub(super) fn records(
     }
 }
 
-/// The names of an archive's members, as far as they can be read.
+/// Returns the names of an archive's members. Empty if they cannot be read.
 pub(super) use archive::members;
 
-/// The rows of a Parquet file.
+/// Returns the rows of a Parquet file.
 pub(super) use table::records as rows;
 
-/// How a SQLite database begins.
+/// The first bytes of a SQLite database.
 pub(super) const DATABASE: &[u8] = b"SQLite format 3\0";
 
-/// The rows of a database.
+/// Returns the rows of a database.
 fn database_rows(place: Place) -> Records {
     database::records(place)
 }
 
-/// The format of a database by its tables.
+/// Returns the format of a database, recognized by its tables.
 pub(super) use database::format as database_format;

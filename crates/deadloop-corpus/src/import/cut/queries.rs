@@ -1,21 +1,23 @@
-//! Which tables tell a program that keeps its sessions in a SQLite database, and how its runs and rows are found: [`Query`].
-//! What a row becomes stands in `formats/databases.rs`.
+//! [`Query`]: tables and queries of programs with sessions in SQLite.
+//!
+//! The meaning of a row is in `formats/databases.rs`.
 
-/// How the runs and rows of a program are found in its database.
+/// The queries for the runs and rows of a program.
 #[derive(Debug)]
 pub(crate) struct Query {
-    /// The format that the rows are of.
+    /// The format of the rows.
     pub(crate) format: &'static str,
-    /// The tables that it takes, and their columns; with `!` before it, what must not be there.
+    /// The required tables and columns. A name with `!` must be absent.
     pub(crate) tables: &'static [(&'static str, &'static [&'static str])],
-    /// The runs: a key each, and what is known of the run beside its rows.
+    /// The query for the runs: the key of each, and data on the run besides its rows.
     pub(crate) runs: &'static str,
-    /// The rows of the run whose key is `?1`, in order. A column `x{}` is JSON, `x[]` a list of JSON texts.
+    /// The query for the rows of the run with the key `?1`, in order.
+    ///
+    /// A column `x{}` is JSON, `x[]` a list of JSON texts.
     pub(crate) rows: &'static str,
 }
 
-/// All of them. A database is of the first program whose tables it has, and all queries of that one are
-/// asked.
+/// All queries. A database is of the first program whose tables it has; all queries of this program are run.
 pub(crate) static QUERIES: [Query; 9] = [
     Query {
         format: "opencode",
@@ -54,7 +56,7 @@ pub(crate) static QUERIES: [Query; 9] = [
             LEFT JOIN sessions s ON s.id = k.id ORDER BY s.created_at, k.id",
         rows: GOOSE_ROWS,
     },
-    // Before its schema 6 no model was kept.
+    // Versions before schema 6 have no model.
     Query {
         format: "goose",
         tables: &[
@@ -66,8 +68,8 @@ pub(crate) static QUERIES: [Query; 9] = [
             LEFT JOIN sessions s ON s.id = k.id ORDER BY s.created_at, k.id",
         rows: GOOSE_ROWS,
     },
-    // The list of a conversation's bubbles has their order. Old ones hold the bubbles themselves. A value
-    // may be stored as bytes, which SQLite would take for its own form of JSON.
+    // The list of a conversation's bubbles has their order. Old lists contain the bubbles themselves. A value may be
+    // stored as bytes, which SQLite would take for its own form of JSON.
     Query {
         format: "cursor",
         tables: &[("cursorDiskKV", &["key", "value"])],
@@ -87,7 +89,7 @@ pub(crate) static QUERIES: [Query; 9] = [
                 AND substr(b.key, length('bubbleId:' || ?1 || ':') + 1) NOT IN (SELECT id FROM h WHERE id IS NOT NULL)
             ORDER BY place, n",
     },
-    // A message is stored once, however many turns saw it: it is of the first one.
+    // A message is stored once, however many turns have it. It belongs to the first one.
     Query {
         format: "llm-db",
         tables: &[

@@ -1,4 +1,6 @@
-//! Parquet: a record for each row, an object of its columns. A row group at a time is held in memory.
+//! Parquet: a record for each row, an object of its columns.
+//!
+//! One row group is in memory at a time.
 
 use std::fs::File;
 
@@ -31,7 +33,7 @@ fn fault_of(error: &std::io::Error) -> WireFault {
 
 struct Table {
     rows: ParquetRows,
-    /// The row given last, from 1.
+    /// The number of the last row, from 1.
     place: Place,
 }
 

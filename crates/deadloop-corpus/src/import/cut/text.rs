@@ -25,7 +25,7 @@ pub(super) fn records(
     })
 }
 
-/// All of it, or the line of what is wrong.
+/// Reads the whole text, or returns the line and the fault.
 fn read(bytes: impl BufRead) -> Result<String, (u64, WireFault)> {
     let mut held = Vec::new();
     let limit = MAX_DOCUMENT as u64 + 1;
@@ -45,7 +45,7 @@ fn read(bytes: impl BufRead) -> Result<String, (u64, WireFault)> {
     })
 }
 
-/// The line that the text after these bytes is in.
+/// Returns the line of the text after these bytes.
 fn lines(bytes: &[u8]) -> u64 {
     1 + bytes.iter().filter(|byte| **byte == b'\n').count() as u64
 }

@@ -1,4 +1,6 @@
-//! Logs of agents: a row each. What a row says is in [`Log`].
+//! Logs of agents, one row each.
+//!
+//! The fields of a row are in [`Log`].
 //!
 //! | row | written by, and where it is described |
 //! |---|---|

@@ -1,5 +1,6 @@
-//! Responses and recorded streams of APIs, bare or in what recorders wrap around them ([`envelope`]):
-//! a row for each family of `stream/families`, where each API is described.
+//! Responses and recorded streams of APIs, bare or in an [`envelope`].
+//!
+//! Each family of `stream/families`, where the APIs are described, is a row.
 //!
 //! [`envelope`]: crate::import::envelope
 
@@ -9,7 +10,7 @@ use deadloop_stream::reader::families::{
     agent, ai_sdk, anthropic, bedrock, chat, gemini, llama_cpp, ollama, responses, tgi,
 };
 
-/// The rows in the registry.
+/// Defines the registry entries of the rows.
 macro_rules! entries {
     ($($entry:ident = $family:ident, $begin:ident, $name:literal, $help:literal;)*) => {$(
         pub(crate) const $entry: Foreign = Foreign {

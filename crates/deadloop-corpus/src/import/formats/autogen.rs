@@ -1,6 +1,7 @@
-//! Conversations of AutoGen: messages of AgentChat (`{type: TextMessage, source, …}`, a line each, a list,
-//! or the `messages` of a task's result), and the `chat_history` of releases before 0.4. Each agent's message
-//! is a turn of that agent.
+//! Conversations of AutoGen. Each agent's message is a turn of that agent.
+//!
+//! A file has messages of AgentChat (`{type: TextMessage, source, …}`, a line each, a list, or the `messages` of a
+//! task's result), or the `chat_history` of releases before 0.4.
 
 use serde_json::Value;
 
@@ -29,11 +30,11 @@ fn known(object: &Object) -> bool {
     message(object) || inside || object.get("chat_history").is_some_and(Value::is_array)
 }
 
-/// The one conversation of a file.
+/// The only conversation of a file.
 #[derive(Default)]
 struct AutoGen {
     session: Session,
-    /// Who spoke last.
+    /// The last speaker.
     speaker: Option<String>,
 }
 
@@ -76,7 +77,7 @@ impl AutoGen {
         let content = take::any(&mut message, "content");
         match kind.as_str() {
             "ToolCallExecutionEvent" => self.results(content, t_ms)?,
-            // The results once more, as a text.
+            // The results again, as a text.
             "ToolCallSummaryMessage" => out.losses.add("[] (ToolCallSummaryMessage)"),
             "TextMessage" | "MultiModalMessage" | "StopMessage" if source == "user" => {
                 self.speaker = None;
@@ -111,7 +112,7 @@ impl AutoGen {
         Ok(())
     }
 
-    /// A turn of an agent, which goes on after what the agent thought.
+    /// Begins a turn of an agent, or continues it after the agent's thinking.
     fn speaks(&mut self, source: &str, usage: Usage, t_ms: Option<f64>) {
         let same = self.speaker.as_deref() == Some(source);
         if same && self.session.run.only_thought() {
@@ -140,13 +141,13 @@ impl AutoGen {
         Ok(())
     }
 
-    /// A message of a release before 0.4: the first is the task, whoever passed it on.
+    /// Adds a message of a release before 0.4. The first is the task, whatever its sender.
     fn old(&mut self, mut message: Object, out: &mut Out) -> Result<(), WireFault> {
         let name = take::string(&mut message, "name")?;
         for result in take::list(&mut message, "tool_responses")?.unwrap_or_default() {
             let result = take::as_object("tool_responses[]", result)?;
             self.api(result, out)?;
-            // All of them joined.
+            // The content is all of them joined.
             take::any(&mut message, "content");
         }
         let first = self.session.run.events.is_empty();
@@ -184,7 +185,7 @@ fn calls(content: Option<Value>) -> Result<Vec<Value>, WireFault> {
     }
 }
 
-/// How a task ended, in the words that finishes have.
+/// Returns the usual finish reason for the end of a task.
 fn ended(said: &str) -> String {
     let limit = said.contains("Maximum") || said.contains("maximum");
     if limit { "limit" } else { "stop" }.to_owned()

@@ -1,6 +1,7 @@
-//! Sessions of Claude Code: `~/.claude/projects/<project>/<session>.jsonl`, and what `claude -p
-//! --output-format stream-json` prints. A line holds a piece of a message of Anthropic's API; pieces with
-//! the same message id are one turn. A sub-agent's lines (`isSidechain`) are a transcript of their own.
+//! Sessions of Claude Code (`~/.claude/projects/<project>/<session>.jsonl`).
+//!
+//! Also the output of `claude -p --output-format stream-json`. A line holds a piece of a message of Anthropic's API;
+//! pieces with the same message id are one turn. A sub-agent's lines (`isSidechain`) are a transcript of their own.
 
 use std::collections::HashMap;
 
@@ -22,7 +23,7 @@ fn known(object: &Object) -> bool {
         .iter()
         .any(|name| object.contains_key(*name));
     let message = object.get("message").and_then(Value::as_object);
-    // Qwen Code writes such lines with parts, Cursor without any id.
+    // Qwen Code's lines have parts, and Cursor's have no id.
     let own = ["uuid", "parent_tool_use_id", "parentUuid"];
     let own = own.iter().any(|name| object.contains_key(*name));
     let said = message.is_some_and(|message| {
@@ -38,18 +39,18 @@ fn known(object: &Object) -> bool {
     session && (matches!(kind, Some("user" | "assistant")) && said || begins || ended)
 }
 
-/// The sessions of a file, in the order in which they begin.
+/// The sessions of a file, in order of their beginnings.
 #[derive(Default)]
 struct ClaudeCode {
     sessions: Vec<Agent>,
     numbers: HashMap<String, usize>,
 }
 
-/// One agent of one session; the reason is why its last message ended.
+/// An agent of a session. The reason of the session is that of its last message.
 #[derive(Default)]
 struct Agent {
     session: Session,
-    /// How it ended as a whole.
+    /// The reason of the end of the whole run.
     result: Option<String>,
 }
 
@@ -79,7 +80,7 @@ impl Reader for ClaudeCode {
         ];
         let [result, ..] = take::several(&mut line, own);
         if result.is_some() {
-            // The result of the message once more, in parts.
+            // The result of the message again, in parts.
             out.losses.add("toolUseResult");
         }
         out.losses.rest("[]", &line);
@@ -87,7 +88,7 @@ impl Reader for ClaudeCode {
     }
 
     fn end(&mut self, out: &mut Out) {
-        // What only names a session, as its summary does, is none.
+        // A session that is only named, as in a summary, is no transcript.
         let agents = self.sessions.drain(..);
         for agent in agents.filter(|agent| !agent.session.run.events.is_empty()) {
             let mut session = agent.session;
@@ -98,7 +99,7 @@ impl Reader for ClaudeCode {
 }
 
 impl ClaudeCode {
-    /// Which session a line is of.
+    /// Returns the index of the session of a line.
     fn session(&mut self, line: &mut Object, place: Place) -> Result<usize, WireFault> {
         let named = ["sessionId", "session_id"].map(|name| take::label(line, name));
         let session = named.into_iter().flatten().next().unwrap_or_default();
@@ -144,7 +145,7 @@ impl Agent {
         let message = message.ok_or_else(|| take::missing("message", "a message"))?;
         let mut message = take::as_object("message", message)?;
         let flags = [meta, compact].map(|flag| flag == Some(Value::Bool(true)));
-        // What the program itself tells the model, and what stands for what was cut away.
+        // Messages of the program itself, and replacements of cut messages.
         if flags.contains(&true) && message.get("role").and_then(Value::as_str) == Some("user") {
             message.insert("role".to_owned(), "system".into());
         }
@@ -154,7 +155,7 @@ impl Agent {
         self.session.run.message(message, "[].message", t_ms, out)
     }
 
-    /// The turn that a piece of a message is of.
+    /// Begins the turn of a piece of a message.
     fn announce(&mut self, message: &mut Object, t_ms: Option<f64>) -> Result<(), WireFault> {
         let names = [
             "model",
@@ -166,7 +167,7 @@ impl Agent {
         ];
         let [model, usage, reason, id, ..] = take::several(message, names);
         let model = take::text("model", model)?;
-        // Messages that the program made itself name no model.
+        // Messages made by the program itself name no model.
         if let Some(model) = model.filter(|model| !model.starts_with('<')) {
             self.session.model = Some(model);
         }
@@ -194,7 +195,7 @@ impl Agent {
         Ok(())
     }
 
-    /// The last line of stream-json.
+    /// Reads the last line of stream-json.
     fn ended(&mut self, line: &mut Object, out: &Out) -> Result<(), WireFault> {
         let subtype = take::string(line, "subtype")?.unwrap_or_default();
         self.result = Some(match subtype.as_str() {
@@ -203,7 +204,7 @@ impl Agent {
             _ => "error".to_owned(),
         });
         keep_field(&mut self.session.about, "cost_usd", line, "total_cost_usd");
-        // The last message once more; with `--output-format json` it is all that there is.
+        // The result repeats the last message; with `--output-format json` it is the only text.
         let last = take::string(line, "result")?.unwrap_or_default();
         let mut events = self.session.run.events.iter();
         if !events.any(|event| matches!(event.body, Body::Answer(_))) {

@@ -1,6 +1,7 @@
-//! `api_conversation_history.json` of Cline and Roo Code: a list of the messages that went to and
-//! fro, in the form of Anthropic's API. Newer ones of Roo Code are `{"version": 2, "messages": […]}`,
-//! in the form of the AI SDK.
+//! `api_conversation_history.json` of Cline and Roo Code.
+//!
+//! The file is a list of the messages of both sides, in the form of Anthropic's API. Newer files of Roo Code are
+//! `{"version": 2, "messages": […]}`, in the form of the AI SDK.
 
 use serde_json::Value;
 
@@ -18,7 +19,7 @@ fn known(head: &Head) -> bool {
         matches!(role, Some("user" | "assistant")) && object.contains_key("content")
     };
     let versioned = |object: &Object| object.contains_key("version") && has_messages(object);
-    // A list of OpenAI's messages has roles and fields that these never have.
+    // Lists of OpenAI's messages have roles and fields that these never have.
     let of_openai = |object: &Object| {
         let role = object.get("role").and_then(Value::as_str);
         matches!(role, Some("system" | "developer" | "tool"))
@@ -41,7 +42,7 @@ fn has_messages(object: &Object) -> bool {
     object.get("messages").is_some_and(Value::is_array)
 }
 
-/// The one conversation of a file.
+/// The only conversation of a file.
 #[derive(Default)]
 struct Cline {
     session: Session,
@@ -63,7 +64,7 @@ impl OneRun for Cline {
         };
         for message in messages {
             let mut message = take::as_object("messages[]", message)?;
-            // The AI SDK gives results of tools a role; here they are what the user says.
+            // The AI SDK has a role for results of tools; here they are user messages.
             if sdk && message.get("role").and_then(Value::as_str) == Some("tool") {
                 message.insert("role".to_owned(), Value::String("user".to_owned()));
             }
@@ -91,7 +92,7 @@ impl Cline {
     }
 }
 
-/// Puts the tokens of a message of the model where APIs have them.
+/// Moves the tokens of a message of the model to the field of APIs.
 fn usage(message: &mut Object) {
     let metrics = message.get_mut("metrics").and_then(Value::as_object_mut);
     let Some(Value::Object(mut tokens)) = metrics.and_then(|metrics| metrics.remove("tokens"))
@@ -106,7 +107,7 @@ fn usage(message: &mut Object) {
     message.insert("usage".to_owned(), Value::Object(tokens));
 }
 
-/// Roo Code keeps what a model of OpenAI thought as an item of its own.
+/// Converts Roo Code's separate item for the thinking of OpenAI's models to a message.
 fn reasoning_item(message: &mut Object) {
     if message.get("type").and_then(Value::as_str) != Some("reasoning") {
         return;
@@ -127,7 +128,7 @@ fn reasoning_item(message: &mut Object) {
     message.insert("reasoning".to_owned(), thinking);
 }
 
-/// A block of the AI SDK, in the words of Anthropic's API.
+/// Converts a block of the AI SDK to the fields of Anthropic's API.
 fn sdk_block(block: &mut Value) {
     let Some(fields) = block.as_object_mut() else {
         return;

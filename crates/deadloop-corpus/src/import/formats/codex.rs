@@ -1,6 +1,7 @@
-//! Rollouts of Codex: `~/.codex/sessions/<year>/<month>/<day>/rollout-*.jsonl`. A line is
-//! `{timestamp, type, payload}`, with items of OpenAI's Responses API as payloads; older ones hold the items
-//! bare. Events (`event_msg`) repeat what items say, but for tokens and how a task ended.
+//! Rollouts of Codex (`~/.codex/sessions/<year>/<month>/<day>/rollout-*.jsonl`).
+//!
+//! A line is `{timestamp, type, payload}` with an item of OpenAI's Responses API as payload. Older files hold bare
+//! items. Events (`event_msg`) repeat the items; only their tokens and the end of a task are read.
 
 use serde_json::Value;
 
@@ -26,7 +27,7 @@ fn known(object: &Object) -> bool {
     line && object.get("payload").is_some_and(Value::is_object) || bare
 }
 
-/// The one session of a file.
+/// The only session of a file.
 #[derive(Default)]
 struct Codex {
     session: Session,
@@ -50,7 +51,7 @@ impl OneRun for Codex {
                 let payload = take::as_object("payload", payload)?;
                 (take::text("type", kind)?.unwrap_or_default(), payload)
             }
-            // Older ones: an item, or the head of the file, which has no type.
+            // Older files have a bare item, or the head of the file, which has no type.
             None => {
                 let item = kind.as_ref().is_some_and(Value::is_string);
                 let name = if item {
@@ -94,7 +95,7 @@ impl Codex {
             };
             self.session.run.system(&words(prompt), t_ms);
         }
-        // When it began, and what it began in.
+        // The time and the environment of the begin.
         take::away(head, "timestamp originator source model_provider git");
         Ok(())
     }
@@ -115,7 +116,7 @@ impl Codex {
                 for text in texts.into_iter().filter(|text| !text.is_empty()) {
                     self.session.run.act(Body::Reasoning(text), t_ms);
                 }
-                // What is encrypted is no text.
+                // Encrypted content is no text.
                 take::any(item, "encrypted_content");
             }
             "function_call" | "custom_tool_call" | "local_shell_call" => {
@@ -198,7 +199,7 @@ impl Codex {
     }
 }
 
-/// Whether a user's message is what Codex tells the model of where it is.
+/// Whether a user message is Codex's description of the environment.
 fn is_context(text: &str) -> bool {
     const BEGIN: [&str; 4] = [
         "<environment_context>",
@@ -210,7 +211,7 @@ fn is_context(text: &str) -> bool {
     BEGIN.iter().any(|begin| text.starts_with(begin))
 }
 
-/// What a tool gave back, and whether it failed: JSON text with the return code, or text that names it.
+/// Returns the output of a tool and whether the tool failed. The return code is in JSON text, or named in the text.
 fn result(output: Value) -> (String, Option<bool>) {
     let flag = output
         .get("success")

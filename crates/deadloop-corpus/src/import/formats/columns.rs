@@ -1,4 +1,6 @@
-//! The columns of tables: the names that people use, and those of tools that write one answer a record.
+//! The columns of tables, by common names or by tool.
+//!
+//! A tool writes one answer per record.
 //!
 //! | row | written by, and where it is described |
 //! |---|---|
@@ -7,7 +9,7 @@
 //! | `mt-bench` | FastChat's MT-bench, `model_answer/*.jsonl`: its `gen_model_answer.py` |
 //! | `openai-evals` | OpenAI Evals 3, `oaieval` with `--record_path`: its `record.py` |
 //! | `llm` | Simon Willison's `llm logs --json`, 0.27 |
-//! | `whisper` | Whisper and those who follow it: `text` with `segments`, as `--output_format json` writes |
+//! | `whisper` | Whisper and compatible programs: `text` with `segments`, as `--output_format json` writes |
 //! | `langchain` | LangChain's `LLMResult`, dumped: `generations` |
 //! | `kobold` | KoboldAI's and KoboldCpp's `/api/v1/generate`: `results` |
 
@@ -28,13 +30,13 @@ entries! { Table;
     KOBOLD_ENTRY = KOBOLD, "kobold", "KoboldAI's generate: results";
 }
 
-/// The columns of a format that are known.
+/// The columns of a format.
 pub(crate) struct Columns {
-    /// A record that has all marks of one of these is of the format.
+    /// Groups of marks. A record with all marks of a group is of the format.
     pub(super) marks: &'static [&'static str],
-    /// Lists of a document that its records are in.
+    /// The lists of a document that hold its records.
     pub(super) records: &'static [&'static str],
-    /// Where in a record each part is; the first that is there.
+    /// The paths of each part in a record. The first that exists counts.
     pub(super) text: &'static [&'static str],
     pub(super) reasoning: &'static [&'static str],
     pub(super) finish: &'static [&'static str],
@@ -43,11 +45,11 @@ pub(crate) struct Columns {
     pub(super) model: &'static [&'static str],
     pub(super) time: &'static [&'static str],
     pub(super) tokens: &'static [&'static str],
-    /// The model, where the document names it and not the record.
+    /// The paths of the model, if the document names it and not the record.
     pub(super) of_all: &'static [&'static str],
 }
 
-/// No column has a known name.
+/// Columns without any known name.
 const NONE: Columns = Columns {
     marks: &[],
     records: &[],
@@ -62,7 +64,7 @@ const NONE: Columns = Columns {
     of_all: &[],
 };
 
-/// The names that columns of tables have, best first; capitals, spaces and hyphens make no difference.
+/// The common names of columns, best first. Capitals, spaces and hyphens make no difference.
 pub(super) static NAMES: Columns = Columns {
     text: &[
         "completion",

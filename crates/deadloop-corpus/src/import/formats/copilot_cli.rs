@@ -1,5 +1,7 @@
-//! Sessions of GitHub Copilot CLI: `~/.copilot/session-state/<id>/events.jsonl`, and what it prints with
-//! `--output-format json`. A line is `{type, data, id, timestamp, parentId}`; deltas repeat what messages say.
+//! Sessions of GitHub Copilot CLI (`~/.copilot/session-state/<id>/events.jsonl`).
+//!
+//! Also its output with `--output-format json`. A line is `{type, data, id, timestamp, parentId}`. Deltas repeat the
+//! messages.
 
 use std::collections::HashSet;
 
@@ -23,11 +25,11 @@ fn known(object: &Object) -> bool {
     named && object.get("data").is_some_and(Value::is_object)
 }
 
-/// The one session of a file.
+/// The only session of a file.
 #[derive(Default)]
 struct Copilot {
     session: Session,
-    /// Ids of calls that a message asked for and whose execution has not begun.
+    /// Ids of calls that a message requested and whose execution has not begun.
     asked: HashSet<String>,
 }
 
@@ -69,7 +71,7 @@ impl Copilot {
             "user.message" => {
                 let text = take::string(data, "content")?.unwrap_or_default();
                 self.session.run.user(text, t_ms);
-                // The same with what was attached.
+                // The message again, with its attachments.
                 take::any(data, "transformedContent");
             }
             "assistant.turn_start" => {
@@ -89,7 +91,7 @@ impl Copilot {
             "session.idle" | "session.task_complete" => {
                 self.session.reason = Some("stop".to_owned())
             }
-            // What an end says nothing new of.
+            // The end of a turn has no new data.
             "assistant.turn_end" => data.clear(),
             other => {
                 out.losses.add(&format!("[] ({other})"));
@@ -150,11 +152,11 @@ impl Copilot {
         Ok(())
     }
 
-    /// A tool begins: it is a call of its own where no message asked for it.
+    /// Begins a tool. It is a call of its own if no message requested it.
     fn started(&mut self, data: &mut Object, t_ms: Option<f64>) -> Result<(), WireFault> {
         let id = take::label(data, "toolCallId");
         if id.as_ref().is_some_and(|id| self.asked.remove(id)) {
-            // The request says the same.
+            // The request has the same fields.
             take::away(data, "toolName arguments");
             return Ok(());
         }

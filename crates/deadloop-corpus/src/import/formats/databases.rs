@@ -1,6 +1,7 @@
-//! Programs that keep their sessions in a SQLite database: what a row becomes. How their runs and rows are found stands in
-//! `cut/queries.rs`. What is read as an export too stands with that: `opencode`, `goose` and `open-webui` are the formats of
-//! those names.
+//! Rows of programs that keep their sessions in a SQLite database.
+//!
+//! The queries for runs and rows are in `cut/queries.rs`. A program with an export has its row there: `opencode`,
+//! `goose` and `open-webui` are the formats of those names.
 //!
 //! | row | written by, and where it is described |
 //! |---|---|
@@ -39,7 +40,7 @@ static CRUSH: Log = Log {
     ..LINES
 };
 
-/// The parts of a message as blocks, and why it ended.
+/// Converts the parts of a message to blocks, and takes the finish reason.
 fn crush(object: &mut Object, _: &mut Out) {
     let mut blocks = Vec::new();
     for mut part in paths::all(object, "parts[]") {
@@ -70,7 +71,7 @@ fn crush(object: &mut Object, _: &mut Out) {
     say(object, blocks);
 }
 
-/// The message that a row is: results of tools are told to the model.
+/// Sets the role and the content of a message. Results of tools are user messages.
 fn say(object: &mut Object, blocks: Vec<Value>) {
     if object.get("role").and_then(Value::as_str) == Some("tool") {
         object.insert("role".to_owned(), "user".into());
@@ -121,7 +122,7 @@ static CURSOR: Log = Log {
     ..LINES
 };
 
-/// Cursor writes no tokens where it does not know them.
+/// Removes counts of tokens that are all 0. Cursor writes them for unknown counts.
 fn cursor(object: &mut Object, _: &mut Out) {
     let bubble = object.get_mut("bubble").and_then(Value::as_object_mut);
     let counts = bubble
@@ -153,7 +154,7 @@ static LLM_DB: Log = Log {
     ..LINES
 };
 
-/// The parts of a message as blocks; of older databases the prompt and the answer as messages.
+/// Converts the parts of a message to blocks, or the prompt and the answer of older databases to messages.
 fn llm(object: &mut Object, _: &mut Out) {
     if object.contains_key("role") {
         let parts = paths::all(object, "parts[]");

@@ -1,5 +1,6 @@
-//! deadloop's own: transcripts a line, as they are in a corpus, and recorded streams of their events,
-//! as `deadloop watch` reads them. Labels and unknown fields come along.
+//! deadloop's own transcripts, one per line, and recorded streams of their events.
+//!
+//! Streams are in the format that `deadloop watch` reads. Labels and unknown fields are kept.
 
 use serde_json::Value;
 
@@ -24,8 +25,10 @@ pub(crate) const ENTRY: Foreign = Foreign {
     reader: || Box::new(Own(Streams::of(&FAMILY))),
 };
 
-/// An id, and the text in one of the ways of a transcript. A data set may have texts beside an id too:
-/// one that says what was asked, or holds another text, is left to those unless it is marked as ours.
+/// Whether an object is a transcript: an id, and the text in one of a transcript's forms.
+///
+/// A data set may have texts with an id too. An object with a prompt or another text is left to the table format,
+/// unless it is marked as a transcript.
 fn is_transcript(object: &Object) -> bool {
     let string = |name: &&str| object.get(*name).is_some_and(Value::is_string);
     let labels = object.get("labels").and_then(Value::as_array);

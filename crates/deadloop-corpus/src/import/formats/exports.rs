@@ -1,4 +1,6 @@
-//! Exports of chats: a row each. What a row says is in [`Log`].
+//! Exports of chats, one row each.
+//!
+//! The fields of a row are in [`Log`].
 //!
 //! | row | written by, and where it is described |
 //! |---|---|
@@ -46,14 +48,14 @@ static CHATGPT: Log = Log {
     ..LINES
 };
 
-/// The nodes of a tree from the first to one of them; how many are on no such way is counted.
+/// Returns the nodes of a tree on the path to one node. The other nodes are counted as losses.
 fn chain(nodes: Value, last: Option<Value>, parent: &str, out: &mut Out) -> Vec<Value> {
     let Value::Object(mut nodes) = nodes else {
         return Vec::new();
     };
     let mut chain = Vec::new();
     let mut at = last.and_then(|id| Some(id.as_str()?.to_owned()));
-    // A node is taken once, so that no circle is walked twice.
+    // A node is taken once, so that a circle ends.
     while let Some(node) = at.take().and_then(|id| nodes.remove(&id)) {
         at = node.get(parent).and_then(Value::as_str).map(str::to_owned);
         chain.push(node);
@@ -68,7 +70,7 @@ fn chain(nodes: Value, last: Option<Value>, parent: &str, out: &mut Out) -> Vec<
     chain
 }
 
-/// The way through the tree that was shown last.
+/// Takes the path through the tree that was shown last.
 fn chatgpt(object: &mut Object, out: &mut Out) {
     let nodes = object.remove("mapping").unwrap_or_default();
     let chain = chain(nodes, object.remove("current_node"), "parent", out);
@@ -115,7 +117,7 @@ static CLAUDE_AI: Log = Log {
     ..LINES
 };
 
-/// Newer exports hold each text twice.
+/// Removes one copy of each text, since newer exports have two.
 fn claude_ai(object: &mut Object, _: &mut Out) {
     let messages = object
         .get_mut("chat_messages")
@@ -149,7 +151,7 @@ static LM_STUDIO: Log = Log {
     ..LINES
 };
 
-/// Of each message the version that is shown, the steps of an answer as its blocks.
+/// Takes the shown version of each message, with the steps of an answer as blocks.
 fn lm_studio(object: &mut Object, out: &mut Out) {
     let mut chain = Vec::new();
     for mut message in paths::all(object, "messages[]") {
@@ -222,7 +224,7 @@ static OPEN_WEBUI: Log = Log {
     ..LINES
 };
 
-/// The way through the tree that was shown last, thinking apart.
+/// Takes the path through the tree that was shown last, with thinking split off.
 fn open_webui(object: &mut Object, out: &mut Out) {
     let history = paths::first(object, &["chat.history", "history"]).unwrap_or_default();
     let Value::Object(mut history) = history else {
@@ -241,7 +243,7 @@ fn open_webui(object: &mut Object, out: &mut Out) {
     object.insert("chain".to_owned(), chain.into());
 }
 
-/// What is in `<details type="reasoning">` before an answer, each line behind `> `, and the answer.
+/// Splits a content into the thinking in `<details type="reasoning">`, each line after `> `, and the answer.
 fn details(content: &str) -> Option<(String, String)> {
     let inside = content
         .trim_start()
@@ -277,7 +279,7 @@ static SILLYTAVERN: Log = Log {
     ..LINES
 };
 
-/// Says who speaks, and what was thought; answers that were swiped away are counted.
+/// Sets the role and the thinking. Discarded answers are counted as losses.
 fn sillytavern(object: &mut Object, out: &mut Out) {
     let flag = |name: &str| object.get(name) == Some(&Value::Bool(true));
     let role = match (flag("is_user"), flag("is_system")) {

@@ -1,7 +1,8 @@
-//! Chats of Gemini CLI, under `~/.gemini/tmp/<project>/`: `chats/session-*.json` (one document), the
-//! newer `session-*.jsonl` (what was said line by line, with corrections), checkpoints
-//! (`checkpoint-*.json`, contents of the Gemini API), and `logs.json`, which holds what the user said
-//! and nothing of the model.
+//! Chats of Gemini CLI, under `~/.gemini/tmp/<project>/`.
+//!
+//! Reads `chats/session-*.json` (one document), the newer `session-*.jsonl` (messages line by line, with corrections)
+//! and checkpoints (`checkpoint-*.json`, contents of the Gemini API). `logs.json` holds user messages and nothing of
+//! the model.
 
 use serde_json::Value;
 
@@ -25,16 +26,16 @@ fn known(object: &Object) -> bool {
     session || content(object) || history.is_some_and(content_in)
 }
 
-/// The one chat of a file.
+/// The only chat of a file.
 #[derive(Default)]
 struct GeminiCli {
     place: Option<Place>,
     session: Option<String>,
-    /// Messages of a session, in order: each with its id, where it has one.
+    /// The messages of a session, in order, each with its id if it has one.
     messages: Vec<(Option<String>, Object)>,
-    /// Contents of a checkpoint.
+    /// The contents of a checkpoint.
     contents: Conversation,
-    /// It is a `logs.json`.
+    /// Whether the file is a `logs.json`.
     logged: bool,
 }
 
@@ -70,9 +71,9 @@ impl Reader for GeminiCli {
 }
 
 impl GeminiCli {
-    /// A document, a line of one, or an element of a list.
+    /// Reads a document, a line, or an element of a list.
     fn record(&mut self, object: &mut Object, out: &mut Out) -> Result<(), WireFault> {
-        // What the model said was said, though the user went back behind it.
+        // The output of the model counts, even if the user went back before it.
         if take::string(object, "$rewindTo")?.is_some() {
             out.losses.add("$rewindTo");
             return Ok(());
@@ -114,14 +115,14 @@ impl GeminiCli {
         for message in messages.collect::<Result<Vec<_>, _>>()? {
             self.message(message)?;
         }
-        // What a session is about beside its messages.
+        // Data on a session besides its messages.
         take::away(object, "projectHash startTime lastUpdated kind");
         out.losses.rest("", object);
         object.clear();
         Ok(())
     }
 
-    /// A message of a session; one that is written again goes in the place of the first.
+    /// Adds a message of a session. A message with the same id replaces the earlier one.
     fn message(&mut self, mut message: Object) -> Result<(), WireFault> {
         let known = message.get("type").is_some_and(Value::is_string);
         if !known {
@@ -169,7 +170,7 @@ impl GeminiCli {
     }
 }
 
-/// A call or a result among the parts of the Gemini API.
+/// Reads a call or a result from a part of the Gemini API.
 fn tool(part: &Value) -> Option<Body> {
     let id = |part: &Value| part.get("id").and_then(Value::as_str).map(str::to_owned);
     let name = |part: &Value| part.get("name").and_then(Value::as_str).map(str::to_owned);
@@ -195,7 +196,7 @@ fn tool(part: &Value) -> Option<Body> {
     })
 }
 
-/// What is read of a message must be of the right type: a fault is reported where it is.
+/// Checks the types of a message's fields, so that a fault is reported at its place.
 fn check(message: &Object) -> Result<(), WireFault> {
     for list in ["thoughts", "toolCalls"] {
         let value = message.get(list).filter(|value| !value.is_null());
@@ -212,7 +213,7 @@ fn check(message: &Object) -> Result<(), WireFault> {
     }
 }
 
-/// What the model thought; `tokens` are those of all thoughts, so they are of one only where there is one.
+/// Reads thoughts. `tokens` is the count of all thoughts, so it is used only if there is one.
 fn thoughts(thoughts: &[Value], tokens: Option<u64>, clock: &mut EventClock) -> Vec<RecordedEvent> {
     let one = |thought: &Value| {
         let field = |name| thought.get(name).and_then(Value::as_str);
@@ -226,7 +227,7 @@ fn thoughts(thoughts: &[Value], tokens: Option<u64>, clock: &mut EventClock) -> 
     thoughts.iter().map(one).collect()
 }
 
-/// What the user wrote, or what the program tells the model of where it is.
+/// Adds a user message, or a description of the environment by the program.
 fn asked(run: &mut Conversation, content: String, t_ms: Option<f64>) {
     if content.trim_start().starts_with("<session_context>") {
         run.system(&content, t_ms)
@@ -235,7 +236,7 @@ fn asked(run: &mut Conversation, content: String, t_ms: Option<f64>) {
     }
 }
 
-/// Takes a message of a session into the run; returns the model, where it says.
+/// Adds a message of a session to the run. Returns the model if the message names it.
 fn said(
     run: &mut Conversation,
     mut message: Object,
@@ -257,7 +258,7 @@ fn said(
     let mut tokens = taken(&mut message, "tokens");
     let thinking_tokens = tokens.get("thoughts").and_then(Value::as_u64);
     let answer_tokens = tokens.get("output").and_then(Value::as_u64);
-    // What was thought is no part of the output here.
+    // Thinking is not part of the output count here.
     let thought = tokens.remove("thoughts").and_then(|count| count.as_u64());
     let mut usage = Usage::taken(&mut tokens);
     usage.wrote = usage.wrote.map(|wrote| more(wrote, thought));
@@ -304,7 +305,7 @@ fn items(message: &mut Object, name: &str) -> Vec<Value> {
     }
 }
 
-/// A call and what came of it.
+/// Returns a call and its result.
 fn called(call: &Value) -> impl Iterator<Item = Body> {
     let field = |name: &str| call.get(name).and_then(Value::as_str).map(str::to_owned);
     let error = field("status").map(|status| status != "success");
@@ -332,7 +333,7 @@ fn called(call: &Value) -> impl Iterator<Item = Body> {
     [Some(call), result].into_iter().flatten()
 }
 
-/// The text of what may be a text, a part, or parts.
+/// Returns the text of a text, a part, or parts.
 fn text(content: Value) -> String {
     match content {
         Value::String(text) => text,

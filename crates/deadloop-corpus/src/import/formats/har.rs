@@ -1,5 +1,6 @@
-//! HTTP archives (HAR 1.2), as browsers, mitmproxy and Charles save them: of each exchange the response
-//! of a model's API, streamed or not, and its request.
+//! HTTP archives (HAR 1.2) of browsers, mitmproxy and Charles.
+//!
+//! Reads the request and the response, streamed or not, of each exchange with a model's API.
 //!
 //! The format: <https://w3c.github.io/web-performance/specs/HAR/Overview.html>.
 
@@ -22,7 +23,7 @@ fn known(object: &Object) -> bool {
     log.is_some_and(|log| log.contains_key("entries") || log.contains_key("creator"))
 }
 
-/// Most bytes of one event of a stream.
+/// The maximum size of an event of a stream, in bytes.
 const EVENT: usize = 64 << 20;
 
 #[derive(Default)]
@@ -42,7 +43,7 @@ impl Reader for Har {
     }
 }
 
-/// What a response says; one of no model's API is counted as left out.
+/// Reads the response of an exchange. A response of another API is counted as a loss.
 fn exchange(mut entry: Object, place: &Place, out: &mut Out) {
     let body = paths::take(&mut entry, "response.content.text");
     let encoded = paths::take(&mut entry, "response.content.encoding");
@@ -71,7 +72,7 @@ fn exchange(mut entry: Object, place: &Place, out: &mut Out) {
                     member: String::new(),
                     content: Content::Done,
                 };
-                // The end of a stream is never wrong.
+                // The end of a stream cannot fail.
                 let _ = streams.take(record, out);
                 continue;
             }
@@ -83,7 +84,7 @@ fn exchange(mut entry: Object, place: &Place, out: &mut Out) {
             }
             Said::Object(object) => object,
         };
-        // The request goes with the first object, as a proxy would have recorded it.
+        // The first object is wrapped with the request, as a proxy would have recorded it.
         let object = match request.take() {
             Some(request) => Object::from_iter([
                 ("request".to_owned(), Value::Object(request)),
@@ -101,17 +102,17 @@ fn exchange(mut entry: Object, place: &Place, out: &mut Out) {
     streams.end(out);
 }
 
-/// The name of a lost chunk.
+/// The name of an unreadable chunk among losses.
 const BROKEN: &str = "log.entries[] (a chunk that cannot be read)";
 
-/// An object of a response, a chunk that is none, or the end of its stream.
+/// An object of a response, an unreadable chunk, or the end of a stream.
 enum Said {
     Object(Object),
     Broken,
     Done,
 }
 
-/// The objects of a body: it is one, or lines and events that are.
+/// Returns the objects of a body: the body itself, or its lines and events.
 fn said(body: &str) -> Vec<Said> {
     if let Ok(whole) = object(body, MOST_VALUES) {
         return vec![Said::Object(whole)];

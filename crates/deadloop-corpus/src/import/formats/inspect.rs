@@ -1,8 +1,9 @@
-//! Logs of Inspect AI: one JSON document (`.json`), or an archive (`.eval`) with `header.json` and a
-//! member for each sample. A transcript is one epoch of one sample.
+//! Logs of Inspect AI. A transcript is one epoch of one sample.
 //!
-//! Long texts may stand once, in a sample's `attachments`, and be named elsewhere
-//! (`attachment://…`). Events repeat what messages say, and are left out.
+//! A log is a JSON document (`.json`), or an archive (`.eval`) with `header.json` and a member for each sample.
+//!
+//! Long texts may be stored once, in a sample's `attachments`, and be referred to elsewhere (`attachment://…`). Events
+//! repeat the messages, and are left out.
 
 use serde_json::{Map, Value};
 
@@ -25,7 +26,7 @@ fn is_sample(member: &str) -> bool {
     member.starts_with("samples/")
 }
 
-/// What the header of a log says of all its samples.
+/// The data on all samples from the header of a log.
 #[derive(Default)]
 struct Inspect {
     model: String,
@@ -92,7 +93,7 @@ impl Inspect {
         transcript.id = format!("{}/{id}/{epoch}", out.stem());
         let mut output = take::object(sample, "output")?.unwrap_or_default();
         let own = take::string(&mut output, "model")?.filter(|model| !model.is_empty());
-        // The header names the provider too, as `openai/gpt-5`.
+        // The header has the provider too, as `openai/gpt-5`.
         transcript.model = Some(self.model.clone())
             .filter(|model| !model.is_empty())
             .or(own)
@@ -110,7 +111,7 @@ impl Inspect {
                 out.losses.add(repeated);
             }
         }
-        // The last message once more.
+        // The last message again.
         take::any(&mut output, "choices");
         take::any(&mut output, "completion");
         out.losses.rest("output", &output);
@@ -118,7 +119,7 @@ impl Inspect {
     }
 }
 
-/// Puts a text in its place that stands elsewhere.
+/// Replaces references to attachments by the texts.
 fn attach(value: &mut Value, attachments: &Map<String, Value>) {
     match value {
         Value::String(text) => {
@@ -135,14 +136,14 @@ fn attach(value: &mut Value, attachments: &Map<String, Value>) {
     }
 }
 
-/// Whether a message of the model was given to it, as an example.
+/// Whether a message of the model was an example in the input.
 fn given(message: &mut Object) -> bool {
     let source = take::any(message, "source");
     let role = message.get("role").and_then(Value::as_str);
     role == Some("assistant") && source.as_ref().and_then(Value::as_str) == Some("input")
 }
 
-/// An error of a tool, in the words of other APIs.
+/// Converts an error of a tool to the fields of other APIs.
 fn failed(message: &mut Object) {
     let Some(Value::Object(error)) = message.get("error") else {
         return;
@@ -156,7 +157,7 @@ fn failed(message: &mut Object) {
     }
 }
 
-/// Why a sample ended: an error, a limit, or what the model stopped for.
+/// Returns the reason why a sample ended: an error, a limit, or the model's finish reason.
 fn reason(sample: &mut Object, output: &mut Object) -> Result<Option<String>, WireFault> {
     if take::any(sample, "error").is_some() {
         return Ok(Some("error".to_owned()));
@@ -169,7 +170,7 @@ fn reason(sample: &mut Object, output: &mut Object) -> Result<Option<String>, Wi
     Ok(reason.map(str::to_owned))
 }
 
-/// The value of each score.
+/// Returns the value of each score.
 fn scores(scores: Option<Value>) -> Option<Value> {
     let Some(Value::Object(scores)) = scores else {
         return None;

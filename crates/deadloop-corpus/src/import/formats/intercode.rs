@@ -1,5 +1,7 @@
-//! Results of InterCode: an object with a run for each number, `{environment, query, turn_history,
-//! summary}`; the history has lists of actions, observations and rewards of the same length.
+//! Results of InterCode: an object with a run for each number.
+//!
+//! A run is `{environment, query, turn_history, summary}`. The history has lists of actions, observations and rewards
+//! of the same length.
 
 use serde_json::Value;
 
@@ -83,7 +85,7 @@ fn one(mut run: Object, number: String, place: &Place, out: &mut Out) -> Result<
     Ok(entry)
 }
 
-/// The turns of a run: a thought, the call of `tool`, its result. Returns how many there are.
+/// Adds the turns of a run: a thought, the call of `tool`, and its result. Returns their number.
 fn turns(history: &mut Object, tool: &str, events: &mut Conversation) -> Result<u64, WireFault> {
     let mut list = |name: &str| take::list(history, name).map(Option::unwrap_or_default);
     let actions = list("actions")?;

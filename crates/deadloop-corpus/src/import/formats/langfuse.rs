@@ -1,5 +1,6 @@
-//! Traces of Langfuse: a trace with its `observations`, as the API gives it, or observations, a line each
-//! or a list of them, as its exports write them.
+//! Traces of Langfuse with their `observations`, or observations alone.
+//!
+//! The API returns traces. Exports have observations, a line each or a list.
 
 use serde_json::Value;
 
@@ -75,7 +76,7 @@ impl Langfuse {
     }
 }
 
-/// A span of an observation: of a generation and of a tool with what went in and out, of others with their place alone.
+/// Converts an observation to a span. Input and output are read only for generations and tools.
 fn span(one: &mut Object) -> Result<Span, WireFault> {
     let kind = take::string(one, "type")?
         .ok_or_else(|| take::missing("type", "an observation of Langfuse"))?;
@@ -117,7 +118,7 @@ fn span(one: &mut Object) -> Result<Span, WireFault> {
     Ok(span)
 }
 
-/// Messages, in the shapes that integrations write; a text is one of `role`.
+/// Reads messages in the shapes of integrations. A text is one message of `role`.
 fn messages(value: Option<Value>, role: &str) -> Vec<Object> {
     match value {
         None => Vec::new(),

@@ -1,6 +1,7 @@
-//! Runs of LangSmith, as its client and its bulk export write them: a run a line, a list of them, or a
-//! root with `child_runs`. All runs of a trace are one transcript: its `llm` runs are turns, its `tool`
-//! runs results.
+//! Runs of LangSmith from its client and its bulk export.
+//!
+//! A file has a run a line, a list of runs, or a root with `child_runs`. All runs of a trace are one transcript: `llm`
+//! runs are turns, and `tool` runs are results.
 
 use serde_json::Value;
 
@@ -29,7 +30,7 @@ struct LangSmith {
 impl Reader for LangSmith {
     fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         let (place, object) = record.placed()?;
-        // Runs in runs are taken one after the other: however deep they are, no stack is.
+        // Nested runs are taken with a list, so that deep nesting cannot overflow the stack.
         let mut open = vec![object];
         while let Some(mut run) = open.pop() {
             let children = take::list(&mut run, "child_runs")?.unwrap_or_default();
@@ -83,7 +84,7 @@ impl LangSmith {
     }
 }
 
-/// What a model was sent and what it said: as LangChain's models write it, or as wrapped clients do.
+/// Fills the span of a model with its input and output, as LangChain's models or wrapped clients write them.
 fn model(span: &mut Span, run: &mut Object, inputs: Option<Value>, outputs: Option<Value>) {
     span.kind = Kind::Model;
     span.input = messages(inputs);
@@ -130,7 +131,7 @@ fn model(span: &mut Span, run: &mut Object, inputs: Option<Value>, outputs: Opti
     }
 }
 
-/// The messages of an object, or of the list that it is.
+/// Returns the messages of an object or a list.
 fn messages(value: Option<Value>) -> Vec<Object> {
     let list = match value {
         Some(Value::Object(mut object)) => {
@@ -145,7 +146,7 @@ fn messages(value: Option<Value>) -> Vec<Object> {
         None => return Vec::new(),
     };
     match list {
-        // Batches are lists of lists; one is recorded.
+        // Batches are lists of lists; only one is recorded.
         Value::Array(mut items) if items.first().is_some_and(Value::is_array) => {
             messages(Some(items.swap_remove(0)))
         }
@@ -155,7 +156,7 @@ fn messages(value: Option<Value>) -> Vec<Object> {
     }
 }
 
-/// What a tool was given and what it gave back.
+/// Fills the span of a tool with its arguments and its result.
 fn tool(span: &mut Span, inputs: Option<Value>, outputs: Option<Value>, failed: Option<&Value>) {
     span.kind = Kind::Tool;
     span.arguments = match inputs {

@@ -1,9 +1,10 @@
-//! Samples of lm-evaluation-harness (`--log_samples`, `samples_<task>_<time>.jsonl`): a document of a
-//! task a line, with all that was asked (`arguments`) and said (`resps`: for each request the answers
+//! Samples of lm-evaluation-harness (`--log_samples`, `samples_<task>_<time>.jsonl`).
+//!
+//! A line is a document of a task, with its requests (`arguments`) and answers (`resps`: for each request the answers
 //! of its repeats).
 //!
-//! A document stands there once for each filter, with the same answers, which are taken once. A
-//! request for likelihoods has no text.
+//! A document occurs once for each filter, with the same answers, which are taken once. A request for likelihoods has
+//! no text.
 
 use std::collections::HashSet;
 
@@ -24,7 +25,7 @@ fn known(object: &Object) -> bool {
 
 #[derive(Default)]
 struct LmEval {
-    /// The documents of this file that were taken.
+    /// The ids of the documents already taken from the file.
     taken: HashSet<String>,
 }
 
@@ -75,7 +76,7 @@ impl Reader for LmEval {
     }
 }
 
-/// The texts that were said, with the number of the request.
+/// Returns the texts of the answers, each with the number of its request.
 fn texts(resps: Vec<Value>) -> Vec<(usize, String)> {
     let mut texts = Vec::new();
     for (request, answers) in resps.into_iter().enumerate() {
@@ -91,7 +92,7 @@ fn texts(resps: Vec<Value>) -> Vec<(usize, String)> {
     texts
 }
 
-/// What each request asked: `{"gen_args_0": {"arg_0": …}}`, and in older files `[[…, {…}]]`.
+/// Returns the prompt of each request: `{"gen_args_0": {"arg_0": …}}`, and in older files `[[…, {…}]]`.
 fn prompts(arguments: Option<Value>) -> Vec<String> {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),
@@ -110,7 +111,7 @@ fn prompts(arguments: Option<Value>) -> Vec<String> {
     }
 }
 
-/// What the task made of the answer, and the hashes that name document and prompt.
+/// Takes the scores of the answer, and the hashes of document and prompt.
 fn scores(object: &mut Object) -> Result<Vec<(String, Value)>, WireFault> {
     let metrics = take::list(object, "metrics")?.unwrap_or_default();
     let metrics = metrics.iter().filter_map(Value::as_str).map(str::to_owned);

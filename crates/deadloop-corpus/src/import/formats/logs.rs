@@ -1,4 +1,6 @@
-//! Messages as SDKs and graphs dump them: a row each. What a row says is in [`Log`].
+//! Messages as SDKs and graphs dump them, one row each.
+//!
+//! The fields of a row are in [`Log`].
 //!
 //! | row | written by, and where it is described |
 //! |---|---|
@@ -52,7 +54,7 @@ static LANGGRAPH: Log = Log {
     ..LINES
 };
 
-/// Messages of LangChain in the words of OpenAI's.
+/// Converts messages of LangChain to OpenAI's fields.
 fn langgraph(object: &mut Object, _: &mut Out) {
     let Some(Value::Array(messages)) = object.get_mut("messages") else {
         return;

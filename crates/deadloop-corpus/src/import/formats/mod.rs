@@ -1,9 +1,10 @@
-//! The formats that recordings are imported from, all of them in [`FOREIGN`]: rows of tables where a
-//! table can say it (`apis` of APIs, `agent_logs`, `exports`, `logs` of agents and chats, `databases` of programs, `table` of
-//! columns), files where not.
+//! The formats of imported recordings, listed in [`FOREIGN`].
 //!
-//! To add one: a row in a table, or a file beside this one with an `ENTRY`; its entry here; and a sample
-//! in `tests/formats/import` whose name begins with the format's name.
+//! Most formats are rows of tables: `apis` of APIs, `agent_logs`, `exports` and `logs` of agents and chats, `databases`
+//! of programs, `table` of columns. The others are files.
+//!
+//! To add one: a row in a table, or a file beside this one with an `ENTRY`; its entry here; and a sample in
+//! `tests/formats/import` whose name begins with the format's name.
 
 use crate::import::reader::Foreign;
 
@@ -40,7 +41,7 @@ mod tau_bench;
 mod text;
 mod turn_log;
 
-/// Every format that is imported.
+/// All foreign formats.
 pub(crate) const FOREIGN: &[&Foreign] = &[
     &apis::OPENAI_CHAT_ENTRY,
     &apis::OPENAI_RESPONSES_ENTRY,

@@ -1,6 +1,7 @@
-//! Sessions of opencode as `opencode export` writes them: `{"info": …, "messages": [{"info", "parts"}]}`; and
-//! rows of its database, each a message of a session. A message of the model may hold several steps; each
-//! step is a turn.
+//! Sessions of opencode, from `opencode export` or from its database.
+//!
+//! An export is `{"info": …, "messages": [{"info", "parts"}]}`; a row of the database is a message of a session. A
+//! message of the model may hold several steps, and each step is a turn.
 
 use serde_json::Value;
 
@@ -25,7 +26,7 @@ fn known(object: &Object) -> bool {
             .is_some_and(|info| info.get("projectID").is_some())
 }
 
-/// Holds the session of a database whose rows are being read.
+/// The session of a database whose rows are being read.
 #[derive(Default)]
 struct OpenCode {
     open: Option<Told>,
@@ -58,7 +59,7 @@ impl Reader for OpenCode {
 }
 
 impl OpenCode {
-    /// A message of the session that is open, or of the next one.
+    /// Adds a message to the open session, or begins the next one.
     fn row(
         &mut self,
         id: Value,
@@ -91,7 +92,7 @@ impl OpenCode {
     }
 }
 
-/// A session, and what is said of it.
+/// A session with its data.
 #[derive(Default)]
 struct Told {
     session: Session,
@@ -99,7 +100,7 @@ struct Told {
 }
 
 impl Told {
-    /// The session goes out.
+    /// Emits the session.
     fn whole(mut self, out: &mut Out) {
         self.session.id = take::label(&mut self.info, "id");
         for (theirs, ours) in [
@@ -144,7 +145,7 @@ impl Told {
                 None => take::string(&mut info, "finish")?,
             };
         }
-        // Sums of what the steps say, and where it was done.
+        // Sums over the steps, and the place of the work.
         take::away(
             &mut info,
             "id sessionID parentID providerID model tokens cost path",
@@ -154,7 +155,7 @@ impl Told {
         Ok(())
     }
 
-    /// What came from outside; what opencode adds to it itself is marked as made.
+    /// Adds a user message. Text that opencode itself adds is marked as synthetic.
     fn told(
         &mut self,
         parts: Vec<Value>,
@@ -218,7 +219,7 @@ impl Told {
         Ok(())
     }
 
-    /// A call, and its result where it has one.
+    /// Adds a call, and its result if it has one.
     fn tool(&mut self, part: &mut Object, t_ms: Option<f64>) -> Result<(), WireFault> {
         let id = take::label(part, "callID");
         let name = take::string(part, "tool")?;
@@ -236,7 +237,7 @@ impl Told {
         let (content, error) = match status.as_str() {
             "completed" => (take::any(&mut state, "output"), false),
             "error" => (take::any(&mut state, "error"), true),
-            // It was cut off: the call stays open.
+            // The tool was interrupted, so the call stays open.
             _ => return Ok(()),
         };
         let body = Body::ToolResult {
@@ -253,7 +254,7 @@ impl Told {
     }
 }
 
-/// Tokens of a step: those of the cache are counted apart from the input.
+/// Returns the tokens of a step. Those of the cache are counted apart from the input.
 fn usage(tokens: &Object) -> Usage {
     let count = |path: &str| {
         Value::Object(tokens.clone())

@@ -1,5 +1,6 @@
-//! Events of OpenHands: a trajectory (a list of them), or a folder with a file for each, in the form
-//! of its server (`action` and `observation`) and in that of its SDK (`kind`).
+//! Events of OpenHands: a trajectory, or a folder of event files.
+//!
+//! A trajectory is a list. Events have the form of the server (`action` and `observation`) or of the SDK (`kind`).
 //!
 //! Files of a folder with one event each are one run; a file with more is a run of its own.
 
@@ -32,11 +33,11 @@ fn knows(head: &Head) -> Certainty {
     Certainty::Certain.when(head.any(event))
 }
 
-/// One run.
+/// A run.
 #[derive(Default)]
 struct OpenHands {
     session: Session,
-    /// The response that the last event of the model was read from.
+    /// The response that contained the last event of the model.
     response: Option<String>,
 }
 
@@ -71,16 +72,16 @@ impl OneRun for OpenHands {
     }
 }
 
-/// What an event says: who, what, and when.
+/// The contents of an event.
 struct Said {
     bodies: Vec<Body>,
-    /// The response of the model that it was read from.
+    /// The response of the model that contained the event.
     response: Option<String>,
     usage: Usage,
 }
 
 impl OpenHands {
-    /// An event in the server's form.
+    /// Reads an event in the server's form.
     fn server(
         &mut self,
         (source, t_ms): (&str, Option<f64>),
@@ -96,7 +97,7 @@ impl OpenHands {
             response: take::string(&mut response, "id")?,
             usage: Usage::default(),
         };
-        // What it did in words, for people.
+        // The action in words, for people.
         let message = take::string(event, "message")?;
         if let Some(action) = take::string(event, "action")? {
             let mut args = take::object(event, "args")?.unwrap_or_default();
@@ -126,7 +127,7 @@ impl OpenHands {
         Ok(said)
     }
 
-    /// What came back from outside, or a change of the agent's state, which ends the run or says nothing.
+    /// Reads an observation, or a change of the agent's state, which may end the run.
     fn observed(
         &mut self,
         id: Option<String>,
@@ -151,7 +152,7 @@ impl OpenHands {
                 self.session.reason = state.filter(over).or(self.session.reason.take());
                 None
             }
-            // That a thought was written down: it is no call, so this is no result.
+            // A thought without a call, so this is no result.
             "think" if id.is_none() => {
                 out.losses.add("[] (observation think)");
                 None
@@ -174,7 +175,7 @@ impl OpenHands {
         Ok(body)
     }
 
-    /// What the agent did: it spoke, thought, ended, or called a tool.
+    /// Reads an action of the agent: a message, a thought, the end, or a call of a tool.
     fn acted(
         &mut self,
         action: &str,
@@ -190,7 +191,7 @@ impl OpenHands {
                 let text = take::string(&mut args, "content")?.unwrap_or_default();
                 bodies.extend(out.said(text));
             }
-            // A thought that was written down by a call of a tool has a result.
+            // A thought that was a call of a tool has a result.
             "think" if id.is_some() => bodies.push(Body::ToolCall {
                 id,
                 name: function.unwrap_or_else(|| action.to_owned()),
@@ -218,7 +219,7 @@ impl OpenHands {
         Ok(())
     }
 
-    /// Model and tokens, from the response.
+    /// Takes the model and the tokens from the response.
     fn model(&mut self, response: &mut Object, out: &mut Out) -> Result<Usage, WireFault> {
         if let Some(model) = take::string(response, "model")? {
             self.session.model = Some(model);
@@ -227,14 +228,14 @@ impl OpenHands {
         let used = Usage::taken(&mut usage);
         out.losses
             .rest("[].tool_call_metadata.model_response.usage", &usage);
-        // What it said stands in the action too.
+        // The action has the same text.
         take::any(response, "choices");
         out.losses
             .rest("[].tool_call_metadata.model_response", response);
         Ok(used)
     }
 
-    /// An event in the SDK's form.
+    /// Reads an event in the SDK's form.
     fn sdk(
         &mut self,
         kind: &str,
@@ -272,7 +273,7 @@ impl OpenHands {
         })
     }
 
-    /// What the agent said, or what it was told.
+    /// Reads a message of the agent or of the user.
     fn message(
         &mut self,
         (source, t_ms): (&str, Option<f64>),
@@ -294,7 +295,7 @@ impl OpenHands {
     }
 }
 
-/// What the agent thought and the tool that it then called.
+/// Reads the thinking of the agent and the call after it.
 fn action(
     event: &mut Object,
     id: Option<String>,
@@ -310,7 +311,7 @@ fn action(
         take::any(&mut call, repeated);
     }
     out.losses.rest("[].tool_call", &call);
-    // The same, once it was read.
+    // The parsed arguments of the same call.
     let action = take::any(event, "action");
     bodies.push(Body::ToolCall {
         id,
@@ -320,7 +321,7 @@ fn action(
     Ok(bodies)
 }
 
-/// The return code of a command.
+/// Takes the return code of a command.
 fn exit_code(extras: &mut Object) -> Option<i64> {
     let inner = |extras: &mut Object| {
         let metadata = extras.get_mut("metadata")?.as_object_mut()?;
@@ -330,7 +331,7 @@ fn exit_code(extras: &mut Object) -> Option<i64> {
     code?.as_i64()
 }
 
-/// The text of a prompt, which is a block of its own.
+/// Takes the text of a prompt from its block.
 fn prompt(block: Option<Value>) -> Option<Value> {
     match block? {
         Value::Object(mut block) => block.remove("text"),
@@ -338,7 +339,7 @@ fn prompt(block: Option<Value>) -> Option<Value> {
     }
 }
 
-/// What a tool gave back.
+/// Reads the result of a tool.
 fn observation(event: &mut Object, id: Option<String>, out: &mut Out) -> Result<Body, WireFault> {
     let mut observation = take::object(event, "observation")?.unwrap_or_default();
     let flag = take::any(&mut observation, "is_error");
@@ -351,7 +352,7 @@ fn observation(event: &mut Object, id: Option<String>, out: &mut Out) -> Result<
     Ok(Body::ToolResult { id, content, error })
 }
 
-/// What a model thought before an event of the SDK.
+/// Reads the thinking of the model before an event of the SDK.
 fn thinking(object: &mut Object) -> Result<Option<Body>, WireFault> {
     let content = take::string(object, "reasoning_content")?.filter(|text| !text.is_empty());
     let blocks = take::list(object, "thinking_blocks")?.unwrap_or_default();
@@ -362,14 +363,14 @@ fn thinking(object: &mut Object) -> Result<Option<Body>, WireFault> {
     Ok(content.or(blocks).map(Body::Reasoning))
 }
 
-/// What a model thought, in the response that an action was read from.
+/// Reads the thinking of the model from the response that contained an action.
 fn reasoning(response: &Object) -> Option<Body> {
     let choices = response.get("choices")?;
     let text = choices.get(0)?.get("message")?.get("reasoning_content")?;
     Some(Body::Reasoning(text.as_str()?.to_owned()))
 }
 
-/// The text of a text or of blocks; blocks of another kind are counted as left out.
+/// Returns a text, or the joined texts of blocks. Other blocks count as losses.
 fn words(content: Option<Value>, out: &mut Out) -> String {
     match content {
         None => String::new(),

@@ -1,4 +1,4 @@
-//! Spans of model calls as tracers write them: the run of each trace.
+//! Spans of model calls from tracers, one run per trace.
 //!
 //! | shape of the file | written by |
 //! |---|---|
@@ -7,7 +7,7 @@
 //! | `{info, data: {spans}}` | MLflow 3, `Trace.to_json` |
 //! | rows with `span_attributes`, `root_span_id` | Braintrust, exported logs |
 //!
-//! | what was said stands in | conventions |
+//! | fields of the messages | conventions |
 //! |---|---|
 //! | `gen_ai.input.messages`, `gen_ai.output.messages` | GenAI 1.37 and later |
 //! | events `gen_ai.user.message`, `gen_ai.choice` | GenAI 1.28 to 1.36 |
@@ -15,8 +15,7 @@
 //! | `llm.input_messages.0.message.content` | OpenInference (Phoenix, Arize) |
 //! | `mlflow.spanInputs`, `mlflow.spanOutputs`; `input`, `output` | MLflow, Braintrust |
 //!
-//! Messages are there as JSON text or as OTLP values; where an instrumentation does not record them, the
-//! calls alone are there.
+//! Messages are JSON text or OTLP values. Without recorded messages, a run has only the calls.
 
 use serde_json::{Map, Value};
 
@@ -33,7 +32,7 @@ use deadloop_stream::time::millis;
 
 known_entry! { OpenTelemetry = known, "opentelemetry", "spans of OpenTelemetry: OTLP JSON, console; GenAI, OpenInference, OpenLLMetry; Phoenix, MLflow, Braintrust"; }
 
-/// Where a file has its spans; the first is a record itself.
+/// The paths of spans in a file. The empty path is the record itself.
 const SPANS: [&str; 3] = ["", "resourceSpans[].scopeSpans[].spans[]", "data.spans[]"];
 const TRACE: [&str; 5] = [
     "traceId",
@@ -156,7 +155,7 @@ fn label(span: &mut Object, places: &[&str]) -> String {
     }
 }
 
-/// The attributes by their whole names, whichever way they are written, and what Braintrust has instead.
+/// Takes the attributes by full names, in any form. Fields of Braintrust are renamed to attributes.
 fn about(span: &mut Object) -> Object {
     let mut about = match take::any(span, "attributes") {
         Some(Value::Array(list)) => attributes(list),
@@ -184,7 +183,7 @@ fn about(span: &mut Object) -> Object {
             about.entry(ours).or_insert(value);
         }
     }
-    // Nested groups of names are flat names.
+    // Nested groups of names become flat names.
     let mut flat = Object::new();
     let mut open: Vec<(String, Value)> = about.into_iter().rev().collect();
     while let Some((name, value)) = open.pop() {
@@ -213,7 +212,7 @@ fn about(span: &mut Object) -> Object {
     flat
 }
 
-/// What a span is of, by the names of all conventions.
+/// Returns the kind of a span, by the names of all conventions.
 fn kind(about: &mut Object) -> Kind {
     const NAMES: [&str; 6] = [
         "gen_ai.operation.name",
@@ -252,7 +251,7 @@ fn kind(about: &mut Object) -> Kind {
     }
 }
 
-/// The messages of events as attributes of the span: newer conventions have them there.
+/// Adds the messages of events as attributes of the span, where newer conventions have them.
 fn events(span: &mut Object, about: &mut Object) {
     let Some(Value::Array(events)) = take::any(span, "events") else {
         return;
@@ -286,7 +285,7 @@ fn events(span: &mut Object, about: &mut Object) {
         } else if name == "gen_ai.choice" {
             output.push(Value::Object(fields));
         } else {
-            // One event with all of them, or with the two texts of older instrumentations.
+            // One event has all messages, or the two texts of older instrumentations.
             let names = [
                 ("gen_ai.prompt", "input.value"),
                 ("gen_ai.completion", "output.value"),
@@ -328,7 +327,7 @@ fn model(span: &mut Span, about: &mut Object, failed: bool) {
     };
 }
 
-/// The tokens of a call of a model.
+/// Takes the tokens of a call of a model.
 fn used(about: &mut Object) -> Usage {
     let mut count = |names: &[&str]| {
         let found = names.iter().find_map(|name| about.remove(*name));
@@ -349,7 +348,7 @@ fn used(about: &mut Object) -> Usage {
     }
 }
 
-/// What was asked and answered, where it is messages. Returns the reasons for which they ended.
+/// Fills input and output from lists of messages. Returns the finish reasons.
 fn listed_messages(span: &mut Span, about: &mut Object) -> Vec<String> {
     let system = about.remove("gen_ai.system_instructions").map(inside);
     if let Some(Value::Array(parts)) = system {
@@ -381,7 +380,7 @@ fn listed_messages(span: &mut Span, about: &mut Object) -> Vec<String> {
     reasons
 }
 
-/// What was asked and answered, where it is one value each.
+/// Fills input and output from single values.
 fn values(span: &mut Span, about: &mut Object, reasons: &mut Vec<String>) {
     let mut value = |names: [&str; 2]| {
         let found = names.map(|name| about.remove(name));
@@ -407,10 +406,10 @@ fn values(span: &mut Span, about: &mut Object, reasons: &mut Vec<String>) {
     }
 }
 
-/// Messages under a name: a list, as JSON text or not, or a name with a number for each field.
+/// Takes the messages under a name: a list, as JSON text or not, or numbered names of fields.
 fn listed(about: &mut Object, name: &str, reasons: &mut Vec<String>) -> Vec<Object> {
     let list = match about.get(name) {
-        // A text is the prompt or the answer itself.
+        // A plain text is the prompt or the answer itself.
         Some(Value::String(text)) if !text.trim_ascii_start().starts_with(['[', '{']) => None,
         Some(_) => about.remove(name).map(inside),
         None => None,
@@ -424,7 +423,7 @@ fn listed(about: &mut Object, name: &str, reasons: &mut Vec<String>) -> Vec<Obje
         let Value::Object(mut fields) = value else {
             return None;
         };
-        // OpenInference puts each in a `message`, nested or as part of the names.
+        // OpenInference wraps each message in `message`, nested or in the names.
         if let Some(Value::Object(inner)) = fields.remove("message") {
             fields.extend(inner);
         }
@@ -444,7 +443,7 @@ fn listed(about: &mut Object, name: &str, reasons: &mut Vec<String>) -> Vec<Obje
     list.into_iter().filter_map(one).collect()
 }
 
-/// Fields of names with numbers (`gen_ai.prompt.0.role`), by their number.
+/// Takes the fields of numbered names (`gen_ai.prompt.0.role`), grouped by number.
 fn numbered(about: &mut Object, name: &str) -> Vec<Value> {
     let begin = format!("{name}.");
     let names = about.keys().filter(|key| key.starts_with(&begin));
@@ -463,7 +462,7 @@ fn numbered(about: &mut Object, name: &str) -> Vec<Value> {
     found.into_values().map(Value::Object).collect()
 }
 
-/// The calls of a message whose fields have numbers: `tool_calls.0.function.name`.
+/// Joins the calls of a message with numbered fields: `tool_calls.0.function.name`.
 fn calls(fields: &mut Object) {
     let mut found = numbered(fields, "tool_calls");
     if found.is_empty()
@@ -543,12 +542,12 @@ fn text(about: &mut Object, name: &str) -> Option<String> {
     }
 }
 
-/// A whole number, which OTLP writes as text.
+/// Reads a whole number, which OTLP writes as text.
 fn number(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.parse().ok())
 }
 
-/// The value that a text holds as JSON.
+/// Parses a text as JSON. Other values, and other texts, stay as they are.
 fn inside(value: Value) -> Value {
     match value {
         Value::String(text) => cut::inside(&text).unwrap_or(Value::String(text)),
@@ -556,7 +555,7 @@ fn inside(value: Value) -> Value {
     }
 }
 
-/// Attributes by name.
+/// Converts a list of attributes to an object.
 fn attributes(list: Vec<Value>) -> Object {
     let pair = |attribute: Value| {
         let Value::Object(mut attribute) = attribute else {
@@ -568,7 +567,7 @@ fn attributes(list: Vec<Value>) -> Object {
     list.into_iter().filter_map(pair).collect()
 }
 
-/// A value of OTLP, which names its type, as plain JSON.
+/// Converts a typed value of OTLP to plain JSON.
 fn plain(value: Value) -> Value {
     let Value::Object(mut typed) = value else {
         return value;

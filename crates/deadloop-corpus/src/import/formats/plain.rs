@@ -1,4 +1,4 @@
-//! Texts of programs that hold what a model said.
+//! Texts of programs with output of a model.
 //!
 //! | entry | written by |
 //! |---|---|
@@ -42,7 +42,7 @@ impl Reader for Captions {
     fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         let (place, text) = record.text()?;
         let mut said = Vec::new();
-        // Lines of a cue stand between its times and an empty line.
+        // The lines of a cue are between its times and an empty line.
         let mut inside = false;
         for line in text.lines() {
             match (inside, line.contains(" --> "), line.trim().is_empty()) {
@@ -56,7 +56,7 @@ impl Reader for Captions {
     }
 }
 
-/// A transcript of one answer, called as its file is.
+/// Creates a transcript of one answer, named after its file.
 fn answer(place: Place, text: &str, out: &Out) -> crate::Entry {
     let events = out.said(text).map(RecordedEvent::of);
     let mut made = entry(place, events.collect());
@@ -96,18 +96,18 @@ impl Reader for VllmLog {
     }
 }
 
-/// What is behind a phrase: an id, and the rest of the line.
+/// Returns the id after a phrase, and the rest of the line.
 fn named<'a>(line: &'a str, phrase: &str) -> Option<(&'a str, &'a str)> {
     let (_, after) = line.split_once(phrase)?;
     let (id, rest) = after.split_once([':', ' '])?;
     Some((id, rest))
 }
 
-/// A whole output: the id of its request, its text, and what is behind it.
+/// Reads a whole output: the id of its request, its text, and the rest of the line.
 fn generated(line: &str) -> Option<(&str, String, &str)> {
     let (id, rest) = named(line, "Generated response ")?;
     let (before, output) = rest.split_once("output: ")?;
-    // A stream's pieces are logged too, and then all of it.
+    // The pieces of a stream are logged too, before the whole.
     if before.contains("delta") {
         return None;
     }
@@ -115,7 +115,7 @@ fn generated(line: &str) -> Option<(&str, String, &str)> {
     Some((id, text, rest))
 }
 
-/// A text as Python writes it (`repr`), and what is behind it.
+/// Parses a text in Python's notation (`repr`), and returns the rest.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
     let mut said = String::new();

@@ -1,5 +1,6 @@
-//! What SGLang's own `/generate` answers: `{"text", "meta_info"}`, also as a list of several, and
-//! streamed: the same again and again with the text so far, or with what was added to it
+//! Answers of SGLang's own `/generate`: `{"text", "meta_info"}`.
+//!
+//! Several answers are a list. A streamed answer is repeated with the text so far, or with only the added text
 //! (`incremental_streaming_output`).
 
 use std::collections::BTreeMap;
@@ -30,15 +31,15 @@ struct Answer {
     place: Place,
     last: Place,
     text: String,
-    /// Where each piece of it ends.
+    /// The end of each piece in the text.
     ends: Vec<usize>,
-    /// Whether each record has only what was added.
+    /// Whether each record has only the added text.
     added: bool,
     info: Object,
     gaps: u64,
 }
 
-/// What is known of an answer as a whole.
+/// The fields of an answer as a whole.
 const KEPT: [&str; 6] = [
     "prompt_tokens",
     "completion_tokens",
@@ -103,8 +104,9 @@ impl Answer {
         }
     }
 
-    /// The next text: all so far, unless it does not begin as that does. Then every text before
-    /// was an addition too.
+    /// Adds the next text, which contains all earlier text if it begins with it.
+    ///
+    /// Otherwise each record has only the added text, and so had the earlier ones.
     fn add(&mut self, text: String) {
         if !self.added && !text.starts_with(&self.text) {
             self.added = true;
@@ -163,7 +165,7 @@ impl Answer {
         out.emit(entry);
     }
 
-    /// The text in its pieces, split at its tags.
+    /// Returns the pieces of the text as events, split at tags.
     fn events(&self, out: &Out) -> Vec<RecordedEvent> {
         let mut splitter = ThinkSplitter::new(out.options.think.clone());
         let mut events = Vec::new();

@@ -1,6 +1,7 @@
-//! ShareGPT, as data sets of recorded chats are written: `{"conversations": [{"from": "human",
-//! "value": …}, {"from": "gpt", "value": …}]}`, a conversation a line or a list of them. Older ones
-//! say `items`.
+//! ShareGPT, a format of data sets of recorded chats.
+//!
+//! A conversation is `{"conversations": [{"from": "human", "value": …}, {"from": "gpt", "value": …}]}`. A file has one
+//! a line, or a list of them. Older files have `items`.
 
 use serde_json::Value;
 

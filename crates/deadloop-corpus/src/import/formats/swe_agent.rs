@@ -1,8 +1,9 @@
-//! Trajectories of SWE-agent (`<instance>.traj`): what the model answered at each step, the action
-//! that was read from it and what came of that; and those of mini-swe-agent (`.traj.json`), which
-//! are messages.
+//! Trajectories of SWE-agent (`<instance>.traj`) and of mini-swe-agent (`.traj.json`).
 //!
-//! Queries and the history hold what the steps hold, and are left out.
+//! A step of SWE-agent has the answer of the model, the action parsed from it, and the observation. mini-swe-agent
+//! writes messages.
+//!
+//! Queries and the history repeat the steps, and are left out.
 
 use serde_json::{Map, Value};
 
@@ -43,7 +44,7 @@ impl Reader for SweAgent {
         let transcript = &mut entry.transcript;
         let id = |event: &RecordedEvent| matches!(&event.body, Body::ToolCall { id: Some(_), .. });
         let read = transcript.meta.contains_key("args") && !transcript.events.iter().any(id);
-        // What was done was read from the model's words.
+        // The actions were parsed from the model's text.
         keep(&mut transcript.meta, "args", read.then(|| "text".into()));
         about(transcript, &mut object, out)?;
         out.losses.rest("", &object);
@@ -53,14 +54,14 @@ impl Reader for SweAgent {
     }
 }
 
-/// The messages of mini-swe-agent.
+/// Reads the messages of mini-swe-agent.
 fn messages(object: &mut Object, out: &mut Out) -> Result<Conversation, WireFault> {
     let mut conversation = Conversation::default();
     let mut clock = EventClock::default();
     let mut asked = false;
     for message in take::list(object, "messages")?.unwrap_or_default() {
         let mut message = take::as_object("messages[]", message)?;
-        // Its last word is that it is over.
+        // The last message only ends the run.
         if message.get("role").and_then(Value::as_str) == Some("exit") {
             continue;
         }
@@ -89,7 +90,7 @@ fn messages(object: &mut Object, out: &mut Out) -> Result<Conversation, WireFaul
     Ok(conversation)
 }
 
-/// The command in a message of a model without tools: the one block of shell in its text.
+/// Returns the command in a message of a model without tools: the only block of shell in its text.
 fn command(message: &Object) -> Option<String> {
     let calls = message.get("tool_calls").and_then(Value::as_array);
     if calls.is_some_and(|calls| !calls.is_empty()) {
@@ -104,7 +105,7 @@ fn command(message: &Object) -> Option<String> {
     blocks.next().is_none().then_some(only)
 }
 
-/// What came of a command, which the model is told as a user says it.
+/// Reads the result of a command, which is a user message.
 fn observed(mut message: Object) -> Body {
     let error = take::any(&mut message, "is_error").and_then(|error| error.as_bool());
     let content = text(&Value::Object(message));
@@ -115,13 +116,13 @@ fn observed(mut message: Object) -> Body {
     }
 }
 
-/// The return code that an observation begins with.
+/// Returns the return code at the beginning of an observation.
 fn returned(content: &str) -> Option<i64> {
     let rest = content.trim_start().strip_prefix("<returncode>")?;
     rest.split_once('<')?.0.trim().parse().ok()
 }
 
-/// What mini-swe-agent keeps beside a message: the response that it is of, and a command's return code.
+/// Moves mini-swe-agent's additions to a message into its fields: the tokens, and a command's return code.
 fn extra(message: &mut Object) {
     let Some(Value::Object(extra)) = message.get_mut("extra") else {
         return;
@@ -164,7 +165,7 @@ fn steps(object: &mut Object, out: &mut Out) -> Result<Conversation, WireFault> 
     Ok(run)
 }
 
-/// What happened at a step.
+/// Returns the events of a step.
 fn events(step: &mut Object, out: &Out) -> Result<Vec<RecordedEvent>, WireFault> {
     let mut events = Vec::new();
     for block in take::list(step, "thinking_blocks")?.unwrap_or_default() {
@@ -195,7 +196,7 @@ fn events(step: &mut Object, out: &Out) -> Result<Vec<RecordedEvent>, WireFault>
     Ok(events)
 }
 
-/// The task, as the model was told it; examples before it are not meant.
+/// Returns the task, the first user message that is no demonstration.
 fn task(history: &[Value]) -> Option<String> {
     let asked = history.iter().find(|item| {
         let role = item.get("role").and_then(Value::as_str);
@@ -204,7 +205,7 @@ fn task(history: &[Value]) -> Option<String> {
     asked.map(text)
 }
 
-/// The text of a message of the history.
+/// Returns the text of a message of the history.
 fn text(message: &Value) -> String {
     match message.get("content") {
         Some(Value::String(text)) => text.clone(),
@@ -218,7 +219,7 @@ fn text(message: &Value) -> String {
     }
 }
 
-/// What is beside the steps: the model, how it ended, what it cost.
+/// Adds the data besides the steps: the model, the reason of the end, the cost.
 fn about(transcript: &mut Transcript, object: &mut Object, out: &mut Out) -> Result<(), WireFault> {
     let mut info = take::object(object, "info")?.unwrap_or_default();
     let reason = take::string(&mut info, "exit_status")?;
@@ -230,7 +231,7 @@ fn about(transcript: &mut Transcript, object: &mut Object, out: &mut Out) -> Res
     keep_field(&mut transcript.meta, "usage", &mut info, "model_stats");
     keep_field(&mut transcript.meta, "environment", object, "environment");
     let config = match take::any(object, "replay_config") {
-        // A configuration, as JSON in a string.
+        // The configuration is JSON in a string.
         Some(Value::String(text)) => cut::inside(&text).unwrap_or(Value::Null),
         Some(other) => other,
         None => Value::Object(

@@ -1,11 +1,12 @@
-//! Tables: JSON lines, CSV and Parquet whose records are one answer each, in columns. Which column
-//! holds what is said by options, or guessed from the names that people use ([`NAMES`]); so are data
-//! sets of Hugging Face (`messages`, `prompt` and `completion`).
+//! Tables with one answer per record: JSON lines, CSV and Parquet.
 //!
-//! Files of tools that write one answer a record are rows of the same reader: their columns are known
+//! Options set the columns, or common names give them ([`NAMES`]). Data sets of Hugging Face (`messages`, `prompt` and
+//! `completion`) are read the same way.
+//!
+//! Files of tools that write one answer per record are rows of the same reader, with known columns
 //! ([`columns`](super::columns)).
 //!
-//! Other columns that hold a number, a truth value or a short text are kept in `meta`.
+//! Other columns with a number, a truth value or a short text are kept in `meta`.
 
 use std::borrow::Cow;
 
@@ -27,7 +28,7 @@ use deadloop_stream::reader::families;
 use deadloop_stream::reasons::usual;
 use deadloop_stream::take::{self, Object};
 
-/// Names of texts that only data sets have: beside an id the others may be deadloop's own.
+/// The names of texts that only data sets have. With an id, other texts may be deadloop's own.
 const OF_DATA: [&str; 8] = [
     "messages",
     "conversations",
@@ -40,9 +41,9 @@ const OF_DATA: [&str; 8] = [
 ];
 const MESSAGES: [&str; 2] = ["messages", "conversations"];
 
-/// Longest text of a column, in chars, that is kept in `meta`.
+/// The maximum length of a text in `meta`, in chars.
 const SHORT: usize = 200;
-/// Columns that a message names at most.
+/// The maximum number of columns in a message.
 const NAMED: usize = 40;
 
 pub(crate) const ENTRY: Foreign = Foreign {
@@ -52,7 +53,7 @@ pub(crate) const ENTRY: Foreign = Foreign {
         let messages = head.any(|object| messages_of(object).is_some());
         let asked = |object: &Object| NAMES.group.iter().any(|p| object.contains_key(*p));
         let pair = head.any(|object| asked(object) && says(object));
-        // Of rows every column is there, be it empty.
+        // Rows have every column, even an empty one.
         let rows = matches!(head.shape, Shape::Csv | Shape::Table);
         let column = |object: &Object| NAMES.text.iter().any(|name| called(object, name).is_some());
         let text = head.any(says) || (rows && head.any(column));
@@ -75,7 +76,7 @@ fn messages_of(object: &Object) -> Option<&'static str> {
     MESSAGES.iter().find(list).copied()
 }
 
-/// Whether a column has the name of one with text, and holds such.
+/// Whether a column has the name of a text and holds one.
 fn says(object: &Object) -> bool {
     let text = |name: &&str| {
         called(object, name).is_some_and(|(_, value)| value.is_string() || value.is_array())
@@ -83,10 +84,10 @@ fn says(object: &Object) -> bool {
     NAMES.text.iter().any(text) || says_thought(object)
 }
 
-/// The column that is called so, however it is written.
+/// Returns the column with a name, in any spelling.
 fn called<'a>(object: &'a Object, name: &str) -> Option<(&'a str, &'a Value)> {
     let mut same = None;
-    // No hash is made: rows have few columns, and of most names none.
+    // Rows have few columns, so comparing names is faster than a hash.
     for (key, value) in object.iter().filter(|(key, _)| key.len() == name.len()) {
         if key == name {
             return Some((key, value));
@@ -102,7 +103,7 @@ fn called<'a>(object: &'a Object, name: &str) -> Option<(&'a str, &'a Value)> {
     same
 }
 
-/// Takes the column that is called so, where it is not null (that stays), and says how it is written.
+/// Takes the column with a name, and returns its spelling. A null column stays.
 fn take_called<'n>(object: &mut Object, name: &'n str) -> Option<(Cow<'n, str>, Value)> {
     let column = match called(object, name)? {
         (_, Value::Null) => return None,
@@ -113,15 +114,15 @@ fn take_called<'n>(object: &mut Object, name: &'n str) -> Option<(Cow<'n, str>, 
     Some((column, value))
 }
 
-/// Whether there is a column of a data set besides `answer` and `text`.
+/// Whether an object has a column of a data set other than `answer` and `text`.
 pub(super) fn has_more(object: &Object) -> bool {
     let more = ["output", "generation"];
-    // Why it ended would be one of many unknown fields of a transcript.
+    // A finish reason would be one of many unknown fields of a transcript.
     let mut names = OF_DATA.iter().chain(&more).chain(NAMES.finish);
     names.any(|name| object.contains_key(*name))
 }
 
-/// Who wrote a record, where it says that this was not the model.
+/// Returns the author of a record, if the record names one other than the model.
 fn foreign_role(object: &Object) -> Option<&str> {
     const OTHERS: [&str; 8] = [
         "user",
@@ -145,12 +146,12 @@ fn foreign_role(object: &Object) -> Option<&str> {
 
 pub(super) struct Table {
     columns: &'static Columns,
-    /// The first record, and the names of its columns, for messages about columns that are not there.
+    /// The first record, and the names of its columns, for messages about missing columns.
     first: Option<Place>,
     seen: Vec<String>,
-    /// Whether the text that was asked for was somewhere.
+    /// Whether some record had the requested text.
     found: bool,
-    /// Options that name a column that no record had so far.
+    /// Options with a column that no record had so far.
     unfound: Vec<(&'static str, String)>,
 }
 
@@ -165,7 +166,7 @@ impl Table {
         }
     }
 
-    /// Notes which of the columns that options name are there.
+    /// Notes which of the options' columns exist.
     fn look(&mut self, asked: &ImportFields, object: &Object, place: &Place) {
         if self.first.is_none() {
             self.first = Some(place.clone());
@@ -178,7 +179,7 @@ impl Table {
         self.unfound.retain(|(_, column)| !there(column));
     }
 
-    /// What to say of a column that an option names and that is nowhere.
+    /// Describes an option's column that does not exist.
     fn missing(&self, option: &str, column: &str) -> (String, String) {
         let what = format!(
             "no column `{column}`; the columns: {}",
@@ -236,7 +237,7 @@ impl Table {
         let transcript = &mut entry.transcript;
         let asked = out.options.fields.clone();
         self.look(&asked, &object, place);
-        // What was asked for is taken before anything is guessed.
+        // Requested columns are taken before any is guessed.
         let mut own = Parts::asked(&asked, &mut object)?;
         let messages = messages_of(&object).filter(|_| self.guesses() && asked.text.is_none());
         let said = match messages {
@@ -263,7 +264,7 @@ impl Table {
         Ok(())
     }
 
-    /// The value of a part: the column that was asked for, or else one of a known name.
+    /// Takes the value of a part: the requested column, or one of a known name.
     fn part(
         &self,
         asked: Option<Value>,
@@ -285,7 +286,7 @@ impl Table {
         })
     }
 
-    /// Events of the text; false where there is no column for it.
+    /// Adds the events of the text. Returns `false` if there is no column for it.
     fn texts(
         &self,
         asked: &ImportFields,
@@ -326,7 +327,7 @@ impl Table {
                 .as_deref()
                 .is_some_and(|text| object.contains_key(text)) => {}
             None if asked.text.is_none() && self.has_empty(object) => {}
-            // A column that was asked for and never came is a name that was mistyped.
+            // A requested column that never occurs is a misspelled name.
             None if (asked.text.is_none() || self.found)
                 && self.guesses()
                 && says_thought(object) => {}
@@ -335,13 +336,13 @@ impl Table {
         Ok(true)
     }
 
-    /// Whether a column of text is there, and empty.
+    /// Whether a column of text is there and empty.
     fn has_empty(&self, object: &Object) -> bool {
         let null = |name: &&str| called(object, name).is_some();
         self.guesses() && self.columns.text.iter().any(null)
     }
 
-    /// What was thought in a column of its own comes before what was said; why it ended, after.
+    /// Adds thinking from its own column before the text, and the finish reason after it.
     fn thought(
         &self,
         own: &mut Parts,
@@ -391,7 +392,7 @@ impl Table {
         Ok(())
     }
 
-    /// Id, group, model, language and time.
+    /// Sets id, group, model, language and time.
     fn about(
         &self,
         own: Parts,
@@ -443,10 +444,10 @@ impl Table {
     }
 }
 
-/// Longest name of a group, in chars; what is longer or holds a space is a prompt, and named by its hash.
+/// The maximum length of a group's name, in chars. A longer text, or one with a space, is a prompt and is hashed.
 const NAME: usize = 64;
 
-/// What was asked for by name, taken out of a record.
+/// The requested parts, taken out of a record.
 #[derive(Default)]
 struct Parts {
     text: Option<Value>,
@@ -454,7 +455,7 @@ struct Parts {
     finish: Option<Value>,
     id: Option<Value>,
     group: Option<Value>,
-    /// Whether a column for the group was asked for.
+    /// Whether a column for the group was requested.
     grouped: bool,
     model: Option<Value>,
     time: Option<Value>,
@@ -480,7 +481,7 @@ impl Parts {
     }
 }
 
-/// What is at a path that an option names. A list on its way has to be meant: `[]` or `[0]`.
+/// Takes the value at an option's path. A list in the path must be explicit: `[]` or `[0]`.
 fn column(object: &mut Object, path: &str, option: &str) -> Result<Option<Value>, WireFault> {
     if path.contains("[]") {
         let mut all = paths::all(object, path);
@@ -490,7 +491,7 @@ fn column(object: &mut Object, path: &str, option: &str) -> Result<Option<Value>
             _ => Some(Value::Array(all)),
         });
     }
-    // A field that is there and null stays, so that it can be told from none.
+    // A null field stays, so that it differs from a missing one.
     if object.get(path).is_some_and(Value::is_null) {
         return Ok(None);
     }
@@ -522,7 +523,7 @@ fn says_thought(object: &Object) -> bool {
     NAMES.reasoning.iter().any(filled)
 }
 
-/// A text that is the JSON of an API is no answer: what was said stands inside of it.
+/// Rejects a text that is the JSON of an API, since the answer is inside it.
 fn plain(text: &str) -> Result<(), WireFault> {
     let trimmed = text.trim_ascii();
     if !(trimmed.starts_with('{') && trimmed.ends_with('}')) {
@@ -572,7 +573,7 @@ impl Reader for Table {
     }
 }
 
-/// Events and group of messages.
+/// Adds the events and the group of messages.
 fn told(
     transcript: &mut Transcript,
     messages: Vec<Value>,
@@ -598,7 +599,7 @@ fn told(
     Ok(())
 }
 
-/// Answers of several turns. What is no text is a call: the name of the tool and its arguments.
+/// Returns the answers of several turns. An answer that is no text is a call: the tool's name and arguments.
 fn turns(answers: Vec<Value>, out: &mut Out) -> Vec<RecordedEvent> {
     let mut run = Conversation::default();
     let several = answers.len() > 1;
@@ -637,7 +638,7 @@ fn turns(answers: Vec<Value>, out: &mut Out) -> Vec<RecordedEvent> {
     events
 }
 
-/// What the model was asked, which gives the transcript its group and is not kept.
+/// Takes the prompt, which gives the transcript its group and is not kept.
 fn prompt(names: &[&str], object: &mut Object, out: &mut Out) -> Option<Value> {
     let mut asked = Vec::new();
     for name in names {
@@ -651,7 +652,7 @@ fn prompt(names: &[&str], object: &mut Object, out: &mut Out) -> Option<Value> {
     (!asked.is_empty()).then(|| asked.join("\n").into())
 }
 
-/// Id, model and language, under the names that data sets use.
+/// Takes id, model and language, under the names of data sets.
 pub(super) fn name(transcript: &mut Transcript, object: &mut Object) -> Result<(), WireFault> {
     for field in ["id", "uuid", "conversation_id"] {
         if transcript.id.is_empty()
@@ -666,7 +667,7 @@ pub(super) fn name(transcript: &mut Transcript, object: &mut Object) -> Result<(
     Ok(())
 }
 
-/// Keeps columns that a selection may ask for; others are lost.
+/// Keeps columns that a selection may use. Others are losses.
 pub(super) fn columns(meta: &mut Map<String, Value>, object: Object, losses: &mut Losses) {
     for (name, value) in object {
         let short = match &value {

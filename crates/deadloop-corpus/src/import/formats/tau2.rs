@@ -1,5 +1,6 @@
-//! Results of tau2-bench: `{info, tasks, simulations}`, each simulation a run with its messages. A user who
-//! has tools of their own calls them outside of the run: those calls and results are left out.
+//! Results of tau2-bench: `{info, tasks, simulations}`, each simulation a run.
+//!
+//! A simulated user may have tools of their own. Those calls and results are outside the run and left out.
 
 use serde_json::Value;
 
@@ -36,7 +37,7 @@ impl Reader for Tau2 {
             let run = take::as_object("simulations[]", run)?;
             found.push(simulation(run, &info, &place, out)?);
         }
-        // What was asked and what a right answer is.
+        // The tasks and their right answers.
         if take::any(&mut object, "tasks").is_some() {
             out.losses.add("tasks");
         }
@@ -72,7 +73,7 @@ fn simulation(
     conversation.finish(reason.as_deref().map(ended).map(str::to_owned));
     let mut entry = conversation.entry(place.clone());
     let transcript = &mut entry.transcript;
-    // Results without tasks have an id of their own for each run, or none.
+    // Results without tasks have an id for each run, or none.
     match (task, own) {
         (Some(task), _) => {
             transcript.id = format!("{}/{task}-{trial}", out.stem());
@@ -97,7 +98,7 @@ fn simulation(
     Ok(entry)
 }
 
-/// A message: results carry the id of their call as their own.
+/// Adds a message. The id of a result is that of its call.
 fn said(
     run: &mut Conversation,
     mut message: Object,
@@ -140,7 +141,7 @@ fn said(
     run.message(message, "messages[]", t_ms, out)
 }
 
-/// How a run ended, in the words that finishes have.
+/// Returns the usual finish reason for the end of a run.
 fn ended(reason: &str) -> &str {
     match reason {
         "user_stop" | "agent_stop" => "stop",

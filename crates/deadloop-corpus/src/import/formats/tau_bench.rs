@@ -1,4 +1,6 @@
-//! Results of tau-bench: a list of `{task_id, reward, info, traj, trial}`, each with the messages of a run.
+//! Results of tau-bench: a list of `{task_id, reward, info, traj, trial}`.
+//!
+//! Each has the messages of a run.
 
 use serde_json::Value;
 
@@ -27,7 +29,7 @@ impl Reader for TauBench {
         let mut run = Conversation::default();
         for message in take::need_list(&mut object, "traj", "a list of messages")? {
             let mut message = take::as_object("traj[]", message)?;
-            // The tool that a result is of; its call says so too.
+            // The tool of a result, which its call has too.
             take::any(&mut message, "name");
             run.message(message, "traj[]", None, out)?;
         }

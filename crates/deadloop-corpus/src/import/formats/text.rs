@@ -1,5 +1,6 @@
-//! Plain text: a file is one answer, with its thinking between `<think>` and `</think>`. It is called
-//! as its file is.
+//! Plain text: a file is one answer, with thinking in `<think>` and `</think>`.
+//!
+//! The transcript is named after the file.
 
 use crate::RecordedEvent;
 use crate::import::cut::{Record, Shape};
@@ -10,7 +11,7 @@ use crate::transcript::wire::WireFault;
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "text",
     help: "plain text, one answer a file, thinking in <think>…</think>; never guessed",
-    // A text may be anything: a log, a page, what the user wrote.
+    // A text may be anything: a log, a page, user input.
     knows: |_| Certainty::No,
     shape: Some(Shape::Text),
     whole_folder: false,

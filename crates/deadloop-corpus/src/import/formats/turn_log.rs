@@ -1,6 +1,7 @@
-//! Conversations in the data model of a service: `{id,
-//! turns: [{request, response, toolCalls, toolCallResults, metadata}]}`. What that service calls a turn is
-//! all that follows a user's message: the calls are one turn here, and the answer after their results the next.
+//! Conversations in the data model of a service with `turns`.
+//!
+//! A conversation is `{id, turns: [{request, response, toolCalls, toolCallResults, metadata}]}`. A turn of this service
+//! is everything after a user message. Here the calls are one turn, and the answer after their results is the next.
 
 use serde_json::Value;
 
@@ -40,7 +41,7 @@ impl Reader for TurnLog {
     }
 }
 
-/// A user's message and all that followed.
+/// Adds a user message and everything after it.
 fn exchange(run: &mut Conversation, mut turn: Object, out: &mut Out) -> Result<(), WireFault> {
     let mut request = take::object(&mut turn, "request")?.unwrap_or_default();
     run.user(
@@ -57,7 +58,7 @@ fn exchange(run: &mut Conversation, mut turn: Object, out: &mut Out) -> Result<(
         }
         run.act(body, None);
     }
-    // In the order of the calls; then those of calls that are not there.
+    // Results are in the order of the calls, then those without a call.
     let known = calls
         .into_iter()
         .filter_map(|id| Some((id.clone(), results.remove(&id)?)));
@@ -73,7 +74,7 @@ fn exchange(run: &mut Conversation, mut turn: Object, out: &mut Out) -> Result<(
     let mut response = take::object(&mut turn, "response")?.unwrap_or_default();
     let text = take::string(&mut response, "message")?.unwrap_or_default();
     run.say(text, None, out);
-    // Summaries of what came before: kept where they were made.
+    // Summaries of earlier turns are kept where they were made.
     if let Some(metadata) = take::any(&mut turn, "metadata")
         && let Some(event) = run.last_turn()
     {

@@ -1,12 +1,13 @@
-//! How soon after its onset a loop is stopped.
+//! Measures of the delay between the onset of a loop and its stop.
 
 use crate::measure::entry::{Certainty, Measure, MeasureUnit, Shown};
 use crate::measure::formula::{Term, alone, of_loops, one};
 use crate::tally::Count;
 use deadloop_replay::detect::Unit as Counted;
 
-/// How much of a loop was generated, averaged over all loops. A miss, a premature alarm and a stale one cost the whole
-/// loop. A stop in an earlier repetition costs nothing.
+/// The generated length of a loop, averaged over all loops.
+///
+/// A miss, a premature alarm and a stale one cost the whole loop. A stop in an earlier repetition costs nothing.
 pub static DELAY: Measure = Measure {
     name: "delay",
     title: "delay, chars",
@@ -21,7 +22,7 @@ pub static DELAY: Measure = Measure {
     shown: Shown::EVERYWHERE,
 };
 
-/// The share of all loops that were ended by the end of their second whole copy, or within 1,000 units of their onset.
+/// The share of loops that are ended by the end of their second whole copy, or within 1,000 units of their onset.
 pub static IN_PERIODS: Measure = Measure {
     name: "in_periods",
     title: "within two copies",
@@ -36,7 +37,7 @@ pub static IN_PERIODS: Measure = Measure {
     shown: Shown::NOWHERE,
 };
 
-/// Loops that were ended, by their delay: up to 100 chars, from there to 200, and so on.
+/// Ended loops by their delay: up to 100 chars, above 100 and up to 200, and so on.
 const BINS: &[Term] = &[
     one(Count::Within100),
     one(Count::Within200),
@@ -46,7 +47,7 @@ const BINS: &[Term] = &[
     one(Count::Within5000),
 ];
 
-/// The same in calls and turns: up to 2, from there to 5, and so on.
+/// Ended loops by their delay: up to 2 calls or turns, above 2 and up to 5, and so on.
 const STEPS: &[Term] = &[
     one(Count::Within2),
     one(Count::Within5),
@@ -54,7 +55,7 @@ const STEPS: &[Term] = &[
     one(Count::Within20),
 ];
 
-/// The share of all loops that were ended with a delay of at most 100 chars.
+/// The share of loops that are ended with a delay of at most 100 chars.
 pub static WITHIN_100: Measure = Measure {
     name: "within_100",
     title: "within 100",
@@ -69,7 +70,7 @@ pub static WITHIN_100: Measure = Measure {
     shown: Shown::NOWHERE,
 };
 
-/// The share of all loops that were ended with a delay of at most 200 chars.
+/// The share of loops that are ended with a delay of at most 200 chars.
 pub static WITHIN_200: Measure = Measure {
     name: "within_200",
     title: "within 200",
@@ -77,7 +78,7 @@ pub static WITHIN_200: Measure = Measure {
     ..WITHIN_100
 };
 
-/// The share of all loops that were ended with a delay of at most 500 chars.
+/// The share of loops that are ended with a delay of at most 500 chars.
 pub static WITHIN_500: Measure = Measure {
     name: "within_500",
     title: "within 500",
@@ -85,7 +86,7 @@ pub static WITHIN_500: Measure = Measure {
     ..WITHIN_100
 };
 
-/// The share of all loops that were ended with a delay of at most 1,000 chars.
+/// The share of loops that are ended with a delay of at most 1,000 chars.
 pub static WITHIN_1000: Measure = Measure {
     name: "within_1000",
     title: "within 1,000",
@@ -94,7 +95,7 @@ pub static WITHIN_1000: Measure = Measure {
     ..WITHIN_100
 };
 
-/// The share of all loops that were ended with a delay of at most 2,000 chars.
+/// The share of loops that are ended with a delay of at most 2,000 chars.
 pub static WITHIN_2000: Measure = Measure {
     name: "within_2000",
     title: "within 2,000",
@@ -102,7 +103,7 @@ pub static WITHIN_2000: Measure = Measure {
     ..WITHIN_100
 };
 
-/// The share of all loops that were ended with a delay of at most 5,000 chars.
+/// The share of loops that are ended with a delay of at most 5,000 chars.
 pub static WITHIN_5000: Measure = Measure {
     name: "within_5000",
     title: "within 5,000",
@@ -110,7 +111,7 @@ pub static WITHIN_5000: Measure = Measure {
     ..WITHIN_100
 };
 
-/// The share of all loops that were ended with a delay of at most 2 calls or turns.
+/// The share of loops that are ended with a delay of at most 2 calls or turns.
 pub static WITHIN_2: Measure = Measure {
     name: "within_2",
     title: "within 2",
@@ -119,7 +120,7 @@ pub static WITHIN_2: Measure = Measure {
     ..WITHIN_100
 };
 
-/// The share of all loops that were ended with a delay of at most 5 calls or turns.
+/// The share of loops that are ended with a delay of at most 5 calls or turns.
 pub static WITHIN_5: Measure = Measure {
     name: "within_5",
     title: "within 5",
@@ -128,7 +129,7 @@ pub static WITHIN_5: Measure = Measure {
     ..WITHIN_2
 };
 
-/// The share of all loops that were ended with a delay of at most 10 calls or turns.
+/// The share of loops that are ended with a delay of at most 10 calls or turns.
 pub static WITHIN_10: Measure = Measure {
     name: "within_10",
     title: "within 10",
@@ -136,7 +137,7 @@ pub static WITHIN_10: Measure = Measure {
     ..WITHIN_2
 };
 
-/// The share of all loops that were ended with a delay of at most 20 calls or turns.
+/// The share of loops that are ended with a delay of at most 20 calls or turns.
 pub static WITHIN_20: Measure = Measure {
     name: "within_20",
     title: "within 20",

@@ -1,4 +1,4 @@
-//! The table: [`MEASURES`], and the measures of each unit.
+//! The table [`MEASURES`], and the measures of each unit.
 
 mod latency;
 mod right;
@@ -13,7 +13,7 @@ pub use wrong_alarms::*;
 use super::entry::{Measure, Metric};
 use deadloop_replay::detect::Unit as Counted;
 
-/// All measures, in the order of their columns in scores.parquet.
+/// The measures, in the order of their columns in scores.parquet.
 pub static MEASURES: [Metric; 26] = [
     &ENDED,
     &PRECISION,
@@ -43,7 +43,7 @@ pub static MEASURES: [Metric; 26] = [
     &BREAK_EVEN,
 ];
 
-/// The measures that count loops by their delay, rising, in the order of [`Count::withins`](crate::Count::withins).
+/// Returns the measures that count loops by delay, in the order of [`Count::withins`](crate::Count::withins).
 pub fn withins(unit: Counted) -> &'static [Metric] {
     static CHARS: [Metric; 6] = [
         &WITHIN_100,
@@ -60,7 +60,7 @@ pub fn withins(unit: Counted) -> &'static [Metric] {
     }
 }
 
-/// The rate of wrong alarms where things are counted in `unit`.
+/// Returns the rate of wrong alarms if things are counted in `unit`.
 pub fn wrong_rate(unit: Counted) -> Metric {
     match unit {
         Counted::Chars => &FA_PER_MCHAR,
@@ -69,7 +69,7 @@ pub fn wrong_rate(unit: Counted) -> Metric {
     }
 }
 
-/// The rate of transient stops where things are counted in `unit`.
+/// Returns the rate of transient stops if things are counted in `unit`.
 pub fn transient_rate(unit: Counted) -> Metric {
     match unit {
         Counted::Chars => &TRANSIENT_PER_MCHAR,
@@ -78,14 +78,14 @@ pub fn transient_rate(unit: Counted) -> Metric {
     }
 }
 
-/// The measures that exist where things are counted in `unit`, in the order of [`MEASURES`].
+/// Iterates over the measures that exist if things are counted in `unit`, in the order of [`MEASURES`].
 pub fn measures(unit: Counted) -> impl Iterator<Item = Metric> {
     let exists = move |measure: &Metric| measure.counted_in.contains(&unit);
     MEASURES.into_iter().filter(exists)
 }
 
 impl Measure {
-    /// Whether it is the rate of wrong alarms, in whichever unit.
+    /// Whether the measure is the rate of wrong alarms, in any unit.
     pub fn is_wrong_rate(&self) -> bool {
         Counted::ALL
             .into_iter()

@@ -1,12 +1,13 @@
-//! How often an alarm is right, and how often a loop gets one.
+//! Recall, precision and related shares.
 
 use crate::measure::entry::{Certainty, Measure, MeasureUnit, Shown};
 use crate::measure::formula::{Ratio, alone, of_clean, of_loops, one, times};
 use crate::tally::Count;
 use deadloop_replay::detect::Unit as Counted;
 
-/// (hit + earlier) / loops: a loop that was stopped in an earlier repetition never came. 6 hits and 1 such stop of 10:
-/// 0.7.
+/// The share of loops that are ended: (hit + earlier) / loops.
+///
+/// A loop that was stopped in an earlier repetition never came. 6 hits and 1 such stop of 10 loops: 0.7.
 pub static ENDED: Measure = Measure {
     name: "ended",
     title: "ended",
@@ -21,7 +22,7 @@ pub static ENDED: Measure = Measure {
     shown: Shown::EVERYWHERE,
 };
 
-/// hit / loops. 6 of 10: 0.6.
+/// The share of loops that are hits: hit / loops. 6 of 10: 0.6.
 pub static RECALL: Measure = Measure {
     name: "recall",
     title: "recall",
@@ -36,7 +37,7 @@ pub static RECALL: Measure = Measure {
     shown: Shown::EVERYWHERE,
 };
 
-/// hit / alarms on what is scored. 6 hits, 2 wrong alarms: 0.75.
+/// The share of scored alarms that are hits. 6 hits, 2 wrong alarms: 0.75.
 pub static PRECISION: Measure = Measure {
     name: "precision",
     title: "precision",
@@ -60,8 +61,10 @@ pub static PRECISION: Measure = Measure {
     shown: Shown::EVERYWHERE,
 };
 
-/// The harmonic mean of precision and recall from counts, defined where one of them is n/a: a detector that
-/// never alarms has F1 = 0 on loops. 6 hits, 4 other loops, 2 wrong alarms: 12 / (12 + 4 + 2) = 0.667.
+/// The harmonic mean of precision and recall.
+///
+/// Computed from counts, so that it is defined if one of them is n/a: a detector that never alarms has F1 = 0 on loops.
+/// 6 hits, 4 other loops, 2 wrong alarms: 12 / (12 + 4 + 2) = 0.667.
 pub static F1: Measure = Measure {
     name: "f1",
     title: "F1",

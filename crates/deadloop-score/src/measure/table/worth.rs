@@ -1,4 +1,4 @@
-//! What a guard spares and costs, in chars.
+//! Measures of the chars that a guard spares and costs.
 
 use crate::measure::entry::{Certainty, Measure, MeasureUnit, Shown};
 use crate::measure::formula::{
@@ -26,7 +26,7 @@ pub static SAVED: Measure = Measure {
     shown: Shown::EVERYWHERE,
 };
 
-/// Healthy chars thrown away, per million that were watched or thrown away: never above a million.
+/// Healthy chars thrown away, per million watched or thrown away. It is at most a million.
 pub static LOST: Measure = Measure {
     name: "lost",
     title: "healthy chars lost/Mchar",
@@ -45,8 +45,10 @@ pub static LOST: Measure = Measure {
     shown: Shown::NOWHERE,
 };
 
-/// S, what a loop spares: its units that were not generated, less what a premature or stale alarm threw away and one mean
-/// clean response that is generated again.
+/// S, the units that a loop spares.
+///
+/// The units that were not generated, minus the units that a premature or stale alarm threw away, minus one mean clean
+/// response that is generated again.
 pub(in crate::measure) const SPARED: Ratio = of_loops(&[
     one(Count::Saved),
     times(-1.0, Count::CutAt),
@@ -54,13 +56,13 @@ pub(in crate::measure) const SPARED: Ratio = of_loops(&[
     Term(Count::Stale, Times::Responses(-1.0)),
 ]);
 
-/// W, what a clean transcript costs: what a false alarm threw away, and one mean clean response that is generated again.
+/// W, the units that a clean transcript costs: those before a false alarm, and one mean clean response generated again.
 pub(in crate::measure) const WASTED: Ratio = of_clean(&[
     one(Count::FalseAt),
     Term(Count::FalseAlarm, Times::Responses(1.0)),
 ]);
 
-/// The share of responses that loop from which on the guard pays for itself.
+/// The share of looping responses from which the guard pays for itself.
 pub static BREAK_EVEN: Measure = Measure {
     name: "break_even",
     title: "break-even share of loops",

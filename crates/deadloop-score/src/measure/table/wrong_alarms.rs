@@ -1,11 +1,11 @@
-//! Wrong alarms, and stops of repetitions that end by themselves, per healthy text, calls or turns that were watched.
+//! Rates of wrong alarms and of transient stops, per watched healthy unit.
 
 use crate::measure::entry::{Certainty, Measure, MeasureUnit, Shown};
 use crate::measure::formula::{Ratio, Term, alone, one};
 use crate::tally::Count;
 use deadloop_replay::detect::Unit as Counted;
 
-/// The healthy units that were watched.
+/// The watched healthy units.
 const EXPOSURE: &[Term] = &[one(Count::Exposure)];
 
 /// Alarms on healthy text: in a clean transcript, before the onset, or after a repetition that had ended.
@@ -15,10 +15,10 @@ const WRONG: &[Term] = &[
     one(Count::Stale),
 ];
 
-/// Alarms in repetitions that end by themselves.
+/// Alarms in repetitions that end on their own.
 const TRANSIENT: &[Term] = &[one(Count::TransientStop)];
 
-/// `scale` times these alarms per unit that was watched.
+/// Returns `scale` times these alarms per watched unit.
 const fn watched(scale: f64, num: &'static [Term]) -> Ratio {
     Ratio {
         scale,
@@ -27,7 +27,7 @@ const fn watched(scale: f64, num: &'static [Term]) -> Ratio {
     }
 }
 
-/// Wrong alarms per million healthy chars that were watched. 2 in 106,900: 18.7.
+/// Wrong alarms per million watched healthy chars. 2 in 106,900: 18.7.
 pub static FA_PER_MCHAR: Measure = Measure {
     name: "fa_per_mchar",
     title: "wrong alarms/Mchar",
@@ -62,7 +62,7 @@ pub static FA_PER_KTURN: Measure = Measure {
     ..FA_PER_MCHAR
 };
 
-/// Alarms in repetitions that end by themselves, per million healthy chars that were watched.
+/// Alarms in repetitions that end on their own, per million watched healthy chars.
 pub static TRANSIENT_PER_MCHAR: Measure = Measure {
     name: "transient_per_mchar",
     title: "transient stops/Mchar",
@@ -77,7 +77,7 @@ pub static TRANSIENT_PER_MCHAR: Measure = Measure {
     shown: Shown::NOWHERE,
 };
 
-/// The same per thousand healthy calls.
+/// Alarms in repetitions that end on their own, per thousand healthy calls.
 pub static TRANSIENT_PER_KCALL: Measure = Measure {
     name: "transient_per_kcall",
     title: "transient stops/kcall",
@@ -87,7 +87,7 @@ pub static TRANSIENT_PER_KCALL: Measure = Measure {
     ..TRANSIENT_PER_MCHAR
 };
 
-/// The same per thousand healthy turns.
+/// Alarms in repetitions that end on their own, per thousand healthy turns.
 pub static TRANSIENT_PER_KTURN: Measure = Measure {
     name: "transient_per_kturn",
     title: "transient stops/kturn",

@@ -1,10 +1,12 @@
-//! Numbers and texts as bytes: small numbers take one byte. What was put is taken in the same order.
+//! Numbers and texts as bytes. Small numbers take one byte.
+//!
+//! Values are read in the order in which they were written.
 
-/// Bits of a byte that hold a number; the highest says that more follow.
+/// Number of bits of a byte that hold a number. The highest bit marks that more bytes follow.
 const BITS: u32 = 7;
 const MORE: u8 = 1 << BITS;
 
-/// Puts a number.
+/// Writes a number.
 pub(crate) fn put_number(mut number: u64, to: &mut Vec<u8>) {
     while number >= u64::from(MORE) {
         to.push((number & u64::from(!MORE)) as u8 | MORE);
@@ -13,18 +15,18 @@ pub(crate) fn put_number(mut number: u64, to: &mut Vec<u8>) {
     to.push(number as u8);
 }
 
-/// Puts a number that may be missing.
+/// Writes an optional number.
 pub(crate) fn put_maybe(number: Option<u64>, to: &mut Vec<u8>) {
     put_option(number, put_number, to);
 }
 
-/// Puts a number with a fraction, to the last bit, that may be missing.
+/// Writes an optional floating-point number, to the last bit.
 pub(crate) fn put_float(number: Option<f64>, to: &mut Vec<u8>) {
     let put = |number: f64, to: &mut Vec<u8>| to.extend(number.to_bits().to_le_bytes());
     put_option(number, put, to);
 }
 
-/// Puts what may be missing.
+/// Writes an optional value.
 pub(crate) fn put_option<T>(value: Option<T>, put: impl FnOnce(T, &mut Vec<u8>), to: &mut Vec<u8>) {
     to.push(value.is_some().into());
     if let Some(value) = value {
@@ -32,36 +34,36 @@ pub(crate) fn put_option<T>(value: Option<T>, put: impl FnOnce(T, &mut Vec<u8>),
     }
 }
 
-/// Puts how many there are, and each of them.
+/// Writes the length of a list, then each element.
 pub(crate) fn put_list<T>(all: &[T], mut put: impl FnMut(&T, &mut Vec<u8>), to: &mut Vec<u8>) {
     put_number(all.len() as u64, to);
     all.iter().for_each(|one| put(one, to));
 }
 
-/// Puts a text.
+/// Writes a text.
 pub(crate) fn put_text(text: &str, to: &mut Vec<u8>) {
     put_number(text.len() as u64, to);
     to.extend(text.as_bytes());
 }
 
-/// Bytes that are taken from the front. Past the end there are zeros.
+/// A reader of bytes. Past the end it returns zeros.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Bytes<'a> {
-    /// The next byte.
+    /// Reads the next byte.
     pub(crate) fn byte(&mut self) -> u8 {
         self.some(1).first().copied().unwrap_or(0)
     }
 
-    /// The next bytes, as many as asked for.
+    /// Reads the next `many` bytes, or as many as are left.
     pub(crate) fn some(&mut self, many: usize) -> &'a [u8] {
         let (some, rest) = self.0.split_at(many.min(self.0.len()));
         self.0 = rest;
         some
     }
 
-    /// Takes what [`put_number`] put.
+    /// Reads a number of [`put_number`].
     pub(crate) fn number(&mut self) -> u64 {
         let (mut number, mut shift) = (0, 0);
         loop {
@@ -74,17 +76,17 @@ impl<'a> Bytes<'a> {
         }
     }
 
-    /// The same, for a length or a place.
+    /// Reads a number of [`put_number`] as a length or a place.
     pub(crate) fn size(&mut self) -> usize {
         usize::try_from(self.number()).unwrap_or(usize::MAX)
     }
 
-    /// Takes what [`put_maybe`] put.
+    /// Reads a number of [`put_maybe`].
     pub(crate) fn maybe(&mut self) -> Option<u64> {
         self.option(Self::number)
     }
 
-    /// Takes what [`put_float`] put.
+    /// Reads a number of [`put_float`].
     pub(crate) fn float(&mut self) -> Option<f64> {
         self.option(|from| {
             let bits = from.some(8).try_into().unwrap_or_default();
@@ -92,18 +94,18 @@ impl<'a> Bytes<'a> {
         })
     }
 
-    /// Takes what [`put_option`] put.
+    /// Reads a value of [`put_option`].
     pub(crate) fn option<T>(&mut self, take: impl FnOnce(&mut Self) -> T) -> Option<T> {
         (self.byte() != 0).then(|| take(self))
     }
 
-    /// Takes what [`put_list`] put.
+    /// Reads a list of [`put_list`].
     pub(crate) fn list<T>(&mut self, mut take: impl FnMut(&mut Self) -> T) -> Vec<T> {
         let many = self.size();
         (0..many).map(|_| take(self)).collect()
     }
 
-    /// Takes what [`put_text`] put.
+    /// Reads a text of [`put_text`].
     pub(crate) fn text(&mut self) -> &'a str {
         let length = self.size();
         std::str::from_utf8(self.some(length)).unwrap_or_default()

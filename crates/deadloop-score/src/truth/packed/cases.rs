@@ -8,7 +8,7 @@ use deadloop_replay::detect::{Channel, Kind};
 use super::{Bytes, Shared, put_float, put_list, put_maybe, put_number, put_option, put_text};
 use crate::truth::{Case, Class, Span, Timeline, Truth};
 
-/// Puts a case.
+/// Writes a case.
 pub(super) fn put(case: &Case, names: &mut Shared, to: &mut Vec<u8>) {
     put_text(&case.id, to);
     names.put(Some(&case.model), to);
@@ -35,7 +35,7 @@ pub(super) fn put(case: &Case, names: &mut Shared, to: &mut Vec<u8>) {
     put_option(case.copied.calls, put_key, to);
 }
 
-/// Takes what [`put`] put.
+/// Reads a case of [`put`].
 pub(super) fn take(from: &mut Bytes<'_>, names: &Shared) -> Case {
     let id = from.text().into();
     let model = names.take(from).unwrap_or_else(|| "".into());
@@ -61,7 +61,7 @@ pub(super) fn take(from: &mut Bytes<'_>, names: &Shared) -> Case {
     }
 }
 
-/// A hash of a text is 16 hexadecimal digits; whatever else stands there is kept as it is.
+/// Writes a text hash of 16 hexadecimal digits as 8 bytes. Any other text is written as it is.
 fn put_hash(text: &str, to: &mut Vec<u8>) {
     let bits = u64::from_str_radix(text, 16).ok();
     let hash = bits.filter(|bits| format!("{bits:016x}") == text);
@@ -139,7 +139,7 @@ fn take_span(from: &mut Bytes<'_>) -> Span {
     }
 }
 
-/// Puts a kind by its place: those of loops, then those of faults.
+/// Writes the number of a kind: kinds of loops, then of faults.
 pub(crate) fn put_kind(kind: Kind, to: &mut Vec<u8>) {
     match kind {
         Kind::Fault(fault) => {
@@ -150,7 +150,7 @@ pub(crate) fn put_kind(kind: Kind, to: &mut Vec<u8>) {
     }
 }
 
-/// Takes what [`put_kind`] put.
+/// Reads a kind of [`put_kind`].
 pub(crate) fn take_kind(from: &mut Bytes<'_>) -> Kind {
     match Kind::ALL.get(from.size()) {
         Some(of_loop) => *of_loop,
@@ -158,14 +158,14 @@ pub(crate) fn take_kind(from: &mut Bytes<'_>) -> Kind {
     }
 }
 
-/// Puts what had arrived.
+/// Writes the lengths of all channels.
 pub(crate) fn put_seen(seen: &Seen, to: &mut Vec<u8>) {
     for channel in Channel::ALL {
         put_number(seen.count(channel), to);
     }
 }
 
-/// Takes what [`put_seen`] put.
+/// Reads the lengths of [`put_seen`].
 pub(crate) fn take_seen(from: &mut Bytes<'_>) -> Seen {
     let all = Channel::ALL.into_iter();
     all.fold(Seen::default(), |seen, channel| {
@@ -173,13 +173,13 @@ pub(crate) fn take_seen(from: &mut Bytes<'_>) -> Seen {
     })
 }
 
-/// Puts one of a few by its place among all.
+/// Writes the place of a value among all values.
 pub(crate) fn put_place<T: PartialEq>(all: &[T], one: T, to: &mut Vec<u8>) {
     let place = all.iter().position(|other| *other == one);
     put_number(place.unwrap_or(0) as u64, to);
 }
 
-/// Takes what [`put_place`] put.
+/// Reads a value of [`put_place`].
 pub(crate) fn take_place<T: Copy, const N: usize>(all: &[T; N], from: &mut Bytes<'_>) -> T {
     let place = from.size();
     all[place.min(N - 1)]

@@ -1,12 +1,13 @@
-//! [`PackedCases`]: cases as a few bytes each. A corpus of a million transcripts is a million of these in memory at once,
-//! and as [`Case`]s each would take ten blocks of the heap.
+//! [`PackedCases`]: cases as a few bytes each.
+//!
+//! A corpus of a million transcripts has a million of these in memory. As [`Case`]s each would take ten allocations.
 //!
 //! | to find | look in |
 //! |---|---|
 //! | numbers and texts as bytes, and back | `bytes` |
-//! | many small byte strings without a block of the heap for each | `pile` |
+//! | many small byte strings without an allocation for each | `pile` |
 //! | a case as bytes, and back | `cases` |
-//! | names that many have in common | `shared` |
+//! | names that many cases share | `shared` |
 
 mod bytes;
 mod cases;
@@ -20,7 +21,7 @@ use shared::Shared;
 
 use crate::truth::{Case, Cases, Names};
 
-/// Cases, packed, in their order.
+/// Packed cases, in order.
 #[derive(Clone, Debug, Default)]
 pub struct PackedCases {
     names: Shared,
@@ -28,18 +29,18 @@ pub struct PackedCases {
 }
 
 impl PackedCases {
-    /// Adds one.
+    /// Adds a case.
     pub fn push(&mut self, case: &Case) {
         let names = &mut self.names;
         self.pile.push(|to| cases::put(case, names, to));
     }
 
-    /// Drops those of which `kept` says no.
+    /// Drops the cases for which `kept` is false.
     pub fn retain(&mut self, kept: &[bool]) {
         self.pile = self.pile.only(kept);
     }
 
-    /// Changes each as it says.
+    /// Applies `change` to each case.
     pub fn alter(&mut self, mut change: impl FnMut(&mut Case)) {
         let mut altered = Self::default();
         self.each(|_, case| {
@@ -50,7 +51,7 @@ impl PackedCases {
         *self = altered;
     }
 
-    /// All of them, each by itself; names that several have are there once.
+    /// Unpacks all cases. Names that several cases have are stored once.
     pub fn unpacked(&self) -> Vec<Case> {
         let mut names = Names::default();
         let case = |index| self.get(index).sharing(&mut names);

@@ -1,37 +1,40 @@
-//! [`Pile`]: many small byte strings in few blocks of memory. What lives for the length of a run stands together, and not
-//! between what each batch of transcripts takes and frees.
+//! [`Pile`]: many small byte strings in few blocks of memory.
+//!
+//! Long-lived data is stored together, apart from the memory that each batch of transcripts takes and frees.
 
 use super::Bytes;
 
-/// The size of a block, bytes: what is larger has one of its own. Small enough for a place that something else left.
+/// The size of a block in bytes. A larger string has a block of its own. Small enough to reuse freed memory.
 const BLOCK: usize = 1 << 18;
 
-/// Byte strings in their order.
+/// Byte strings in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pile {
     blocks: Vec<Block>,
     number: usize,
-    /// What is being put.
+    /// The buffer of the next string.
     next: Vec<u8>,
 }
 
-/// Those that stand together.
+/// Neighbouring strings in one allocation.
 #[derive(Clone, Debug)]
 struct Block {
-    /// The number of its first.
+    /// The number of the first string.
     first: usize,
     bytes: Vec<u8>,
-    /// Where each begins. A list for each block, because a list of all would be there twice while it grows.
+    /// The begin of each string.
+    ///
+    /// Each block has its own list, because a single list would be there twice while it grows.
     begins: Vec<u32>,
 }
 
 impl Pile {
-    /// How many there are.
+    /// Returns the number of strings.
     pub(crate) fn len(&self) -> usize {
         self.number
     }
 
-    /// Adds what is put.
+    /// Adds the bytes that `put` writes.
     pub(crate) fn push(&mut self, put: impl FnOnce(&mut Vec<u8>)) {
         self.next.clear();
         put(&mut self.next);
@@ -50,7 +53,7 @@ impl Pile {
             });
         }
         if let Some(block) = self.blocks.last_mut() {
-            // What begins in a block begins below its size, or in a block of its own.
+            // A string begins below the block's size, or at 0 in a block of its own.
             let begin = u32::try_from(block.bytes.len()).unwrap_or(u32::MAX);
             block.begins.push(begin);
             block.bytes.extend(bytes);
@@ -58,14 +61,14 @@ impl Pile {
         }
     }
 
-    /// The bytes from the beginning of one on: whoever takes them knows where it ends.
+    /// Returns the bytes from the begin of a string. The reader finds the end.
     pub(crate) fn at(&self, index: usize) -> Bytes<'_> {
         let nth = self.blocks.partition_point(|block| block.first <= index);
         let block = &self.blocks[nth - 1];
         Bytes(&block.bytes[block.begins[index - block.first] as usize..])
     }
 
-    /// Those that are to be kept.
+    /// Returns the strings for which `kept` is true.
     pub(crate) fn only(&self, kept: &[bool]) -> Self {
         let mut some = Self::default();
         let mut kept = kept.iter();

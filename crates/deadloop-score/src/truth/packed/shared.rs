@@ -1,15 +1,16 @@
-//! [`Shared`]: names that many cases have in common, by number.
+//! [`Shared`]: names that many cases share, by number.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{Bytes, put_number, put_text};
 
-/// Names that are numbered at most. A field that is another one in each transcript is no name: its values beyond these
-/// stand where they are used.
+/// The maximum number of numbered names.
+///
+/// A field with a different value in each transcript is no name. Values beyond the maximum are written in place.
 const MOST: usize = 4096;
 
-/// The names so far.
+/// The numbered names.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shared {
     names: Vec<Arc<str>>,
@@ -17,7 +18,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// Puts a name that may be missing: 0 and nothing, 1 and the name itself, or its number and 2.
+    /// Writes an optional name: 0 for none, 1 and the name, or its number plus 2.
     pub(crate) fn put(&mut self, name: Option<&Arc<str>>, to: &mut Vec<u8>) {
         let Some(name) = name else {
             return put_number(0, to);
@@ -41,7 +42,7 @@ impl Shared {
         })
     }
 
-    /// Takes what [`put`](Self::put) put.
+    /// Reads a name of [`put`](Self::put).
     pub(crate) fn take(&self, from: &mut Bytes<'_>) -> Option<Arc<str>> {
         match from.size() {
             0 => None,
