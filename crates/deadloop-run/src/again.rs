@@ -1,4 +1,4 @@
-//! [`Again`]: one more pass over the corpus of a run that is done.
+//! [`Again`]: another pass over the corpus of a finished run.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -12,24 +12,24 @@ use crate::failure::{Code, RunResult};
 use crate::host::{Host, watched};
 use crate::replay::Replayed;
 
-/// A pass over the corpus of a run that is done.
+/// Another pass over the corpus of a finished run.
 pub struct Again<'a> {
     /// The run.
     pub done: &'a Replayed,
-    /// What the progress says.
+    /// The label of the progress bar.
     pub what: &'static str,
-    /// What is said where it was interrupted.
+    /// The error message of an interrupted pass.
     pub interrupted: &'static str,
-    /// Who asked.
+    /// The host that shows progress and can cancel.
     pub host: &'a dyn Host,
 }
 
 impl Again<'_> {
-    /// Reads the corpus once more: `of` each transcript of `cases`, which those of the run are, with its place among them,
-    /// into `sink` in the order of the corpus.
+    /// Reads the corpus again and calls `of` with each transcript of `cases` and its index there. `cases` must be
+    /// those of the run. `sink` gets the results in the order of the corpus.
     ///
     /// # Errors
-    /// It was interrupted, or `sink` says why it goes no further.
+    /// Returns an error if the host stops the pass or `sink` fails.
     pub fn each<T: Send>(
         &self,
         cases: &(impl Cases + Sync + ?Sized),
@@ -39,10 +39,10 @@ impl Again<'_> {
         self.some(cases, &|_| true, of, sink)
     }
 
-    /// The same of those that are wanted, by their place among `cases`; the others are not decoded.
+    /// Reads only those of `cases` whose index is `wanted`, like [`each`](Self::each). The others are not decoded.
     ///
     /// # Errors
-    /// As [`each`](Self::each).
+    /// Returns the errors of [`each`](Self::each).
     pub fn some<T: Send>(
         &self,
         cases: &(impl Cases + Sync + ?Sized),
@@ -53,7 +53,7 @@ impl Again<'_> {
         let id = |case| (cases.on(case, |case| Arc::clone(&case.id)), case);
         let among = (0..cases.number()).filter(|case| wanted(*case));
         let known: HashMap<Arc<str>, usize> = among.map(id).collect();
-        // Where parts were merged it is not known where transcripts stand.
+        // Merged parts have no places, so every transcript is read.
         let stand = &self.done.run.surveyed.places;
         let places = (stand.number() > 0).then(|| stand.only((0..cases.number()).map(wanted)));
         let at = |place: &Place| places.as_ref().is_none_or(|places| places.contains(place));

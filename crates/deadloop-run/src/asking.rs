@@ -1,5 +1,7 @@
-//! [`ask`]: a subject over the corpus of a request, from the folder to the manifest. Guards, repairers and budgets are run
-//! alike: checked before any work, resumed from a journal, written as parts and put together from them.
+//! [`ask`]: runs a subject over a corpus, from folder to manifest.
+//!
+//! Guards, repairers and budgets are run alike. A request is checked before any work and resumed from a journal. It
+//! can be split into parts, which are merged later.
 
 use std::path::Path;
 use std::time::Instant;
@@ -22,46 +24,46 @@ use crate::request::Request;
 use crate::sharding;
 use crate::survey::Surveyed;
 
-/// A request whose folder is there and whose corpus was looked through.
+/// A request with its writable folder and its surveyed corpus.
 pub(crate) struct Opened<'a, C, S> {
     request: &'a Request<'a>,
-    /// The fingerprint of what will be asked.
+    /// The fingerprint of the subject.
     subject: String,
     folder: Folder,
-    /// The corpus, which the caller may still alter.
+    /// The surveyed corpus, which the caller may still alter.
     pub(crate) surveyed: Surveyed<C>,
-    /// For parts: what the subject said of each transcript.
+    /// The subject's answer for each transcript, if the request merges parts.
     known: Option<Vec<Option<S>>>,
     began: Instant,
 }
 
-/// A request whose subject has answered for every transcript that is meant.
+/// A request whose selected transcripts all have an answer.
 pub struct Answered<C> {
-    /// Where the results go.
+    /// The folder of the results.
     pub folder: Folder,
-    /// The corpus as it was looked through.
+    /// The surveyed corpus.
     pub surveyed: Surveyed<C>,
-    /// What the folder will say of the run. The caller adds what it chose.
+    /// The manifest of the folder. The caller adds the chosen setting.
     pub manifest: Manifest,
     journal: Option<Journal>,
     began: Instant,
     numbered: fn(Code) -> u8,
 }
 
-/// What a subject said of each transcript, and the run in which it was asked.
+/// The subject's answers, and the run that made them.
 pub struct Answers<T> {
-    /// The folder, the corpus as it was looked through, and what the folder will say of the run.
+    /// The folder, the surveyed corpus and the manifest.
     pub run: Answered<Vec<Case>>,
-    /// One a case of the corpus, in its order.
+    /// The subject's answer for each case, in corpus order.
     pub said: Vec<T>,
 }
 
-/// Asks a subject about every transcript that is meant. `more`: what the result depends on beside the request and the subject.
-/// Whoever calls makes tables of the answers, and ends the run by [`Answered::finish`].
+/// Runs a subject on every selected transcript. `more` lists what the result depends on beside the request and the
+/// subject. The caller writes the tables and ends the run by [`Answered::finish`].
 ///
 /// # Errors
-/// The corpus is not whole or changes, nothing is selected, the subject refuses a transcript, the folder holds something else,
-/// a program fails, somebody stopped it.
+/// Returns an error if the corpus is not whole or changes, nothing is selected, the subject refuses a transcript, the
+/// folder holds another result, a program fails, or the host stops the run.
 pub fn ask<S: Subject>(
     request: &Request<'_>,
     subject: &S,
@@ -80,20 +82,20 @@ pub fn ask<S: Subject>(
     })
 }
 
-/// How asking ended.
+/// The outcome of [`Opened::ask`].
 pub(crate) enum Asked<C> {
     /// The folder holds the result of the same request already.
     Already(Folder, Box<Manifest>),
-    /// Every transcript is answered for, and the folder is empty.
+    /// Every selected transcript has an answer, and an earlier result is removed.
     Answered(Box<Answered<C>>),
 }
 
 impl<'a, C: Kept, S: DeserializeOwned> Opened<'a, C, S> {
-    /// Proves the folder writable and looks through the corpus; beside it, what `look` gave of each transcript that was read
-    /// here. `subject`: the fingerprint of what will be asked, which parts have to be of.
+    /// Checks that the folder is writable and surveys the corpus. Also returns the result of `look` for each
+    /// transcript read here. `subject` is the fingerprint that parts must have.
     ///
     /// # Errors
-    /// The folder or the corpus cannot be used, or parts are of something else.
+    /// Returns an error if the folder or the corpus cannot be used, or if parts belong to another subject.
     pub(crate) fn of<T: Send>(
         request: &'a Request<'a>,
         subject: String,
@@ -123,12 +125,12 @@ impl<'a, C: Kept, S: DeserializeOwned> Opened<'a, C, S> {
         Ok((opened, looks))
     }
 
-    /// Asks the subject about each transcript; `keep` gets what it says, in the order of the corpus. `more`: what else the
-    /// result depends on.
+    /// Runs the subject on each transcript and passes its answers to `keep`, in corpus order. `more` lists what else
+    /// the result depends on.
     ///
     /// # Errors
-    /// The corpus is not whole or changes, nothing is selected, the folder holds something else, a program fails, somebody
-    /// stopped it.
+    /// Returns an error if the corpus is not whole or changes, nothing is selected, the folder holds another result,
+    /// a program fails, or the host stops the run.
     pub(crate) fn ask(
         self,
         subject: &impl Subject<Said = S>,
@@ -177,7 +179,7 @@ impl<'a, C: Kept, S: DeserializeOwned> Opened<'a, C, S> {
     }
 }
 
-/// Everything that the bytes of a result depend on, the programs aside.
+/// Lists everything that the bytes of a result depend on, except programs.
 fn inputs(
     request: &Request<'_>,
     (corpus, subject): (&str, &str),
@@ -198,7 +200,7 @@ fn inputs(
     parts
 }
 
-/// Asks here, with the journal of the folder.
+/// Runs the subject on this machine, with the folder's journal.
 fn run<S: Subject, C: Kept>(
     request: &Request<'_>,
     (surveyed, subject): (&Surveyed<C>, &S),
@@ -233,7 +235,7 @@ fn run<S: Subject, C: Kept>(
     Ok(journal)
 }
 
-/// What shards have asked, as a run here would have been answered.
+/// Passes the answers of merged parts to `keep`, as [`run`] would.
 fn put_together<S: Subject, C: Kept>(
     surveyed: &Surveyed<C>,
     subject: &S,
@@ -255,7 +257,7 @@ fn put_together<S: Subject, C: Kept>(
     Ok(())
 }
 
-/// The failure of a run that ended early.
+/// Turns an error that ended a run early into a failure.
 pub fn failed(error: RunError) -> Failure {
     match error {
         RunError::Interrupted { .. } => {
@@ -268,7 +270,7 @@ pub fn failed(error: RunError) -> Failure {
     }
 }
 
-/// Refuses a corpus that somebody wrote to in the meantime.
+/// Refuses a corpus that was written to during the run.
 fn unchanged<C>(surveyed: &Surveyed<C>) -> RunResult {
     let Some(file) = surveyed.stamps.changed() else {
         return Ok(());
@@ -281,17 +283,17 @@ fn unchanged<C>(surveyed: &Surveyed<C>) -> RunResult {
 }
 
 impl<C> Answered<C> {
-    /// Ends a run from whose answers nothing can be made: the folder stays without a result, and nothing is resumed.
+    /// Ends a run that can have no result. The folder stays without one, and the journal is removed.
     pub fn given_up(self, why: Failure) -> Failure {
         let removed = self.journal.map_or(Ok(()), Journal::remove);
         removed.map_or_else(|e| Code::Unexpected.because(e), |()| why)
     }
 
-    /// Writes the manifest, which makes the folder a finished result, then what `report` makes of the folder; then the journal
-    /// goes. `result`: how whoever asked has ended but for that.
+    /// Writes the manifest, which makes the folder a finished result, runs `report` on the folder and removes the
+    /// journal. `result` is the caller's own result, which the manifest records.
     ///
     /// # Errors
-    /// `result`; a file cannot be written.
+    /// Returns `result` if it is an error, or an error if a file cannot be written.
     pub fn finish(
         self,
         result: RunResult,

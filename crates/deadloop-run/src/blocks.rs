@@ -1,12 +1,13 @@
-//! A transcript in the blocks that a person reads: stretches of text, and events, with turns and calls numbered from 0, as labels
-//! count them.
+//! A transcript as the blocks that a person reads.
+//!
+//! A block is a stretch of text or another event. Turns and calls are numbered from 0, as in labels.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use deadloop_detect::{Channel, Event};
 
-/// A stretch of text of one channel with no other event in between, or an event that is not text.
+/// A stretch of text of one channel without another event inside, or an event that is not text.
 pub enum TextBlock<'a> {
     /// Text of a channel.
     Text(Channel, String),
@@ -14,7 +15,7 @@ pub enum TextBlock<'a> {
     Other(&'a RecordedEvent),
 }
 
-/// The blocks of a transcript, each with the number of its first event.
+/// Returns the blocks of a transcript, each with the number of its first event.
 pub fn blocks(events: &[RecordedEvent]) -> Vec<(u64, TextBlock<'_>)> {
     let mut blocks: Vec<(u64, TextBlock<'_>)> = Vec::new();
     for (number, event) in (0_u64..).zip(events) {
@@ -34,20 +35,20 @@ pub fn blocks(events: &[RecordedEvent]) -> Vec<(u64, TextBlock<'_>)> {
     blocks
 }
 
-/// Numbers turns and calls while the events of one transcript pass by in order, and finds the call that a result belongs to.
+/// Numbers turns and calls as the events of one transcript pass in order, and finds the call of each result.
 pub struct RunNumbers<'a> {
-    /// The numbers of the events before which a turn begins that was not recorded.
+    /// The numbers of the events before which an unrecorded turn begins.
     made: BTreeSet<u64>,
     turns: u64,
     calls: u64,
-    /// The calls without a result so far that have an id, by id.
+    /// The ids of calls without a result so far, with their numbers.
     named: HashMap<&'a str, u64>,
-    /// The calls without a result so far that have no id, in order.
+    /// The numbers of calls without an id or a result so far, in order.
     nameless: VecDeque<u64>,
 }
 
 impl<'a> RunNumbers<'a> {
-    /// Before the first event of a transcript.
+    /// Creates the counter for a transcript, before its first event.
     pub fn of(transcript: &'a Transcript) -> Self {
         let recorded = transcript
             .events
@@ -68,18 +69,18 @@ impl<'a> RunNumbers<'a> {
         }
     }
 
-    /// The number of a turn that begins before event `event` and was not recorded.
+    /// Returns the number of the unrecorded turn that begins before event `event`, if one does.
     pub fn made(&mut self, event: u64) -> Option<u64> {
         self.made.contains(&event).then(|| self.turn())
     }
 
-    /// The number of the turn that begins.
+    /// Returns the number of the turn that begins.
     pub fn turn(&mut self) -> u64 {
         self.turns += 1;
         self.turns - 1
     }
 
-    /// The number of the next call.
+    /// Returns the number of the next call.
     pub fn call(&mut self, id: Option<&'a str>) -> u64 {
         let number = self.calls;
         self.calls += 1;
@@ -90,7 +91,7 @@ impl<'a> RunNumbers<'a> {
         number
     }
 
-    /// Which call a result belongs to; `None` where no open call fits.
+    /// Returns the call that a result belongs to. `None` if no open call fits.
     pub fn result(&mut self, id: Option<&str>) -> Option<u64> {
         match id {
             Some(id) => self.named.remove(id),

@@ -17,24 +17,24 @@ use crate::programs;
 use crate::survey::{Wanted, survey};
 
 deadloop_detect::words! {
-    /// What a corpus says of a claim.
+    /// The verdict of a corpus on a claim.
     pub enum ClaimVerdict {
-        /// All of the 95 % interval is within the claim.
+        /// The whole 95 % interval is within the claim.
         Held = "held",
-        /// None of it is.
+        /// The whole 95 % interval is outside the claim.
         Refuted = "refuted",
-        /// Some of it is, or there is nothing to count.
+        /// The interval crosses the limit, or there is nothing to count.
         Open = "cannot tell",
     }
 }
 
-/// A claim with what was measured.
+/// A claim with its measured value and verdict.
 pub struct JudgedClaim {
     /// The claim.
     pub claim: Constraint,
-    /// The estimate; `None` without anything to count.
+    /// The estimate. `None` if there is nothing to count.
     pub value: Option<f64>,
-    /// Its 95 % interval: Wilson of a share, exact Poisson of a rate.
+    /// The 95 % interval: Wilson for a share, exact Poisson for a rate.
     pub interval: Option<Interval>,
     /// The verdict.
     pub verdict: ClaimVerdict,
@@ -59,7 +59,7 @@ impl JudgedClaim {
         }
     }
 
-    /// The claim for programs.
+    /// Returns the claim as JSON.
     pub fn json(&self) -> Value {
         json!({
             "claim": self.claim.to_string(), "verdict": self.verdict.name(), "value": self.value,
@@ -68,10 +68,11 @@ impl JudgedClaim {
     }
 }
 
-/// Reads a file of claims: one a line as `ended>=0.9` or `fa_per_mchar<=1`; `#` begins a comment.
+/// Reads a file of claims, one a line as `ended>=0.9` or `fa_per_mchar<=1`. `#` begins a comment.
 ///
 /// # Errors
-/// The file cannot be read or holds no claim, or a line is no claim about a share or a rate of wrong alarms.
+/// Returns an error if the file cannot be read or holds no claim, or if a line is no claim about a share or a rate of
+/// wrong alarms.
 pub fn read_claims(path: &Path) -> RunResult<Vec<Constraint>> {
     let file = path.display();
     let text =
@@ -100,7 +101,7 @@ pub fn read_claims(path: &Path) -> RunResult<Vec<Constraint>> {
 /// Replays settings over a corpus and judges the claims, each in its own unit or that of the labels.
 ///
 /// # Errors
-/// The corpus is not whole, a program does not start, or the host stopped it.
+/// Returns an error if the corpus is not whole, a program does not start, or the host stopped it.
 pub fn judge_claims(
     claims: &[Constraint],
     settings: &Settings,

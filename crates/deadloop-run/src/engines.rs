@@ -1,53 +1,55 @@
-//! A tuned setting as the configuration of a guard that people already run: one entry of [`ENGINES`] for each engine.
+//! Exports a tuned setting as the configuration of another guard.
 //!
-//! An export has four parts: the configuration, a *twin* (a setting of deadloop that behaves like that configuration),
-//! what the setting says and the configuration cannot, and what a user of it has to know. Only engines of which a release
-//! reads such a configuration are here. For an engine that counts
-//! tokens, chars are divided by the mean length of a token. An export never asks for less than the setting does: it asks
-//! for the most that the setting asks of any unit which the engine looks for, or it is refused with the reason. A test
-//! replays every twin on the starter corpus: it stops nothing that the setting does not stop, and nothing earlier.
+//! Each engine is an entry of [`ENGINES`]: a guard that people already run, of which a release reads such a
+//! configuration. An export has three parts: the configuration, a *twin* (a setting of deadloop that behaves like
+//! that configuration), and the parts of the setting that the configuration cannot express. For an engine that counts
+//! tokens, chars are divided by the mean length of a token.
+//!
+//! An export is never laxer than the setting: it takes the strictest demand that the setting has for any unit which
+//! the engine looks for, or it is refused with the reason. A test replays every twin on the starter corpus. It stops
+//! nothing that the setting does not stop, and nothing earlier.
 
 use deadloop_detect::harness::Member;
 use deadloop_detect::{Setting, Settings, Value};
 
-/// A guard that people run, and how a setting is written for it.
+/// A guard that people run, with the function that writes its configuration.
 pub struct Engine {
-    /// Its name on the command line.
+    /// The name on the command line.
     pub name: &'static str,
-    /// What is written, and where it goes.
+    /// The kind of configuration, and where it goes.
     pub about: &'static str,
     write: fn(&Copies, f64) -> Result<Written, String>,
 }
 
-/// A setting, exported.
+/// An exported setting.
 #[derive(Debug)]
 pub struct Exported {
-    /// What the engine reads.
+    /// The configuration of the engine.
     pub config: String,
-    /// What it does with that, as a setting.
+    /// The setting of deadloop that behaves like the configuration.
     pub twin: Settings,
-    /// What the setting says and the configuration does not.
+    /// The parts of the setting that the configuration cannot express.
     pub lost: Vec<String>,
 }
 
-/// The configuration, its twin in TOML, and the parameters of `periodic` that it can say.
+/// The configuration, its twin in TOML, and the parameters of `periodic` that it can express.
 struct Written {
     config: String,
     twin: String,
     said: &'static [&'static str],
 }
 
-/// What a member asks of exact copies: the rows of its `rules`, each for the periods that it holds, and the plain numbers
-/// for the longer ones.
+/// The demands of a member on exact copies: one band for each row of its `rules`, and one with the plain numbers for
+/// longer periods.
 struct Copies {
     bands: Vec<Band>,
-    /// Longest unit, in chars.
+    /// The longest unit, in chars.
     max_period: u64,
-    /// Copies of a unit without a letter or number, and the chars that they must have together.
+    /// The demand on units without a letter or number: copies, and their total chars.
     single: Band,
 }
 
-/// What is asked of units of up to `to` chars.
+/// The demand on units of up to `to` chars.
 #[derive(Clone, Copy)]
 struct Band {
     to: u64,
@@ -78,8 +80,8 @@ impl Engine {
     /// Writes a setting for the engine. `token` is the length of a token, in chars.
     ///
     /// # Errors
-    /// Returns an error if no member of the setting looks for exact copies of chars, or if the engine cannot express one
-    /// without asking for less than it does.
+    /// Returns an error if no member of the setting looks for exact copies of chars, or if the engine cannot express
+    /// one without being laxer.
     pub fn export(&self, setting: &Setting, token: f64) -> Result<Exported, String> {
         let exact = setting.members.iter().position(is_exact).ok_or_else(|| {
             let names = setting.member_names().join(", ");
@@ -106,7 +108,7 @@ impl Engine {
     }
 }
 
-/// Whether a member looks for exact copies of chars.
+/// Returns whether a member looks for exact copies of chars.
 fn is_exact(member: &Member) -> bool {
     let params = &member.params;
     member.detector.name == "periodic"
@@ -114,7 +116,7 @@ fn is_exact(member: &Member) -> bool {
         && params.text("fold") == "none"
 }
 
-/// The parameters of a member that are not as by default.
+/// Returns the parameters of a member that differ from their defaults.
 fn changed(member: &Member) -> impl Iterator<Item = (String, String)> {
     let defaults = deadloop_detect::harness::Params::defaults(member.detector.params);
     let own = member
@@ -125,8 +127,11 @@ fn changed(member: &Member) -> impl Iterator<Item = (String, String)> {
 }
 
 impl Copies {
+    /// Reads the demands of a member.
+    ///
     /// # Errors
-    /// The member asks for something that no engine has a word for: without it an engine would stop earlier.
+    /// Returns an error if the member has a demand that no engine can express. Without it, an engine would stop
+    /// earlier.
     fn of(member: &Member) -> Result<Self, String> {
         let params = &member.params;
         let worded = ["unit_holds", "code"];
@@ -168,7 +173,7 @@ impl Copies {
             bands.push(plain);
         }
         Ok(Self {
-            // No engine can tell a form or a ruler from other text.
+            // No engine tells a form or a ruler from other text.
             single: match params.count("min_single").max(params.count("min_form")) {
                 0 => Band {
                     copies: 2,
@@ -182,19 +187,19 @@ impl Copies {
         })
     }
 
-    /// The most chars that are asked for, of any unit of up to `max` chars.
+    /// Returns the most chars demanded of any unit of up to `max` chars.
     fn chars(&self, max: u64) -> u64 {
         let asked = self.up_to(max).map(|band| band.chars);
         asked.fold(self.single.chars, u64::max)
     }
 
-    /// The most copies that are asked for, of any unit of up to `max` chars.
+    /// Returns the most copies demanded of any unit of up to `max` chars.
     fn copies(&self, max: u64) -> u64 {
         let asked = self.up_to(max).map(|band| band.copies);
         asked.fold(self.single.copies, u64::max)
     }
 
-    /// What is asked of units of up to `max` chars: band by band.
+    /// Returns the bands that hold units of up to `max` chars.
     fn up_to(&self, max: u64) -> impl Iterator<Item = &Band> {
         let mut from = 1;
         self.bands.iter().filter(move |band| {
@@ -203,8 +208,8 @@ impl Copies {
         })
     }
 
-    /// Whether `copies` of a unit of at least `unit` chars, or as much text of a shorter one, are never less than what
-    /// is asked.
+    /// Returns whether a demand of `copies` copies of a unit of at least `unit` chars is never laxer than the
+    /// setting. A shorter unit needs as much text as those copies.
     fn holds(&self, copies: u64, unit: u64) -> bool {
         let all = copies * unit;
         let single = Band {
@@ -219,7 +224,7 @@ impl Copies {
         })
     }
 
-    /// The fewest copies, and the shortest unit for them in tokens, that never ask for less than the setting does.
+    /// Returns the fewest copies, and the shortest unit for them in tokens, that are never laxer than the setting.
     fn fewest(&self, token: f64) -> (u64, u64) {
         let most = self.copies(self.max_period);
         let of = |copies: u64| {
@@ -231,23 +236,23 @@ impl Copies {
     }
 }
 
-/// The most tokens, of `token` chars each, that hold no more than `chars` chars.
+/// Returns the most tokens, of `token` chars each, that hold at most `chars` chars.
 fn tokens_within(chars: u64, token: f64) -> u64 {
     (chars as f64 / token).floor() as u64
 }
 
-/// The smallest number of tokens, of `token` chars each, that hold at least `chars` chars.
+/// Returns the fewest tokens, of `token` chars each, that hold at least `chars` chars.
 fn tokens(chars: u64, token: f64) -> u64 {
     ((chars as f64 / token).ceil() as u64).max(1)
 }
 
-/// The length of `tokens` tokens in chars, where one token is `token` chars long.
+/// Returns the length in chars of `tokens` tokens, of `token` chars each.
 fn chars(tokens: u64, token: f64) -> u64 {
     ((tokens as f64 * token).round() as u64).max(1)
 }
 
-/// The last `min_count` × p tokens are copies of one p-gram. A shorter unit counts as a multiple of it, so the shortest
-/// pattern is what asks for a length.
+/// Writes the setting for vLLM, which stops when the last `min_count` × p tokens are copies of one p-gram. A shorter
+/// unit counts as a multiple of itself, so the shortest pattern sets the demanded length.
 fn vllm(copies: &Copies, token: f64) -> Result<Written, String> {
     let (count, min) = copies.fewest(token);
     let max = tokens_within(copies.max_period, token);
@@ -279,13 +284,14 @@ fn vllm(copies: &Copies, token: f64) -> Result<Written, String> {
     })
 }
 
-/// The window of the document's check of short units, at most.
+/// The longest window of the detector's check of short units.
 const WINDOW: u64 = 10_000;
-/// Chars of it that the check reads.
+/// The most chars of the window that the check reads.
 const SHORT_UNITS: u64 = 2000;
 
-/// The document's detector looks at checkpoints alone, at the first of them for units that stand in a row. Its checks of
-/// elements, which need not be copies, are switched off: no number of matches is as much as an exact guard asks for.
+/// Writes the setting for the TypeScript detector, which looks at checkpoints alone. It looks for units in a row at
+/// the first checkpoint. Its checks of elements, which need not be copies, are switched off: no number of matches is
+/// as strict as an exact guard.
 fn typescript(copies: &Copies, _: f64) -> Result<Written, String> {
     let (repeats, min_unit) = copies.fewest(1.0);
     let window = (copies.max_period * repeats).min(WINDOW);
@@ -309,11 +315,11 @@ fn typescript(copies: &Copies, _: f64) -> Result<Written, String> {
     })
 }
 
-/// LiteLLM compares chunks of more than this many chars.
+/// The chars above which LiteLLM compares a chunk.
 const LITELLM_CHUNK: u64 = 3;
 
-/// LiteLLM stops after a number of equal chunks in a row, of [`LITELLM_CHUNK`] chars or more. The number is enough for the
-/// shortest of them; in the twin a chunk is a token.
+/// Writes the setting for LiteLLM, which stops after a number of equal chunks in a row, of [`LITELLM_CHUNK`] chars or
+/// more. The number is enough for the shortest chunks. In the twin a chunk is a token.
 fn litellm(copies: &Copies, token: f64) -> Result<Written, String> {
     let max = copies.max_period;
     let limit = copies.chars(max).div_ceil(LITELLM_CHUNK);

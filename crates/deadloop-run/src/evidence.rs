@@ -1,16 +1,16 @@
-//! What labels can show: how many there are, and the best that a perfect detector could claim.
+//! Label counts, and the best result they can prove.
 
 use deadloop_detect::Unit;
 use deadloop_score::{Case, Class, poisson_upper, proportion_lower};
 
 use crate::words::{self, several};
 
-/// A claim is wrong with this probability.
+/// The probability that a claim is wrong.
 const ALPHA: f64 = 0.05;
-/// With fewer loops, all of them found, a recall of three in four is not shown.
+/// The fewest loops that can show a recall of three in four, if all are found.
 const LEAST_LOOPS: u64 = 11;
 
-/// With fewer clean units and no wrong alarm, ten times the limit that `tune` has by default is not ruled out.
+/// Returns the fewest clean units that can, without a wrong alarm, rule out ten times the default limit of `tune`.
 fn least_clean(unit: Unit) -> u64 {
     match unit {
         Unit::Chars => 300_000,
@@ -18,7 +18,7 @@ fn least_clean(unit: Unit) -> u64 {
     }
 }
 
-/// The exposure of a rate of wrong alarms: a million chars, a thousand calls or turns.
+/// Returns the exposure that rates of wrong alarms refer to: a million chars, a thousand calls or turns.
 fn many(unit: Unit) -> f64 {
     match unit {
         Unit::Chars => 1e6,
@@ -26,21 +26,21 @@ fn many(unit: Unit) -> f64 {
     }
 }
 
-/// Labels that speak of one unit, counted.
+/// The counts of the labels in one unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct LabelEvidence {
-    /// In what they count.
+    /// The unit of the counts.
     pub(crate) unit: Unit,
     /// Transcripts that loop.
     pub(crate) loops: u64,
     /// Clean transcripts.
     pub(crate) clean: u64,
-    /// Units of those.
+    /// The length of the clean transcripts, in units.
     pub(crate) exposure: u64,
 }
 
 impl LabelEvidence {
-    /// Nothing yet.
+    /// Creates empty counts.
     pub(crate) fn new(unit: Unit) -> Self {
         Self {
             unit,
@@ -48,14 +48,14 @@ impl LabelEvidence {
         }
     }
 
-    /// Of these cases.
+    /// Counts the given cases.
     pub(crate) fn of(cases: &[Case], unit: Unit) -> Self {
         let mut evidence = Self::new(unit);
         cases.iter().for_each(|case| evidence.add(case));
         evidence
     }
 
-    /// One more case.
+    /// Adds a case.
     pub(crate) fn add(&mut self, case: &Case) {
         match case.class_in(self.unit) {
             Some(Class::Loop) => self.loops += 1,
@@ -67,29 +67,28 @@ impl LabelEvidence {
         }
     }
 
-    /// The unit in which its clean transcripts are counted: millions of chars, thousands of calls
-    /// or turns.
+    /// Returns the clean length in millions of chars, or in thousands of calls or turns.
     pub(crate) fn clean_many(self) -> f64 {
         self.exposure as f64 / many(self.unit)
     }
 
-    /// Transcripts that a rate can be made of.
+    /// Returns the number of labelled transcripts, loops and clean ones.
     pub(crate) fn labelled(self) -> u64 {
         self.loops + self.clean
     }
 
-    /// The greatest recall that can be shown at 95 % if every loop is found.
+    /// Returns the greatest recall that can be shown at 95 % if every loop is found.
     pub(crate) fn recall(self) -> Option<f64> {
         proportion_lower(self.loops, self.loops, ALPHA)
     }
 
-    /// The smallest rate of wrong alarms per million chars, or per thousand calls or turns, that can be shown at
-    /// 95 % if no alarm is false. `None` without clean text.
+    /// Returns the smallest rate of wrong alarms, per million chars or per thousand calls or turns, that can be shown
+    /// at 95 % if there is no wrong alarm. `None` without clean text.
     pub(crate) fn rate(self) -> Option<f64> {
         (self.exposure > 0).then(|| poisson_upper(0, ALPHA) / self.clean_many())
     }
 
-    /// What too few loops cannot show.
+    /// Describes what too few loops cannot show.
     pub(crate) fn few_loops(self) -> Option<String> {
         let found = match self.recall() {
             None => "no loop: recall and delay cannot be told".to_owned(),
@@ -102,7 +101,7 @@ impl LabelEvidence {
         (self.loops < LEAST_LOOPS).then_some(found)
     }
 
-    /// What too little clean text cannot show.
+    /// Describes what too little clean text cannot show.
     pub(crate) fn few_clean(self) -> Option<String> {
         let unit = self.unit;
         let found = match self.rate() {

@@ -1,30 +1,32 @@
-//! [`Failure`]: an error, and of what kind it is. Errors name fields of a request between backticks, as `out`: who shows them
-//! to people says what the field is called there. What a program's exit code is for each kind is the program's.
+//! [`Failure`]: an error with its kind.
+//!
+//! Errors name fields of a request between backticks, as `out`. A caller that shows them to people replaces the name
+//! by its own, and chooses the exit code of each kind.
 
 use std::fmt::Display;
 
-/// An error, and of what kind it is.
+/// An error with its kind.
 #[derive(Debug)]
 pub struct Failure {
     code: Code,
     error: anyhow::Error,
 }
 
-/// What a run returns.
+/// The result of a fallible step of a run.
 pub type RunResult<T = ()> = Result<T, Failure>;
 
 /// The kinds of failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
-    /// Nobody expected this.
+    /// An unexpected error.
     Unexpected,
     /// Wrong usage, or a bad settings, grid or corpus file.
     Usage,
-    /// Two results are not of the same thing.
+    /// Two results that cannot be compared.
     NotComparable,
     /// A filter matched nothing.
     NothingSelected,
-    /// Too little data for what was asked.
+    /// Too little data for the request.
     TooLittle,
     /// No setting satisfies the constraints.
     Infeasible,
@@ -32,17 +34,17 @@ pub enum Code {
     Alarm,
     /// A gate failed.
     GateFailed,
-    /// Somebody stopped it, by [`Host::cancel`](crate::Host::cancel).
+    /// The host stopped the run, by [`Host::cancel`](crate::Host::cancel).
     Interrupted,
 }
 
 impl Code {
-    /// A failure of this kind.
+    /// Creates a failure of this kind.
     pub fn error(self, error: impl Display) -> Failure {
         self.because(anyhow::anyhow!("{error}"))
     }
 
-    /// A failure of this kind with its chain of causes.
+    /// Creates a failure of this kind with its chain of causes.
     pub fn because(self, error: impl Into<anyhow::Error>) -> Failure {
         Failure {
             code: self,
@@ -52,12 +54,12 @@ impl Code {
 }
 
 impl Failure {
-    /// Of what kind it is.
+    /// Returns the kind of failure.
     pub fn code(&self) -> Code {
         self.code
     }
 
-    /// The chain of causes, in one line.
+    /// Returns the chain of causes in one line.
     pub fn said(&self) -> String {
         let chain = self.error.chain().map(ToString::to_string);
         let mut chain = chain.collect::<Vec<_>>();
@@ -66,7 +68,7 @@ impl Failure {
     }
 }
 
-/// What is not told apart is unexpected: a file that cannot be written, a table that cannot be read.
+/// Converts any other error, as of a file that cannot be written, into an unexpected one.
 impl<E: Into<anyhow::Error>> From<E> for Failure {
     fn from(error: E) -> Self {
         Code::Unexpected.because(error)

@@ -1,5 +1,7 @@
-//! [`Findings`]: what the records of a corpus, taken in its order, add up to. The order is that of one machine, whether
-//! the records come from its files or from the parts that shards left.
+//! [`Findings`]: everything found in the records of a corpus.
+//!
+//! Records are taken in the order of one machine, whether they come from the corpus files or from the parts of
+//! shards.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,41 +20,41 @@ use crate::places::Places;
 use crate::stamps::Stamps;
 use crate::survey::{Surveyed, Wanted, refuse_machine};
 
-/// One record, on its way from the threads or from a part.
+/// A record, as it comes from a thread or a part.
 pub(crate) struct Found<T> {
-    /// What scoring has to know of it, and where it stands; or why it cannot be read.
+    /// The case and its place, or the reason why the record cannot be read.
     pub(crate) case: Result<(Case, Place), Problem>,
-    /// Whether the filters mean it.
+    /// Whether the filters select the record.
     pub(crate) meant: bool,
-    /// What a look at it gave, where it is meant and nothing is wrong.
+    /// The result of the look, if the record is selected and valid.
     pub(crate) seen: Option<T>,
-    /// What is wrong with its labels.
+    /// The problems of the labels.
     pub(crate) problems: Vec<Problem>,
-    /// Whether something is, told here or when labels.csv was read.
+    /// Whether the record is bad, by `problems` or by labels.csv.
     pub(crate) bad: bool,
-    /// Of its bytes.
+    /// The digest of the record's bytes.
     pub(crate) digest: Option<RecordDigest>,
-    /// All of it, where it is the one that was asked for.
+    /// The whole entry, if its id is the requested one.
     pub(crate) entry: Option<Box<Entry>>,
 }
 
-/// What turns an entry into what is found: for any thread.
+/// Turns an entry into a [`Found`], on any thread.
 pub(crate) struct Finder<'a> {
     /// The corpus's labels.csv.
     pub(crate) labels: Option<&'a LabelsFile>,
-    /// What is looked for.
+    /// The request of the survey.
     pub(crate) wanted: &'a Wanted<'a>,
-    /// Whether there are as many as `--limit` asks for: the others are read, and no longer looked at.
+    /// Whether the survey has as many cases as `--limit`. Further records are read and not looked at.
     pub(crate) full: &'a AtomicBool,
-    /// Why the subject cannot be asked about a transcript.
+    /// The check of whether the subject accepts a transcript.
     pub(crate) refuses: Refuses<'a>,
 }
 
-/// Why nothing can be asked about a transcript, if nothing can.
+/// A function that returns why a subject refuses a transcript, if it does.
 pub(crate) type Refuses<'a> = &'a (dyn Fn(&Transcript) -> Option<Misfit> + Sync);
 
 impl Finder<'_> {
-    /// What there is to one record.
+    /// Returns the findings on one record.
     pub(crate) fn find<T>(
         &self,
         entry: Result<Entry, Problem>,
@@ -96,24 +98,24 @@ impl Finder<'_> {
     }
 }
 
-/// What the files beside the transcripts say of ids, asked when all ids are known.
+/// The files beside the transcripts, read against all ids.
 pub(crate) struct Sides<'a> {
-    /// What is wrong in splits.csv, row by row.
+    /// The bad rows of splits.csv.
     pub(crate) bad_splits: Vec<Problem>,
-    /// Splits of no transcript.
+    /// The search for splits that belong to no transcript.
     pub(crate) strays: &'a dyn Fn(&Ids) -> Vec<Problem>,
-    /// Labels of no transcript.
+    /// The search for labels that belong to no transcript.
     pub(crate) orphans: &'a dyn Fn(&Ids) -> Vec<Problem>,
-    /// Where the labels are.
+    /// The path of labels.csv, if there is one.
     pub(crate) labels_csv: Option<&'a Path>,
 }
 
-/// What a pass over a corpus has found so far.
+/// The findings of a pass over a corpus so far.
 pub(crate) struct Findings<C, T> {
     ids: Ids,
     hasher: CorpusHasher,
     cases: C,
-    /// What a look at each of them gave.
+    /// The result of the look at each case.
     seen: Vec<T>,
     places: Places,
     names: Names,
@@ -124,7 +126,7 @@ pub(crate) struct Findings<C, T> {
 }
 
 impl<C: Kept, T> Findings<C, T> {
-    /// Nothing yet but what is wrong with labels.csv.
+    /// Creates empty findings that hold only the problems of labels.csv.
     pub(crate) fn new(problems: Vec<Problem>) -> Self {
         Self {
             ids: Ids::default(),
@@ -140,7 +142,7 @@ impl<C: Kept, T> Findings<C, T> {
         }
     }
 
-    /// Takes the next record, in the order of the corpus.
+    /// Adds the next record, in the order of the corpus.
     pub(crate) fn take(&mut self, found: Found<T>) {
         if let Some(digest) = found.digest {
             self.hasher.push(digest);
@@ -168,16 +170,16 @@ impl<C: Kept, T> Findings<C, T> {
         }
     }
 
-    /// How many are kept so far.
+    /// Returns the number of cases kept so far.
     pub(crate) fn kept(&self) -> usize {
         self.cases.number()
     }
 
-    /// What only all transcripts together can tell. The problems of labels.csv come first, in the order
-    /// of its lines: those that need the transcript were found long after those that do not.
+    /// Adds the problems that need all transcripts. Problems of labels.csv come first, in the order of its lines,
+    /// because those that need the transcript were found long after the others.
     ///
     /// # Errors
-    /// Memory or file handles ran out on the way.
+    /// Returns an error if memory or file handles ran out on the way.
     pub(crate) fn end(&mut self, sides: &Sides<'_>) -> RunResult {
         refuse_machine(&self.problems)?;
         self.problems.extend(sides.bad_splits.iter().cloned());
@@ -197,7 +199,7 @@ impl<C: Kept, T> Findings<C, T> {
         Ok(())
     }
 
-    /// What was found, as a corpus that was looked through; `side` is what labels and splits add to its hash.
+    /// Converts the findings into a surveyed corpus. `side` is the part of its hash from labels and splits.
     pub(crate) fn surveyed(
         self,
         corpus: Corpus,
@@ -224,7 +226,7 @@ impl<C: Kept, T> Findings<C, T> {
     }
 }
 
-/// Problems in the order in which they are listed: those of labels.csv first, by its lines.
+/// Sorts problems for listing: those of labels.csv first, by line.
 pub(crate) fn labels_first(problems: &mut [Problem], labels_csv: Option<&Path>) {
     let line = |problem: &Problem| match labels_csv {
         Some(file) if problem.place.file.as_path() == file => problem.place.line,
@@ -233,7 +235,8 @@ pub(crate) fn labels_first(problems: &mut [Problem], labels_csv: Option<&Path>) 
     problems.sort_by_key(line);
 }
 
-/// Rows for no transcript, where there are transcripts that nobody has seen: most of them will be of those.
+/// Merges problems of rows for no transcript into one. Some transcripts could not be read, and most such rows
+/// probably belong to them.
 fn of_the_unread(what: &str, rows: Vec<Problem>) -> Vec<Problem> {
     let count = rows.len();
     let one = |first: Problem| {
@@ -244,7 +247,7 @@ fn of_the_unread(what: &str, rows: Vec<Problem>) -> Vec<Problem> {
     rows.into_iter().next().map(one).into_iter().collect()
 }
 
-/// Which cases are left by `--limit`, then `--sample`; none: neither was asked for.
+/// Returns which cases are left by `--limit`, then `--sample`. `None` if neither is set.
 fn narrowed(cases: &impl Cases, selection: &Selection) -> Option<Vec<bool>> {
     if selection.limit.is_none() && selection.sample.is_none() {
         return None;

@@ -1,4 +1,4 @@
-//! The result folder: proven writable before any work, never overwritten without being told to.
+//! The result folder, checked before any work and never overwritten unasked.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,13 +17,13 @@ pub struct Folder {
     force: bool,
 }
 
-/// The journal of unfinished work.
+/// The file name of the journal of unfinished work.
 const JOURNAL: &str = ".journal.jsonl";
 
-/// A folder with one holds a finished result.
+/// The file name of the manifest, which marks a finished result.
 const MANIFEST: &str = "manifest.json";
 
-/// The files of a result beside its tables, and what each holds. What only earlier versions wrote says nothing.
+/// The files of a result beside its tables, with their contents. Files of earlier versions have no description.
 const OTHER_FILES: [(&str, &str); 9] = [
     (
         "cases.jsonl",
@@ -51,12 +51,13 @@ const OTHER_FILES: [(&str, &str); 9] = [
     ),
 ];
 
-/// The files of a result and what each holds, those of the report aside: that is written whole each time.
+/// Returns the files of a result with their contents. Files of the report are left out, since it is written whole
+/// each time.
 pub fn result_files() -> BTreeMap<String, String> {
     let others = OTHER_FILES.map(|(name, holds)| (name.to_owned(), holds.to_owned()));
     let mut files = BTreeMap::from(others);
     for table in result_tables() {
-        // What `compare` leaves stands in no folder of a run.
+        // The tables of `compare` are in no folder of a run.
         if table.left_by == "compare" {
             continue;
         }
@@ -76,7 +77,7 @@ pub fn result_files() -> BTreeMap<String, String> {
     files
 }
 
-/// The files of the report and what each holds, the charts aside.
+/// The files of the report with their contents, except charts.
 pub const REPORT_FILES: [(&str, &str); 2] = [
     ("report.html", "the report, one offline page"),
     (
@@ -85,17 +86,17 @@ pub const REPORT_FILES: [(&str, &str); 2] = [
     ),
 ];
 
-/// What is in the folder already.
+/// The state of a result folder.
 pub enum State {
-    /// Nothing, or unfinished work.
+    /// Empty, or with unfinished work.
     Free,
-    /// The finished results of these very inputs.
+    /// The finished result of the same inputs.
     Done(Box<Manifest>),
 }
 
 impl Folder {
-    /// Makes the folder if it is missing, and proves that files can be written there and that none would
-    /// overwrite an input.
+    /// Creates the folder if it is missing. Checks that files can be written there and that none would overwrite an
+    /// input.
     pub fn prepare(path: &Path, force: bool, read: &[&Path], host: &dyn Host) -> RunResult<Self> {
         let refuse = |what: &str, e: std::io::Error| {
             Code::Usage.error(format!("`out` {}: {what}: {e}", path.display()))
@@ -113,15 +114,14 @@ impl Folder {
         })
     }
 
-    /// Where it is.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether results of `inputs` are there; refuses a folder that holds anything else.
+    /// Returns whether the folder holds results of `inputs`. Refuses a folder that holds anything else.
     pub fn state(&self, inputs: &str) -> RunResult<State> {
-        // Where there is a journal the work was interrupted, however much of it is there. Whose
-        // work it was is asked when the journal is opened.
+        // A journal marks interrupted work. Whose work it was is checked when the journal is opened.
         if self.force || is_named(&self.journal()) {
             return Ok(State::Free);
         }
@@ -143,7 +143,7 @@ impl Folder {
         }
     }
 
-    /// The files of the result that are there, with their sizes in bytes.
+    /// Returns the files of the result that exist, with their sizes in bytes.
     pub fn files(&self) -> BTreeMap<String, u64> {
         let files = result_files().into_keys().filter(|name| name != MANIFEST);
         let size = |name: String| Some((name.clone(), self.size(&name)?));
@@ -155,7 +155,7 @@ impl Folder {
         Some(about.len())
     }
 
-    /// Whether the files of a finished result are as they were left.
+    /// Checks that the files of a finished result have their recorded sizes.
     fn whole(&self, manifest: &Manifest) -> RunResult {
         let other = |(name, bytes): &(&String, &u64)| self.size(name) != Some(**bytes);
         let Some((name, _)) = manifest.files.iter().find(other) else {
@@ -167,8 +167,8 @@ impl Folder {
         )))
     }
 
-    /// Removes an earlier result before the first file of a new one is written, so that no report
-    /// is made from both. A folder with a manifest is a result; the manifest goes last.
+    /// Removes an earlier result before the first file of a new one is written, so that no report is made from both.
+    /// The manifest goes last, because a folder with a manifest counts as a result.
     pub fn begin(&self) -> RunResult {
         if !is_named(&self.path.join(MANIFEST)) {
             return Ok(());
@@ -185,18 +185,18 @@ impl Folder {
         Ok(())
     }
 
-    /// The journal's place.
+    /// Returns the path of the journal.
     pub fn journal(&self) -> PathBuf {
         self.path.join(JOURNAL)
     }
 
-    /// Whether it may be overwritten.
+    /// Returns whether the folder may be overwritten.
     pub fn force(&self) -> bool {
         self.force
     }
 }
 
-/// A short name for everything that a result depends on.
+/// Returns a short hash of everything that a result depends on.
 pub fn fingerprint(parts: &[String]) -> String {
     let digest = Sha256::digest(parts.join("\u{0}").as_bytes());
     digest

@@ -1,34 +1,35 @@
-//! [`Host`]: who asked for a run. It sees how far the run is, may stop it, and hears what a person should know.
+//! [`Host`]: the caller of a run, which shows progress and can stop it.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use deadloop_replay::Watch;
 
-/// Who asked for a run.
+/// The caller of a run.
 pub trait Host: Sync {
-    /// Raised where the run has to end soon: it then ends with [`Code::Interrupted`](crate::Code::Interrupted), and what was replayed
-    /// stays in the folder's journal.
+    /// Returns the flag that ends the run soon. The run then fails with
+    /// [`Code::Interrupted`](crate::Code::Interrupted), and its replayed part stays in the folder's journal.
     fn cancel(&self) -> &AtomicBool;
 
     /// Called when cancellable work begins. The returned guard is dropped when it ends. If the work is a pass over a
     /// corpus, `what` names it and the guard receives its progress.
     fn begin(&self, what: Option<&'static str>) -> Box<dyn Progress + '_>;
 
-    /// A line for a person: what was left out, and why.
+    /// Shows a message to a person, as on what was left out and why.
     fn tell(&self, line: &str);
 
-    /// Files are written to this folder from now on. Whoever ends the process may sweep up what is unfinished there.
+    /// Called before files are written to this folder. A host that ends the process may remove unfinished files
+    /// there.
     fn writes(&self, folder: &Path);
 }
 
-/// How far a pass is.
+/// The progress of a pass.
 pub trait Progress: Sync {
-    /// `read` of `total` bytes have been read.
+    /// Reports that `read` of `total` bytes have been read.
     fn at(&self, read: u64, total: u64);
 }
 
-/// Nobody looks on: nothing is told, and nothing stops the run.
+/// A host without a user interface: it drops messages and never stops the run.
 #[derive(Debug, Default)]
 pub struct Alone(AtomicBool);
 
@@ -52,7 +53,7 @@ impl Progress for Unseen {
     fn at(&self, _: u64, _: u64) {}
 }
 
-/// A pass over a corpus, watched by its host.
+/// Runs a pass over a corpus with its host's progress and stop flag.
 pub fn watched<T>(host: &dyn Host, what: &'static str, pass: impl FnOnce(&Watch<'_>) -> T) -> T {
     let progress = host.begin(Some(what));
     pass(&Watch {

@@ -2,12 +2,12 @@
 
 use deadloop_score::{Case, Cases, PackedCases};
 
-/// Cases that are added one by one, in the order of the corpus.
+/// A store to which cases are added one by one, in the order of the corpus.
 pub trait Kept: Cases + Default {
-    /// Adds one.
+    /// Adds a case.
     fn keep(&mut self, case: Case);
 
-    /// Drops those of which `kept` says no.
+    /// Keeps the cases whose flag in `kept` is set.
     fn narrow(&mut self, kept: &[bool]);
 }
 
@@ -31,7 +31,7 @@ impl Kept for PackedCases {
     }
 }
 
-/// Drops those of which `kept` says no.
+/// Keeps the items whose flag in `kept` is set.
 pub(crate) fn drop_unkept<T>(all: &mut Vec<T>, kept: &[bool]) {
     let mut kept = kept.iter();
     all.retain(|_| kept.next() == Some(&true));

@@ -1,5 +1,6 @@
-//! Reports what filters left out, where they left nothing: a name that no transcript has is most often a
-//! slip.
+//! Lists models and splits when filters match nothing.
+//!
+//! The usual cause is a misspelt name.
 
 use std::collections::BTreeSet;
 
@@ -7,15 +8,15 @@ use deadloop_corpus::Selection;
 use deadloop_detect::harness::meant;
 use deadloop_score::Case;
 
-/// Models and splits of transcripts that filters left out, as far as a message has room for them.
+/// The models and splits of transcripts left out by filters, limited in number.
 #[derive(Default)]
 pub(crate) struct LeftOut([BTreeSet<String>; 2]);
 
 impl LeftOut {
-    /// Names of a kind that are told.
+    /// The most names listed of each kind.
     const MOST: usize = 20;
 
-    /// One more.
+    /// Adds a transcript that was left out.
     pub(crate) fn add(&mut self, case: &Case) {
         let names = [Some(&case.model), case.split.as_ref()];
         for (known, name) in self.0.iter_mut().zip(names) {
@@ -25,7 +26,7 @@ impl LeftOut {
         }
     }
 
-    /// What there is of each thing that the selection filters by.
+    /// Lists the existing names of each kind that the selection filters by.
     pub(crate) fn hint(&self, selection: &Selection) -> String {
         let asked = [
             (

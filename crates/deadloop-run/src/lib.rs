@@ -1,33 +1,35 @@
-//! A run as a library call: this corpus, by this plan, into this folder, with progress and a stop. The commands of
-//! the program, tests, and whoever embeds deadloop call it; nothing here knows a terminal, an argument or a signal.
+//! Runs of deadloop as library calls: replay, tune, check, import, explain.
+//!
+//! The commands of the program, tests and embedding programs call this crate. It uses no terminal, no arguments and
+//! no signals.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | what is asked for | [`Request`], [`Judging`] |
-//! | who asked: progress, a stop, what a person should hear | [`Host`], [`Alone`] |
+//! | the request and its options | [`Request`], [`Judging`] |
+//! | the caller: progress, a stop, messages | [`Host`], [`Alone`] |
 //! | from a plan and a corpus to a result folder | [`replay`], [`Replayed`] |
 //! | any other subject over a corpus | [`ask`], [`Answers`] |
 //! | the choice of a setting | [`tuning`] |
-//! | what is made of a run with its corpus at hand: excerpts | [`Opening`] |
+//! | excerpts of transcripts, for a report | [`Opening`] |
 //! | the first pass over a corpus | [`survey`], [`Surveyed`] |
-//! | the folder, and what must not be written over | [`Folder`], [`apart`] |
+//! | the folder, and inputs kept from being overwritten | [`Folder`], [`apart`] |
 //! | repairers of faulty streams, measured | [`repairs`] |
-//! | budgets of context, played | [`budgets`] |
-//! | a corpus checked for what makes numbers lie | [`checking`] |
+//! | context budgets, simulated | [`budgets`] |
+//! | a corpus checked for misleading figures | [`checking`] |
 //! | a corpus made from a spec | [`making`] |
-//! | a corpus that is imported | [`importing`] |
+//! | an imported corpus | [`importing`] |
 //! | JSON Schemas of the files that people write | [`schemas`] |
 //! | labels proposed, reviewed, compared, merged | [`reviewing`] |
-//! | one transcript as a person reads it | [`reading`] |
-//! | one transcript explained | [`explaining`] |
+//! | a transcript as text for a person | [`reading`] |
+//! | a transcript explained | [`explaining`] |
 //! | a corpus on several machines | [`Parts`], [`Written`] |
 //! | a pinned case from a recording | [`recorded_case()`] |
 //! | claims about a guard | [`judge_claims`] |
-//! | pinned cases held against settings | [`pinning`] |
+//! | pinned cases compared with settings | [`pinning`] |
 //! | a setting as the configuration of another guard | [`engines`] |
 //! | a live stream watched, copied, recorded | [`watching`] |
 //! | detectors that are programs | [`programs`] |
-//! | errors and their exit codes | [`Failure`], [`Code`] |
+//! | errors and their kinds | [`Failure`], [`Code`] |
 //!
 //! ```no_run
 //! use deadloop_detect::Settings;

@@ -1,4 +1,4 @@
-//! The first look at what a request names: the transcripts that are meant.
+//! The first pass over the selected transcripts of a request.
 
 use deadloop_corpus::Entry;
 use deadloop_score::Case;
@@ -9,12 +9,12 @@ use crate::kept::Kept;
 use crate::request::Request;
 use crate::survey::{Surveyed, Wanted, drop_sealed, open, survey_into};
 
-/// The transcripts that are meant, without those that are sealed.
+/// Surveys the selected transcripts, except sealed ones.
 pub fn look(request: &Request<'_>) -> RunResult<Surveyed> {
     look_further(request, &|_| None, |_, _| ()).map(|(surveyed, _)| surveyed)
 }
 
-/// The same, and what a look at each gave.
+/// Surveys the selected transcripts, and also returns the result of `look` for each.
 pub(crate) fn look_further<C: Kept, T: Send>(
     request: &Request<'_>,
     refuses: Refuses<'_>,

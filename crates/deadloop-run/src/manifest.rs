@@ -1,4 +1,4 @@
-//! The manifest of a run, whatever its subject: what was asked for, of what, and with what.
+//! The manifest of a run: request, corpus, version and machine.
 
 use std::time::{Duration, SystemTime};
 
@@ -7,7 +7,7 @@ use deadloop_score::{Cases, CorpusInfo, Manifest};
 use crate::request::Request;
 use crate::survey::Surveyed;
 
-/// What was asked for, and of what.
+/// Returns the manifest of a request on a surveyed corpus.
 pub(crate) fn manifest<C: Cases>(request: &Request<'_>, surveyed: &Surveyed<C>) -> Manifest {
     let mut chars = 0;
     surveyed.cases.each(|_, case| {
@@ -39,12 +39,12 @@ pub(crate) fn manifest<C: Cases>(request: &Request<'_>, surveyed: &Surveyed<C>) 
     }
 }
 
-/// The time in a manifest.
+/// Returns the current time as written in a manifest.
 pub fn now() -> String {
     told(SystemTime::now())
 }
 
-/// A clock may be set before 1970 or after 9999, which no manifest can say: the nearest that it can.
+/// Formats a time, clamped to the years 1970 to 9999, which are the only ones that a manifest can hold.
 fn told(time: SystemTime) -> String {
     /// The last second of the year 9999.
     const LAST: Duration = Duration::from_secs(253_402_300_799);

@@ -1,4 +1,6 @@
-//! Faults as the truth of a run: those that some detector of it names count, on every other an alarm is false.
+//! Fault labels as the truth of a run.
+//!
+//! A fault counts if some detector of the plan names its kind. On any other fault an alarm is wrong.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,7 +16,7 @@ pub fn notice(cases: &mut [Case], plan: &Plan) {
     }
 }
 
-/// The kinds of faults that a plan's detectors notice; none: no label is of a fault.
+/// Returns the kinds of faults that a plan's detectors notice. `None` if no label is of a fault.
 pub(crate) fn noticed(cases: &(impl Cases + ?Sized), plan: &Plan) -> Option<Vec<Kind>> {
     if !cases.any(|case| case.class() == Some(Class::Fault)) {
         return None;

@@ -1,4 +1,4 @@
-//! One transcript of a corpus, by its id; where none has it, ids that somebody may have meant.
+//! Looks up one transcript of a corpus by its id.
 
 use deadloop_corpus::Entry;
 use deadloop_detect::harness::meant;
@@ -9,15 +9,16 @@ use crate::host::Host;
 use crate::survey::Surveyed;
 use crate::visible::visible;
 
-/// The most ids that are suggested instead of an unknown one.
+/// The most ids suggested for an unknown one.
 const SUGGESTED: usize = 10;
 
 impl Surveyed {
-    /// The transcript that was asked for ([`Wanted::entry`](crate::Wanted::entry)) and its label. `skips`: bad lines of the
-    /// corpus are counted and left out.
+    /// Returns the transcript requested by [`Wanted::entry`](crate::Wanted::entry), and its label. With `skips`, bad
+    /// lines of the corpus are counted and left out.
     ///
     /// # Errors
-    /// No transcript has this id, its labels are bad, or the corpus is not whole and nothing skips that.
+    /// Returns an error if no transcript has this id, its labels are bad, or the corpus is not whole and `skips` is
+    /// false.
     pub fn one(&self, id: &str, skips: bool, host: &dyn Host) -> RunResult<(&Entry, &Case)> {
         if !skips && !self.problems.is_empty() {
             return Err(Code::Usage.error(self.listing()));

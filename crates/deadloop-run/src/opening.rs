@@ -1,5 +1,7 @@
-//! The transcripts that a report opens: all wrong alarms, the worst misses, the latest hits, each with the text around
-//! its onset and alarm and why the setting fired. Written while the corpus is at hand, since a report has only files.
+//! The transcripts that a report opens: wrong alarms, misses, late hits.
+//!
+//! Each has the text around its onset and alarm, and the reason why the setting fired. A report has only files, so
+//! they are written while the corpus is at hand.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -17,31 +19,31 @@ use crate::failure::RunResult;
 use crate::host::Host;
 use crate::replay::Replayed;
 
-/// Chars before and after each mark.
+/// The chars before and after each mark.
 const CONTEXT: u64 = 240;
-/// Chars of text of one transcript, and of all of them.
+/// The most chars of text: of one transcript, and of the whole report.
 const MOST: (usize, usize) = (4_000, 800_000);
-/// Copies that are told apart in one part of a text.
+/// The most copies marked in one part of a text.
 const COPIES: usize = 600;
 
-/// The setting that a transcript is seen through: its cell, its name and itself.
+/// The setting used for a transcript: its cell, its name and its settings.
 pub type Focus = (usize, (String, Settings));
 
-/// What is opened, and how.
+/// The options for opening transcripts.
 pub struct Opening<'a, E> {
-    /// What every setting said.
+    /// The evidence of every setting.
     pub evidence: &'a E,
-    /// The setting of each model; that of `*` for all others.
+    /// The setting of each model, and `*` for all others.
     pub focus: BTreeMap<String, Focus>,
-    /// Replay all text in chunks of this many chars; `None`: as it was recorded.
+    /// The chunk size of the replay, in chars. `None` for the recorded chunks.
     pub chunks: Option<std::num::NonZeroU64>,
-    /// Whether text of the transcripts is kept.
+    /// Whether the text of transcripts is kept.
     pub texts: bool,
-    /// Who asked.
+    /// The host of the run.
     pub host: &'a dyn Host,
 }
 
-/// A transcript that is to be opened: why, and which case it is.
+/// A case to open, with the group that it is opened for.
 struct Picked {
     group: Group,
     case: usize,
@@ -87,7 +89,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
         self.focus.get(model).or_else(|| self.focus.get("*"))
     }
 
-    /// How many there are of each group, and the worst of each.
+    /// Returns the size of each group, and the worst cases of each.
     fn pick(&self, done: &Replayed) -> (BTreeMap<Group, u64>, Vec<Picked>) {
         let mut lists = Group::ALL.map(|group| (group, Vec::new()));
         for (cell, cases) in self.by_cell() {
@@ -113,7 +115,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
         (all, picked)
     }
 
-    /// The cases under the setting of their model, by its cell.
+    /// Returns the cases by the cell of their model's setting.
     fn by_cell(&self) -> BTreeMap<usize, Vec<usize>> {
         let mut by_cell: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (model, cases) in self.evidence.by_model() {
@@ -124,7 +126,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
         by_cell
     }
 
-    /// Reads the corpus once more and explains the transcripts that were picked; no other is decoded.
+    /// Reads the corpus again and explains the picked transcripts. No other is decoded.
     fn read(&self, done: &Replayed, picked: &[Picked]) -> RunResult<HashMap<usize, Opened>> {
         let among: HashSet<usize> = picked.iter().map(|one| one.case).collect();
         let mut found = HashMap::new();
@@ -138,7 +140,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
             host: self.host,
         };
         let open = |entry: &Entry, (case, known): (usize, &Case)| {
-            // Where parts are merged the corpus may have changed since.
+            // The corpus may have changed since the merged parts were made.
             if *text_hash(&entry.transcript) == *known.text {
                 self.open(entry, case, done)
             } else {
@@ -177,7 +179,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
         };
         let mut why = told.why();
         if told.error.is_some() {
-            // A program is not asked again: what it said is known.
+            // A program is not started again, because its recorded verdict is known.
             why = "the detector is a program: nothing is known of it but its verdict".into();
             told.alarm = self.said(*cell, case);
             if let Some(detail) = told.alarm.as_ref().and_then(|alarm| alarm.detail.as_ref()) {
@@ -209,7 +211,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
         Ok(Some(opened))
     }
 
-    /// The calls of a run, those around its loop or its alarm.
+    /// Returns the calls of a run around its loop or its alarm.
     fn calls(&self, (cell, case): (usize, usize), entry: &Entry, of: &Case) -> Option<Calls> {
         let alarm = self
             .said(cell, case)
@@ -227,7 +229,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
         Some(calls)
     }
 
-    /// What the finder says where a wrong alarm is.
+    /// Returns the finder's reading at a wrong alarm. `None` without a wrong alarm.
     fn disputed(
         &self,
         (cell, case): (usize, usize),
@@ -246,7 +248,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
         ))
     }
 
-    /// The alarm of a cell, as it is on record.
+    /// Returns the recorded alarm of a cell.
     fn said(&self, cell: usize, case: usize) -> Option<ExplainedAlarm> {
         let place = self.evidence.plan().cell(cell);
         self.evidence.on_trial(place.block, case, |trial| {
@@ -263,7 +265,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
     }
 }
 
-/// How bad an outcome is among those of a group; `None` where it is not in the group.
+/// Returns how bad an outcome is within a group. `None` if it is not in the group.
 fn badness(group: Group, judged: &Judged, alarmed: bool) -> Option<u64> {
     match group {
         Group::FalseAlarm => judged.verdict.is_false().then_some(judged.lost),

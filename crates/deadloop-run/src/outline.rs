@@ -1,9 +1,9 @@
-//! The line about a transcript in a list: its lengths and the start of its text.
+//! Size, first line and search matches of a transcript.
 
 use deadloop_corpus::{Body, Transcript};
 use deadloop_detect::Event;
 
-/// The lengths of reasoning and answer, in chars.
+/// Returns the lengths of reasoning and answer, in chars.
 pub fn lengths(transcript: &Transcript) -> [u64; 2] {
     let mut lengths = [0, 0];
     for event in &transcript.events {
@@ -16,26 +16,26 @@ pub fn lengths(transcript: &Transcript) -> [u64; 2] {
     lengths
 }
 
-/// How long a transcript is.
+/// The size of a transcript.
 #[derive(Clone, Copy)]
 pub struct Size {
     /// The chars of reasoning and answer together.
     pub chars: u64,
-    /// Its calls.
+    /// The number of calls.
     pub calls: u64,
-    /// Its turns.
+    /// The number of turns.
     pub turns: u64,
 }
 
 impl Size {
-    /// Whether it is a run of an agent, which is measured in calls and turns.
+    /// Returns whether the transcript is a run of an agent, which is measured in calls and turns.
     pub fn is_run(self) -> bool {
         self.calls > 0 || self.turns > 1
     }
 }
 
-/// The chars, calls and turns of a transcript. If turns were not recorded, they are counted as
-/// [`Transcript::stream`] makes them.
+/// Counts the chars, calls and turns of a transcript. Unrecorded turns are counted as [`Transcript::stream`] makes
+/// them.
 pub fn size(transcript: &Transcript) -> Size {
     let (mut calls, mut turns) = (0, 0);
     for (_, event) in transcript.stream() {
@@ -52,10 +52,10 @@ pub fn size(transcript: &Transcript) -> Size {
     }
 }
 
-/// How many chars of a text a line shows.
+/// The chars of text shown in a line.
 const SHOWN: usize = 60;
 
-/// The start of a transcript's text: of its reasoning, else of its answer, else of its calls. Text that arrived in pieces is
+/// Returns the start of a transcript's text: of its reasoning, else of its answer, else of its calls. Text that arrived in pieces is
 /// joined first.
 pub fn start(transcript: &Transcript) -> String {
     let [reasoning, answer] = [transcript.reasoning(), transcript.answer()];

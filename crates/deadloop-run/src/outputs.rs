@@ -1,14 +1,14 @@
-//! What a command reads is never written over, whatever `--force` says, and no two of its files are one.
+//! Checks that no output overwrites an input or another output.
 
 use std::path::{Path, PathBuf};
 
 use crate::failure::{Code, RunResult};
 
-/// The files that stand beside the transcripts of a corpus.
+/// The files beside the transcripts of a corpus.
 const BESIDE: [&str; 3] = ["dataset.toml", "labels.csv", "splits.csv"];
 
-/// Refuses files that would be written over what is read, or over each other. `written`: each under the
-/// option that asks for it; `read`: files, and corpora.
+/// Refuses outputs that would overwrite an input or another output, even with `--force`. `written` pairs each output
+/// with its option. `read` holds files and corpora.
 pub fn apart(written: &[(&str, PathBuf)], read: &[&Path]) -> RunResult {
     let files: Vec<PathBuf> = read.iter().flat_map(|path| parts(path)).collect();
     let corpora: Vec<PathBuf> = read
@@ -38,7 +38,7 @@ pub fn apart(written: &[(&str, PathBuf)], read: &[&Path]) -> RunResult {
     Ok(())
 }
 
-/// The files of a path that is read.
+/// Returns the files of an input path.
 fn parts(path: &Path) -> Vec<PathBuf> {
     if path.is_dir() {
         BESIDE.iter().map(|name| place(&path.join(name))).collect()
@@ -47,7 +47,7 @@ fn parts(path: &Path) -> Vec<PathBuf> {
     }
 }
 
-/// The one name of a place, whether or not a file is there.
+/// Returns the canonical path, whether or not the file exists.
 fn place(path: &Path) -> PathBuf {
     if let Ok(there) = path.canonicalize() {
         return there;

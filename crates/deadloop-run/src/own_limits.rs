@@ -1,4 +1,4 @@
-//! Limits on turns that no run could meet, because the limit of its own (`meta.max_turns`) had ended it before.
+//! Turn limits above a recording's own limit (`meta.max_turns`), never met.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +8,18 @@ use deadloop_detect::harness::Member;
 
 use crate::words;
 
-/// The limit that a recording says it had, turns; there is one a transcript in memory, so that it is a short number.
+/// Returns the turn limit that a recording states. It is kept for each transcript in memory, so the number is short.
 pub(crate) fn of(entry: &Entry) -> Option<u32> {
     let limit = entry.transcript.meta.get("max_turns")?.as_u64()?;
     Some(u32::try_from(limit).unwrap_or(u32::MAX))
 }
 
-/// How many recordings had which limit. Most had none.
+/// The number of recordings by their own limit. Most have none.
 #[derive(Default)]
 pub(crate) struct OwnLimits(BTreeMap<u32, u64>);
 
 impl OwnLimits {
-    /// Those that recordings say they had.
+    /// Counts the limits that recordings state.
     pub(crate) fn of(said: &[Option<u32>]) -> Self {
         let mut own = Self::default();
         for limit in said.iter().flatten() {
@@ -28,14 +28,14 @@ impl OwnLimits {
         own
     }
 
-    /// How many are below a limit.
+    /// Counts the recordings whose limit is below `limit`.
     fn below(&self, limit: u64) -> u64 {
         let below = self.0.iter().filter(|(own, _)| u64::from(**own) < limit);
         below.map(|(_, runs)| runs).sum()
     }
 }
 
-/// What is to be said of settings whose limits are above those of the recordings.
+/// Returns remarks on settings whose limits are above those of the recordings.
 pub(crate) fn remarks(settings: &Settings, own: &OwnLimits) -> Vec<String> {
     let others = settings.overrides().map(|(_, setting)| setting);
     let settings = std::iter::once(settings.guard()).chain(others);
@@ -55,7 +55,7 @@ pub(crate) fn remarks(settings: &Settings, own: &OwnLimits) -> Vec<String> {
     told
 }
 
-/// The limit on turns that a guard has, and which.
+/// Returns the turn limit of a guard, with its detector's name.
 fn limit(member: &Member) -> Option<(&'static str, u64)> {
     let name = member.detector.name;
     match name {

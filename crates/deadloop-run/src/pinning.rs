@@ -1,4 +1,4 @@
-//! Runs pinned cases: the verdict of settings on each, and whether it is the expected one.
+//! Runs pinned cases and compares the verdicts with the expected ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -25,46 +25,46 @@ pub struct PinnedCase {
     pub pinned: Pinned,
 }
 
-/// One expectation, held against what was said.
+/// An expectation, compared with the answer of the settings.
 pub struct Checked<'a> {
     /// The case.
     pub case: &'a PinnedCase,
-    /// What is expected.
+    /// The expectation.
     pub expect: &'a Expect,
-    /// Which settings: a name, or the id of those that the expectation names.
+    /// The name of the settings, or their id if the expectation names them.
     pub settings: String,
-    /// What was said.
+    /// The answer of the settings.
     pub said: PinnedAnswer,
     /// The places in the text.
     pub marks: Marks,
-    /// The text around the alarm, or where it was due.
+    /// The text around the alarm, or around its expected place.
     pub around: String,
 }
 
-/// The alarm, or that there was none, or why nobody knows.
+/// The alarm, `None` without one, or the error of the detector.
 pub type PinnedAnswer = Result<Option<Fired>, String>;
 
-/// What comes of an expectation.
+/// The result of an expectation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PinFinding {
-    /// It holds.
+    /// The expectation holds.
     Pass,
-    /// It does not.
+    /// The expectation fails.
     Fail,
-    /// It does not, as is known.
+    /// The expectation fails, and is marked as a todo.
     Todo,
-    /// It holds, and was known not to.
+    /// The expectation holds although it is marked as a todo.
     Mended,
 }
 
 impl Checked<'_> {
-    /// Whether what was said is what is expected.
+    /// Returns whether the answer meets the expectation.
     pub fn holds(&self) -> bool {
         let holds = |said: &Option<Fired>| self.expect.holds(&self.marks, *said);
         self.said.as_ref().is_ok_and(holds)
     }
 
-    /// What comes of it.
+    /// Returns the result of the expectation.
     pub fn finding(&self) -> PinFinding {
         match (self.holds(), self.expect.todo.is_some()) {
             (true, false) => PinFinding::Pass,
@@ -74,13 +74,13 @@ impl Checked<'_> {
         }
     }
 
-    /// What was said, in words.
+    /// Returns the answer in words.
     pub fn told(&self) -> String {
         told(&self.said)
     }
 }
 
-/// What was said, in words.
+/// Returns an answer in words.
 pub fn told(said: &PinnedAnswer) -> String {
     match said {
         Ok(fired) => alarm_words(*fired),
@@ -91,7 +91,7 @@ pub fn told(said: &PinnedAnswer) -> String {
 /// Reads files of cases.
 ///
 /// # Errors
-/// A file cannot be read or is wrong; none holds a case.
+/// Returns an error if a file cannot be read or is wrong, or if no file holds a case.
 pub fn read(files: &[PathBuf]) -> RunResult<Vec<PinnedCase>> {
     let mut all = Vec::new();
     for path in files {
@@ -111,10 +111,11 @@ pub fn read(files: &[PathBuf]) -> RunResult<Vec<PinnedCase>> {
     Ok(all)
 }
 
-/// Every expectation of every case. `general`: the settings of those that name none, called `name`.
+/// Checks every expectation of every case. `general` holds the settings for expectations that name none, under the
+/// name `name`.
 ///
 /// # Errors
-/// A transcript is not there, or as [`say`].
+/// Returns an error if a transcript is missing, and the errors of [`say`].
 pub fn check<'a>(
     cases: &'a [PinnedCase],
     name: &str,
@@ -123,7 +124,7 @@ pub fn check<'a>(
     host: &dyn Host,
 ) -> RunResult<Vec<Checked<'a>>> {
     let found = inputs(cases, corpus)?;
-    // Each settings file runs once over all the texts that are held against it.
+    // Each settings file runs once over all the texts that are checked with it.
     let mut groups: BTreeMap<String, (&Settings, Vec<usize>)> = BTreeMap::new();
     for (i, case) in cases.iter().enumerate() {
         for expect in &case.pinned.expect {
@@ -166,7 +167,7 @@ pub fn check<'a>(
     Ok(checked)
 }
 
-/// The text of each case, and its marks: those in the text, or the label of the corpus.
+/// Returns the text of each case with its marks, from the text or from the label of the corpus.
 fn inputs(cases: &[PinnedCase], corpus: Option<&Path>) -> RunResult<Vec<(Transcript, Marks)>> {
     let wanted = cases.iter().filter_map(|case| match &case.pinned.input {
         CaseInput::Transcript(id) => Some(id.as_str()),
@@ -196,7 +197,7 @@ fn inputs(cases: &[PinnedCase], corpus: Option<&Path>) -> RunResult<Vec<(Transcr
     cases.iter().map(input).collect()
 }
 
-/// Transcripts of a corpus, with the places of their first loop.
+/// Reads transcripts of a corpus, with the marks of their first loop.
 fn recorded(
     wanted: &BTreeSet<&str>,
     path: &Path,
@@ -215,10 +216,10 @@ fn recorded(
     Ok(found)
 }
 
-/// The verdict of settings on each text, programs included.
+/// Returns the answer of settings on each text, programs included.
 ///
 /// # Errors
-/// A program cannot be started or fails too often, or somebody stopped it.
+/// Returns an error if a program cannot be started or fails too often, or if the host stopped it.
 pub fn say(
     settings: &Settings,
     texts: &[&Transcript],
@@ -259,10 +260,10 @@ fn fired(stop: &Stop) -> Fired {
     }
 }
 
-/// Chars that are shown before a place and after it.
+/// The chars shown before a place and after it.
 const CONTEXT: usize = 60;
 
-/// The text around the alarm; without one around where it was due, else its end.
+/// Returns the text around the alarm, else around its expected place, else around the start.
 fn around(transcript: &Transcript, marks: &Marks, said: &PinnedAnswer) -> String {
     let fired = said.as_ref().ok().copied().flatten();
     let channel = fired.map(|f| f.channel).or(marks.channel);

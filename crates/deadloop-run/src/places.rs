@@ -1,4 +1,4 @@
-//! [`Places`]: which records of a corpus are meant, as a bit for each of its lines.
+//! [`Places`]: selected records of a corpus, one bit a line.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use deadloop_corpus::{Entry, Place};
 use deadloop_replay::Meant;
 
-/// The places of transcripts, in the order of the corpus. Of several with one id at most one is among them.
+/// The places of transcripts, in the order of the corpus. An id has at most one place.
 #[derive(Debug, Default)]
 pub struct Places {
     files: Vec<Lines>,
@@ -15,7 +15,7 @@ pub struct Places {
     number: usize,
 }
 
-/// Those of one file.
+/// The set lines of one file.
 #[derive(Debug, Default)]
 struct Lines(Vec<u64>);
 
@@ -49,7 +49,7 @@ fn split(line: u64) -> (usize, u64) {
 }
 
 impl Places {
-    /// Adds one, in the order of the corpus.
+    /// Adds a place, in the order of the corpus.
     pub(crate) fn add(&mut self, place: &Place) {
         let next = self.files.len();
         let nth = *self.numbers.entry(Arc::clone(&place.file)).or_insert(next);
@@ -60,13 +60,13 @@ impl Places {
         self.number += 1;
     }
 
-    /// Whether it is one of them.
+    /// Returns whether `place` is included.
     pub fn contains(&self, place: &Place) -> bool {
         let nth = self.numbers.get(&place.file);
         nth.is_some_and(|nth| self.files[*nth].has(place.line))
     }
 
-    /// Those of which `kept`, in the order of the corpus, says yes.
+    /// Returns the places whose flag in `kept`, in the order of the corpus, is set.
     #[must_use]
     pub fn only(&self, kept: impl IntoIterator<Item = bool>) -> Self {
         let mut kept = kept.into_iter();

@@ -1,4 +1,4 @@
-//! Detectors that are programs: started before any work, known again, their errors told.
+//! Detectors that are programs: their start, identity and errors.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ pub fn start(plan: &Plan, host: &dyn Host) -> RunResult<Programs> {
     Programs::start(plan, host.cancel()).map_err(unstarted)
 }
 
-/// Why the programs of a subject cannot be asked.
+/// Converts the error of programs that did not start.
 pub(crate) fn unstarted(error: StartError) -> Failure {
     match error {
         StartError::Refused { .. } => Code::Usage.because(error),
@@ -24,18 +24,19 @@ pub(crate) fn unstarted(error: StartError) -> Failure {
     }
 }
 
-/// The programs of a subject.
+/// The identity of a subject's programs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Known {
-    /// What the manifest says about them.
+    /// The descriptions for the manifest.
     pub(crate) described: Vec<ProgramInfo>,
-    /// What a result depends on besides settings: who the programs say they are, and the files that their commands
-    /// name, since who edits a detector seldom thinks of its version. What those files load in turn is not known here.
+    /// The inputs beside settings that a result depends on: the names and versions that programs report, and the
+    /// contents of the files that their commands name, since an edited detector often keeps its version. Files that
+    /// those load in turn are not covered.
     pub(crate) inputs: Vec<String>,
 }
 
 impl Known {
-    /// Those of a subject, which are running.
+    /// Describes the running programs of a subject.
     pub(crate) fn of(subject: &impl Subject) -> Self {
         let mut known = Self::default();
         for (program, ready) in subject.programs() {
@@ -61,7 +62,7 @@ fn digest(word: &str) -> Option<String> {
     Some(format!("{:x?}", Sha256::digest(bytes)))
 }
 
-/// Says on how many transcripts a detector failed, and how on the first.
+/// Reports the number of transcripts on which a detector failed, with the first error.
 pub fn tell_errors(records: &[Record], host: &dyn Host) {
     let mut errors = Errors::default();
     records
@@ -70,21 +71,21 @@ pub fn tell_errors(records: &[Record], host: &dyn Host) {
     errors.tell(host);
 }
 
-/// How detectors failed, as far as it is told.
+/// The errors of detectors, as far as they are reported.
 #[derive(Debug, Default)]
 pub(crate) struct Errors {
     records: usize,
     failed: usize,
-    /// The first transcript on which one did, and how.
+    /// The first transcript with an error, and the error.
     first: Option<(String, String)>,
-    /// Transcripts on which every block did.
+    /// The number of transcripts on which every block failed.
     wholly: usize,
-    /// What the first block said of the first transcript.
+    /// The error of the first block on the first transcript.
     begin: Option<String>,
 }
 
 impl Errors {
-    /// One more record, in the order of the corpus.
+    /// Adds a record, in the order of the corpus.
     pub(crate) fn add(&mut self, transcript: &str, blocks: &[Decided]) {
         let errors = || blocks.iter().filter_map(|block| block.error.as_ref());
         if self.records == 0 {
@@ -99,7 +100,7 @@ impl Errors {
         }
     }
 
-    /// Says on how many transcripts a detector failed, and how on the first.
+    /// Reports the number of transcripts on which a detector failed, with the first error.
     pub(crate) fn tell(&self, host: &dyn Host) {
         if let Some((id, first)) = &self.first {
             let all = self.failed;
@@ -109,7 +110,7 @@ impl Errors {
         }
     }
 
-    /// What to say where detectors failed on every transcript, so that nothing could be scored.
+    /// Returns an error message if detectors failed on every transcript, so that nothing was scored.
     pub(crate) fn on_all(&self) -> Option<String> {
         let first = self.begin.as_ref()?;
         (self.wholly == self.records).then(|| {

@@ -1,4 +1,4 @@
-//! A pinned case from a recording: the transcript with its label, and what is expected of it.
+//! Writes a pinned case from a recording with its label.
 
 use deadloop_corpus::{Class, Entry};
 use deadloop_detect::{Settings, Unit};
@@ -10,16 +10,17 @@ use crate::host::Host;
 use crate::pinning::say;
 use crate::visible::escaped;
 
-/// The latency that is allowed to a loop that the settings miss, in chars.
+/// The latency allowed for a loop that the settings miss, in chars.
 const LATENCY: u64 = 1000;
-/// The same in calls or turns.
+/// The latency allowed for a loop that the settings miss, in calls or turns.
 const LATENCY_IN_CALLS: u64 = 10;
 
-/// Writes a recording as a `[[case]]` table: a loop is stopped within the latency that the settings have now, clean text is
-/// left alone, and an unlabelled transcript keeps the alarm that it has now. What the settings get wrong is a todo.
+/// Writes a recording as a `[[case]]` table. A loop must be stopped within the current latency of the settings. Clean
+/// text must be left alone. An unlabelled transcript must keep its current alarm. Errors of the settings are marked
+/// as todos.
 ///
 /// # Errors
-/// A program does not start, or the case does not alarm as the recording does.
+/// Returns an error if a program does not start, or if the case does not alarm as the recording does.
 pub fn recorded_case(
     entry: &Entry,
     case: &Case,
@@ -57,7 +58,7 @@ pub fn recorded_case(
     )))
 }
 
-/// The transcript on one line of JSON with its label, without metadata but its task.
+/// Returns the transcript with its label as one line of JSON. The task is the only metadata kept.
 fn line(entry: &Entry, case: &Case, span: Option<&Span>) -> RunResult<String> {
     let mut own = entry.clone();
     own.transcript.meta.retain(|name, _| name == "task");
@@ -65,7 +66,7 @@ fn line(entry: &Entry, case: &Case, span: Option<&Span>) -> RunResult<String> {
     own.rest = Map::new();
     own.labels = case.class().map(|class| json!([label(class, span)]));
     let line = own.to_line().map_err(|e| Code::Unexpected.because(e))?;
-    // What a terminal would obey or nobody could see is escaped; three quotes would end the text.
+    // Control and invisible chars are escaped for the terminal. Three quotes would end the text.
     let mut units = [0; 2];
     let shown = line.chars().map(|c| match escaped(c) {
         Some(_) => c
@@ -91,7 +92,7 @@ fn label(class: Class, span: Option<&Span>) -> Value {
     }
 }
 
-/// What is right by the label; without one, what the settings say now.
+/// Returns the expectation by the label, or without one by the current alarm.
 fn expected(case: &Case, span: Option<&Span>, fired: Option<Fired>) -> String {
     let todo = |wrong: bool, what: &str| {
         if wrong {
@@ -124,7 +125,7 @@ fn expected(case: &Case, span: Option<&Span>, fired: Option<Fired>) -> String {
     }
 }
 
-/// How far behind the onset an alarm inside the loop is, in the unit of the label.
+/// Returns how far behind the onset an alarm inside the loop is, in the unit of the label.
 fn latency(span: &Span, fired: Fired) -> Option<u64> {
     let at = match span.channel.unit() {
         Unit::Chars if fired.channel != span.channel => return None,

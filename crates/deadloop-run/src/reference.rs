@@ -1,5 +1,7 @@
-//! The reference of the docs' site in Markdown, made from the registries: detectors, repairers, budgets, formats of `import`,
-//! measures and result files. `scripts/book` puts it into the book; the program adds its commands.
+//! The reference pages of the docs' site, made from the registries.
+//!
+//! They describe detectors, repairers, budgets, formats of `import`, measures and result files in Markdown.
+//! `scripts/book` puts them into the book. The program adds the pages of its commands.
 
 use std::fmt::Write;
 
@@ -13,21 +15,21 @@ use deadloop_score::{ColumnDoc, MEASURES, MeasureUnit, Type, result_tables};
 use crate::failure::{Code, RunResult};
 use crate::folder::{REPORT_FILES, result_files};
 
-/// A page: its path below the folder of the reference, its place in the contents, and its text.
+/// A page: its path below the folder of the reference, its depth in the contents, and its text.
 pub struct Leaf {
     /// The path, with `/`.
     pub path: String,
-    /// How deep it is in the contents: 0 or 1.
+    /// The depth in the contents: 0 or 1.
     pub depth: usize,
     /// The text, which begins with its title.
     pub text: String,
 }
 
-/// All pages of the reference in the order of the contents, those of the commands first, and last `contents.md`, their list as
-/// a part of mdBook's summary.
+/// Returns all pages of the reference in the order of the contents, those of the commands first. The last page is
+/// `contents.md`, the list of pages as a part of mdBook's summary.
 ///
 /// # Errors
-/// The presets that ship with a detector cannot be read.
+/// Returns an error if the presets that ship with a detector cannot be read.
 pub fn leaves(commands: Vec<Leaf>) -> RunResult<Vec<Leaf>> {
     let mut all = commands;
     all.extend(detectors()?);
@@ -43,7 +45,7 @@ pub fn leaves(commands: Vec<Leaf>) -> RunResult<Vec<Leaf>> {
     Ok(all)
 }
 
-/// A page of the reference.
+/// Creates a page of the reference.
 pub fn leaf(path: impl Into<String>, depth: usize, text: String) -> Leaf {
     Leaf {
         path: path.into(),
@@ -52,7 +54,7 @@ pub fn leaf(path: impl Into<String>, depth: usize, text: String) -> Leaf {
     }
 }
 
-/// What stands on disk, by its version: what reads it, and what a reader says of what it cannot read.
+/// Returns the page on the formats on disk and their versions.
 fn disk() -> Leaf {
     let rows = [
         (
@@ -106,7 +108,7 @@ fn disk() -> Leaf {
     leaf("disk.md", 0, text)
 }
 
-/// Words as Markdown shows them: a tag is no HTML, a bar ends no cell. What is between back-ticks stays.
+/// Escapes text for Markdown: tags are shown, bars do not end a cell. Text between backticks stays.
 fn plain(text: &str) -> String {
     let text = text.replace('|', "\\|").replace('\n', " ");
     let parts = text
@@ -119,13 +121,13 @@ fn plain(text: &str) -> String {
     parts.collect::<Vec<_>>().join("`")
 }
 
-/// A row of a table in Markdown.
+/// Formats a row of a Markdown table.
 pub fn row<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
     let cells: Vec<String> = cells.into_iter().map(plain).collect();
     format!("| {} |\n", cells.join(" | "))
 }
 
-/// A table in Markdown without its rows.
+/// Formats the head of a Markdown table.
 pub fn head(names: &[&str]) -> String {
     format!(
         "{}|{}\n",
@@ -198,7 +200,7 @@ fn presets(spec: &Spec) -> RunResult<Vec<Preset>> {
     spec.presets().map_err(|e| Code::Unexpected.error(e))
 }
 
-/// What a description says of itself: what it does, an example, its parameters, its presets.
+/// Describes a spec: what it does, an example, its parameters and its presets.
 fn described(spec: &Spec, example: &str, presets: &[Preset]) -> String {
     let about = plain(spec.about);
     let (first, rest) = about.split_at(about.chars().next().map_or(0, char::len_utf8));
@@ -229,7 +231,7 @@ fn described(spec: &Spec, example: &str, presets: &[Preset]) -> String {
     page
 }
 
-/// What a detector alarms on with its defaults, and what not: the examples with which it is tested.
+/// Shows what a detector alarms on with its defaults, and what it does not. The examples are those of its tests.
 fn example(detector: &Detector) -> String {
     let mut text = String::new();
     for (does, sample) in [
@@ -247,7 +249,7 @@ fn example(detector: &Detector) -> String {
     text
 }
 
-/// An event of an example, on one line.
+/// Formats an event of an example on one line.
 fn arrived(event: &Event<'_>) -> String {
     match event {
         Event::Text(channel, text) => format!("{}: {text}", channel.name()),
@@ -388,7 +390,7 @@ fn files() -> Leaf {
     leaf("files.md", 0, text)
 }
 
-/// The type of a column and its unit.
+/// Returns the type of a column and its unit.
 fn column_kind(of: &ColumnDoc) -> String {
     let kind = match of.of {
         Type::Text if of.name.contains('*') => "text or number",

@@ -1,4 +1,4 @@
-//! [`replay`]: the guards of a plan over a corpus, and from what they say to the files of a result folder ([`Replayed`]).
+//! [`replay`]: the guards of a plan over a corpus, into a result folder.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,21 +24,21 @@ use crate::request::Request;
 use crate::sharding::{self, Written};
 use crate::units::{of_choice_first, other_unit};
 
-/// How a request ended.
+/// The outcome of a request.
 pub enum Done<R> {
     /// The folder holds the result of the same request already.
     Already(Folder, Box<Manifest>),
-    /// A part was written, or was there: one shard was asked for.
+    /// The part of one shard was written, or existed already.
     Part(Written),
-    /// It was carried out.
+    /// The request was carried out.
     Ran(Box<R>),
 }
 
 impl<R> Done<R> {
-    /// What is made of a run that was carried out.
+    /// Applies `make` to a finished run.
     ///
     /// # Errors
-    /// Those of `make`.
+    /// Returns the errors of `make`.
     pub(crate) fn then<T>(self, make: impl FnOnce(R) -> RunResult<T>) -> RunResult<Done<T>> {
         Ok(match self {
             Self::Already(folder, manifest) => Done::Already(folder, manifest),
@@ -48,28 +48,29 @@ impl<R> Done<R> {
     }
 }
 
-/// A request that was carried out: everything but the scoring.
+/// A finished replay, before scoring.
 pub struct Replayed {
-    /// The folder, the corpus as it was looked through, and what the folder will say of the run.
+    /// The folder, the surveyed corpus and the manifest.
     pub run: Answered<PackedCases>,
-    /// What every setting said, a record a transcript.
+    /// The records of every setting, one for each transcript.
     pub records: PackedRecords,
-    /// How alarms are judged.
+    /// The options for judging alarms.
     pub judge: JudgeOptions,
-    /// The units that have rows in the tables of scores, that of choice first.
+    /// The units of the score tables, the unit of choice first.
     units: Vec<Unit>,
-    /// What errors cost.
+    /// The cost of errors.
     pub worth: Worth,
     chunks: Option<u64>,
-    /// Why nothing could be scored, where the detectors failed on every transcript.
+    /// The reason why nothing could be scored, if the detectors failed on every transcript.
     failed: Option<Failure>,
 }
 
-/// Checks everything, proves the folder writable, reads the corpus, replays it through the plan. `current` is the setting in
-/// use: what production knows of itself stands there.
+/// Checks the request and the folder, reads the corpus and replays it through the plan. `current` is the setting in
+/// use, which may state production's loop rate.
 ///
 /// # Errors
-/// The corpus is not whole, nothing is selected, the folder holds something else, a program fails, somebody stopped it.
+/// Returns an error if the corpus is not whole, nothing is selected, the folder holds another result, a program
+/// fails, or the host stops the run.
 pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> RunResult<Done<Replayed>> {
     let start = || programs::start(plan, request.host);
     let chunks = request.judging.chunks;
@@ -132,7 +133,7 @@ fn alter(cases: &mut PackedCases, plan: &Plan) {
     }
 }
 
-/// Adds to a manifest what is true of guards alone.
+/// Adds the fields of guards to a manifest.
 fn describe(manifest: &mut Manifest, plan: &Plan, (judge, worth): (JudgeOptions, Worth)) {
     let versions = DETECTORS.iter();
     manifest.detectors = versions
@@ -149,23 +150,23 @@ fn describe(manifest: &mut Manifest, plan: &Plan, (judge, worth): (JudgeOptions,
 }
 
 impl Replayed {
-    /// What is true and what every setting said, as it is held: for tables that are made case by case.
+    /// Returns the labels and records in packed form, for tables that are made case by case.
     ///
     /// # Errors
-    /// `plan` is another one than that of the run.
+    /// Returns an error if `plan` is not that of the run.
     pub fn evidence<'a>(&'a self, plan: &'a Plan) -> Result<PackedEvidence<'a>, Mismatch> {
         PackedEvidence::new(plan, &self.run.surveyed.cases, &self.records)
     }
 
-    /// The same as a case and a record a transcript, to be held side by side: for whoever looks at them again and
-    /// again. Some kilobytes a transcript.
+    /// Returns the cases and records in plain form, one of each for each transcript. Plain records are quicker to
+    /// read repeatedly and take some kilobytes each.
     pub fn unpacked(&self, plan: &Plan) -> (Vec<Case>, Vec<Record>) {
         let cases = self.run.surveyed.cases.unpacked();
         let records = unpacked(&cases, &self.records, plan);
         (cases, records)
     }
 
-    /// What the tables of scores are made from.
+    /// Returns the input of the score tables.
     pub fn scoring<'a, E: AnyEvidence>(
         &'a self,
         evidence: &'a E,
@@ -187,7 +188,7 @@ impl Replayed {
         }
     }
 
-    /// Scores of every cell, and of the reported ones by slices of the corpus and each `--by` field.
+    /// Writes the scores of every cell, and of the reported ones by slices of the corpus and each `--by` field.
     pub fn score(
         &self,
         evidence: &impl AnyEvidence,
@@ -212,10 +213,10 @@ impl Replayed {
         Ok(scored)
     }
 
-    /// Writes the intervals that have to be resampled; returns the means over models.
+    /// Writes the resampled intervals and returns the means over models.
     ///
     /// # Errors
-    /// A file cannot be written.
+    /// Returns an error if a file cannot be written.
     pub fn intervals(&self, evidence: &impl AnyEvidence, cells: &[usize]) -> RunResult<MacroMeans> {
         let scoring = self.scoring(evidence, cells, false);
         let all = [("*".to_owned(), evidence.every())];
@@ -227,13 +228,13 @@ impl Replayed {
         Ok(cells.iter().map(means).collect())
     }
 
-    /// Notes in the manifest what the tables left out, and the means over models.
+    /// Records in the manifest what the tables left out, and the means over models.
     pub fn note(&mut self, scored: Scored, means: MacroMeans) {
         self.run.manifest.models_left_out = scored.left_out;
         self.run.manifest.macro_means = means;
     }
 
-    /// What `--json` will say, besides the folder.
+    /// Sets the summary that `--json` prints besides the folder.
     pub fn sum_up(&mut self, summary: serde_json::Value) {
         if let serde_json::Value::Object(summary) = summary {
             self.run.manifest.summary = summary;
@@ -243,7 +244,8 @@ impl Replayed {
     /// Ends the run as [`Answered::finish`] does.
     ///
     /// # Errors
-    /// `result`, or the detectors failed on every transcript; a file cannot be written.
+    /// Returns `result` if it is an error, or an error if the detectors failed on every transcript or a file cannot
+    /// be written.
     pub fn finish(
         self,
         result: RunResult,
@@ -252,16 +254,16 @@ impl Replayed {
         let Self {
             mut run, failed, ..
         } = self;
-        // The report works from the files: what they were made from need not be there twice.
+        // The report reads the files, so the cases are freed first.
         run.surveyed.cases = PackedCases::default();
         run.finish(result.and(failed.map_or(Ok(()), Err)), report)
     }
 }
 
-/// Means over models: setting, then metric.
+/// The mean of each metric over models, by setting.
 pub type MacroMeans = BTreeMap<String, BTreeMap<String, f64>>;
 
-/// Names for the cells of settings: a cell may have several.
+/// Adds a name for a cell to the manifest. A cell may have several names.
 pub fn name(manifest: &mut Manifest, plan: &Plan, cell: usize, name: &str) {
     let names: &mut BTreeMap<String, Vec<String>> = &mut manifest.settings;
     let of = names.entry(plan.id(cell)).or_default();

@@ -1,4 +1,4 @@
-//! [`Request`]: what a run is asked for.
+//! [`Request`]: the options of a run.
 
 use std::num::NonZeroU64;
 use std::path::Path;
@@ -13,61 +13,61 @@ use crate::folder::Folder;
 use crate::host::Host;
 use crate::sharding::Parts;
 
-/// The transcripts that a choice is scored on afterwards, and never chosen on.
+/// The split that choices are scored on afterwards and never chosen on.
 pub const SEALED: &str = "test";
 
-/// A corpus, and what is made of it where.
+/// A corpus, the command to run on it, and the folder for the results.
 pub struct Request<'a> {
     /// The command, as the manifest names it: `replay`, `sweep`, `tune`.
     pub command: &'static str,
-    /// The words that it was asked with, for the manifest.
+    /// The command-line arguments, for the manifest.
     pub args: Vec<String>,
-    /// A folder, or one file.
+    /// The corpus: a folder or one file.
     pub corpus: &'a Path,
-    /// Where the results go.
+    /// The folder of the results.
     pub out: &'a Path,
-    /// Which transcripts are meant.
+    /// The filters that select transcripts.
     pub selection: Selection,
-    /// Whether bad lines are left out and listed; else nothing is scored on a corpus that is not whole.
+    /// Whether bad lines are left out and listed. Otherwise nothing is scored on a corpus that is not whole.
     pub skip_bad: bool,
     /// The seed of every random draw.
     pub seed: u64,
-    /// How alarms are judged.
+    /// The options for judging alarms.
     pub judging: Judging,
-    /// Fields of a further breakdown.
+    /// The fields of a further breakdown.
     pub by: &'a [String],
-    /// Whether scores and outcomes go out as CSV too.
+    /// Whether scores and outcomes are also written as CSV.
     pub csv: bool,
     /// Whether the folder keeps text of transcripts.
     pub excerpts: bool,
-    /// Whether whoever asked opens transcripts again when all are answered for, to show them.
+    /// Whether the caller opens transcripts again after the run, to show them.
     pub opens: bool,
-    /// Whether a folder that holds something else is written over.
+    /// Whether a folder with another result is overwritten.
     pub force: bool,
-    /// Only this shard: the folder gets a part.
+    /// The only shard to run, if there is one. The folder then gets a part.
     pub shard: Option<Shard>,
-    /// What is merged, where it is no corpus that is read.
+    /// The parts to merge, in place of reading a corpus.
     pub parts: Option<Arc<Parts>>,
     /// The files that are read besides the corpus.
     pub read: Vec<&'a Path>,
-    /// Whatever else the result depends on.
+    /// Further inputs that the result depends on.
     pub inputs: Vec<String>,
-    /// The text of the grid, where there is one.
+    /// The text of the grid, if there is one.
     pub grid: Option<String>,
-    /// Splits that must not be looked at.
+    /// The split that must not be read, if there is one.
     pub sealed: Option<&'static str>,
-    /// The unit for which grids and limits were made, where they were made by default.
+    /// The unit of the default grids and limits, if defaults are used.
     pub unit: Option<Unit>,
     /// The command with its options, for the parts of shards.
     pub asked: serde_json::Value,
-    /// Who asked.
+    /// The host of the run.
     pub host: &'a dyn Host,
-    /// The number by which the manifest says each kind of failure: the exit codes of whoever asks.
+    /// The exit code of each kind of failure, for the manifest.
     pub numbered: fn(Code) -> u8,
 }
 
 impl<'a> Request<'a> {
-    /// A replay of all transcripts of `corpus` into `out`, with nobody's wishes but these; fields may be changed.
+    /// Creates the default request: replay all of `corpus` into `out`. Fields may be changed.
     pub fn of(corpus: &'a Path, out: &'a Path, host: &'a dyn Host) -> Self {
         Self {
             command: "replay",
@@ -96,20 +96,20 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// The folder, proven writable.
+    /// Creates the folder and checks that it is writable.
     ///
     /// # Errors
-    /// It cannot be made or written to, or something that is read would be written over.
+    /// Returns an error if the folder cannot be created or written to, or if an output would overwrite an input.
     pub fn folder(&self) -> RunResult<Folder> {
         let read = std::iter::once(self.corpus).chain(self.read.iter().copied());
         let read: Vec<&Path> = read.collect();
         Folder::prepare(self.out, self.force, &read, self.host)
     }
 
-    /// Which transcripts are meant.
+    /// Returns the filters that select transcripts.
     ///
     /// # Errors
-    /// It is the split that must not be looked at.
+    /// Returns an error if they select the sealed split.
     pub(crate) fn selection(&self) -> RunResult<Selection> {
         let split = self.selection.split.as_deref();
         if let Some(sealed) = self.sealed.filter(|sealed| split == Some(*sealed)) {
@@ -123,21 +123,21 @@ impl<'a> Request<'a> {
     }
 }
 
-/// How alarms are judged (scoring.md).
+/// The options for judging alarms (scoring.md).
 #[derive(Clone, Debug, Default)]
 pub struct Judging {
-    /// In what loops and healthy output are counted; none: as the labels.
+    /// The unit of loops and healthy output. `None` for the unit of the labels.
     pub unit: Option<Unit>,
-    /// All else; its unit is [`unit`](Self::unit), where there is one.
+    /// All other options. Their unit is [`unit`](Self::unit), if it is set.
     pub options: JudgeOptions,
-    /// The share of production's responses that loop; none: as the settings say, where they do.
+    /// The share of production's responses that loop. `None` for that of the settings, if they state one.
     pub loop_rate: Option<f64>,
-    /// Replay all text in chunks of this many chars; `None`: as it was recorded.
+    /// The chunk size of the replay, in chars. `None` for the recorded chunks.
     pub chunks: Option<NonZeroU64>,
 }
 
 impl Judging {
-    /// What a wrong alarm costs in `unit`, and how often production loops.
+    /// Returns the cost of a wrong alarm in `unit`, and production's loop rate.
     pub fn worth(&self, settings: &Settings, cases: &(impl Cases + ?Sized), unit: Unit) -> Worth {
         Worth {
             loop_rate: self.loop_rate.or(settings.deployment_loop_rate),
@@ -145,10 +145,10 @@ impl Judging {
         }
     }
 
-    /// How alarms are judged on a corpus: in the unit that its labels speak of.
+    /// Returns the options for judging alarms on a corpus, in the unit of its labels.
     ///
     /// # Errors
-    /// They speak of several, and none was asked for.
+    /// Returns an error if the labels have several units and none is set.
     pub fn options_for(&self, cases: &(impl Cases + ?Sized)) -> RunResult<JudgeOptions> {
         let found = units(cases);
         let unit = match (self.unit, found.as_slice()) {

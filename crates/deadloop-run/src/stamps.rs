@@ -1,5 +1,6 @@
-//! [`Stamps`]: whether the files of a corpus are still those that were looked through. A replay reads
-//! them a second time, and what it says must be of what was surveyed.
+//! [`Stamps`]: the state of corpus files, to notice changes.
+//!
+//! A replay reads the files a second time, and its results must be of the surveyed corpus.
 
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
@@ -7,20 +8,20 @@ use std::time::SystemTime;
 
 use deadloop_corpus::Corpus;
 
-/// Size and times of the last change, of each file.
+/// The size and the times of the last change of each file.
 pub(crate) struct Stamps(Vec<(PathBuf, Option<Stamp>)>);
 
-/// Size, time of the last change, and what nobody can set back: see [`inner`].
+/// The size and time of the last change, and the state that a program cannot set back: see [`inner`].
 type Stamp = (u64, Option<SystemTime>, Option<(u64, i64, i64)>);
 
 impl Stamps {
-    /// Those of now: taken before the first pass.
+    /// Returns the current stamps. They are taken before the first pass.
     pub(crate) fn of(corpus: &Corpus) -> Self {
         let files = corpus.files().iter();
         Self(files.map(|file| (file.clone(), stamp(file))).collect())
     }
 
-    /// The first file that is another one now.
+    /// Returns the first file that has changed.
     pub(crate) fn changed(&self) -> Option<&Path> {
         let mut files = self.0.iter();
         let changed = files.find(|(file, before)| stamp(file) != *before);
@@ -33,15 +34,15 @@ fn stamp(file: &Path) -> Option<Stamp> {
     file.metadata().ok().map(of)
 }
 
-/// Which file it is, and when anything about it changed last: whoever writes to a file and sets its time back changes
-/// that time too.
+/// Returns the inode and the time of the last change of the file's metadata. Setting a file's time back changes this
+/// time too.
 #[cfg(unix)]
 fn inner(data: &Metadata) -> Option<(u64, i64, i64)> {
     use std::os::unix::fs::MetadataExt;
     Some((data.ino(), data.ctime(), data.ctime_nsec()))
 }
 
-/// Not known here.
+/// Returns `None`, since other systems have no such state.
 #[cfg(not(unix))]
 fn inner(_: &Metadata) -> Option<(u64, i64, i64)> {
     None

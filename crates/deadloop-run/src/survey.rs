@@ -1,5 +1,6 @@
-//! The first pass over a corpus: is it whole, what is in it, which transcripts are meant. Nothing
-//! is replayed before this is known.
+//! The first pass over a corpus: problems, counts, selected transcripts.
+//!
+//! Nothing is replayed before it ends.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
@@ -22,53 +23,53 @@ use crate::places::Places;
 use crate::stamps::Stamps;
 use crate::words;
 
-/// Transcripts whose fields are named where one is asked for that none has.
+/// The number of transcripts whose fields are listed if no transcript has a requested field.
 const NAMED_OF: usize = 1000;
 
-/// A corpus that was looked through.
+/// A surveyed corpus.
 pub struct Surveyed<C = Vec<Case>> {
-    /// The corpus, to be read again; without files where it is not at hand.
+    /// The corpus, to be read again. Without files if it is not on this machine.
     pub corpus: Corpus,
-    /// Its name, from its card.
+    /// The name from its card.
     pub name: Option<String>,
-    /// The transcripts that are meant, in the order of the corpus.
+    /// The selected transcripts, in the order of the corpus.
     pub cases: C,
-    /// Where they stand.
+    /// The places of the selected transcripts.
     pub places: Places,
-    /// Everything that is wrong with it.
+    /// All problems of the corpus.
     pub problems: Vec<Problem>,
-    /// The hash of all its records, and of its labels and splits.
+    /// The hash of all its records, labels and splits.
     pub hash: String,
-    /// Whole transcripts that filters left out.
+    /// The number of valid transcripts that filters left out.
     pub filtered: u64,
-    /// The transcript that was asked for, with its text.
+    /// The requested transcript with its text.
     pub entry: Option<Box<Entry>>,
-    /// What there is of that which the filters name, where they left out everything.
+    /// The existing names that filters refer to, if they left out everything.
     pub left_out: String,
-    /// Its files as they were.
+    /// The stamps of its files.
     pub(crate) stamps: Stamps,
 }
 
-/// What to look for.
+/// The request of a survey.
 pub struct Wanted<'a> {
-    /// A folder, or one file.
+    /// The corpus: a folder or one file.
     pub path: &'a Path,
-    /// Which transcripts are meant.
+    /// The filters that select transcripts.
     pub selection: Selection,
-    /// Fields of a further breakdown.
+    /// The fields of a further breakdown.
     pub by: &'a [String],
-    /// The id of a transcript whose text is wanted too.
+    /// The id of a transcript whose text is returned too.
     pub entry: Option<&'a str>,
-    /// Who asked.
+    /// The host of the run.
     pub host: &'a dyn Host,
 }
 
-/// Opens a corpus; what cannot be opened is wrong usage.
+/// Opens a corpus. A corpus that cannot be opened is wrong usage.
 pub fn open(path: &Path) -> RunResult<Corpus> {
     Corpus::open(path).map_err(unopened)
 }
 
-/// Why a corpus cannot be opened.
+/// Converts the error of a corpus that cannot be opened.
 pub fn unopened(error: CorpusError) -> Failure {
     if error.is_of_machine() {
         Code::Unexpected.because(error)
@@ -77,8 +78,8 @@ pub fn unopened(error: CorpusError) -> Failure {
     }
 }
 
-/// Ends a command where memory or file handles have run out: that says nothing of the corpus, and a corpus
-/// without what could not be read for it is another one.
+/// Returns an error if memory or file handles ran out. That is no fault of the corpus, and a corpus without the
+/// unread files is another one.
 pub fn refuse_machine(problems: &[Problem]) -> RunResult {
     match problems.iter().find(|p| p.cost == Cost::Machine) {
         Some(p) => {
@@ -96,8 +97,7 @@ pub fn survey(wanted: Wanted<'_>) -> RunResult<Surveyed> {
     survey_with(corpus, wanted, |_, _| ()).map(|(surveyed, _)| surveyed)
 }
 
-/// Surveys the corpus and calls `look` for each selected transcript; returns its answers in the
-/// order of the cases.
+/// Surveys the corpus and calls `look` for each selected transcript. Returns its results in the order of the cases.
 pub fn survey_with<T: Send>(
     corpus: Corpus,
     wanted: Wanted<'_>,
@@ -106,7 +106,8 @@ pub fn survey_with<T: Send>(
     survey_into(corpus, wanted, &|_| None, look)
 }
 
-/// The same, the cases held as `C` holds them. What `refuses` returns is a problem of that transcript.
+/// Surveys the corpus like [`survey_with`], with cases stored as `C`. A misfit returned by `refuses` is a problem of
+/// its transcript.
 pub(crate) fn survey_into<C: Kept, T: Send>(
     corpus: Corpus,
     wanted: Wanted<'_>,
@@ -150,7 +151,7 @@ pub(crate) fn survey_into<C: Kept, T: Send>(
     Ok(found.surveyed(corpus, (stamps, &side), &wanted.selection))
 }
 
-/// What `labels.csv` and `splits.csv` add to the hash: nothing where neither is there.
+/// Returns the part of the corpus hash from `labels.csv` and `splits.csv`. Empty if neither exists.
 pub(crate) fn side_files(corpus: &Corpus) -> RunResult<String> {
     let files = corpus.labels_csv().into_iter().chain(corpus.splits_csv());
     let text = |file: &Path| match read_file(file) {
@@ -166,14 +167,14 @@ pub(crate) fn side_files(corpus: &Corpus) -> RunResult<String> {
 }
 
 impl Surveyed {
-    /// The ids of the transcripts that are meant.
+    /// Returns the ids of the selected transcripts.
     pub fn ids(&self) -> HashSet<Arc<str>> {
         self.cases.iter().map(|case| case.id.clone()).collect()
     }
 }
 
 impl<C: Kept> Surveyed<C> {
-    /// Drops the cases of which `kept` says no, and what there is beside each in `seen`.
+    /// Keeps the cases whose flag in `kept` is set, and the items of `seen` beside them.
     pub(crate) fn narrow<T>(&mut self, seen: &mut Vec<T>, kept: &[bool]) {
         self.filtered += kept.iter().filter(|kept| !**kept).count() as u64;
         self.places = self.places.only(kept.iter().copied());
@@ -181,10 +182,10 @@ impl<C: Kept> Surveyed<C> {
         drop_unkept(seen, kept);
     }
 
-    /// Refuses a corpus that is not whole, or with `skip` says how much was left out; refuses an empty selection.
+    /// Refuses a corpus that is not whole, or with `skip` reports how much was left out. Refuses an empty selection.
     ///
     /// # Errors
-    /// What is wrong, every problem a line; nothing is selected.
+    /// Returns an error that lists every problem, or an error if nothing is selected.
     pub fn accept(&self, skip: bool, host: &dyn Host) -> RunResult {
         match (self.problems.len(), skip) {
             (0, _) => {}
@@ -218,8 +219,8 @@ impl<C: Kept> Surveyed<C> {
         Ok(())
     }
 
-    /// Says which fields of a further breakdown no transcript has: one breakdown may be asked of many
-    /// corpora.
+    /// Reports the fields of a further breakdown that no transcript has. They are no error, since one breakdown may
+    /// serve many corpora.
     pub fn tell_absent(&self, by: &[String], host: &dyn Host) {
         let has = |place: usize| self.cases.any(|case| case.by[place].is_some());
         let absent = by.iter().enumerate().filter(|(place, _)| !has(*place));
@@ -237,7 +238,8 @@ impl<C: Kept> Surveyed<C> {
         ));
     }
 
-    /// Writes `rejected.jsonl`: what `--on-bad skip` left out, and why. None where nothing was.
+    /// Writes `rejected.jsonl`: the lines that `--on-bad skip` left out, with the reason. Writes no file if there are
+    /// none.
     pub fn write_rejected(&self, dir: &Path) -> RunResult {
         let row = |problem: &Problem| format!("{}\n", rejected_row(problem));
         let rows: String = self.problems.iter().map(row).collect();
@@ -247,7 +249,7 @@ impl<C: Kept> Surveyed<C> {
         Ok(())
     }
 
-    /// Says what was left out, where there is no folder to list it in.
+    /// Reports the lines that were left out, if there is no folder to list them in.
     pub fn tell_rejected(&self, host: &dyn Host) {
         if !self.problems.is_empty() {
             let n = self.problems.len();
@@ -261,13 +263,13 @@ impl<C: Kept> Surveyed<C> {
         }
     }
 
-    /// Every problem, a line each, and what to do.
+    /// Returns every problem, one a line, and the remedy.
     pub fn listing(&self) -> String {
         listing(&self.problems)
     }
 }
 
-/// A problem as a row of rejected.jsonl.
+/// Returns a problem as a row of rejected.jsonl.
 pub fn rejected_row(problem: &Problem) -> serde_json::Value {
     serde_json::json!({
         "file": problem.place.file.display().to_string(),
@@ -277,7 +279,7 @@ pub fn rejected_row(problem: &Problem) -> serde_json::Value {
     })
 }
 
-/// What to type where these problems are all that came of a corpus.
+/// Returns the command to type if a corpus consists of problems alone.
 pub fn foreign(problems: &[Problem]) -> Option<String> {
     let first = problems.first().filter(|first| first.place.line > 0)?;
     let bad = words::several(problems.len() as u64, "record");
@@ -287,7 +289,7 @@ pub fn foreign(problems: &[Problem]) -> Option<String> {
     ))
 }
 
-/// Every problem of a corpus, a line each, and what to do.
+/// Returns every problem of a corpus, one a line, and the remedy.
 pub fn listing(problems: &[Problem]) -> String {
     let several = words::several(problems.len() as u64, "problem");
     let hint = "nothing was scored; mend them, or leave them out with `skip_bad`";
@@ -300,7 +302,7 @@ fn lines(problems: &[Problem]) -> String {
     lines.join("\n")
 }
 
-/// Leaves out the transcripts of a split that must not be looked at; `seen` is what there is beside each case.
+/// Leaves out the transcripts of the sealed split. `seen` has an item for each case.
 pub fn drop_sealed<C: Kept, T>(
     surveyed: &mut Surveyed<C>,
     mut seen: Vec<T>,

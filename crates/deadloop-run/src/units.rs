@@ -1,4 +1,4 @@
-//! In what a command counts: chars, calls or turns, by what was asked for and what the labels speak of.
+//! The unit of a command: chars, calls or turns, by option or by labels.
 
 use std::path::Path;
 
@@ -8,16 +8,16 @@ use deadloop_score::{Cases, LabelRow, units};
 use crate::failure::{Code, Failure, RunResult};
 use crate::survey::open;
 
-/// Transcripts that are looked at for the unit of their labels.
+/// The most transcripts read to find the unit of their labels.
 const PEEKED: usize = 1000;
 
-/// The unit that the first labels of a corpus speak of; chars where they name no channel. It is for what has to be
-/// known before all of it is read, and checked when it is.
+/// Returns the unit of the first labels of a corpus. Chars if they name no channel. The unit is needed before the
+/// whole corpus is read, and checked afterwards.
 pub fn first_unit(path: &Path) -> RunResult<Unit> {
     let corpus = open(path)?;
     let channels = |rows: Vec<LabelRow>| rows.into_iter().find_map(|row| row.channel);
     let found = match corpus.labels_csv() {
-        // What is wrong with it is told by whoever reads all.
+        // Errors of the file are reported when all of it is read.
         Some(file) => LabelRow::read(file).ok().and_then(channels),
         None => {
             let entries = corpus.entries().take(PEEKED).filter_map(Result::ok);
@@ -28,13 +28,13 @@ pub fn first_unit(path: &Path) -> RunResult<Unit> {
     Ok(found.map_or(Unit::Chars, Channel::unit))
 }
 
-/// The units in which labels speak, that of choice before the others.
+/// Returns the units of the labels, the unit of choice first.
 pub(crate) fn of_choice_first(cases: &impl Cases, unit: Unit) -> Vec<Unit> {
     let others = units(cases).into_iter().filter(|other| *other != unit);
     std::iter::once(unit).chain(others).collect()
 }
 
-/// The grids were made for another unit: the first labels spoke of that one alone.
+/// Returns the error for grids made for another unit, because the first labels had only that one.
 pub(crate) fn other_unit(unit: Unit) -> Failure {
     Code::Usage.error(format!("labels count in {unit}; say so with `unit` {unit}"))
 }

@@ -1,15 +1,15 @@
-//! Text of strangers on the terminal: nothing in it is obeyed, and nothing in it is invisible.
+//! Makes untrusted text safe and fully visible on a terminal.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// What a terminal obeys or does not show: control and format chars (escape codes, directions,
-/// joiners), private and unassigned ones, line and paragraph separators.
+/// A pattern for chars that a terminal obeys or hides: control and format chars (escape codes, directions, joiners),
+/// private and unassigned ones, line and paragraph separators.
 static HIDDEN: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^[\p{C}\p{Zl}\p{Zp}]$").ok());
 
-/// A char as it can be shown; `None`: as it is.
+/// Returns the visible form of a char. `None` if it is shown as it is.
 pub fn escaped(c: char) -> Option<String> {
     match c {
         ' '..='~' => None,
@@ -20,24 +20,24 @@ pub fn escaped(c: char) -> Option<String> {
     }
 }
 
-/// Without the pattern, which is a constant, nothing would be shown as it is.
+/// Returns whether a char is hidden. If the pattern cannot be compiled, every char counts as hidden.
 fn is_hidden(c: char) -> bool {
     let hidden = HIDDEN.as_ref();
     hidden.is_none_or(|hidden| hidden.is_match(c.encode_utf8(&mut [0; 4])))
 }
 
-/// A text as it can be shown, on one line.
+/// Returns the visible form of a text, on one line.
 pub fn visible(text: &str) -> String {
     let shown = |c: char| escaped(c).unwrap_or_else(|| c.into());
     text.chars().map(shown).collect()
 }
 
-/// The same of a text that has lines.
+/// Returns the visible form of a text, with its lines kept.
 pub fn visible_lines(text: &str) -> String {
     text.split('\n').map(visible).collect::<Vec<_>>().join("\n")
 }
 
-/// The start of a text in quotes, `most` chars of it.
+/// Returns the first `most` chars of a text, visible and in quotes.
 pub fn quoted(text: &str, most: usize) -> String {
     let start: String = text.chars().take(most).collect();
     let more = if start.len() < text.len() { "…" } else { "" };

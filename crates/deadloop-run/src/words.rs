@@ -1,4 +1,4 @@
-//! Words that messages are made of.
+//! Formats counts, shares and shell words for messages.
 
 use std::ffi::OsStr;
 
@@ -7,12 +7,12 @@ use deadloop_score::words::thousands;
 
 pub use deadloop_score::words::several;
 
-/// A count with commas: `12,345`.
+/// Formats a count with commas: `12,345`.
 pub fn count(n: u64) -> String {
     thousands(n as i64)
 }
 
-/// Quotes a path, or any word, as a shell wants it.
+/// Quotes a path, or any word, for a shell.
 pub fn typed(word: impl AsRef<OsStr>) -> String {
     let shown = word.as_ref().to_string_lossy().into_owned();
     let plain = |c: char| c.is_alphanumeric() || "/._-+:@".contains(c);
@@ -23,17 +23,17 @@ pub fn typed(word: impl AsRef<OsStr>) -> String {
     }
 }
 
-/// A share as a percentage; `n/a` where it is undefined.
+/// Formats a share as a percentage. `n/a` if it is undefined.
 pub fn percent(share: Option<f64>) -> String {
     share.map_or_else(|| "n/a".into(), |x| format!("{:.1} %", 100.0 * x))
 }
 
-/// A number with this many decimals; `n/a` where it is undefined.
+/// Formats a number with this many decimals. `n/a` if it is undefined.
 pub fn number(x: Option<f64>, decimals: usize) -> String {
     x.map_or_else(|| "n/a".into(), |x| format!("{x:.decimals$}"))
 }
 
-/// The head of a column with rates of wrong alarms, where things are counted in `unit`.
+/// Returns the head of a column with rates of wrong alarms in `unit`.
 pub fn per(unit: Unit) -> &'static str {
     match unit {
         Unit::Chars => "per Mchar",

@@ -1,5 +1,6 @@
-//! What the command line takes: the whole of it, and the groups of options that several commands share. The options
-//! of one command are beside its code (`commands/`). The help texts are the reference of the program.
+//! The command line, and the options that several commands share.
+//!
+//! The options of one command are beside its code (`commands/`). The help texts are the reference of the program.
 
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::sync::Arc;
@@ -46,7 +47,7 @@ pub(crate) struct Global {
     pub(crate) json: bool,
 }
 
-/// Which transcripts are meant, and what is done with bad ones.
+/// The filters that select transcripts, and the handling of bad ones.
 #[derive(Debug, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Selecting")]
 pub(crate) struct Select {
@@ -81,7 +82,7 @@ pub(crate) enum OnBad {
     Skip,
 }
 
-/// How alarms are judged (scoring.md).
+/// The options for judging alarms (scoring.md).
 #[derive(Debug, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Judging")]
 pub(crate) struct Judge {
@@ -107,7 +108,7 @@ pub(crate) struct Judge {
     pub(crate) loop_rate: Option<f64>,
 }
 
-/// A share above 0 and below 1, as a number or as `1/333`.
+/// Parses a share above 0 and below 1, as a number or as `1/333`.
 pub(crate) fn loop_rate(text: &str) -> Result<f64, String> {
     let number = |text: &str| text.trim().parse::<f64>().ok();
     let share = match text.split_once('/') {
@@ -118,7 +119,7 @@ pub(crate) fn loop_rate(text: &str) -> Result<f64, String> {
     share.ok_or_else(|| "expected a share above 0 and below 1, as 0.003 or 1/333".into())
 }
 
-/// What is written.
+/// The options for the output.
 #[derive(Debug, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Writing")]
 pub(crate) struct Output {
@@ -140,20 +141,20 @@ pub(crate) struct Output {
     pub(crate) sharded: Sharded,
 }
 
-/// Which part of a corpus is read, where it is not all of it.
+/// The shard of a corpus to read, or the parts to merge.
 #[derive(Debug, Default, Args)]
 pub(crate) struct Sharded {
     /// Read only shard I of N, which is every N-th file of the corpus, and write a part without scores. deadloop merge
     /// makes the result of a single run from all parts. A part that already exists is skipped
     #[arg(long, value_name = "I/N", help_heading = "Writing")]
     pub(crate) shard: Option<Shard>,
-    /// What is merged, where it is no corpus that is read
+    /// The parts to merge, in place of reading a corpus
     #[arg(skip)]
     pub(crate) parts: Option<Arc<Parts>>,
 }
 
 impl Select {
-    /// The filter that the options ask for.
+    /// Returns the filter that the options set.
     pub(crate) fn selection(&self) -> Outcome<Selection> {
         let usage = |e: String| Code::Usage.error(e);
         let glob = |text: &String| {
@@ -173,7 +174,7 @@ impl Select {
         })
     }
 
-    /// The options that were given, as they are typed behind a corpus: each with a blank before it.
+    /// Returns the given options as typed behind a corpus, each with a blank before it.
     pub(crate) fn typed(&self) -> String {
         let some = |name, value: &Option<String>| value.iter().map(|v| (name, v.clone())).collect();
         let each = |name, values: &[String]| values.iter().map(|v| (name, v.clone())).collect();
@@ -193,20 +194,20 @@ impl Select {
         given + skips
     }
 
-    /// Whether bad lines are left out.
+    /// Returns whether bad lines are left out.
     pub(crate) fn skips(&self) -> bool {
         self.on_bad == OnBad::Skip
     }
 }
 
 impl Judge {
-    /// The unit that was given, as it is typed, with a blank before it.
+    /// Returns the given unit as typed, with a blank before it.
     pub(crate) fn typed_unit(&self) -> String {
         self.unit
             .map_or(String::new(), |unit| format!(" --unit {unit}"))
     }
 
-    /// How alarms are judged.
+    /// Returns the options for judging alarms.
     pub(crate) fn judging(&self) -> Judging {
         Judging {
             unit: self.unit,
@@ -219,7 +220,7 @@ impl Judge {
         }
     }
 
-    /// How alarms are judged, in the unit that was asked for.
+    /// Returns the options for judging alarms, in the given unit.
     pub(crate) fn options(&self) -> JudgeOptions {
         self.judging().options
     }

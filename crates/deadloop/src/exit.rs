@@ -1,5 +1,4 @@
-//! How the program ends: every kind of failure has an exit code of the contract, and errors of libraries are said in the words of
-//! the command line.
+//! Exit codes for failures, and library errors in command-line terms.
 
 use std::process::ExitCode;
 
@@ -23,7 +22,7 @@ const CODES: [(Code, u8); 9] = [
     (Code::Interrupted, 130),
 ];
 
-/// The fields that errors of libraries name, and the options that set them.
+/// The fields that errors of libraries name, with the options that set them.
 const OPTIONS: [(&str, &str); 13] = [
     ("also", "--also"),
     ("by", "--by"),
@@ -40,27 +39,27 @@ const OPTIONS: [(&str, &str); 13] = [
     ("settings", "--settings"),
 ];
 
-/// The exit code of a kind of failure.
+/// Returns the exit code of a kind of failure.
 pub(crate) fn number(code: Code) -> u8 {
     let of = |(kind, number): &(Code, u8)| (*kind == code).then_some(*number);
     CODES.iter().find_map(of).unwrap_or(1)
 }
 
-/// The failure that a finished run has ended with.
+/// Returns the failure recorded for a finished run.
 pub(crate) fn again(ended: &Ended) -> Failure {
     let of = |(kind, number): &(Code, u8)| (*number == ended.exit).then_some(*kind);
     let kind = CODES.iter().find_map(of).unwrap_or(Code::Unexpected);
     kind.error(&ended.reason)
 }
 
-/// What a library says with the options of the command line for its fields.
+/// Replaces the fields in a library's message by the options that set them.
 pub(crate) fn in_options(said: &str) -> String {
     let option =
         |said: String, (field, option): &(&str, &str)| said.replace(&format!("`{field}`"), option);
     OPTIONS.iter().fold(said.to_owned(), option)
 }
 
-/// Prints the chain of an error on stderr and gives the process its exit code.
+/// Prints the chain of an error on stderr and returns the exit code.
 pub(crate) fn report(outcome: Outcome) -> ExitCode {
     let Err(failure) = outcome else {
         return ExitCode::SUCCESS;

@@ -1,17 +1,19 @@
-//! What is printed as wide as the terminal is: prose that is folded between words, and tables. A table that fits no width
-//! otherwise is told row by row, so that no word of it is broken.
+//! Fits prose and tables to the width of the terminal.
+//!
+//! Prose is folded between words. A table that would not fit without a broken word is printed row by row.
 
 use std::ops::Range;
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Columns that a table puts around a cell.
+/// The blank columns around each cell of a table.
 const AROUND: usize = 2;
-/// Between two figures of a row that is told in lines.
+/// The gap between two figures of a row printed as lines.
 const APART: &str = "   ";
 
-/// A table that reads at a glance: no rules, numbers to the right. `width`: of the terminal; `None`: nothing is wrapped.
+/// Formats a table without rules and with numbers to the right. `width` is that of the terminal. `None` wraps
+/// nothing.
 pub(crate) fn table(
     header: &[&str],
     rows: &[Vec<String>],
@@ -54,7 +56,7 @@ fn drawn(
     table.trim_fmt()
 }
 
-/// How wide each column is so that the table fits and no word is broken; `None` where that cannot be.
+/// Returns the width of each column so that the table fits and no word is broken. `None` if that is impossible.
 fn widths(
     header: &[&str],
     rows: &[Vec<String>],
@@ -68,7 +70,7 @@ fn widths(
         .map(|at| whole(at).max(line(header[at])))
         .collect();
     let least = |at: usize| {
-        // A figure stays on its line, its unit with it; what heads it may be folded.
+        // A figure stays on one line with its unit. Its heading may be folded.
         let own = if numbers.contains(&at) {
             whole(at)
         } else {
@@ -79,7 +81,7 @@ fn widths(
     let mut found: Vec<usize> = (0..header.len()).map(least).collect();
     let all = |widths: &[usize]| widths.iter().sum::<usize>() + AROUND * widths.len();
     let mut left = (width + 1).checked_sub(all(&found))?;
-    // Whoever lacks most gets the next column.
+    // The column that lacks most gets the next space.
     while left > 0 {
         let lacks = |at: &usize| wide[*at].saturating_sub(found[*at]);
         let Some(at) = (0..found.len())
@@ -94,7 +96,7 @@ fn widths(
     Some(found)
 }
 
-/// The widest part of a text that must not be broken. Between wide chars a line may end.
+/// Returns the width of the widest unbreakable part of a text. A line may end between wide chars.
 fn longest(text: &str) -> usize {
     let (mut most, mut here) = (0, 0);
     for c in text.chars() {
@@ -109,7 +111,7 @@ fn longest(text: &str) -> usize {
     most
 }
 
-/// Rows that are told one after the other: the first cell, and below it what each column says.
+/// Formats rows one after the other: the first cell, and below it the other cells with their headings.
 fn told(header: &[&str], rows: &[Vec<String>], width: usize) -> String {
     let mut lines = Vec::new();
     for row in rows {
@@ -136,8 +138,8 @@ fn told(header: &[&str], rows: &[Vec<String>], width: usize) -> String {
     lines.join("\n")
 }
 
-/// A text as lines of at most `width` columns, folded between words; the lines that follow are as far in as the first,
-/// and two columns more. What has no blank is broken only where a line has no room for it.
+/// Folds a text between words into lines of at most `width` columns. Further lines are indented by two more columns
+/// than the first. A word is broken only if it is longer than a line.
 pub(crate) fn folded(text: &str, width: usize) -> Vec<String> {
     if text.width() <= width {
         return vec![text.to_owned()];

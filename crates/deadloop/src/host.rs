@@ -1,5 +1,6 @@
-//! [`Terminal`]: the program as the host of a run. Progress is a bar, a stop is Ctrl-C, and what a person should know goes to
-//! stderr.
+//! [`Terminal`]: the program as the host of a run.
+//!
+//! Progress is a bar, a stop is Ctrl-C, and messages go to stderr.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -15,19 +16,19 @@ use crate::show;
 
 /// The terminal that a command was typed at.
 pub(crate) struct Terminal {
-    /// Nothing is said but errors.
+    /// Whether only errors are printed.
     pub(crate) quiet: bool,
 }
 
 impl Terminal {
-    /// As the options of every command have it.
+    /// Creates the terminal with the options of every command.
     pub(crate) fn of(global: Global) -> Self {
         Self {
             quiet: global.quiet,
         }
     }
 
-    /// A terminal where nothing is said.
+    /// Creates a terminal that prints only errors.
     pub(crate) fn silent() -> Self {
         Self { quiet: true }
     }
@@ -56,7 +57,7 @@ impl Host for Terminal {
     }
 }
 
-/// A pass under way.
+/// A pass under way, with its progress bar.
 struct Pass {
     bar: ProgressBar,
     _passing: Passing,

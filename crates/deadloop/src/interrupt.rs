@@ -1,10 +1,9 @@
-//! Ctrl-C and SIGTERM end any command within a second, and nothing that is done is lost.
+//! Ends a command within a second of Ctrl-C or SIGTERM, without loss.
 //!
-//! While a corpus is read or replayed a flag ends the pass between two records, and the journal is
-//! written out. All other work (choosing, scoring, drawing) is done again in less time than it takes
-//! to make each of its loops stoppable, and a crate that computes stays free of flags: there the
-//! program just ends. That is safe at any moment, since every file is written beside its name and
-//! renamed when it is whole, and the journal stays until the report is there.
+//! While a corpus is read or replayed, a flag ends the pass between two records, and the journal is written out.
+//! Other work (choosing, scoring, drawing) has no flag: the program just exits, and the next run repeats that work
+//! quickly. An exit is safe at any moment, since every file is written under a temporary name and renamed when it is
+//! whole, and the journal stays until the report is written.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -16,29 +15,29 @@ use deadloop_corpus::{standstill, sweep};
 use crate::exit::{Code, Outcome, number};
 use crate::show;
 
-/// Raised to end a pass over a corpus.
+/// The flag that ends a pass over a corpus.
 static CANCEL: AtomicBool = AtomicBool::new(false);
-/// Whether such a pass is under way.
+/// Whether a pass over a corpus is under way.
 static PASSING: AtomicBool = AtomicBool::new(false);
-/// Where unfinished files may lie.
+/// The folder that may hold unfinished files.
 static FOLDER: OnceLock<PathBuf> = OnceLock::new();
 
-/// The function that an interruption calls too.
+/// The function that an interruption also calls.
 static TOLD: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
 
-/// What a pass over a corpus has to end in good order.
+/// The time that an interrupted pass has to end in good order.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// From now on Ctrl-C and SIGTERM end the program in good order.
+/// Handles Ctrl-C and SIGTERM from now on, so that they end the program in good order.
 pub(crate) fn heed() -> Outcome {
     let stop = || {
         CANCEL.store(true, Ordering::SeqCst);
         let told = TOLD.get().inspect(|tell| tell());
         if told.is_some() || PASSING.load(Ordering::SeqCst) {
-            // Who heeds it has ended the program before this is over.
+            // A pass that heeds the flag ends the program before this is over.
             std::thread::sleep(GRACE);
         }
-        // Held until the process is gone: the other threads work on until then.
+        // Held until the process is gone, since the other threads work on until then.
         let _still = standstill();
         if let Some(folder) = FOLDER.get() {
             sweep_up(folder, true);
@@ -51,8 +50,8 @@ pub(crate) fn heed() -> Outcome {
     Ok(ctrlc::set_handler(stop)?)
 }
 
-/// What a command has ended with. While the program is being interrupted an error may be that of a file
-/// which was swept away under it: then the interruption is what ends it.
+/// Returns the outcome of a command. If the program is being interrupted, an error may be due to a removed unfinished
+/// file, so this waits for the interruption to end the program.
 pub(crate) fn outlasted(outcome: Outcome) -> Outcome {
     let error = outcome
         .as_ref()
@@ -63,18 +62,18 @@ pub(crate) fn outlasted(outcome: Outcome) -> Outcome {
     outcome
 }
 
-/// An interruption also calls `tell`, on a thread of its own, and leaves the command a moment to end
-/// by itself. One command, one caller.
+/// Makes an interruption also call `tell`, on a separate thread, and gives the command a moment to end by itself. One
+/// caller in a command.
 pub(crate) fn also(tell: impl Fn() + Send + Sync + 'static) {
     TOLD.get_or_init(|| Box::new(tell));
 }
 
-/// The flag that is raised to end a pass.
+/// Returns the flag that ends a pass.
 pub(crate) fn cancel() -> &'static AtomicBool {
     &CANCEL
 }
 
-/// A pass is under way that ends soon after the flag is raised: until this is dropped the program waits for it.
+/// A guard that marks a pass as under way. An interruption waits for the pass until this is dropped.
 pub(crate) struct Passing;
 
 impl Passing {
@@ -90,13 +89,13 @@ impl Drop for Passing {
     }
 }
 
-/// Unfinished files in `folder` are removed when the program is interrupted, and at once those that
-/// others left there. A program writes to one folder: the first that is named.
+/// Sets `folder` as the one whose unfinished files an interruption removes. Those left by other processes are removed
+/// now. Only the first folder counts.
 pub(crate) fn sweeps(folder: &Path) {
     sweep_up(FOLDER.get_or_init(|| folder.to_path_buf()), false);
 }
 
-/// Sweeps a folder and those in it that files are written to.
+/// Removes the unfinished files of a folder, and of its folders that hold output files.
 fn sweep_up(folder: &Path, own: bool) {
     for part in [folder, &folder.join("charts"), &folder.join("transcripts")] {
         sweep(part, own);

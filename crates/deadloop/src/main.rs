@@ -1,5 +1,7 @@
-//! deadloop: replay recorded LLM output through loop detectors at every setting at once, and choose
-//! one per model. Each command is a file in `commands/`.
+//! deadloop: evaluates loop detectors on recorded LLM output.
+//!
+//! It replays recordings at every setting at once and chooses a setting for each model. Each command is a file in
+//! `commands/`.
 
 #![deny(
     clippy::print_stderr,

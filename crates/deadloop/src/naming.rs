@@ -1,4 +1,4 @@
-//! The settings that `replay` compares, each under the name that tables show.
+//! The settings that `replay` compares, with their names in tables.
 
 use std::path::{Path, PathBuf};
 
@@ -8,11 +8,11 @@ use deadloop_detect::{Response, Settings, Unit};
 use crate::exit::Outcome;
 use crate::settings;
 
-/// A settings file, or a preset, under the name that tables show.
+/// The name in tables of a settings file or preset, and its settings.
 pub(crate) type Named = (String, Settings);
 
-/// The settings of these files, or the recommended guard, and where they are asked for all presets that read what the
-/// first of these reads: text, or runs.
+/// Returns the settings of these files, or the recommended guard. `with_presets` adds all presets that read what the
+/// first settings read: text or runs.
 pub(crate) fn named(
     (files, with_presets): (&[PathBuf], bool),
     (set, per): (&[String], Option<Per>),
@@ -49,7 +49,7 @@ pub(crate) fn named(
     Ok(read.flat_map(by_level).collect())
 }
 
-/// Whether a guard of these settings reads text (as a program may), and whether one reads runs.
+/// Returns whether a guard of these settings reads text (as a program may), and whether one reads runs.
 fn reads(settings: &Settings) -> [bool; 2] {
     let others = settings.overrides().map(|(_, guard)| guard);
     let guards = others.chain([settings.guard()]);
@@ -60,7 +60,7 @@ fn reads(settings: &Settings) -> [bool; 2] {
     })
 }
 
-/// What stops, what warns and what only observes, each as settings of its own: it is scored apart.
+/// Splits settings by level: stop, warn or observe. Each level is scored apart.
 fn by_level((name, settings): Named) -> Vec<Named> {
     let levels = settings.levels();
     if levels.len() < 2 {
@@ -73,7 +73,7 @@ fn by_level((name, settings): Named) -> Vec<Named> {
     levels.into_iter().map(named).collect()
 }
 
-/// What was changed on the way is part of the name.
+/// Appends the changes of `--set` to a name.
 fn changed(name: String, set: &[String]) -> String {
     match set {
         [] => name,
@@ -81,7 +81,7 @@ fn changed(name: String, set: &[String]) -> String {
     }
 }
 
-/// What a settings file is called: its name without the ending.
+/// Returns the name of a settings file without its extension.
 fn stem(path: &Path) -> String {
     path.file_stem()
         .unwrap_or(path.as_os_str())

@@ -1,5 +1,7 @@
-//! An excerpt as rows on a terminal: the position of each row's first char, copies in alternating
-//! tint (in brackets where there are no colours), and a line under a row for each mark in it.
+//! An excerpt as rows for a terminal, with positions, copies and marks.
+//!
+//! Each row begins with the position of its first char. Copies alternate in tint, or are in brackets if there are no
+//! colours. Each mark has a line under its row.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -12,13 +14,13 @@ use deadloop_run::explaining::{Excerpt, ExcerptMark};
 use crate::show;
 use deadloop_run::visible::escaped;
 
-/// How many columns of text a row has where the width of the output is not known.
+/// The columns of text in a row if the width of the output is unknown.
 const COLUMNS: usize = 76;
-/// The fewest columns of text that a row has, however narrow a terminal is.
+/// The fewest columns of text in a row, even on a narrow terminal.
 const NARROW: usize = 20;
-/// How many columns the position before it takes.
+/// The columns of the position before a row.
 const GUTTER: usize = 10;
-/// Units shorter than this are not bracketed one by one: there would be more brackets than text.
+/// The length of units below which copies are not bracketed one by one. There would be more brackets than text.
 const TINY: u64 = 4;
 
 /// The colours of copies, in turn.
@@ -33,11 +35,11 @@ const fn tint(ground: AnsiColor) -> Style {
 struct Cell {
     at: u64,
     shown: String,
-    /// The bracket before it.
+    /// The bracket before the char.
     before: &'static str,
     after: &'static str,
     width: usize,
-    /// The index of the copy to which it belongs.
+    /// The index of the copy that the char belongs to.
     copy: Option<usize>,
     /// Whether `shown` replaces a char that cannot be shown.
     escaped: bool,
@@ -62,19 +64,19 @@ impl Cell {
     }
 }
 
-/// How excerpts are painted.
+/// The style of excerpts: colours and width.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Paint {
-    /// With colours; else copies are in brackets.
+    /// Whether copies are coloured. Otherwise they are in brackets.
     pub(crate) tinted: bool,
-    /// How many columns of text a row has.
+    /// The columns of text in a row.
     columns: usize,
 }
 
 impl Paint {
-    /// For an output of `width` columns; `None`: one whose width nobody knows.
+    /// Creates a style for an output of `width` columns. `None` for an unknown width.
     pub(crate) fn new(tinted: bool, width: Option<u16>) -> Self {
-        // After the position come a blank, a rule and a blank; the last column stays free for a bracket.
+        // A blank, a rule and a blank follow the position. The last column stays free for a bracket.
         let room = |width: u16| usize::from(width).saturating_sub(GUTTER + 4).max(NARROW);
         Self {
             tinted,
@@ -83,7 +85,7 @@ impl Paint {
     }
 }
 
-/// The rows of an excerpt.
+/// Formats the rows of an excerpt.
 pub(crate) fn painted(excerpt: &Excerpt, Paint { tinted, columns }: Paint) -> String {
     let copies = if tinted {
         excerpt.copies.clone()
@@ -124,8 +126,8 @@ pub(crate) fn painted(excerpt: &Excerpt, Paint { tinted, columns }: Paint) -> St
     text
 }
 
-/// The copies as they are put in brackets: none begins before the excerpt, and tiny copies that follow each
-/// other are joined.
+/// Returns the copies to put in brackets. None begins before the excerpt, and tiny copies that follow each other are
+/// joined.
 fn bracketed(excerpt: &Excerpt) -> Vec<Range<u64>> {
     let mut all: Vec<Range<u64>> = Vec::new();
     for copy in &excerpt.copies {
@@ -140,7 +142,7 @@ fn bracketed(excerpt: &Excerpt) -> Vec<Range<u64>> {
 
 fn cells(excerpt: &Excerpt, copies: &[Range<u64>], tinted: bool) -> Vec<Cell> {
     let cell = |(at, c): (u64, char)| {
-        // They follow each other.
+        // Copies follow each other.
         let next = copies.partition_point(|copy| copy.end <= at);
         let copy = copies
             .get(next)
@@ -197,7 +199,7 @@ fn rows(cells: Vec<Cell>, most: usize) -> Vec<Vec<Cell>> {
     rows
 }
 
-/// A line that points at a char, with the words of all marks there.
+/// Formats a line that points at a char, with the words of all marks there.
 fn pointer(marks: &[&ExcerptMark], row: &[Cell]) -> String {
     let Some(ExcerptMark { at, position, .. }) = marks.first() else {
         return String::new();

@@ -5,14 +5,14 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::host::Terminal;
 
-/// A pass over a corpus with a bar that says what it is for.
+/// Runs a pass over a corpus with a progress bar labelled `what`.
 pub(crate) fn watched<T>(what: &'static str, quiet: bool, pass: impl FnOnce(&Watch<'_>) -> T) -> T {
     deadloop_run::watched(&Terminal { quiet }, what, pass)
 }
 
-/// A bar that says what it is for.
+/// Returns a progress bar labelled `what`.
 pub(crate) fn bar(what: &'static str, quiet: bool) -> ProgressBar {
-    // indicatif draws nothing where stderr is no terminal.
+    // indicatif draws nothing if stderr is not a terminal.
     let target = if quiet {
         ProgressDrawTarget::hidden()
     } else {
@@ -26,7 +26,7 @@ pub(crate) fn bar(what: &'static str, quiet: bool) -> ProgressBar {
     }
 }
 
-/// A progress bar over `total` things.
+/// Returns a progress bar over `total` items.
 pub(crate) fn counted(what: &'static str, total: u64, quiet: bool) -> ProgressBar {
     let bar = bar(what, quiet);
     bar.set_length(total);

@@ -1,4 +1,4 @@
-//! Labels proposed for a whole corpus, by `label` and by `import --label`: what is said of them, and where they are written.
+//! Proposed labels of a corpus, for `label` and `import --label`.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::show;
 
-/// A proposal for every selected transcript; bad records as `on_bad` says.
+/// Proposes labels for every selected transcript. Bad records are handled as `on_bad` sets.
 pub(crate) fn proposals(
     corpus: &Corpus,
     selection: &Selection,
@@ -29,7 +29,7 @@ pub(crate) fn proposals(
     Ok(found.proposals)
 }
 
-/// Refuses a corpus with problems, or prints them with `--on-bad skip`. `all`: the corpus has no good transcript.
+/// Refuses a corpus with problems, or prints them with `--on-bad skip`. `all` if the corpus has no good transcript.
 fn refuse(problems: &[Problem], all: bool, on_bad: OnBad, quiet: bool) -> Outcome {
     refuse_machine(problems)?;
     if let Some(what) = foreign(problems).filter(|_| all && on_bad == OnBad::Fail) {
@@ -49,7 +49,7 @@ fn refuse(problems: &[Problem], all: bool, on_bad: OnBad, quiet: bool) -> Outcom
     Ok(())
 }
 
-/// What was proposed, for people: a table of transcripts by class, and of repetitions by kind.
+/// Formats the proposals as a table: transcripts by class, and repetitions by kind.
 pub(crate) fn table(proposals: &[Proposal], labels: &Path) -> String {
     let count = |n: usize| show::count(n as u64);
     let mut rows = Vec::new();
@@ -92,8 +92,8 @@ pub(crate) fn table(proposals: &[Proposal], labels: &Path) -> String {
     text
 }
 
-/// The default file of labels: `labels.csv` in the folder of the corpus, or `<its name>.labels.csv` beside a corpus that is
-/// one file.
+/// Returns the default file of labels: `labels.csv` in the folder of the corpus, or `<its name>.labels.csv` beside a
+/// corpus of one file.
 pub(crate) fn beside(corpus: &Path) -> PathBuf {
     if corpus.is_dir() {
         return corpus.join("labels.csv");

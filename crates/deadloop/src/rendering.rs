@@ -1,4 +1,4 @@
-//! The report of a result folder, and what is said of it on the terminal.
+//! Renders the report of a result folder and prints its path.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! A run of a command: its request from the options, and how it ended on the terminal.
+//! Runs of commands: the request from the options, and the final output.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::host::Terminal;
 use crate::rendering::render;
 use crate::show;
 
-/// What every command asks for: with these options, of this corpus, into this folder.
+/// Creates the request of a command that judges alarms, from its options.
 pub(crate) fn request<'a>(
     (corpus, out): (&'a Path, &'a Path),
     (select, judge, output): (&Select, &Judge, &'a Output),
@@ -30,7 +30,7 @@ pub(crate) fn request<'a>(
     })
 }
 
-/// What every command asks for that runs something over a corpus.
+/// Creates the request of any command that runs a subject over a corpus.
 pub(crate) fn bare_request<'a>(
     (corpus, out): (&'a Path, &'a Path),
     (select, sharded): (&Select, &Sharded),
@@ -49,7 +49,7 @@ pub(crate) fn bare_request<'a>(
     })
 }
 
-/// Carries out a replay, as [`ran`] says.
+/// Runs a replay and handles its outcome like [`ran`].
 pub(crate) fn replay(
     request: &Request<'_>,
     plan: &Plan,
@@ -62,8 +62,8 @@ pub(crate) fn replay(
     )
 }
 
-/// What was carried out just now. `None`: the folder holds the result of the same request already, and what it says was said
-/// again; or a part was written, for one shard was asked for.
+/// Returns the run, if one was carried out. `None` if the folder already holds this result, which is printed again,
+/// or if a part of a shard was written.
 pub(crate) fn ran<R>(
     done: Done<R>,
     request: &Request<'_>,
@@ -76,7 +76,7 @@ pub(crate) fn ran<R>(
     }
 }
 
-/// Says which cells were left out, and why.
+/// Prints the number of impossible cells, with the reasons.
 pub(crate) fn tell_refused(plan: &Plan, global: Global) {
     let refused = plan.refused();
     if global.quiet || refused.is_empty() {
@@ -95,7 +95,7 @@ pub(crate) fn tell_refused(plan: &Plan, global: Global) {
     }
 }
 
-/// Says so where scores.csv was asked for and would have too many rows.
+/// Prints a note if scores.csv was requested and would have too many rows.
 pub(crate) fn tell_no_csv(asked: bool, scored: &Scored, global: Global) {
     if asked && scored.rows > CSV_ROWS && !global.quiet {
         show::remark(format_args!(
@@ -106,7 +106,7 @@ pub(crate) fn tell_no_csv(asked: bool, scored: &Scored, global: Global) {
     }
 }
 
-/// The manifest, the report, and what is said of them. `result`: how the command has ended but for that.
+/// Writes the manifest and the report, and prints the results. `result` is the command's own result.
 pub(crate) fn finish(done: Replayed, result: Outcome, global: Global) -> Outcome {
     done.finish(result, |folder, manifest| {
         render(folder, &deadloop_report::Options::default(), global)?;
@@ -122,7 +122,7 @@ pub(crate) fn finish(done: Replayed, result: Outcome, global: Global) -> Outcome
     })
 }
 
-/// Says what was written, and what to type next.
+/// Prints the counts of a written part, and the next command.
 fn part_written(out: &Path, part: &Written, global: Global) -> Outcome {
     let Written {
         shard,
@@ -145,8 +145,7 @@ fn part_written(out: &Path, part: &Written, global: Global) -> Outcome {
     show::next(&[&next], global)
 }
 
-/// The same request was carried out before, into the same folder: it says the same, and ends the same
-/// way. A report that is gone is made again.
+/// Repeats the output and the exit code of an earlier run of this request. A missing report is rendered again.
 pub(crate) fn already_done(folder: &Folder, manifest: &Manifest, global: Global) -> Outcome {
     let dir = folder.path();
     if !global.quiet {
@@ -165,7 +164,7 @@ pub(crate) fn already_done(folder: &Folder, manifest: &Manifest, global: Global)
     }
 }
 
-/// The object that `--json` prints for a result.
+/// Prints the JSON object of a result, with `--json`.
 pub(crate) fn say(dir: &Path, manifest: &Manifest, global: Global) -> Outcome {
     if !global.json {
         return Ok(());

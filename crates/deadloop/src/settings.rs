@@ -1,5 +1,6 @@
-//! Settings and grids: from files, with `--set` applied, where every error names the file and the place;
-//! and what deadloop ships.
+//! Reads settings and grids from files, presets and `--set`.
+//!
+//! Every error names the file and the place.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,12 +16,12 @@ use serde::Deserialize;
 use crate::exit::{Code, Failure, Outcome};
 use crate::show;
 
-/// A file of settings, `recommended` or the name of a preset; nothing named: the recommended guard.
+/// Reads a settings file, `recommended` or the preset of a name. Without a path, returns the recommended guard.
 pub(crate) fn settings(path: Option<&Path>, set: &[String]) -> Outcome<Settings> {
     Ok(settings_and_text(path, set)?.0)
 }
 
-/// Which guards of the settings are blind to what `stream` brings, and what is expected instead.
+/// Formats the error on guards that `stream` can never feed, with the alternative.
 pub(crate) fn blind_words(stream: &str, blind: &[String], instead: &str) -> String {
     let guards = match blind {
         [_] => "a guard",
@@ -32,7 +33,7 @@ pub(crate) fn blind_words(stream: &str, blind: &[String], instead: &str) -> Stri
     )
 }
 
-/// The same with its text, after `--set`.
+/// Reads settings as [`settings`] does, and also returns their text after `--set`.
 pub(crate) fn settings_and_text(
     path: Option<&Path>,
     set: &[String],
@@ -40,7 +41,7 @@ pub(crate) fn settings_and_text(
     settings_in(path, set, Unit::Chars)
 }
 
-/// The same, where nothing is named the guards that are recommended where things are counted in `unit`.
+/// Reads settings and their text. Without a path, returns the recommended guards for `unit`.
 pub(crate) fn settings_in(
     path: Option<&Path>,
     set: &[String],
@@ -50,7 +51,7 @@ pub(crate) fn settings_in(
         Some(path) => (path.display().to_string(), text_of(path)?),
         None => ("the recommended guard".into(), recommended(unit)),
     };
-    // Read as it is first: a mistake in the file is named at its own line.
+    // The file is parsed before `--set`, so that a mistake in it is named at its own line.
     let settings = Settings::parse(&text).map_err(|e| bad(&name, &e))?;
     rules(&name, &text)?;
     if set.is_empty() {
@@ -64,7 +65,7 @@ pub(crate) fn settings_in(
     Ok((settings, changed))
 }
 
-/// Names the checks that can never fire, in settings of which others can.
+/// Prints the checks that can never fire, in settings in which others can.
 fn note_dead(name: &str, settings: &Settings) {
     let others = settings.overrides().map(|(_, guard)| guard);
     for member in others.chain([settings.guard()]).flat_map(|g| &g.members) {
@@ -75,7 +76,7 @@ fn note_dead(name: &str, settings: &Settings) {
     }
 }
 
-/// The same with `--per`: detectors of text take that for one text in a run, and the text says so.
+/// Applies `--per` to settings and their text: sets what detectors of text take for one text in a run.
 pub(crate) fn read_per(
     (settings, text): (Settings, String),
     per: Option<Per>,
@@ -104,15 +105,16 @@ pub(crate) fn read_per(
     Ok((settings.read_per(per), toml::to_string(&root)?))
 }
 
-/// The names under which deadloop's own guards are known: on text, and on runs of agents.
+/// The names of deadloop's own guards: on text, and on runs of agents.
 pub(crate) const SHIPPED: [&str; 2] = ["recommended", "recommended-agents"];
 
-/// Their name and text, where things are counted in `unit`: what is for runs reads their text too.
+/// Returns the name of the recommended guard for `unit`. The guard for runs reads their text too.
 pub(crate) fn recommended_name(unit: Unit) -> &'static str {
     SHIPPED[usize::from(unit != Unit::Chars)]
 }
 
-/// The text of a settings file. If no such file exists, the text of the recommended guard or preset of that name.
+/// Returns the text of a settings file. If no such file exists, the text of the recommended guard or preset of that
+/// name.
 fn text_of(path: &Path) -> Outcome<String> {
     if path.is_dir() {
         // A folder of results stands for the settings that it holds.
@@ -149,7 +151,7 @@ fn text_of(path: &Path) -> Outcome<String> {
         })
 }
 
-/// How the settings say that texts are split; as usual where they say nothing.
+/// Returns the rules by which the settings split texts, or the default rules.
 pub(crate) fn think(path: Option<&Path>) -> Outcome<ThinkRules> {
     match path {
         None => Ok(ThinkRules::default()),
@@ -157,7 +159,8 @@ pub(crate) fn think(path: Option<&Path>) -> Outcome<ThinkRules> {
     }
 }
 
-/// The rules of `[think]`. Who has no use for them refuses bad ones all the same: the file is one that production loads.
+/// Parses the rules of `[think]`. Callers that do not use them refuse bad ones too, because production loads the
+/// file.
 fn rules(name: &str, text: &str) -> Outcome<ThinkRules> {
     #[derive(Deserialize)]
     struct Wire {
@@ -168,22 +171,22 @@ fn rules(name: &str, text: &str) -> Outcome<ThinkRules> {
     Ok(wire.think)
 }
 
-/// A grid file, with its text.
+/// Reads a grid file. Also returns its text.
 pub(crate) fn grid(path: &Path) -> Outcome<(Grid, String)> {
     let text = read(path)?;
     let grid = Grid::parse(&text).map_err(|e| bad(&path.display().to_string(), &e))?;
     Ok((grid, text))
 }
 
-/// Every preset of every detector, as a setting with a name.
+/// Returns every preset of every detector, as a setting with a name.
 pub(crate) fn all_presets() -> Outcome<Vec<(String, Setting)>> {
     shipped::all_presets().map_err(|e| Code::Unexpected.error(e))
 }
 
-/// What a merge reads instead of files: their texts as the shards read them.
+/// The texts of files as the shards read them, which a merge uses in place of the files.
 static KEPT: OnceLock<BTreeMap<PathBuf, String>> = OnceLock::new();
 
-/// From now on the texts of files are these.
+/// Sets the texts that replace files from now on.
 pub(crate) fn keep(texts: &BTreeMap<PathBuf, String>) {
     KEPT.get_or_init(|| texts.clone());
 }
@@ -193,7 +196,7 @@ fn is_there(path: &Path) -> bool {
     kept.unwrap_or_else(|| path.exists())
 }
 
-/// The text of a file; in a merge that which the shards read.
+/// Returns the text of a file. In a merge, returns the text that the shards read.
 pub(crate) fn read(path: &Path) -> Outcome<String> {
     if let Some(text) = KEPT.get().and_then(|kept| kept.get(path)) {
         return Ok(text.clone());
@@ -205,8 +208,8 @@ fn bad(name: &str, error: &SettingsError) -> Failure {
     Code::Usage.error(format!("{name}:{error}"))
 }
 
-/// The text with each `path.to.key=value` put in. Where the path meets a list of tables, as
-/// `guard`, every one of them is changed.
+/// Returns the text with each `path.to.key=value` put in. If the path meets a list of tables, as `guard`, every one
+/// of them is changed.
 fn changed(text: &str, set: &[String]) -> Outcome<String> {
     let mut root = toml::Value::Table(toml::from_str(text)?);
     for change in set {
@@ -222,7 +225,7 @@ fn changed(text: &str, set: &[String]) -> Outcome<String> {
     Ok(toml::to_string(&root)?)
 }
 
-/// A TOML value, or a word that needs no quotes.
+/// Parses a TOML value, or a word that needs no quotes.
 fn value_of(text: &str) -> toml::Value {
     let parsed = toml::from_str::<toml::Table>(&format!("x = {text}")).ok();
     let value = parsed.and_then(|mut table| table.remove("x"));

@@ -1,4 +1,4 @@
-//! Tables for the terminal, and numbers in them.
+//! Prints tables, prose and remarks on the terminal.
 
 use deadloop_corpus::is_named;
 use deadloop_score::measure::Metric;
@@ -15,8 +15,8 @@ use crate::exit::{Code, Outcome};
 use crate::fitting;
 use deadloop_run::visible::visible_lines;
 
-/// How many columns the terminal has that reads stdout: what `COLUMNS` says, else what the terminal says. `None` where
-/// stdout is no terminal and `COLUMNS` is not set: then nothing is wrapped.
+/// Returns the columns of the terminal on stdout: `COLUMNS` if it is set, else the size of the terminal. `None` if
+/// neither is known; then nothing is wrapped.
 pub(crate) fn width() -> Option<u16> {
     let said = std::env::var("COLUMNS").ok();
     let said = said
@@ -25,31 +25,31 @@ pub(crate) fn width() -> Option<u16> {
     said.or_else(|| Some(console::Term::stdout().size_checked()?.1))
 }
 
-/// A table that reads at a glance: no rules, numbers to the right. `numbers`: the
-/// columns from this one on hold numbers. It is never wider than the terminal.
+/// Formats a table without rules and with numbers to the right, at most as wide as the terminal. The columns from
+/// `numbers` on hold numbers.
 pub(crate) fn table(header: &[&str], rows: &[Vec<String>], numbers: usize) -> String {
     table_of(header, rows, numbers..header.len())
 }
 
-/// The same; `numbers`: the columns that hold numbers.
+/// Formats a table like [`table`], with `numbers` as the range of columns that hold numbers.
 pub(crate) fn table_of(header: &[&str], rows: &[Vec<String>], numbers: Range<usize>) -> String {
     fitting::table(header, &seen(rows), &numbers, width().map(usize::from))
 }
 
-/// A table of words, at most `most` columns wide whatever the terminal is.
+/// Formats a table of words, at most `most` columns wide even on a wider terminal.
 pub(crate) fn wrapped(header: &[&str], rows: &[Vec<String>], most: u16) -> String {
     let width = width().map_or(most, |width| width.min(most));
     let numbers = header.len()..header.len();
     fitting::table(header, &seen(rows), &numbers, Some(width.into()))
 }
 
-/// Names in a table are a stranger's.
+/// Escapes the cells of a table, since names in it are untrusted.
 fn seen(rows: &[Vec<String>]) -> Vec<Vec<String>> {
     let row = |row: &Vec<String>| row.iter().map(|cell| visible_lines(cell)).collect();
     rows.iter().map(row).collect()
 }
 
-/// Prose in lines that fit the terminal. A line with a command is left whole: it is to be copied.
+/// Folds prose to the width of the terminal. A line with a command stays whole, so that it can be copied.
 pub(crate) fn prose(text: &str) -> String {
     let Some(width) = width() else {
         return text.to_owned();
@@ -64,7 +64,7 @@ pub(crate) fn prose(text: &str) -> String {
     text.lines().flat_map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// The commands to type next, whole, on stderr: a pipe gets the answer alone.
+/// Prints the next commands, unfolded, on stderr, so that a pipe gets the answer alone.
 pub(crate) fn next(commands: &[&str], global: Global) -> Outcome {
     if global.quiet || global.json {
         return Ok(());
@@ -76,26 +76,26 @@ pub(crate) fn next(commands: &[&str], global: Global) -> Outcome {
     Ok(())
 }
 
-/// Writes a line to stderr, for whoever looks on. Nothing that goes wrong with it changes anything: a log whose reader has
-/// ended, or a full disk, costs the line and neither a stream nor the exit code. `eprintln!` would panic there.
+/// Writes a line to stderr and ignores failures. A log whose reader has ended, or a full disk, costs the line and
+/// neither a stream nor the exit code. `eprintln!` would panic there.
 pub(crate) fn remark(line: impl Display) {
-    // In one piece, so that lines of several threads stay whole.
+    // Written in one piece, so that lines of several threads stay whole.
     let line = format!("{line}\n");
     let _ = io::stderr().write_all(line.as_bytes());
 }
 
-/// Prints on stdout. Where its reader has stopped reading, the command goes on and ends with its own exit code.
+/// Prints on stdout. If its reader has closed the pipe, the command goes on and ends with its own exit code.
 ///
 /// # Errors
-/// Anything else that stands in the way of the answer, such as a full disk.
+/// Returns any other error, such as a full disk.
 pub(crate) fn print(text: &str) -> Outcome {
     heard(writeln!(io::stdout(), "{text}"))
 }
 
-/// The same with colours in it, which are left out where nobody would see them.
+/// Prints a text with colours, which are left out where they cannot be seen.
 ///
 /// # Errors
-/// As [`print()`].
+/// Returns the errors of [`print()`].
 pub(crate) fn print_styled(text: &str) -> Outcome {
     heard(writeln!(anstream::stdout(), "{text}"))
 }
@@ -107,12 +107,12 @@ fn heard(written: io::Result<()>) -> Outcome {
     }
 }
 
-/// A measure that does not depend on what errors cost; `None` where it is n/a.
+/// Returns a measure that does not depend on the cost of errors. `None` if it is n/a.
 pub(crate) fn value(measure: Metric, tally: &Tally) -> Option<f64> {
     measure.value(tally, &Worth::default())
 }
 
-/// How many repetitions that end by themselves a setting stops, where no rate counts them.
+/// Returns a note on the stopped repetitions that end by themselves, if no rate counts them.
 pub(crate) fn ended(name: &str, tally: &Tally, transient: Transient) -> Option<String> {
     let (all, earlier) = (tally.get(Count::TransientStop), tally.get(Count::Earlier));
     let uncounted = all > earlier && transient == Transient::Ignore;
@@ -126,7 +126,7 @@ pub(crate) fn ended(name: &str, tally: &Tally, transient: Transient) -> Option<S
     })
 }
 
-/// Refuses to write over what is there, unless `force` says so.
+/// Refuses to overwrite a file without `force`.
 pub(crate) fn refuse_over(file: &Path, force: bool) -> Outcome {
     if !force && is_named(file) {
         let what = format!("{} is there already: --force overwrites it", file.display());

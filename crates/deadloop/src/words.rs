@@ -1,4 +1,4 @@
-//! Options that take a word of a library's enum: the words are those that it has in files, and their help stands here.
+//! Words and help of options with the values of a library's enum.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::de::value::Error;
@@ -38,7 +38,7 @@ pub(crate) const FAILS: &[Word] = &[
     ("never", "Nothing: report only"),
 ];
 
-/// Reads one of these words as that of the library.
+/// Returns a parser of these words into the library's enum.
 pub(crate) fn word<T>(words: &'static [Word]) -> impl TypedValueParser<Value = T>
 where
     T: DeserializeOwned + Clone + Send + Sync + 'static,

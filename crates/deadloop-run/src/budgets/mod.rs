@@ -1,9 +1,9 @@
-//! [`budget`]: budgets of context and limits on turns, played over recorded runs, into a folder.
+//! [`budget`]: context budgets and turn limits, simulated on recorded runs.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | runs without their texts, and how they are measured | [`Runs`] |
-//! | settings swept over them, window by window | [`SweptStage`] |
+//! | runs without their texts, and their measures | [`Runs`] |
+//! | settings swept over runs, window by window | [`SweptStage`] |
 
 use deadloop_replay::budget::{BudgetGrid, BudgetPreset};
 use deadloop_score::Case;
@@ -23,30 +23,30 @@ use crate::replay::Done;
 use crate::request::Request;
 use crate::words::several;
 
-/// The budgets to play.
+/// The budgets to simulate.
 pub struct Budgets<'a> {
     /// The settings.
     pub grid: &'a BudgetGrid,
-    /// Settings with a name, played in every window.
+    /// The presets, simulated in every window.
     pub presets: &'a [&'static BudgetPreset],
 }
 
-/// Budgets that were played over a corpus, their tables written.
+/// The finished simulation of budgets on a corpus, with its tables written.
 pub struct BudgetRun {
-    /// The folder, the corpus as it was looked through, and what the folder will say of the run.
+    /// The folder, the surveyed corpus and the manifest.
     pub run: Answered<Vec<Case>>,
     /// The runs.
     pub runs: Runs,
-    /// The settings, and what each did with the runs.
+    /// The settings by stage, with their counts.
     pub stages: Vec<SweptStage>,
-    /// What limits on turns do.
+    /// The effect of each limit on turns.
     pub limits: Vec<LimitRow>,
 }
 
-/// Measures the runs of a corpus, plays every budget and limit on them, and writes the tables.
+/// Measures the runs of a corpus, simulates every budget and limit on them, and writes the tables.
 ///
 /// # Errors
-/// The corpus is not whole or has no run, the folder holds something else, somebody stopped it.
+/// Returns an error if the corpus is not whole or has no run, the folder holds another result, or the host stops it.
 pub fn budget(request: &Request<'_>, asked: &Budgets<'_>) -> RunResult<Done<BudgetRun>> {
     let Budgets { grid, presets } = *asked;
     let names: Vec<&str> = presets.iter().map(|preset| preset.name.as_str()).collect();

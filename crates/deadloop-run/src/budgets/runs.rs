@@ -1,4 +1,4 @@
-//! The runs of a corpus without their texts: how long the events of each are, and what its labels say.
+//! The runs of a corpus without their texts: event lengths and labels.
 
 use std::sync::atomic::AtomicBool;
 
@@ -12,13 +12,13 @@ use deadloop_score::{Case, Class, Span};
 /// The name for a run that has no source.
 const NONE: &str = "-";
 
-/// The lengths of a transcript's events: budgets are played on these alone.
+/// The subject that returns the lengths of a transcript's events, which budgets are simulated on.
 pub(super) struct Measured;
 
 impl Subject for Measured {
     type Said = Lengths;
 
-    /// No setting is in it: what is measured is the same for all.
+    /// Returns a constant: the lengths are the same for every setting.
     fn fingerprint(&self) -> String {
         "lengths".to_owned()
     }
@@ -28,23 +28,23 @@ impl Subject for Measured {
     }
 }
 
-/// The runs of a corpus, each under its number: the transcripts that have a turn.
+/// The runs of a corpus: the transcripts that have a turn, in corpus order.
 #[derive(Default)]
 pub struct Runs {
-    /// Their sources, as numbers of `names`.
+    /// The source of each run, as an index of `names`.
     pub(super) sources: Vec<u32>,
-    /// The sources, in order.
+    /// The names of the sources, in order.
     pub names: Vec<String>,
-    /// What settings are played on.
+    /// The lengths of the runs, on which settings are simulated.
     pub(super) field: Field,
-    /// Their turns, as limits see them.
+    /// The turns of each run, as input of limits.
     pub limits: Vec<LimitCase>,
-    /// Transcripts without a turn.
+    /// The number of transcripts without a turn.
     pub turnless: u64,
 }
 
 impl Runs {
-    /// The runs among all transcripts; `budgets` name the counters.
+    /// Collects the runs among all transcripts. `budgets` name the token counters.
     pub(super) fn of(cases: &[Case], lengths: Vec<Lengths>, budgets: &[Budget]) -> Self {
         let mut found = Self::default();
         let mut kept = Vec::new();
@@ -70,7 +70,7 @@ impl Runs {
     }
 }
 
-/// A run as limits on its turns see it.
+/// Returns a run as the input of limits on turns.
 fn limit_case(lengths: &Lengths, case: &Case) -> LimitCase {
     let spans = case.truth.iter().flat_map(|truth| &truth.spans);
     let loops = spans.filter(|span| span.class == Class::Loop);
@@ -90,8 +90,8 @@ fn limit_case(lengths: &Lengths, case: &Case) -> LimitCase {
     }
 }
 
-/// The turns in which a loop stands, from and to, from 0. A turn begins before its calls: that of the call behind the
-/// loop is no part of it.
+/// Returns the first and the last turn of a loop, from 0. A turn begins before its calls, so the turn of the call
+/// behind the loop is no part of it.
 fn stuck(span: &Span, case: &Case) -> (u64, u64) {
     let (onset, end) = (span.onset.count(), span.end.count());
     if span.channel == Channel::Turns {

@@ -1,4 +1,4 @@
-//! Every stage of budgets swept, and the rows of `budgets.parquet`.
+//! Every stage of budgets simulated, and the rows of `budgets.parquet`.
 
 use std::path::Path;
 
@@ -12,17 +12,17 @@ use super::runs::Runs;
 use crate::failure::{Code, RunResult};
 use crate::host::Host;
 
-/// A stage with all that is known of it.
+/// A simulated stage with its settings and counts.
 pub struct SweptStage {
     /// Its settings.
     pub stage: Stage,
-    /// The names of the presets that each setting is.
+    /// The names of the presets equal to each setting.
     pub names: Vec<Vec<&'static str>>,
-    /// The prices of cached tokens that the grid has in it.
+    /// The prices of cached tokens that the grid lists for this stage.
     pub caches: Vec<f64>,
     /// The counts of each setting by source.
     swept: Swept,
-    /// The errors of the counter: all runs, then by source.
+    /// The errors of the token counter: over all runs, then by source.
     errors: Vec<Option<CountError>>,
 }
 
@@ -38,7 +38,7 @@ impl SweptStage {
     }
 }
 
-/// Sweeps each stage, presets included.
+/// Simulates each stage, presets included.
 pub(super) fn stages(
     found: &Runs,
     (grid, named): (&BudgetGrid, &[&'static BudgetPreset]),
@@ -80,7 +80,7 @@ pub(super) fn stages(
     Stage::of(&grid.budgets).into_iter().map(of).collect()
 }
 
-/// The prices of cached tokens that the grid has in a stage.
+/// Returns the prices of cached tokens that the grid lists for a stage.
 fn caches(grid: &BudgetGrid, never: &Budget) -> Vec<f64> {
     let mut caches: Vec<f64> = Vec::new();
     for budget in &grid.budgets {
@@ -96,7 +96,7 @@ fn caches(grid: &BudgetGrid, never: &Budget) -> Vec<f64> {
     caches
 }
 
-/// How far the counter is from what was recorded: all runs, then by source.
+/// Returns the errors of the token counter against the recorded counts: over all runs, then by source.
 fn errors(found: &Runs, never: &Budget) -> Vec<Option<CountError>> {
     let mut all: Vec<Vec<f64>> = vec![Vec::new(); found.names.len() + 1];
     for (run, source) in found.sources.iter().enumerate() {
@@ -130,8 +130,8 @@ fn total(tallies: &[BudgetTally]) -> BudgetTally {
     sum
 }
 
-/// Writes `budgets.parquet`: the settings of each stage at each price of cached tokens, without a guard first. Returns how
-/// many settings it has.
+/// Writes `budgets.parquet`: the settings of each stage at each price of cached tokens, the one without a guard
+/// first. Returns the number of settings.
 pub(super) fn write_rows(
     found: &Runs,
     stages: &[SweptStage],

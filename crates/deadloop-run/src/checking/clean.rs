@@ -15,7 +15,7 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     find: Find::Text(repeats),
 };
 
-/// The finder must be so sure before it contradicts a label.
+/// The least confidence of the finder to contradict a label.
 const SURE: f64 = 0.9;
 
 fn repeats(exhibit: &Exhibit<'_>) -> Option<String> {
@@ -28,7 +28,7 @@ fn repeats(exhibit: &Exhibit<'_>) -> Option<String> {
     })
 }
 
-/// The longest repetition, where there is one beyond doubt.
+/// Describes the longest repetition, if the finder is sure of one.
 fn told(channel: Channel, text: &[char], found: &Found) -> Option<String> {
     let sure = found.class != Class::Clean && found.confidence >= SURE;
     let end = |span: &find::FoundSpan| span.end.unwrap_or(text.len());

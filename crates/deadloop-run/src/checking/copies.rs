@@ -1,11 +1,11 @@
-//! Whether one piece of text is a copy of another, exact or near: what labels are held against.
+//! Likeness of two texts, exact or near: labels are checked against it.
 
 use std::collections::HashSet;
 use std::hash::Hash;
 
 use deadloop_score::Span;
 
-/// The copies that a label claims: the first one begins at `start`, the second at `onset`.
+/// The copies claimed by a label: the first one begins at `start`, the second at `onset`.
 #[derive(Clone, Copy)]
 pub(super) struct Claim {
     pub(super) start: usize,
@@ -16,8 +16,8 @@ pub(super) struct Claim {
 }
 
 impl Claim {
-    /// What a span claims about a text of `length` chars. `None` if the span names neither a first
-    /// copy nor a period; an error if the first copy would begin before the text.
+    /// Returns the claim of a span in a text of `length` chars. `None` if the span names neither a first copy nor a
+    /// period. An error if the first copy would begin before the text.
     pub(super) fn of(span: &Span, length: usize) -> Option<Result<Self, String>> {
         let at = |chars: u64| usize::try_from(chars).unwrap_or(usize::MAX).min(length);
         let onset = at(span.onset.count());
@@ -43,41 +43,41 @@ impl Claim {
     }
 }
 
-/// How much of `copy` is also in `original`, from 0 to 1: char by char, or by its pieces of a few
-/// chars with digits, case and white space folded, whichever is more. The pieces are longer where
-/// the text is: long texts in one language share their short ones.
+/// Returns the share of `copy` that is also in `original`, from 0 to 1. Compares char by char, and by pieces of a few
+/// chars with digits, case and white space folded; the larger share counts. Longer texts have longer pieces, because
+/// long texts in one language share their short pieces.
 pub(super) fn likeness(original: &[char], copy: &[char]) -> f64 {
     let (original, copy) = (beginning(original), beginning(copy));
     exact(original, copy).max(shared(&folded(original), &folded(copy)))
 }
 
-/// The same with everything as it is written, so that lists that count on are less alike.
+/// Returns the likeness of two texts without folding, so that lists of different numbers are less alike.
 pub(super) fn verbatim_likeness(original: &[char], copy: &[char]) -> f64 {
     shared(beginning(original), beginning(copy))
 }
 
-/// Chars of a copy that are compared, at most: memory is a hundred times that.
+/// The most chars of a copy that are compared. Memory is a hundred times that.
 const COMPARED: usize = 1 << 20;
 
-/// A text, or as much of it as is compared.
+/// Returns the beginning of a text that is compared.
 fn beginning(text: &[char]) -> &[char] {
     &text[..text.len().min(COMPARED)]
 }
 
-/// The share of chars that are in the same place, `original` written again and again.
+/// Returns the share of the chars of `copy` that equal those of the repeated `original`.
 fn exact(original: &[char], copy: &[char]) -> f64 {
     let same = original.iter().cycle().zip(copy);
     share(same.filter(|(a, b)| a == b).count(), copy.len())
 }
 
-/// The share of the pieces of `copy` that `original` has too.
+/// Returns the share of the pieces of `copy` that `original` has too.
 fn shared(original: &[char], copy: &[char]) -> f64 {
     let width = match original.len() {
         0..40 => 3,
         40..200 => 5,
         _ => 8,
     };
-    // What runs over from one copy to the next is in the original too.
+    // Pieces that cross from one copy to the next are in the original too.
     let around = original.iter().cycle().take(width - 1);
     let original: Vec<char> = original.iter().chain(around).copied().collect();
     let width = width.min(copy.len()).max(1);
@@ -98,7 +98,7 @@ fn share(part: usize, whole: usize) -> f64 {
     }
 }
 
-/// Numbers are `0`, white space is one blank, letters are small.
+/// Folds a text: a number becomes one `0`, white space one blank, and letters lower case.
 fn folded(text: &[char]) -> Vec<char> {
     let mut folded = Vec::with_capacity(text.len());
     for char in text {

@@ -1,4 +1,4 @@
-//! Copies, which count once in all that says how sure a figure is.
+//! Copies, which intervals and gates count once.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     find: Find::Corpus(copies),
 };
 
-/// Copies that are named of each.
+/// The most copies named for each finding.
 const NAMED: usize = 4;
 
 fn copies(seen: &CheckSeen) -> Vec<Finding> {

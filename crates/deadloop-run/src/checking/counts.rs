@@ -18,14 +18,14 @@ pub struct CorpusCounts {
     chars: u64,
     calls: u64,
     turns: u64,
-    /// Transcripts by class; `None`: without a label, or unsure.
+    /// Transcripts by class. `None` if unlabelled or unsure.
     classes: BTreeMap<Option<Class>, u64>,
-    /// The labels in each unit that has some, with the groups of loops and of clean transcripts.
+    /// The label counts of each unit that has labels, with the numbers of groups of loops and of clean transcripts.
     units: Vec<(LabelEvidence, u64, u64)>,
 }
 
 impl CorpusCounts {
-    /// Counts these cases.
+    /// Counts the given cases.
     pub fn of(cases: &[Case]) -> Self {
         let distinct = |of: &dyn Fn(&Case) -> Option<String>| {
             cases.iter().filter_map(of).collect::<BTreeSet<_>>().len() as u64
@@ -64,7 +64,7 @@ impl CorpusCounts {
         self.classes.get(&class).copied().unwrap_or(0)
     }
 
-    /// The counts in a few lines: what there is, and for each unit what the labels can prove.
+    /// Formats the counts in a few lines: the totals, and for each unit what the labels can prove.
     pub fn lines(&self) -> String {
         let mut lines = vec![format!(
             "{} in {} of {}: {}{}{}",
@@ -104,7 +104,7 @@ impl CorpusCounts {
         lines.join("\n")
     }
 
-    /// The counts for programs.
+    /// Returns the counts as JSON.
     pub fn json(&self) -> Value {
         let units = self.units.iter().map(|(evidence, loops, clean)| {
             let counts = json!({
@@ -123,7 +123,7 @@ impl CorpusCounts {
     }
 }
 
-/// `, 3 calls`; empty without any.
+/// Formats a count like `, 3 calls`. Empty for zero.
 fn some(n: u64, what: &str) -> String {
     match n {
         0 => String::new(),

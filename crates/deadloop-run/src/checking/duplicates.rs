@@ -1,4 +1,4 @@
-//! Near-duplicate transcripts: where they tear a text apart, and where they count it twice.
+//! Near-duplicate transcripts: across splits, across groups, and inside a group.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::ControlFlow;
@@ -39,24 +39,24 @@ pub(super) static IN_A_GROUP: CorpusCheck = CorpusCheck {
     find: Find::Corpus(|seen| found(seen, Spread::Nothing)),
 };
 
-/// Texts that share so much of what either has are one text.
+/// The least likeness at which two texts count as one.
 const ALIKE: f64 = 0.8;
-/// Estimated by sketches, texts are looked at from here on: an estimate may be too low.
+/// The least likeness by sketch at which the texts themselves are compared. An estimate may be too low.
 const WORTH_A_LOOK: f64 = 0.65;
-/// Texts shorter than this are alike by chance ("42").
+/// The fewest chars of a compared text: shorter ones are alike by chance ("42").
 const LEAST_CHARS: u64 = 200;
-/// Transcripts of a cluster that are named.
+/// The most transcripts of a cluster that are named.
 const NAMED: usize = 4;
 
-/// The sketch of a transcript that is long enough to have one.
+/// Returns the sketch of a transcript that is long enough to have one.
 pub(super) fn sketch(entry: &Entry, case: &Case) -> Option<Sketch> {
     let length = case.timeline.length();
     let long = length.reasoning.0 + length.answer.0 >= LEAST_CHARS;
     long.then(|| Sketch::of(&entry.transcript)).flatten()
 }
 
-/// The near-duplicates among the cases: told by their sketches, then compared by their texts, for
-/// which the corpus is read once more.
+/// Finds the near-duplicates among the cases: first by their sketches, then by their texts, for which the corpus is
+/// read again.
 pub(super) fn near_duplicates(
     corpus: &Corpus,
     cases: &[Case],
@@ -84,7 +84,7 @@ pub(super) fn near_duplicates(
     Ok(clusters(cases.len(), &alike(&sketches, ALIKE, exact)))
 }
 
-/// The shingles of some cases.
+/// Returns the shingles of the cases that `worth` lists.
 fn texts(
     corpus: &Corpus,
     cases: &[Case],
@@ -111,7 +111,7 @@ fn texts(
     Ok(texts)
 }
 
-/// What a cluster is torn apart by, the worst of it.
+/// The worst division of a cluster.
 #[derive(PartialEq)]
 enum Spread {
     Splits,

@@ -1,4 +1,4 @@
-//! Loops that are said to never end, in streams that ended by themselves.
+//! Loops labelled as endless, in streams that ended by themselves.
 
 use deadloop_score::{Class, Span};
 

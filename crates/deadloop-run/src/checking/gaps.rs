@@ -1,4 +1,4 @@
-//! What a corpus does not say, and what therefore cannot be known.
+//! Transcripts without a label, a group, a split or chunk times.
 
 use deadloop_score::{Case, Class};
 
@@ -51,7 +51,7 @@ pub(super) static UNTIMED: CorpusCheck = CorpusCheck {
     find: Find::Corpus(|seen| gap(seen, |case| !case.timed, "have no times")),
 };
 
-/// How many cases have a gap, and the first of them.
+/// Counts the cases with a gap, and reports the first.
 fn gap(seen: &CheckSeen, has: impl Fn(&Case) -> bool, what: &str) -> Vec<Finding> {
     let found: Vec<usize> = (0..seen.cases.len())
         .filter(|i| has(&seen.cases[*i]))

@@ -1,4 +1,4 @@
-//! Fields of labels inside transcripts that deadloop does not know.
+//! Fields unknown to deadloop in labels inside transcripts.
 
 use deadloop_score::LABEL_COLUMNS;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Labels from whose `earliest` on alarms are right only after their onset.
+//! Labels whose `earliest` lies after their onset.
 
 use super::{CorpusCheck, Exhibit, Find, Severity};
 

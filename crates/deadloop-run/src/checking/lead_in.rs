@@ -1,4 +1,4 @@
-//! Near-copies that lead into a loop, where the label does not say so.
+//! Near-copies that lead into a loop whose label has no `earliest`.
 
 use super::copies::{Claim, likeness, verbatim_likeness};
 use super::{CorpusCheck, Exhibit, Find, Severity};
@@ -15,11 +15,9 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
 
 /// The least likeness of a near-copy, from 0 to 1, with digits and case folded.
 const NEAR: f64 = 0.8;
-/// The least likeness of a near-copy as it is written: rows of a table differ only in their numbers
-/// and are healthy.
+/// The least likeness of a near-copy without folding. Rows of a table differ only in their numbers and are healthy.
 const NEAR_VERBATIM: f64 = 0.6;
-/// The fewest near-copies of a lead-in. Text before a loop is often about the same matter, so one
-/// is not enough.
+/// The fewest near-copies of a lead-in. Text before a loop is often on the same subject, so one is not enough.
 const COPIES: usize = 2;
 /// The fewest chars of a lead-in.
 const CHARS: usize = 100;

@@ -1,7 +1,7 @@
-//! A corpus checked: everything that is wrong with it, and what makes numbers lie. Each kind of finding is an
-//! entry of `CHECKS`, with why it matters and what to do about it.
+//! Checks of a corpus: its errors, and what makes figures misleading.
 //!
-//! To add one: a file beside this one with an `ENTRY`, and two lines here.
+//! Each kind of finding is an entry of `CHECKS`, with why it matters and what to do about it. To add one, add a file
+//! beside this one with an `ENTRY`, and two lines here.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -67,53 +67,53 @@ static CHECKS: [&CorpusCheck; 24] = [
 ];
 
 deadloop_detect::words! {
-    /// How bad a finding is.
+    /// The severity of a finding.
     pub enum Severity {
-        /// The corpus is not whole: nothing is scored on it.
+        /// A corpus that cannot be scored.
         Error = "error",
-        /// Numbers come out, and are wrong.
+        /// A cause of wrong figures.
         Warning = "warning",
-        /// What the numbers cannot say.
+        /// A limit of what the figures can show.
         Note = "note",
     }
 }
 
 /// A kind of finding.
 pub struct CorpusCheck {
-    /// What it is called in `--json`.
+    /// The name in `--json`.
     pub name: &'static str,
-    /// How bad it is.
+    /// The severity of its findings.
     pub severity: Severity,
-    /// What is found, as a heading.
+    /// The findings as a heading.
     pub title: &'static str,
-    /// Why it makes numbers lie.
+    /// The reason why it makes figures misleading.
     pub why: &'static str,
-    /// What to do about it.
+    /// The advice to the user.
     pub advice: &'static str,
     find: Find,
 }
 
-/// How findings of a kind are made.
+/// The input of a check.
 enum Find {
-    /// From one transcript with its text, on any thread.
+    /// A function of one transcript with its text, on any thread.
     Text(fn(&Exhibit<'_>) -> Option<String>),
-    /// From all that was seen, without texts.
+    /// A function of the whole corpus, without texts.
     Corpus(fn(&CheckSeen) -> Vec<Finding>),
 }
 
-/// One thing found.
+/// A finding of a check.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Finding {
-    /// The file and line, where there is one.
+    /// The file and line, if there is one.
     pub place: Option<Place>,
-    /// The transcripts that it is about; may be none.
+    /// The ids of the transcripts concerned; may be empty.
     pub transcripts: Vec<String>,
-    /// What it is.
+    /// The description.
     pub what: String,
 }
 
 impl Finding {
-    /// About no transcript in particular.
+    /// Creates a finding about no particular transcript.
     fn general(what: String) -> Self {
         Self {
             what,
@@ -126,13 +126,13 @@ impl Finding {
 struct Exhibit<'a> {
     entry: &'a Entry,
     case: &'a Case,
-    /// Made where a check looks into them: they take four times the memory of the text.
+    /// The reasoning, decoded only if a check reads it: chars take four times the memory of the text.
     reasoning: OnceCell<Vec<char>>,
     answer: OnceCell<Vec<char>>,
 }
 
 impl Exhibit<'_> {
-    /// The text of a channel; empty for a channel that is not text.
+    /// Returns the text of a channel. Empty for a channel that is not text.
     fn text(&self, channel: Channel) -> &[char] {
         let said = &self.entry.transcript;
         match channel {
@@ -145,15 +145,15 @@ impl Exhibit<'_> {
     }
 }
 
-/// What one look at a transcript's text leaves.
+/// The findings and the sketch of one transcript.
 struct Glance {
     place: Place,
     sketch: Option<Sketch>,
-    /// What the text checks found, by their place in the registry.
+    /// The findings of the text checks, by their index in the registry.
     found: BTreeMap<usize, String>,
 }
 
-/// Looks at one transcript.
+/// Runs the text checks on one transcript.
 fn glance(entry: &Entry, case: &Case) -> Glance {
     let exhibit = Exhibit {
         entry,
@@ -175,20 +175,20 @@ fn glance(entry: &Entry, case: &Case) -> Glance {
     }
 }
 
-/// All that is known of a corpus when every transcript was looked at.
+/// A checked corpus.
 pub struct CheckSeen {
-    /// What is known of each transcript.
+    /// The cases of the corpus.
     pub cases: Vec<Case>,
-    /// One a case.
+    /// The glance at each case.
     glances: Vec<Glance>,
-    /// What keeps it from being scored.
+    /// The problems that keep the corpus from being scored.
     pub problems: Vec<Problem>,
-    /// Near-duplicates, by the places of their cases.
+    /// The near-duplicates, by the indices of their cases.
     clusters: Vec<Cluster>,
 }
 
 impl CheckSeen {
-    /// A finding about one transcript.
+    /// Creates a finding about one transcript.
     fn about(&self, case: usize, what: String) -> Finding {
         Finding {
             place: Some(self.glances[case].place.clone()),
@@ -197,7 +197,7 @@ impl CheckSeen {
         }
     }
 
-    /// Every finding, by check, in the order of the registry; checks without one are left out.
+    /// Returns every finding, by check, in the order of the registry. Checks without a finding are left out.
     pub fn findings(&self) -> Vec<(&'static CorpusCheck, Vec<Finding>)> {
         let all = CHECKS.iter().enumerate().map(|(place, check)| {
             let findings = match check.find {
@@ -218,10 +218,10 @@ impl CheckSeen {
     }
 }
 
-/// Reads a corpus, and near-duplicates once more. The cases are in [`CheckSeen`].
+/// Reads and checks a corpus. Possible near-duplicates are read a second time. The cases are in [`CheckSeen`].
 ///
 /// # Errors
-/// The corpus cannot be opened, the machine could not read all of it, or the host stopped it.
+/// Returns an error if the corpus cannot be opened, the machine could not read all of it, or the host stopped it.
 pub fn look(path: &Path, host: &dyn Host) -> RunResult<(Surveyed, CheckSeen)> {
     let (corpus, mut faults) = Corpus::look(path).map_err(unopened)?;
     if let Some(fault) = faults.iter().position(CorpusError::is_of_machine) {
@@ -247,13 +247,13 @@ pub fn look(path: &Path, host: &dyn Host) -> RunResult<(Surveyed, CheckSeen)> {
     Ok((surveyed, seen))
 }
 
-/// How many findings are of this severity.
+/// Counts the findings of a severity.
 pub fn count(checks: &[(&CorpusCheck, Vec<Finding>)], severity: Severity) -> u64 {
     let of = checks.iter().filter(|(c, _)| c.severity == severity);
     of.map(|(_, findings)| findings.len() as u64).sum()
 }
 
-/// Every finding as an object.
+/// Returns every finding as a JSON object.
 pub fn json(checks: &[(&CorpusCheck, Vec<Finding>)]) -> Vec<Value> {
     let object = |check: &CorpusCheck, finding: &Finding| {
         let place = finding.place.as_ref();

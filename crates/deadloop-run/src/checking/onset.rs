@@ -1,4 +1,4 @@
-//! Onsets that the text contradicts.
+//! Onsets contradicted by the text.
 
 use super::copies::{Claim, likeness};
 use super::{CorpusCheck, Exhibit, Find, Severity};
@@ -14,7 +14,7 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
 
 /// The least likeness to the first copy, from 0 to 1, for a text to count as the second copy.
 const A_COPY: f64 = 0.5;
-/// The fewest chars that are compared: a copy of one char says little.
+/// The fewest chars that are compared: a copy of one char proves little.
 const LEAST_CHARS: usize = 40;
 
 fn contradicted(exhibit: &Exhibit<'_>) -> Option<String> {
@@ -30,7 +30,7 @@ fn contradicted(exhibit: &Exhibit<'_>) -> Option<String> {
     })
 }
 
-/// What is at the onset is nothing like what is before it.
+/// Reports a text at the onset that is unlike the first copy.
 fn no_copy(text: &[char], claim: Claim) -> Option<String> {
     let until = (claim.onset + claim.period.max(LEAST_CHARS)).min(claim.end);
     let first = &text[claim.start..claim.onset];
@@ -45,7 +45,7 @@ fn no_copy(text: &[char], claim: Claim) -> Option<String> {
     })
 }
 
-/// The same text, char by char, occurs once more before the first copy.
+/// Reports an exact copy right before the first copy.
 fn copy_before(text: &[char], claim: Claim) -> Option<String> {
     let before = claim.start.checked_sub(claim.period)?;
     let first = &text[claim.start..claim.onset];

@@ -1,4 +1,4 @@
-//! Calls and results of runs that do not fit together, and what a run does not say of them.
+//! Calls and results of runs that do not pair, or lack fields.
 
 use std::collections::{HashMap, HashSet};
 
@@ -26,20 +26,20 @@ pub(super) static UNSAID: CorpusCheck = CorpusCheck {
     find: Find::Text(unsaid),
 };
 
-/// What is found of the calls and results of a run.
+/// The counts of unpaired and incomplete calls and results of a run.
 #[derive(Default)]
 struct Pairs {
-    /// Results whose id no call has, or that are before any call.
+    /// Results whose id no call has, or that come before any call.
     strays: u64,
-    /// Results for a call that has one.
+    /// Second results of a call.
     seconds: u64,
-    /// Calls whose id belongs to a call without a result.
+    /// Calls whose id is that of a call without a result.
     taken: u64,
     /// Calls without a result.
     open: u64,
-    /// Calls whose arguments were meant to be JSON and are not.
+    /// Calls whose arguments begin like JSON but do not parse.
     broken: u64,
-    /// Results that do not say whether they failed.
+    /// Results without the field `error`.
     unknown: u64,
     results: u64,
 }
@@ -130,7 +130,7 @@ fn unsaid(exhibit: &Exhibit<'_>) -> Option<String> {
     (!all.is_empty()).then(|| all.join("; "))
 }
 
-/// Whether a text begins like a JSON object or list but does not parse as JSON.
+/// Returns whether a text begins like a JSON object or list but does not parse as JSON.
 fn is_broken(arguments: &Value) -> bool {
     let text = arguments.as_str().map(str::trim).unwrap_or_default();
     text.starts_with(['{', '[']) && serde_json::from_str::<serde::de::IgnoredAny>(text).is_err()

@@ -1,4 +1,4 @@
-//! Classes with too few labels, and what they can show.
+//! Classes with too few labels for a claim.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ pub(super) static FOR_A_MODEL: CorpusCheck = CorpusCheck {
 fn for_a_claim(seen: &CheckSeen) -> Vec<Finding> {
     let labelled = seen.cases.iter().filter(|case| case.truth.is_some());
     if labelled.count() == 0 {
-        // Said by the check for unlabelled transcripts.
+        // The check for unlabelled transcripts reports these.
         return Vec::new();
     }
     let mut scopes: Vec<(String, LabelEvidence)> = Vec::new();
@@ -67,12 +67,12 @@ fn for_a_model(seen: &CheckSeen) -> Vec<Finding> {
     models.iter().filter_map(lack).collect()
 }
 
-/// The units that labels speak of; chars where they name no channel.
+/// Returns the units of the labels. Chars if they name no channel.
 fn spoken(seen: &CheckSeen) -> Vec<Unit> {
     units(&seen.cases)
 }
 
-/// The evidence of each part of the corpus in a unit; cases in none are left out.
+/// Returns the label counts of each part of the corpus in a unit. Cases without a part are left out.
 fn by(
     seen: &CheckSeen,
     unit: Unit,

@@ -1,4 +1,4 @@
-//! What keeps a corpus from being scored at all.
+//! Problems that keep a corpus from being scored.
 
 use super::{CorpusCheck, Find, Finding, Severity};
 

@@ -8,11 +8,11 @@ use regex::Regex;
 
 use super::near::FactSight;
 
-/// How many chars before the first copy a copy of another length may begin.
+/// The most chars before the first copy at which a copy of another length may begin.
 const SLACK: u64 = 16;
 
-/// The copies of a fact in `text`, up to `end`. Copies may differ in what the detector folds (numbers,
-/// list markers).
+/// Returns the copies of a fact in `text`, up to `end`. Copies may differ in what the detector folds (numbers, list
+/// markers).
 pub(super) fn copies(text: &[char], sight: &FactSight, end: u64) -> Vec<Range<u64>> {
     let (onset, period) = (sight.onset.count(), sight.period.count());
     let start = onset.saturating_sub(period);
@@ -27,9 +27,9 @@ pub(super) fn copies(text: &[char], sight: &FactSight, end: u64) -> Vec<Range<u6
     told(sight, end)
 }
 
-/// As many copies as the fact counts, one after the other, each as long as its period. If folded text varies in length,
-/// their borders are only approximate. Empty if they would not end near the place of the fact: then its copies are
-/// scattered.
+/// Returns as many copies as the fact counts, one after the other, each as long as its period. If folded text varies
+/// in length, the borders are approximate. Empty if the last copy would not end near the fact's position: such copies
+/// are scattered.
 fn told(sight: &FactSight, end: u64) -> Vec<Range<u64>> {
     let (onset, period) = (sight.onset.count(), sight.period.count());
     let (start, count) = (
@@ -45,7 +45,7 @@ fn told(sight: &FactSight, end: u64) -> Vec<Range<u64>> {
     starts.take_while(|from| *from < end).map(copy).collect()
 }
 
-/// The exact copies of the `period` chars at `start`, one after the other; the last one may be cut.
+/// Returns the exact copies of the `period` chars at `start`, one after the other. The last one may be cut.
 pub(super) fn even(text: &[char], start: u64, period: u64, end: u64) -> Vec<Range<u64>> {
     let index = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
     let end = end.min(text.len() as u64);
@@ -61,8 +61,8 @@ pub(super) fn even(text: &[char], start: u64, period: u64, end: u64) -> Vec<Rang
     copy.take_while(is_copy).collect()
 }
 
-/// Copies that differ in their numbers and white space: each begins like the unit, and ends where
-/// the next one begins.
+/// Returns copies that differ in their numbers and white space. Each begins like the unit and ends where the next one
+/// begins.
 fn alike(text: &[char], sight: &FactSight, end: u64) -> Vec<Range<u64>> {
     let from = sight
         .onset
@@ -92,7 +92,7 @@ fn alike(text: &[char], sight: &FactSight, end: u64) -> Vec<Range<u64>> {
     starts.iter().zip(ends).map(copy).collect()
 }
 
-/// A pattern for the beginnings of copies of a unit.
+/// Returns a pattern for the beginnings of copies of a unit.
 fn pattern(unit: &str) -> Option<Regex> {
     let mut pattern = String::new();
     // The end of the last copy may be followed by the next one's number.

@@ -1,5 +1,4 @@
-//! The text around the explained places: which parts are shown, what is marked in them, and where the
-//! copies are.
+//! Excerpts around the explained places, with their marks and copies.
 
 use std::ops::Range;
 
@@ -13,38 +12,38 @@ use super::near::FactSight;
 /// A part of a channel's text.
 #[derive(Clone, Debug, Serialize)]
 pub struct Excerpt {
-    /// The channel that it is from.
+    /// The channel of the text.
     pub channel: Channel,
-    /// The index of its first char in the channel.
+    /// The index of the first char in the channel.
     pub from: u64,
-    /// Its chars.
+    /// The chars of the excerpt.
     pub text: String,
     /// The length of the whole channel, in chars.
     pub of: u64,
-    /// The copies of the repeated unit, as ranges of the channel. The first and the last may begin or
-    /// end outside of the excerpt.
+    /// The copies of the repeated unit, as ranges of the channel. The first and the last may reach beyond the
+    /// excerpt.
     pub copies: Vec<Range<u64>>,
-    /// What happened in it.
+    /// The marked events inside the excerpt.
     pub marks: Vec<ExcerptMark>,
 }
 
-/// Something that happened at a char.
+/// An event at a char.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct ExcerptMark {
-    /// The index of the marked char. For something that begins at a char this is `position`; for
-    /// something that happened after `position` chars had been read it is the last of them.
+    /// The index of the marked char. For an event that begins at a char this is `position`. For an event that follows
+    /// `position` chars it is the last of them.
     pub at: u64,
-    /// The position that is printed, in chars of the channel.
+    /// The printed position, in chars of the channel.
     pub position: u64,
-    /// What happened.
+    /// The description of the event.
     pub what: &'static str,
 }
 
-/// What the excerpts of a channel are made from.
+/// The input for the excerpts of a channel.
 pub struct ExcerptSource<'a> {
     /// The channel.
     pub channel: Channel,
-    /// All of its text.
+    /// The whole text.
     pub text: &'a str,
     /// The marks around which excerpts are cut.
     pub marks: Vec<ExcerptMark>,
@@ -55,7 +54,7 @@ pub struct ExcerptSource<'a> {
 }
 
 impl ExcerptSource<'_> {
-    /// The text around the marks, `context` chars before and after each. Excerpts that touch are joined.
+    /// Cuts the text around the marks, `context` chars before and after each. Excerpts that touch are joined.
     pub fn excerpts(&self, context: u64) -> Vec<Excerpt> {
         let chars: Vec<char> = self.text.chars().collect();
         let length = chars.len() as u64;
@@ -94,7 +93,7 @@ impl ExcerptSource<'_> {
             copies.into_iter().filter(overlaps).collect::<Vec<_>>()
         };
         let of_fact = self.sight.map(|sight| {
-            // Up to where the fact was seen, or the excerpt ends: what makes a unit is its return.
+            // A unit is seen by its return, so the copies go on to where the fact was seen or the excerpt ends.
             let end = part.end.max(sight.position.count());
             seen(copies(chars, sight, end))
         });
@@ -111,7 +110,7 @@ impl ExcerptSource<'_> {
 }
 
 impl Excerpt {
-    /// Its first `chars` chars, with up to `copies` of its copies.
+    /// Returns the first `chars` chars, with up to `copies` of the copies.
     pub fn part(&self, chars: usize, copies: usize) -> Part {
         let copies = self.copies.iter().take(copies);
         let end = self.from + chars as u64;

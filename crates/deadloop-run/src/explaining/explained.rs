@@ -1,4 +1,4 @@
-//! Everything that `deadloop explain` prints, as data: the types that it is made of.
+//! The data that `deadloop explain` prints.
 
 use deadloop_detect::{Channel, Kind, Unit, Units, Value};
 use deadloop_replay::Seen;
@@ -9,18 +9,18 @@ use super::calls::EqualCalls;
 use super::excerpt::Excerpt;
 use super::near::{FactSight, nearest};
 
-/// Everything that is printed.
+/// The whole output of `deadloop explain`.
 #[derive(Debug, Serialize)]
 pub struct Explained {
-    /// Which transcript it is, and what is true about it.
+    /// The transcript with its labels.
     pub transcript: Head,
-    /// The settings. The first is the one that is explained in full.
+    /// The settings. The first one is explained in full.
     pub settings: Vec<ExplainedSetting>,
     /// The text around the labelled onset and the alarm of the first setting, or what came nearest to one.
     pub text: Vec<Excerpt>,
 }
 
-/// Which transcript it is, and what is true about it.
+/// A transcript with its labels.
 #[derive(Debug, Serialize)]
 pub struct Head {
     /// The id.
@@ -40,50 +40,50 @@ pub struct Head {
 /// A labelled span.
 #[derive(Debug, Serialize)]
 pub struct ExplainedLabel {
-    /// Loop, or transient.
+    /// The class: loop or transient.
     pub class: Class,
-    /// The kind of repetition, where it is known.
+    /// The kind of repetition, if known.
     pub kind: Option<Kind>,
     /// The channel.
     pub channel: Channel,
-    /// Where the first copy begins, in units of the channel.
+    /// The beginning of the first copy, in units of the channel.
     pub start: Option<Units>,
-    /// Where the second copy begins.
+    /// The beginning of the second copy.
     pub onset: Units,
-    /// The place from which an alarm is right.
+    /// The first place where an alarm is right.
     pub earliest: Units,
-    /// The first place behind it.
+    /// The first place behind the span.
     pub end: Units,
-    /// Whether it goes on to the end of the recording.
+    /// Whether the span goes on to the end of the recording.
     pub open: bool,
     /// The length of one copy, in units of the channel.
     pub period: Option<u64>,
 }
 
-/// What one setting did.
+/// The outcome of one setting.
 #[derive(Debug, Serialize)]
 pub struct ExplainedSetting {
-    /// What the setting is called.
+    /// The name of the setting.
     pub name: String,
-    /// Its id.
+    /// The id of the setting.
     pub setting: String,
-    /// What its alarm, or its silence, is worth.
+    /// The verdict on the alarm or the silence.
     pub verdict: &'static str,
     /// The unit of the latency.
     pub unit: Unit,
-    /// From the onset to the alarm of a hit.
+    /// The latency of a hit, from the onset to the alarm.
     pub latency: Option<u64>,
-    /// The same in milliseconds, where the recording has times.
+    /// The latency in milliseconds, if the recording has times.
     pub latency_ms: Option<f64>,
-    /// The same in tokens, where the recording counts them.
+    /// The latency in tokens, if the recording counts them.
     pub latency_tokens: Option<u64>,
     /// The latency in copies of the labelled period.
     pub latency_copies: Option<f64>,
-    /// Why the detector failed.
+    /// The error message of a failed detector.
     pub error: Option<String>,
-    /// Its first alarm; `None` if it has none.
+    /// The first alarm, if there is one.
     pub alarm: Option<ExplainedAlarm>,
-    /// What each member of its guard saw.
+    /// The readings of each member of the guard.
     pub members: Vec<Seat>,
 }
 
@@ -96,41 +96,41 @@ pub struct ExplainedAlarm {
     pub channel: Channel,
     /// The kind of loop.
     pub kind: Kind,
-    /// How much of the channel the detector needed.
+    /// The length of the channel that the detector needed.
     pub exact: Units,
-    /// How much of it had arrived when a live guard could say so.
+    /// The length of the channel that had arrived when a live guard could raise the alarm.
     pub delivered: Units,
-    /// What the program said about it, if the detector is a program.
+    /// The message of the program, if the detector is a program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }
 
-/// One member of a guard.
+/// A member of a guard, with its readings.
 #[derive(Debug, Serialize)]
 pub struct Seat {
-    /// Its name.
+    /// The name of the member.
     pub member: String,
-    /// Whether it is a program. Then only its verdict is known.
+    /// Whether the member is a program, of which only the verdict is known.
     pub program: bool,
-    /// The structural parameters that say what it reads, and those that differ from their defaults.
+    /// The structural parameters that have a unit or differ from their defaults.
     pub measured_with: Vec<(&'static str, Value)>,
-    /// A reading for each channel that it watches and that has text.
+    /// A reading for each watched channel that has text.
     pub readings: Vec<ExplainedReading>,
 }
 
-/// What a member saw in a channel.
+/// The facts that a member found in a channel.
 #[derive(Debug, Serialize)]
 pub struct ExplainedReading {
     /// The channel.
     pub channel: Channel,
-    /// Where it would fire if no other member fired before.
+    /// The position of the alarm if no other member raised one before.
     pub fires_at: Option<Units>,
-    /// The fact on which it fires, then the nearest misses.
+    /// The fact behind the alarm, then the nearest misses.
     pub facts: Vec<FactSight>,
 }
 
 impl ExplainedSetting {
-    /// The fact for which text is shown: that of the alarm, or else the nearest miss.
+    /// Returns the fact whose text is shown: that of the alarm, else the nearest miss.
     pub fn shown(&self) -> Option<(Channel, &FactSight)> {
         let readings = self
             .members
@@ -145,7 +145,7 @@ impl ExplainedSetting {
         self.nearest().map(|(_, channel, sight)| (channel, sight))
     }
 
-    /// The nearest miss of all members: the name of the member, the channel and the fact.
+    /// Returns the nearest miss of all members: the name of the member, the channel and the fact.
     pub fn nearest(&self) -> Option<(&str, Channel, &FactSight)> {
         let readings = self
             .members

@@ -1,14 +1,13 @@
-//! A member of a guard with loose thresholds, which shows the facts that came near to an alarm.
+//! A member of a guard with loose thresholds, which reports near misses.
 
 use deadloop_detect::Value;
 use deadloop_detect::harness::{Domain, Member, Param, Threshold, ThresholdSide, Zero};
 
-/// The member with loose thresholds, so that its meters report facts that came near to an alarm.
+/// Returns the member with loose thresholds, so that its meters report facts that came near to an alarm.
 ///
-/// A lower bound becomes a tenth of itself and an upper bound ten times itself, inside the
-/// parameter's domain. A meter leaves out facts that its thresholds cannot accept; with no threshold
-/// at all it would report every double letter. Structural parameters that hold thresholds (`rules`,
-/// a number in `code`) stay as they are.
+/// A lower bound becomes a tenth of itself and an upper bound ten times itself, within the parameter's domain. The
+/// thresholds cannot be removed: without them a meter would report every double letter. Structural parameters that
+/// hold thresholds (`rules`, a number in `code`) stay as they are.
 pub(super) fn loosened(member: &Member) -> Member {
     let mut loose = member.clone();
     for (param, threshold) in member.detector.thresholds() {
@@ -29,7 +28,7 @@ pub(super) fn loosened(member: &Member) -> Member {
 fn looser(value: &Value, param: &Param, threshold: Threshold) -> Option<Value> {
     let up = threshold.side == ThresholdSide::AtLeast;
     match (value, &param.domain) {
-        // A 0 with another meaning than the number 0 stays, and no number becomes one.
+        // A 0 with a special meaning stays, and no number becomes one.
         (Value::Int(0), _) if threshold.zero != Zero::Number => None,
         (Value::Int(n), Domain::Int { min, max }) => {
             let least = (*min).max(i64::from(threshold.zero != Zero::Number));

@@ -1,13 +1,12 @@
-//! Explains what settings did to one transcript: which threshold decided, how near a setting came, and the text around it.
+//! Explains the outcome of settings on one transcript.
 //!
 //! | to find | look in |
 //! |---|---|
 //! | from a transcript and settings to the explanation | [`Question`], [`Explained`] |
-//! | facts against thresholds, and what "near" is | [`FactSight`] |
-//! | where copies of a unit are | `copies` |
-//! | equal calls in a row, and how their results differ | [`EqualCalls`] |
-//! | which text is shown | [`ExcerptSource`], [`Excerpt`] |
-//! | why it fired, in a line | [`ExplainedSetting::why`] |
+//! | facts against thresholds, and the meaning of "near" | [`FactSight`] |
+//! | the copies of a unit | `copies` |
+//! | the shown text | [`ExcerptSource`], [`Excerpt`] |
+//! | the reason for an alarm, in a line | [`ExplainedSetting::why`] |
 
 mod calls;
 mod copies;

@@ -1,10 +1,9 @@
-//! Compares what a member of a guard saw in a text with its thresholds: which facts they accepted, and which
-//! came near.
+//! Compares the facts that a member saw with its thresholds.
 //!
-//! The **nearest** fact is the one that the fewest thresholds refuse, and among equals the one with the
-//! smallest gap. The gap of a threshold is the difference between the measured and the wanted number, as a
-//! share of the larger of the two. The gap of a fact is the largest gap among the thresholds that refuse it.
-//! A stretch that grows is measured at its end.
+//! The **nearest** fact is the one that the fewest thresholds refuse, and among equals the one with the smallest gap.
+//! The gap of a threshold is the difference between the measured and the wanted number, as a share of the larger of
+//! the two. The gap of a fact is the largest gap among the thresholds that refuse it. A growing stretch is measured
+//! at its end.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -22,7 +21,7 @@ use serde::Serialize;
 /// A fact, compared with every threshold of a member.
 #[derive(Clone, Debug, Serialize)]
 pub struct FactSight {
-    /// How much of its channel had arrived when it was accepted; if it never was, at its end.
+    /// The length of the channel when the fact was accepted. Otherwise its length at the end of the fact.
     pub position: Units,
     /// Whether every threshold accepts it.
     pub accepted: bool,
@@ -30,11 +29,11 @@ pub struct FactSight {
     pub kind: Kind,
     /// The check that saw it.
     pub check: &'static str,
-    /// Where the second copy begins.
+    /// The beginning of the second copy.
     pub onset: Units,
-    /// Length of one copy.
+    /// The length of one copy.
     pub period: Units,
-    /// How many whole copies there are at `position`.
+    /// The number of whole copies at `position`.
     pub copies: i64,
     /// The repeated unit, shortened.
     pub unit: String,
@@ -42,24 +41,23 @@ pub struct FactSight {
     pub thresholds: Vec<AskedOf>,
 }
 
-/// What a threshold asks of a fact, and what was measured.
+/// A threshold, and the number measured for a fact.
 #[derive(Clone, Debug, Serialize)]
 pub struct AskedOf {
     /// The threshold's parameter.
     pub param: Cow<'static, str>,
     /// Its value in the setting.
     pub wanted: Value,
-    /// What was measured of the fact.
+    /// The measured value.
     pub measured: Value,
-    /// Whether it accepts the fact.
+    /// Whether the threshold accepts the fact.
     pub met: bool,
-    /// Whether this threshold decided that an accepted fact became an alarm: it was met last. If all
-    /// were met at the same char, it is the one that was met most narrowly, among those that count copies
-    /// if there are any.
+    /// Whether this threshold decided that an accepted fact became an alarm: it was met last. If all were met at the
+    /// same char, the most narrowly met one decides, preferring those that count copies.
     pub decided: bool,
     /// The difference as a share of the larger number.
     pub gap: f64,
-    /// Whether it is a lower or an upper bound.
+    /// The side of the bound, lower or upper.
     #[serde(skip)]
     pub side: ThresholdSide,
     /// Whether it counts copies.
@@ -76,8 +74,8 @@ struct Term<'m> {
 }
 
 impl Term<'_> {
-    /// Whether another fact reports the same to this setting: the bound is exact and asks for a stricter
-    /// value than the setting's, or for another reading of a 0 that stands for another parameter's value.
+    /// Returns whether another fact reports this repetition for the setting. The bound is then exact and demands a
+    /// stricter value than the setting's, or another reading of a 0 that refers to another parameter's value.
     fn belongs_elsewhere(&self, bound: Bound) -> bool {
         let stands_for_another =
             self.threshold.zero == Zero::Elsewhere && self.number == self.threshold.elsewhere();
@@ -90,14 +88,14 @@ impl Term<'_> {
         }
     }
 
-    /// Whether the fact itself answers the parameter, whatever its value.
+    /// Returns whether the fact itself fixes the parameter, whatever its value.
     fn is_answered(&self, bound: Bound) -> bool {
         bound == Bound::Fixed(self.threshold.always())
             || bound == Bound::Exactly(self.threshold.elsewhere())
     }
 
-    /// Whether the value asks for nothing: it is at the loosest end of its domain. A number of copies must
-    /// also ask for no second one.
+    /// Returns whether the value accepts everything: it is at the loosest end of its domain. A number of copies must
+    /// also accept a single one.
     fn is_lax(&self) -> bool {
         let up = self.threshold.side == ThresholdSide::AtLeast;
         let end = match self.param.domain {
@@ -111,14 +109,14 @@ impl Term<'_> {
     }
 }
 
-/// Everything that a member saw in the text of a channel, in order.
+/// Returns every fact that a member found in the text of a channel, in order.
 pub(super) fn sights(member: &Member, channel: TextChannel, text: &str) -> Vec<FactSight> {
     sights_of(member, channel.into(), |meter, facts| {
         meter.push(&Event::Text(channel, text), EventPlace::default(), facts);
     })
 }
 
-/// Everything that a member saw in a run, in order.
+/// Returns every fact that a member found in a run, in order.
 pub(super) fn sights_in_run(
     member: &Member,
     channel: Channel,
@@ -161,7 +159,7 @@ fn sights_of(
 }
 
 impl FactSight {
-    /// `alarm`: the step at which the rule accepts the fact.
+    /// Compares a fact with the thresholds. `alarm` is the step at which the rule accepts the fact.
     fn of(alarm: Option<u64>, fact: Fact, terms: &[Term<'_>]) -> Self {
         let step = alarm.unwrap_or(fact.until);
         let asked = terms.iter().zip(&fact.bounds);
@@ -217,12 +215,12 @@ impl FactSight {
         }
     }
 
-    /// The thresholds that refuse this fact.
+    /// Returns the thresholds that refuse this fact.
     pub fn refusing(&self) -> impl Iterator<Item = &AskedOf> {
         self.thresholds.iter().filter(|asked| !asked.met)
     }
 
-    /// Which of two refused facts came nearer to being an alarm; the earlier of two equals.
+    /// Orders two refused facts by how near they came to an alarm. The earlier of two equals is nearer.
     fn nearer(&self, other: &Self) -> Ordering {
         let gap = |sight: &Self| sight.refusing().map(|a| a.gap).fold(0.0, f64::max);
         let failed = self.refusing().count().cmp(&other.refusing().count());
@@ -231,7 +229,7 @@ impl FactSight {
         failed.then(gaps).then(places)
     }
 
-    /// Whether both are about the same repetition: copies in the same place, of one unit or of several
+    /// Returns whether both facts are of the same repetition: copies in the same place, of one unit or of several
     /// units together.
     fn is_like(&self, other: &Self) -> bool {
         let extent = |s: &Self| {
@@ -249,7 +247,7 @@ impl FactSight {
     }
 }
 
-/// The difference of two numbers as a share of the larger one.
+/// Returns the difference of two numbers as a share of the larger one.
 fn gap(measured: i64, wanted: i64) -> f64 {
     let (a, b) = (measured as f64, wanted as f64);
     let most = a.abs().max(b.abs());
@@ -260,14 +258,14 @@ fn gap(measured: i64, wanted: i64) -> f64 {
     }
 }
 
-/// The facts that are worth showing: the one on which the member fires, if it does; the `most` nearest misses
-/// that had ended by then; and the nearest miss that ends in `span`, the labelled loop.
+/// Selects the facts to show: the one behind the member's alarm, the `most` nearest misses that had ended by then,
+/// and the nearest miss that ends in `span`, the labelled loop.
 pub(super) fn telling(
     sights: &[FactSight],
     most: usize,
     span: Option<&Range<u64>>,
 ) -> Vec<FactSight> {
-    // If several are accepted at one char, the first counts.
+    // Of several facts accepted at one char, the first counts.
     let fired = sights
         .iter()
         .filter(|s| s.accepted)
@@ -288,7 +286,7 @@ pub(super) fn telling(
     fired.into_iter().chain(told).cloned().collect()
 }
 
-/// The nearest of several facts that were refused.
+/// Returns the nearest of the refused facts.
 pub(super) fn nearest<'s>(
     sights: impl IntoIterator<Item = &'s FactSight>,
 ) -> Option<&'s FactSight> {

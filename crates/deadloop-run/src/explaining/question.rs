@@ -1,4 +1,4 @@
-//! Makes everything that `explain` prints from a transcript and settings.
+//! Explains settings on a transcript.
 
 use std::num::NonZeroU64;
 use std::ops::Range;
@@ -22,25 +22,25 @@ use crate::programs;
 /// The most near misses that are shown for a member and channel.
 const NEAREST: usize = 3;
 
-/// What is explained, and how it is judged.
+/// A transcript to explain, and the options for it.
 pub struct Question<'a> {
     /// The transcript.
     pub transcript: &'a Transcript,
-    /// Its label, and what else is known of it.
+    /// The case of the transcript, with its label.
     pub case: &'a Case,
-    /// How an alarm is judged.
+    /// The options for judging an alarm.
     pub judge: JudgeOptions,
-    /// Replay the text in chunks of this many chars; `None`: as it was recorded.
+    /// The chunk size of the replay, in chars. `None` for the recorded chunks.
     pub chunks: Option<NonZeroU64>,
-    /// Chars of text before and after each mark.
+    /// The chars of text before and after each mark.
     pub context: u64,
 }
 
 impl Question<'_> {
-    /// Runs every setting over the transcript, as a replay does, and looks at what its members saw.
+    /// Runs every setting over the transcript, as a replay does, and collects the facts that its members found.
     ///
     /// # Errors
-    /// A program does not start, or the host stops it.
+    /// Returns an error if a program does not start or the host stops it.
     pub fn explain(&self, named: &[(String, Settings)], host: &dyn Host) -> RunResult<Explained> {
         let mut plan = Plan::default();
         let cells: Vec<usize> = named.iter().map(|(_, s)| plan.add_settings(s)).collect();
@@ -139,7 +139,7 @@ impl Question<'_> {
         }
     }
 
-    /// Everything that a member saw of each channel that it reads; of a program nothing is known.
+    /// Returns every fact that a member found, by the channels that it reads. Empty for a program.
     pub fn sights(&self, member: &Member) -> Vec<(Channel, Vec<FactSight>)> {
         let channels = member.channels();
         let channels = channels.filter(|_| !is_program(member.detector.params));
@@ -175,13 +175,13 @@ impl Question<'_> {
         Lane::of(self.transcript, channel)
     }
 
-    /// The labelled span that matters most: the first loop, else the first that recovers.
+    /// Returns the labelled span that matters most: the first loop, else the first transient.
     fn span(&self) -> Option<&Span> {
         let truth = self.case.truth.as_ref()?;
         truth.first_loop().or(truth.spans.first())
     }
 
-    /// The text around the labelled onset and the alarm, or what came nearest to one.
+    /// Returns the text around the labelled onset and the alarm, or around the nearest miss.
     pub fn text(&self, told: &ExplainedSetting) -> Vec<Excerpt> {
         let shown = told.shown();
         let of_channel = |channel| {
@@ -189,7 +189,7 @@ impl Question<'_> {
             let sight = shown.filter(|(c, _)| *c == channel).map(|(_, sight)| sight);
             let span = self.span().filter(|span| span.channel == channel);
             let marks = points(channel, sight, span, told.alarm.as_ref());
-            // What repeats is a text, and not what a list of calls looks like.
+            // Copies are marked in text alone, not in a list of calls.
             let is_text = channel.unit() == Unit::Chars;
             ExcerptSource {
                 channel,
@@ -210,10 +210,10 @@ impl Question<'_> {
     }
 }
 
-/// What is shown of a channel: its text, or of calls a line each.
+/// The shown content of a channel: its text, or a line for each call.
 struct Lane {
     chars: String,
-    /// The first char of each call's line.
+    /// The first char of each call's line, if there are calls.
     starts: Option<Vec<u64>>,
 }
 
@@ -244,7 +244,7 @@ impl Lane {
                 name, arguments, ..
             } = event
             {
-                // A line each, whatever is in it.
+                // Each call has one line, so line breaks in its arguments are replaced.
                 let line = format!("{name}({})", arguments.text()).replace(['\n', '\r'], " ");
                 starts.push(length);
                 length += Chars::of(&line).0 + 1;
@@ -262,7 +262,7 @@ impl Lane {
         self.chars.is_empty()
     }
 
-    /// The mark at the char where its call is.
+    /// Returns the mark moved to the line of its call.
     fn put(&self, mark: ExcerptMark) -> ExcerptMark {
         let place = |starts: &Vec<u64>| {
             let nth = usize::try_from(mark.at).unwrap_or(usize::MAX);
@@ -275,12 +275,12 @@ impl Lane {
     }
 }
 
-/// Whether a detector with these parameters is a program of the user's, whose meter is not in here.
+/// Returns whether a detector with these parameters is a user's program, which has no meter here.
 fn is_program(params: &[Param]) -> bool {
     params.iter().any(|p| matches!(p.domain, Domain::Program))
 }
 
-/// Structural parameters that count something, and those that somebody has changed.
+/// Returns the structural parameters that have a unit or differ from their defaults.
 fn measured_with(member: &Member) -> Vec<(&'static str, Value)> {
     let params = member.detector.params.iter();
     let structural = params.filter(|p| p.mark == Mark::Structural);
@@ -292,7 +292,7 @@ fn measured_with(member: &Member) -> Vec<(&'static str, Value)> {
     told.collect()
 }
 
-/// What is pointed at in a channel.
+/// Returns the marks of a channel.
 fn points(
     channel: Channel,
     sight: Option<&FactSight>,
@@ -304,7 +304,7 @@ fn points(
         position: position.count(),
         what,
     };
-    // What had been read is one more than the number of the last char.
+    // The last char read is the one before the position.
     let read = |position: Units, what| ExcerptMark {
         at: position.count().saturating_sub(1),
         position: position.count(),

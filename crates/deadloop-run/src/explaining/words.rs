@@ -1,4 +1,4 @@
-//! Why a setting fired or did not, and what a label says, each in a line: files, reports and the terminal have the same one.
+//! Descriptions of labels and alarms in a line, used everywhere.
 
 use std::fmt::Write as _;
 
@@ -9,11 +9,11 @@ use super::near::{AskedOf, FactSight};
 use crate::visible::visible;
 use crate::words::count;
 
-/// What is said where nothing watches.
+/// The reason why nothing fires if no guard is on.
 pub const NO_GUARD: &str = "no guard is switched on for this model";
 
 impl ExplainedLabel {
-    /// What the label says, in one line.
+    /// Describes the label in one line.
     pub fn words(&self) -> String {
         let mut words = self.class.name().to_owned();
         if let Some(kind) = self.kind {
@@ -42,7 +42,7 @@ impl ExplainedLabel {
 }
 
 impl ExplainedSetting {
-    /// Why it fires, or what came nearest.
+    /// Describes the alarm, or the nearest miss.
     pub fn why(&self) -> String {
         if self.members.is_empty() {
             return NO_GUARD.into();
@@ -72,7 +72,7 @@ impl ExplainedSetting {
 }
 
 impl FactSight {
-    /// The threshold that decided, or those that refused; then the other thresholds.
+    /// Describes the thresholds that decided or refused, then the others.
     pub fn why(&self) -> String {
         let told = |pick: fn(&&AskedOf) -> bool| {
             let all = self.thresholds.iter().filter(pick).map(AskedOf::words);

@@ -1,4 +1,4 @@
-//! What comes along with the transcripts of a corpus that is imported: labels, splits and card.
+//! Labels, splits and cards of imported corpora.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -6,13 +6,13 @@ use std::sync::Arc;
 use deadloop_corpus::{Corpus, Entry, Ids, Problem};
 use deadloop_score::{LabelRow, LabelsFile};
 
-/// The files beside the transcripts, of all corpora that are imported.
+/// The files beside the transcripts of all imported corpora.
 #[derive(Default)]
 pub struct Carried {
     corpora: Vec<Beside>,
-    /// Transcripts and their splits.
+    /// The transcripts that have a split, with that split.
     pub splits: Vec<[String; 2]>,
-    /// Transcripts with a bad row of labels, which are left out.
+    /// The number of transcripts left out because of a bad row of labels.
     pub left_out: u64,
 }
 
@@ -21,12 +21,12 @@ struct Beside {
     folder: PathBuf,
     corpus: Arc<Corpus>,
     labels: Option<LabelsFile>,
-    /// Its transcripts, bad rows of labels or not.
+    /// The ids of its transcripts, with or without bad rows of labels.
     ids: Ids,
 }
 
 impl Carried {
-    /// Reads the labels; what is wrong with them is given beside.
+    /// Reads the labels. Also returns their problems.
     pub fn read(import: &deadloop_corpus::Import) -> (Self, Vec<Problem>) {
         let mut carried = Self::default();
         let mut problems = Vec::new();
@@ -44,7 +44,7 @@ impl Carried {
         (carried, problems)
     }
 
-    /// Notes a transcript; false where its labels are bad.
+    /// Adds a transcript. Returns false if its labels are bad.
     pub fn takes(&mut self, entry: &Entry) -> Result<bool, Problem> {
         let id = &entry.transcript.id;
         let file = entry.place.file.as_path();
@@ -66,7 +66,7 @@ impl Carried {
         Ok(true)
     }
 
-    /// The labels beside a transcript, where its corpus has a file of them.
+    /// Returns the labels file beside a transcript, if its corpus has one.
     pub fn labels_beside(&self, entry: &Entry) -> Option<&LabelsFile> {
         let file = entry.place.file.as_path();
         let mut corpora = self.corpora.iter();
@@ -74,7 +74,7 @@ impl Carried {
         corpus.labels.as_ref()
     }
 
-    /// What is wrong with labels and splits once all transcripts are known.
+    /// Returns the problems of labels and splits, once all transcripts are known.
     pub fn problems(&self) -> Vec<Problem> {
         let of = |corpus: &Beside| {
             let labels = corpus.labels.as_ref();
@@ -86,7 +86,7 @@ impl Carried {
         self.corpora.iter().flat_map(of).collect()
     }
 
-    /// The card, where all that is imported is one corpus.
+    /// Returns the card, if the import is of exactly one corpus.
     pub fn card(&self, files: &[PathBuf]) -> Option<PathBuf> {
         match (&self.corpora[..], files) {
             ([only], [file]) if only.folder == *file && only.corpus.card().is_some() => {
@@ -96,7 +96,7 @@ impl Carried {
         }
     }
 
-    /// The labels of the transcripts that were taken, in the order of their files.
+    /// Returns the labels of the added transcripts, in the order of their files.
     pub fn labels(&self) -> Vec<LabelRow> {
         let rows = self.corpora.iter().flat_map(|corpus| {
             let rows = corpus.labels.iter().flat_map(LabelsFile::rows);

@@ -1,4 +1,4 @@
-//! The labels of the corpus that an import makes: rows that come along, rows that stay, and proposals for the rest.
+//! The labels of an imported corpus: carried, kept or proposed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -11,24 +11,24 @@ use crate::failure::{Code, RunResult};
 use crate::host::Host;
 use crate::reviewing::proposed;
 
-/// What became of the labels.
+/// The outcome of an import's labels.
 #[derive(Default)]
 pub struct ImportedLabels {
-    /// A proposal for each transcript that had no label; `None`: none were asked for.
+    /// The proposals, one for each transcript without a label. `None` if none were requested.
     pub proposals: Option<Vec<Proposal>>,
-    /// Transcripts that people labelled, and whose text has changed since.
+    /// The ids of transcripts that people labelled and whose text has changed since.
     pub stale: Vec<String>,
-    /// All rows; `None`: they are those that were there.
+    /// All rows. `None` if they are unchanged.
     pub(super) rows: Option<Vec<LabelRow>>,
 }
 
 impl ImportedLabels {
-    /// Finds the labels of the new corpus. `old`: the folder that it replaces, whose rows stay where no row of the
-    /// transcript comes along. A proposal stays only as long as the text that it is of; with `proposes` every
-    /// transcript without a row gets one.
+    /// Finds the labels of the new corpus. `old` is the folder that it replaces: its rows stay for transcripts
+    /// without carried rows. A proposal is dropped when the text changes. With `proposes`, every transcript without a
+    /// row gets a proposal.
     ///
     /// # Errors
-    /// A file of labels has bad rows, which must not be lost; or the host stopped it.
+    /// Returns an error if a labels file has bad rows, which must not be lost, or if the host stopped it.
     pub fn find(
         new: &Path,
         old: Option<&Path>,
@@ -39,7 +39,7 @@ impl ImportedLabels {
         let mut found = Self::default();
         let there = match old.map(rows_of).transpose() {
             Ok(rows) => rows.unwrap_or_default(),
-            // A file that is not touched need not be whole.
+            // A file that is not touched may have bad rows.
             Err(_) if !proposes && carried.is_empty() => return Ok(found),
             Err(error) => return Err(error),
         };
@@ -80,7 +80,7 @@ impl ImportedLabels {
     }
 }
 
-/// The rows of a corpus, which are to be whole: what cannot be read would be lost.
+/// Reads the rows of a corpus. Refuses a file with bad rows, which would be lost.
 fn rows_of(corpus: &Path) -> RunResult<Vec<LabelRow>> {
     let path = corpus.join(super::target::LABELS);
     if !path.is_file() {
@@ -95,7 +95,7 @@ fn rows_of(corpus: &Path) -> RunResult<Vec<LabelRow>> {
     }
 }
 
-/// The hash of each text of a corpus; none of one that cannot be read.
+/// Returns the hash of each text of a corpus. Empty if the corpus cannot be read.
 fn hashes(corpus: &Path) -> BTreeMap<String, String> {
     let Ok(corpus) = Corpus::open(corpus) else {
         return BTreeMap::new();
@@ -106,7 +106,7 @@ fn hashes(corpus: &Path) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// A proposal for each transcript that has neither a row nor a label inside, in the order of the corpus.
+/// Returns a proposal for each transcript that has neither a row nor a label inside, in the order of the corpus.
 fn missing(corpus: &Path, rows: &[LabelRow], host: &dyn Host) -> RunResult<Vec<Proposal>> {
     let corpus = crate::open(corpus)?;
     let inside: HashMap<String, bool> = corpus

@@ -1,5 +1,6 @@
-//! The corpus that an import makes: a folder under another name until it is whole, joined with what was there, and what comes
-//! along with the transcripts.
+//! The target corpus of an import: its folder, labels, splits and card.
+//!
+//! The folder has a temporary name until it is whole, and is joined with an existing corpus.
 
 mod carried;
 mod labels;

@@ -1,4 +1,4 @@
-//! The corpus that is made: a folder beside its name, which gets that name when it is whole.
+//! The target folder of an import, renamed into place when it is whole.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{File, TryLockError};
@@ -19,13 +19,13 @@ use crate::failure::{Code, Failure, RunResult};
 use crate::host::Host;
 use crate::survey::rejected_row;
 
-/// The folder to be, under another name.
+/// The target folder under its temporary name.
 pub struct Target {
     out: PathBuf,
     new: UnfinishedFolder,
-    /// Whether a folder of that name was there from the start, and may be replaced.
+    /// Whether a folder of that name exists, which may be replaced.
     replaces: bool,
-    /// Held as long as the folder that is there may be replaced: of two imports one waits for the user.
+    /// The lock on the existing folder, so that a second import is refused meanwhile.
     _lock: Option<File>,
 }
 
@@ -36,11 +36,11 @@ const SPLITS: &str = "splits.csv";
 const REJECTED: &str = "rejected.jsonl";
 const SOURCES: &str = "sources.csv";
 const IMPORTED: &str = "imported.jsonl.zst";
-/// What was read now, until it is joined with what was there.
+/// The newly read transcripts, before they are joined with the existing ones.
 const NEW: &str = "new.jsonl.zst";
 
 impl Target {
-    /// Prepares the folder beside its name. `over`: one of that name may be there.
+    /// Creates the folder under a temporary name. `over` allows an existing folder of the final name.
     pub fn prepare(out: &Path, over: bool, host: &dyn Host) -> RunResult<Self> {
         let refuse = |what: String| Code::Usage.error(format!("`out` {}: {what}", out.display()));
         if is_named(out) && !over {
@@ -76,7 +76,7 @@ impl Target {
         })
     }
 
-    /// Where transcripts go; with `joined` they are joined with those of the corpus that is there.
+    /// Returns the writer of transcripts. With `joined` they are later joined with those of the existing corpus.
     pub fn writer(&self, joined: bool) -> RunResult<CorpusWriter> {
         self.writes(if joined { NEW } else { IMPORTED })
     }
@@ -86,8 +86,8 @@ impl Target {
         Ok(CorpusWriter::create_with(&path, false, Effort::Quick)?)
     }
 
-    /// Puts what was read now behind what the corpus has; of an id that comes again the new transcript counts.
-    /// Returns how many there are, and how many were replaced.
+    /// Appends the new transcripts to those of the existing corpus. A new transcript replaces the old one with its
+    /// id. Returns the counts.
     pub fn join(&self, old: &Corpus) -> RunResult<JoinedCorpus> {
         let path = self.new.path().join(TRANSCRIPTS).join(NEW);
         let new = Corpus::open(&path)?;
@@ -116,7 +116,7 @@ impl Target {
         Ok(joined)
     }
 
-    /// Lists the files that the corpus is made of, as they were: those of now, and those that were not read again.
+    /// Writes the list of source files with their stamps: the files read now, and those not read again.
     pub fn sources(&self, read: &Sources, before: &Sources) -> RunResult {
         let mut all = before.clone();
         all.extend(read.clone());
@@ -124,7 +124,7 @@ impl Target {
         let mut writer = csv::Writer::from_writer(file);
         writer.write_record(["file", "bytes", "modified"])?;
         for (path, stamp) in &all {
-            // A path that is no text is read each time.
+            // A path that is not UTF-8 is not listed, so it is read each time.
             if let Some(path) = path.to_str() {
                 let numbers = [stamp.bytes, stamp.modified].map(|n| n.to_string());
                 writer.write_record([path, &numbers[0], &numbers[1]])?;
@@ -134,7 +134,7 @@ impl Target {
         Ok(file.finish()?)
     }
 
-    /// Where problems are listed.
+    /// Returns the writer of rejected lines.
     pub fn rejected(&self) -> Rejected {
         Rejected {
             path: self.new.path().join(REJECTED),
@@ -142,7 +142,7 @@ impl Target {
         }
     }
 
-    /// Takes over what the corpus lists of files that were not read again.
+    /// Copies the rejected lines of files that were not read again.
     pub fn keep_rejected(&self, read: &Sources) -> RunResult {
         let (old, new) = (self.out.join(REJECTED), self.new.path().join(REJECTED));
         if !old.is_file() {
@@ -157,7 +157,7 @@ impl Target {
             let problem: Value = serde_json::from_slice(line).unwrap_or_default();
             let file = Path::new(problem["file"].as_str().unwrap_or_default());
             let file = file.canonicalize().unwrap_or_else(|_| file.to_path_buf());
-            // What stands in a database or an archive is below it.
+            // Records of a database or an archive have paths below it.
             if !file.ancestors().any(|file| read.contains_key(file)) {
                 lines.extend_from_slice(line);
             }
@@ -170,7 +170,7 @@ impl Target {
         Ok(())
     }
 
-    /// Writes the card: whose transcripts they are, and how they were imported.
+    /// Writes the card, with the models and the import command.
     pub fn card<'a>(&self, models: impl Iterator<Item = &'a String>, how: &str) -> RunResult {
         let name = self
             .out
@@ -199,14 +199,14 @@ impl Target {
         Ok(file.finish()?)
     }
 
-    /// Takes over the card of a corpus.
+    /// Copies the card of a corpus.
     pub fn copy_card(&self, card: &Path) -> RunResult {
         let mut file = Beside::create(&self.new.path().join(CARD), false)?;
         file.write_all(&read_file(card)?)?;
         Ok(file.finish()?)
     }
 
-    /// Writes the labels: see [`ImportedLabels::find`].
+    /// Writes the labels found by [`ImportedLabels::find`].
     pub fn label(
         &self,
         carried: &Carried,
@@ -221,7 +221,7 @@ impl Target {
         Ok(found)
     }
 
-    /// Proposes labels for what has none in a corpus to which nothing was added.
+    /// Proposes labels for unlabelled transcripts of a corpus to which nothing was added.
     pub fn label_again(&self, host: &dyn Host) -> RunResult<ImportedLabels> {
         let found = ImportedLabels::find(&self.out, Some(&self.out), Vec::new(), true, host)?;
         if let Some(rows) = &found.rows {
@@ -230,7 +230,7 @@ impl Target {
         Ok(found)
     }
 
-    /// Writes the splits that come along, where there are any, with those of other transcripts that are there.
+    /// Writes the carried splits, if there are any, together with the existing splits of other transcripts.
     pub fn split(&self, carried: &Carried) -> RunResult {
         if carried.splits.is_empty() {
             return Ok(());
@@ -260,8 +260,8 @@ impl Target {
         Ok(file.finish()?)
     }
 
-    /// Gives the folder its name, which is returned; of a corpus that is there the parts that were made anew. The list of
-    /// sources comes last: whoever is killed before it reads the same files again.
+    /// Moves the folder to its final name and returns it. In an existing corpus only the new parts are replaced. The
+    /// list of sources comes last, so that an import killed before it reads the same files again.
     pub fn finish(self) -> RunResult<PathBuf> {
         if !self.out.exists() {
             // From here on it is no temporary folder.
@@ -288,14 +288,14 @@ impl Target {
     }
 }
 
-/// What became of a corpus that was added to.
+/// The counts of a joined corpus.
 #[derive(Default)]
 pub struct JoinedCorpus {
-    /// Transcripts that it has now.
+    /// The number of transcripts.
     pub all: u64,
-    /// Those of before that were read anew.
+    /// The number of old transcripts that were replaced.
     pub replaced: u64,
-    /// How many each model has.
+    /// The number of transcripts of each model.
     pub models: BTreeMap<String, u64>,
 }
 
@@ -311,10 +311,10 @@ fn bad(problem: Problem) -> Failure {
     Code::Usage.error(problem.to_string())
 }
 
-/// Files and what they were like when they were read.
+/// Source files with their stamps when they were read.
 pub type Sources = BTreeMap<PathBuf, FileStamp>;
 
-/// The files that a corpus was made of; none: there is no such list.
+/// Reads the list of files that a corpus was made of. `None` if it has no list.
 pub fn sources_of(corpus: &Path) -> RunResult<Option<Sources>> {
     let path = corpus.join(SOURCES);
     if !path.exists() {
@@ -328,17 +328,17 @@ pub fn sources_of(corpus: &Path) -> RunResult<Option<Sources>> {
     Ok(Some(sources))
 }
 
-/// `rejected.jsonl`, which is there only where something was rejected.
+/// The writer of `rejected.jsonl`, which is created with the first rejected line.
 pub struct Rejected {
     path: PathBuf,
     file: Option<BufWriter<Beside>>,
 }
 
 impl Rejected {
-    /// One more.
+    /// Adds a rejected line.
     ///
     /// # Errors
-    /// The disk says no.
+    /// Returns an error if the file cannot be written.
     pub fn add(&mut self, problem: &Problem) -> RunResult {
         let file = match &mut self.file {
             Some(file) => file,
@@ -347,10 +347,10 @@ impl Rejected {
         Ok(writeln!(file, "{}", rejected_row(problem))?)
     }
 
-    /// Gives the file its name.
+    /// Moves the file to its final name.
     ///
     /// # Errors
-    /// The disk says no.
+    /// Returns an error if the file cannot be written.
     pub fn finish(self) -> RunResult {
         if let Some(file) = self.file {
             file.into_inner().map_err(|e| e.into_error())?.finish()?;

@@ -1,14 +1,14 @@
-//! [`MadeCounts`]: what was made, by item of the spec.
+//! [`MadeCounts`]: counts of a made corpus, by item of the spec.
 
 use deadloop_corpus::synth::Made;
 
-/// What was made, by item.
+/// The counts of a made corpus, by item.
 #[derive(Default)]
 pub struct MadeCounts {
     items: Vec<(String, [u64; 6])>,
 }
 
-/// What is counted.
+/// The names of the counts.
 pub const COUNTED: [&str; 6] = [
     "transcripts",
     "loops",
@@ -38,7 +38,7 @@ impl MadeCounts {
         counts[5] += u64::from(has("fault"));
     }
 
-    /// Each item of the spec with its counts, by [`COUNTED`].
+    /// Returns each item of the spec with its counts, in the order of [`COUNTED`].
     pub fn items(&self) -> &[(String, [u64; 6])] {
         &self.items
     }

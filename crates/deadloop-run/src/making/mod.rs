@@ -1,4 +1,4 @@
-//! A labelled corpus made from a spec and a seed: sources read, transcripts made on all threads, files written.
+//! Makes a labelled corpus from a spec and a seed.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -23,21 +23,23 @@ use crate::failure::{Code, Failure, RunResult};
 use crate::host::Host;
 use crate::survey::{Wanted, survey};
 
-/// A corpus that was made.
+/// A finished synthetic corpus.
 pub struct MadeCorpus {
-    /// Its name.
+    /// The name of the corpus.
     pub name: String,
-    /// What was made, by item.
+    /// The counts by item.
     pub counts: MadeCounts,
 }
 
-/// How many transcripts are made in parallel before they are written.
+/// The number of transcripts that are made in parallel before they are written.
 const BATCH: usize = 256;
 
-/// Makes the corpus of a spec in the folder `out`, and says after every batch how many transcripts of how many are made.
+/// Makes the corpus of a spec in the folder `out`. Calls `step` after every batch with the number of transcripts made
+/// and the total.
 ///
 /// # Errors
-/// The spec or a source is bad, asks for nothing or for what cannot be, or the folder holds something else.
+/// Returns an error if the spec or a source is bad, no transcript is requested or possible, or the folder holds
+/// something else.
 pub fn make(
     path: &Path,
     out: &Path,
@@ -100,7 +102,7 @@ fn usage(problem: Problem) -> Failure {
     Code::Usage.because(problem)
 }
 
-/// A folder with other files is wrong usage. A corpus that cannot be written is another error.
+/// Converts a write error: a folder with other files is wrong usage, anything else is unexpected.
 fn refused(error: WriteError) -> Failure {
     match error {
         WriteError::Exists { .. } => Code::Usage.error(format!("{error} with `force`")),
@@ -108,7 +110,7 @@ fn refused(error: WriteError) -> Failure {
     }
 }
 
-/// The name of a file of transcripts.
+/// Returns the file name of a file of transcripts.
 fn named(file: &str) -> String {
     format!("{file}.jsonl.zst")
 }
@@ -120,7 +122,7 @@ struct Folder<'a> {
 }
 
 impl<'a> Folder<'a> {
-    /// Makes the folder; refuses one with files that would mix with the new ones.
+    /// Creates the folder. Refuses one with files that would mix with the new ones.
     fn prepare(path: &'a Path, spec: &CorpusSpec, force: bool, host: &dyn Host) -> RunResult<Self> {
         let inner = path.join("transcripts");
         let refuse =
@@ -148,7 +150,7 @@ impl<'a> Folder<'a> {
         }
     }
 
-    /// A writer for each file of transcripts.
+    /// Creates a writer for each file of transcripts.
     fn writers<'s>(&self, spec: &'s CorpusSpec) -> RunResult<BTreeMap<&'s str, CorpusWriter>> {
         let create = |file| {
             let path = self.path.join("transcripts").join(named(file));
@@ -201,7 +203,7 @@ fn stock(path: &Path, spec: &CorpusSpec, host: &dyn Host) -> RunResult<Stock> {
     Ok(stock)
 }
 
-/// The transcripts of a corpus: their texts, their channels apart, their runs, and as recorded.
+/// The content of a source corpus: texts, channels, runs and recordings.
 #[derive(Default)]
 struct Said {
     texts: Vec<CleanText>,
@@ -210,7 +212,7 @@ struct Said {
     recorded: Vec<Made>,
 }
 
-/// Reads a corpus that is a source. `runs`: an item plants into its runs. `recordings`: an item takes its transcripts
+/// Reads a source corpus. `runs` if an item plants into its runs. `recordings` if an item takes its transcripts
 /// unchanged.
 fn corpus_texts(
     path: &Path,

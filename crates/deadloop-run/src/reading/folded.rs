@@ -1,4 +1,4 @@
-//! Shows a long text with marks in it. Text far from both ends and from every mark is folded.
+//! Shows a long text with marks, folded far from ends and marks.
 
 use crate::visible::visible_lines;
 use crate::words;
@@ -16,11 +16,11 @@ impl Pin {
     }
 }
 
-/// Fewer chars than this are not folded: the note that replaces them would be as long.
+/// The fewest chars that are folded. The note that replaces them is about as long.
 const LEAST: usize = 80;
 
-/// The text with its marks, safe for a terminal. `context`: how many chars at each end and around each mark
-/// are shown; `None`: nothing is folded.
+/// Returns the text with its marks, safe for a terminal. `context` is the number of chars shown at each end and
+/// around each mark. `None` folds nothing.
 pub(super) fn folded(text: &str, mut pins: Vec<Pin>, context: Option<usize>) -> String {
     pins.sort_unstable();
     let length = text.chars().count();
@@ -53,7 +53,7 @@ pub(super) fn folded(text: &str, mut pins: Vec<Pin>, context: Option<usize>) -> 
     page
 }
 
-/// The parts of the text that are shown, as ranges of chars, in order and disjoint.
+/// Returns the shown parts of the text, as ranges of chars, in order and disjoint.
 fn windows(length: usize, pins: &[Pin], context: Option<usize>) -> Vec<(usize, usize)> {
     let Some(context) = context else {
         return vec![(0, length)];

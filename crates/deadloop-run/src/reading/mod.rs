@@ -1,5 +1,7 @@
-//! One transcript for a person to read, as text: its channels and events in order, with a mark where each label begins
-//! and ends, and with long text folded. In a run, turns and calls are numbered, and results are folded to a few lines.
+//! A transcript as text for a person to read.
+//!
+//! Channels and events are in order, with a mark where each label begins and ends. Long text is folded. In a run,
+//! turns and calls are numbered, and results are folded to a few lines.
 
 mod folded;
 mod run;
@@ -75,7 +77,7 @@ fn heading(entry: &Entry) -> String {
     lines.into_iter().map(line).collect()
 }
 
-/// A label in words.
+/// Describes a label in words.
 fn said(row: &LabelRow) -> String {
     let mut words = vec![row.class.name().to_owned()];
     words.extend(row.kind.map(Kind::name).map(str::to_owned));
@@ -98,7 +100,7 @@ fn said(row: &LabelRow) -> String {
     words.join(" ")
 }
 
-/// A block of text that begins at char `from` of its channel, with its marks.
+/// Formats a block of text that begins at char `from` of its channel, with its marks.
 fn of_text(
     (channel, text, from): (Channel, &str, usize),
     labels: &[LabelRow],
@@ -134,7 +136,7 @@ fn of_text(
     )
 }
 
-/// How many chars at both ends of a result are shown. Results were written for the model, so people need little of them.
+/// The chars shown at both ends of a result. Results were written for the model, so people need little of them.
 const RESULT: usize = 160;
 
 fn of_event<'a>(
@@ -192,7 +194,7 @@ fn of_event<'a>(
     }
 }
 
-/// The original length of a text of which the recording has only a part, or nothing.
+/// Returns the original length of a text that the recording holds only in part or not at all.
 fn cut(event: &RecordedEvent) -> String {
     let length = event.rest.get("length").and_then(serde_json::Value::as_u64);
     length.map_or_else(String::new, |n| {

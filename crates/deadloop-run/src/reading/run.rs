@@ -1,4 +1,4 @@
-//! The turns and calls of a run in words, numbered from 0, as labels count them.
+//! The turns and calls of a run in words, numbered from 0.
 
 use crate::blocks;
 use deadloop_corpus::{RecordedEvent, Transcript};
@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::visible::visible;
 use crate::words;
 
-/// The turns and calls of a transcript in words, while its events are shown in order.
+/// The turns and calls of a transcript in words, numbered as its events are shown in order.
 pub(super) struct Numbers<'a> {
     numbers: blocks::RunNumbers<'a>,
     labels: &'a [LabelRow],
@@ -23,13 +23,13 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// The heading of a turn that begins before event `number` and was not recorded.
+    /// Returns the heading of an unrecorded turn that begins before event `number`.
     pub(super) fn made(&mut self, number: u64) -> Option<String> {
         let turn = self.numbers.made(number)?;
         Some(self.heading(turn, None))
     }
 
-    /// The heading of a turn: its number, its agent and its tokens.
+    /// Returns the heading of a turn: its number, its agent and its tokens.
     pub(super) fn turn(&mut self, event: &RecordedEvent) -> String {
         let turn = self.numbers.turn();
         self.heading(turn, Some(event))
@@ -58,7 +58,7 @@ impl<'a> Numbers<'a> {
         head + "\n"
     }
 
-    /// The number of the next call, with the marks of its labels.
+    /// Returns the number of the next call, with the marks of its labels.
     pub(super) fn call(&mut self, id: Option<&'a str>) -> String {
         let number = self.numbers.call(id);
         format!(
@@ -68,7 +68,7 @@ impl<'a> Numbers<'a> {
         )
     }
 
-    /// Which call a result belongs to, in words.
+    /// Returns the call of a result, in words.
     pub(super) fn result(&mut self, id: Option<&str>) -> String {
         match self.numbers.result(id) {
             Some(call) => format!("of call {}", words::count(call)),
@@ -76,7 +76,7 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// The marks of the labels of a call or turn.
+    /// Returns the marks of the labels of a call or turn.
     fn marks(&self, channel: Channel, number: u64) -> String {
         let rows = self
             .labels

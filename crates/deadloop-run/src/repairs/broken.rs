@@ -1,5 +1,7 @@
-//! Counts repairs of real arguments that are not JSON. What was meant is not known, so a repair is checked otherwise:
-//! whether it is an object, and whether it has the fields and types that other calls of the same tool have.
+//! Counts repairs of real arguments that are not JSON.
+//!
+//! Their truth is not known. A repair is checked by whether it is an object, and whether it has the fields and types
+//! of other calls of the same tool.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -25,13 +27,13 @@ pub(super) struct Broken {
 }
 
 impl Broken {
-    /// Whether all arguments are JSON.
+    /// Returns whether all arguments are JSON.
     pub(super) fn is_whole(&self) -> bool {
         self.texts.is_empty()
     }
 }
 
-/// The calls of a transcript. They are left out if the arguments are not meant to be JSON, or if the truth is known.
+/// Returns the calls of a transcript. Empty if the arguments are not meant to be JSON, or if the truth is known.
 pub(super) fn broken_of(transcript: &Transcript) -> Broken {
     let meta = |name: &str| transcript.meta.get(name).and_then(Json::as_str);
     let mut found = Broken {
@@ -121,7 +123,7 @@ impl Shape {
     }
 }
 
-/// Counts of a variant on the broken arguments of a source.
+/// The counts of a variant on the broken arguments of a source.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     broken: u64,
@@ -131,8 +133,8 @@ struct Counts {
     errors: u64,
 }
 
-/// Writes `arguments.csv`: for each source and shown variant, how many broken arguments there are and how the repairs do
-/// in each check. Returns how many broken arguments there are in all.
+/// Writes `arguments.csv`: the broken arguments of each source, and the results of each shown variant in each check.
+/// Returns the total number of broken arguments.
 ///
 /// # Errors
 /// Returns an error if the file cannot be written.
@@ -190,7 +192,7 @@ pub(super) fn write_broken(
     Ok(all)
 }
 
-/// The arguments that a variant makes of broken ones.
+/// Returns the arguments that a variant makes of broken ones.
 fn given(
     variant: &Variant,
     tool: &str,

@@ -13,7 +13,7 @@ use deadloop_replay::repairers::{Mending, RepairGrid};
 /// A repairer with its parameters.
 type Chosen = (&'static Repairer, Params);
 
-/// A machine for the answer of one stream.
+/// Creates a machine for the answer of one stream. `None` if the repairer does not mend answers.
 fn stage((repairer, params): &Chosen) -> Option<Box<dyn TextRepair>> {
     match repairer.mends {
         Mends::Answer(_) => repairer.text(params),
@@ -21,7 +21,7 @@ fn stage((repairer, params): &Chosen) -> Option<Box<dyn TextRepair>> {
     }
 }
 
-/// The repairers that mend something live, for errors.
+/// Lists the repairers that mend a live stream, for errors.
 fn expected() -> String {
     let mut known: Vec<&Repairer> = REPAIRERS.to_vec();
     known.retain(|repairer| repairer.mends != Mends::Nothing);
@@ -33,7 +33,7 @@ fn expected() -> String {
     }
 }
 
-/// Repairs one stream.
+/// A repair of one stream, as it arrives.
 pub struct LiveRepair {
     stages: Vec<Box<dyn TextRepair>>,
     names: Option<Chosen>,
@@ -46,8 +46,8 @@ impl LiveRepair {
     /// Reads the text of a file of repairers.
     ///
     /// # Errors
-    /// Returns what is wrong with it, as `line: what`. Several variants of one repairer, and a program, are errors too. A
-    /// repairer of events has nothing to do in a text and is passed over.
+    /// Returns the error as `line: what`. Several variants of one repairer, and a program, are errors too. A repairer
+    /// of events is ignored, since it has no effect on a text.
     pub fn parse(text: &str) -> Result<Self, String> {
         let all = RepairGrid::parse(text).map_err(|e| e.to_string())?.variants;
         if let Some(other) = all.iter().find(|v| matches!(&v.made, Mending::Program(..))) {
@@ -87,12 +87,12 @@ impl LiveRepair {
         })
     }
 
-    /// Whether it separates thinking from the answer itself: then nobody else may do so.
+    /// Returns whether it separates thinking from the answer. Then no other stage may do so.
     pub fn splits(&self) -> bool {
         self.splits
     }
 
-    /// Takes the next event.
+    /// Adds the next event.
     pub fn push(&mut self, event: &Event<'_>) {
         match event {
             Event::Text(TextChannel::Answer, text) => {
@@ -126,7 +126,7 @@ impl LiveRepair {
         }
     }
 
-    /// Takes the end of the stream and writes the rest.
+    /// Ends the stream and writes the rest.
     pub fn finish(&mut self) {
         for at in 0..self.stages.len() {
             let mut pieces = Pieces::default();
@@ -136,12 +136,12 @@ impl LiveRepair {
         }
     }
 
-    /// Takes the lines so far.
+    /// Returns the lines so far and clears them.
     pub fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.out)
     }
 
-    /// Passes parts through the stages from number `from` on; returns what comes out.
+    /// Passes parts through the stages from index `from` on, and returns the output.
     fn through(&mut self, from: usize, mut parts: Vec<Piece>) -> Vec<Piece> {
         for stage in self.stages.iter_mut().skip(from) {
             let mut next = Vec::new();

@@ -1,11 +1,11 @@
-//! [`repair`]: repairers over a corpus of streams whose truth is known, into a folder.
+//! [`repair`]: repairers over a corpus of streams with known truth.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | a variant on a stream: its result and the verdict | `work` |
+//! | a variant on a stream: result and verdict | `work` |
 //! | real arguments that are not JSON | `broken` |
 //! | a live stream, repaired as it arrives | `live` |
-//! | what a repairer did, step by step | `steps` |
+//! | a repairer explained step by step | `steps` |
 
 use deadloop_replay::repairers::Variant;
 use deadloop_score::Case;
@@ -26,26 +26,26 @@ use crate::failure::{Code, RunResult};
 use crate::replay::Done;
 use crate::request::Request;
 
-/// Repairers that were run over a corpus, their tables written.
+/// A finished run of repairers over a corpus, with its tables written.
 pub struct RepairRun {
-    /// The folder, the corpus as it was looked through, and what the folder will say of the run.
+    /// The folder, the surveyed corpus and the manifest.
     pub run: Answered<Vec<Case>>,
     /// The variants, in the order of tables.
     pub variants: Vec<Variant>,
-    /// How many streams there are whose truth is known.
+    /// The number of streams with a known truth.
     pub streams: u64,
     /// The counts.
     pub scored: ScoredRepairs,
-    /// How many real arguments are no JSON: what was meant by them is not known.
+    /// The number of real arguments that are not JSON, whose truth is not known.
     pub broken: u64,
 }
 
-/// Runs every variant on every stream whose truth is known, judges the results, and writes the tables. `refused`: how many
-/// combinations of the grid are impossible.
+/// Runs every variant on every stream with a known truth, judges the results, and writes the tables. `refused` is the
+/// number of impossible combinations of the grid.
 ///
 /// # Errors
-/// The corpus is not whole, nothing in it can be repaired, the folder holds something else, a program cannot be started,
-/// somebody stopped it.
+/// Returns an error if the corpus is not whole, nothing in it can be repaired, the folder holds another result, a
+/// program cannot be started, or the host stopped it.
 pub fn repair(
     request: &Request<'_>,
     variants: Vec<Variant>,

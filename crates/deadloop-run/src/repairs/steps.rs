@@ -1,4 +1,4 @@
-//! Explains what a repairer did, step by step: after which char of the stream it returned what, and the verdict.
+//! Explains a repairer step by step: each output with its char, and the verdict.
 
 use deadloop_corpus::Transcript;
 use deadloop_detect::repair::{Action, Piece, Pieces};
@@ -9,11 +9,11 @@ use serde_json::{Value as Json, json};
 use super::mend;
 use crate::visible::visible;
 
-/// The steps of every variant of a file that reads the stream of a transcript, as JSON.
+/// Returns the steps of every variant of a file that reads the stream of a transcript, as JSON.
 ///
 /// # Errors
-/// Returns what is wrong with the file, as `line: what`. A transcript whose truth is not known or cannot be read is an
-/// error too.
+/// Returns the error of the file as `line: what`. A transcript whose truth is not known or cannot be read is an error
+/// too.
 pub fn steps(text: &str, transcript: &Transcript) -> Result<Vec<Json>, String> {
     let grid = RepairGrid::parse(text).map_err(|e| e.to_string())?;
     let stream = KnownStream::of(transcript).map_err(|e| e.to_string())?;
@@ -55,7 +55,7 @@ pub fn steps(text: &str, transcript: &Transcript) -> Result<Vec<Json>, String> {
     }
 }
 
-/// What came out, and after which char of the stream. Text that passes char by char is one step.
+/// Returns the outputs, each with the number of chars read by then. Text that passes char by char is one step.
 fn given(variant: &Variant, stream: &KnownStream) -> Vec<Json> {
     let (Mending::Of(repairer, params), Arrived::Text(text)) = (&variant.made, &stream.arrived)
     else {
@@ -83,7 +83,7 @@ fn given(variant: &Variant, stream: &KnownStream) -> Vec<Json> {
     told.collect()
 }
 
-/// An action as a line: its name and number, its fields, its content.
+/// Formats an action as a line: its name and number, its fields, its content.
 fn written(action: &Action) -> String {
     let number = action
         .number
@@ -107,7 +107,7 @@ fn written(action: &Action) -> String {
 }
 
 struct Step {
-    /// The number of chars that had been read when the last of it came out.
+    /// The number of chars that had been read at the end of the step.
     to: u64,
     kind: &'static str,
     what: String,
@@ -135,13 +135,13 @@ fn add(steps: &mut Vec<Step>, parts: Vec<Piece>, read: u64) {
     }
 }
 
-/// A text between quotes on one line: line ends as `↵`, what a terminal would obey escaped.
+/// Formats a text between quotes on one line: line ends as `↵`, control chars escaped.
 fn quoted(text: &str) -> String {
     let lines: Vec<String> = text.split('\n').map(visible).collect();
     format!("“{}”", lines.join("↵"))
 }
 
-/// The steps as lines for the terminal.
+/// Formats the steps as lines for the terminal.
 pub fn lines(explained: &[Json]) -> String {
     let mut all = Vec::new();
     for one in explained {

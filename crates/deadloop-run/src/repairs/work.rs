@@ -1,4 +1,4 @@
-//! The variants of a run, with their programs: how they repair a transcript, and how that is judged.
+//! The variants of a run with their programs: repair and verdict.
 
 use std::sync::atomic::AtomicBool;
 
@@ -14,11 +14,11 @@ use crate::failure::RunResult;
 use crate::host::Host;
 use crate::programs::unstarted;
 
-/// What was asked, ready to run.
+/// The variants and their running programs.
 pub(super) struct Work {
     /// The variants, in the order of tables.
     pub(super) variants: Vec<Variant>,
-    /// For each variant its program, started; `None` for a repairer of deadloop's own.
+    /// The running program of each variant. `None` for deadloop's own repairers.
     menders: Vec<Option<Mender>>,
 }
 
@@ -39,14 +39,14 @@ impl Work {
         })
     }
 
-    /// Asks the program of the variant at index `at` to repair a transcript.
+    /// Runs the program of the variant at index `at` on a transcript.
     ///
     /// # Errors
-    /// Returns why the program failed, or that the variant is not a program.
+    /// Returns an error if the program failed, or if the variant is not a program.
     pub(super) fn ask(&self, at: usize, transcript: &Transcript) -> Result<Repaired, String> {
         let mender = self.menders.get(at).and_then(Option::as_ref);
         let mender = mender.ok_or("it is no program")?;
-        // A stop is heeded between two transcripts: a program that hangs ends by its timeout.
+        // A stop is handled between two transcripts. A program that hangs ends by its timeout.
         mender.mend(&question(transcript), &AtomicBool::new(false))
     }
 
@@ -70,12 +70,12 @@ impl Work {
     }
 }
 
-/// What repairers leave of a transcript.
+/// The verdicts on a transcript, and its calls.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Looked {
-    /// The verdicts, if its truth is known.
+    /// The verdicts, if the truth is known.
     pub(super) stream: Option<MendedStream>,
-    /// Its calls.
+    /// The calls of the transcript.
     pub(super) calls: Broken,
 }
 
@@ -104,7 +104,7 @@ impl Subject for Work {
         })
     }
 
-    /// A variant without a verdict has failed.
+    /// Returns whether every variant has a verdict. One without has failed.
     fn is_whole(&self, said: &Looked) -> bool {
         let mut fares = said.stream.iter().flat_map(|stream| &stream.came);
         fares.all(|fare| fare.verdict.is_some())
@@ -120,8 +120,8 @@ impl Subject for Work {
     }
 }
 
-/// Repairs a stream with a variant and judges the result; `ask` asks its program, if it is one. `None` if the variant does
-/// not read such streams.
+/// Repairs a stream with a variant and judges the result. `ask` runs its program, if it is one. `None` if the variant
+/// does not read such streams.
 pub(super) fn mend(
     variant: &Variant,
     stream: &KnownStream,

@@ -1,9 +1,9 @@
-//! The transcripts where detectors and the label disagree, worst first: what a reviewer should read. Labels are
-//! mended by reading, and these are the ones that are likeliest wrong.
+//! The transcripts on whose label detectors disagree, worst first.
 //!
-//! A dispute is an alarm on text that the label calls healthy, an alarm in a repetition that ends by itself, or a loop that
-//! nothing found. First come those where the finder reads the text as the detectors do, then those where more
-//! settings disagree with the label, then those with more at stake.
+//! Labels are mended by reading, and the labels of these are the likeliest to be wrong. A dispute is an alarm on text
+//! labelled healthy, an alarm in a repetition that ends by itself, or a loop that no setting found. First come those
+//! where the finder agrees with the detectors, then those where more settings disagree with the label, then those
+//! with more at stake.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -23,30 +23,31 @@ use crate::host::{Host, watched};
 /// A transcript on whose label detectors disagree.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Dispute {
-    /// Its id.
+    /// The id of the transcript.
     pub transcript: String,
-    /// What the label says.
+    /// The label in a few words.
     pub label: String,
-    /// What became of it under most of the settings that disagree.
+    /// The verdict of the first alarm. A miss if no setting alarmed.
     pub verdict: &'static str,
-    /// The settings that disagree with the label, by name.
+    /// The names of the settings that disagree with the label.
     pub settings: Vec<String>,
-    /// How many settings were compared.
+    /// The number of compared settings.
     pub asked: usize,
-    /// The first alarm: its channel, and the chars of it that were read; `None` where nothing alarmed.
+    /// The first alarm: its channel and position in chars. `None` without an alarm.
     pub alarm: Option<(String, u64)>,
-    /// Chars that were cut, or ran on: the most of any setting.
+    /// The chars that were cut or ran on, the most of any setting.
     pub at_stake: u64,
-    /// What the finder says there.
+    /// The finder's reading at the alarm.
     pub looks_like: String,
-    /// Whether the finder says what the detectors say.
+    /// Whether the finder agrees with the detectors.
     pub agrees: bool,
 }
 
-/// The disputes that a folder of results holds on a corpus, worst first. Only transcripts in `meant` are looked at.
+/// Returns the disputes between a folder of results and the labels of a corpus, worst first. Only transcripts in
+/// `meant` are considered.
 ///
 /// # Errors
-/// The folder cannot be read, has no outcomes, or was interrupted.
+/// Returns an error if the folder cannot be read or has no outcomes, or if the host stopped it.
 pub fn disputes(
     corpus: &Corpus,
     results: &Path,
@@ -103,8 +104,8 @@ impl Dispute {
         Some((channel, *at))
     }
 
-    /// Whether the finder takes the detectors' side: something repeats where they alarmed, or no loop is there
-    /// where none of them saw one.
+    /// Returns whether the finder agrees with the detectors: something repeats at their alarm, or it sees no loop
+    /// where no detector alarmed.
     fn agrees(&self, reading: &Reading) -> bool {
         match (&self.alarm, reading) {
             (Some(_), Reading::Loop(_)) => true,
@@ -115,7 +116,7 @@ impl Dispute {
     }
 }
 
-/// The disputes that the outcomes of all settings hold, before anything is read.
+/// Collects the disputes from the outcomes of all settings, before any text is read.
 fn gathered(outcomes: &Table, named: impl Fn(&str) -> Option<String>) -> BTreeMap<String, Dispute> {
     let mut asked: HashMap<String, usize> = HashMap::new();
     let mut found: BTreeMap<String, Dispute> = BTreeMap::new();
@@ -171,7 +172,7 @@ fn gathered(outcomes: &Table, named: impl Fn(&str) -> Option<String>) -> BTreeMa
     found
 }
 
-/// What the label says, in a few words.
+/// Returns the label in a few words.
 fn label(outcomes: &Table, row: usize) -> String {
     let class = outcomes.text("class", row).unwrap_or("none");
     match (class, outcomes.int("onset", row)) {
@@ -180,7 +181,7 @@ fn label(outcomes: &Table, row: usize) -> String {
     }
 }
 
-/// The finder's span for each.
+/// Returns the finder's reading of each disputed transcript.
 fn readings(
     corpus: &Corpus,
     open: &BTreeMap<String, Dispute>,

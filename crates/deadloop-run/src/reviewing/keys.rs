@@ -1,10 +1,10 @@
-//! What is pressed for what. The terminal, lines on stdin and the page in the browser read keys by this table alone.
+//! The keys of a review, for terminal, stdin and browser alike.
 
 use deadloop_score::Class;
 
 use super::session::Key;
 
-/// The keys that a reviewer is told of, in the order in which they are needed.
+/// The keys with their help, in the order in which a reviewer needs them.
 pub const KEYS: [(&str, &str); 13] = [
     ("Enter", "as proposed"),
     ("l", "loop"),
@@ -21,7 +21,7 @@ pub const KEYS: [(&str, &str); 13] = [
     ("q", "quit"),
 ];
 
-/// What a reviewer has to know to answer.
+/// The instructions for reviewers.
 pub const HELP: &str = "\
 A loop repeats until the text ends, or until something stops it. A transient repeats and then goes on by itself.
 Clean text does neither; a table, a list or code that has to repeat is clean. Unsure is not scored.
@@ -30,16 +30,16 @@ The copies stand in turns in two tints (in brackets without colours).
 Each answer is saved at once; z takes it back.
 \"not believed\" before a proposal: the finder saw this repetition and thinks that it is none.";
 
-/// What was pressed.
+/// The meaning of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Press {
-    /// Something that the session decides.
+    /// A key that the session handles.
     Session(Key),
-    /// Something that only changes what is in sight.
+    /// A key that only changes the view.
     Sight(Look),
 }
 
-/// What is pressed to see something else of a transcript.
+/// A change of the view of a transcript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
     /// The whole text, or the excerpts again.
@@ -48,11 +48,11 @@ pub enum Look {
     Down,
     /// A page further up.
     Up,
-    /// What a reviewer has to know, or the text again.
+    /// The instructions, or the text again.
     Help,
 }
 
-/// What a key means, by its name; a browser's names of keys are among them.
+/// Returns the meaning of a key by its name. Browsers' names of keys are included.
 pub fn named(name: &str) -> Option<Press> {
     let key = match name {
         "Enter" | "enter" => Key::Accept,

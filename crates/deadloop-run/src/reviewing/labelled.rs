@@ -1,4 +1,4 @@
-//! The labels of a file, or of a corpus, and where two labellings of a transcript differ.
+//! The labels of a file or corpus, and differences between two labellings.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -16,7 +16,7 @@ use crate::survey::open;
 /// Reads a labels.csv, or the labels of a corpus.
 ///
 /// # Errors
-/// The file or the corpus cannot be read, or its labels are bad, or the host stopped it.
+/// Returns an error if the file or the corpus cannot be read, its labels are bad, or the host stopped it.
 pub fn labels_of(path: &Path, host: &dyn Host) -> RunResult<Vec<LabelRow>> {
     let csv = path
         .extension()
@@ -47,7 +47,7 @@ pub fn labels_of(path: &Path, host: &dyn Host) -> RunResult<Vec<LabelRow>> {
     if !problems.is_empty() {
         return Err(refused(problems));
     }
-    // As in scoring: a labels.csv replaces the labels inside the transcripts that it names.
+    // As in scoring, a labels.csv replaces the labels inside the transcripts that it names.
     for row in &rows {
         inside.remove(&row.transcript);
     }
@@ -63,11 +63,11 @@ fn refused(problems: Vec<Problem>) -> Failure {
     ))
 }
 
-/// Chars between the beginnings of a loop from which on two labels differ.
+/// The most chars between two beginnings of a loop that count as equal.
 const APART: u64 = 1_000;
 
-/// Whether two labellings of a transcript differ: in its class, or in where its loop begins (`earliest`, else `onset`) by more
-/// than 1,000 chars.
+/// Returns whether two labellings of a transcript differ: in the class, or in the beginning of the loop (`earliest`,
+/// else `onset`) by more than 1,000 chars.
 pub(super) fn differ(ours: &[LabelRow], theirs: &[LabelRow]) -> bool {
     let (Some(a), Some(b)) = (main_of(ours), main_of(theirs)) else {
         return false;

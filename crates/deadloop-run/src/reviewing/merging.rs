@@ -1,4 +1,4 @@
-//! The answers of two reviewers as one file of labels.
+//! Merges the labels of two reviewers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,21 +9,21 @@ use serde::Serialize;
 use super::labelled::differ;
 use super::rows::main_of;
 
-/// Who a row is by on which two reviewers disagree: nobody yet, so that a review asks about it.
+/// The author of rows on which two reviewers disagree. No review has answered them, so the next one shows them.
 const DISPUTED: &str = "merge";
 
-/// How the transcripts of both came into one file.
+/// The counts of a merge, in transcripts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Merged {
-    /// Both reviewed it and say the same.
+    /// Reviewed by both with the same answer.
     pub same: u64,
-    /// Both reviewed it and say something else: not reviewed in the merged file.
+    /// Reviewed by both with different answers: not reviewed in the merged file.
     pub differ: u64,
-    /// The first alone reviewed it.
+    /// Reviewed by the first alone.
     pub only_first: u64,
-    /// The second alone.
+    /// Reviewed by the second alone.
     pub only_second: u64,
-    /// Nobody did: the proposal stays.
+    /// Reviewed by neither, so the proposal stays.
     pub nobody: u64,
 }
 
@@ -39,8 +39,9 @@ fn grouped(rows: &[LabelRow]) -> BTreeMap<&str, Vec<LabelRow>> {
     all
 }
 
-/// The rows of both, in the order of the first, then those that only the second has. An answer goes before a proposal.
-/// Where two answers differ, the first's rows stay as a proposal of confidence 0, so that a review asks about them first.
+/// Merges the rows of two reviewers, in the order of the first. Transcripts of the second alone follow. An answer
+/// goes before a proposal. Where two answers differ, the first's rows stay as a proposal of confidence 0, so that a
+/// review shows them first.
 pub fn merged(first: &[LabelRow], second: &[LabelRow]) -> (Vec<LabelRow>, Merged) {
     let (ours, theirs) = (grouped(first), grouped(second));
     let mut seen = BTreeSet::new();
@@ -84,7 +85,7 @@ pub fn merged(first: &[LabelRow], second: &[LabelRow]) -> (Vec<LabelRow>, Merged
     (rows, counts)
 }
 
-/// The rows of the first as a proposal, with what both said.
+/// Returns the first reviewer's rows as a proposal, with both answers in the note.
 fn disputed(ours: &[LabelRow], theirs: &[LabelRow]) -> Vec<LabelRow> {
     let said = |rows: &[LabelRow]| {
         main_of(rows).map_or_else(String::new, |row| {

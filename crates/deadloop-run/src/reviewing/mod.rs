@@ -1,16 +1,15 @@
-//! Labels reviewed: what a reviewer is asked and answers, two labellings merged, where detectors and the label
-//! disagree, proposals for a whole corpus. Nothing here knows of a terminal or a page.
+//! Labels reviewed, merged, disputed and proposed, without a user interface.
 //!
 //! | to find | look in |
 //! |---|---|
 //! | from a transcript to rows of a labels.csv | [`deadloop_score::proposing`] |
-//! | the same for a whole corpus | [`proposed`] |
-//! | what is pressed for what | [`named`], [`KEYS`] |
+//! | from a corpus to rows of a labels.csv | [`proposed`] |
+//! | keys and their meanings | [`named`], [`KEYS`] |
 //! | a review as keys in and rows out | [`Session`] |
 //! | a review under way: transcripts loaded, answers saved | [`Sitting`] |
 //! | the labels of a file or a corpus | [`labels_of`] |
 //! | two reviewers' answers in one file | [`merged`] |
-//! | where detectors and the label disagree | [`disputes`] |
+//! | the disputes between detectors and labels | [`disputes`] |
 
 mod disputes;
 mod keys;

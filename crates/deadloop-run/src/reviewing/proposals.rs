@@ -12,20 +12,20 @@ use serde_json::{Map, Value, json};
 use crate::failure::{Code, RunResult};
 use crate::host::{Host, watched};
 
-/// What was proposed for a corpus.
+/// The proposals for a corpus.
 pub struct Proposed {
     /// A proposal for every selected transcript, in the order of the corpus.
     pub proposals: Vec<Proposal>,
-    /// What is wrong with records that cannot be read.
+    /// The problems of records that cannot be read.
     pub problems: Vec<Problem>,
     /// Whether the corpus has no good record at all.
     pub empty: bool,
 }
 
-/// A proposal for every selected transcript, in the order of the corpus.
+/// Proposes labels for every selected transcript, in the order of the corpus.
 ///
 /// # Errors
-/// The host stopped it.
+/// Returns an error if the host stopped it.
 pub fn proposed(corpus: &Corpus, selection: &Selection, host: &dyn Host) -> RunResult<Proposed> {
     let look = |entry: Result<Entry, Problem>, _| {
         let entry = entry?;
@@ -72,11 +72,12 @@ pub fn narrowed<T>(mut found: Vec<T>, selection: &Selection, id: impl Fn(&T) -> 
 
 /// The fewest transcripts that may be a whole sample of logs.
 const SAMPLE: usize = 100;
-/// The smallest share of a whole sample that says how it ended.
+/// The smallest share of finished transcripts in a whole sample.
 const FINISHED: f64 = 0.95;
 
-/// The share of transcripts that loop, as a guess of what production has: where nearly all say how they ended, so that
-/// none was recorded for its loop alone. `None` where that cannot be, or nothing loops.
+/// Estimates production's loop rate as the share of transcripts that loop. Nearly all must have a recorded end, so
+/// that none was recorded for its loop alone. `None` for fewer than 100 transcripts, for too few recorded ends, or if
+/// none or all loop.
 #[allow(clippy::cast_precision_loss)]
 pub fn loop_rate(proposals: &[Proposal]) -> Option<f64> {
     let n = proposals.len();
@@ -86,7 +87,7 @@ pub fn loop_rate(proposals: &[Proposal]) -> Option<f64> {
     (whole && loops > 0 && loops < n).then(|| loops as f64 / n as f64)
 }
 
-/// What was proposed, for programs.
+/// Returns the counts of proposals as JSON.
 pub fn proposed_json(proposals: &[Proposal], labels: &Path) -> Value {
     let classes = Class::ALL.map(|class| {
         let of = of_class(proposals, class);
@@ -101,12 +102,12 @@ pub fn proposed_json(proposals: &[Proposal], labels: &Path) -> Value {
     })
 }
 
-/// The proposals of a class.
+/// Returns the proposals of a class.
 pub fn of_class(proposals: &[Proposal], class: Class) -> Vec<&Proposal> {
     proposals.iter().filter(|p| p.class == class).collect()
 }
 
-/// How many proposals are below the confidence that needs no look.
+/// Counts the proposals whose confidence is too low to be accepted unseen.
 pub fn uncertain<'a>(proposals: impl IntoIterator<Item = &'a Proposal>) -> usize {
     let doubtful = |p: &&Proposal| p.confidence < DOUBTFUL;
     proposals.into_iter().filter(doubtful).count()
@@ -115,7 +116,7 @@ pub fn uncertain<'a>(proposals: impl IntoIterator<Item = &'a Proposal>) -> usize
 /// Writes the rows of all proposals.
 ///
 /// # Errors
-/// The file cannot be written.
+/// Returns an error if the file cannot be written.
 pub fn write_proposals(proposals: &[Proposal], labels: &Path) -> RunResult {
     let rows: Vec<LabelRow> = proposals.iter().flat_map(|p| p.rows.clone()).collect();
     Ok(write_labels(labels, &rows)?)

@@ -1,9 +1,9 @@
-//! What the rows of one transcript say together: which of them a review is about, and how sure they are.
+//! The main row, confidence and history of one transcript's labels.
 
 use deadloop_score::proposing::confidence;
 use deadloop_score::{Class, LabelRow, REVIEW};
 
-/// The row that a review is about: the loop, else the longest repetition, else the first.
+/// Returns the row that a review is about: the loop, else the longest repetition, else the first.
 pub(super) fn main_of(rows: &[LabelRow]) -> Option<&LabelRow> {
     let length = |row: &LabelRow| {
         row.end
@@ -15,14 +15,14 @@ pub(super) fn main_of(rows: &[LabelRow]) -> Option<&LabelRow> {
     spans.max_by_key(longest).or(rows.first())
 }
 
-/// How sure the proposal of a transcript's class was: as sure as its surest row.
+/// Returns the confidence of the proposed class: the highest of its rows.
 pub(super) fn sure(rows: &[LabelRow]) -> f64 {
     let class = main_of(rows).map(|row| row.class);
     let rows = rows.iter().filter(|row| Some(row.class) == class);
     rows.filter_map(confidence).reduce(f64::max).unwrap_or(1.0)
 }
 
-/// The label as it was before the review.
+/// Describes the label before the review.
 pub(super) fn was(rows: &[LabelRow]) -> String {
     match main_of(rows) {
         Some(row) if row.by.starts_with(REVIEW) => row.note.clone(),

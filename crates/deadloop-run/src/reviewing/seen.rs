@@ -1,4 +1,4 @@
-//! What of a transcript a reviewer is shown: the text around where it begins to repeat and where it stops.
+//! The text that a reviewer sees: around the onset and the end.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use deadloop_score::LabelRow;
 
 use crate::explaining::{Excerpt, ExcerptMark, ExcerptSource};
 
-/// The text around the marks of a row; of one without an onset, the end of what the model wrote.
+/// Returns the text around the marks of a row, or the end of the text if the row has no onset.
 pub fn excerpts(transcript: &Transcript, row: Option<&LabelRow>, context: u64) -> Vec<Excerpt> {
     let channel = row.and_then(|row| row.channel).unwrap_or({
         if transcript.answer().is_empty() {
@@ -43,13 +43,13 @@ pub fn excerpts(transcript: &Transcript, row: Option<&LabelRow>, context: u64) -
     excerpts
 }
 
-/// The positions that a row names, and the end of what repeats or of the text.
+/// Returns the marks of a row, and the end of the repetition or of the text.
 fn marks(row: Option<&LabelRow>, length: u64) -> Vec<ExcerptMark> {
     let last = length.saturating_sub(1);
     let looped = row.and_then(|row| Some((row.onset?, row)));
     let end = looped.and_then(|(_, row)| row.end).unwrap_or(length);
     let mut marks = vec![ExcerptMark {
-        // The char before: an end is the first that does not belong.
+        // The end is the first char that does not belong, so the char before is marked.
         at: end.saturating_sub(1).min(last),
         position: end,
         what: if end < length {
@@ -77,7 +77,7 @@ fn marks(row: Option<&LabelRow>, length: u64) -> Vec<ExcerptMark> {
     marks
 }
 
-/// Where the copies of a labelled loop are in the text.
+/// Returns the copies of a labelled loop in the text.
 fn copies_of(row: &LabelRow, text: &str, length: u64) -> Vec<Range<u64>> {
     let found = row.onset.and_then(|onset| {
         let start = row.start.or(onset.checked_sub(row.period?))?;

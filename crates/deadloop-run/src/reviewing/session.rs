@@ -1,4 +1,4 @@
-//! A review: keys in, rows out. Nothing here knows of a terminal or a file.
+//! A review as keys in and rows out, without terminal or file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,12 +6,12 @@ use deadloop_score::{Class, LabelRow, REVIEW};
 
 use super::rows::{main_of, sure, was};
 
-/// What a reviewer can press.
+/// The keys of a review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// This class.
+    /// Answers with this class.
     Answer(Class),
-    /// Answers what was proposed, with the onset as it was moved.
+    /// Accepts the proposal, with the onset as it was moved.
     Accept,
     /// Moves the onset by this number of chars.
     Chars(i64),
@@ -19,52 +19,52 @@ pub enum Key {
     Copies(i64),
     /// Takes the last answer back.
     Undo,
-    /// Leaves this one for later.
+    /// Skips the transcript.
     Skip,
     /// Ends the review.
     Quit,
 }
 
-/// What follows from a key.
+/// The effect of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// The rows changed and are to be saved.
+    /// The rows changed and must be saved.
     Save,
-    /// Only what is shown did.
+    /// Only the view changed.
     Show,
-    /// The key means nothing here.
+    /// The key has no effect, with the reason.
     Nothing(&'static str),
     /// The review ends.
     Quit,
 }
 
-/// One transcript to be looked at.
+/// A transcript to review.
 struct Item {
     id: String,
-    /// What is true if the reviewer says nothing.
+    /// The rows that stay if the reviewer skips it.
     rows: Vec<LabelRow>,
     confidence: f64,
 }
 
 /// A review under way.
 pub struct Session {
-    /// By whom.
+    /// The author of new rows.
     by: String,
-    /// All rows by transcript: what is saved.
+    /// All rows by transcript, to be saved.
     rows: BTreeMap<String, Vec<LabelRow>>,
     /// The transcripts in the order of the file.
     order: Vec<String>,
     items: Vec<Item>,
     at: usize,
-    /// The row that is adjusted, of those of the item, as far as it has one.
+    /// The main row of the current item with the reviewer's changes, if the item has one.
     draft: Option<LabelRow>,
-    /// Items that were answered, with the rows that they had.
+    /// The answered items, with their rows before the answer.
     answered: Vec<(usize, Vec<LabelRow>)>,
 }
 
 impl Session {
-    /// A review of all rows that no review has answered, or of those too where they are to be asked `again`; the
-    /// most uncertain transcript first. Those that nobody gave a confidence come last.
+    /// Creates a review of all rows without an answer, the most uncertain transcript first. With `again`, answered
+    /// rows are included. Transcripts without a confidence come last.
     pub fn new(
         rows: Vec<LabelRow>,
         reviewer: &str,
@@ -103,18 +103,18 @@ impl Session {
         session
     }
 
-    /// The transcript under review; `None` at the end.
+    /// Returns the transcript under review. `None` at the end.
     pub fn current(&self) -> Option<&str> {
         self.items.get(self.at).map(|item| item.id.as_str())
     }
 
-    /// The transcripts that come next, the current one first.
+    /// Returns the next transcripts, the current one first.
     pub fn next(&self, count: usize) -> impl Iterator<Item = &str> {
         let items = self.items.iter().skip(self.at).take(count);
         items.map(|item| item.id.as_str())
     }
 
-    /// What the rows say of the current transcript, with what was adjusted.
+    /// Returns the rows of the current transcript, with the reviewer's changes.
     pub fn shown(&self) -> Vec<&LabelRow> {
         let item = self.items.get(self.at);
         let rows = item.map_or(&[][..], |item| &item.rows);
@@ -126,32 +126,32 @@ impl Session {
             .collect()
     }
 
-    /// Gives the current transcript a span to adjust, where its rows name none: what the finder saw
-    /// and did not believe.
+    /// Sets the span to adjust if the rows of the current transcript name none. The span is a repetition that the
+    /// finder saw and rejected.
     pub fn suggest(&mut self, span: Option<LabelRow>) {
         if self.draft.as_ref().is_none_or(|row| row.onset.is_none()) {
             self.draft = span.or(self.draft.take());
         }
     }
 
-    /// The class that stays if the reviewer says nothing.
+    /// Returns the class that stays if the reviewer does not answer.
     pub fn class(&self) -> Option<Class> {
         Some(main_of(&self.items.get(self.at)?.rows)?.class)
     }
 
-    /// How sure the proposal was; how many are answered, and how many there are.
+    /// Returns the confidence of the current proposal, the number of answered transcripts, and the total.
     pub fn progress(&self) -> (f64, usize, usize) {
         let sure = self.items.get(self.at).map_or(1.0, |item| item.confidence);
         (sure, self.at, self.items.len())
     }
 
-    /// All rows, in the order of the file.
+    /// Returns all rows, in the order of the file.
     pub fn rows(&self) -> Vec<LabelRow> {
         let rows = self.order.iter().filter_map(|id| self.rows.get(id));
         rows.flatten().cloned().collect()
     }
 
-    /// Takes a key.
+    /// Handles a key.
     pub fn press(&mut self, key: Key) -> Effect {
         if self.current().is_none() && !matches!(key, Key::Undo | Key::Quit) {
             return Effect::Nothing("all were looked at");
@@ -182,8 +182,8 @@ impl Session {
         self.draft = item.and_then(|item| main_of(&item.rows)).cloned();
     }
 
-    /// The onset stays after the start of the text, and before the end of the span. The first copy
-    /// stays as long as it is.
+    /// Moves the onset. It stays after the start of the text and before the end of the span. The length of the first
+    /// copy stays.
     fn shift(&mut self, by: i64) -> Effect {
         let Some(row) = self.draft.as_mut() else {
             return Effect::Nothing("there is no onset to move");

@@ -1,4 +1,5 @@
-//! A review under way: the transcript that is looked at, what a key does, and the file that is saved after every answer.
+//! A review under way: current transcript, keys, and saved answers.
+//!
 //! A terminal or a page shows it, and decides nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,40 +16,40 @@ use super::session::{Effect, Key, Session};
 use crate::failure::{Code, RunResult};
 use crate::host::{Host, watched};
 
-/// How many transcripts are loaded ahead. One pass over the corpus loads this many.
+/// The number of transcripts loaded by one pass over the corpus.
 const AHEAD: usize = 50;
 
-/// What is reviewed.
+/// The task of a review.
 pub struct Review<'a> {
     /// The transcripts.
     pub corpus: &'a Corpus,
-    /// The labels.csv that is revised.
+    /// The labels.csv under review.
     pub labels: &'a Path,
     /// The name of the reviewer.
     pub reviewer: &'a str,
-    /// The transcripts that are meant.
+    /// The ids of the selected transcripts.
     pub only: BTreeSet<String>,
     /// Whether answered rows are reviewed again.
     pub again: bool,
-    /// Chars around each mark.
+    /// The chars around each mark.
     pub context: u64,
-    /// Who may stop it.
+    /// The host, which may stop it.
     pub host: &'a dyn Host,
 }
 
-/// What is in sight of a transcript.
+/// The view of a transcript.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReviewSight {
-    /// The whole text, not excerpts.
+    /// Whether the whole text is shown, not excerpts.
     pub whole: bool,
-    /// The first row of the text that is shown.
+    /// The first shown row of the text.
     pub from: usize,
-    /// What a reviewer has to know, in place of the text.
+    /// Whether the instructions replace the text.
     pub help: bool,
 }
 
 impl ReviewSight {
-    /// What is in sight after a key; `room`: how many rows of the text a page has.
+    /// Returns the view after a key. `room` is the number of rows of the text that a page holds.
     pub fn after(self, look: Look, room: usize) -> Self {
         let step = room.saturating_sub(1).max(1);
         match look {
@@ -77,22 +78,22 @@ impl ReviewSight {
 /// A review under way.
 pub struct Sitting<'a> {
     task: &'a Review<'a>,
-    /// What was answered, and what is to be.
+    /// The answers so far, and the open transcripts.
     pub session: Session,
     shelf: BTreeMap<String, Transcript>,
-    /// The transcript whose doubts of the finder are already part of the session.
+    /// The transcript whose rejected repetitions the session has already.
     suggested: Option<String>,
     answered: usize,
-    /// Why the last key did nothing; may be empty.
+    /// The reason why the last key had no effect; may be empty.
     pub said: &'static str,
-    /// What is in sight.
+    /// The current view.
     pub sight: ReviewSight,
-    /// How many rows of the text are in sight.
+    /// The number of visible rows of the text.
     pub room: usize,
 }
 
 impl<'a> Sitting<'a> {
-    /// Begins with the most uncertain transcript that is meant.
+    /// Starts with the most uncertain selected transcript.
     pub fn open(task: &'a Review<'a>, rows: Vec<LabelRow>) -> RunResult<Self> {
         let session = Session::new(rows, task.reviewer, Some(&task.only), task.again);
         let mut sitting = Self {
@@ -109,23 +110,23 @@ impl<'a> Sitting<'a> {
         Ok(sitting)
     }
 
-    /// The transcript under review; `None` at the end.
+    /// Returns the transcript under review. `None` at the end.
     pub fn transcript(&self) -> Option<&Transcript> {
         self.shelf.get(self.session.current()?)
     }
 
-    /// Chars that are shown around each mark; `None`: the whole text.
+    /// Returns the chars shown around each mark. `None` for the whole text.
     pub fn context(&self) -> Option<u64> {
         (!self.sight.whole).then_some(self.task.context)
     }
 
-    /// How many transcripts were answered, and how many are left.
+    /// Returns the numbers of answered and of open transcripts.
     pub fn told(&self) -> (usize, usize) {
         let (_, _, all) = self.session.progress();
         (self.answered, all - self.answered)
     }
 
-    /// Does what a key says, and saves an answer. Whether the review goes on.
+    /// Handles a key and saves an answer. Returns whether the review goes on.
     pub fn press(&mut self, press: Press) -> RunResult<bool> {
         self.said = "";
         let key = match press {
@@ -154,7 +155,8 @@ impl<'a> Sitting<'a> {
         Ok(true)
     }
 
-    /// Loads the transcript under review, and those that come next, and tells the session what the finder saw in it.
+    /// Loads the transcript under review and the next ones, and adds the finder's rejected repetitions to the
+    /// session.
     fn load(&mut self) -> RunResult {
         let Some(id) = self.session.current().map(str::to_owned) else {
             return Ok(());
@@ -178,7 +180,7 @@ impl<'a> Sitting<'a> {
     }
 }
 
-/// The transcripts of these ids, in one pass over the corpus.
+/// Loads the transcripts of these ids, in one pass over the corpus.
 fn fetch(task: &Review<'_>, ids: BTreeSet<String>) -> RunResult<BTreeMap<String, Transcript>> {
     let mut shelf = BTreeMap::new();
     let wanted = |entry: Result<deadloop_corpus::Entry, _>, _| {

@@ -1,5 +1,6 @@
-//! JSON Schemas (draft 2020-12) of settings, grids and transcripts. What a detector takes comes from the registry;
-//! `deadloop generate` writes them, editors read them.
+//! JSON Schemas (draft 2020-12) of settings, grids and transcripts.
+//!
+//! The parameters of detectors come from the registry. `deadloop generate` writes the schemas for editors.
 //!
 //! | to find | look in |
 //! |---|---|
@@ -17,7 +18,7 @@ mod transcript;
 
 /// A kind of file with its schema.
 pub struct FileSchema {
-    /// What the kind is called.
+    /// The name of the kind.
     pub name: &'static str,
     title: &'static str,
     body: fn() -> RunResult<Map<String, Json>>,
@@ -43,10 +44,10 @@ pub static SCHEMAS: [FileSchema; 3] = [
 ];
 
 impl FileSchema {
-    /// Its schema.
+    /// Returns the schema.
     ///
     /// # Errors
-    /// The presets that ship with a detector cannot be read.
+    /// Returns an error if the presets that ship with a detector cannot be read.
     pub fn schema(&self) -> RunResult<Json> {
         let mut schema = Map::new();
         let draft = "https://json-schema.org/draft/2020-12/schema";
@@ -57,7 +58,7 @@ impl FileSchema {
     }
 }
 
-/// The object that `json!` made.
+/// Returns the object that `json!` made.
 fn object(value: Json) -> Map<String, Json> {
     match value {
         Json::Object(object) => object,

@@ -1,13 +1,13 @@
-//! What a parameter may be, in settings and in a grid, from its entry in the registry.
+//! The schema of a parameter, from its entry in the registry.
 
 use deadloop_detect::Value;
 use deadloop_detect::harness::{Domain, Mark, Param};
 use serde_json::{Map, Value as Json, json};
 
-/// Most values that a grid takes for one parameter.
+/// The most values that a grid takes for one parameter.
 const MOST_VALUES: u64 = u16::MAX as u64;
 
-/// The table of these parameters.
+/// Returns the schema of a table of these parameters.
 pub(super) fn table(params: &[Param], in_grid: bool) -> Json {
     let one = |param: &Param| {
         let schema = if in_grid {
@@ -21,7 +21,7 @@ pub(super) fn table(params: &[Param], in_grid: bool) -> Json {
     json!({"type": "object", "properties": properties, "additionalProperties": false})
 }
 
-/// The schema with what an editor shows beside it.
+/// Adds the description and the default to a schema, for editors.
 fn told(param: &Param, mut schema: Json) -> Json {
     let mark = match param.mark {
         Mark::Structural => "structural",
@@ -81,7 +81,7 @@ fn row(fields: &[&str]) -> Json {
     })
 }
 
-/// One value, a list of them, or a range of numbers.
+/// Returns the schema of a grid's parameter: a value, a list of values, or a range of numbers.
 fn several(domain: &Domain) -> Json {
     let one = value(domain);
     let list = json!({"type": "array", "items": one, "minItems": 1, "maxItems": MOST_VALUES});
@@ -96,7 +96,8 @@ fn several(domain: &Domain) -> Json {
     json!({"anyOf": ways})
 }
 
-/// `{ from, to, step }` and `{ from, to, factor }`. `least`: a whole step is at least 1, any other above 0.
+/// Returns the schemas of `{ from, to, step }` and `{ from, to, factor }`. `least` is the smallest step; at 0 any
+/// step above 0 is valid.
 fn ranges(from: &Json, (kind, least): (&str, u64)) -> [Json; 2] {
     let step = match least {
         0 => json!({"type": kind, "exclusiveMinimum": 0}),

@@ -8,7 +8,7 @@ use super::object;
 use super::params::table;
 use crate::failure::{Code, RunResult};
 
-/// What production loads.
+/// Returns the schema of settings files.
 pub(super) fn settings() -> RunResult<Map<String, Json>> {
     let guards = json!({"type": "array", "items": {"$ref": "#/$defs/guard"}});
     let some = json!({"type": "array", "items": {"$ref": "#/$defs/guard"}, "minItems": 1});
@@ -44,7 +44,7 @@ pub(super) fn settings() -> RunResult<Map<String, Json>> {
     })))
 }
 
-/// What `tune` and `sweep` search.
+/// Returns the schema of grids, which `tune` and `sweep` search.
 pub(super) fn grid() -> RunResult<Map<String, Json>> {
     let on = json!({"properties": {"enabled": {"const": true}}});
     Ok(object(json!({
@@ -62,18 +62,18 @@ pub(super) fn grid() -> RunResult<Map<String, Json>> {
     })))
 }
 
-/// A white list.
+/// Returns the schema of patterns for ignored lines.
 fn ignore(words: &str) -> Json {
     json!({"type": "array", "items": {"type": "string"}, "description": words})
 }
 
-/// What becomes of repetition that the user brought.
+/// Returns the schema of `prompt`, which handles repetition of the user's text.
 fn prompt() -> Json {
     let words = "skip: repetition in a text counts only beyond what the user wrote; default: check";
     json!({"enum": PromptUse::NAMES, "description": words})
 }
 
-/// One `[[guard]]`: its detector says which parameters and presets there are.
+/// Returns the schema of a `[[guard]]`, whose parameters and presets depend on its detector.
 fn guard(in_grid: bool) -> RunResult<Json> {
     let names: Vec<&str> = DETECTORS.iter().map(|d| d.name).collect();
     let tokens = if in_grid {
@@ -103,7 +103,7 @@ fn guard(in_grid: bool) -> RunResult<Json> {
     }))
 }
 
-/// What each detector adds to a table that names it.
+/// Returns the parameters and presets that each detector adds to its guard.
 fn each(in_grid: bool) -> RunResult<Vec<Json>> {
     let all = DETECTORS.iter().copied();
     all.map(|detector| of(detector, in_grid)).collect()
@@ -120,7 +120,7 @@ fn of(detector: &'static Detector, in_grid: bool) -> RunResult<Json> {
             "params": table(detector.params, in_grid),
         },
     });
-    // What is run has no default.
+    // A program has no default.
     if let (Measuring::Program(_), Some(own)) = (detector.measure, own.as_object_mut()) {
         own.insert("required".into(), json!(["params"]));
         if let Some(params) = own
@@ -137,7 +137,7 @@ fn of(detector: &'static Detector, in_grid: bool) -> RunResult<Json> {
     }))
 }
 
-/// How the `text` of transcripts is split.
+/// Returns the schema of `think`, which splits the `text` of transcripts.
 fn think() -> Json {
     let blocks =
         json!({"enum": ["first", "all"], "description": "the block at the start, or every one"});

@@ -1,5 +1,6 @@
-//! One line of a corpus: a transcript with its events and labels. Fields that deadloop does not know are kept, and
-//! null stands for absent.
+//! The schema of a transcript: one line of a corpus.
+//!
+//! Fields that deadloop does not know are kept, and null counts as absent.
 
 use deadloop_corpus::EVENT_TYPES;
 use deadloop_detect::Fault;
@@ -9,7 +10,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::object;
 
-/// A transcript: its text is in `events`, in `text`, or in `reasoning` and `answer`.
+/// Returns the schema of a transcript. Its text is in `events`, in `text`, or in `reasoning` and `answer`.
 pub(super) fn transcript() -> Map<String, Json> {
     let text = || json!({"type": ["string", "null"]});
     let given =

@@ -1,5 +1,7 @@
-//! The lines of a part: `records.jsonl.zst` has one a record of the corpus, in its order; `names.jsonl.zst`, which the
-//! first shard leaves where there are labels or splits, one an id that those files name.
+//! The lines of the files of a part.
+//!
+//! `records.jsonl.zst` has a line for each record of the corpus, in its order. `names.jsonl.zst` has a line for each
+//! id that labels or splits name. The first shard alone writes `names.jsonl.zst`, if there are labels or splits.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
@@ -14,37 +16,36 @@ use serde::{Deserialize, Serialize};
 use crate::failure::{Code, Failure, RunResult};
 use crate::findings::Found;
 
-/// Lines are waited for and read once: fast, and still a twentieth of the JSON.
+/// The compression level: fast, since lines are read once, and still a twentieth of the JSON.
 const ZSTD_LEVEL: i32 = 3;
 
 /// The longest line that is read, in bytes.
 const MAX_LINE: u64 = 1 << 30;
 
-/// What a shard says about one record of the corpus.
+/// The result of a shard for one record of the corpus.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Line<S> {
-    /// Its file, counted from 0 over the whole corpus, and its line there.
+    /// The index of its file in the whole corpus, from 0, and its line there.
     pub(super) at: (usize, u64),
     /// The digest of its bytes: 64 hexadecimal digits.
     digest: Option<String>,
-    /// What scoring has to know of the transcript; `None` if it cannot be read.
+    /// The case for scoring. `None` if the record cannot be read.
     case: Option<Case>,
-    /// Why it cannot be read.
+    /// The reason why it cannot be read.
     unreadable: Option<Wrong>,
-    /// What is wrong with its labels.
+    /// The problems of its labels.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     problems: Vec<Wrong>,
-    /// Whether something is wrong with its labels, here or in labels.csv.
+    /// Whether its labels are bad, here or in labels.csv.
     bad: bool,
     /// Whether the filters select it.
     meant: bool,
-    /// What the subject says of it; `None` if the transcript is bad, not selected by the filters, or of a split that must
-    /// not be looked at.
+    /// The answer of the subject. `None` if the transcript is bad, not selected or sealed.
     decided: Option<S>,
 }
 
-/// A problem, as it is written.
+/// A problem as it is stored.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Wrong {
@@ -59,13 +60,13 @@ pub(super) struct Wrong {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Named {
-    /// A row of labels.csv is wrong.
+    /// A bad row of labels.csv.
     BadLabel(Wrong),
-    /// A row of splits.csv is wrong.
+    /// A bad row of splits.csv.
     BadSplit(Wrong),
-    /// Labels.csv names an id, first in this line.
+    /// An id that labels.csv names, and its first line there.
     Label(String, u64),
-    /// Splits.csv does.
+    /// An id that splits.csv names, and its first line there.
     Split(String, u64),
 }
 
@@ -99,7 +100,7 @@ impl Wrong {
 }
 
 impl<S> Line<S> {
-    /// What was found of a record of the file with this number.
+    /// Converts the findings on a record of the file with index `file`.
     pub(super) fn of(file: usize, found: Found<Option<S>>) -> Self {
         let (case, unreadable, line) = match found.case {
             Ok((case, place)) => (Some(case), None, place.line),
@@ -117,7 +118,7 @@ impl<S> Line<S> {
         }
     }
 
-    /// The same again, with the place that its file has now. None: the line contradicts itself.
+    /// Converts the line back, with the current path of its file. `None` if the line contradicts itself.
     pub(super) fn found(self, file: &Arc<PathBuf>) -> Option<Found<Option<S>>> {
         let place = Place::new(Arc::clone(file), self.at.1);
         let digest = self.digest.as_deref().map(str::parse::<RecordDigest>);
@@ -137,11 +138,11 @@ impl<S> Line<S> {
     }
 }
 
-/// A file of lines being written; nothing has its name before [`finish`](Self::finish).
+/// A writer of lines. The file gets its name by [`finish`](Self::finish).
 pub(super) struct Writer {
     path: PathBuf,
     packed: zstd::Encoder<'static, Beside>,
-    /// Lines so far.
+    /// The number of lines so far.
     pub(super) lines: u64,
 }
 
@@ -156,14 +157,14 @@ impl Writer {
         })
     }
 
-    /// One more line, which is JSON.
+    /// Writes a line of JSON.
     pub(super) fn push(&mut self, line: &str) -> RunResult {
         self.lines += 1;
         let written = writeln!(self.packed, "{line}");
         Ok(written.map_err(|e| FileError::at(&self.path, e))?)
     }
 
-    /// Gives the file its name.
+    /// Moves the file to its final name.
     pub(super) fn finish(self) -> RunResult {
         let file = self.packed.finish();
         let file = file.map_err(|e| FileError::at(&self.path, e))?;
@@ -171,7 +172,7 @@ impl Writer {
     }
 }
 
-/// A file of lines being read, one in memory at a time.
+/// A reader of lines, with one line in memory at a time.
 pub(super) struct Reader {
     path: PathBuf,
     lines: Box<dyn BufRead>,
@@ -191,7 +192,7 @@ impl Reader {
         })
     }
 
-    /// The next line; none at the end.
+    /// Returns the next line. `None` at the end.
     pub(super) fn next<T: DeserializeOwned>(&mut self) -> RunResult<Option<T>> {
         self.text.clear();
         self.number += 1;
@@ -204,7 +205,7 @@ impl Reader {
         value.map(Some).map_err(|e| self.broken(e))
     }
 
-    /// What is wrong with the line that was read last.
+    /// Returns an error about the last line.
     pub(super) fn broken(&self, what: impl std::fmt::Display) -> Failure {
         Code::Usage.error(format!(
             "{}:{}: not what a shard writes ({what}); copy the part again, or make it anew",

@@ -1,5 +1,7 @@
-//! [`Parts`]: parts put together. Each is read once, a line at a time, in the order of the corpus; what stays in memory
-//! is what one machine keeps too: a case and a record a transcript, and all ids.
+//! [`Parts`]: the parts of a corpus, merged.
+//!
+//! Each part is read once, a line at a time, in the order of the corpus. Memory holds what a run on one machine also
+//! keeps: a case and a record for each transcript, and all ids.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,14 +25,13 @@ use crate::stamps::Stamps;
 use crate::survey::{Surveyed, drop_sealed};
 use crate::words;
 
-/// The corpus that parts are of, and what their subject said of each transcript; `None` if the transcript must not be
-/// looked at.
+/// The merged corpus, and the subject's answer for each transcript. `None` if the transcript is sealed.
 type Merged<C, S> = (Surveyed<C>, Vec<Option<S>>);
 
 /// All parts of a corpus.
 #[derive(Debug)]
 pub struct Parts {
-    /// By the number of their shard.
+    /// The folders, in the order of their shards.
     dirs: Vec<PathBuf>,
     first: Part,
 }
@@ -40,11 +41,11 @@ fn refused(what: String) -> Failure {
 }
 
 impl Parts {
-    /// The parts in these folders, in any order.
+    /// Opens the parts in these folders, in any order.
     ///
     /// # Errors
-    /// A folder without a part, or parts that do not belong together: of another version, command, plan or corpus, one
-    /// that is there twice, one that is missing.
+    /// Returns an error if a folder has no part, a part is missing or given twice, or parts differ in version,
+    /// command, plan or corpus.
     pub fn open(dirs: &[PathBuf]) -> RunResult<Self> {
         let mut by_shard: BTreeMap<usize, (PathBuf, Part)> = BTreeMap::new();
         let mut first: Option<(&Path, Part, Shard)> = None;
@@ -93,33 +94,33 @@ impl Parts {
         Ok(Self { dirs, first })
     }
 
-    /// The command that made them, with its options.
+    /// Returns the command that made the parts, with its options.
     pub fn request(&self) -> &Value {
         &self.first.whole.request
     }
 
-    /// Where the corpus was.
+    /// Returns the path of the corpus when the parts were made.
     pub fn corpus(&self) -> &Path {
         &self.first.whole.corpus.path
     }
 
-    /// The texts of the files that it read.
+    /// Returns the texts of the files that the command read.
     pub fn read(&self) -> &BTreeMap<PathBuf, String> {
         &self.first.whole.read
     }
 
-    /// The unit for which grids and limits were made, where they were made by default.
+    /// Returns the unit of the default grids and limits, if defaults were used.
     pub fn unit(&self) -> Option<Unit> {
         let name = self.first.whole.unit.as_deref()?;
         Unit::named(name)
     }
 
-    /// Who the programs of the plan said they are, and what their results depend on.
+    /// Returns the identity of the plan's programs.
     pub(crate) fn programs(&self) -> &Known {
         &self.first.whole.programs
     }
 
-    /// The corpus as it would have been looked through here, and what was said of the transcripts that are meant.
+    /// Returns the corpus as one machine would have surveyed it, and the answers for the selected transcripts.
     pub(crate) fn look<C: Kept, S: DeserializeOwned>(
         &self,
         request: &Request<'_>,
@@ -153,12 +154,12 @@ impl Parts {
                 "a part has records of another plan; make the parts anew".into(),
             ));
         }
-        // Places are those of the machines that made the parts.
+        // The places are those of the machines that made the parts.
         surveyed.places = Places::default();
         Ok((surveyed, said))
     }
 
-    /// Every line of every part, in the order of the corpus.
+    /// Reads every line of every part, in the order of the corpus.
     fn lines<C: Kept, S: DeserializeOwned>(&self, found: &mut Findings<C, Option<S>>) -> RunResult {
         let open = |dir: &PathBuf| Ok((Reader::open(&dir.join(RECORDS))?, None));
         let mut parts: Vec<(Reader, Option<Line<S>>)> =
@@ -186,7 +187,7 @@ impl Parts {
         Ok(())
     }
 
-    /// What is wrong in the files beside the transcripts.
+    /// Reads the problems of the files beside the transcripts.
     fn names(&self) -> RunResult<Beside> {
         let mut beside = Beside::default();
         self.each_name(|named| match named {
@@ -211,10 +212,10 @@ impl Parts {
         Ok(())
     }
 
-    /// Those that are named and not there, with their places.
+    /// Returns the named ids without a transcript, with their lines.
     fn absent(&self, ids: &Ids, of: impl Fn(Named) -> Option<(String, u64)>) -> Vec<(String, u64)> {
         let mut absent = Vec::new();
-        // It was read before, and every line was good.
+        // The file was read before, and every line was good.
         let _ = self.each_name(|named| {
             absent.extend(of(named).filter(|(id, _)| !ids.contains(id)));
         });
@@ -241,7 +242,7 @@ impl Parts {
         strays(placed.iter().map(|(id, place)| (id.as_str(), place)), ids)
     }
 
-    /// The corpus itself, for the transcripts that a report opens; without files where it is not here.
+    /// Opens the corpus itself, for the transcripts that a report shows. Without files if it is not on this machine.
     fn at_hand(&self, request: &Request<'_>) -> RunResult<Corpus> {
         let opens = request.opens;
         let path = request.corpus;
@@ -278,7 +279,7 @@ impl Parts {
     }
 }
 
-/// What is wrong in the files beside the transcripts.
+/// The problems of the files beside the transcripts.
 #[derive(Default)]
 struct Beside {
     bad_labels: Vec<Problem>,

@@ -1,15 +1,17 @@
-//! A corpus on several machines: each replays one shard of its files and leaves a *part*, and `deadloop merge` makes of
-//! all parts what one machine would have left.
+//! A corpus on several machines, one *part* for each.
+//!
+//! Each machine replays one shard of the files and writes a part. `deadloop merge` makes of all parts the result of a
+//! single machine.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | `part.json`: of what a part is, and why two do not belong together | `part` |
+//! | `part.json`: the description of a part, and how two differ | `part` |
 //! | `records.jsonl.zst`, `names.jsonl.zst`: a line a transcript | `lines` |
 //! | a shard replayed into a part | `writing` |
-//! | parts put together, in the order of the corpus | `merging` |
+//! | parts merged, in the order of the corpus | `merging` |
 //!
-//! A part holds no text. Whatever all transcripts together decide (`--limit`, `--sample`, repeated ids, labels of no
-//! transcript, the hash) is decided where parts are merged; whatever one transcript decides, where its shard is.
+//! A part holds no text. Decisions that need all transcripts (`--limit`, `--sample`, repeated ids, labels of no
+//! transcript, the hash) are made where parts are merged. Decisions on one transcript are made in its shard.
 
 mod lines;
 mod merging;

@@ -1,4 +1,6 @@
-//! [`Part`]: `part.json`, which says of what a part is. It is written last, so a folder with one is whole.
+//! [`Part`]: `part.json`, the description of a part.
+//!
+//! The file is written last, so a folder with one is whole.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,28 +17,28 @@ use crate::programs::Known;
 use crate::request::Request;
 use crate::survey::side_files;
 
-/// The file's name.
+/// The name of the description file.
 pub(super) const PART: &str = "part.json";
-/// The file with a line a record.
+/// The file with a line for each record.
 pub(super) const RECORDS: &str = "records.jsonl.zst";
 /// The file with the ids that labels and splits name.
 pub(super) const NAMES: &str = "names.jsonl.zst";
 
-/// Of what a part is.
+/// The description of a part.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Part {
-    /// What all parts of one corpus have in common.
+    /// The fields that all parts of one corpus share.
     pub(super) whole: Whole,
-    /// `I/N`.
+    /// The shard as `I/N`.
     pub(super) shard: String,
-    /// Lines of the records.
+    /// The number of lines of the records.
     pub(super) records: u64,
     /// The sizes of the part's other files, in bytes.
     pub(super) bytes: BTreeMap<String, u64>,
 }
 
-/// What all parts of one corpus have in common.
+/// The fields that all parts of one corpus share.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Whole {
@@ -46,33 +48,33 @@ pub(crate) struct Whole {
     pub(super) detectors: BTreeMap<String, u64>,
     /// The command with its options: `{"sweep": {…}}`.
     pub(super) request: Value,
-    /// The texts of the files that it read: grid and settings.
+    /// The texts of the files that the command read: grid and settings.
     pub(super) read: BTreeMap<PathBuf, String>,
-    /// A hash of every setting that was asked.
+    /// A hash of every setting of the plan.
     pub(super) plan: String,
-    /// The unit for which grids and limits were made, where they were made by default.
+    /// The unit of the default grids and limits, if defaults were used.
     pub(super) unit: Option<String>,
-    /// Who the programs of the plan said they are, and what their results depend on.
+    /// The identity of the plan's programs.
     pub(super) programs: Known,
     /// The corpus.
     pub(super) corpus: Looked,
 }
 
-/// A corpus as a shard saw it.
+/// A corpus, as a shard read it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Looked {
-    /// Where it was.
+    /// The path of the corpus.
     pub(super) path: PathBuf,
-    /// Its name, from its card.
+    /// The name from its card.
     pub(super) name: Option<String>,
-    /// All its files and their sizes in bytes, in order.
+    /// All files with their sizes in bytes, in order.
     pub(super) files: Vec<(PathBuf, u64)>,
-    /// A hash of dataset.toml, which says how texts are split.
+    /// A hash of dataset.toml, which sets how texts are split.
     pub(super) card: String,
-    /// Where its labels.csv and splits.csv are.
+    /// The paths of labels.csv and splits.csv.
     pub(super) sides: (Option<PathBuf>, Option<PathBuf>),
-    /// What those add to the hash of the corpus.
+    /// The part of the corpus hash from labels and splits.
     pub(super) side: String,
 }
 
@@ -100,7 +102,7 @@ impl Looked {
         })
     }
 
-    /// Why two are not of one corpus.
+    /// Returns the difference between two corpora. `None` if they are the same.
     pub(super) fn other(&self, first: &Self) -> Option<String> {
         if self.side != first.side {
             return Some(
@@ -148,7 +150,7 @@ impl Whole {
         })
     }
 
-    /// Why a part does not belong to another, and what to do.
+    /// Returns the difference between two parts, with the remedy. `None` if they belong together.
     fn other(&self, first: &Self) -> Option<String> {
         let anew = "make all parts by one command, `shard` and `out` aside";
         if let Some(what) = differing(&self.request, &first.request, "") {
@@ -174,10 +176,10 @@ impl Whole {
 }
 
 impl Part {
-    /// Reads the part in a folder; `None` where the folder has no part.
+    /// Reads the part in a folder. `None` if the folder has no part.
     ///
     /// # Errors
-    /// Its part.json cannot be read, or one of its files has not the size that it had.
+    /// Returns an error if part.json cannot be read, or if a file has not its recorded size.
     pub(super) fn read(dir: &Path) -> RunResult<Option<Self>> {
         let path = dir.join(PART);
         let text = deadloop_score::read_text_if_named(&path).map_err(|e| Code::Usage.error(e))?;
@@ -222,7 +224,7 @@ impl Part {
         self.shard.parse().map_err(|e: String| Code::Usage.error(e))
     }
 
-    /// Why it does not belong to another part, and what to do.
+    /// Returns the difference between two parts, with the remedy. `None` if they belong together.
     pub(super) fn other(&self, first: &Self) -> Option<String> {
         let (own, all) = (&self.whole, &first.whole);
         if (&own.deadloop, &own.detectors) != (&all.deadloop, &all.detectors) {
@@ -232,13 +234,13 @@ impl Part {
     }
 }
 
-/// The version that wrote a part, however else its part.json may look.
+/// Returns the version that wrote a part, for any layout of part.json.
 fn version_of(text: &str) -> Option<String> {
     let json: Value = serde_json::from_str(text).ok()?;
     Some(json.get("whole")?.get("deadloop")?.as_str()?.to_owned())
 }
 
-/// The versions of all detectors.
+/// Returns the versions of all detectors.
 pub(super) fn versions() -> BTreeMap<String, u64> {
     let versions = DETECTORS.iter();
     versions
@@ -246,12 +248,12 @@ pub(super) fn versions() -> BTreeMap<String, u64> {
         .collect()
 }
 
-/// A short name of a subject.
+/// Returns a short hash of a subject.
 pub(super) fn hash(subject: &str) -> String {
     fingerprint(&[subject.to_owned()])
 }
 
-/// The first place at which two requests differ, as `select.models`.
+/// Returns the first place at which two requests differ, as `select.models`.
 fn differing(a: &Value, b: &Value, at: &str) -> Option<String> {
     if a == b {
         return None;

@@ -1,4 +1,6 @@
-//! A subject asked about one shard, into a part: one pass, in bounded memory (two batches of transcripts and the labels), every line
+//! Runs a subject on one shard and writes the part.
+//!
+//! The shard is read in one pass, in bounded memory (two batches of transcripts and the labels). Every line is
 //! written when it is known.
 
 use std::collections::BTreeMap;
@@ -21,13 +23,13 @@ use crate::stamps::Stamps;
 use crate::survey::{Wanted, listing, open, refuse_machine};
 use crate::words;
 
-/// A part that was written.
+/// A finished part.
 pub struct Written {
-    /// `I/N`.
+    /// The shard as `I/N`.
     pub shard: String,
-    /// How many files of the corpus are its.
+    /// The number of its corpus files.
     pub files: u64,
-    /// How many transcripts.
+    /// The number of its transcripts.
     pub records: u64,
 }
 
@@ -38,14 +40,14 @@ struct Work<'a, S> {
     shard: Shard,
     /// All files of the corpus, in their order.
     files: &'a [PathBuf],
-    /// Those of the shard.
+    /// The files of the shard.
     corpus: &'a Corpus,
     labels: Option<&'a LabelsFile>,
-    /// Raised where a problem means that no part will be written: then nothing more is measured.
+    /// Set after a problem that rules out a part. Nothing more is measured then.
     hopeless: AtomicBool,
 }
 
-/// Asks a subject about one shard of the files of the corpus, and writes the part. A part that is there already stays.
+/// Runs a subject on one shard of the corpus files and writes the part. An existing part of the same request stays.
 pub(crate) fn write<S: Subject>(
     request: &Request<'_>,
     shard: Shard,
@@ -102,13 +104,13 @@ pub(crate) fn write<S: Subject>(
     Ok(written(&part, &own))
 }
 
-/// The sizes of the files of a part, in bytes.
+/// Returns the sizes of the files of a part, in bytes.
 fn sizes(out: &Path) -> BTreeMap<String, u64> {
     let size = |name: &str| Some((name.to_owned(), out.join(name).metadata().ok()?.len()));
     [RECORDS, NAMES].into_iter().filter_map(size).collect()
 }
 
-/// Makes the folder and proves that files can be written there, none over what is read.
+/// Creates the folder and checks that files can be written there and that none would overwrite an input.
 fn prepare(request: &Request<'_>) -> RunResult {
     let out = request.out;
     let refuse = |what: &str, e: std::io::Error| {
@@ -122,7 +124,8 @@ fn prepare(request: &Request<'_>) -> RunResult {
     prove_writable(out).map_err(|e| refuse("cannot be written to", e))
 }
 
-/// This very part, if it is there; refuses a folder that holds anything else, unless it may be overwritten.
+/// Returns the part of this request, if the folder holds it. Refuses a folder that holds anything else, unless it may
+/// be overwritten.
 fn there(request: &Request<'_>, part: &Part) -> RunResult<Option<Part>> {
     let (out, force) = (request.out, request.force);
     if !force {
@@ -131,7 +134,7 @@ fn there(request: &Request<'_>, part: &Part) -> RunResult<Option<Part>> {
         if let Some(known) = known.filter(same) {
             return Ok(Some(known));
         }
-        // What an interruption may have left of a part is no result of anybody.
+        // Files left by an interruption are not a result.
         let own = |name: &std::ffi::OsString| name == NAMES || name == RECORDS;
         let unfinished = !out.join(PART).exists();
         let foreign = std::fs::read_dir(out)?
@@ -154,7 +157,7 @@ fn there(request: &Request<'_>, part: &Part) -> RunResult<Option<Part>> {
     Ok(None)
 }
 
-/// Writes the ids that the files beside the transcripts name. All shards read these files; only the first writes them.
+/// Writes the ids that labels and splits name. All shards read these files, and only the first writes the ids.
 fn write_names(
     out: &Path,
     corpus: &Corpus,
@@ -182,7 +185,7 @@ fn write_names(
 }
 
 impl<S: Subject> Work<'_, S> {
-    /// Replays the shard and writes its records; returns how many there are. `problems`: those of labels.csv.
+    /// Replays the shard, writes its records and returns their number. `problems` are those of labels.csv.
     fn run(&self, mut problems: Vec<Problem>) -> RunResult<u64> {
         let mut file = Writer::create(&self.request.out.join(RECORDS))?;
         self.pass(&mut file, &mut problems)?;
@@ -196,7 +199,7 @@ impl<S: Subject> Work<'_, S> {
         Ok(lines)
     }
 
-    /// The pass over the files of the shard: a line of `file` for each record, and what is wrong in `problems`.
+    /// Reads the files of the shard once. Adds a line to `file` for each record, and its errors to `problems`.
     fn pass(&self, file: &mut Writer, problems: &mut Vec<Problem>) -> RunResult {
         let fails = !self.request.skip_bad;
         self.hopeless
@@ -250,13 +253,13 @@ impl<S: Subject> Work<'_, S> {
         })
     }
 
-    /// Whether the case is in the split that is not replayed.
+    /// Returns whether the case is in the sealed split.
     fn sealed(&self, case: &Case) -> bool {
         let split = self.request.sealed;
         split.is_some_and(|sealed| case.split.as_deref() == Some(sealed))
     }
 
-    /// A record as a line, with what is wrong with it.
+    /// Formats a record as a line, and returns its problems.
     fn line(
         &self,
         found: Found<Result<Option<S::Said>, Interrupted>>,

@@ -1,4 +1,4 @@
-//! Asks the offline finder about the labels that good guards contradict.
+//! Doubtful labels: contradicted by good guards and the offline finder.
 
 use deadloop_corpus::Entry;
 use deadloop_score::choose::{ChooseOptions, Contradicted, contradicted, limit_doubt};
@@ -9,8 +9,8 @@ use crate::failure::RunResult;
 use crate::host::Host;
 use crate::replay::Replayed;
 
-/// Returns for each case whether its label is in doubt. Empty if no good guard contradicts a label. The good guards are the
-/// ready ones. Only the transcripts that they contradict are read.
+/// Returns for each case whether its label is in doubt. Empty if no good guard contradicts a label. The good guards
+/// are the ready ones. Only the transcripts that they contradict are read.
 pub(super) fn doubted(
     done: &Replayed,
     evidence: &Evidence<'_>,

@@ -1,4 +1,4 @@
-//! [`tune`]: the choice of a setting as a library call, from a corpus to a result folder.
+//! [`tune`]: the choice of a setting, from a corpus to a result folder.
 
 use std::collections::BTreeMap;
 
@@ -29,19 +29,19 @@ pub struct Tuning {
     pub unit: Unit,
     /// The settings in use.
     pub settings: Settings,
-    /// Their text.
+    /// The text of the settings in use.
     pub text: String,
-    /// Their name in sentences.
+    /// The name of the settings in use, for sentences.
     pub in_use_is: String,
     /// The user's grid with its text. Without one the default grids are scored, and none of their settings ships.
     pub grid: Option<(Grid, String)>,
     /// Further ready guards, with their names.
     pub also: Vec<(String, Settings)>,
-    /// The limits that the user gave. Empty: the default.
+    /// The user's limits. Empty for the default.
     pub constraints: Vec<Constraint>,
-    /// The measure in which a setting has to be best.
+    /// The measure to optimize.
     pub objective: Metric,
-    /// What counts as one text in a run of an agent, if the user said so.
+    /// The user's choice of what counts as one text in a run of an agent.
     pub per: Option<Per>,
 }
 
@@ -74,7 +74,7 @@ impl Tuning {
     }
 }
 
-/// A choice that was made. Its folder holds all files but the manifest and the report, which [`Replayed::finish`] writes.
+/// A finished choice. Its folder holds all files but the manifest and the report, which [`Replayed::finish`] writes.
 pub struct Tuned {
     /// The run.
     pub done: Replayed,
@@ -90,10 +90,11 @@ pub struct Tuned {
     pub scored: Scored,
 }
 
-/// Replays the plan over the corpus of `request`, chooses, and writes the files. `next`: the commands to type next.
+/// Replays the plan over the corpus of `request`, chooses a setting, and writes the files. `next` returns the next
+/// commands for the user.
 ///
 /// # Errors
-/// As [`replay`]; a file cannot be written; it was interrupted.
+/// Returns the errors of [`replay`], or an error if a file cannot be written or the host stops it.
 pub fn tune(
     request: &Request<'_>,
     tuning: &Tuning,
@@ -144,7 +145,7 @@ pub fn tune(
     })
 }
 
-/// What the files of a choice are made from.
+/// The input for the files of a choice.
 struct Work<'a> {
     request: &'a Request<'a>,
     plan: &'a TunePlan,
@@ -199,7 +200,7 @@ impl Work<'_> {
         Ok((scored, head))
     }
 
-    /// The setting through which the transcripts of each model are seen: that of the file.
+    /// Returns the setting used for the transcripts of each model: that of the settings file.
     fn focus(
         &self,
         chosen: &BTreeMap<String, usize>,

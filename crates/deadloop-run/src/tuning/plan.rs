@@ -10,7 +10,7 @@ use deadloop_score::choose::{GridCells, ReadyGuard};
 use super::Tuning;
 use crate::failure::{Code, RunResult};
 
-/// The plan of a choice, and the cells that it is about.
+/// The plan of a choice, with the cells to choose among.
 pub struct TunePlan {
     /// The settings that are replayed.
     pub plan: Plan,
@@ -20,11 +20,11 @@ pub struct TunePlan {
     pub text: String,
     /// The ready guards.
     pub ready: Vec<ReadyGuard>,
-    /// Their names in tables, in the same order.
+    /// The names of the ready guards in tables, in the same order.
     pub(super) short: Vec<String>,
     /// The cell of the settings in use.
     pub in_use: usize,
-    /// Their file, for what of it stays.
+    /// The file of the settings in use, whose other parts stay.
     pub file: InUse,
 }
 
@@ -32,7 +32,8 @@ impl TunePlan {
     /// Plans a choice.
     ///
     /// # Errors
-    /// A grid warns or is impossible, a guard of `also` stops nothing, or the settings in use are no TOML.
+    /// Returns an error if a grid warns or is impossible, a guard of `also` does not stop, or the settings in use are
+    /// not TOML.
     pub fn new(tuning: &Tuning) -> RunResult<Self> {
         let (grids, text) = grids(tuning)?;
         let mut plan = Plan::default();
@@ -88,13 +89,14 @@ impl TunePlan {
         })
     }
 
-    /// The number of settings of the grids.
+    /// Returns the number of settings in the grids.
     pub fn searched(&self) -> usize {
         self.grids.iter().map(|grid| grid.cells.len()).sum()
     }
 }
 
-/// The grids that are searched, and their text: the user's, or those of all detectors that count in the unit.
+/// Returns the searched grids with their text: the user's, or the default grids of all detectors that count in the
+/// unit.
 fn grids(tuning: &Tuning) -> RunResult<(Vec<Grid>, String)> {
     let (grids, text) = match &tuning.grid {
         Some((grid, text)) => (vec![grid.clone()], text.clone()),
@@ -113,7 +115,7 @@ fn grids(tuning: &Tuning) -> RunResult<(Vec<Grid>, String)> {
     Ok((grids.into_iter().map(read).collect(), text))
 }
 
-/// The ready guards that deadloop ships, with their names in tables and in sentences.
+/// Returns the ready guards that deadloop ships, with their names in tables and in sentences.
 fn shipped(unit: Unit, per: Option<Per>) -> RunResult<Vec<(&'static str, String, Settings)>> {
     let unexpected = |e: String| Code::Unexpected.error(e);
     let settings = Settings::parse(&recommended(unit)).map_err(|e| unexpected(e.to_string()))?;
@@ -136,7 +138,7 @@ fn shipped(unit: Unit, per: Option<Per>) -> RunResult<Vec<(&'static str, String,
     Ok(all)
 }
 
-/// The tables of a settings file that are not guards, as TOML. Empty if it has none.
+/// Returns the tables of a settings file that are not guards, as TOML. Empty if it has none.
 fn without_guards(text: &str) -> RunResult<String> {
     let mut table: toml::Table = toml::from_str(text).map_err(|e| Code::Usage.error(e))?;
     for key in ["guard", "model", "deployment_loop_rate"] {

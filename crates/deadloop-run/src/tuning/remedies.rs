@@ -1,9 +1,9 @@
-//! Remedies for wrong alarms: tools that repeat in healthy runs and may pass (`allow`), lines that healthy text repeats
-//! (`ignore`).
+//! Remedies for wrong alarms: tools to `allow`, and lines to `ignore`.
 //!
-//! A tool or a line comes into question if the file stops clean transcripts of two groups and more at it. Each is then tried:
-//! the corpus once more, with it let pass. It is proposed if fewer clean transcripts are stopped and no loop less is ended.
-//! The transcripts are those that it was found in, and the sentences say so.
+//! A tool that repeats in healthy runs may pass, and so may a line that healthy text repeats. Candidates are tools
+//! and lines at which the file stops clean transcripts of at least two groups. Each is tried in another pass over the
+//! corpus, in which it passes. It is proposed if fewer clean transcripts are stopped and no fewer loops are ended.
+//! The figures are of the transcripts that it was found in, and the sentences say so.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,14 +20,14 @@ use crate::host::Host;
 use crate::replay::Replayed;
 use crate::words::several;
 
-/// Groups of clean transcripts that have to be stopped at a tool or a line.
+/// The fewest groups of clean transcripts that are stopped at a tool or a line.
 const GROUPS: usize = 2;
-/// How many tools or lines are tried, those first at which most clean transcripts are stopped.
+/// The most tools or lines that are tried, those with the most stopped clean transcripts first.
 const TRIED: usize = 8;
-/// Chars before an alarm in which a line has to repeat, and how often.
+/// The chars before an alarm in which a line has to repeat, and the fewest repeats.
 const LINES: (usize, usize) = (2_000, 3);
 
-/// A tool or a line at which clean transcripts are stopped.
+/// A tool or a line at which clean transcripts are stopped, with its counts.
 #[derive(Default)]
 struct Culprit {
     stopped: u64,
@@ -37,9 +37,9 @@ struct Culprit {
 /// The results of a setting on the corpus.
 #[derive(Clone, Copy, PartialEq)]
 struct Reached {
-    /// Clean transcripts that are stopped.
+    /// The number of stopped clean transcripts.
     wrong: u64,
-    /// Loops that are ended, in the loop or before.
+    /// The number of loops ended inside the loop or before.
     ended: u64,
 }
 
@@ -52,7 +52,7 @@ impl Reached {
     }
 }
 
-/// Looks for remedies for the wrong alarms of a file.
+/// The search for remedies for the wrong alarms of a settings file.
 pub(super) struct Remedies<'a> {
     pub(super) done: &'a Replayed,
     pub(super) evidence: &'a Evidence<'a>,
@@ -60,10 +60,10 @@ pub(super) struct Remedies<'a> {
 }
 
 impl Remedies<'_> {
-    /// Returns a sentence for each remedy that was tried. `file`: the text of the settings of `choices`.
+    /// Returns a sentence for each remedy that was tried. `file` is the text of the settings of `choices`.
     ///
     /// # Errors
-    /// The settings cannot be read, or it was interrupted.
+    /// Returns an error if the settings cannot be read or the host stops the pass.
     pub(super) fn sentences(&self, choices: &Choices, file: &str) -> RunResult<Vec<String>> {
         let mut culprits: Vec<(String, Culprit)> = self.culprits(choices)?.into_iter().collect();
         culprits.retain(|(_, culprit)| culprit.groups.len() >= GROUPS);
@@ -119,7 +119,7 @@ impl Remedies<'_> {
         }
     }
 
-    /// The settings of the file with tools or lines let pass. Only guards that stop are tried.
+    /// Returns the settings of the file with tools or lines let pass. Only guards that stop are tried.
     fn passing(&self, file: &str, names: &[String]) -> RunResult<Settings> {
         let parse = |text: &str| Settings::parse(text).map_err(|e| Code::Unexpected.error(e));
         let settings = if self.is_text() && !names.is_empty() {
@@ -139,7 +139,7 @@ impl Remedies<'_> {
         Ok(settings.part(|m| m.response.level() == Response::Stop && m.program().is_none()))
     }
 
-    /// The tools or lines at which the file stops clean transcripts.
+    /// Returns the tools or lines at which the file stops clean transcripts.
     fn culprits(&self, choices: &Choices) -> RunResult<BTreeMap<String, Culprit>> {
         let cells = choices.cells();
         let stop = |i: usize| -> Option<&Stop> {
@@ -179,7 +179,7 @@ impl Remedies<'_> {
         Ok(culprits)
     }
 
-    /// The results of each of the settings on the corpus.
+    /// Returns the results of each of the settings on the corpus.
     fn reached(&self, tried: &[Settings]) -> RunResult<Vec<Reached>> {
         let mut plan = Plan::default();
         let cells: Vec<usize> = tried.iter().map(|s| plan.add_settings(s)).collect();
@@ -199,7 +199,7 @@ impl Remedies<'_> {
         Ok(cells.into_iter().map(reached).collect())
     }
 
-    /// The pass that says `what`.
+    /// Returns another pass over the corpus, with `what` as its progress label.
     fn again(&self, what: &'static str) -> Again<'_> {
         Again {
             done: self.done,
@@ -210,7 +210,7 @@ impl Remedies<'_> {
     }
 }
 
-/// `53 -> 0 clean runs stopped, 40 -> 40 loops ended`.
+/// Formats results like `53 -> 0 clean runs stopped, 40 -> 40 loops ended`.
 fn told(now: Reached, then: Reached, is_text: bool) -> String {
     let what = if is_text {
         "clean transcript"
@@ -227,7 +227,7 @@ fn told(now: Reached, then: Reached, is_text: bool) -> String {
     )
 }
 
-/// The tool at whose call or result a run is stopped. `None` if it is stopped elsewhere.
+/// Returns the tool at whose call or result a run is stopped. `None` if it is stopped elsewhere.
 fn tool_at(run: &Transcript, stop: &Stop) -> Option<String> {
     let at = usize::try_from(stop.exact.place.event).ok()?;
     let until = run.events.get(..=at)?;
@@ -244,7 +244,8 @@ fn tool_at(run: &Transcript, stop: &Stop) -> Option<String> {
     })
 }
 
-/// The line that repeats most before an alarm, as a pattern that `ignore` takes: numbers stand for any number.
+/// Returns the line that repeats most before an alarm, as a pattern for `ignore` in which a number matches any
+/// number.
 fn line_at(transcript: &Transcript, stop: &Stop) -> Option<String> {
     let at = usize::try_from(stop.exact.seen.units(stop.channel).count()).ok()?;
     let text = text_until(transcript, stop.channel, at);
@@ -264,7 +265,7 @@ fn line_at(transcript: &Transcript, stop: &Stop) -> Option<String> {
     (n >= LINES.1 && !line.contains('\'')).then_some(line)
 }
 
-/// The text of a channel up to a position.
+/// Returns the text of a channel up to a position.
 fn text_until(transcript: &Transcript, channel: Channel, chars: usize) -> String {
     let mut text = String::new();
     for (_, event) in transcript.stream() {
@@ -276,7 +277,7 @@ fn text_until(transcript: &Transcript, channel: Channel, chars: usize) -> String
     text.chars().take(chars).collect()
 }
 
-/// A line as a regular expression for it alone, any number in place of each number.
+/// Returns a regular expression for one line, with any number in place of each number.
 fn pattern(line: &str) -> String {
     let mut pattern = String::from("^");
     let mut rest = line;

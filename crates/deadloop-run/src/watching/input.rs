@@ -1,28 +1,28 @@
-//! [`Input`]: where the bytes of a stream come from, and how long nothing came.
+//! [`Input`]: the source of a stream's bytes, which notices silence.
 
 use std::io::{self, ErrorKind, Read};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-/// The most bytes that one read asks for.
+/// The most bytes of one read.
 const CHUNK: usize = 1 << 16;
-/// How often a silent stream is checked.
+/// The interval between checks of a silent stream.
 const TICK: Duration = Duration::from_millis(100);
 
 /// The source of a stream.
 pub trait Input {
-    /// The next bytes; empty at the end. `None` if nothing came for a tenth of a second.
+    /// Returns the next bytes. Empty at the end. `None` if nothing came for a tenth of a second.
     ///
     /// # Errors
-    /// Returns an error if it cannot be read.
+    /// Returns an error if the source cannot be read.
     fn next(&mut self) -> io::Result<Option<Vec<u8>>>;
 }
 
-/// Input that a thread of its own reads, so that a silence is noticed.
+/// An input that a separate thread reads, so that a silence is noticed.
 pub struct Piped(Receiver<io::Result<Vec<u8>>>);
 
 impl Piped {
-    /// Reads the input that `open` returns. Nobody waits for the thread, since a read may block for ever.
+    /// Reads the input that `open` returns. The thread is never joined, since a read may block for ever.
     pub fn new<R: Read>(open: impl FnOnce() -> R + Send + 'static) -> Self {
         // One piece waits while the next is read, so a slow reader slows the stream down.
         let (send, pieces) = sync_channel(1);
@@ -50,7 +50,7 @@ impl Input for Piped {
     }
 }
 
-/// Reads once; empty at the end.
+/// Reads once. Empty at the end.
 pub(super) fn read(input: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut piece = vec![0; CHUNK];
     loop {

@@ -1,5 +1,6 @@
-//! Passes a live stream through a guard: reads, judges and copies it. The caller brings the input, the
-//! output, signals and threads.
+//! Passes a live stream through a guard.
+//!
+//! The stream is read, judged and copied. The caller brings the input, the output, signals and threads.
 
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -22,18 +23,18 @@ pub use record::WatchRecord;
 /// The model of a stream that does not name one.
 pub const UNNAMED: &str = "unknown";
 
-/// What is known about a stream so far.
+/// The state of a watched stream so far.
 #[derive(Clone, Debug, Default)]
 pub struct WatchSeen {
     /// Bytes read.
     pub bytes: u64,
-    /// What was judged.
+    /// The counts of the judged events.
     pub heard: Heard,
     /// The format of the stream; `None` until it is recognised.
     pub format: Option<StreamFormat>,
-    /// Lines that could not be read.
+    /// The number of lines that could not be read.
     pub bad_lines: u64,
-    /// The first of these lines.
+    /// The first of the bad lines.
     pub problems: Vec<Problem>,
     /// The errors that the server reported in the stream.
     pub errors: Vec<String>,
@@ -41,61 +42,61 @@ pub struct WatchSeen {
     pub model: Option<String>,
     /// The alarms of guards that only warn or observe.
     pub warnings: Vec<Alarm>,
-    /// The calls that are not to be run.
+    /// The calls that must not be run.
     pub refused: Vec<RefusedCall>,
-    /// Why the stream would be aborted.
+    /// The alarm that stops the stream.
     pub alarm: Option<Alarm>,
     /// The guards that this stream can never feed, with `--strict`.
     pub blind: Vec<Blind>,
 }
 
-/// [`WatchSeen`], for the thread that reads and the one that waits for Ctrl-C.
+/// A [`WatchSeen`], shared by the thread that reads and the one that waits for Ctrl-C.
 #[derive(Debug, Default)]
 pub struct Shared(Mutex<WatchSeen>);
 
 impl Shared {
-    /// What is known now.
+    /// Returns a copy of the current state.
     pub fn seen(&self) -> WatchSeen {
         self.lock().clone()
     }
 
     fn lock(&self) -> MutexGuard<'_, WatchSeen> {
-        // If a thread panicked, the counts are still right.
+        // The counts are right even if a thread panicked.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What is new, to be told while the stream goes on.
+/// An event to report while the stream goes on.
 pub enum News<'a> {
     /// A line that could not be read.
     Problem(&'a Problem),
     /// An alarm that only warns or observes.
     Warning(&'a Alarm),
-    /// A call that is not to be run.
+    /// A call that must not be run.
     Refused(&'a RefusedCall),
     /// Guards that this stream can never feed.
     Blind(&'a [Blind]),
 }
 
-/// Finds the guards of a model, by its name, that a stream can never feed which brings nothing else.
+/// A function that returns the guards of a model that a stream can never feed.
 pub type BlindOf = Box<dyn Fn(Option<&str>, Feeds) -> Vec<Blind> + Send>;
 
-/// A stream, its guard and what is known so far.
+/// A stream with its guard and its state so far.
 pub struct Watching<'a> {
     watched: Watched,
-    /// The repairers of the stream; their output is then the copy.
+    /// The repairers of the stream, whose output replaces the copy.
     mender: Option<LiveRepair>,
     record: Option<WatchRecord>,
-    /// Finds the blind guards, until they were looked for.
+    /// The search for blind guards, until it has run.
     blind: Option<BlindOf>,
-    /// A blind guard ends the watch.
+    /// Whether a blind guard ends the watch.
     strict: bool,
     began: Instant,
     shared: &'a Shared,
 }
 
 impl<'a> Watching<'a> {
-    /// `shared` is updated before anything is copied.
+    /// Creates a watch. `shared` is updated before anything is copied.
     pub fn new(watched: Watched, shared: &'a Shared) -> Self {
         Self {
             watched,
@@ -108,30 +109,30 @@ impl<'a> Watching<'a> {
         }
     }
 
-    /// The same, with a repaired stream: text that is certain goes to the copy as JSON lines.
+    /// Sets the repairers. Repaired text goes to the copy as JSON lines, as soon as it is certain.
     pub fn mending(mut self, mender: Option<LiveRepair>) -> Self {
         self.mender = mender;
         self
     }
 
-    /// The same, with the events kept as a transcript.
+    /// Sets the record, which keeps the events as a transcript.
     pub fn recording(mut self, record: Option<WatchRecord>) -> Self {
         self.record = record;
         self
     }
 
-    /// The same, telling of guards that the stream can never feed; with `strict` they end the watch.
+    /// Sets the search for guards that the stream can never feed. With `strict` they end the watch.
     pub fn looking_for_blind(mut self, blind: BlindOf, strict: bool) -> Self {
         self.blind = Some(blind);
         self.strict = strict;
         self
     }
 
-    /// Watches `input` until it ends or the guard stops it. Its bytes are written to `copy` as they arrive,
-    /// up to the alarm. `told` is called with what is new.
+    /// Watches `input` until it ends or the guard stops it. Its bytes are written to `copy` as they arrive, up to the
+    /// alarm. `told` is called with each event to report.
     ///
     /// # Errors
-    /// Returns an error if `input` cannot be read, or `copy` or the record cannot be written.
+    /// Returns an error if `input` cannot be read, or if `copy` or the record cannot be written.
     pub fn run(
         mut self,
         mut input: impl Input,
@@ -177,7 +178,7 @@ impl<'a> Watching<'a> {
         }
     }
 
-    /// Takes what came: bytes, none at the end, or nothing for a while.
+    /// Handles a read: bytes, none at the end, or `None` after a silence.
     fn step(&mut self, came: Option<&[u8]>) -> Step {
         let now = since(self.began);
         let (mender, record) = (&mut self.mender, &mut self.record);
@@ -196,7 +197,7 @@ impl<'a> Watching<'a> {
         }
     }
 
-    /// Writes down what is known now.
+    /// Updates the shared state.
     fn note(&self, step: Step) {
         let (watched, mut seen) = (&self.watched, self.shared.lock());
         seen.bytes = watched.bytes();
@@ -211,8 +212,8 @@ impl<'a> Watching<'a> {
         seen.refused.extend(step.refused);
     }
 
-    /// Looks once for guards that the stream can never feed, as soon as it is known what it is. Whether they end the
-    /// watch.
+    /// Searches once for guards that the stream can never feed, as soon as the stream's kind is known. Returns
+    /// whether they end the watch.
     fn is_blind(&mut self, told: &impl Fn(News<'_>)) -> bool {
         let heard = self.watched.heard() != Heard::default();
         let (Some(feeds), true) = (self.watched.feeds(), heard) else {
@@ -231,7 +232,7 @@ impl<'a> Watching<'a> {
     }
 }
 
-/// The milliseconds since `began`.
+/// Returns the milliseconds since `began`.
 fn since(began: Instant) -> u64 {
     u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX)
 }

@@ -1,4 +1,4 @@
-//! What a watch is made of: guards by model, how thinking is separated, repairers, a record.
+//! The parts of a watch: guards, think rules, repairers, record.
 
 use deadloop_corpus::{StreamFormat, StreamReader, ThinkOptions, ThinkRules};
 use deadloop_detect::{Guards, Settings, Work};
@@ -8,44 +8,44 @@ use crate::repairs::LiveRepair;
 
 use super::{BlindOf, Shared, UNNAMED, WatchRecord, Watching};
 
-/// How thinking is separated: by the rules of the settings, changed by words beside them.
+/// The rules that separate thinking from the answer, from the settings and from options.
 pub struct Think {
     /// The rules of the settings.
     pub rules: ThinkRules,
-    /// What was said beside them.
+    /// The words of options, which change the rules.
     pub words: Vec<String>,
 }
 
 impl Think {
-    /// The rules for a model.
+    /// Returns the rules for a model.
     ///
     /// # Errors
-    /// A word is not known.
+    /// Returns an error if a word is unknown.
     pub fn of(&self, model: &str) -> Result<ThinkOptions, String> {
         let words = self.words.iter().map(String::as_str);
         self.rules.options(model).with_words(words)
     }
 }
 
-/// What a watch is made of.
+/// The parts of a watch.
 pub struct WatchParts {
     /// The guards.
     pub guards: Guards,
-    /// How thinking is separated; its words are known to be good.
+    /// The think rules, with checked words.
     pub think: Think,
-    /// What repairs the stream.
+    /// The repairers of the stream, if there are any.
     pub mender: Option<LiveRepair>,
-    /// Where its events are kept.
+    /// The record of the events, if one is kept.
     pub record: Option<WatchRecord>,
-    /// The settings that the guards are of.
+    /// The settings of the guards.
     pub settings: Settings,
-    /// The task that the stream works at; empty: not known.
+    /// The task of the stream. Empty if unknown.
     pub task: String,
 }
 
 impl WatchParts {
-    /// The watch itself. `model`: whose guard watches; `None`: that of the first model that the stream names. `strict`: a guard
-    /// that the stream can never feed ends the watch.
+    /// Creates the watch. `model` is the model whose guard watches; `None` for the first model that the stream names.
+    /// With `strict`, a guard that the stream can never feed ends the watch.
     pub fn watching<'a>(
         self,
         model: Option<String>,

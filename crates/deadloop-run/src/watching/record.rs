@@ -9,22 +9,22 @@ use deadloop_corpus::{
 use deadloop_detect::{Event, TextChannel};
 use serde_json::{Map, Value};
 
-/// The events of a stream with their times, and where they are written at its end.
+/// The events of a stream with their times, and the file for them.
 ///
-/// A transcript is one line, and its model stands before its events: so it is written once the stream is over, also
-/// where a guard has stopped it.
+/// A transcript is one line with its model before its events, so it is written when the stream ends or a guard stops
+/// it.
 pub struct WatchRecord {
     file: CorpusWriter,
     events: Vec<RecordedEvent>,
-    /// When the call whose arguments are coming began, and what of them has come.
+    /// The time at which the current call's arguments began to arrive, and the arguments so far.
     call: Option<(u64, String)>,
 }
 
 impl WatchRecord {
-    /// Begins a record. The name of the file ends as that of a corpus does.
+    /// Creates a record. The name of the file must end like that of a corpus.
     ///
     /// # Errors
-    /// Something is there already, or the folder cannot be written to.
+    /// Returns an error if the file exists or the folder cannot be written to.
     pub fn create(path: &Path) -> Result<Self, WriteError> {
         Ok(Self {
             file: CorpusWriter::create(path, false)?,
@@ -33,7 +33,7 @@ impl WatchRecord {
         })
     }
 
-    /// Takes an event of the stream that came at `now`.
+    /// Adds an event of the stream that came at `now`.
     pub fn push(&mut self, event: &Event<'_>, now: u64) {
         let text = |text: Option<&str>| text.map(str::to_owned);
         let (body, rest) = match *event {
@@ -66,13 +66,13 @@ impl WatchRecord {
                 let reason = text(reason);
                 (Body::Finish { reason }, None)
             }
-            // The times say it, and the end.
+            // The times and the end of the record imply these events.
             Event::Silence(_) | Event::Closed => return,
         };
         self.event(body, now, rest);
     }
 
-    /// A call stands where its arguments began, and says until when they came.
+    /// Adds a call at the time when its arguments began, with the time when they ended.
     fn call(&mut self, id: Option<String>, name: &str, arguments: String, now: u64) {
         let (began, _) = self.call.take().unwrap_or((now, String::new()));
         let body = Body::ToolCall {
@@ -95,10 +95,11 @@ impl WatchRecord {
         });
     }
 
-    /// Writes the transcript of a stream that is over. A call that was not over is kept as far as it came, without a name.
+    /// Writes the transcript of a finished stream. An unfinished call is kept without a name, with its arguments so
+    /// far.
     ///
     /// # Errors
-    /// The disk says no.
+    /// Returns an error if the file cannot be written.
     pub fn finish(mut self, model: &str, now: u64) -> io::Result<()> {
         if let Some((_, written)) = self.call.as_mut() {
             let written = std::mem::take(written);

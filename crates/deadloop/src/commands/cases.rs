@@ -117,7 +117,7 @@ fn name(finding: PinFinding) -> &'static str {
     }
 }
 
-/// What does not hold, what holds again, and how many of each there are.
+/// Formats the cases that fail, the todos that hold now, and the counts.
 fn words(checked: &[Checked<'_>]) -> String {
     let told = checked.iter().filter_map(|c| {
         let what = match (c.finding(), &c.expect.todo) {

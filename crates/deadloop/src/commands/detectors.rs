@@ -1,5 +1,6 @@
-//! `deadloop detectors`: the registry, as a user reads it: all on one screen, one in full, or the grid to
-//! start from.
+//! `deadloop detectors`: lists the registry, or describes one detector.
+//!
+//! It also prints the default grid of a detector.
 
 use std::path::Path;
 
@@ -26,7 +27,7 @@ pub(crate) struct Detectors {
     grid: bool,
 }
 
-/// How wide the one screen is, in columns.
+/// The width of the list, in columns.
 const WIDTH: u16 = 100;
 
 pub(super) fn run(args: &Detectors, global: Global) -> Outcome {
@@ -45,7 +46,7 @@ pub(super) fn run(args: &Detectors, global: Global) -> Outcome {
     }
 }
 
-/// A settings file in sentences: the guard of all models, then those of particular ones.
+/// Prints a settings file in sentences: the guard of all models, then those of particular ones.
 fn explain(settings: &Settings, global: Global) -> Outcome {
     let own = settings.overrides().map(|(glob, guard)| {
         let who = format!("Models that match {glob}:");
@@ -68,7 +69,7 @@ fn explain(settings: &Settings, global: Global) -> Outcome {
     show::print(&visible_lines(&told.join("\n\n")))
 }
 
-/// The error for a name that is neither a detector nor settings.
+/// Returns the error for a name that is neither a detector nor settings.
 fn unknown(name: &str) -> Failure {
     let names: Vec<&str> = DETECTORS.iter().map(|d| d.name).collect();
     Code::Usage.error(format!(
@@ -139,17 +140,17 @@ fn all(global: Global) -> Outcome {
     show::next(&next, global)
 }
 
-/// What it does, up to the colon; the rest is shown where one detector is described in full.
+/// Returns the description up to the colon. The rest is shown where one detector is described in full.
 fn in_short(about: &str) -> &str {
     about.split(": ").next().unwrap_or(about)
 }
 
-/// What a guard does when it alarms.
+/// Returns the name of the response to an alarm.
 fn on_alarm(detector: &Detector) -> &'static str {
     detector.response.name()
 }
 
-/// The channels that a guard watches where its settings name none.
+/// Returns the channels that a guard watches by default.
 fn watches(detector: &Detector) -> &'static str {
     match detector.measure {
         Measuring::Text(_) => "reasoning, answer",

@@ -1,4 +1,4 @@
-//! `deadloop export`: a tuned setting as the configuration of a guard that people already run, and what that cannot say.
+//! `deadloop export`: a tuned setting as the configuration of another guard.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::args::Global;
 use crate::exit::{Code, Outcome};
 use crate::{settings, show};
 
-/// What its help ends with.
+/// The end of the help text.
 pub(crate) const HELP: &str = "Examples:\n  deadloop export tuned/settings.toml --to vllm > body.json\n  deadloop export tuned/settings.toml --to litellm --for qwen3-8b\n\nThe configuration goes to stdout, everything else to stderr. The command lists what the configuration cannot say; it never asks for less than the setting does. Engines count tokens, and a token is taken for 4 chars.";
 
 /// The length of a token, in chars.

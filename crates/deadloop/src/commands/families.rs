@@ -2,7 +2,7 @@
 
 use clap::Command;
 
-/// A family: what it is for, and its commands in the order in which one needs them.
+/// The families: the purpose of each, and its commands in the order of use.
 pub(crate) const FAMILIES: [(&str, &[&str]); 4] = [
     (
         "Get recordings, and know what is in them",
@@ -21,7 +21,7 @@ pub(crate) const FAMILIES: [(&str, &[&str]); 4] = [
     ("More", &["cases", "detectors", "init"]),
 ];
 
-/// The program with a help that lists its commands by family.
+/// Sets a help that lists the commands by family.
 pub(crate) fn grouped(program: Command) -> Command {
     let names = FAMILIES.iter().flat_map(|(_, names)| *names);
     let widest = names.map(|name| name.len()).max().unwrap_or(0);

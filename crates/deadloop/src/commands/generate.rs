@@ -1,4 +1,6 @@
-//! `deadloop generate`: what a release and the site need, made from the arguments and registries themselves.
+//! `deadloop generate`: man pages, completions, schemas and reference pages.
+//!
+//! They are made from the arguments and the registries.
 
 use std::path::PathBuf;
 
@@ -60,12 +62,12 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The commands that the help lists.
+/// Returns the commands that the help lists.
 fn listed(program: &Command) -> impl Iterator<Item = &Command> {
     program.get_subcommands().filter(|one| !one.is_hide_set())
 }
 
-/// The man pages of the program and its commands, by their files.
+/// Returns the man pages of the program and its commands, with their file names.
 fn manuals(program: &Command) -> Outcome<Vec<(String, String)>> {
     let page = |command: &Command| {
         let name = command.get_display_name().unwrap_or(command.get_name());
@@ -79,7 +81,7 @@ fn manuals(program: &Command) -> Outcome<Vec<(String, String)>> {
         .collect()
 }
 
-/// The pages of the commands, for the reference.
+/// Returns the reference pages of the commands.
 fn commands(program: &Command) -> Vec<Leaf> {
     let mut text = String::from(
         "# Commands\n\n`--jobs`, `--quiet` and `--json` go with every command. `-h` shows what most people need, `--help` \

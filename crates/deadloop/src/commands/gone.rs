@@ -1,9 +1,9 @@
-//! Words of the command line that are gone, each with a sentence that names the new way.
+//! Removed commands and options, each with its replacement.
 
 use clap::Error;
 use clap::error::{ContextKind, ContextValue};
 
-/// Commands, `command --option`, and options of any command, with what to do instead.
+/// The removed commands, `command --option`, and options of any command, with their replacements.
 const GONE: [(&str, &str); 46] = [
     (
         "stats",
@@ -137,7 +137,8 @@ const GONE: [(&str, &str); 46] = [
     ("--worthwhile", "one point is the tolerance everywhere"),
 ];
 
-/// What to do instead of the word that an error of the command line names; `None` if it never was one.
+/// Returns the replacement of the word that a command line error names. `None` if the word was never one of the
+/// program's.
 pub(crate) fn instead(error: &Error, typed: &[String]) -> Option<String> {
     let named = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),

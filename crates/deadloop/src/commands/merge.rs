@@ -1,5 +1,6 @@
-//! `deadloop merge`: the parts that shards left, put together. It is the command of the shards once more, with records
-//! that are known. Which command that is, `merged` in `commands/mod.rs` asks.
+//! `deadloop merge`: merges the parts of shards into one result.
+//!
+//! It runs the command of the shards again with known records. `merged` in `commands/mod.rs` finds that command.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use crate::exit::Outcome;
 use crate::settings;
 use deadloop_run::Parts;
 
-/// What its help ends with.
+/// The end of the help text.
 pub(crate) const HELP: &str = "Examples:\n  deadloop sweep recordings --grid grid.toml --shard 1/2 --out part-1\n  deadloop sweep recordings --grid grid.toml --shard 2/2 --out part-2\n  deadloop merge part-1 part-2 --out swept\n\nEvery file except manifest.json has the same bytes as that of a single run. Parts of another command, plan, version or corpus, other labels, and a shard that is missing or given twice are refused. --limit, --sample, labels without a transcript and repeated ids are applied here. The report of tune and replay shows texts only if the corpus is there (--corpus).\n\nIt takes the memory of the same command without the texts: the cases and records of all transcripts.";
 
 #[derive(Debug, Args)]
@@ -31,21 +32,21 @@ pub(crate) struct Merge {
 }
 
 impl Merge {
-    /// The parts.
+    /// Opens the parts.
     pub(super) fn parts(&self) -> Outcome<Arc<Parts>> {
         let parts = Arc::new(Parts::open(&self.parts)?);
         settings::keep(parts.read());
         Ok(parts)
     }
 
-    /// Where the corpus is, and where the results go.
+    /// Sets the paths of the corpus and of the results.
     pub(super) fn place(&self, parts: &Parts, corpus: &mut PathBuf, out: &mut PathBuf) {
         let path = self.corpus.as_deref().unwrap_or(parts.corpus());
         *corpus = path.to_path_buf();
         out.clone_from(&self.out);
     }
 
-    /// Gives the parts to the command of the shards.
+    /// Passes the parts to the command of the shards.
     pub(super) fn put(&self, parts: &Arc<Parts>, output: &mut Output) {
         output.force = self.force;
         output.sharded.parts = Some(Arc::clone(parts));

@@ -1,5 +1,7 @@
-//! The registry of commands. To add one: a file or folder beside this one with its arguments, its `HELP` and its `run`, its
-//! `mod` line, a variant of [`Command`], a line in [`run`], and its name in a family of `families`.
+//! The registry of commands.
+//!
+//! To add one: a file or folder beside this one with its arguments, its `HELP` and its `run`, its `mod` line, a
+//! variant of [`Command`], a line in [`run`], and its name in a family of `families`.
 
 use clap::Subcommand;
 use serde::Deserialize;
@@ -32,7 +34,7 @@ mod synth;
 mod tune;
 mod watch;
 
-/// The examples of a help, without what is said after them: `-h` shows these, `--help` all of it.
+/// Returns the examples of a help text, which `-h` shows. `--help` shows all of it.
 fn examples(help: &'static str) -> &'static str {
     help.split("\n\n").next().unwrap_or(help)
 }
@@ -105,7 +107,7 @@ pub(crate) enum Command {
     Generate(generate::Generate),
 }
 
-/// More would wait for each other longer than they work.
+/// The most threads. More would wait for each other longer than they work.
 const MOST_THREADS: usize = 256;
 
 /// Runs the command.
@@ -140,7 +142,7 @@ pub(crate) fn run(cli: &Cli) -> Outcome {
     }
 }
 
-/// A command that shards carried out, as their parts have it.
+/// A sharded command, as its parts store it.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum OfShards {
@@ -151,7 +153,7 @@ enum OfShards {
     Budget(Box<budget::Budget>),
 }
 
-/// Runs the command of the shards, with what they left.
+/// Runs the command of the shards on their parts.
 fn merged(args: &merge::Merge, global: Global) -> Outcome {
     let parts = args.parts()?;
     let command = serde_json::from_value(parts.request().clone()).map_err(|e| {

@@ -15,10 +15,10 @@ use crate::exit::{Code, Outcome};
 use crate::{interrupt, settings, show};
 use deadloop_run::visible::visible;
 
-/// What its help ends with.
+/// The end of the help text.
 pub(crate) const HELP: &str = "Examples:\n  deadloop proxy --listen 127.0.0.1:8080 --upstream http://127.0.0.1:8000 --settings tuned/settings.toml\n  deadloop proxy --upstream http://127.0.0.1:8000 --metrics 127.0.0.1:9090    # curl http://127.0.0.1:9090/metrics\n\nEvery request goes to the server, and every response comes back as it arrives. Each response that is a stream (text/event-stream of the OpenAI and Anthropic APIs, JSON lines of Ollama) has a guard. At an alarm the client's stream ends like an output that was too long (finish reason length or max_tokens, then its last event), and the connection to the server is closed, so that it stops generating. A stream without an alarm passes byte for byte. So does a refused call (response = \"refuse\"): the response ends before it. Guards that no response can feed, such as those on results of tools, are named at the start; with --strict the proxy does not begin then (exit code 2). With --metrics, GET /metrics at that address has counters for Prometheus; /metrics at --listen is the server's own. A request that two servers could read differently is refused with 400. At Ctrl-C or SIGTERM the proxy takes no new requests and gives open streams 30 seconds. TLS is not included: put a program that has it before or behind the proxy.";
 
-/// How long open streams may go on after the program is stopped: what Kubernetes gives a pod.
+/// The time that open streams have after the program is stopped: that of a pod in Kubernetes.
 const GRACE: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Args)]
@@ -80,7 +80,7 @@ pub(super) fn run(args: &Proxy, global: Global) -> Outcome {
     let stopper = proxy.stopper()?;
     interrupt::also(move || {
         stopper.stop();
-        // The command ends by itself, at the latest then.
+        // The command ends by itself by then.
         std::thread::sleep(GRACE + Duration::from_secs(5));
     });
     log.line(format!("listening at http://{}", proxy.address()?));
@@ -98,7 +98,7 @@ pub(super) fn run(args: &Proxy, global: Global) -> Outcome {
     }
 }
 
-/// Which guards no response can feed; `None`: each can see something.
+/// Names the guards that no response can feed. `None` if there are none.
 fn blind_words(settings: &Settings) -> Option<String> {
     let blind = |guard: &Setting| guard.blind(Feeds::RESPONSE);
     let general = blind(settings.guard()).into_iter();
@@ -112,11 +112,11 @@ fn blind_words(settings: &Settings) -> Option<String> {
     (!names.is_empty()).then(|| settings::blind_words("a response", &names, instead))
 }
 
-/// Most chars of a line of the log, and of the name of a model in it: both come from the server.
+/// The most chars of a line of the log, and of a model's name in it. Both come from the server.
 const LONGEST: usize = 1000;
 const NAME: usize = 100;
 
-/// What the log says of an alarm.
+/// Formats an alarm as a line of the log.
 fn line_of(model: &str, alarm: &Alarm, followed: Followed) -> String {
     let lead = match (alarm.response, followed) {
         (Response::Stop, _) => "",
@@ -127,7 +127,7 @@ fn line_of(model: &str, alarm: &Alarm, followed: Followed) -> String {
     format!("deadloop: {}", visible(&cut(&said, LONGEST)))
 }
 
-/// The first chars of a text.
+/// Returns the first chars of a text.
 fn cut(text: &str, most: usize) -> String {
     let mut start: String = text.chars().take(most).collect();
     if start.len() < text.len() {
@@ -136,23 +136,23 @@ fn cut(text: &str, most: usize) -> String {
     start
 }
 
-/// Lines that wait for whoever reads the log; further ones are lost, and counted.
+/// The most lines that wait for a slow reader of the log. Further ones are dropped and counted.
 const WAITING: usize = 1000;
-/// How long the end of the program waits for a reader.
+/// The longest wait for a reader at the end of the program.
 const LAST: Duration = Duration::from_secs(1);
 
-/// The log on stderr, written by a thread of its own: no stream waits for whoever reads it.
+/// The log on stderr, written by a separate thread, so that no stream waits for a slow reader.
 struct Log {
-    /// None where nothing is said.
+    /// The channel to the thread. `None` if the log is off.
     lines: Option<SyncSender<Entry>>,
     lost: Arc<AtomicU64>,
 }
 
-/// What the thread of the log gets.
+/// An entry for the thread of the log.
 enum Entry {
     /// A line to write.
     Line(String),
-    /// Whoever wants to know that all before it was written.
+    /// A request for an answer when all lines before it are written.
     Asked(Sender<()>),
 }
 
@@ -189,7 +189,7 @@ impl Log {
         }
     }
 
-    /// Waits a moment until all is written.
+    /// Waits a moment until all lines are written.
     fn written(&self) {
         let (send, done) = channel();
         let asked = |lines: &SyncSender<Entry>| lines.try_send(Entry::Asked(send)).is_ok();

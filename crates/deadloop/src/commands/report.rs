@@ -1,4 +1,4 @@
-//! `deadloop report`: the report of a result folder again, from its files.
+//! `deadloop report`: renders the report of a result folder again.
 
 use std::path::{Path, PathBuf};
 
@@ -83,7 +83,7 @@ pub(super) fn run(args: &Report, global: Global) -> Outcome {
     )
 }
 
-/// What a redacted folder may be passed on with, and what to look at first.
+/// The note on what is safe to share of a redacted folder, and what to check first.
 const SAFE: &str = "\
 redacted, for good: the letters and digits of the transcripts are hidden in report.html and in excerpts.jsonl.zst,
 which it is made from
@@ -91,11 +91,11 @@ safe to share: report.html, report.md, charts/, the tables: none of them holds t
 look first at: ids, groups and names of models (in all of them); settings.toml; outcomes (`error`, `detail`: what
 programs said); rejected.jsonl (what was wrong with a line); manifest.json (paths and arguments)";
 
-/// The sizes of the files, which the manifest has: the same command again would take a changed file for damaged.
+/// Updates the sizes of the files in the manifest. Otherwise the same command would take a changed file for damaged.
 fn recount(dir: &Path) -> Outcome {
     let mut manifest = Manifest::read(dir)?;
     for (name, bytes) in &mut manifest.files {
-        // What is gone is told by who asks for it.
+        // A missing file is reported when it is needed.
         if let Ok(about) = std::fs::metadata(dir.join(name)) {
             *bytes = about.len();
         }
@@ -103,7 +103,7 @@ fn recount(dir: &Path) -> Outcome {
     Ok(manifest.write(dir)?)
 }
 
-/// Hands the page to whatever shows pages here.
+/// Opens the page with the system's viewer.
 fn open(page: &Path) -> Outcome {
     let program = match std::env::consts::OS {
         "macos" => "open",

@@ -1,4 +1,4 @@
-//! `deadloop sweep`: the scores of every cell of a grid.
+//! `deadloop sweep`: scores every cell of a grid.
 
 use std::path::PathBuf;
 
@@ -85,10 +85,10 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
     show::next(&next.each_ref().map(String::as_str), global)
 }
 
-/// Rows of the front that a terminal shows.
+/// The most rows of the front that a terminal shows.
 const FRONT: usize = 20;
 
-/// The front with the parameters that differ along it; where it is long, evenly thinned.
+/// Formats the front with the parameters that differ along it. A long front is thinned evenly.
 fn front_table(plan: &Plan, front: &[FrontPoint], unit: Unit) -> String {
     let rate = wrong_rate(unit);
     let mut order: Vec<&FrontPoint> = front.iter().collect();
@@ -97,7 +97,7 @@ fn front_table(plan: &Plan, front: &[FrontPoint], unit: Unit) -> String {
             .total_cmp(&b.wrong_rate)
             .then(a.recall.total_cmp(&b.recall))
     });
-    // Settings that are equal in all three are one row.
+    // Settings that are equal in all three measures share a row.
     order.dedup_by_key(|p| {
         (
             p.wrong_rate.to_bits(),

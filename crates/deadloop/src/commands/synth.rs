@@ -1,4 +1,4 @@
-//! `deadloop synth`: a labelled corpus from a spec and a seed.
+//! `deadloop synth`: makes a labelled corpus from a spec and a seed.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::host::Terminal;
 use crate::progress::counted;
 use crate::show;
 
-/// The text under the help of the command.
+/// The end of the help text.
 pub(crate) const HELP: &str = r#"Examples:
   deadloop synth --spec spec.toml --out planted
   deadloop synth --keys
@@ -48,7 +48,7 @@ A spec (`--keys` tells every key, its bounds and default):
 Paths in a spec start from its folder. The same spec, sources and seed give the same bytes, for any
 --jobs, and every transcript has a seed of its own, so an item more does not change the others."#;
 
-/// The options of `synth`.
+/// The arguments of `deadloop synth`.
 #[derive(Debug, Args)]
 pub(crate) struct Synth {
     /// What to make: a TOML file
@@ -108,7 +108,7 @@ fn keys(global: Global) -> Outcome {
     show::next(&["deadloop synth --spec spec.toml --out corpus"], global)
 }
 
-/// Prints what was made, by item.
+/// Prints the counts of the corpus by item.
 fn tell(made: &MadeCorpus, out: &Path, global: Global) -> Outcome {
     let items = made.counts.items();
     if global.json {

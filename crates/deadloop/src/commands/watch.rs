@@ -1,7 +1,7 @@
-//! `deadloop watch`: reads a live stream on stdin and reports when the guard would abort it.
+//! `deadloop watch`: reports when the guard would abort the stream on stdin.
 //!
-//! One thread reads, and one judges and copies. The main thread waits for the end or for Ctrl-C, so that
-//! neither a silent stream nor a client that does not read holds the program up.
+//! One thread reads, and one judges and copies. The main thread waits for the end or for Ctrl-C, so that neither a
+//! silent stream nor a client that does not read blocks the program.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,11 +27,11 @@ use deadloop_run::visible::visible;
 
 pub(crate) const HELP: &str = "Examples:\n  curl -N … | deadloop watch --settings settings.toml --model qwen3-8b\n  curl -N … | deadloop watch --settings settings.toml --passthrough | ./client\n  ollama run qwen3 'Plan my trip.' | deadloop watch --json\n  curl -N … | deadloop watch --think open    # the prompt ends with <think>\n\nThe stream is plain text (with <think>…</think> before the answer), JSON lines (events of a transcript, Ollama) or server-sent events (OpenAI chat completions and responses, Anthropic messages). The format is detected from the content. The guard is that of the first model that the stream names, or of --model. A guard that refuses (response = \"refuse\") is told, and the stream goes on. At an alarm the program ends at once, so that the writer of the stream finds the pipe closed. With --passthrough the copy ends with the event that raised the alarm: at its char in plain text, else at its line.\n\nExit codes: 0 the stream ended and no guard stopped it, 2 nothing came, or nothing that could be read, or with --strict a guard that the stream cannot feed, 10 alarm, 130 interrupted.";
 
-/// Why the watch is over.
+/// The reason why the watch ended.
 enum End {
-    /// The stream has ended, or the guard has alarmed.
+    /// The stream ended, or the guard raised an alarm.
     Stream(io::Result<()>),
-    /// A bug: the reading thread is gone.
+    /// The watching thread panicked, which is a bug.
     Broken,
     /// Ctrl-C.
     Interrupted,
@@ -134,7 +134,7 @@ pub(super) fn run(args: &Watch, global: Global) -> Outcome {
     told.warn();
     match (end, &told.seen.alarm) {
         (_, Some(alarm)) => told.alarm(alarm),
-        // The client of the copy went away, as clients do.
+        // The client of the copy closed the pipe, which is normal.
         (End::Stream(Err(e)), None) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         _ if args.strict && !told.seen.blind.is_empty() => {
             let what = format!("--strict: {}", blind_words(&told.seen.blind));
@@ -147,7 +147,7 @@ pub(super) fn run(args: &Watch, global: Global) -> Outcome {
     }
 }
 
-/// The repairers of the stream, with `--repair`.
+/// Reads the repairers of the stream, with `--repair`.
 fn mender(args: &Watch) -> Outcome<Option<LiveRepair>> {
     let Some(path) = &args.repair else {
         return Ok(None);
@@ -157,7 +157,7 @@ fn mender(args: &Watch) -> Outcome<Option<LiveRepair>> {
     LiveRepair::parse(&text).map(Some).map_err(usage)
 }
 
-/// Starts the watch on a thread of its own. Nobody waits for that thread.
+/// Starts the watch on a separate thread, which is never joined.
 fn start(args: &Watch, global: Global, parts: WatchParts, shared: &Arc<Shared>, send: Sender<End>) {
     let (shared, strict) = (Arc::clone(shared), args.strict);
     let from = args.from.map(format);
@@ -179,12 +179,12 @@ fn start(args: &Watch, global: Global, parts: WatchParts, shared: &Arc<Shared>, 
             }
         };
         let end = catch_unwind(AssertUnwindSafe(watch)).map_or(End::Broken, End::Stream);
-        // If Ctrl-C came first, nobody listens any more.
+        // If Ctrl-C came first, nothing receives this.
         drop(send.send(end));
     });
 }
 
-/// Tells what is new on stderr.
+/// Prints an event of the watch on stderr.
 fn tell(news: News<'_>) {
     match news {
         News::Problem(problem) => show::remark(format_args!("deadloop: {problem}")),
@@ -210,11 +210,11 @@ fn tell(news: News<'_>) {
     }
 }
 
-/// What can be done about a guard that is blind.
+/// The alternatives to a blind guard.
 const WAYS_OUT: &str = "events as in a transcript (JSON lines with the calls, results and turns of the run), a guard in \
      the program that runs the tools, or settings without them";
 
-/// Which guards are blind, why, and what can be done.
+/// Names the blind guards, with the reason and the alternatives.
 fn blind_words(blind: &[Blind]) -> String {
     let names: Vec<String> = blind.iter().map(ToString::to_string).collect();
     settings::blind_words("this stream", &names, WAYS_OUT)
@@ -237,7 +237,7 @@ struct Told<'a> {
 }
 
 impl Told<'_> {
-    /// Whose guard watched.
+    /// Returns the model whose guard watched.
     fn model(&self) -> &str {
         let named = self.args.model.as_deref();
         named.or(self.seen.model.as_deref()).unwrap_or(UNNAMED)
@@ -250,7 +250,7 @@ impl Told<'_> {
         })
     }
 
-    /// Warns about what a user has to know, however the stream ended.
+    /// Prints the warnings, however the stream ended.
     fn warn(&self) {
         if self.global.quiet {
             return;
@@ -270,7 +270,7 @@ impl Told<'_> {
     }
 
     fn alarm(&self, alarm: &Alarm) -> Outcome {
-        // The exit code stays the same whether or not somebody reads the output.
+        // The exit code is the same whether or not the output is read.
         let _ = self.say("alarm", || {
             show::table(&["would abort", &title(alarm)], &self.rows(alarm), 2)
         });
@@ -280,7 +280,7 @@ impl Told<'_> {
         Err(Code::Alarm.error(alarm.log_line()))
     }
 
-    /// Reports a stream that ended without an alarm. If nothing could be read, that is an error.
+    /// Reports a stream that ended without an alarm. Fails if nothing could be read.
     fn end(&self) -> Outcome {
         self.say("end", || format!("no alarm: {}", self.summary()))?;
         let seen = &self.seen;
@@ -320,7 +320,7 @@ impl Told<'_> {
         Err(Code::Interrupted.error(what))
     }
 
-    /// Prints how it `ended`, for programs or for people.
+    /// Prints the result as JSON or text. `ended` names the kind of end.
     fn say(&self, ended: &str, words: impl FnOnce() -> String) -> Outcome {
         match self.global {
             Global { json: true, .. } => self.print(&self.json(ended)),

@@ -1,4 +1,4 @@
-//! A comparison and all that is said with it: [`Compared`].
+//! [`Compared`]: a comparison with its sides, options and pinned cases.
 
 use deadloop_score::words::wrong_and_transient;
 use deadloop_score::{Bearing, CompareOptions, Comparison, HealthyAlarms, NotComparable, Side};
@@ -9,15 +9,15 @@ use super::pins::Pin;
 use crate::exit::Outcome;
 use crate::show;
 
-/// A comparison and all that is said with it.
+/// A comparison with its sides, options and pinned cases.
 pub(crate) struct Compared {
     pub(crate) base: Side,
     pub(crate) new: Side,
     pub(crate) options: CompareOptions,
     pub(crate) comparison: Comparison,
-    /// The pinned cases, where some were named.
+    /// The results of the pinned cases, if any were named.
     pub(crate) pinned: Vec<Pin>,
-    /// The command that explains a flip, with TRANSCRIPT in its place.
+    /// The command that explains a flip, with TRANSCRIPT for the id.
     pub(crate) command: Option<String>,
 }
 
@@ -37,7 +37,7 @@ impl Compared {
         }
     }
 
-    /// All of it, as one object.
+    /// Returns the comparison as a JSON object.
     pub(crate) fn json(&self) -> Outcome<String> {
         let o = &self.options;
         let options = json!({
@@ -55,7 +55,7 @@ impl Compared {
         Ok(serde_json::to_string(&document)?)
     }
 
-    /// How many transcripts there are, and what of each kind.
+    /// Formats the number of transcripts, and of each kind.
     pub(crate) fn numbers(&self) -> String {
         let c = &self.comparison;
         let once = match c.counted_once {
@@ -73,7 +73,7 @@ impl Compared {
         )
     }
 
-    /// The wrong alarms and the transient stops of both sides.
+    /// Formats the wrong alarms and the transient stops of both sides.
     pub(crate) fn healthy(&self) -> String {
         let of =
             |side: &HealthyAlarms| wrong_and_transient(side.wrong_alarms, side.transient_stops);
@@ -81,7 +81,7 @@ impl Compared {
         format!("BASE: {}; NEW: {}", of(base), of(new))
     }
 
-    /// The gates that were not passed, and why.
+    /// Lists the gates that were not passed, with the reasons.
     pub(crate) fn unpassed(&self) -> String {
         let gates = self.comparison.gates.iter();
         let gates = gates.filter(|gate| gate.passed != Some(true));
@@ -92,7 +92,7 @@ impl Compared {
     }
 }
 
-/// The document of `--json` and `comparison.json`.
+/// The JSON document of `--json` and `comparison.json`.
 #[derive(Serialize)]
 struct Document<'a> {
     deadloop: &'static str,
@@ -124,7 +124,7 @@ impl NoComparison<'_> {
     }
 }
 
-/// What became of a gate. Where NEW is worse and nobody asked for the gate, it is let through and not called passed.
+/// Returns the word for the result of a gate. A passed gate counts as let through if NEW is worse.
 pub(crate) fn gate_word(passed: Option<bool>, verdict: Bearing) -> &'static str {
     match passed {
         Some(true) if verdict == Bearing::Regressed => "let through",
@@ -134,7 +134,7 @@ pub(crate) fn gate_word(passed: Option<bool>, verdict: Bearing) -> &'static str 
     }
 }
 
-/// The verdict as people say it.
+/// Returns the words for a verdict.
 pub(crate) fn verdict_words(verdict: Bearing) -> &'static str {
     match verdict {
         Bearing::Improved => "better overall",

@@ -1,4 +1,4 @@
-//! A comparison as test results, JUnit XML: a test case a gate, a flip, a pinned case.
+//! A comparison as JUnit XML: a test for each gate, flip and case.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use deadloop_score::{Direction, Flip};
 use super::compared::{Compared, NoComparison};
 use super::words::said;
 
-/// One test case.
+/// A JUnit test case.
 struct Test {
     class: &'static str,
     name: String,
@@ -19,14 +19,14 @@ struct Test {
 enum Outcome {
     Passed,
     Failed,
-    /// It could not be run.
+    /// The test could not be run.
     Error,
-    /// It is reported, and fails nothing.
+    /// The test is reported and does not fail the gate.
     Skipped,
 }
 
-/// The whole file. A transcript on which NEW is worse fails where the gate does; where it passes,
-/// it is skipped.
+/// Formats the whole file. A transcript on which NEW is worse fails if the gate fails, and is skipped if the gate
+/// passes.
 pub(crate) fn junit(compared: &Compared) -> String {
     let failed = compared.comparison.passed() != Some(true);
     let gates = compared.comparison.gates.iter().map(|gate| Test {
@@ -99,7 +99,7 @@ fn suite(tests: &[Test]) -> String {
     xml + "</testsuite>\n</testsuites>\n"
 }
 
-/// Text of strangers in XML 1.0, which cannot hold some chars at all.
+/// Escapes untrusted text for XML 1.0, and replaces chars that it cannot hold.
 fn escaped(text: &str) -> String {
     let one = |c: char| match c {
         '&' => "&amp;".into(),
@@ -115,7 +115,7 @@ fn escaped(text: &str) -> String {
 }
 
 impl NoComparison<'_> {
-    /// One test that could not be run.
+    /// Formats the comparison as one test that could not be run.
     pub(crate) fn junit(&self) -> String {
         suite(&[Test {
             class: "deadloop.gate",

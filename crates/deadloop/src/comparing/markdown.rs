@@ -1,15 +1,16 @@
-//! A comparison for a pull request: GitHub takes 64 KiB in a comment and 1 MiB in a step's summary,
-//! so it is cut to what a comment takes, and says how much was cut.
+//! A comparison as Markdown for a pull request, cut to a comment's size.
+//!
+//! GitHub takes 64 KiB in a comment and 1 MiB in the summary of a step. The text reports how much was cut.
 
 use deadloop_score::{Flip, Side};
 
 use super::compared::{Compared, NoComparison, gate_word};
 use super::words::{HEADER, cells, counted, said, telling, worst_first};
 
-/// Bytes of the whole; GitHub counts 65,536 chars.
+/// The most bytes of the whole text. GitHub counts 65,536 chars.
 const LIMIT: usize = 60_000;
 
-/// All of it, with as many flips as there is room for.
+/// Formats the comparison, with as many flips as fit.
 pub(crate) fn markdown(compared: &Compared) -> String {
     let c = &compared.comparison;
     let mut text = format!("## deadloop: {}\n\n", c.verdict.name());
@@ -52,7 +53,7 @@ fn table_row(cells: &[String]) -> String {
     format!("| {} |\n", cells.join(" | "))
 }
 
-/// Rows of models take at most half of the room.
+/// Formats the rows of metrics, which take at most half of the text.
 fn metrics(compared: &Compared) -> String {
     let (told, left) = telling(&compared.comparison.rows);
     let mut text = table_row(&HEADER.map(String::from));
@@ -136,14 +137,13 @@ fn flips(compared: &Compared, room: usize) -> String {
     text + &end(all.len() - shown)
 }
 
-/// Text that stays text: every char that Markdown or HTML could take for more is written as an
-/// entity, control chars as blanks.
+/// Escapes text: chars with a meaning in Markdown or HTML become entities, control chars blanks.
 fn escaped(text: &str) -> String {
     let one = |c: char| match c {
         _ if c.is_control() => " ".into(),
         _ if c.is_alphanumeric() || " ,;/%()-+…→·".contains(c) => c.to_string(),
         '.' | ':' | '=' => c.to_string(),
-        // An @ before a name would notify somebody: a blank without width keeps them apart.
+        // An @ before a name would notify a person, so a blank without width separates them.
         '@' => "&#64;&#8203;".into(),
         _ => format!("&#{};", u32::from(c)),
     };
@@ -154,7 +154,7 @@ fn escaped(text: &str) -> String {
 }
 
 impl NoComparison<'_> {
-    /// For a pull request.
+    /// Formats the reasons for a pull request.
     pub(crate) fn markdown(&self) -> String {
         let problem = |p: &String| format!("- {}\n", escaped(p));
         let problems: String = self.why.problems.iter().map(problem).collect();

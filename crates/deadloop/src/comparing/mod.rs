@@ -1,8 +1,8 @@
-//! A comparison as people and programs read it.
+//! A comparison as terminal text, Markdown, JUnit XML and JSON.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | a comparison and what is said with it | `compared` |
+//! | a comparison with its sides and options, as JSON | `compared` |
 //! | the pinned gate | `pins` |
 //! | the terminal, a pull request, JUnit | `words`, `markdown`, `junit` |
 

@@ -1,4 +1,4 @@
-//! The pinned gate: cases whose answer may not change, but for the better.
+//! The pinned gate: cases whose verdict must not get worse.
 
 use std::path::PathBuf;
 
@@ -11,20 +11,20 @@ use super::compared::Compared;
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 
-/// The cases that were named.
+/// The pinned cases.
 pub(crate) struct Pins(Vec<PinnedCase>);
 
-/// One expectation on both sides.
+/// An expectation on both sides.
 #[derive(Debug, Serialize)]
 pub(crate) struct Pin {
-    /// The case.
+    /// The name of the case.
     pub(crate) case: String,
-    /// Its file.
+    /// The file of the case.
     pub(crate) file: String,
     base: Held,
     new: Held,
     todo: Option<String>,
-    /// What was said and expected.
+    /// The answers and the expectation, in words.
     pub(crate) what: String,
 }
 
@@ -32,18 +32,18 @@ deadloop_detect::words! {
     enum Held {
         Pass = "pass",
         Fail = "fail",
-        /// It could not be looked at.
+        /// The case could not be run.
         Unknown = "unknown",
     }
 }
 
 impl Pin {
-    /// Whether the gate fails on it: NEW does not hold it, and that was not known or is worse.
+    /// Returns whether the gate fails on this case: NEW fails, and the case is no todo or passed on BASE.
     pub(crate) fn fails(&self) -> bool {
         self.new == Held::Fail && (self.todo.is_none() || self.base == Held::Pass)
     }
 
-    /// Returns whether there is anything to report.
+    /// Returns whether the case is worth reporting.
     pub(crate) fn tells(&self) -> bool {
         self.fails() || self.base != self.new || self.new == Held::Unknown
     }
@@ -55,8 +55,8 @@ impl Pins {
         pinning::read(files).map(Self)
     }
 
-    /// Holds both sides against every expectation that names no settings of its own, and adds the
-    /// gate. Without a file of cases there is no such gate.
+    /// Checks both sides against every expectation that names no settings of its own, and adds the gate. Without a
+    /// file of cases there is no such gate.
     pub(crate) fn check(&self, compared: &mut Compared) -> Outcome {
         if self.0.is_empty() {
             return Ok(());
@@ -74,7 +74,7 @@ impl Pins {
         Ok(())
     }
 
-    /// The verdict of a side on each case, with the places in it.
+    /// Returns the answer of a side on each case, with the marks of the case.
     fn said(&self, side: &Side) -> Outcome<Vec<Answer>> {
         let settings = match &side.toml {
             Some(toml) => Some(Settings::parse(toml).map_err(|e| Code::Unexpected.because(e))?),
@@ -102,7 +102,7 @@ impl Pins {
 
 type Answer = (PinnedAnswer, Marks);
 
-/// The verdicts of a side on a transcript.
+/// Returns the recorded answer of a side on a transcript, with the marks of its label.
 fn recorded(side: &Side, id: &str) -> Answer {
     let Some((said, span)) = side.said(id) else {
         return (

@@ -6,10 +6,10 @@ use super::compared::{Compared, gate_word, verdict_words};
 use crate::show;
 use crate::visible::visible;
 
-/// All of it; of the flips at most `most`.
+/// Formats the comparison, with at most `most` flips.
 pub(crate) fn words(compared: &Compared, most: usize) -> String {
     let c = &compared.comparison;
-    // The verdict first: who reads one line reads that.
+    // The verdict comes first, for readers of one line.
     let verdict = format!(
         " {}: {}: {}",
         c.verdict.name(),
@@ -55,7 +55,8 @@ fn side(side: &Side) -> String {
     visible(&format!("{} ({id}{models}), {}", side.name, side.source))
 }
 
-/// The rows of all models together, and the rows of single models that are worth showing.
+/// Returns the rows of all models together, and those of single models that improved or regressed. Also returns the
+/// number of others.
 pub(super) fn telling(rows: &[Row]) -> (Vec<&Row>, usize) {
     let tells = |row: &&Row| {
         row.model == "*" || matches!(row.verdict, Some(Bearing::Improved | Bearing::Regressed))
@@ -77,7 +78,7 @@ pub(super) const HEADER: [&str; 8] = [
     "verdict",
 ];
 
-/// The cells of a row under [`HEADER`].
+/// Returns the cells of a row under [`HEADER`].
 pub(super) fn cells(row: &Row) -> Vec<String> {
     let value = |x: Option<f64>| x.map_or("n/a".into(), |x| row.shown(x, false));
     let signed = |x: Option<f64>| x.map_or("n/a".into(), |x| row.shown(x, true));
@@ -116,14 +117,14 @@ fn metrics(compared: &Compared) -> String {
     text
 }
 
-/// Flips, the worse ones first, then in the order of the corpus.
+/// Returns the flips, the worse ones first, then in the order of the corpus.
 pub(super) fn worst_first(compared: &Compared) -> Vec<&Flip> {
     let mut flips: Vec<&Flip> = compared.comparison.flipped().collect();
     flips.sort_by_key(|flip| flip.direction);
     flips
 }
 
-/// How many flips there are, by direction, and how many alarms only moved.
+/// Counts the flips by direction, and the alarms that only moved.
 pub(super) fn counted(compared: &Compared) -> String {
     let of = |d| {
         compared
@@ -145,7 +146,7 @@ pub(super) fn counted(compared: &Compared) -> String {
     )
 }
 
-/// What a side said, in a few words.
+/// Formats the outcome of a side in a few words.
 pub(super) fn said(said: &Said) -> String {
     match (said.alarm_at, &said.alarm_channel) {
         (Some(at), Some(channel)) => {

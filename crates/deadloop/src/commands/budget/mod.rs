@@ -1,4 +1,4 @@
-//! `deadloop budget`: what budgets of context, and limits that ask, make of recorded runs.
+//! `deadloop budget`: context budgets and turn limits on recorded runs.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ use crate::show;
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop budget recordings/ --out budgets\n  deadloop budget recordings/ --grid windows.toml --where meta.source=mine --out budgets\n\nThe command asks no model. It counts how often, when and how much is summarised, and not how good a summary is. A grid:\n  [[budget]]\n  [budget.params]\n  window    = [16000, 32000]\n  threshold = [0.5, 0.85]       # of the window; also keep, summary, reserve\n  cache     = [1, 0.1]          # the price of a prompt token that was at the same place before\n  policy    = \"summary\"         # or drop\n\nIt prints two tables and chooses nothing: how many runs overflow under each threshold and policy, and what the prompts of the others cost; how many healthy runs an iteration limit cuts, and how many loops it ends. budgets.parquet and limits.csv have each source.\n\nExit codes: 0, 2 wrong usage, 4 nothing selected.";
 
-/// What `deadloop budget` takes.
+/// The arguments of `deadloop budget`.
 #[derive(Debug, Args, Serialize, Deserialize)]
 pub(crate) struct Budget {
     /// A corpus: a folder, or one .jsonl or .parquet file
@@ -99,7 +99,7 @@ pub(super) fn run(args: &Budget, global: Global) -> Outcome {
     })
 }
 
-/// What is unsafe in a setting is said when it is read, once for each reason.
+/// Prints remarks on unsafe settings, once for each reason.
 fn tell_remarks(grid: &BudgetGrid, named: &[&'static BudgetPreset]) {
     let mut said: Vec<(String, u64)> = Vec::new();
     let mut count = |remark: String| match said.iter_mut().find(|(known, _)| *known == remark) {

@@ -23,14 +23,14 @@ pub(super) struct BudgetLine<'a> {
 }
 
 impl BudgetLine<'_> {
-    /// Returns the value of a parameter, `None` if the policy does not read it.
+    /// Returns the value of a parameter. `None` if the policy does not read it.
     fn param(&self, name: &str) -> Option<String> {
         let columns = self.budget.columns();
         let own = columns.into_iter().find(|(own, _)| *own == name);
         own.map(|(_, value)| value.to_string())
     }
 
-    /// Returns the cost relative to no guard, `None` if the grid does not have this price of cached tokens.
+    /// Returns the cost relative to no guard. `None` if the grid does not have this price of cached tokens.
     fn cost(&self, cache: f64) -> Option<f64> {
         let never = self.tally.own_free.cost(cache);
         let known = self.caches.contains(&cache) && never > 0.0;
@@ -55,8 +55,8 @@ impl BudgetLine<'_> {
     }
 }
 
-/// Returns the rows of the table of budgets: stage by stage, no guard first, then by threshold and policy. A stage in which
-/// no setting acts has its first row alone.
+/// Returns the rows of the table of budgets: stage by stage, no guard first, then by threshold and policy. A stage in
+/// which no setting acts has its first row alone.
 pub(super) fn budget_lines(stages: &[SweptStage]) -> Vec<BudgetLine<'_>> {
     stages.iter().flat_map(stage_lines).collect()
 }
@@ -116,7 +116,7 @@ pub(super) fn limit_lines<'a>(all: &'a [LimitRow]) -> Vec<LimitLine<'a>> {
     stops.filter_map(line).collect()
 }
 
-/// Returns the result for programs.
+/// Returns the result as JSON.
 pub(super) fn summary(
     done: &BudgetRun,
     budgets: &[BudgetLine<'_>],
@@ -136,7 +136,7 @@ pub(super) fn summary(
     said
 }
 
-/// Renders the result for people.
+/// Renders the result for the terminal.
 pub(super) fn render(
     done: &BudgetRun,
     budgets: &[BudgetLine<'_>],

@@ -1,4 +1,4 @@
-//! Findings for people.
+//! Findings as text for the terminal.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use deadloop_run::checking::{CorpusCheck, Finding, Severity, count};
 use crate::show;
 use deadloop_run::visible::visible;
 
-/// Findings of a kind that are shown, unless all are asked for.
+/// The most findings of a kind that are shown without `--all`.
 const SHOWN: usize = 5;
 
 const fn style(severity: Severity) -> Style {
@@ -22,7 +22,7 @@ const fn style(severity: Severity) -> Style {
         .fg_color(Some(anstyle::Color::Ansi(colour)))
 }
 
-/// Each kind of finding under its heading: why it matters, what to do, the first few or all of them.
+/// Lists each kind of finding under its heading: why it matters, what to do, and the first few or all findings.
 pub(crate) fn listing(checks: &[(&CorpusCheck, Vec<Finding>)], all: bool) -> String {
     let mut text = String::new();
     for (check, findings) in checks {
@@ -53,7 +53,7 @@ pub(crate) fn listing(checks: &[(&CorpusCheck, Vec<Finding>)], all: bool) -> Str
     text + &summary(checks)
 }
 
-/// `where: transcript: what`, as much of it as is known.
+/// Formats a finding as `where: transcript: what`, without unknown parts.
 fn line(finding: &Finding) -> String {
     let place = finding.place.as_ref().map(ToString::to_string);
     let transcript = place.as_ref().and(finding.transcripts.first().cloned());
@@ -61,7 +61,7 @@ fn line(finding: &Finding) -> String {
     visible(&parts.into_iter().flatten().collect::<Vec<_>>().join(": "))
 }
 
-/// How much of each severity there is.
+/// Formats the number of findings of each severity.
 fn summary(checks: &[(&CorpusCheck, Vec<Finding>)]) -> String {
     let of = |severity| {
         let n = count(checks, severity);

@@ -1,4 +1,4 @@
-//! `deadloop check`: the counts of a corpus, what its labels can prove, and what makes numbers misleading; claims.
+//! `deadloop check`: counts, findings and claims on a corpus.
 
 use std::path::PathBuf;
 
@@ -83,7 +83,7 @@ pub(super) fn run(args: &Check, global: Global) -> Outcome {
     }
 }
 
-/// The table of claims.
+/// Formats the table of claims.
 fn shown(judged: &[JudgedClaim]) -> String {
     let row = |of: &JudgedClaim| {
         let digits = |x: Option<f64>| show::number(x, 3);
@@ -106,7 +106,7 @@ fn shown(judged: &[JudgedClaim]) -> String {
 fn verdict(args: &Check, global: Global, errors: u64, warnings: u64, seen: &CheckSeen) -> Outcome {
     if errors > 0 {
         let listed: Vec<String> = seen.problems.iter().map(ToString::to_string).collect();
-        // Who asked for quiet, or has only the JSON on stdout, still reads what the errors are.
+        // With --quiet or --json the errors are printed to stderr.
         let listed = if global.quiet || global.json {
             format!("\n{}", listed.join("\n"))
         } else {

@@ -1,4 +1,4 @@
-//! `--bless`: NEW becomes BASE.
+//! `--bless`: replaces the baseline BASE by NEW.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -12,10 +12,10 @@ use crate::args::Global;
 use crate::exit::{Code, Outcome};
 use crate::show;
 
-/// One of these and `cases.jsonl` are what a side is read from: of guards, repairers, budgets.
+/// The tables that mark a result of guards, repairers or budgets, beside `cases.jsonl`.
 const SIDES: [&str; 3] = ["outcomes.csv", "repairs.csv", "budget_runs.csv"];
 
-/// The files of a result that have the same bytes whenever the same run is repeated, by name.
+/// The files of a result that are the same for every repeat of the run, by name.
 type Tables = BTreeMap<String, String>;
 
 /// A baseline, and the result that replaces it.
@@ -29,7 +29,7 @@ impl<'a> Blessing<'a> {
     /// Reads both folders.
     ///
     /// # Errors
-    /// NEW is no result with CSV tables, or BASE holds something else.
+    /// Returns an error if NEW is no result with CSV tables, or if BASE holds something else.
     pub(super) fn of(args: &'a Compare) -> Outcome<Self> {
         let new = tables(&args.new)?;
         if !is_result(&new) {
@@ -51,12 +51,13 @@ impl<'a> Blessing<'a> {
         })
     }
 
-    /// Whether there is no baseline yet, so that nothing can be compared.
+    /// Returns whether there is no baseline yet, so that nothing can be compared.
     pub(super) fn is_first(&self) -> bool {
         self.old.is_empty()
     }
 
-    /// Writes the files of NEW into BASE, each beside its name first, and removes what NEW does not have.
+    /// Writes the files of NEW into BASE, each under a temporary name first. Files that NEW does not have are
+    /// removed.
     pub(super) fn write(&self, global: Global) -> Outcome {
         let base = self.base.display();
         std::fs::create_dir_all(self.base)
@@ -77,12 +78,12 @@ impl<'a> Blessing<'a> {
     }
 }
 
-/// Whether these tables are a result that can be compared; a baseline is one too.
+/// Returns whether these tables are a comparable result. A baseline is one too.
 fn is_result(tables: &Tables) -> bool {
     SIDES.iter().any(|name| tables.contains_key(*name)) && tables.contains_key("cases.jsonl")
 }
 
-/// The tables of a folder by name; empty if there is no such folder.
+/// Reads the tables of a folder by name. Empty if there is no such folder.
 fn tables(dir: &Path) -> Outcome<Tables> {
     let kept = |file: &String| {
         file.ends_with(".csv") || ["cases.jsonl", "settings.toml"].contains(&file.as_str())

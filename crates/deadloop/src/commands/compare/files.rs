@@ -1,5 +1,6 @@
-//! What a comparison leaves: `comparison.json`, `flips.csv`, `base.toml`, `new.toml`; and the command
-//! that explains a flip, which needs those.
+//! Writes the files of a comparison, and the commands that explain its flips.
+//!
+//! The files are `comparison.json`, `flips.csv`, `base.toml` and `new.toml`. The commands refer to them.
 
 use std::path::{Path, PathBuf};
 
@@ -12,11 +13,11 @@ use crate::exit::{Code, Outcome};
 use crate::interrupt;
 use deadloop_run::apart;
 
-/// Where the files go.
+/// The folder of the files, if one is named.
 pub(crate) struct Out(Option<PathBuf>);
 
 impl Out {
-    /// Proves that everything can be written, and that nothing of the user's is overwritten.
+    /// Checks that everything can be written, and that no file of the user is overwritten.
     pub(crate) fn prepare(args: &CompareWrite, read: &[&Path]) -> Outcome<Self> {
         apart(&written(args), read)?;
         let files = [("--markdown", &args.markdown), ("--junit", &args.junit)];
@@ -38,7 +39,7 @@ impl Out {
         Ok(Self(args.out.clone()))
     }
 
-    /// Writes them all.
+    /// Writes all files.
     pub(crate) fn write(&self, compared: &Compared) -> Outcome {
         let Some(dir) = &self.0 else { return Ok(()) };
         let tomls = [("base.toml", &compared.base), ("new.toml", &compared.new)];
@@ -58,10 +59,10 @@ impl Out {
     }
 }
 
-/// What a folder gets.
+/// The files of the folder.
 const FILES: [&str; 4] = ["comparison.json", "flips.csv", "base.toml", "new.toml"];
 
-/// All that is written, by option.
+/// Returns all files to write, each with its option.
 fn written(args: &CompareWrite) -> Vec<(&'static str, PathBuf)> {
     let files = [("--markdown", &args.markdown), ("--junit", &args.junit)];
     let files = files.into_iter();
@@ -71,7 +72,7 @@ fn written(args: &CompareWrite) -> Vec<(&'static str, PathBuf)> {
     files.chain(inner).collect()
 }
 
-/// Proves that a file can be written, without writing it.
+/// Checks that a file can be written, without writing it.
 fn writable(option: &str, path: &Path, force: bool) -> Outcome {
     let refuse = |e: WriteError| match e {
         WriteError::Exists { path } => Code::Usage.error(format!(
@@ -83,7 +84,7 @@ fn writable(option: &str, path: &Path, force: bool) -> Outcome {
     Beside::create(path, force).map(drop).map_err(refuse)
 }
 
-/// Gives each flip the command that explains it.
+/// Adds to each flip the command that explains it.
 pub(crate) fn explain(compared: &mut Compared, place: &Place) {
     let Some((base, new)) = place.settings.as_ref() else {
         return;
@@ -100,7 +101,7 @@ pub(crate) fn explain(compared: &mut Compared, place: &Place) {
     compared.command = Some(command("TRANSCRIPT"));
 }
 
-/// Where a transcript and the settings of both sides can be found afterwards.
+/// The places of a transcript and of the settings of both sides, for later commands.
 pub(crate) struct Place {
     corpus: Option<String>,
     settings: Option<(String, String)>,
@@ -127,7 +128,7 @@ impl Place {
     }
 }
 
-/// A word for a POSIX shell.
+/// Quotes a word for a POSIX shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

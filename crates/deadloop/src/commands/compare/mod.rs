@@ -3,9 +3,9 @@
 //! | to find | look in |
 //! |---|---|
 //! | a side from a folder, or by a replay | `sides` |
-//! | `comparison.json`, `flips.csv`, and where a flip is explained | `files` |
+//! | `comparison.json`, `flips.csv`, and the commands that explain flips | `files` |
 //! | NEW in place of BASE | `bless` |
-//! | what is said of it | `comparing` |
+//! | the printed comparison | `comparing` |
 
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ use crate::words::{FAILS, word};
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop compare reports/baseline fresh\n  deadloop compare old.toml new.toml --corpus datasets/starter --out compared --markdown summary.md\n  deadloop compare document vllm --corpus datasets/starter --fail-on never\n  deadloop compare baseline fresh --bless\n\nA side that is not a folder is replayed on the corpus; --set changes NEW. The setting of a folder is the choice of tune or the current one of replay, unless --base-setting or --new-setting names another. Equal texts count once, in estimates, intervals and tests. Intervals are of a paired bootstrap over groups; ended, recall, fpr and the rate of wrong alarms are tested by exact sign flips over groups, the other metrics by their intervals. A metric has improved or regressed if its difference is more than chance and beyond the noise. It is equivalent if the 95 % interval is inside the noise. Otherwise it is inconclusive. Of all models together, loops ended and wrong alarms decide on NEW; the other rows are told.\n\n--bless makes NEW the baseline after the comparison is shown, whatever the gate says: BASE gets the tables of NEW (CSV, cases.jsonl, settings.toml), which have the same bytes whenever the same run is repeated, and no manifest and no report. A folder BASE that does not exist is made.\n\nExit codes: 0 passed, 3 not comparable (other transcripts, texts or labels, an error), 4 nothing selected, 5 a gate could not be evaluated, 100 a gate failed.";
 
-/// What is compared, and what has to hold.
+/// The sides to compare, and the gate.
 #[derive(Debug, Args)]
 pub(crate) struct Compare {
     /// The side in use: a folder that replay, sweep or tune wrote, a settings file, or the name of a preset
@@ -55,7 +55,7 @@ pub(crate) struct Compare {
     pub(crate) write: Write,
 }
 
-/// What has to hold.
+/// The options of the gate.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Gate")]
 pub(crate) struct GateArgs {
@@ -80,7 +80,7 @@ pub(crate) struct GateArgs {
     pub(crate) margin: f64,
 }
 
-/// What is written.
+/// The options for the output.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Writing")]
 pub(crate) struct Write {
@@ -101,7 +101,7 @@ pub(crate) struct Write {
     pub(crate) force: bool,
 }
 
-/// Flips that a terminal lists.
+/// The most flips listed on a terminal.
 const LISTED: usize = 40;
 
 impl GateArgs {
@@ -148,10 +148,10 @@ pub(super) fn run(args: &Compare, global: Global) -> Outcome {
     blessing.write(global)
 }
 
-/// The failures of a comparison that was made and shown.
+/// The failures of a comparison that was still made and shown.
 const JUDGED: [Code; 3] = [Code::GateFailed, Code::TooLittle, Code::NotComparable];
 
-/// Compares both sides, and fails if a gate does.
+/// Compares both sides. Fails if a gate fails.
 fn judge(args: &Compare, global: Global) -> Outcome {
     let options = args.gate.options(args.select.seed)?;
     let pins = Pins::read(&args.gate.cases)?;
@@ -169,7 +169,7 @@ fn judge(args: &Compare, global: Global) -> Outcome {
     }
 }
 
-/// The files and corpora that are read.
+/// Returns the files and corpora that are read.
 fn read(args: &Compare) -> Vec<&Path> {
     let named = [&args.base, &args.new].into_iter().chain(&args.corpus);
     named
@@ -178,7 +178,7 @@ fn read(args: &Compare) -> Vec<&Path> {
         .collect()
 }
 
-/// Writes everything that was asked for, then sets the exit code.
+/// Writes the requested files and returns the result of the gate.
 fn tell(args: &Compare, global: Global, compared: &Compared, out: &Out) -> Outcome {
     out.write(compared)?;
     write(&args.write.markdown, || markdown(compared))?;
@@ -200,7 +200,7 @@ fn tell(args: &Compare, global: Global, compared: &Compared, out: &Out) -> Outco
     }
 }
 
-/// A result that passed may become the baseline; settings that did go on to the page of a replay.
+/// Prints the next command: `--bless` for folders, a replay for settings.
 fn lead_on(args: &Compare, global: Global) -> Outcome {
     if args.write.bless {
         return Ok(());
@@ -219,7 +219,7 @@ fn lead_on(args: &Compare, global: Global) -> Outcome {
     show::next(&[&next], global)
 }
 
-/// Two sides that are not comparable: that too is part of what a pull request shows.
+/// Writes and returns the failure of sides that are not comparable. A pull request shows it too.
 fn refuse(
     args: &Compare,
     global: Global,

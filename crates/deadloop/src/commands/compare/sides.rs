@@ -17,15 +17,15 @@ use deadloop_run::notice;
 use deadloop_run::programs;
 use deadloop_run::{Surveyed, Wanted, survey};
 
-/// What an argument names.
+/// A side as named by an argument.
 enum Input {
     /// A result folder.
     Folder(PathBuf),
-    /// Settings, and what they are called.
+    /// Settings, and their name.
     Settings(String, Box<Settings>),
 }
 
-/// Both sides. What is not a folder is replayed, both in one pass.
+/// Returns both sides. Sides that are not folders are replayed in one pass.
 pub(crate) fn both(args: &Compare, global: Global) -> Outcome<(Side, Side)> {
     let base = input(&args.base, &[])?;
     let new = input(&args.new, &args.judge.set)?;
@@ -40,7 +40,7 @@ pub(crate) fn both(args: &Compare, global: Global) -> Outcome<(Side, Side)> {
     Ok((base, side(new, args.new_setting.as_deref())?))
 }
 
-/// A path that exists, or the name of a preset.
+/// Resolves a path that exists, or the name of a preset.
 fn input(path: &Path, set: &[String]) -> Outcome<Input> {
     if path.is_dir() {
         let refuse = "changes a settings file, and NEW is a folder of results";
@@ -72,7 +72,7 @@ fn input(path: &Path, set: &[String]) -> Outcome<Input> {
     }
 }
 
-/// A side from a result folder, of what is selected.
+/// Reads the selected rows of a side from a result folder.
 fn folder(dir: &Path, wanted: Option<&str>, args: &Compare) -> Outcome<Side> {
     let select = &args.select;
     if !select.wheres.is_empty() || select.limit.is_some() || select.sample.is_some() {
@@ -100,7 +100,7 @@ fn folder(dir: &Path, wanted: Option<&str>, args: &Compare) -> Outcome<Side> {
     Ok(side)
 }
 
-/// The sides that are settings, replayed on the corpus.
+/// Replays the sides that are settings on the corpus.
 fn replayed(args: &Compare, inputs: [&Input; 2], global: Global) -> Outcome<Vec<Side>> {
     let mut plan = Plan::default();
     let settings = inputs.into_iter().filter_map(|input| match input {

@@ -1,6 +1,7 @@
-//! `deadloop explain`: explains what one or several settings did to one transcript, of a corpus or of a result.
+//! `deadloop explain`: explains the outcome of settings on one transcript.
 //!
-//! `deadloop_run::explaining` makes the explanation; `words` shows it as tables, and `paint` of the program text in colours.
+//! The transcript is one of a corpus or of a result. `deadloop_run::explaining` makes the explanation. `words` shows
+//! it as tables, and the program's `paint` shows text in colours.
 
 use std::path::{Path, PathBuf};
 
@@ -75,7 +76,7 @@ pub(super) fn run(args: &Explain, global: Global) -> Outcome {
     let question = Question {
         transcript: &entry.transcript,
         case,
-        // Of a transcript with labels in several units the first is as good as any.
+        // For a transcript with labels in several units, any unit will do.
         judge: judge
             .judging()
             .options_for(std::slice::from_ref(case))
@@ -102,7 +103,7 @@ pub(super) fn run(args: &Explain, global: Global) -> Outcome {
     show::next(&next.each_ref().map(String::as_str), global)
 }
 
-/// Prints what the repairers of a file do to a transcript.
+/// Prints the steps of a file's repairers on a transcript.
 fn repaired(file: &Path, transcript: &Transcript, global: Global) -> Outcome {
     let usage = |what: String| Code::Usage.error(format!("{}:{what}", file.display()));
     let text = std::fs::read_to_string(file).map_err(|e| usage(format!(" {e}")))?;
@@ -114,7 +115,7 @@ fn repaired(file: &Path, transcript: &Transcript, global: Global) -> Outcome {
     }
 }
 
-/// What a result was made from.
+/// The corpus, settings and options of a result.
 struct Made {
     corpus: PathBuf,
     settings: Vec<PathBuf>,
@@ -122,8 +123,8 @@ struct Made {
 }
 
 impl Made {
-    /// Reads the manifest of a result folder. `None` for another folder: a corpus may have a file of that name too, but it
-    /// also has transcripts, and a result never does.
+    /// Reads the manifest of a result folder. `None` for another folder. A corpus may have a file of that name too,
+    /// but it also has transcripts, which a result never has.
     fn read(dir: &Path) -> Outcome<Option<Self>> {
         if !is_named(&dir.join("manifest.json")) || dir.join("transcripts").is_dir() {
             return Ok(None);
@@ -164,7 +165,7 @@ impl Made {
     }
 }
 
-/// The settings file that `tune` wrote, if it chose a setting.
+/// Returns the settings file that `tune` wrote, if it chose a setting.
 fn chosen(dir: &Path) -> Vec<PathBuf> {
     let file = dir.join("settings.toml");
     if is_named(&file) {

@@ -13,10 +13,10 @@ use crate::paint::{Paint, painted};
 use crate::show::{count, table};
 use deadloop_run::visible::{quoted, visible};
 
-/// How many chars of a repeated unit a table shows.
+/// The most chars of a repeated unit in a table.
 const UNIT: usize = 24;
 
-/// The whole explanation. `tinted`: with colours.
+/// Formats the whole explanation, with the colours and width of `paint`.
 pub(crate) fn words(explained: &Explained, paint: Paint) -> String {
     let mut parts = vec![head(explained)];
     if let Some(first) = explained.settings.first() {
@@ -48,7 +48,7 @@ fn head(explained: &Explained) -> String {
     )
 }
 
-/// A row for each setting: where it fires, or how near it came.
+/// Formats a row for each setting: where it fires, or how near it came.
 fn others(explained: &Explained) -> String {
     let row = |told: &ExplainedSetting| {
         let fires = told.alarm.as_ref().map(|a| count(a.exact.count()));
@@ -155,7 +155,7 @@ fn verdict(told: &ExplainedSetting) -> String {
     words
 }
 
-/// A member, and what it saw.
+/// Formats a member and its readings.
 fn member(told: &ExplainedSetting, seat: &Seat) -> String {
     if seat.program {
         let own = told
@@ -227,7 +227,7 @@ fn fact(sight: &FactSight) -> Vec<String> {
     ]
 }
 
-/// A count in words. A check that does not look for exact copies leaves it at 0, which means unknown.
+/// Formats a count. A check that does not look for exact copies leaves it at 0, which means unknown.
 fn known(n: u64) -> String {
     if n == 0 { "-".into() } else { count(n) }
 }

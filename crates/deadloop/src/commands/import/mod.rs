@@ -1,5 +1,6 @@
-//! `deadloop import`: recordings in other formats become a corpus. What is written, and how: `importing` of deadloop-run;
-//! what is said of it: `told`.
+//! `deadloop import`: makes a corpus from recordings in other formats.
+//!
+//! `importing` of deadloop-run writes the corpus. `told` prints the results.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -29,7 +30,7 @@ use deadloop_run::importing::{
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop import recorded/ --out corpus\n  deadloop import ~/.claude/projects --dry-run\n  deadloop import --from auto-agents --out corpus --resume\n  deadloop import batch_output.jsonl chat.sse --from openai-chat --out corpus --on-bad skip\n  deadloop import answers.csv --text-field output --model-field engine --out corpus\n  deadloop import chats.jsonl --label --out corpus && deadloop tune corpus\n\nThe format of each file is detected from its content; plain text, Markdown and logs are an answer only with --from text. Files may be compressed with gzip or zstd. A .csv file has a header, and its columns are fields. In a folder, files that are no recordings are passed over and counted. Fields that have no place in a transcript are left out, and counted at the end.";
 
-/// What `deadloop import` takes.
+/// The arguments of `deadloop import`.
 #[derive(Debug, Args)]
 pub(crate) struct Import {
     /// Recordings: files, or folders with everything in them. From a corpus its transcripts, labels and splits are taken,
@@ -102,7 +103,7 @@ pub(crate) struct Import {
 
 fn formats() -> PossibleValuesParser {
     let values = import_formats().map(|format| match format.name {
-        // What the table of any columns was called when it read little else.
+        // The former name of this format, which read little else.
         "table" => PossibleValue::new(format.name)
             .help(format.help)
             .alias("huggingface"),
@@ -112,23 +113,23 @@ fn formats() -> PossibleValuesParser {
     PossibleValuesParser::new(values.chain([agents]))
 }
 
-/// The format that is all stores of agents.
+/// The format name for the session stores of all agents.
 const AUTO: &str = "auto-agents";
 
-/// Most problems that are kept in memory; rejected.jsonl has all of them.
+/// The most problems kept in memory. rejected.jsonl has all of them.
 const LISTED: usize = 10_000;
 
-/// What came of an import.
+/// The outcome of an import.
 struct Imported {
     counts: ImportCounts,
     formats: BTreeMap<&'static str, u64>,
-    /// What makes each format certain, where it was not asked for.
+    /// The reason why each detected format is certain.
     why: BTreeMap<&'static str, &'static str>,
-    /// Files of folders that are no recordings: kind, how many, one of them.
+    /// The files of folders that are no recordings: kind, number, one example.
     passed: Vec<(String, u64, PathBuf)>,
-    /// Options that would say what was guessed of tables, and of how many files.
+    /// The options that would state the guesses about tables, each with its number of files.
     guessed: Vec<(String, u64)>,
-    /// The first transcript, for a look at it.
+    /// The first transcript, to show as an example.
     example: Option<Entry>,
     models: BTreeMap<String, u64>,
     problems: Vec<Problem>,
@@ -138,26 +139,26 @@ struct Imported {
     carried: Carried,
     /// Whether a problem stops the import.
     torn: bool,
-    /// How many problems the labels and splits of corpora have.
+    /// The number of problems in the labels and splits.
     beside: u64,
-    /// Transcripts whose ids had occurred before.
+    /// The number of transcripts whose ids had occurred before.
     repeated: u64,
     /// The files that were opened.
     sources: Sources,
-    /// What became of the corpus that was there.
+    /// The counts of the existing corpus that was added to.
     joined: Option<JoinedCorpus>,
-    /// What became of the labels.
+    /// The outcome of the labels.
     labels: ImportedLabels,
 }
 
-/// A corpus that is added to.
+/// An existing corpus that is added to.
 struct Before {
     corpus: Corpus,
     sources: Sources,
 }
 
 impl Before {
-    /// The corpus of this name, where there is one.
+    /// Opens the corpus at this path. `None` if there is none.
     fn of(out: &Path) -> Outcome<Option<Self>> {
         if !out.exists() {
             return Ok(None);
@@ -174,7 +175,7 @@ impl Before {
     }
 }
 
-/// Joins what was read with the corpus that was there, and lists the files that it is made of.
+/// Joins the read transcripts with the existing corpus, and lists all source files.
 fn add(target: &Target, before: Option<&Before>, imported: &mut Imported) -> Outcome {
     let Some(before) = before else {
         return target.sources(&imported.sources, &Sources::new());
@@ -209,7 +210,7 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
     }
     let import = deadloop_corpus::Import::new(&files, options);
     let import = import.map_err(|e| Code::Usage.error(e))?;
-    // One bad file of many must not stop a folder; what is named itself, and a corpus in a folder, should be whole.
+    // One bad file of many must not stop a folder. A file named by the user, and a corpus in a folder, must be whole.
     let folders = auto || files.iter().all(|path| path.is_dir());
     let on_bad = args
         .on_bad
@@ -247,7 +248,7 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
     conclude(&out, &imported, global)
 }
 
-/// Something could not be imported, and was to stop it.
+/// Returns the failure of an import that a problem stopped.
 fn not_all(args: &Import, imported: &Imported) -> Failure {
     let mut what = imported.listing();
     if imported.repeated > 0 && !args.prefix_ids {
@@ -258,7 +259,7 @@ fn not_all(args: &Import, imported: &Imported) -> Failure {
     Code::Usage.error(what)
 }
 
-/// No transcript was found: an error, but where a corpus is only added to (`adds`).
+/// Ends an import without a transcript: an error, unless a corpus is added to (`adds`).
 fn nothing(args: &Import, adds: Option<Target>, mut imported: Imported, global: Global) -> Outcome {
     if let Some(target) = adds {
         if args.label {
@@ -280,7 +281,7 @@ fn nothing(args: &Import, adds: Option<Target>, mut imported: Imported, global: 
     Err(Code::NothingSelected.error(format!("{what}\n{}", imported.summary())))
 }
 
-/// How recordings are read.
+/// Returns the options for reading recordings.
 fn options(args: &Import) -> Outcome<ImportOptions> {
     let words = args.think.iter().map(String::as_str);
     let think = ThinkOptions::default().with_words(words);
@@ -302,7 +303,7 @@ fn options(args: &Import) -> Outcome<ImportOptions> {
     })
 }
 
-/// The sessions of the agents on this machine.
+/// Returns the session folders of the agents on this machine.
 fn stores(args: &Import, global: Global) -> Outcome<Vec<PathBuf>> {
     let home = std::env::home_dir().unwrap_or_default();
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
@@ -320,7 +321,7 @@ fn stores(args: &Import, global: Global) -> Outcome<Vec<PathBuf>> {
     Ok(args.files.iter().cloned().chain(found).collect())
 }
 
-/// Says what would be imported, and shows one transcript as a person reads it.
+/// Prints the planned import, and one transcript.
 fn dry(imported: &Imported, global: Global) -> Outcome {
     if global.json {
         return show::print(&imported.json(None).to_string());
@@ -338,10 +339,10 @@ fn dry(imported: &Imported, global: Global) -> Outcome {
     Ok(())
 }
 
-/// Chars of each long text of the example that are shown at both of its ends.
+/// The chars shown at both ends of each long text of the example.
 const EXAMPLE: usize = 200;
 
-/// Prints what was imported, what was proposed, and which labels are of a text that is gone.
+/// Prints the counts, the proposals, and the labels whose text has changed.
 fn conclude(to: &Path, imported: &Imported, global: Global) -> Outcome {
     if global.json {
         return show::print(&imported.json(Some(to)).to_string());
@@ -380,19 +381,19 @@ fn conclude(to: &Path, imported: &Imported, global: Global) -> Outcome {
     show::next(&next.each_ref().map(String::as_str), global)
 }
 
-/// What is written while all is read.
+/// The state of an import while recordings are read.
 struct Writing {
     on_bad: OnBad,
-    /// None: nothing is written.
+    /// The writer of transcripts. `None` if nothing is written.
     writer: Option<CorpusWriter>,
     rejected: Option<Rejected>,
     example: Option<Entry>,
     models: BTreeMap<String, u64>,
     problems: Vec<Problem>,
     carried: Carried,
-    /// Transcripts left out because one of their labels is invalid.
+    /// The number of transcripts left out because of a bad label.
     unlabelled: u64,
-    /// Folders that have to be whole.
+    /// The folders that must be whole.
     whole: Vec<PathBuf>,
     /// Whether a problem stops the import.
     torn: bool,
@@ -424,7 +425,7 @@ impl Writing {
             Ok(false) => return Ok(()),
             Ok(true) => {}
         }
-        // A corpus brings its labels with it: what check would refuse is no label.
+        // A corpus brings its labels with it. Labels that `check` would refuse are not taken.
         let labels = self.carried.labels_beside(&entry);
         if entry.labels.is_some() || labels.is_some() {
             let (_, mut problems) = Case::of(&entry, labels, &[]);
@@ -433,7 +434,7 @@ impl Writing {
                 return self.refuse(problems.swap_remove(0));
             }
         }
-        // What is not whole is not written, only looked through.
+        // An import that will fail only looks for further problems.
         if !self.torn
             && let Some(writer) = &mut self.writer
         {
@@ -450,16 +451,16 @@ impl Writing {
     }
 }
 
-/// Where what is read goes; none: nowhere.
+/// The outputs of an import. Each is `None` if nothing is written.
 struct To {
     writer: Option<CorpusWriter>,
     rejected: Option<Rejected>,
     on_bad: OnBad,
-    /// Folders that have to be whole all the same.
+    /// The folders that must be whole in any case.
     whole: Vec<PathBuf>,
 }
 
-/// Reads all, writing transcripts and what was rejected.
+/// Reads all recordings, and writes transcripts and rejected records.
 fn read(mut import: deadloop_corpus::Import, to: To, quiet: bool) -> Outcome<Imported> {
     let (carried, of_labels) = Carried::read(&import);
     let mut writing = Writing {
@@ -503,7 +504,7 @@ fn read(mut import: deadloop_corpus::Import, to: To, quiet: bool) -> Outcome<Imp
     Ok(imported(&import, writing, beside))
 }
 
-/// What was imported, for the summary.
+/// Collects the outcome of an import for the summary.
 fn imported(import: &deadloop_corpus::Import, writing: Writing, beside: u64) -> Imported {
     let formats: BTreeMap<&'static str, u64> = import.formats().collect();
     let passed = import.passed_over();

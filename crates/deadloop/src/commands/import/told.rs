@@ -1,4 +1,4 @@
-//! What `deadloop import` prints, for people and for programs.
+//! The output of `deadloop import`, as text and JSON.
 
 use std::path::{Path, PathBuf};
 
@@ -11,15 +11,15 @@ use super::Imported;
 use crate::proposing::table;
 use crate::show;
 
-/// Most losses and most warnings that are listed for people.
+/// The most losses and the most warnings listed in the summary.
 const SHOWN: usize = 20;
 /// The file of labels of a corpus.
 pub(super) const LABELS: &str = "labels.csv";
-/// Most problems that are listed one by one.
+/// The most problems listed one by one.
 const PROBLEMS: usize = 5;
 
 impl Imported {
-    /// Every problem, a line each.
+    /// Returns the first problems, one a line, the number of the others, and the summary.
     pub(super) fn listing(&self) -> String {
         let lines = self.problems.iter().take(PROBLEMS);
         let lines: Vec<String> = lines.map(ToString::to_string).collect();
@@ -28,7 +28,7 @@ impl Imported {
             self.counts.records,
             self.counts.transcripts,
         ];
-        // Transcripts that bad labels take with them are no problems of their own.
+        // Transcripts left out for bad labels are not counted as problems too.
         let all: u64 = counts.iter().map(|tally| tally.rejected).sum();
         let all = all + self.beside - self.carried.left_out;
         let more = all.saturating_sub(lines.len() as u64);
@@ -49,7 +49,7 @@ impl Imported {
         )
     }
 
-    /// What came in and what became of it, for people.
+    /// Formats the counts, guesses, warnings and losses of the import.
     pub(super) fn summary(&self) -> String {
         self.sums()
             + &self.joined()
@@ -78,7 +78,7 @@ impl Imported {
         )
     }
 
-    /// What became of the corpus that was added to.
+    /// Formats the counts of the existing corpus that was added to.
     fn joined(&self) -> String {
         match &self.joined {
             Some(joined) => format!(
@@ -90,7 +90,7 @@ impl Imported {
         }
     }
 
-    /// Files of folders that are no recordings, by kind.
+    /// Formats the files of folders that are no recordings, by kind.
     fn passed_over(&self) -> String {
         let lines = self.passed.iter().map(|(kind, files, one)| {
             format!(
@@ -102,7 +102,7 @@ impl Imported {
         lines.collect()
     }
 
-    /// What was guessed, as what would say it.
+    /// Formats the guesses about columns as the options that would state them.
     fn guesses(&self) -> String {
         let lines = self.guessed.iter().map(|(options, files)| {
             let of = match files {
@@ -167,13 +167,13 @@ impl Imported {
         format!("\nleft out, for want of a place in a transcript:\n{table}{more}")
     }
 
-    /// The labels that were proposed, behind an empty line. `None`: none were.
+    /// Returns the table of proposed labels, after an empty line. `None` if no labels were proposed.
     pub(super) fn proposed(&self, out: &Path) -> Option<String> {
         let proposals = self.labels.proposals.as_deref()?;
         Some(format!("\n{}", table(proposals, &out.join(LABELS))))
     }
 
-    /// All of it for programs; `out`: the corpus, where one was written.
+    /// Returns the outcome as JSON. `out` is the corpus, if one was written.
     pub(super) fn json(&self, out: Option<&Path>) -> Value {
         let tally = |t: ImportTally| {
             let mut told = json!({"in": t.seen, "used": t.used(), "rejected": t.rejected});

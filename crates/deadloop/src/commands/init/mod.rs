@@ -1,4 +1,6 @@
-//! `deadloop init`: a folder to start from. What it writes is in `files/`.
+//! `deadloop init`: writes a folder to start from.
+//!
+//! The written files are in `files/`.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -11,7 +13,7 @@ use crate::args::Global;
 use crate::exit::{Code, Outcome};
 use crate::show::{self, typed};
 
-/// The text under the help.
+/// The end of the help text.
 pub(crate) const HELP: &str = "\
 Examples:
   deadloop init
@@ -28,7 +30,7 @@ pub(crate) struct Init {
     dir: PathBuf,
 }
 
-/// Every file, with what it is for.
+/// Every file, with its purpose.
 const FILES: [(&str, &str, &[u8]); 6] = [
     (
         "settings.toml",

@@ -1,4 +1,5 @@
-//! Where a review takes place: a terminal that delivers one key at a time, or lines of keys on stdin.
+//! A review in a terminal, one key at a time, or by lines on stdin.
+//!
 //! `sitting` makes all decisions.
 
 use std::io::{self, BufRead, IsTerminal};
@@ -15,12 +16,12 @@ use crate::show;
 use deadloop_run::reviewing::{HELP, Key, Press, Review, ReviewSight, Sitting, named};
 use deadloop_run::visible::visible;
 
-/// The least context that a page is cut down to, in chars, where a terminal is small.
+/// The least context that a page is cut down to on a small terminal, in chars.
 const LEAST: u64 = 30;
 
-/// Asks about every row that no review has answered, or about all rows with `again`, and saves after every answer. After
-/// the last one it waits for a key: that answer can be taken back too. Returns how many transcripts were answered and how
-/// many are left.
+/// Reviews every row without an answer, or all rows with `again`, and saves after every answer. After the last answer
+/// it waits for a key, so that this answer can be undone too. Returns the numbers of answered and of open
+/// transcripts.
 pub(super) fn review(task: &Review<'_>, rows: Vec<LabelRow>) -> Outcome<(usize, usize)> {
     let mut sitting = Sitting::open(task, rows)?;
     let desk = Desk::open();
@@ -47,7 +48,7 @@ pub(super) fn review(task: &Review<'_>, rows: Vec<LabelRow>) -> Outcome<(usize, 
     Ok(sitting.told())
 }
 
-/// Where a review takes place.
+/// The input and output of a review.
 enum Desk {
     Terminal(Term),
     Lines,
@@ -63,8 +64,8 @@ impl Desk {
         }
     }
 
-    /// Shows a transcript: its head and the keys, and between them as much of its text as there is room for. Returns what
-    /// was in sight, and how many rows the text had.
+    /// Shows a transcript: its head, as much of its text as fits, and the keys. Returns the view, and the number of
+    /// rows for the text.
     fn show(
         &self,
         said: &str,
@@ -98,7 +99,7 @@ impl Desk {
         Ok((sight, room))
     }
 
-    /// Says on a terminal that nothing is left to be asked.
+    /// Shows on a terminal that nothing is left to review.
     fn ended(&self, answered: usize) -> Outcome {
         if let Self::Terminal(terminal) = self {
             let last = format!("{answered} answered, nothing is left to ask   z undo   q quit");
@@ -109,7 +110,7 @@ impl Desk {
         Ok(())
     }
 
-    /// The next key; `None` where there are no more.
+    /// Returns the next key. `None` at the end of the input.
     fn key(&self) -> Outcome<Option<Press>> {
         loop {
             let key = match self {
@@ -137,7 +138,7 @@ impl Desk {
     }
 }
 
-/// What a terminal of some size shows.
+/// The screen of a terminal.
 struct Screen<'a> {
     height: usize,
     width: usize,
@@ -146,7 +147,7 @@ struct Screen<'a> {
 }
 
 impl Screen<'_> {
-    /// The lines of the screen, never more than it has; what is in sight; and how many rows are left for the text.
+    /// Returns the lines of the screen, at most its height, the view, and the number of rows for the text.
     fn lines(
         &self,
         page: impl Fn(Option<u64>) -> Page,
@@ -155,7 +156,7 @@ impl Screen<'_> {
         let mut sight = self.sight;
         let keys = keys(self.width);
         let mut shown = page((!sight.whole).then_some(context));
-        // Of many rows the first ones are the ones that are asked about.
+        // The first rows are the ones under review.
         let head: Vec<String> = shown
             .head
             .iter()

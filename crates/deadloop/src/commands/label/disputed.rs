@@ -1,10 +1,10 @@
-//! Where detectors and the label disagree, as a table.
+//! The disputes between detectors and labels, as a table.
 
 use deadloop_run::reviewing::Dispute;
 
 use crate::show;
 
-/// The disputes as a table of up to `most` rows.
+/// Formats the disputes as a table of up to `most` rows.
 pub(super) fn told(disputes: &[Dispute], most: usize) -> String {
     let row = |one: &Dispute| {
         let alarm = one.alarm.as_ref();

@@ -1,4 +1,4 @@
-//! `--merge`: the answers of two reviewers in one file.
+//! `--merge`: merges the answers of two reviewers into one file.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::show::{self, count, typed};
 
-/// Writes the answers of both, and prints how many are alike.
+/// Writes the answers of both reviewers, and prints how many agree.
 pub(super) fn merge(args: &Label, global: Global, (a, b): (&Path, &Path)) -> Outcome {
     let Some(out) = &args.out else {
         return Err(Code::Usage.error("--merge: no file to write; name it with --out"));

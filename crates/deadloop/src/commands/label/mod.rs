@@ -3,11 +3,11 @@
 //! | to find | look in |
 //! |---|---|
 //! | a review, disputes, proposals for a corpus | `deadloop_run::reviewing` |
-//! | what a reviewer sees of a transcript | `view` |
+//! | the view of a transcript | `view` |
 //! | the terminal, or lines of keys in its place | `desk` |
 //! | the page in the browser | `web` |
 //! | the answers of two reviewers in one file | `merging` |
-//! | where detectors and the label disagree, as a table | `disputed` |
+//! | the disputes between detectors and labels, as a table | `disputed` |
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -41,7 +41,7 @@ use deadloop_run::{apart, open};
 
 pub(crate) const HELP: &str = include_str!("help.txt");
 
-/// Chars of text that a review shows around each mark.
+/// The chars of text that a review shows around each mark.
 const CONTEXT: u64 = 200;
 
 #[derive(Debug, Args)]
@@ -86,16 +86,17 @@ pub(crate) struct Label {
 }
 
 impl Label {
-    /// Whether a person is asked, in a terminal or in a browser.
+    /// Returns whether a person is asked, in a terminal or in a browser.
     fn asks(&self) -> bool {
         self.review || self.serve.is_some()
     }
 }
 
-/// How many disputes the terminal shows.
+/// The most disputes shown on the terminal.
 const SHOWN: usize = 40;
 
-/// Checks the name of a reviewer. It becomes a cell of labels.csv, where a line break would look like a missing quote.
+/// Checks the name of a reviewer. It becomes a cell of labels.csv, where a line break would look like a missing
+/// quote.
 fn reviewer(name: &str) -> Result<String, String> {
     if name.is_empty() || name.contains(char::is_control) {
         Err("expected a name on one line".into())
@@ -151,7 +152,7 @@ fn prove_writable(labels: &Path) -> Outcome {
     made.map_err(|e| Code::Usage.error(e))
 }
 
-/// Prints what was proposed.
+/// Prints the counts of the proposals.
 fn tell(args: &Label, proposals: &[Proposal], labels: &Path, global: Global) -> Outcome {
     if global.json {
         return show::print(&proposed_json(proposals, labels).to_string());
@@ -212,8 +213,8 @@ fn ask(args: &Label, global: Global, corpus: &Corpus, labels: &Path) -> Outcome 
     show::next(&[&next], global)
 }
 
-/// The transcripts to review: those that the filters select, or those that were named. It is an error if none of them
-/// has a label.
+/// Returns the transcripts to review: the selected ones, reduced to the named ids or the disputes. Fails if none of
+/// them has a label.
 fn asked_about(
     args: &Label,
     corpus: &Corpus,
@@ -241,7 +242,7 @@ fn asked_about(
     Ok(only)
 }
 
-/// Prints where detectors and the label disagree.
+/// Prints the disputes between detectors and labels.
 fn dispute(args: &Label, global: Global, corpus: &Corpus, results: &Path) -> Outcome {
     let meant = meant(corpus, &args.select.selection()?, global.quiet)?;
     if meant.is_empty() {
@@ -272,7 +273,7 @@ fn dispute(args: &Label, global: Global, corpus: &Corpus, results: &Path) -> Out
     show::next(&[&next], global)
 }
 
-/// The ids of the transcripts that the filters select.
+/// Returns the ids of the transcripts that the filters select.
 fn meant(corpus: &Corpus, selection: &Selection, quiet: bool) -> Outcome<BTreeSet<String>> {
     let mut ids = Vec::new();
     let id = |entry: Result<Entry, Problem>, _| {

@@ -1,5 +1,6 @@
-//! What a reviewer sees of a transcript: what the rows say of it, and the text around where it begins
-//! to repeat and where it stops, its copies in alternating tint.
+//! The view of a transcript for a reviewer.
+//!
+//! It shows the rows of the transcript, and the text around the onset and the end, with copies in alternating tints.
 
 use deadloop_corpus::Transcript;
 use deadloop_detect::{Channel, Kind};
@@ -12,7 +13,7 @@ use crate::show;
 use deadloop_run::reviewing::{KEYS, Session, excerpts};
 use deadloop_run::visible::visible;
 
-/// The keys as lines of at most `width` columns.
+/// Formats the keys as lines of at most `width` columns.
 pub(super) fn keys(width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for (key, what) in KEYS {
@@ -30,27 +31,28 @@ pub(super) fn keys(width: usize) -> Vec<String> {
     lines
 }
 
-/// The page about a transcript: its head is always in sight, of its text as much as there is room for.
+/// The page of a transcript. Its head is always visible, and its text as far as it fits.
 pub(super) struct Page {
-    /// Which transcript, and what is proposed for it.
+    /// The transcript, and the proposal for it.
     pub(super) head: Vec<String>,
-    /// The text around the marks, or all of it.
+    /// The text around the marks, or the whole text.
     pub(super) text: String,
 }
 
-/// What is to be seen of a transcript, before it is painted.
+/// The head and the excerpts of a transcript, before they are painted.
 #[derive(Default)]
 pub(super) struct Seen {
     pub(super) head: Vec<String>,
     pub(super) excerpts: Vec<Excerpt>,
 }
 
-/// What is to be seen of the current transcript. `context`: chars around each mark; `None`: the whole text.
+/// Returns the head and the excerpts of the current transcript. `context` is the number of chars around each mark.
+/// `None` for the whole text.
 pub(super) fn seen(transcript: &Transcript, session: &Session, context: Option<u64>) -> Seen {
     let (sure, at, of) = session.progress();
     let rows = session.shown();
     let class = session.class().map_or("", Class::name);
-    // What is proposed stands first: names may be longer than a line.
+    // The proposal comes first, because names may be longer than a line.
     let mut head = vec![format!(
         "{} of {of}   proposed: {class}, confidence {sure:.3}   {}   {}",
         at + 1,
@@ -67,7 +69,8 @@ pub(super) fn seen(transcript: &Transcript, session: &Session, context: Option<u
     Seen { head, excerpts }
 }
 
-/// The page about the current transcript. `context`: chars around each mark; `None`: the whole text.
+/// Returns the page of the current transcript. `context` is the number of chars around each mark. `None` for the
+/// whole text.
 pub(super) fn page(
     transcript: &Transcript,
     session: &Session,
@@ -86,7 +89,7 @@ pub(super) fn page(
     Page { head, text }
 }
 
-/// Where an excerpt is from.
+/// Returns the channel and the lengths of an excerpt.
 fn place(excerpt: &Excerpt) -> String {
     format!(
         "{}, {} of {} chars",
@@ -96,22 +99,22 @@ fn place(excerpt: &Excerpt) -> String {
     )
 }
 
-/// A piece of a text, all of it in one copy or in none.
+/// A piece of a text, entirely in one copy or in none.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Piece {
     pub(super) text: String,
-    /// Of the two tints that copies have in turns, which one.
+    /// The tint, 0 or 1, of the copy. `None` outside of copies.
     pub(super) tint: Option<usize>,
-    /// What is marked at its first char; may be empty.
+    /// The marks at its first char; may be empty.
     pub(super) marks: String,
 }
 
-/// An excerpt in pieces, with nothing hidden in it, and where it is from.
+/// Returns the heading of an excerpt, and its text in pieces with hidden chars escaped.
 pub(super) fn pieces(excerpt: &Excerpt) -> (String, Vec<Piece>) {
     let mut pieces: Vec<Piece> = Vec::new();
     let mut last = None;
     for (at, c) in (excerpt.from..).zip(excerpt.text.chars()) {
-        // They follow each other.
+        // Copies follow each other.
         let copy = excerpt.copies.partition_point(|copy| copy.end <= at);
         let copies = excerpt.copies.get(copy);
         let copy = copies.filter(|copy| copy.contains(&at)).map(|_| copy);
@@ -137,7 +140,7 @@ pub(super) fn pieces(excerpt: &Excerpt) -> (String, Vec<Piece>) {
     (place(excerpt), pieces)
 }
 
-/// A row in words.
+/// Describes a row in words.
 fn said(row: &LabelRow) -> String {
     let mut words = vec![row.class.name().to_owned()];
     words.extend(row.kind.map(Kind::name).map(str::to_owned));

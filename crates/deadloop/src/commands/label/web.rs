@@ -1,5 +1,6 @@
-//! A review in the browser: a page of this machine alone, whose keys are those of the terminal. The page draws what it is
-//! sent, and decides nothing.
+//! A review in a browser on this machine, with the terminal's keys.
+//!
+//! The page draws the state that it is sent, and decides nothing.
 
 use deadloop_proxy::{Local, LocalAnswer, LocalRequest};
 use deadloop_report::review_page;
@@ -11,7 +12,7 @@ use crate::exit::{Code, Failure, Outcome};
 use crate::show;
 use deadloop_run::reviewing::{HELP, KEYS, Look, Press, Review, Sitting, named};
 
-/// What the page sends: a key, and the number of the state in which it was pressed.
+/// A key from the page, with the number of the state in which it was pressed.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Pressed {
@@ -19,17 +20,18 @@ struct Pressed {
     turn: u64,
 }
 
-/// What the page shows.
+/// The state that the page shows.
 #[derive(Serialize)]
 struct State<'a> {
-    /// Is one more after each key: a key of an older state, of a second window perhaps, does nothing.
+    /// The number of this state, one more after each key. A key of an older state, perhaps of a second window, has no
+    /// effect.
     turn: u64,
     head: Vec<String>,
     excerpts: Vec<(String, Vec<Piece>)>,
     said: &'a str,
     whole: bool,
     help: Option<&'static str>,
-    /// Pages by which the text is to be moved, down or up.
+    /// The pages to move the text by: 1 is down, -1 is up.
     moved: i8,
     keys: &'static [(&'static str, &'static str)],
     answered: usize,
@@ -37,14 +39,15 @@ struct State<'a> {
     ended: bool,
 }
 
-/// A page under way.
+/// A review that is served as a page.
 struct Desk<'a> {
     sitting: Sitting<'a>,
     turn: u64,
     ended: bool,
 }
 
-/// Reviews in the browser until `q` is pressed there. Returns how many transcripts were answered and how many are left.
+/// Serves a review in the browser until `q` is pressed there. Returns the numbers of answered and of open
+/// transcripts.
 pub(super) fn serve(task: &Review<'_>, rows: Vec<LabelRow>, port: u16) -> Outcome<(usize, usize)> {
     let sitting = Sitting::open(task, rows)?;
     let local = Local::bind(port)

@@ -1,9 +1,9 @@
-//! `deadloop repair`: runs repairers over streams whose truth is known, and counts what becomes of each.
+//! `deadloop repair`: measures repairers on streams with known truth.
 //!
 //! | to find | look in |
 //! |---|---|
 //! | a grid of repairers, its variants, a variant on a stream | `repairers` of deadloop-replay |
-//! | the truth about a stream, verdicts, counts | `repairs` of deadloop-score |
+//! | known streams, verdicts, counts | `repairs` of deadloop-score |
 //! | all variants on all transcripts, a live stream, a repairer step by step | `repairs` of deadloop-run |
 
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ use crate::show;
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop synth --spec datasets/faults/spec.toml --out faults\n  deadloop repair faults --out repaired\n  deadloop repair faults --grid grid.toml --csv --out repaired\n\nA grid:\n  [[repairer]]\n  name = \"tags\"            # think, tags, json, names, filter, replay, or command: a program\n  presets = true\n  [repairer.params]\n  edits = [0, 1, 2]\n\nIt prints two tables: what becomes of the streams under each preset and program, and under the best variant of each repairer fault by fault. Two things do harm: a damaged stream that comes out wrong, with an action that the truth does not have or with other arguments; and an intact stream that is changed. The best variant of a repairer does no harm and recovers most. repairs.parquet has every stream under every variant, and arguments.csv real arguments that are not JSON.";
 
-/// The options of `repair`.
+/// The arguments of `deadloop repair`.
 #[derive(Debug, Args, Serialize, Deserialize)]
 pub(crate) struct Repair {
     /// A corpus that deadloop synth damaged (`kind = "fault"`), or one with calls whose arguments are not JSON

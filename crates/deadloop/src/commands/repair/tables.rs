@@ -33,7 +33,7 @@ fn fault_scores(done: &RepairRun) -> Vec<&RepairScore> {
     done.scored.best.iter().flat_map(own).collect()
 }
 
-/// Returns the result for programs.
+/// Returns the result as JSON.
 pub(super) fn summary(done: &RepairRun) -> Map<String, Value> {
     let row = |score: &&RepairScore| {
         let variant = &done.variants[score.variant];
@@ -69,7 +69,7 @@ pub(super) fn summary(done: &RepairRun) -> Map<String, Value> {
     said
 }
 
-/// Renders the result for people.
+/// Renders the result for the terminal.
 pub(super) fn render(done: &RepairRun) -> String {
     let mut parts = vec![format!(
         "{} streams, {} variants",

@@ -1,6 +1,6 @@
-//! `deadloop replay`: one setting, or several.
+//! `deadloop replay`: replays one setting, or several.
 //!
-//! What is compared is in `named`, what is printed in the end in `told`.
+//! The compared settings come from `naming`. `told` prints the results.
 
 use std::path::{Path, PathBuf};
 
@@ -97,7 +97,7 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
     show::next(&next, global)
 }
 
-/// The commands to type next. `worst`: the transcript to explain.
+/// Returns the next commands for the user. `worst` is the transcript to explain.
 fn next(args: &Replay, worst: Option<String>) -> Vec<String> {
     let out = show::typed(&args.out);
     let explain = worst.map(|id| format!("deadloop explain {out} {}", show::typed(id)));
@@ -105,7 +105,7 @@ fn next(args: &Replay, worst: Option<String>) -> Vec<String> {
     explain.into_iter().chain([report]).collect()
 }
 
-/// A transcript that a reader wants explained: of the first setting a wrong alarm, else a miss, else any alarm.
+/// Returns a transcript worth explaining: of the first setting a wrong alarm, else a miss, else a hit.
 fn worst(done: &Replayed, evidence: &impl AnyEvidence, cell: usize) -> Option<String> {
     const WANTED: [Verdict; 3] = [Verdict::FalseAlarm, Verdict::Miss, Verdict::Hit];
     let mut first = [const { None }; WANTED.len()];
@@ -119,7 +119,7 @@ fn worst(done: &Replayed, evidence: &impl AnyEvidence, cell: usize) -> Option<St
     first.into_iter().flatten().next()
 }
 
-/// Settings under which nothing can alarm are a mistake.
+/// Refuses settings in which every guard is off.
 fn refuse_off(named: &[Named]) -> Outcome {
     for (name, settings) in named {
         if settings.is_off() {
@@ -130,7 +130,7 @@ fn refuse_off(named: &[Named]) -> Outcome {
     Ok(())
 }
 
-/// Where transcripts of the sealed split are scored with what `tune` chose, its folder counts it.
+/// Records in the folder of a choice that its settings were scored on the sealed split.
 fn count_openings(args: &Replay, done: &Replayed, global: Global) -> Outcome {
     let sealed = |case: &Case| case.split.as_deref() == Some(SEALED);
     if !done.run.surveyed.cases.any(sealed) {

@@ -1,4 +1,4 @@
-//! What `replay` says in the end: a table of settings, or the same as JSON.
+//! The results of `replay`, as a table of settings or as JSON.
 
 use deadloop_detect::Unit;
 use deadloop_run::Replayed;
@@ -12,7 +12,7 @@ use crate::args::Global;
 use crate::exit::Outcome;
 use crate::show;
 
-/// Prints the table of settings; returns the summary for the manifest and `--json`.
+/// Prints the table of settings. Returns the summary for the manifest and `--json`.
 pub(super) fn summary(
     done: &Replayed,
     evidence: &impl AnyEvidence,
@@ -40,7 +40,8 @@ pub(super) fn summary(
     Ok(summary)
 }
 
-/// One row a setting. `errors` is a column where a program failed, `would cut` where nothing has a label.
+/// Formats the table, one row a setting. It has a column `errors` if a program failed, and `would cut` if nothing is
+/// labelled.
 fn table(
     done: &Replayed,
     evidence: &impl AnyEvidence,
@@ -90,7 +91,7 @@ fn table(
     show::table(&header, &table, 1)
 }
 
-/// The rows as one object.
+/// Returns the rows as a JSON object.
 fn json(
     done: &Replayed,
     evidence: &impl AnyEvidence,
@@ -116,7 +117,7 @@ fn json(
     json!({"rejected": rejected, "settings": rows})
 }
 
-/// `19 of 60 (4.75 per Mchar)`; where calls or turns are counted, `19 of 60`.
+/// Formats the number of alarmed transcripts as `19 of 60 (4.75 per Mchar)`, or `19 of 60` for calls and turns.
 fn cut(done: &Replayed, evidence: &impl AnyEvidence, cell: usize) -> String {
     let (cut, rate) = would_cut(done, evidence, cell);
     let (cut, all) = (
@@ -129,7 +130,8 @@ fn cut(done: &Replayed, evidence: &impl AnyEvidence, cell: usize) -> String {
     }
 }
 
-/// How many transcripts a setting alarms on, labelled or not, and for each million chars of the corpus.
+/// Counts the transcripts on which a setting alarms, labelled or not. Also returns the rate per million chars of the
+/// corpus.
 fn would_cut(done: &Replayed, evidence: &impl AnyEvidence, cell: usize) -> (u64, Option<f64>) {
     let place = evidence.plan().cell(cell);
     let alarms = |case: &usize| {
@@ -142,7 +144,8 @@ fn would_cut(done: &Replayed, evidence: &impl AnyEvidence, cell: usize) -> (u64,
     (cut, (chars > 0).then(|| cut as f64 * 1e6 / chars as f64))
 }
 
-/// Which of many settings a reader looks for in the table: the one that saves the most of those that cut little.
+/// Names the setting that saves the most within the default limit on wrong alarms. `None` for fewer than three
+/// settings.
 fn best(rows: &[(String, Tally)], unit: Unit) -> Option<String> {
     let rate = wrong_rate(unit);
     let most = deadloop_score::choose::ChooseOptions::default_limit(unit).bound;

@@ -1,4 +1,4 @@
-//! `deadloop show`: prints a corpus for a person to read, as a list of transcripts or one of them.
+//! `deadloop show`: prints a corpus as a list, or one transcript.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ use crate::show::{self, typed};
 use deadloop_run::visible::visible;
 use deadloop_run::{Surveyed, Wanted, open, survey_with};
 
-/// The text after the options in the help.
+/// The end of the help text.
 pub(crate) const HELP: &str = "\
 Examples:
   deadloop show recordings/
@@ -47,7 +47,7 @@ pub(crate) struct Show {
     select: Select,
 }
 
-/// Chars at both ends and around each mark that are not folded.
+/// The chars at both ends and around each mark that are not folded.
 const CONTEXT: usize = 400;
 
 pub(super) fn run(args: &Show, global: Global) -> Outcome {
@@ -113,7 +113,7 @@ fn list(args: &Show, found: &Surveyed, lines: Vec<Line>, global: Global) -> Outc
     show::next(&[&format!("deadloop show {corpus} {first}")], global)
 }
 
-/// The list as a table. If it has runs, there are columns for calls and turns; a run has no length in chars.
+/// Formats the list as a table. With runs, it has columns for calls and turns. A run has no length in chars.
 fn table(lines: Vec<Line>) -> String {
     let runs = lines.iter().any(|line| line.size.is_run());
     let texts = lines.iter().any(|line| !line.size.is_run());
@@ -167,7 +167,7 @@ fn show_one(args: &Show, id: &str, found: &Surveyed, global: Global) -> Outcome 
     show::next(&next.each_ref().map(String::as_str), global)
 }
 
-/// The labels of a transcript: those of labels.csv, or else those inside the transcript.
+/// Returns the labels of a transcript: those of labels.csv, or else those inside the transcript.
 fn labels(found: &Surveyed, entry: &Entry) -> Outcome<Vec<LabelRow>> {
     let refused = |problems: Vec<deadloop_corpus::Problem>| {
         let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();

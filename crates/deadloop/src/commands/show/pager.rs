@@ -1,4 +1,4 @@
-//! Shows a long text in the user's pager on a terminal; in a pipe it is printed as it is.
+//! Shows a long text in the user's pager, or prints it in a pipe.
 
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::process::{Command, Stdio};
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use crate::exit::Outcome;
 use crate::show;
 
-/// Prints a text through `$PAGER`, if stdout is a terminal and `$PAGER` is set; else directly.
+/// Prints a text through `$PAGER` if stdout is a terminal and `$PAGER` is set. Otherwise prints it directly.
 pub(crate) fn page(text: &str) -> Outcome {
     let pager = std::env::var("PAGER").unwrap_or_default();
     let pager = pager.trim();

@@ -54,7 +54,7 @@ pub(crate) struct Tune {
 }
 
 impl Tune {
-    /// The options of the choice.
+    /// Returns the options of the choice.
     pub(super) fn tuning(&self, unit: Unit) -> Outcome<Tuning> {
         let per = self.judge.per;
         let in_use = settings::settings_in(self.settings.as_deref(), &self.judge.set, unit)?;
@@ -102,20 +102,20 @@ impl Tune {
             .map_err(|e| Code::Usage.error(format!("--objective {}: {e}", self.objective)))
     }
 
-    /// The guards of `--also`, each with its name in sentences.
+    /// Returns the guards of `--also`, each with its name in sentences.
     fn also(&self, unit: Unit) -> Outcome<Vec<(String, Settings)>> {
         let per = self.judge.per;
         let read = |path: &PathBuf| {
             let read = settings::settings_in(Some(path), &[], unit)?;
             let (settings, _) = settings::read_per(read, per)?;
-            // Of a path the name alone: sentences are the same on every machine.
+            // A path is shortened to its file name, so that sentences are the same on every machine.
             let name = path.file_name().unwrap_or(path.as_os_str());
             Ok((name.to_string_lossy().into_owned(), settings))
         };
         self.also.iter().map(read).collect()
     }
 
-    /// What is replayed, and what a folder that is there has to be of.
+    /// Returns the request of the replay, with the inputs that an existing result must match.
     pub(super) fn request<'a>(
         &'a self,
         host: &'a Terminal,

@@ -1,6 +1,6 @@
-//! `deadloop tune`: the main job. `deadloop_run::tuning` does it; this prints it.
+//! `deadloop tune`: chooses a setting and prints the choice.
 //!
-//! Its options are in `asked`, what is printed in the end in `told`.
+//! `deadloop_run::tuning` makes the choice. `asked` holds the options, and `told` prints the results.
 
 use deadloop_detect::Unit;
 use deadloop_run::first_unit;
@@ -42,8 +42,7 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     finish(done, ended, global)
 }
 
-/// Returns the exit codes of a verdict for want of loops, and of a file over a limit that the user gave. The reason is
-/// printed with the verdict.
+/// Returns an error, with its own exit code, if there are too few loops or if the file breaks a limit of the user.
 fn ended(advice: &Advice, given: bool) -> Outcome {
     match advice.verdict {
         Ruling::Collect => Err(Code::TooLittle
@@ -55,7 +54,7 @@ fn ended(advice: &Advice, given: bool) -> Outcome {
     }
 }
 
-/// The unit of choice: `--unit`, or the unit of the parts, or the unit of the corpus.
+/// Returns the unit of choice: that of `--unit`, of the parts, or of the corpus.
 fn unit(args: &Tune) -> Outcome<Unit> {
     let parts = args.output.sharded.parts.as_ref();
     match args
@@ -68,7 +67,7 @@ fn unit(args: &Tune) -> Outcome<Unit> {
     }
 }
 
-/// Says what would be searched.
+/// Prints the planned search.
 fn tell(args: &Tune, tuning: &Tuning, plan: &TunePlan) -> Outcome {
     let limits: Vec<String> = tuning.limits().iter().map(ToString::to_string).collect();
     let ready: Vec<&str> = plan.ready.iter().map(|ready| ready.name.as_str()).collect();

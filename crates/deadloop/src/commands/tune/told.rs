@@ -1,4 +1,4 @@
-//! What `tune` prints once it has chosen: the verdict first, then what it rests on.
+//! The results of `tune`: the verdict first, then its evidence.
 
 use anstyle::{AnsiColor, Style};
 use deadloop_report::beside;
@@ -16,11 +16,11 @@ use crate::exit::Outcome;
 use crate::show::{self, typed};
 use crate::visible::visible_lines;
 
-/// Rows of models, changes and rungs that a terminal shows.
+/// The most rows of models, changes and rungs that a terminal shows.
 const ROWS: usize = 12;
 
-/// The commands to type next, with CORPUS and DIR for the corpus and the folder of results: of all files only
-/// the manifest's request holds a path.
+/// Returns the next commands, with CORPUS and DIR for the corpus and the folder of results. Only the request in the
+/// manifest may hold a path.
 pub(super) fn next(choices: &Choices, args: &Tune) -> Vec<String> {
     let replayed = args.select.typed() + &args.judge.typed_unit();
     match choices.advice.verdict {
@@ -38,7 +38,7 @@ pub(super) fn next(choices: &Choices, args: &Tune) -> Vec<String> {
     }
 }
 
-/// Prints the verdict and the tables. Returns what `--json` prints.
+/// Prints the verdict and the tables. Returns the summary for `--json`.
 pub(super) fn summary(tuned: &Tuned, args: &Tune, global: Global) -> Outcome<Value> {
     let (choices, options) = (&tuned.choices, &tuned.options);
     let advice = &choices.advice;
@@ -111,13 +111,13 @@ fn chosen(choices: &Choices) -> Vec<Value> {
     std::iter::once(&choices.all).chain(own).map(json).collect()
 }
 
-/// A command with the paths as they were given.
+/// Fills the paths into a command, as the user gave them.
 fn whole(next: &str, args: &Tune) -> String {
     next.replace("CORPUS", &typed(&args.corpus))
         .replace("DIR", &typed(&args.out))
 }
 
-/// The verdict in its colour, then the sentence.
+/// Formats the verdict in its colour, then the sentence.
 fn verdict(advice: &Advice) -> String {
     let colour = match advice.verdict {
         Ruling::Ship => AnsiColor::Green,
@@ -127,11 +127,11 @@ fn verdict(advice: &Advice) -> String {
     let style = Style::new().bold().fg_color(Some(colour.into()));
     let name = advice.verdict.name().to_uppercase();
     let line = show::prose(&format!("{name}  {}", visible_lines(&advice.reason)));
-    // The colour is no part of what is folded.
+    // Folding counts columns, so the colour is added afterwards.
     line.replacen(&name, &format!("{style}{name}{style:#}"), 1)
 }
 
-/// The parameters that change; a guard that is replaced as a whole is one line.
+/// Lists the parameters that change. A wholly replaced guard is one line.
 fn changed(choices: &Choices) -> Vec<String> {
     let advice = &choices.advice;
     let changes = &advice.changes;
@@ -177,7 +177,7 @@ fn changed(choices: &Choices) -> Vec<String> {
     lines
 }
 
-/// The setting in use and the file, side by side.
+/// Formats the setting in use and the settings file, side by side.
 fn table(choices: &Choices, options: &ChooseOptions) -> String {
     let advice = &choices.advice;
     let mut rows = vec![(options.in_use_is.clone(), advice.in_use.clone())];
@@ -192,7 +192,7 @@ fn table(choices: &Choices, options: &ChooseOptions) -> String {
     figures(&rows, "", options)
 }
 
-/// Each model: in use and what it gets, held out.
+/// Formats the held-out figures of each model: in use, and with its setting.
 fn models(choices: &Choices, options: &ChooseOptions) -> String {
     let differs = |choice: &&Choice| choice.source != Provenance::All;
     let mut shown: Vec<&Choice> = choices.models.iter().filter(differs).collect();
@@ -220,7 +220,7 @@ fn models(choices: &Choices, options: &ChooseOptions) -> String {
     format!("{}{left}", figures(&rows, "model", options))
 }
 
-/// The measures of a row, none of them twice.
+/// Returns the measures of a row, without repeats.
 fn columns(options: &ChooseOptions) -> Vec<Metric> {
     let mut columns: Vec<Metric> = Vec::new();
     let all: [Metric; 6] = [
@@ -239,7 +239,7 @@ fn columns(options: &ChooseOptions) -> Vec<Metric> {
     columns
 }
 
-/// The cells of a row: measures, then wrong alarms and transient stops.
+/// Formats the cells of a row: measures, then wrong alarms and transient stops.
 fn cells(run: &Figures, options: &ChooseOptions) -> Vec<String> {
     let figure = |metric: &Metric| match () {
         () if *metric == options.objective => told(metric, run.objective),
@@ -265,7 +265,7 @@ fn header(options: &ChooseOptions) -> Vec<String> {
     header
 }
 
-/// A row for each way to run a guard.
+/// Formats a table with a row for each setting.
 fn figures(rows: &[(String, Figures)], first: &str, options: &ChooseOptions) -> String {
     let row = |(name, run): &(String, Figures)| {
         std::iter::once(name.clone())
@@ -280,7 +280,7 @@ fn figures(rows: &[(String, Figures)], first: &str, options: &ChooseOptions) -> 
     show::table(&header, &rows, 1)
 }
 
-/// What a limit costs: the rungs, held out.
+/// Formats the cost of each limit: the rungs, held out.
 fn limits(tuned: &Tuned) -> String {
     let (options, plan) = (&tuned.options, &tuned.plan);
     let all = &tuned.choices.advice.limits;
@@ -330,7 +330,7 @@ fn limits(tuned: &Tuned) -> String {
     )
 }
 
-/// How good each detector is with its grid.
+/// Formats the held-out `saved_at_1` of each grid.
 fn saved_at_1(grids: &[SavedAt1], options: &ChooseOptions) -> String {
     let row = |grid: &SavedAt1| {
         let [value, lo, hi] = [grid.value, grid.lo, grid.hi].map(|x| told(&SAVED, x));
