@@ -42,14 +42,13 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     finish(done, ended, global)
 }
 
-/// Returns an error, with its own exit code, if there are too few loops or if the file breaks a limit of the user.
+/// Returns the exit codes of a verdict for want of loops, and of a file over a limit that the user gave.
 fn ended(advice: &Advice, given: bool) -> Outcome {
     match advice.verdict {
-        Ruling::Collect => Err(Code::TooLittle
-            .error("too few loops to choose a setting; report.md says how many more it takes")),
-        Ruling::Ship | Ruling::Keep if given && advice.over_limit => Err(Code::Infeasible.error(
-            "settings.toml breaks a limit that was given; report.md names a setting within it",
-        )),
+        Ruling::Collect => Err(Code::TooLittle.error(&advice.reason)),
+        Ruling::Ship | Ruling::Keep if given && advice.over_limit => {
+            Err(Code::Infeasible.error(&advice.reason))
+        }
         Ruling::Ship | Ruling::Keep => Ok(()),
     }
 }
