@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use deadloop_corpus::StreamFormat;
 
-use crate::Shared;
 use crate::asking::Asking;
 use crate::http::{Body, Framing, Head, Wire};
 use crate::judge::{Followed, Judge};
@@ -15,6 +14,7 @@ use crate::metrics::Counter;
 use crate::onward::{Onward, write_chunk};
 use crate::reply::{self, Reply};
 use crate::tunnel;
+use crate::{ProxyNews, Shared};
 
 /// How often a connection on which nothing comes is looked after.
 const TICK: Duration = Duration::from_millis(500);
@@ -138,7 +138,7 @@ fn next_head(wire: &mut Wire<&TcpStream>, shared: &Shared) -> Result<Option<Vec<
 /// Sends the request on; false where the server would not take all of it.
 fn send(
     onward: &Onward<'_>,
-    (wire, asking): (&mut Wire<&TcpStream>, &mut Asking),
+    (wire, asking): (&mut Wire<&TcpStream>, &mut Asking<'_>),
     answered: &mut Answered<'_>,
 ) -> Result<bool, Broken> {
     let mut upstream = answered.upstream;
@@ -282,7 +282,7 @@ struct Relay<'a> {
 
 impl Relay<'_> {
     /// Passes it on; whether the connection can take another request.
-    fn run(&self, wire: &mut Wire<&TcpStream>, asking: Asking) -> Served {
+    fn run(&self, wire: &mut Wire<&TcpStream>, asking: Asking<'_>) -> Served {
         let status = self.response.start.0.as_str();
         let bare = self.request.start.0 == "HEAD" || matches!(status, "204" | "304");
         let Ok(framing) = self.response.framing() else {
@@ -295,10 +295,8 @@ impl Relay<'_> {
             framing.body(Body::Close)
         };
         let watched = self.watched().filter(|_| !bare);
-        let judge = watched.map(|written| {
-            let asked = asking.asked(self.shared);
-            Judge::new(&self.shared.options, written, asked)
-        });
+        let judge =
+            watched.map(|written| Judge::new(&self.shared.options, written, asking.asked()));
         // A response that may be cut has no length.
         let out = match framing {
             Framing::Length(_) if judge.is_none() && status != "204" => framing,
@@ -345,18 +343,23 @@ impl Relay<'_> {
 
     /// How a response is written that a guard can watch.
     fn watched(&self) -> Option<StreamFormat> {
-        let packed = self.response.value("content-encoding");
-        if packed.is_some_and(|how| how != "identity") {
-            return None;
-        }
         let kind = self.response.value("content-type")?;
-        match kind.split(';').next().unwrap_or_default().trim() {
-            "text/event-stream" => Some(StreamFormat::Sse),
+        let format = match kind.split(';').next().unwrap_or_default().trim() {
+            "text/event-stream" => StreamFormat::Sse,
             "application/x-ndjson" | "application/ndjson" | "application/jsonl" => {
-                Some(StreamFormat::Jsonl)
+                StreamFormat::Jsonl
             }
-            _ => None,
+            _ => return None,
+        };
+        let packed = self.response.value("content-encoding");
+        let Some(how) = packed.filter(|how| how != "identity") else {
+            return Some(format);
+        };
+        // Said once: a server that does so does it always.
+        if self.shared.metrics.add(Counter::Packed, 1) == 0 {
+            (self.shared.options.tell)(ProxyNews::Packed(&how));
         }
+        None
     }
 
     fn body(
@@ -399,7 +402,7 @@ impl Relay<'_> {
                 Followed::Nothing => metrics.warning(alarm.kind),
                 Followed::Ended => metrics.alarm(alarm.kind),
             }
-            (options.tell)(judge.model(), &alarm, followed);
+            (options.tell)(ProxyNews::Alarm(judge.model(), &alarm, followed));
         }
     }
 

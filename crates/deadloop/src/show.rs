@@ -13,7 +13,8 @@ pub(crate) use deadloop_run::{count, number, per, percent, several, typed};
 use crate::args::Global;
 use crate::exit::{Code, Outcome};
 use crate::fitting;
-use deadloop_run::visible::visible_lines;
+use deadloop_run::visible::{visible_json, visible_lines};
+use serde::Serialize;
 
 /// How many columns the terminal has that reads stdout: what `COLUMNS` says, else what the terminal says. `None` where
 /// stdout is no terminal and `COLUMNS` is not set: then nothing is wrapped.
@@ -90,6 +91,22 @@ pub(crate) fn remark(line: impl Display) {
 /// Anything else that stands in the way of the answer, such as a full disk.
 pub(crate) fn print(text: &str) -> Outcome {
     heard(writeln!(io::stdout(), "{text}"))
+}
+
+/// Prints a value as JSON on one line.
+///
+/// # Errors
+/// As [`print()`].
+pub(crate) fn print_json(value: &impl Serialize) -> Outcome {
+    print(&json(value)?)
+}
+
+/// A value as JSON on one line, with what a terminal obeys or does not show as escapes.
+///
+/// # Errors
+/// It cannot be written as JSON.
+pub(crate) fn json(value: &impl Serialize) -> Outcome<String> {
+    Ok(visible_json(&serde_json::to_string(value)?))
 }
 
 /// The same with colours in it, which are left out where nobody would see them.

@@ -2,6 +2,7 @@
 //! output, signals and threads.
 
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -17,7 +18,7 @@ mod record;
 
 pub use input::{Input, Piped};
 pub use parts::{Think, WatchParts};
-pub use record::WatchRecord;
+pub use record::{Recording, WatchRecord};
 
 /// The model of a stream that does not name one.
 pub const UNNAMED: &str = "unknown";
@@ -43,6 +44,8 @@ pub struct WatchSeen {
     pub warnings: Vec<Alarm>,
     /// The calls that are not to be run.
     pub refused: Vec<RefusedCall>,
+    /// The tools of the calls whose arguments no repairer could mend.
+    pub unmended: Vec<String>,
     /// Why the stream would be aborted.
     pub alarm: Option<Alarm>,
     /// The guards that this stream can never feed, with `--strict`.
@@ -51,7 +54,10 @@ pub struct WatchSeen {
 
 /// [`WatchSeen`], for the thread that reads and the one that waits for Ctrl-C.
 #[derive(Debug, Default)]
-pub struct Shared(Mutex<WatchSeen>);
+pub struct Shared {
+    seen: Mutex<WatchSeen>,
+    stopped: AtomicBool,
+}
 
 impl Shared {
     /// What is known now.
@@ -59,9 +65,19 @@ impl Shared {
         self.lock().clone()
     }
 
+    /// Ends the watch where it is, with what has come so far.
+    pub fn stop(&self) {
+        self.stopped.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether it was ended so.
+    pub fn stopped(&self) -> bool {
+        self.stopped.load(Ordering::SeqCst)
+    }
+
     fn lock(&self) -> MutexGuard<'_, WatchSeen> {
         // If a thread panicked, the counts are still right.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -169,7 +185,7 @@ impl<'a> Watching<'a> {
                 }
             }
             copy.flush()?;
-            if stop || ended {
+            if stop || ended || self.shared.stopped() {
                 let (model, now) = (self.watched.model().unwrap_or(UNNAMED), since(self.began));
                 let record = self.record;
                 return record.map_or(Ok(()), |record| record.finish(model, now));
@@ -182,8 +198,8 @@ impl<'a> Watching<'a> {
         let now = since(self.began);
         let (mender, record) = (&mut self.mender, &mut self.record);
         let each = |told: &ToldEvent<'_>| {
-            if let (Some(record), false) = (&mut *record, told.derived) {
-                record.push(&told.event, now);
+            if let Some(record) = &mut *record {
+                record.push(told, now);
             }
             if let (Some(mender), true) = (&mut *mender, told.goes_on) {
                 mender.push(&told.event);
@@ -207,6 +223,12 @@ impl<'a> Watching<'a> {
         seen.errors = watched.errors().to_vec();
         seen.model = watched.model().map(str::to_owned);
         seen.alarm = watched.alarm().cloned();
+        seen.unmended = self
+            .mender
+            .iter()
+            .flat_map(LiveRepair::refused)
+            .cloned()
+            .collect();
         seen.warnings.extend(step.warnings);
         seen.refused.extend(step.refused);
     }

@@ -52,7 +52,7 @@ impl Compared {
             comparison: &self.comparison,
             pinned: &self.pinned,
         };
-        Ok(serde_json::to_string(&document)?)
+        show::json(&document)
     }
 
     /// How many transcripts there are, and what of each kind.
