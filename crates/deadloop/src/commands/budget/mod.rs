@@ -35,9 +35,9 @@ pub(crate) struct Budget {
     /// repeated [default: all of them]
     #[arg(long = "preset", value_name = "NAME")]
     presets: Vec<String>,
-    /// The field by whose values rows are given
-    #[arg(long, value_name = "FIELD", default_value = "meta.source")]
-    pub(crate) by: String,
+    /// The field by whose values rows are given [default: meta.source]
+    #[arg(long, value_name = "FIELD")]
+    pub(crate) by: Option<String>,
     #[command(flatten)]
     pub(crate) select: Select,
     /// Also budgets.csv
@@ -64,14 +64,22 @@ pub(super) fn run(args: &Budget, global: Global) -> Outcome {
     let grid = BudgetGrid::parse(&text).map_err(|e| Code::Usage.error(format!("{name}:{e}")))?;
     let named = named(&args.presets)?;
     if !global.quiet {
-        tell_remarks(&grid, &named);
+        // Of what nobody asked for nothing is said.
+        let own = args.grid.as_ref().map(|_| &grid);
+        let presets = if args.presets.is_empty() {
+            &[][..]
+        } else {
+            &named
+        };
+        tell_remarks(own, presets);
     }
     let host = Terminal::of(global);
-    let by = [args.by.clone()];
+    let by = [args.by.clone().unwrap_or_else(|| "meta.source".to_owned())];
     let request = Request {
         command: "budget",
         opens: false,
         by: &by,
+        by_default: args.by.is_none(),
         csv: args.csv,
         force: args.force,
         read: args.grid.iter().map(PathBuf::as_path).collect(),
@@ -115,19 +123,20 @@ fn named(names: &[String]) -> Outcome<Vec<&'static BudgetPreset>> {
 }
 
 /// What is unsafe in a setting is said when it is read, once for each reason.
-fn tell_remarks(grid: &BudgetGrid, named: &[&'static BudgetPreset]) {
+fn tell_remarks(grid: Option<&BudgetGrid>, named: &[&'static BudgetPreset]) {
     let mut said: Vec<(String, u64)> = Vec::new();
     let mut count = |remark: String| match said.iter_mut().find(|(known, _)| *known == remark) {
         Some((_, n)) => *n += 1,
         None => said.push((remark, 1)),
     };
-    for budget in &grid.budgets {
+    let budgets = grid.map(|grid| &grid.budgets[..]).unwrap_or_default();
+    for budget in budgets {
         budget
             .remarks()
             .iter()
             .for_each(|remark| count(remark.to_string()));
     }
-    let world = grid.budgets.first().cloned().unwrap_or_default();
+    let world = budgets.first().cloned().unwrap_or_default();
     for preset in named {
         let own: Setting = preset.within(&world);
         let remarks = own.remarks();
@@ -138,7 +147,7 @@ fn tell_remarks(grid: &BudgetGrid, named: &[&'static BudgetPreset]) {
     for (remark, n) in said {
         show::remark(format_args!("{remark} ({})", show::several(n, "setting")));
     }
-    for (reason, n) in &grid.refused {
+    for (reason, n) in grid.iter().flat_map(|grid| &grid.refused) {
         show::remark(format_args!(
             "left out: {reason} ({})",
             show::several(*n, "setting")
