@@ -106,6 +106,9 @@ impl Alarm {
             .collect();
         let (lead, what) = match self.kind {
             Kind::Fault(_) => ("faulty stream", String::new()),
+            Kind::Iterations | Kind::Budget if self.check == "warning" => {
+                ("limit near", String::new())
+            }
             Kind::Iterations | Kind::Budget => ("limit reached", String::new()),
             _ => ("dead loop", format!("{}: ", self.what())),
         };

@@ -168,6 +168,11 @@ impl Guard {
         Self::of(Arc::clone(&self.parts))
     }
 
+    /// Whether another guard is of the same setting of the same [`Guards`].
+    pub fn is_as(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.parts, &other.parts)
+    }
+
     /// Pushes a chunk of text. It is [`push`](Self::push) of an [`Event::Text`].
     pub fn push_text(&mut self, channel: TextChannel, chunk: &str) -> Pushed {
         self.push(&Event::Text(channel, chunk))

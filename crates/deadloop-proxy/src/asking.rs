@@ -1,5 +1,7 @@
 //! [`Asking`]: the parts of a request that its guard needs.
 
+use std::sync::atomic::Ordering;
+
 use deadloop_stream::Prompted;
 
 use crate::Shared;
@@ -11,9 +13,12 @@ pub(crate) const TASK: &str = "x-deadloop-task";
 
 /// The longest body of a request that is read, in bytes. A longer body is passed on and counted.
 const LONGEST: usize = 4 << 20;
+/// The most bytes of all bodies that are held. With more the one that grows passes, and is counted.
+const HELD: usize = 64 << 20;
 
-/// A request while its bytes pass.
-pub(crate) struct Asking {
+/// A request, as its bytes pass.
+pub(crate) struct Asking<'a> {
+    shared: &'a Shared,
     task: String,
     /// The body so far. `None` if no guard needs it, if it is not JSON, or if it is too long.
     body: Option<Vec<u8>>,
@@ -22,7 +27,7 @@ pub(crate) struct Asking {
 }
 
 impl Asking {
-    /// Returns the request with this head.
+    /// A request of which the head has come.
     pub(crate) fn new(head: &Head, shared: &Shared) -> Self {
         let kind = head.value("content-type").unwrap_or_default();
         let json = kind.split(';').next().unwrap_or_default().trim() == "application/json";
@@ -30,7 +35,8 @@ impl Asking {
         let plain = packed.is_none_or(|how| how == "identity");
         let read = json && plain && shared.options.guards.skips_prompt();
         Self {
-            task: head.value(TASK).unwrap_or_default(),
+            shared,
+            task: head.text(TASK).unwrap_or_default(),
             body: read.then(Vec::new),
             long: false,
         }
@@ -42,21 +48,36 @@ impl Asking {
             return;
         };
         body.extend_from_slice(bytes);
-        if body.len() > LONGEST {
-            self.body = None;
+        let held = &self.shared.held;
+        let held = held.fetch_add(bytes.len(), Ordering::Relaxed) + bytes.len();
+        if body.len() > LONGEST || held > HELD {
+            self.forget();
             self.long = true;
         }
     }
 
-    /// Returns the prompt that the response answers. A body that could not be read is counted.
+    /// What its response answers. A body that could not be read is counted.
     pub(crate) fn asked(self, shared: &Shared) -> Prompted {
         let written = self.body.as_deref().map(Prompted::written);
         if self.long || written == Some(None) {
-            shared.metrics.add(Counter::Unheard, 1);
+            self.shared.metrics.add(Counter::Unheard, 1);
         }
         Prompted {
-            task: self.task,
+            task: std::mem::take(&mut self.task),
             user: written.flatten().unwrap_or_default(),
         }
+    }
+
+    /// Returns what is held of the body, which is held no more.
+    fn forget(&mut self) -> Option<Vec<u8>> {
+        let body = self.body.take()?;
+        self.shared.held.fetch_sub(body.len(), Ordering::Relaxed);
+        Some(body)
+    }
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        self.forget();
     }
 }

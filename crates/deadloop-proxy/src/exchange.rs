@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use deadloop_corpus::StreamFormat;
 
-use crate::Shared;
 use crate::asking::Asking;
 use crate::http::{Body, Framing, Head, Wire};
 use crate::judge::{Followed, Judge};
@@ -16,6 +15,7 @@ use crate::metrics::Counter;
 use crate::onward::{Onward, write_chunk};
 use crate::reply::{self, Reply};
 use crate::tunnel;
+use crate::{ProxyNews, Shared};
 
 /// The interval of checks on a connection without bytes.
 const TICK: Duration = Duration::from_millis(500);
@@ -140,7 +140,7 @@ fn next_head(wire: &mut Wire<&TcpStream>, shared: &Shared) -> Result<Option<Vec<
 /// Sends the request to the server. Returns false if the server did not accept all of it.
 fn send(
     onward: &Onward<'_>,
-    (wire, asking): (&mut Wire<&TcpStream>, &mut Asking),
+    (wire, asking): (&mut Wire<&TcpStream>, &mut Asking<'_>),
     answered: &mut Answered<'_>,
 ) -> Result<bool, Broken> {
     let mut upstream = answered.upstream;
@@ -283,7 +283,7 @@ struct Relay<'a> {
 }
 
 impl Relay<'_> {
-    /// Passes the response on. Returns whether the connection can take another request.
+    /// Passes it on; whether the connection can take another request.
     fn run(&self, wire: &mut Wire<&TcpStream>, asking: Asking) -> Served {
         let status = self.response.start.0.as_str();
         let bare = self.request.start.0 == "HEAD" || matches!(status, "204" | "304");
@@ -297,11 +297,9 @@ impl Relay<'_> {
             framing.body(Body::Close)
         };
         let watched = self.watched().filter(|_| !bare);
-        let judge = watched.map(|written| {
-            let asked = asking.asked(self.shared);
-            Judge::new(&self.shared.options, written, asked)
-        });
-        // A response that the guard may end has no known length.
+        let judge =
+            watched.map(|written| Judge::new(&self.shared.options, written, asking.asked()));
+        // A response that may be cut has no length.
         let out = match framing {
             Framing::Length(_) if judge.is_none() && status != "204" => framing,
             _ if bare || !self.request.is_1_1 => Framing::None,
@@ -347,18 +345,23 @@ impl Relay<'_> {
 
     /// Returns the format of the response, if a guard can watch it.
     fn watched(&self) -> Option<StreamFormat> {
-        let packed = self.response.value("content-encoding");
-        if packed.is_some_and(|how| how != "identity") {
-            return None;
-        }
         let kind = self.response.value("content-type")?;
-        match kind.split(';').next().unwrap_or_default().trim() {
-            "text/event-stream" => Some(StreamFormat::Sse),
+        let format = match kind.split(';').next().unwrap_or_default().trim() {
+            "text/event-stream" => StreamFormat::Sse,
             "application/x-ndjson" | "application/ndjson" | "application/jsonl" => {
-                Some(StreamFormat::Jsonl)
+                StreamFormat::Jsonl
             }
-            _ => None,
+            _ => return None,
+        };
+        let packed = self.response.value("content-encoding");
+        let Some(how) = packed.filter(|how| how != "identity") else {
+            return Some(format);
+        };
+        // Said once: a server that does so does it always.
+        if self.shared.metrics.add(Counter::Packed, 1) == 0 {
+            (self.shared.options.tell)(ProxyNews::Packed(&how));
         }
+        None
     }
 
     fn body(
@@ -401,7 +404,7 @@ impl Relay<'_> {
                 Followed::Nothing => metrics.warning(alarm.kind),
                 Followed::Ended => metrics.alarm(alarm.kind),
             }
-            (options.tell)(judge.model(), &alarm, followed);
+            (options.tell)(ProxyNews::Alarm(judge.model(), &alarm, followed));
         }
     }
 

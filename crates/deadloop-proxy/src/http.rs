@@ -7,12 +7,15 @@
 //! rules of heads). Servers are read leniently, since their connection carries only one response.
 
 use std::io::{self, ErrorKind, Read};
+use std::time::{Duration, Instant};
 
 use crate::strict;
 
 /// The longest head, the longest line between two chunks, and the longest trailer, in bytes.
 const LONGEST: usize = 64 << 10;
-/// The most headers of one head.
+/// How long a head may take from its first byte to its last.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Most headers of one head.
 const HEADERS: usize = 128;
 /// The number of bytes read at once.
 const PIECE: usize = 16 << 10;
@@ -28,25 +31,31 @@ fn malformed(what: &'static str) -> io::Error {
 pub(crate) struct Wire<R> {
     stream: R,
     ahead: Vec<u8>,
+    /// How much of what was read ahead no end was found in.
+    searched: usize,
+    /// When the head that is coming began.
+    begun: Option<Instant>,
     strict: bool,
 }
 
 impl<R: Read> Wire<R> {
     /// Wraps the connection of a client.
     pub(crate) fn of_client(stream: R) -> Self {
-        Self {
-            stream,
-            ahead: Vec::new(),
-            strict: true,
-        }
+        Self::new(stream, true)
     }
 
     /// Wraps the connection of a server.
     pub(crate) fn of_server(stream: R) -> Self {
+        Self::new(stream, false)
+    }
+
+    fn new(stream: R, strict: bool) -> Self {
         Self {
             stream,
             ahead: Vec::new(),
-            strict: false,
+            searched: 0,
+            begun: None,
+            strict,
         }
     }
 
@@ -66,19 +75,26 @@ impl<R: Read> Wire<R> {
     /// Reads the next head, including the blank line at its end. `None` if the connection ends before a head begins.
     ///
     /// # Errors
-    /// Returns `InvalidData` with the reason as soon as the bytes of a client cannot be a head.
+    /// `InvalidData` with the reason, as soon as what has come of a client's head can be no head, or takes too long.
     pub(crate) fn head(&mut self) -> io::Result<Option<Vec<u8>>> {
         loop {
-            let end = self.ahead.windows(4).position(|four| four == b"\r\n\r\n");
-            let come = end.map_or(self.ahead.len(), |end| end + 4);
-            if self.strict && strict::has_bare_end(&self.ahead[..come]) {
+            let from = self.searched.saturating_sub(3);
+            let new = &self.ahead[from..];
+            let end = new.windows(4).position(|four| four == b"\r\n\r\n");
+            let come = from + end.map_or(new.len(), |end| end + 4);
+            if self.strict && strict::has_bare_end(&self.ahead[from..come], from == 0) {
                 return Err(malformed("a line that does not end with CR LF"));
             }
             if come > LONGEST {
                 return Err(malformed("a head of more than 64 KiB"));
             }
             if end.is_some() {
+                (self.searched, self.begun) = (0, None);
                 return Ok(Some(self.ahead.drain(..come).collect()));
+            }
+            self.searched = come;
+            if come > 0 && self.begun.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
+                return Err(malformed("a head that takes more than a minute"));
             }
             if self.fill()? == 0 {
                 return if self.ahead.is_empty() {
@@ -103,15 +119,18 @@ impl<R: Read> Wire<R> {
     /// Reads the next line, without its end.
     fn line(&mut self) -> io::Result<Vec<u8>> {
         loop {
-            if let Some(end) = self.ahead.iter().position(|byte| *byte == b'\n') {
+            let new = self.ahead[self.searched..].iter();
+            if let Some(end) = new.clone().position(|byte| *byte == b'\n') {
+                let end = std::mem::take(&mut self.searched) + end;
                 let line: Vec<u8> = self.ahead.drain(..=end).collect();
-                if self.strict && strict::has_bare_end(&line) {
+                if self.strict && strict::has_bare_end(&line, true) {
                     return Err(malformed("a line that does not end with CR LF"));
                 }
                 let line = line.strip_suffix(b"\n").unwrap_or(&line);
                 return Ok(line.strip_suffix(b"\r").unwrap_or(line).to_vec());
             }
-            if self.ahead.len() > LONGEST {
+            self.searched += new.len();
+            if self.searched > LONGEST {
                 return Err(malformed("a line of more than 64 KiB between chunks"));
             }
             if self.fill()? == 0 {
@@ -350,7 +369,13 @@ impl Head {
             .map(|value| String::from_utf8_lossy(value).to_ascii_lowercase())
     }
 
-    /// Returns the first value of a header in lower case.
+    /// The first value of a header, as it was written.
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
+        let value = self.all(name).next()?;
+        Some(String::from_utf8_lossy(value).into_owned())
+    }
+
+    /// The first value of a header, in lower case.
     pub(crate) fn value(&self, name: &str) -> Option<String> {
         self.values(name).next()
     }
@@ -513,7 +538,44 @@ mod tests {
         }
     }
 
-    /// Checks that a chunked request ends at the same byte for every reader.
+    /// Gives a byte a read, and times out before each.
+    struct Slow<'a>(&'a [u8], bool);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            self.1 = !self.1;
+            if self.1 {
+                return Err(ErrorKind::WouldBlock.into());
+            }
+            self.0.read(&mut into[..1])
+        }
+    }
+
+    #[test]
+    fn a_head_may_come_byte_by_byte_and_not_for_ever() {
+        let bytes = b"GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\n\nHost";
+        let mut wire = Wire::of_client(Slow(bytes, false));
+        let mut next = || loop {
+            match wire.head() {
+                Err(e) if e.kind() == ErrorKind::WouldBlock => {}
+                head => break head.map_err(|e| e.to_string()),
+            }
+        };
+        assert_eq!(next().unwrap().unwrap(), &bytes[..27]);
+        assert!(next().unwrap_err().contains("CR LF"));
+        let mut wire = Wire::of_client(Slow(bytes, false));
+        while wire.ahead.len() < 9 {
+            assert!(
+                wire.head()
+                    .is_err_and(|e| e.kind() == ErrorKind::WouldBlock)
+            );
+        }
+        wire.begun = wire.begun.and_then(|at| at.checked_sub(PATIENCE));
+        let late = wire.head().unwrap_err();
+        assert!(late.to_string().contains("minute"), "{late}");
+    }
+
+    /// The end of a request with chunks is where every reader sees it.
     #[test]
     fn chunks_of_a_client_are_read_strictly_and_those_of_a_server_as_servers_write_them() {
         let read = |bytes: &[u8], strict: bool| {

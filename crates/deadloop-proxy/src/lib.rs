@@ -46,7 +46,7 @@ mod upstream;
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -59,8 +59,17 @@ pub use local::{Local, LocalAnswer, LocalRequest};
 use metrics::Metrics;
 pub use upstream::{Upstream, UpstreamError};
 
-/// A callback for each alarm, besides the counters. Its arguments are the model, the alarm and the consequence.
-pub type Tell = Box<dyn Fn(&str, &Alarm, Followed) + Send + Sync>;
+/// What is told besides the counters.
+#[derive(Clone, Copy, Debug)]
+pub enum ProxyNews<'a> {
+    /// An alarm: the model, the alarm and what followed.
+    Alarm(&'a str, &'a Alarm, Followed),
+    /// The first stream that no guard could read, because the server packed it in this way though it was asked not to.
+    Packed(&'a str),
+}
+
+/// Is called with what is told.
+pub type Tell = Box<dyn Fn(ProxyNews<'_>) + Send + Sync>;
 
 /// The settings of a proxy.
 pub struct ProxyOptions {
@@ -72,7 +81,7 @@ pub struct ProxyOptions {
     pub think: ThinkRules,
     /// The most connections at once. Further ones get a 503.
     pub most: usize,
-    /// The callback for each alarm.
+    /// Is called with each alarm, and with what else is told.
     pub tell: Tell,
 }
 
@@ -94,6 +103,8 @@ pub struct Proxy {
 pub(crate) struct Shared {
     pub(crate) options: ProxyOptions,
     pub(crate) metrics: Metrics,
+    /// Bytes of requests' bodies that are held.
+    pub(crate) held: AtomicUsize,
     stopping: AtomicBool,
     ended: AtomicBool,
 }
@@ -146,6 +157,7 @@ impl Proxy {
         let shared = Shared {
             options,
             metrics: Metrics::default(),
+            held: AtomicUsize::new(0),
             stopping: AtomicBool::new(false),
             ended: AtomicBool::new(false),
         };

@@ -9,86 +9,31 @@ use deadloop_detect::Kind;
 
 use crate::Shared;
 
-/// The counters.
-#[derive(Clone, Copy)]
-pub(crate) enum Counter {
-    /// Requests passed on.
-    Requests,
-    /// Responses that were watched.
-    Watched,
-    /// Bytes of responses passed on.
-    Bytes,
-    /// Clients that disconnected before their response had ended.
-    ClientGone,
-    /// Servers that disconnected before their response had ended.
-    UpstreamGone,
-    /// Requests that no server answered.
-    BadGateway,
-    /// Requests that are not valid HTTP.
-    BadRequest,
-    /// Connections that were refused because too many were open.
-    Refused,
-    /// Lines of watched responses that no guard could read.
-    Unwatched,
-    /// Requests that became something other than HTTP.
-    Tunnels,
-    /// Requests whose user text no guard could read.
-    Unheard,
+/// A counter a row: its name and what it says.
+macro_rules! counters {
+    ($($counter:ident = $name:literal: $help:literal,)*) => {
+        /// What is counted.
+        #[derive(Clone, Copy)]
+        pub(crate) enum Counter { $(#[doc = $help] $counter,)* }
+
+        const COUNTERS: &[(Counter, &str, &str)] = &[$((Counter::$counter, $name, $help)),*];
+    };
 }
 
-const COUNTERS: [(Counter, &str, &str); 11] = [
-    (Counter::Requests, "requests_total", "requests passed on"),
-    (
-        Counter::Watched,
-        "watched_total",
-        "responses that a guard watched",
-    ),
-    (
-        Counter::Bytes,
-        "bytes_total",
-        "bytes of responses passed on",
-    ),
-    (
-        Counter::ClientGone,
-        "client_gone_total",
-        "clients gone before the end of their response",
-    ),
-    (
-        Counter::UpstreamGone,
-        "upstream_gone_total",
-        "servers gone before the end of their response",
-    ),
-    (
-        Counter::BadGateway,
-        "bad_gateway_total",
-        "requests that no server answered",
-    ),
-    (
-        Counter::BadRequest,
-        "bad_request_total",
-        "requests that could not be read",
-    ),
-    (
-        Counter::Refused,
-        "refused_total",
-        "connections above the limit",
-    ),
-    (
-        Counter::Unwatched,
-        "unwatched_lines_total",
-        "lines of watched responses that no guard could read",
-    ),
-    (
-        Counter::Tunnels,
-        "tunnels_total",
-        "requests that became something other than HTTP (101)",
-    ),
-    (
-        Counter::Unheard,
-        "unheard_requests_total",
-        "requests of which no guard could read what the user wrote",
-    ),
-];
+counters! {
+    Requests = "requests_total": "requests passed on",
+    Watched = "watched_total": "responses that a guard watched",
+    Bytes = "bytes_total": "bytes of responses passed on",
+    ClientGone = "client_gone_total": "clients gone before the end of their response",
+    UpstreamGone = "upstream_gone_total": "servers gone before the end of their response",
+    BadGateway = "bad_gateway_total": "requests that no server answered",
+    BadRequest = "bad_request_total": "requests that could not be read",
+    Refused = "refused_total": "connections above the limit",
+    Unwatched = "unwatched_lines_total": "lines of watched responses that no guard could read",
+    Tunnels = "tunnels_total": "requests that became something other than HTTP (101)",
+    Unheard = "unheard_requests_total": "requests of which no guard could read what the user wrote",
+    Packed = "packed_streams_total": "streams that no guard could read, because the server packed them",
+}
 
 /// Alarms by kind.
 #[derive(Default)]
@@ -140,8 +85,9 @@ pub(crate) struct Metrics {
 }
 
 impl Metrics {
-    pub(crate) fn add(&self, counter: Counter, n: u64) {
-        self.counts[counter as usize].fetch_add(n, Ordering::Relaxed);
+    /// Returns what was counted before.
+    pub(crate) fn add(&self, counter: Counter, n: u64) -> u64 {
+        self.counts[counter as usize].fetch_add(n, Ordering::Relaxed)
     }
 
     pub(crate) fn refused(&self) {
@@ -175,7 +121,7 @@ impl Metrics {
                 let _ = writeln!(text, "deadloop_{name}{labels} {n}");
             }
         };
-        for (counter, name, help) in COUNTERS {
+        for &(counter, name, help) in COUNTERS {
             let n = self.counts[counter as usize].load(Ordering::Relaxed);
             metric(name, "counter", help, &[(String::new(), n)]);
         }

@@ -544,6 +544,16 @@ fn lines_that_no_guard_could_read_are_counted() {
         metrics.contains("deadloop_unwatched_lines_total 3\n"),
         "{metrics}"
     );
+    // So is a stream that the server packs, though it is asked not to.
+    let packed = SSE.replace("Content-Type", "Content-Encoding: gzip\r\nContent-Type") + "packed";
+    let upstream = server(move |_, _, mut stream| stream.write_all(packed.as_bytes()).unwrap());
+    let running = proxy(upstream);
+    assert_eq!(get(running.at, GET).1, b"packed");
+    let metrics = running.metrics();
+    assert!(
+        metrics.contains("deadloop_packed_streams_total 1\n"),
+        "{metrics}"
+    );
 }
 
 /// The path is the server's where clients connect, and nothing else is where the metrics are.
@@ -632,8 +642,8 @@ fn a_refused_call_ends_the_response_in_the_words_of_each_api() {
     }
 }
 
-/// A guard on what the model says 40 times over, which skips what the user wrote; at the task `drill` it is off.
-const SKIPPING: &str = "prompt = \"PROMPT\"\n[[guard]]\ndetector = \"periodic\"\n[[model]]\ntask = \"drill\"\n\
+/// A guard on what the model says 40 times over, which skips what the user wrote; at the task `Drill` it is off.
+const SKIPPING: &str = "prompt = \"PROMPT\"\n[[guard]]\ndetector = \"periodic\"\n[[model]]\ntask = \"Drill\"\n\
                         [[model.guard]]\ndetector = \"periodic\"\nenabled = false\n";
 
 /// Asks a server that says it 40 times over, with this body and these headers. Returns whether the guard ended the answer,
@@ -693,7 +703,7 @@ fn what_the_user_wrote_is_skipped_in_the_words_of_each_api() {
     assert_eq!(asked("check", json, &body[1..]), (true, 0));
     let long = body.replace("\"m\"", &format!("\"{}\"", "m".repeat(4 << 20)));
     assert_eq!(asked("skip", json, &long), (true, 1));
-    let task = "X-Deadloop-Task: drill\r\n";
+    let task = "X-Deadloop-Task: Drill\r\n";
     assert_eq!(asked("check", &format!("{json}{task}"), &body), (false, 0));
     let task = "x-deadloop-task: drills\r\n";
     assert_eq!(asked("check", &format!("{json}{task}"), &body), (true, 0));

@@ -155,7 +155,9 @@ impl<'a, C: Kept, S: DeserializeOwned> Opened<'a, C, S> {
             return Ok(Asked::Already(folder, manifest));
         }
         surveyed.accept(request.skip_bad, request.host)?;
-        surveyed.tell_absent(request.by, request.host);
+        if !request.by_default {
+            surveyed.tell_absent(request.by, request.host);
+        }
         let journal = match known {
             Some(known) => put_together(&surveyed, subject, known, keep).map(|()| None)?,
             None => run(request, (&surveyed, subject), (&folder, &inputs), keep)?,
@@ -299,6 +301,8 @@ impl<C> Answered<C> {
         result: RunResult,
         report: impl FnOnce(&Path, &Manifest) -> RunResult,
     ) -> RunResult {
+        // What was shown of the texts was read after they were judged.
+        unchanged(&self.surveyed)?;
         let Self {
             folder,
             mut manifest,

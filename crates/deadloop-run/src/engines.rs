@@ -76,6 +76,9 @@ pub const ENGINES: [Engine; 3] = [
     },
 ];
 
+/// What can be done with a setting that an engine cannot express.
+const INSTEAD: &str = "run deadloop itself: deadloop proxy, or its package for Python or Node, which read this very setting";
+
 impl Engine {
     /// Writes a setting for the engine. `token` is the length of a token, in chars.
     ///
@@ -86,13 +89,13 @@ impl Engine {
         let exact = setting.members.iter().position(is_exact).ok_or_else(|| {
             let names = setting.member_names().join(", ");
             format!(
-                "{} can only be told of exact copies (periodic on chars, nothing folded), and the setting has {names}; replay it with such a guard added, or run deadloop itself (deadloop proxy)",
+                "{} can only be told of exact copies (periodic on chars, nothing folded), and the setting has {names}; replay it with such a guard added, or {INSTEAD}",
                 self.name
             )
         })?;
         let member = &setting.members[exact];
         let written = Copies::of(member).and_then(|copies| (self.write)(&copies, token));
-        let refused = |why| format!("{}: {why}; run deadloop itself (deadloop proxy)", self.name);
+        let refused = |why| format!("{}: {why}; {INSTEAD}", self.name);
         let Written { config, twin, said } = written.map_err(refused)?;
         let names = setting.member_names();
         let others = names.iter().enumerate().filter(|(i, _)| *i != exact);
@@ -359,7 +362,10 @@ mod tests {
                 let exported = export(engine.name, setting);
                 if setting == deadloop_detect::RECOMMENDED && engine.name == "typescript" {
                     let why = exported.expect_err("forms need more chars than the class reads");
-                    assert!(why.contains("asks for 4500 chars"), "{why}");
+                    assert!(
+                        why.contains("asks for 4500 chars") && why.ends_with(INSTEAD),
+                        "{why}"
+                    );
                     continue;
                 }
                 let exported = exported.expect(engine.name);

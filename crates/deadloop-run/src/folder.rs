@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use deadloop_corpus::{is_named, prove_writable};
+use deadloop_corpus::{Claim, claim, is_named, prove_writable};
 use deadloop_score::{Manifest, ResultTable, result_tables};
 use sha2::{Digest, Sha256};
 
@@ -15,6 +15,7 @@ use crate::outputs::apart;
 pub struct Folder {
     path: PathBuf,
     force: bool,
+    _claim: Claim,
 }
 
 /// The file name of the journal of unfinished work.
@@ -102,6 +103,7 @@ impl Folder {
             Code::Usage.error(format!("`out` {}: {what}: {e}", path.display()))
         };
         std::fs::create_dir_all(path).map_err(|e| refuse("cannot be made", e))?;
+        let claim = claim(path).map_err(|e| refuse("is in use", e))?;
         let report = REPORT_FILES.map(|(name, _)| name.to_owned());
         let files = result_files().into_keys().chain(report);
         let files: Vec<_> = files.map(|name| ("`out`", path.join(name))).collect();
@@ -111,6 +113,7 @@ impl Folder {
         Ok(Self {
             path: path.to_path_buf(),
             force,
+            _claim: claim,
         })
     }
 

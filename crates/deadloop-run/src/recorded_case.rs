@@ -120,7 +120,15 @@ fn expected(case: &Case, span: Option<&Span>, fired: Option<Fired>) -> String {
             let todo = todo(fired.is_some(), "known wrong alarm");
             format!("{{ alarm = false{todo} }}")
         }
-        (_, _, Some(fired)) => format!("{{ alarm = {}, kind = \"{}\" }}", fired.at, fired.kind),
+        (
+            _,
+            _,
+            Some(Fired {
+                at, channel, kind, ..
+            }),
+        ) => {
+            format!("{{ alarm = {at}, channel = \"{channel}\", kind = \"{kind}\" }}")
+        }
         (_, _, None) => "{ alarm = false }".into(),
     }
 }
@@ -134,4 +142,73 @@ fn latency(span: &Span, fired: Fired) -> Option<u64> {
     };
     let inside = (span.earliest.count()..=span.end.count()).contains(&at);
     inside.then(|| at.saturating_sub(span.onset.count()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::Alone;
+    use deadloop_corpus::Place;
+
+    /// What was said of a recording holds of the case that is made of it, whatever the model thought, answered and was
+    /// told between, and of no case in which another channel says the same.
+    #[test]
+    fn a_case_holds_when_it_is_made() {
+        let settings = Settings::parse("[[guard]]\ndetector = \"periodic\"\n").unwrap();
+        let (loops, fine) = ("Wait, so it is. ".repeat(60), "It is four. ".to_owned());
+        let (mut alarms, channels) = (0, ["reasoning", "answer"]);
+        for n in 0..243_usize {
+            let digit = |at: u32| n / 3_usize.pow(at) % 3;
+            let event = |at: u32| {
+                let text = if digit(at + 1) == 1 { &loops } else { &fine };
+                let channel = channels.get(digit(at)).unwrap_or(&"user");
+                json!({"type": channel, "text": format!("{n} {at}: {text}")})
+            };
+            let events = [event(0), event(2)];
+            let labels = match digit(4) {
+                0 => json!([]),
+                1 => json!([{"class": "clean"}]),
+                _ => json!([{"class": "loop", "channel": "answer", "onset": 8}]),
+            };
+            let line = json!({"id": "t", "model": "m", "events": events, "labels": labels});
+            let of = |line: &str| {
+                Entry::of_line(line.as_bytes(), Place::whole("t"), None)
+                    .unwrap()
+                    .0
+            };
+            let entry = of(&line.to_string());
+            let (case, problems) = Case::of(&entry, None, &[]);
+            if !problems.is_empty() {
+                continue;
+            }
+            let host = Alone::default();
+            let text = recorded_case(&entry, &case, &settings, &host).unwrap();
+            let holds = |text: &str| {
+                let pinned = parse_pinned(text).unwrap().remove(0);
+                let transcript = pinned.transcript().unwrap();
+                let said = say(&settings, &[&transcript], &host)
+                    .unwrap()
+                    .remove(0)
+                    .unwrap();
+                let expect = &pinned.expect[0];
+                let marks = deadloop_score::Marks::of_loop(&case);
+                (
+                    expect.holds(&marks, said),
+                    expect.todo.is_some(),
+                    said.is_some(),
+                )
+            };
+            let (held, todo, alarm) = holds(&text);
+            assert_ne!(held, todo, "{text}");
+            alarms += u32::from(alarm);
+            let (line, expect) = text.split_once("expect = ").unwrap();
+            let line = line.replace("\"answer\"", "\"?\"");
+            let line = line.replace("\"reasoning\"", "\"answer\"");
+            let swapped = line.replace("\"?\"", "\"reasoning\"") + "expect = " + expect;
+            if alarm && digit(4) == 0 {
+                assert!(!holds(&swapped).0, "{swapped}");
+            }
+        }
+        assert!(alarms > 40, "{alarms}");
+    }
 }

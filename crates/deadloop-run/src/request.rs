@@ -36,7 +36,9 @@ pub struct Request<'a> {
     pub judging: Judging,
     /// The fields of a further breakdown.
     pub by: &'a [String],
-    /// Whether scores and outcomes are also written as CSV.
+    /// Whether nobody named them: then nothing is said where no transcript has them.
+    pub by_default: bool,
+    /// Whether scores and outcomes go out as CSV too.
     pub csv: bool,
     /// Whether the folder keeps text of transcripts.
     pub excerpts: bool,
@@ -79,6 +81,7 @@ impl<'a> Request<'a> {
             seed: 1,
             judging: Judging::default(),
             by: &[],
+            by_default: false,
             csv: false,
             excerpts: true,
             opens: true,

@@ -37,7 +37,22 @@ pub fn visible_lines(text: &str) -> String {
     text.split('\n').map(visible).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the first `most` chars of a text, visible and in quotes.
+/// A text in JSON as it can be shown: the same value.
+pub fn visible_json(json: &str) -> String {
+    let mut shown = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c.is_ascii() || !is_hidden(c) {
+            shown.push(c);
+        } else {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                shown.push_str(&format!("\\u{unit:04x}"));
+            }
+        }
+    }
+    shown
+}
+
+/// The start of a text in quotes, `most` chars of it.
 pub fn quoted(text: &str, most: usize) -> String {
     let start: String = text.chars().take(most).collect();
     let more = if start.len() < text.len() { "…" } else { "" };
@@ -56,6 +71,11 @@ mod tests {
             shown,
             "a\\u{1b}[2J\\u{9b}31m\\u{202e}b\\u{200b}\\r\\t⏎\\u{7}\\u{feff}\\u{2028}思é\u{301}"
         );
+        let json = serde_json::to_string(&format!("{hostile}\u{e0001}")).unwrap();
+        let shown = visible_json(&json);
+        assert!(shown.contains("\\u202e") && !shown.chars().any(|c| !c.is_ascii() && is_hidden(c)));
+        let [a, b] = [json, shown].map(|text| serde_json::from_str::<String>(&text).unwrap());
+        assert_eq!(a, b);
         assert_eq!(quoted("ab\u{1b}c", 3), "\"ab\\u{1b}…\"");
     }
 }

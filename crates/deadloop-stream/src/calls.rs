@@ -1,13 +1,17 @@
 //! [`Calls`]: the calls of a response from their pieces, as a guard is to see them.
 //!
-//! The pieces of a call's arguments are told as text as they come, and after the last of them the call. A guard takes
-//! the arguments of one call at a time, so where pieces of two calls come in turns, those of the later call wait for
-//! the end of the earlier one. Then what is told is what a recording holds: one call whole, then the next.
+//! The pieces of a call's arguments are told as text as they come, and the call as soon as the client has all of it: its
+//! arguments are whole JSON, the API says so, or another call begins. Where an API marks the ends of calls, their pieces
+//! may come in turns. A guard takes the arguments of one call at a time, so those of the later call then wait for the end
+//! of the earlier one. What is told is what a recording holds: one call whole, then the next.
+
+use std::collections::VecDeque;
 
 use deadloop_detect::harness::ArgumentsOf;
 use deadloop_detect::{OwnedEvent, TextChannel};
 use serde::de::IgnoredAny;
 
+use crate::Arrival;
 use crate::reader::said::Call;
 
 /// Bytes of arguments that wait for the end of an earlier call. With more the earlier one is taken to be over, so that
@@ -18,15 +22,18 @@ const WAITING: usize = 4096;
 const KEPT: usize = 4 << 20;
 
 /// Calls that have begun and are not over, at most; with more the earliest is taken to be over.
-const OPEN: usize = 128;
+const OPEN: usize = 16;
 
 /// The most bytes of a call's name that are kept.
 const NAME: usize = 64 << 10;
 
-/// The calls of one response that are not over.
+/// The calls of one response.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
-    open: Vec<Open>,
+    /// Those that are not over.
+    open: VecDeque<Open>,
+    /// The latest that are, without their arguments: as many as may be open.
+    over: VecDeque<Open>,
 }
 
 #[derive(Debug)]
@@ -38,82 +45,92 @@ struct Open {
     arguments: String,
     /// Bytes of the arguments that were told as text.
     told: usize,
-    /// Bytes of the arguments when they were last found to be no whole JSON.
-    broken: usize,
+    nesting: Nesting,
     over: bool,
+    /// Where the stream stood after its last piece, in bytes.
+    end: u64,
 }
 
 impl Calls {
-    /// Takes a piece of a call, and tells what is known by it.
-    pub(crate) fn piece(&mut self, piece: Call, out: &mut impl FnMut(OwnedEvent)) {
-        let mut open = self.open.iter_mut();
-        match open.rfind(|open| open.goes_on_with(&piece)) {
-            Some(open) => open.take(piece),
-            None => self.open.push(Open::new(piece)),
+    /// Takes a piece of a call, which ends at this byte of the stream, and tells what is known by it.
+    pub(crate) fn piece(&mut self, mut piece: Call, end: u64, out: &mut VecDeque<Arrival>) {
+        let same = |open: &&mut Open| open.goes_on_with(&piece);
+        if let Some(open) = self.open.iter_mut().rfind(same) {
+            open.take(piece, end);
+        } else if let Some(over) = self.over.iter().rfind(|over| over.goes_on_with(&piece)) {
+            if !over.nesting.whole || piece.arguments.trim().is_empty() {
+                return;
+            }
+            // Some servers write each call in the same place.
+            (piece.id, piece.name) = (over.id.clone(), Some(over.name.clone()));
+            self.begin(piece, end);
+        } else {
+            self.begin(piece, end);
         }
         self.tell(out);
     }
 
+    fn begin(&mut self, piece: Call, end: u64) {
+        if !piece.ends {
+            self.open.iter_mut().for_each(|open| open.over = true);
+        }
+        self.open.push_back(Open::new(piece, end));
+    }
+
     /// The call with this key is over, as the API says.
-    pub(crate) fn over(&mut self, key: &str, out: &mut impl FnMut(OwnedEvent)) {
+    pub(crate) fn over(&mut self, key: &str, out: &mut VecDeque<Arrival>) {
         if let Some(open) = self.open.iter_mut().rfind(|open| open.key == key) {
             open.over = true;
         }
         self.tell(out);
     }
 
-    /// Something else begins: the calls whose arguments are whole are over.
-    pub(crate) fn pause(&mut self, out: &mut impl FnMut(OwnedEvent)) {
-        for open in &mut self.open {
-            open.over |= open.is_whole();
-        }
-        self.tell(out);
-    }
-
     /// All of them are over.
-    pub(crate) fn end(&mut self, out: &mut impl FnMut(OwnedEvent)) {
-        for open in &mut self.open {
-            open.over = true;
-        }
+    pub(crate) fn end(&mut self, out: &mut VecDeque<Arrival>) {
+        self.open.iter_mut().for_each(|open| open.over = true);
         self.tell(out);
+        self.over.clear();
     }
 
-    fn tell(&mut self, out: &mut impl FnMut(OwnedEvent)) {
-        while !self.open.is_empty() {
-            let waiting = self
-                .open
-                .iter()
-                .skip(1)
-                .map(|open| open.arguments.len() + open.name.len());
-            let (waiting, open) = (waiting.sum::<usize>(), self.open.len());
-            let others = open > 1;
-            let first = &mut self.open[0];
+    fn tell(&mut self, out: &mut VecDeque<Arrival>) {
+        while let Some(first) = self.open.front_mut() {
             first.tell(out);
-            let many = open > OPEN || waiting > WAITING;
-            if !first.over && !(others && (many || first.is_whole())) {
+            let over = first.over || first.nesting.whole;
+            let waiting = self.open.iter().skip(1);
+            let waiting = waiting.map(|open| open.arguments.len() + open.name.len());
+            if !over && self.open.len() <= OPEN && waiting.sum::<usize>() <= WAITING {
                 return;
             }
-            out(self.open.remove(0).call());
+            let Some(mut over) = self.open.pop_front() else {
+                return;
+            };
+            out.push_back(over.call());
+            self.over.push_back(over);
+            self.over.drain(..self.over.len().saturating_sub(OPEN));
         }
     }
 
     /// Whether a piece is of a call that has begun.
     pub(crate) fn knows(&self, piece: &Call) -> bool {
-        self.open.iter().any(|open| open.goes_on_with(piece))
+        let mut all = self.open.iter().chain(&self.over);
+        all.any(|open| open.goes_on_with(piece))
     }
 }
 
 impl Open {
-    fn new(piece: Call) -> Self {
-        Self {
+    fn new(mut piece: Call, end: u64) -> Self {
+        let mut open = Self {
             over: piece.key.is_empty(),
-            key: piece.key,
-            id: piece.id,
-            name: piece.name.unwrap_or_default(),
-            arguments: piece.arguments,
+            key: std::mem::take(&mut piece.key),
+            id: None,
+            name: String::new(),
+            arguments: String::new(),
             told: 0,
-            broken: usize::MAX,
-        }
+            nesting: Nesting::default(),
+            end,
+        };
+        open.take(piece, end);
+        open
     }
 
     /// A piece with another id is of another call, whatever its key.
@@ -122,21 +139,27 @@ impl Open {
         !piece.key.is_empty() && piece.key == self.key && same
     }
 
-    fn take(&mut self, piece: Call) {
+    fn take(&mut self, piece: Call, end: u64) {
         self.id = self.id.take().or(piece.id);
         if let Some(more) = piece.name.filter(|more| *more != self.name) {
             self.name.push_str(&more);
             self.name.truncate(self.name.floor_char_boundary(NAME));
         }
         self.arguments.push_str(&piece.arguments);
+        if self.nesting.closes(&piece.arguments) {
+            self.nesting.whole = serde_json::from_str::<IgnoredAny>(&self.arguments).is_ok();
+        }
+        self.end = end;
     }
 
-    fn tell(&mut self, out: &mut impl FnMut(OwnedEvent)) {
+    fn tell(&mut self, out: &mut VecDeque<Arrival>) {
         let text = &self.arguments[self.told..];
         if text.is_empty() {
             return;
         }
-        out(OwnedEvent::Text(TextChannel::Arguments, text.to_owned()));
+        let event = OwnedEvent::Text(TextChannel::Arguments, text.to_owned());
+        let end = self.end;
+        out.push_back(Arrival { event, end });
         if self.arguments.len() > KEPT {
             let kept = self.told.max(self.arguments.floor_char_boundary(KEPT));
             self.arguments.truncate(kept);
@@ -144,21 +167,51 @@ impl Open {
         self.told = self.arguments.len();
     }
 
-    /// Whether the arguments are whole JSON: then nothing of them can follow.
-    fn is_whole(&mut self) -> bool {
-        let length = self.arguments.len();
-        let whole =
-            length != self.broken && serde_json::from_str::<IgnoredAny>(&self.arguments).is_ok();
-        self.broken = if whole { usize::MAX } else { length };
-        whole
+    fn call(&mut self) -> Arrival {
+        let event = OwnedEvent::Call {
+            id: self.id.clone(),
+            name: self.name.clone(),
+            arguments: ArgumentsOf::Raw(std::mem::take(&mut self.arguments)),
+        };
+        let end = self.end;
+        Arrival { event, end }
     }
+}
 
-    fn call(self) -> OwnedEvent {
-        OwnedEvent::Call {
-            id: self.id,
-            name: self.name,
-            arguments: ArgumentsOf::Raw(self.arguments),
+/// How deep the end of a text is in the brackets of JSON, char by char.
+#[derive(Debug, Default)]
+struct Nesting {
+    depth: usize,
+    quoted: bool,
+    escaped: bool,
+    /// Whether the first bracket was closed: it is asked but once whether that is JSON.
+    closed: bool,
+    /// Whether it was: then nothing of it can follow.
+    whole: bool,
+}
+
+impl Nesting {
+    /// Whether the first bracket is closed in this piece.
+    fn closes(&mut self, piece: &str) -> bool {
+        let before = self.closed;
+        for byte in piece.bytes() {
+            if self.closed {
+                break;
+            }
+            match byte {
+                _ if std::mem::take(&mut self.escaped) => {}
+                b'\\' => self.escaped = self.quoted,
+                b'"' => self.quoted = !self.quoted,
+                _ if self.quoted => {}
+                b'{' | b'[' => self.depth += 1,
+                b'}' | b']' => {
+                    self.depth = self.depth.saturating_sub(1);
+                    self.closed = self.depth == 0;
+                }
+                _ => {}
+            }
         }
+        self.closed && !before
     }
 }
 
@@ -166,93 +219,132 @@ impl Open {
 mod tests {
     use super::*;
 
-    fn piece(key: &str, name: Option<&str>, arguments: &str) -> Call {
+    fn piece(key: &str, name: Option<&str>, arguments: &str, ends: bool) -> Call {
         Call {
             key: key.into(),
             id: name.map(|_| format!("id{key}")),
             name: name.map(str::to_owned),
             arguments: arguments.into(),
+            ends,
         }
     }
 
-    /// What is told: texts as they are, calls as `name(arguments)`.
-    fn told(pieces: &[(&str, Option<&str>, &str)]) -> Vec<String> {
-        let (mut calls, mut told) = (Calls::default(), Vec::new());
-        let mut out = |event| {
-            told.push(match event {
-                OwnedEvent::Text(TextChannel::Arguments, text) => text,
-                OwnedEvent::Call {
-                    name,
-                    arguments: ArgumentsOf::Raw(text),
-                    ..
-                } => format!("{name}({text})"),
-                other => format!("{other:?}"),
-            });
-        };
-        for (key, name, arguments) in pieces {
-            calls.piece(piece(key, *name, arguments), &mut out);
+    /// What is told by each piece: texts as they are, calls as `name(arguments)` with the piece after which they ended.
+    fn told(pieces: &[(&str, Option<&str>, &str)], ends: bool) -> Vec<String> {
+        let (mut calls, mut out, mut told) = (Calls::default(), VecDeque::new(), Vec::new());
+        for (n, (key, name, arguments)) in (1..).zip(pieces) {
+            calls.piece(piece(key, *name, arguments, ends), n, &mut out);
+            told.extend(out.drain(..).map(said));
+            told.push("|".into());
         }
         calls.end(&mut out);
+        told.extend(out.drain(..).map(said));
         told
     }
 
+    fn said(arrival: Arrival) -> String {
+        match arrival.event {
+            OwnedEvent::Text(TextChannel::Arguments, text) => text,
+            OwnedEvent::Call {
+                name,
+                arguments: ArgumentsOf::Raw(text),
+                ..
+            } => format!("{name}({text})@{}", arrival.end),
+            other => format!("{other:?}"),
+        }
+    }
+
+    /// A row a case: the pieces, whether the API marks ends, and what is told when (`|`: after each piece).
     #[test]
-    fn a_call_is_told_after_its_text() {
-        let pieces = [
-            ("0", Some("ls"), ""),
-            ("0", None, "{\"a\""),
-            ("0", None, ":1}"),
-        ];
-        assert_eq!(told(&pieces), ["{\"a\"", ":1}", "ls({\"a\":1})"]);
-        assert_eq!(
-            told(&[("", Some("ls"), "{}"), ("", Some("ls"), "{}")]),
-            ["{}", "ls({})"].repeat(2)
+    fn a_call_is_told_when_the_client_has_it() {
+        let (a, b, c) = (Some("a"), Some("b"), Some("c"));
+        type Row<'a> = (
+            &'a str,
+            bool,
+            &'a [(&'a str, Option<&'a str>, &'a str)],
+            &'a str,
         );
-        // A call without arguments is one too, and one with a new id is another.
-        assert_eq!(told(&[("0", Some("ls"), "")]), ["ls()"]);
+        let rows: &[Row<'_>] = &[
+            (
+                "whole",
+                false,
+                &[("0", a, ""), ("0", None, "{\"x\""), ("0", None, ":[1]}")],
+                "| {\"x\" | :[1]} a({\"x\":[1]})@3 |",
+            ),
+            (
+                "in one",
+                false,
+                &[("", a, "{}"), ("", a, "{}")],
+                "{} a({})@1 | {} a({})@2 |",
+            ),
+            (
+                "blanks behind it",
+                false,
+                &[("0", a, "{}"), ("0", None, "\n"), ("0", a, "")],
+                "{} a({})@1 | | |",
+            ),
+            (
+                "all in one place",
+                false,
+                &[("0", a, "{}"), ("0", None, "[1]")],
+                "{} a({})@1 | [1] a([1])@2 |",
+            ),
+            (
+                "empty",
+                false,
+                &[("0", a, ""), ("1", b, ""), ("2", c, "")],
+                "| a()@1 | b()@2 | c()@3",
+            ),
+            (
+                "broken",
+                false,
+                &[("0", a, "{"), ("1", b, "{]}"), ("2", c, "7")],
+                "{ | a({)@1 {]} | b({]})@2 7 | c(7)@3",
+            ),
+            (
+                "late",
+                false,
+                &[("0", a, "{"), ("1", b, "{"), ("0", None, "}")],
+                "{ | a({)@1 { | | b({)@2",
+            ),
+            (
+                "empty, with ends",
+                true,
+                &[("0", a, ""), ("1", b, "")],
+                "| | a()@1 b()@2",
+            ),
+            (
+                "in turns, with ends",
+                true,
+                &[
+                    ("0", a, "{\"x\":"),
+                    ("1", b, "{\"y\":"),
+                    ("0", None, "1}"),
+                    ("1", None, "2}"),
+                    ("2", c, "{}"),
+                ],
+                "{\"x\": | | 1} a({\"x\":1})@3 {\"y\": | 2} b({\"y\":2})@4 | {} c({})@5 |",
+            ),
+        ];
+        for (name, ends, pieces, wanted) in rows {
+            assert_eq!(told(pieces, *ends).join(" "), *wanted, "{name}");
+        }
     }
 
     #[test]
     fn calls_that_never_end_are_not_held_for_ever() {
-        let (mut calls, mut told) = (Calls::default(), 0);
+        let (mut calls, mut out) = (Calls::default(), VecDeque::new());
         for n in 0..10_000 {
-            let mut out = |event| told += u64::from(matches!(event, OwnedEvent::Call { .. }));
-            calls.piece(piece(&n.to_string(), Some("ls"), ""), &mut out);
-            assert!(calls.open.len() <= OPEN, "{n}");
+            calls.piece(piece(&n.to_string(), Some("ls"), "", true), n, &mut out);
+            assert!(calls.open.len() <= OPEN && calls.over.len() <= OPEN, "{n}");
         }
-        assert_eq!(told, 10_000 - OPEN as u64);
+        assert_eq!(out.len(), 10_000 - OPEN);
         let name = "é".repeat(NAME / 2 + 1);
         for _ in 0..3 {
-            calls.piece(piece("0", Some(&name), ""), &mut |_| {});
+            calls.piece(piece("0", Some(&name), "", true), 0, &mut out);
         }
-        assert!(
-            calls
-                .open
-                .iter()
-                .all(|open| open.name.len() <= NAME + name.len())
-        );
-    }
-
-    #[test]
-    fn pieces_of_two_calls_in_turns_are_two_texts() {
-        let pieces = [
-            ("0", Some("a"), "{\"x\":"),
-            ("1", Some("b"), "{\"y\":"),
-            ("0", None, "1}"),
-            ("1", None, "2}"),
-            ("2", Some("c"), "{}"),
-        ];
-        let wanted = [
-            "{\"x\":",
-            "1}",
-            "a({\"x\":1})",
-            "{\"y\":",
-            "2}",
-            "b({\"y\":2})",
-            "{}",
-            "c({})",
-        ];
-        assert_eq!(told(&pieces), wanted);
+        let short = |open: &Open| open.name.len() <= NAME + name.len();
+        assert!(calls.open.iter().all(short));
     }
 
     #[test]
@@ -263,7 +355,8 @@ mod tests {
             ("1", Some("b"), "{"),
             ("1", None, long.as_str()),
         ];
-        assert_eq!(told(&pieces)[..2], ["{", "a({)"]);
-        assert_eq!(told(&pieces).len(), 4, "and b, when it ends");
+        let told = told(&pieces, true);
+        assert_eq!(told[..4], ["{", "|", "|", "a({)@1"]);
+        assert_eq!(told.len(), 7, "and b, when it ends");
     }
 }

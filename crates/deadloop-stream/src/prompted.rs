@@ -36,33 +36,36 @@ impl Prompted {
     /// ```
     pub fn written(body: &[u8]) -> Option<Vec<String>> {
         let body = std::str::from_utf8(body).ok()?;
-        let Value::Object(mut body) = parse(body, MOST_VALUES).ok()? else {
-            return None;
-        };
+        match parse(body, MOST_VALUES).ok()? {
+            Value::Object(body) => Some(Self::in_request(&body)),
+            _ => None,
+        }
+    }
+
+    /// The same of a request that was read.
+    pub fn in_request(body: &Object) -> Vec<String> {
         let mut all = Vec::new();
         for field in FIELDS {
-            match body.remove(*field) {
-                Some(Value::String(text)) => all.push(text),
-                Some(Value::Array(items)) => {
-                    items.into_iter().for_each(|item| said(item, &mut all))
-                }
+            match body.get(*field) {
+                Some(Value::String(text)) => all.push(text.clone()),
+                Some(Value::Array(items)) => items.iter().for_each(|item| said(item, &mut all)),
                 _ => {}
             }
         }
         all.retain(|text| !text.is_empty());
-        Some(all)
+        all
     }
 }
 
 /// An item of a request: a text, or a message of somebody.
-fn said(item: Value, all: &mut Vec<String>) {
+fn said(item: &Value, all: &mut Vec<String>) {
     match item {
-        Value::String(text) => all.push(text),
-        Value::Object(mut message) => {
+        Value::String(text) => all.push(text.clone()),
+        Value::Object(message) => {
             // Gemini takes a message without a role for one of the user.
             let role = message.get("role").map_or(Some("user"), Value::as_str);
             if role == Some("user") {
-                all.extend(text_of(&mut message));
+                all.extend(text_of(message));
             }
         }
         _ => {}
@@ -70,12 +73,9 @@ fn said(item: Value, all: &mut Vec<String>) {
 }
 
 /// The text of a message; that of several parts a line each.
-fn text_of(message: &mut Object) -> Option<String> {
-    match message
-        .remove("content")
-        .or_else(|| message.remove("parts"))?
-    {
-        Value::String(text) => Some(text),
+fn text_of(message: &Object) -> Option<String> {
+    match message.get("content").or_else(|| message.get("parts"))? {
+        Value::String(text) => Some(text.clone()),
         Value::Array(parts) => {
             let texts = parts.iter().filter_map(|part| match part {
                 Value::String(text) => Some(text.as_str()),

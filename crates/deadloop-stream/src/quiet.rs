@@ -83,11 +83,6 @@ impl Quiet {
         };
     }
 
-    /// Whether the model is silent at `now` for as long as is told at all.
-    pub(crate) fn is_silent(&self, now: u64) -> bool {
-        !self.others && now.saturating_sub(self.last) >= SHORTEST
-    }
-
     /// The lengths below `end` that were not told.
     fn tell(&mut self, end: u64) -> Vec<u64> {
         if end <= SHORTEST {

@@ -11,11 +11,14 @@ use crate::{Arrival, Ending, Problem, Prompted, Quiet, StreamFormat, StreamReade
 /// What stands for the model's name where none is known.
 const UNNAMED: &str = "unknown";
 
+/// Bytes of a response after which no name of a model changes its guard.
+const LATE: u64 = 64 << 10;
+
 /// One response under its guard: bytes in, and out what is to be done, how many of them may go on, and how a response
 /// that is cut ends. It is what `deadloop watch`, `deadloop proxy`, Python and node are made of.
 ///
 /// A guard stays for one response. The model chooses it, which the caller names or else the stream: the first name that
-/// comes, whatever later chunks say. The caller brings the clock, milliseconds since the request, which never decrease.
+/// comes, whatever later chunks say. If that comes late, the guard has read what came before it. The caller brings the clock, milliseconds since the request, which never decrease.
 ///
 /// It never fails: what cannot be read is counted and passed on. It holds one line, the arguments of open calls and the
 /// guard's window, never the stream. Of several choices in one response the first is watched.
@@ -45,6 +48,8 @@ pub struct Watched {
     guard: Guard,
     /// The guards of all models, until one is chosen.
     guards: Option<Guards>,
+    /// What the guard was pushed before that.
+    before: Vec<OwnedEvent>,
     asked: Prompted,
     reader: StreamReader,
     model: Option<String>,
@@ -55,9 +60,8 @@ pub struct Watched {
     /// The byte after the chunk that is judged, and after the one before it.
     chunk: u64,
     before_chunk: u64,
-    /// Whether the turn that is pushed now is derived: the stream did not bring it.
-    derives: bool,
-    /// Events of the stream that the guard was given, without turns that nobody recorded, silence and the end.
+    /// Events of the stream that the guard was given, as a recording of it counts them: without turns that nobody
+    /// recorded, silence and the end, and of a call one.
     events: u64,
     /// Bytes of the stream so far.
     fed: u64,
@@ -110,7 +114,8 @@ pub struct RefusedCall {
     pub end: u64,
 }
 
-/// An event as the guard was pushed it, for a caller that uses it too.
+/// An event as the guard was pushed it, for a caller that uses it too; and one that came when the guard had stopped at
+/// what precedes it.
 #[derive(Clone, Copy, Debug)]
 pub struct ToldEvent<'a> {
     /// The event.
@@ -136,6 +141,7 @@ impl Watched {
         Self {
             guard,
             guards: None,
+            before: Vec::new(),
             asked: Prompted::default(),
             reader,
             model: None,
@@ -144,7 +150,6 @@ impl Watched {
             stops_at_refusals: false,
             chunk: 0,
             before_chunk: 0,
-            derives: false,
             events: 0,
             fed: 0,
             seen: Heard::default(),
@@ -239,7 +244,7 @@ impl Watched {
         self.reader.end();
         if self.judge(now, &mut step, &mut each).is_none() {
             self.quiet.heard(&Event::Closed, now);
-            self.push(&Event::Closed, &mut step, &mut each);
+            self.push(&Event::Closed, true, &mut step, &mut each);
         }
         step
     }
@@ -255,15 +260,8 @@ impl Watched {
             return self.stopped();
         }
         let mut step = Step::default();
-        if self.quiet.is_silent(now) {
-            // A call that is whole is over, for nothing of it can follow.
-            self.reader.pause();
-            if self.judge(now, &mut step, &mut each).is_some() {
-                return step;
-            }
-        }
         for silence in self.quiet.waited(now) {
-            if self.push(&Event::Silence(silence), &mut step, &mut each) {
+            if self.push(&Event::Silence(silence), true, &mut step, &mut each) {
                 break;
             }
         }
@@ -345,26 +343,23 @@ impl Watched {
     ) -> Option<u64> {
         while let Some(arrival) = self.reader.next_event() {
             self.follow();
-            if arrival.end != self.chunk {
+            // Of a call that a later chunk shows to be over, its own end counts.
+            if arrival.end > self.chunk {
                 (self.before_chunk, self.chunk) = (self.chunk, arrival.end);
             }
             let event = arrival.event.borrowed();
-            for silence in self.quiet.heard(&event, now) {
-                if self.push(&Event::Silence(silence), step, each) {
-                    return Some(self.begins(&arrival));
-                }
-            }
-            if self.begins_turn(&event) {
-                self.derives = true;
-                let stops = self.push(&Event::Turn { agent: None }, step, each);
-                self.derives = false;
-                if stops {
-                    return Some(self.begins(&arrival));
-                }
+            if self.push_before(&event, now, step, each) {
+                // It has come all the same.
+                each(&ToldEvent {
+                    event,
+                    goes_on: false,
+                    derived: false,
+                });
+                return Some(self.begins(&arrival));
             }
             let before = self.seen;
             self.count(&event);
-            if self.push(&event, step, each) {
+            if self.push(&event, false, step, each) {
                 return Some(self.cut(&arrival, before));
             }
             if let Some(refused) = step.refused.last_mut().filter(|last| last.end == 0) {
@@ -373,6 +368,22 @@ impl Watched {
         }
         self.follow();
         None
+    }
+
+    /// Tells the guard what is not in the stream and precedes this event: silence, a turn. Returns whether it stops.
+    fn push_before(
+        &mut self,
+        event: &Event<'_>,
+        now: u64,
+        step: &mut Step,
+        each: &mut impl FnMut(&ToldEvent<'_>),
+    ) -> bool {
+        let silences = self.quiet.heard(event, now);
+        let mut silences = silences.into_iter().map(Event::Silence);
+        if silences.any(|silence| self.push(&silence, true, step, each)) {
+            return true;
+        }
+        self.begins_turn(event) && self.push(&Event::Turn { agent: None }, true, step, each)
     }
 
     /// Whether a turn begins before this event that the stream does not report.
@@ -398,26 +409,22 @@ impl Watched {
         }
     }
 
-    /// Tells the guard one event. Returns whether it stops.
+    /// Tells the guard one event; `derived`: it is not in the stream. Returns whether it stops.
     fn push(
         &mut self,
         event: &Event<'_>,
+        derived: bool,
         step: &mut Step,
         each: &mut impl FnMut(&ToldEvent<'_>),
     ) -> bool {
         let Pushed { decision, warnings } = self.guard.push(event);
-        let derived = match event {
-            Event::Silence(_) | Event::Closed => true,
-            Event::Turn { .. } => self.derives,
-            _ => false,
-        };
-        // As in a recording: what is not in the stream has the number of the event that comes next, its end that of the
-        // last one.
-        let number = match event {
-            Event::Closed => self.events.saturating_sub(1),
-            _ => self.events,
-        };
-        self.events += u64::from(!derived);
+        if self.guards.is_some() {
+            self.before.push(event.owned());
+        }
+        // What is not in the stream has the number of the event that comes next.
+        let number = self.events;
+        let counts = !derived && !matches!(event, Event::Text(TextChannel::Arguments, _));
+        self.events += u64::from(counts);
         let settle = |mut alarm: Alarm| {
             if let Some(turns) = &self.turns {
                 turns.settle(&mut alarm);
@@ -450,21 +457,26 @@ impl Watched {
         !goes_on
     }
 
-    /// The first model that is named has its own guard.
+    /// The first model that is named has its own guard, which has read what came before.
     fn follow(&mut self) {
         if self.model.is_some() {
             return;
         }
-        let Some(named) = self.reader.model() else {
+        self.model = self.reader.model().map(str::to_owned);
+        let late = self.fed > LATE;
+        let (true, Some(guards)) = (late || self.model.is_some(), self.guards.take()) else {
             return;
         };
-        let named = named.to_owned();
-        if let Some(guards) = self.guards.take() {
-            self.guard = guards.guard(self.work(&named));
+        let own = guards.guard(self.work(self.model().unwrap_or(UNNAMED)));
+        if !own.is_as(&self.guard) {
+            self.guard = own;
             self.hear_user();
+            for event in &self.before {
+                // If it stops at one of these, it does so again at the next.
+                let _ = self.guard.push(&event.borrowed());
+            }
         }
-        self.model = Some(named);
-        self.asked.user = Vec::new();
+        (self.before, self.asked.user) = (Vec::new(), Vec::new());
     }
 
     /// The byte at which a response ends that is cut before an event: where the bytes before it ended.
@@ -705,20 +717,35 @@ mod tests {
         assert_eq!(watched.heard().answer, Chars(4 * 9));
     }
 
-    /// The first name chooses the guard, and no later one takes it away.
+    /// The first name chooses the guard, no later one takes it away, and the guard has read what came before its name.
     #[test]
-    fn a_response_that_changes_its_name_keeps_its_guard() {
-        let settings = Settings::parse("[[guard]]\ndetector = \"periodic\"").unwrap();
-        let mut watched =
-            Watched::new(Guards::new(&settings).unwrap(), |_| ThinkOptions::default());
-        for n in 0..400 {
-            let model = ["a", "a-2026-01-01"][n % 2];
-            let chunk = format!(
-                "data: {{\"id\":\"c{n}\",\"model\":\"{model}\",\"choices\":[{{\"delta\":{{\"content\":\"Let me look at the map. \"}}}}]}}\n\n"
-            );
-            let _ = watched.feed(chunk.as_bytes(), 0);
+    fn a_response_has_one_guard_whenever_its_model_is_named() {
+        let text = "[[guard]]\ndetector = \"periodic\"\n[[model]]\nmatch = \"b\"\n[[model.guard]]\ndetector = \"periodic\"\n\
+                    [model.guard.params]\nmin_copies = 20\nmin_single = 2000";
+        let guards = Guards::new(&Settings::parse(text).unwrap()).unwrap();
+        let alarm = |name: &dyn Fn(usize) -> &'static str| {
+            let rules = |_: &str| ThinkOptions::default();
+            let mut watched = Watched::new(guards.clone(), rules);
+            for n in 0..400 {
+                let delta = ["reasoning_content", "content"][usize::from(n > 3)];
+                let chunk = format!(
+                    "data: {{\"id\":\"c{n}\",{}\"choices\":[{{\"delta\":{{\"{delta}\":\"Let me look at the map. \"}}}}]}}\n\n",
+                    name(n)
+                );
+                let _ = watched.feed(chunk.as_bytes(), 0);
+            }
+            let model = watched.model().map(str::to_owned);
+            (model, watched.alarm().map(|alarm| alarm.exact.count()))
+        };
+        let (a, b) = ("\"model\":\"a\",", "\"model\":\"b\",");
+        let other = "\"model\":\"a-2026-01-01\",";
+        let (first, own) = (alarm(&|_| a), alarm(&|_| b));
+        assert!(own.1 > first.1 && first.1.is_some(), "{own:?} {first:?}");
+        assert_eq!(alarm(&|n| [a, other][n % 2]), first);
+        for late in [1, 5, 8] {
+            assert_eq!(alarm(&|n| if n < late { "" } else { a }), first, "{late}");
+            assert_eq!(alarm(&|n| if n < late { "" } else { b }), own, "{late}");
         }
-        assert_eq!(watched.model(), Some("a"));
-        assert!(watched.alarm().is_some());
+        assert_eq!(alarm(&|_| "").1, first.1);
     }
 }

@@ -52,11 +52,26 @@ pub(crate) fn again(ended: &Ended) -> Failure {
     kind.error(&ended.reason)
 }
 
-/// Replaces the fields in a library's message by the options that set them.
+/// What a library says with the options of the command line for its fields. Behind a place in a file the words are those of
+/// the file.
 pub(crate) fn in_options(said: &str) -> String {
     let option =
         |said: String, (field, option): &(&str, &str)| said.replace(&format!("`{field}`"), option);
-    OPTIONS.iter().fold(said.to_owned(), option)
+    let line = |line: &str| {
+        let (own, of_file) = line.split_at(place(line).unwrap_or(line.len()));
+        OPTIONS.iter().fold(own.to_owned(), option) + of_file
+    };
+    said.split('\n').map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Where a line says `FILE:LINE:`.
+fn place(line: &str) -> Option<usize> {
+    let is_line = |(at, _): &(usize, &str)| {
+        let digits = line[at + 1..].bytes().take_while(u8::is_ascii_digit);
+        let end = at + 1 + digits.count();
+        end > at + 1 && line[end..].starts_with(':')
+    };
+    line.match_indices(':').find(is_line).map(|(at, _)| at)
 }
 
 /// Prints the chain of an error on stderr and returns the exit code.
@@ -78,6 +93,11 @@ mod tests {
         let said = "`out` x: holds a; choose another folder, or `force` to overwrite `y`";
         let options = "--out x: holds a; choose another folder, or --force to overwrite `y`";
         assert_eq!(in_options(said), options);
+        let of_file = "s.toml:3:1: unknown field `unit`; expected `by`";
+        assert_eq!(
+            in_options(&format!("{said}\n{of_file}")),
+            format!("{options}\n{of_file}")
+        );
         let ended = Ended {
             exit: number(Code::TooLittle),
             reason: said.into(),

@@ -23,6 +23,7 @@ pub(crate) fn request<'a>(
     Ok(Request {
         judging: judge.judging(),
         by: &output.by,
+        by_default: false,
         csv: output.csv,
         excerpts: !output.no_excerpts,
         force: output.force,
@@ -176,5 +177,5 @@ pub(crate) fn say(dir: &Path, manifest: &Manifest, global: Global) -> Outcome {
         said.insert("exit".into(), ended.exit.into());
         said.insert("reason".into(), ended.reason.clone().into());
     }
-    show::print(&serde_json::Value::from(said).to_string())
+    show::print_json(&serde_json::Value::from(said))
 }

@@ -13,7 +13,8 @@ pub(crate) use deadloop_run::{count, number, per, percent, several, typed};
 use crate::args::Global;
 use crate::exit::{Code, Outcome};
 use crate::fitting;
-use deadloop_run::visible::visible_lines;
+use deadloop_run::visible::{visible_json, visible_lines};
+use serde::Serialize;
 
 /// Returns the columns of the terminal on stdout: `COLUMNS` if it is set, else the size of the terminal. `None` if
 /// neither is known; then nothing is wrapped.
@@ -92,7 +93,23 @@ pub(crate) fn print(text: &str) -> Outcome {
     heard(writeln!(io::stdout(), "{text}"))
 }
 
-/// Prints a text with colours, which are left out where they cannot be seen.
+/// Prints a value as JSON on one line.
+///
+/// # Errors
+/// As [`print()`].
+pub(crate) fn print_json(value: &impl Serialize) -> Outcome {
+    print(&json(value)?)
+}
+
+/// A value as JSON on one line, with what a terminal obeys or does not show as escapes.
+///
+/// # Errors
+/// It cannot be written as JSON.
+pub(crate) fn json(value: &impl Serialize) -> Outcome<String> {
+    Ok(visible_json(&serde_json::to_string(value)?))
+}
+
+/// The same with colours in it, which are left out where nobody would see them.
 ///
 /// # Errors
 /// Returns the errors of [`print()`].

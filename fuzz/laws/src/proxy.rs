@@ -27,7 +27,7 @@ fn options(settings: &str) -> ProxyOptions {
         guards: Guards::new(&settings).expect("guards"),
         think: ThinkRules::default(),
         most: 1,
-        tell: Box::new(|_, _, _| ()),
+        tell: Box::new(|_| ()),
     }
 }
 

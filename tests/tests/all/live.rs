@@ -10,6 +10,7 @@ use deadloop_detect::{Guards, Setting, Settings};
 use deadloop_proxy::ProxyOptions;
 use deadloop_proxy::parts::judged;
 use deadloop_replay::{Plan, decide};
+use deadloop_run::watching::Recording;
 use deadloop_stream::{StreamFormat, StreamReader, Watched};
 use deadloop_tests::generate;
 use deadloop_tests::told::Told;
@@ -144,7 +145,8 @@ static WIRES: [Wire; 4] = [
 ];
 
 impl Wire {
-    /// The bytes of a response. Calls that follow one another are written at once, their pieces in turns.
+    /// The bytes of a response. Calls that follow one another are written at once, their pieces in turns if it says when a
+    /// call is over.
     fn bytes(&self, steps: &[Step]) -> Vec<Timed> {
         let (mut now, mut all, mut calls) = (0, Vec::new(), 0);
         let mut rest = steps;
@@ -205,6 +207,16 @@ impl Wire {
             .map(|(.., pieces)| pieces.len())
             .max()
             .unwrap_or(0);
+        if (self.call[2])(0, "").is_none() {
+            let whole = |(n, name, pieces): &(usize, &str, Vec<String>)| {
+                let pieces = pieces.iter().filter_map(|piece| (self.call[1])(*n, piece));
+                (self.call[0])(*n, name)
+                    .into_iter()
+                    .chain(pieces)
+                    .collect::<Vec<_>>()
+            };
+            return calls.iter().flat_map(whole).collect();
+        }
         let begun = calls.iter().map(|(n, name, _)| (self.call[0])(*n, name));
         let pieces = (0..most).flat_map(|at| {
             let one = move |(n, _, pieces): &(usize, &str, Vec<String>)| {
@@ -269,11 +281,16 @@ struct Consumer {
     alarm: fn(&Setting, &Wire, &[Timed]) -> Option<Told>,
 }
 
-static CONSUMERS: [Consumer; 2] = [
+static CONSUMERS: [Consumer; 3] = [
     Consumer {
         name: "watch",
         clock: true,
         alarm: watch,
+    },
+    Consumer {
+        name: "replay of what watch records",
+        clock: true,
+        alarm: recorded,
     },
     Consumer {
         name: "proxy",
@@ -291,40 +308,57 @@ fn guards(setting: &Setting) -> (Settings, Guards) {
 
 /// As `deadloop watch` does, Python and node.
 fn watch(setting: &Setting, wire: &Wire, bytes: &[Timed]) -> Option<Told> {
+    watched(setting, wire, bytes).0
+}
+
+/// As `deadloop replay` does with what `deadloop watch --record` wrote.
+fn recorded(setting: &Setting, wire: &Wire, bytes: &[Timed]) -> Option<Told> {
+    replay(setting, &watched(setting, wire, bytes).1)
+}
+
+/// What stops a stream, and the record of it.
+fn watched(setting: &Setting, wire: &Wire, bytes: &[Timed]) -> (Option<Told>, Transcript) {
     let (_, guards) = guards(setting);
     let rules = ThinkRules::default();
     let reader = StreamReader::new("stream", Some(wire.format), rules.options("m"));
     let mut watched = Watched::with(guards.guard("m"), reader);
-    let mut last = 0;
+    let (mut record, mut last) = (Recording::default(), 0);
     for (now, piece) in bytes {
         // Whoever waits looks at the clock now and then.
         for at in (last..*now).step_by(700) {
-            let _ = watched.silent(at);
+            let _ = watched.silent_each(at, |told| record.push(told, at));
         }
         last = *now;
         let (one, other) = piece.split_at(piece.len() / 3);
-        let _ = watched.feed(one, *now);
-        let _ = watched.feed(other, *now);
+        let _ = watched.feed_each(one, last, |told| record.push(told, last));
+        let _ = watched.feed_each(other, last, |told| record.push(told, last));
     }
-    let _ = watched.end(last);
-    watched.alarm().map(Told::from)
+    let _ = watched.end_each(last, |told| record.push(told, last));
+    (
+        watched.alarm().map(Told::from),
+        record.transcript("m", last),
+    )
 }
 
 /// As `deadloop proxy` does.
 fn proxy(setting: &Setting, wire: &Wire, bytes: &[Timed]) -> Option<Told> {
     let (_, guards) = guards(setting);
-    let options = ProxyOptions {
-        upstream: "http://127.0.0.1:1".parse().expect("an address"),
-        guards,
-        think: ThinkRules::default(),
-        most: 1,
-        tell: Box::new(|_, _, _| ()),
-    };
+    let options = options(guards);
     let pieces = bytes.iter().map(|(_, piece)| piece.as_slice());
     judged(&options, wire.format, pieces)
         .1
         .as_ref()
         .map(Told::from)
+}
+
+fn options(guards: Guards) -> ProxyOptions {
+    ProxyOptions {
+        upstream: "http://127.0.0.1:1".parse().expect("an address"),
+        guards,
+        think: ThinkRules::default(),
+        most: 1,
+        tell: Box::new(|_| ()),
+    }
 }
 
 /// As `deadloop replay` does with the recording.
@@ -343,9 +377,13 @@ fn replayed(setting: &Setting, steps: &[Step]) -> Option<Told> {
         events: events.collect(),
         ..Transcript::default()
     };
+    replay(setting, &transcript)
+}
+
+fn replay(setting: &Setting, transcript: &Transcript) -> Option<Told> {
     let mut plan = Plan::default();
     let cell = plan.add_setting(setting);
-    let record = decide(&plan, &transcript, None);
+    let record = decide(&plan, transcript, None);
     let cell = plan.cell(cell);
     record.blocks[cell.block].stop(&cell.at).map(Told::from)
 }
@@ -427,6 +465,53 @@ proptest! {
                 let (told, wanted) = (told.map(Told::live), wanted.map(Told::live));
                 prop_assert_eq!(told, wanted, "{} on {}: {}", consumer.name, wire.name, setting.to_toml("guard"));
             }
+        }
+    }
+}
+
+/// Equal calls in one response are judged when the client has them, whatever their arguments and ids, and however many
+/// there are: the third is the last that it gets, and of a refused one whose end it sees nothing.
+#[test]
+fn no_client_gets_more_calls_than_its_guard_allows() {
+    for (wire, response) in WIRES[..3]
+        .iter()
+        .flat_map(|wire| [(wire, "stop"), (wire, "refuse")])
+    {
+        let text = format!("[[guard]]\ndetector = \"duplicate\"\nresponse = \"{response}\"");
+        let settings = Settings::parse(&text).expect("a setting");
+        for (arguments, size, calls) in [
+            ("{}", 2, 40),
+            ("", 2, 40),
+            ("{\"a\": ", 2, 40),
+            ("{}", 0, 40),
+            ("", 300, 40),
+            ("{}", 3000, 40),
+            ("", 2, 1500),
+        ] {
+            let call = |n: usize| {
+                let of = |object: Value| {
+                    let id = format!("{n:0>size$}");
+                    let id = if size == 0 { "" } else { id.as_str() };
+                    let text = object
+                        .to_string()
+                        .replace(&format!("\"c{n}\""), &format!("{id:?}"));
+                    format!("data: {text}\n\n").into_bytes()
+                };
+                let [begins, piece, ends] = wire.call;
+                let all = [begins(n, "ls"), piece(n, arguments), ends(n, "")];
+                all.into_iter().flatten().map(of).collect::<Vec<_>>()
+            };
+            let pieces: Vec<Vec<u8>> = (0..calls).flat_map(call).collect();
+            let options = options(Guards::new(&settings).expect("no program"));
+            let (passed, alarm) = judged(&options, wire.format, pieces.iter().map(Vec::as_slice));
+            let got = String::from_utf8_lossy(&passed)
+                .matches("\"name\":\"ls\"")
+                .count();
+            let case = format!("{} {response} {arguments:?} {size} {calls}", wire.name);
+            assert_eq!(alarm.map(|alarm| alarm.calls.0), Some(3), "{case}");
+            let whole = wire.name == "chat" && arguments == "{}";
+            let most = if response == "refuse" && whole { 2 } else { 3 };
+            assert!(got <= most, "{case}: {got}");
         }
     }
 }

@@ -34,7 +34,8 @@ pub use shard::Shard;
 pub(crate) use splits::Splits;
 pub use splits::strays;
 pub use unfinished::{
-    Standstill, UnfinishedFolder, prove_writable, standstill, sweep, unfinished_folder,
+    Claim, Standstill, UnfinishedFolder, claim, prove_writable, standstill, sweep,
+    unfinished_folder,
 };
 pub(crate) use unfinished::{changing, unfinished_file};
 pub(crate) use unpacked::Swelling;

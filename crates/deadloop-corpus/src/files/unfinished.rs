@@ -79,7 +79,27 @@ pub fn unfinished_folder(parent: &Path) -> io::Result<UnfinishedFolder> {
     }
 }
 
-/// Checks that files can be made in a folder, by making one and removing it.
+/// A folder that one program writes to, as long as this is held.
+#[derive(Debug)]
+pub struct Claim {
+    _lock: Option<File>,
+}
+
+/// Claims a folder, which is there, for writing. Where folders cannot be locked each claim is granted.
+///
+/// # Errors
+/// Another program has claimed it.
+pub fn claim(folder: &Path) -> io::Result<Claim> {
+    let lock = File::open(folder).ok();
+    let tried = lock.as_ref().map(File::try_lock);
+    if let Some(Err(TryLockError::WouldBlock)) = tried {
+        let what = "another command writes there; wait until that has ended";
+        return Err(io::Error::new(io::ErrorKind::ResourceBusy, what));
+    }
+    Ok(Claim { _lock: lock })
+}
+
+/// Makes a file in a folder and removes it: whether files can be made there.
 ///
 /// # Errors
 /// Returns an error if the folder cannot be written to.

@@ -252,6 +252,7 @@ fn numbers_of(text: &[char], part: Range<usize>) -> Vec<f64> {
 /// Returns the length, in chars, of the list number at the start of a line, with the blanks around it: `12. `, `(3) `,
 /// `**4)** `, `5、`, `iv. `, `b) `, `七、`. Also covers a time: `[00:01.5 --> 00:02.0] `.
 pub(super) fn list_number(line: &[char]) -> usize {
+    let line = &line[..line.len().min(LIST)];
     let stamp = stamp(line);
     if stamp > 0 {
         return stamp;
@@ -272,6 +273,9 @@ pub(super) fn list_number(line: &[char]) -> usize {
     }
     at + marks + count(at + marks, blank)
 }
+
+/// The most chars of a list number: what is longer is text.
+const LIST: usize = 128;
 
 /// The most chars of a time in brackets.
 const STAMP: usize = 48;

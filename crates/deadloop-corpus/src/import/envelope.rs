@@ -19,6 +19,7 @@ use super::cut;
 use super::conversation::{Conversation, group_of};
 use super::reader::Out;
 use crate::transcript::wire::WireFault;
+use deadloop_stream::Prompted;
 use deadloop_stream::take::{self, Object};
 use deadloop_stream::time::millis;
 
@@ -37,6 +38,8 @@ pub(crate) struct Opened {
     pub(crate) group: Option<String>,
     /// The requested model.
     pub(crate) model: Option<String>,
+    /// What the user wrote in the request.
+    pub(crate) user: Vec<String>,
 }
 
 /// The fields that may hold the object, outermost first.
@@ -211,6 +214,7 @@ impl Opened {
         if let Some(mut request) = request(envelope) {
             let model = take::label(&mut request, "model");
             self.model = self.model.take().or(model);
+            self.user = Prompted::in_request(&request);
             self.group = prompt(&mut request, out)?;
             out.losses.rest("request", &request);
         }
@@ -273,8 +277,9 @@ fn prompt(request: &mut Object, out: &mut Out) -> Result<Option<String>, WireFau
         if message.contains_key("parts") {
             message.entry("role").or_insert_with(|| "user".into());
         }
-        // Only the response becomes a transcript, so earlier messages are losses.
-        if conversation.prompt.is_some() {
+        // The transcript is of the response: of what was said before it, what the user wrote is kept.
+        let of_user = message.get("role").and_then(Value::as_str) == Some("user");
+        if conversation.prompt.is_some() && !of_user {
             out.losses.add("request.messages[]");
         }
         conversation.message(message, "request.messages[]", None, out)?;

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::choice::Choice;
 use super::envelope::Opened;
 use super::reader::{Out, entry};
-use crate::{Body, Place};
+use crate::{Body, Place, RecordedEvent};
 use deadloop_stream::reader::said::{Said, SaidPart, Tokens};
 
 /// A response that has not ended.
@@ -19,7 +19,9 @@ pub(super) struct Response {
     id: Option<String>,
     model: Option<String>,
     group: Option<String>,
-    /// The places of its first and last objects.
+    /// What the user wrote, where the request is recorded.
+    user: Vec<String>,
+    /// Where it begins, and where it was spoken of last.
     pub(super) place: Place,
     last: Place,
     pub(super) meta: Map<String, Value>,
@@ -44,6 +46,7 @@ impl Response {
             id: None,
             model: said.model.clone(),
             group: None,
+            user: Vec::new(),
             place: place.clone(),
             last: place.clone(),
             meta: Map::new(),
@@ -117,6 +120,9 @@ impl Response {
         self.model = self.model.take().or(said.model).or(opened.model);
         self.id = self.id.take().or(opened.id);
         self.group = self.group.take().or(opened.group);
+        if self.user.is_empty() {
+            self.user = opened.user;
+        }
         self.tokens = said.tokens.or(self.tokens);
         self.took = said.took.or(self.took);
         self.ended |= said.ends;
@@ -185,7 +191,12 @@ impl Response {
         for choice in std::mem::take(&mut self.choices) {
             let index = choice.index;
             let tokens = self.tokens.filter(|_| !several);
-            let mut entry = entry(self.place.clone(), choice.end(shift, tokens));
+            let user = self
+                .user
+                .iter()
+                .map(|text| RecordedEvent::of(Body::User(text.clone())));
+            let events = user.chain(choice.end(shift, tokens)).collect();
+            let mut entry = entry(self.place.clone(), events);
             let transcript = &mut entry.transcript;
             transcript.id = match &id {
                 Some(id) if several => format!("{id}/{index}"),

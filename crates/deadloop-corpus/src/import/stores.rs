@@ -13,74 +13,9 @@ pub struct AgentStore {
     pub path: PathBuf,
 }
 
-/// A place for an agent's sessions.
-struct Known {
-    agent: &'static str,
-    /// The path below the home folder.
-    below: &'static str,
-    /// The variable with another folder, and the path below that folder.
-    moved: Option<(&'static str, &'static str)>,
-}
-
-const fn known(agent: &'static str, below: &'static str) -> Known {
-    Known {
-        agent,
-        below,
-        moved: None,
-    }
-}
-
-const fn moved(known: Known, variable: &'static str, below: &'static str) -> Known {
-    Known {
-        moved: Some((variable, below)),
-        ..known
-    }
-}
-
-/// The known places, from each agent's documentation for Linux and macOS.
-const STORES: [Known; 19] = [
-    moved(
-        known("Claude Code", ".claude/projects"),
-        "CLAUDE_CONFIG_DIR",
-        "projects",
-    ),
-    known("Claude Code", ".config/claude/projects"),
-    moved(known("Codex", ".codex/sessions"), "CODEX_HOME", "sessions"),
-    known("Codex", ".codex/archived_sessions"),
-    known("Gemini CLI", ".gemini/tmp"),
-    known("Qwen Code", ".qwen/projects"),
-    known("Copilot CLI", ".copilot/session-state"),
-    known("pi", ".pi/agent/sessions"),
-    known("OpenClaw", ".openclaw/agents"),
-    known("Continue", ".continue/sessions"),
-    moved(
-        known("Goose", ".local/share/goose/sessions"),
-        "XDG_DATA_HOME",
-        "goose/sessions",
-    ),
-    known("LM Studio", ".lmstudio/conversations"),
-    known("Cursor", ".cursor/projects"),
-    known("Cursor", ".config/Cursor/User/globalStorage/state.vscdb"),
-    known(
-        "Cursor",
-        "Library/Application Support/Cursor/User/globalStorage/state.vscdb",
-    ),
-    moved(
-        known("OpenCode", ".local/share/opencode/opencode.db"),
-        "XDG_DATA_HOME",
-        "opencode/opencode.db",
-    ),
-    known("Crush", ".local/share/crush/crush.db"),
-    moved(
-        known("llm", ".config/io.datasette.llm/logs.db"),
-        "LLM_USER_PATH",
-        "logs.db",
-    ),
-    known(
-        "llm",
-        "Library/Application Support/io.datasette.llm/logs.db",
-    ),
-];
+/// The places, by what each agent's documentation says of Linux and macOS: the agent, what is below the home folder, and
+/// where a variable may name another folder that, and what is below it.
+const STORES: &str = include_str!("stores.txt");
 
 /// The list of Crush's projects. Each project has a database.
 const CRUSH_PROJECTS: &str = ".local/share/crush/projects.json";
@@ -95,11 +30,14 @@ pub fn agent_stores(home: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> 
             found.push(AgentStore { agent, path });
         }
     };
-    for store in STORES {
-        let moved = store
-            .moved
-            .and_then(|(name, below)| Some(variable(name)?.join(below)));
-        add(store.agent, moved.unwrap_or_else(|| home.join(store.below)));
+    for store in STORES.lines() {
+        let mut parts = store.split(" | ");
+        let (Some(agent), Some(below)) = (parts.next(), parts.next()) else {
+            continue;
+        };
+        let moved = parts.next().zip(parts.next());
+        let moved = moved.and_then(|(name, below)| Some(variable(name)?.join(below)));
+        add(agent, moved.unwrap_or_else(|| home.join(below)));
     }
     for path in crush_projects(&home.join(CRUSH_PROJECTS)) {
         add("Crush", path);

@@ -3,6 +3,8 @@
 //! Chat APIs require that the results of a turn's calls follow the turn directly, that every result has a call, and
 //! that no turn is empty.
 
+use std::collections::{HashMap, VecDeque};
+
 use deadloop_detect::Event;
 
 use super::Transcript;
@@ -53,37 +55,33 @@ pub struct Disorder {
     pub event: u64,
 }
 
-/// A call without a result so far.
-struct Open<'a> {
-    id: &'a str,
-    /// The event at which the run continued without the result.
-    passed: Option<u64>,
-}
-
-/// The state while a run is read.
+/// Reads a run. Calls are named by their number among those with an id.
+#[derive(Default)]
 struct Reader<'a> {
-    open: Vec<Open<'a>>,
-    answered: Vec<&'a str>,
-    /// The start of the current turn, and whether the turn has content.
+    /// Of each call whether it has its result.
+    answered: Vec<bool>,
+    /// The calls of each id, the first that is open in front.
+    by_id: HashMap<&'a str, VecDeque<usize>>,
+    /// Where the run went on, and the first call that it did not pass over: both rise.
+    passed: Vec<(u64, usize)>,
+    /// No call before this one is open, those that were passed over aside.
+    open: usize,
+    /// The turn that goes on: where it began, and whether something is in it.
     turn: Option<(u64, bool)>,
     found: Vec<Disorder>,
 }
 
 /// Returns every disorder in a run, in the order in which they appear.
 pub fn disorders(run: &Transcript) -> Vec<Disorder> {
-    let mut reader = Reader {
-        open: Vec::new(),
-        answered: Vec::new(),
-        turn: None,
-        found: Vec::new(),
-    };
+    let mut reader = Reader::default();
     for (number, event) in run.stream() {
         reader.take(number, &event);
     }
-    // A call at the very end may still be answered.
-    let passed: Vec<u64> = reader.open.iter().filter_map(|call| call.passed).collect();
-    for event in passed {
-        reader.tell(DisorderKind::Unanswered, event);
+    // A call at the very end is one that nobody answered yet.
+    for call in 0..reader.answered.len() {
+        if let (false, Some(event)) = (reader.answered[call], reader.passed_at(call)) {
+            reader.tell(DisorderKind::Unanswered, event);
+        }
     }
     reader.found.sort_by_key(|one| one.event);
     reader.found
@@ -106,7 +104,9 @@ impl<'a> Reader<'a> {
             Event::Call { id, .. } => {
                 self.fill(true);
                 if let Some(id) = id {
-                    self.open.push(Open { id, passed: None });
+                    let calls = self.by_id.entry(id).or_default();
+                    calls.push_back(self.answered.len());
+                    self.answered.push(false);
                 }
             }
             Event::Result { id, .. } => self.answer(number, *id),
@@ -132,27 +132,38 @@ impl<'a> Reader<'a> {
 
     /// Marks the open calls when the run continues without their results.
     fn pass(&mut self, number: u64) {
-        for call in &mut self.open {
-            call.passed = call.passed.or(Some(number));
+        let calls = self.answered.len();
+        if self.passed.last().is_none_or(|(_, before)| *before < calls) {
+            self.passed.push((number, calls));
+            self.open = calls;
         }
     }
 
+    /// Where the run went on after a call, if it did.
+    fn passed_at(&self, call: usize) -> Option<u64> {
+        let at = self.passed.partition_point(|(_, before)| *before <= call);
+        self.passed.get(at).map(|(number, _)| *number)
+    }
+
     fn answer(&mut self, number: u64, id: Option<&'a str>) {
-        let at = id.and_then(|id| self.open.iter().position(|call| call.id == id));
-        match (at, id) {
-            (Some(at), _) => {
-                let call = self.open.remove(at);
-                if let Some(passed) = call.passed {
-                    self.tell(DisorderKind::Between, passed);
-                } else if self.open[..at].iter().any(|call| call.passed.is_none()) {
-                    self.tell(DisorderKind::OtherOrder, number);
+        let calls = id.and_then(|id| self.by_id.get_mut(id));
+        let kind = match calls.map(VecDeque::pop_front) {
+            None => DisorderKind::StrayResult,
+            Some(None) => DisorderKind::SecondResult,
+            Some(Some(call)) => {
+                self.answered[call] = true;
+                if let Some(passed) = self.passed_at(call) {
+                    return self.tell(DisorderKind::Between, passed);
                 }
-                self.answered.push(call.id);
+                while self.answered.get(self.open) == Some(&true) {
+                    self.open += 1;
+                }
+                if self.open > call {
+                    return;
+                }
+                DisorderKind::OtherOrder
             }
-            (None, Some(id)) if self.answered.contains(&id) => {
-                self.tell(DisorderKind::SecondResult, number);
-            }
-            _ => self.tell(DisorderKind::StrayResult, number),
-        }
+        };
+        self.tell(kind, number);
     }
 }

@@ -15,6 +15,7 @@ use deadloop_corpus::{
     MAX_TOKENS, Problem, import_formats,
 };
 use kit::{gzip, zst};
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// What an import came to.
@@ -429,6 +430,105 @@ fn nothing_is_lost_in_silence() {
         sum(2),
         sum(3)
     );
+    assert_eq!(silent, [""; 0]);
+}
+
+/// All strings of a value, with the names of the fields that they stand in.
+fn strings<'v>(value: &'v Value, at: &mut Vec<&'v str>, each: &mut dyn FnMut(&[&str], &'v str)) {
+    match value {
+        Value::String(text) => each(at, text),
+        Value::Array(items) => items.iter().for_each(|item| strings(item, at, each)),
+        Value::Object(fields) => {
+            // Of a prompt of the system the length and the hash are kept.
+            let role = ["role", "type"].map(|name| fields.get(name).and_then(Value::as_str));
+            if role.contains(&Some("system")) {
+                return;
+            }
+            for (name, value) in fields {
+                at.push(name);
+                strings(value, at, each);
+                at.pop();
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Every text of a sample, as a reader finds it that knows no format, is in its transcripts, or a field around it is named
+/// among what was left out.
+#[test]
+fn every_text_of_a_source_is_there_or_named() {
+    // Texts that are there in other words: JSON in texts, what names a group, what repeats a call or a result.
+    const OTHERWISE: [(&str, &str); 18] = [
+        ("autogen", "content"),
+        ("gemini-cli-session", "text"),
+        ("har", "text"),
+        ("langfuse", "content"),
+        ("langsmith", "content"),
+        ("langsmith", "input"),
+        ("llm", "prompt"),
+        ("lm-eval", "arguments"),
+        ("openai-chat-litellm", "messages"),
+        ("openhands", "message"),
+        ("openhands", "content"),
+        ("opentelemetry", "name"),
+        ("opentelemetry", "attributes"),
+        ("sharegpt", "value"),
+        ("sillytavern", "send_date"),
+        ("swe-agent", "replay_config"),
+        ("table-messages", "content"),
+        ("tgi", "generated_text"),
+    ];
+    let (mut seen, mut silent) = (0, Vec::new());
+    for (format, path, bytes) in texts() {
+        let Ok(text) = std::str::from_utf8(&bytes) else {
+            continue;
+        };
+        let objects: Vec<Value> = match serde_json::from_str(text) {
+            Ok(whole) => vec![whole],
+            Err(_) => {
+                let lines = text.lines().map(|line| line.trim_start_matches("data:"));
+                lines
+                    .filter_map(|line| serde_json::from_str(line).ok())
+                    .collect()
+            }
+        };
+        let whole = import(std::slice::from_ref(&path), Some(format));
+        let told = whole.told().concat();
+        let told: Vec<Value> = told
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        let mut there: Vec<&str> = Vec::new();
+        for value in &told {
+            strings(value, &mut Vec::new(), &mut |_, text| there.push(text));
+        }
+        let [lines, joined] = [there.join("\n"), there.concat()];
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        for object in &objects {
+            strings(object, &mut Vec::new(), &mut |at, text| {
+                if text.chars().count() < 12 || !text.trim().contains(' ') {
+                    return;
+                }
+                seen += 1;
+                let written = serde_json::to_string(text).unwrap();
+                let is_there = lines.contains(text.trim())
+                    || joined.contains(text)
+                    || lines.contains(written.trim_matches('"'));
+                let named = whole
+                    .losses
+                    .keys()
+                    .any(|path| at.iter().any(|field| path.contains(field)));
+                let otherwise = OTHERWISE
+                    .iter()
+                    .any(|(file, field)| name.starts_with(file) && at.contains(field));
+                if !is_there && !named && !otherwise {
+                    silent.push(format!("{name}: {}: {text}", at.join(".")));
+                }
+            });
+        }
+    }
+    assert!(seen > 300, "{seen}");
     assert_eq!(silent, [""; 0]);
 }
 

@@ -3,6 +3,7 @@
 //! The one detector that speaks at the end: at the `Finish` or `Closed` event that whoever reads the stream
 //! pushes. These are events like others, so no meter needs to be told of an end.
 
+use super::malformed::Json;
 use super::{Detector, Measuring, Sample};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
@@ -21,15 +22,21 @@ pub(super) static ENTRY: Detector = Detector {
         exactly: "At a `Finish` event, and at `Closed`, which comes after everything: it fires where one of `need` is \
               missing.\n\n- `finish`: a reason that is among `reasons`. One that is not fires at `Finish`; none at all at \
               `Closed`.\n- `done`: some end mark, whatever its reason; fires at `Closed`.\n- `json`: an answer that \
-              begins with `{` or `[` ends where its outermost bracket is closed, blanks aside; fires at the first of \
+              begins with `{` or `[` is one JSON value and nothing else, blanks aside; fires at the first of \
               both.\n- It alarms once a stream: what was told at `Finish` is not told again.\n- Kind: error-event where \
-              the reason is `error`, stall where it is `timeout`, else no-done where the answer ends with a sentence's end \
+              the reason is `error`, stall where it is `timeout`, broken-json where the answer can be no JSON any more, else no-done where the answer ends with a sentence's end \
               or a bracket, and cut where it does not. The position is the chars of the answer.\n",
         params: &PARAMS,
         presets: "# Presets of the ending detector: none so far.\n",
         ..Spec::PLAIN
     },
-    notices: &[Fault::Cut, Fault::NoDone, Fault::ErrorEvent, Fault::Stall],
+    notices: &[
+        Fault::Cut,
+        Fault::NoDone,
+        Fault::ErrorEvent,
+        Fault::Stall,
+        Fault::BrokenJson,
+    ],
     grid: "# What an ended stream has to have.\n\n[[guard]]\ndetector = \"ending\"\n\n[guard.params]\nneed = [[\"finish\"], \
            [\"done\"], [\"finish\", \"json\"]]\n",
     fires: Sample::Run(&FIRES),
@@ -92,45 +99,35 @@ struct Ending {
     /// Any end mark came.
     done: bool,
     told: bool,
-    json: Json,
+    answer: Answer,
     last: Option<char>,
 }
 
-/// How far an answer in JSON has come. Nesting is counted, the syntax is not looked at.
+/// How far an answer in JSON has come.
 #[derive(Default)]
-struct Json {
+struct Answer {
+    /// Whether it begins as JSON does.
     begun: Option<bool>,
-    depth: u64,
-    quoted: bool,
-    escaped: bool,
-    behind: bool,
+    /// Whether no JSON begins with what has come.
+    broken: bool,
+    json: Json,
 }
 
-impl Json {
+impl Answer {
     fn char(&mut self, c: char) {
-        if c.is_whitespace() && !self.quoted {
-            return;
+        if self.begun.is_none() && !c.is_whitespace() {
+            self.begun = Some(matches!(c, '{' | '['));
         }
-        let begun = *self.begun.get_or_insert(matches!(c, '{' | '['));
-        if !begun {
-            return;
-        }
-        self.behind = self.depth == 0 && self.behind;
-        match c {
-            _ if self.escaped => self.escaped = false,
-            '\\' if self.quoted => self.escaped = true,
-            '"' => self.quoted = !self.quoted,
-            '{' | '[' if !self.quoted => self.depth += 1,
-            '}' | ']' if !self.quoted => {
-                self.depth = self.depth.saturating_sub(1);
-                self.behind = self.depth == 0;
-            }
-            _ => {}
-        }
+        self.broken |= self.begun == Some(true) && self.json.breaks(c);
     }
 
-    fn is_open(&self) -> bool {
-        self.begun == Some(true) && (self.depth > 0 || self.quoted)
+    /// What it lacks, if it is to be JSON.
+    fn lacks(&self) -> Option<&'static str> {
+        match self.begun {
+            Some(true) if self.broken => Some("JSON and nothing else"),
+            Some(true) if !self.json.is_whole() => Some("JSON to its end"),
+            _ => None,
+        }
     }
 }
 
@@ -138,7 +135,7 @@ impl Meter for Ending {
     fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
         match event {
             Event::Text(TextChannel::Answer, text) => {
-                text.chars().for_each(|c| self.json.char(c));
+                text.chars().for_each(|c| self.answer.char(c));
                 self.last = text.trim_end().chars().next_back().or(self.last);
                 self.begin();
             }
@@ -164,12 +161,14 @@ impl Ending {
         self.done = true;
         self.finished = reason.is_some_and(|r| self.reasons.iter().any(|known| known == r));
         let bad = self.needs("finish") && !self.finished;
-        if bad || (self.needs("json") && self.json.is_open()) {
-            let kind = match reason {
-                Some("error") => Fault::ErrorEvent,
-                Some("timeout") => Fault::Stall,
-                _ => self.kind(),
-            };
+        let kind = match reason {
+            Some("error") => Fault::ErrorEvent,
+            Some("timeout") => Fault::Stall,
+            _ => self.kind(),
+        };
+        if let Some(what) = self.json() {
+            self.tell((kind, what), place, facts);
+        } else if bad {
             let said = reason.map_or("no finish reason".to_owned(), |r| {
                 format!("finish reason {r}")
             });
@@ -179,16 +178,19 @@ impl Ending {
 
     fn closed(&mut self, place: EventPlace, facts: &mut Vec<Fact>) {
         let missing = [
-            (self.needs("finish") && !self.finished, "no finish reason"),
-            (self.needs("done") && !self.done, "no end mark"),
-            (
-                self.needs("json") && self.json.is_open(),
-                "JSON that is not closed",
-            ),
+            (self.needs("finish") && !self.finished).then(|| "no finish reason".to_owned()),
+            (self.needs("done") && !self.done).then(|| "no end mark".to_owned()),
+            self.json(),
         ];
-        if let Some((_, what)) = missing.into_iter().find(|(is, _)| *is) {
-            self.tell((self.kind(), what.to_owned()), place, facts);
+        if let Some(what) = missing.into_iter().flatten().next() {
+            self.tell((self.kind(), what), place, facts);
         }
+    }
+
+    /// What the answer lacks, where it has to be JSON.
+    fn json(&self) -> Option<String> {
+        let lacks = self.answer.lacks().filter(|_| self.needs("json"))?;
+        Some(format!("not {lacks}"))
     }
 
     /// Whether the text reads as if it were whole.
@@ -200,7 +202,8 @@ impl Ending {
             )
         };
         match self.last {
-            Some(c) if ends(c) && !self.json.is_open() => Fault::NoDone,
+            _ if self.needs("json") && self.answer.broken => Fault::BrokenJson,
+            Some(c) if ends(c) && self.answer.lacks().is_none() => Fault::NoDone,
             _ => Fault::Cut,
         }
     }

@@ -1,15 +1,9 @@
 //! [`ModelList`]: the globs of a `[[model]]` list, and which of them a model at a task meets first. [`Work`]: those two.
 
-use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
-use globset::GlobMatcher;
-
-/// How many names are remembered; the next one empties the memory.
-const MOST_NAMES: usize = 1024;
-/// The longest name that is remembered, in bytes: names come from requests.
-const LONGEST_NAME: usize = 256;
+use globset::{GlobMatcher, GlobSet};
 
 /// Whose text is watched: which model, at which task. A name alone is a model at a task that nobody named.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -75,23 +69,32 @@ impl fmt::Display for OverrideGlob {
 
 /// The globs of a `[[model]]` list, in the order in which they are tried.
 ///
-/// A list may have thousands of them, and every transcript and request asks: what a name met is remembered. Clones
-/// share the memory, which is bounded: 1,024 names of at most 256 bytes, of a model and its task together.
+/// A list may have thousands of them, and every transcript and request asks: all are looked at in one go.
 #[derive(Clone, Debug, Default)]
 pub struct ModelList {
     globs: Arc<[OverrideGlob]>,
-    /// Whether some glob is on tasks: without one, tasks are not looked at.
-    by_task: bool,
-    known: Arc<RwLock<HashMap<Box<str>, Option<usize>>>>,
+    /// Those on models, and the place of each; `None`: they are too large to be looked at in one go.
+    by_model: Option<Arc<(GlobSet, Vec<usize>)>>,
+    /// The places of those on tasks alone.
+    by_task: Vec<usize>,
 }
 
 impl ModelList {
     /// The list of these globs.
     pub(crate) fn new(globs: Vec<OverrideGlob>) -> Self {
+        let (mut set, mut places, mut by_task) = (GlobSet::builder(), Vec::new(), Vec::new());
+        for (place, glob) in globs.iter().enumerate() {
+            if let Some(model) = &glob.model {
+                set.add(model.glob().clone());
+                places.push(place);
+            } else {
+                by_task.push(place);
+            }
+        }
         Self {
-            by_task: globs.iter().any(|glob| glob.task.is_some()),
+            by_model: set.build().ok().map(|set| Arc::new((set, places))),
             globs: globs.into(),
-            known: Arc::default(),
+            by_task,
         }
     }
 
@@ -102,46 +105,24 @@ impl ModelList {
 
     /// Whether some glob is on tasks.
     pub fn by_task(&self) -> bool {
-        self.by_task
+        self.globs.iter().any(|glob| glob.task.is_some())
     }
 
     /// Returns the index of the first glob that matches the whole names, in their case; `None` where none does.
     pub fn first<'a>(&self, work: impl Into<Work<'a>>) -> Option<usize> {
         let work = work.into();
-        let tried = || self.try_each(work);
-        if self.by_task {
-            // The length says where the model's name ends: both may hold any char.
-            let both = format!("{}:{}{}", work.model.len(), work.model, work.task);
-            return self.first_by(&both, tried);
-        }
-        self.first_by(work.model, tried)
+        let Some(by_model) = &self.by_model else {
+            return self.try_each(work);
+        };
+        let (set, places) = &**by_model;
+        let of_model = set.matches(work.model).into_iter().map(|at| places[at]);
+        let all = of_model.chain(self.by_task.iter().copied());
+        all.filter(|place| self.globs[*place].is_match(work)).min()
     }
 
     /// Tries the globs one after the other.
     fn try_each(&self, work: Work<'_>) -> Option<usize> {
         self.globs.iter().position(|glob| glob.is_match(work))
-    }
-
-    /// What is remembered of a name, else what `tried` returns.
-    fn first_by(&self, model: &str, tried: impl FnOnce() -> Option<usize>) -> Option<usize> {
-        if self.globs.is_empty() {
-            return None;
-        }
-        if model.len() > LONGEST_NAME {
-            return tried();
-        }
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(first) = known.get(model) {
-            return *first;
-        }
-        drop(known);
-        let first = tried();
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= MOST_NAMES {
-            known.clear();
-        }
-        known.insert(model.into(), first);
-        first
     }
 }
 
@@ -196,48 +177,23 @@ mod tests {
         );
     }
 
-    /// More names than are remembered, some of them too long to be, each asked three times, of two clones.
     #[test]
-    fn what_is_remembered_is_what_the_globs_say() {
-        let own = list(&["a-1*", "a-*", "*[13579]", "long*8", "{x,y}/**"]);
-        let clone = own.clone();
-        let long = "long".repeat(LONGEST_NAME);
-        let names = (0..2 * MOST_NAMES).map(|i| match i % 5 {
+    fn all_in_one_go_is_one_after_the_other() {
+        let own = list(&["a-1*", "a-*", "*[13579]", "long*8", "{x,y}/**", "b-2"]);
+        let long = "long".repeat(300);
+        let names = (0..2000).map(|i| match i % 5 {
             0 => format!("a-{i}"),
             1 => format!("b-{i}"),
             2 => format!("x/{i}/z"),
             3 => format!("{long}{i}"),
             _ => format!("A-{i}0"),
         });
-        let mut met = [0; 6];
-        for name in names.chain([String::new()]) {
+        let mut met = [0; 7];
+        for name in names.chain([String::new(), "b-2".into()]) {
             let expected = own.try_each(Work::from(&name));
-            met[expected.unwrap_or(5)] += 1;
-            for asked in [&own, &clone, &own] {
-                assert_eq!(asked.first(&name), expected, "{name}");
-                let work = Work {
-                    model: &name,
-                    task: "t",
-                };
-                assert_eq!(asked.first(work), expected, "{name}");
-            }
-            let known = clone.known.read().unwrap();
-            assert!(known.len() <= MOST_NAMES);
-            assert!(known.keys().all(|name| name.len() <= LONGEST_NAME));
+            met[expected.unwrap_or(6)] += 1;
+            assert_eq!(own.first(&name), expected, "{name}");
         }
         assert!(met.iter().all(|n| *n > 0), "{met:?}");
-    }
-
-    #[test]
-    fn the_globs_are_tried_once_a_name() {
-        let list = list(&["m-1", "m-*"]);
-        let mut tried = 0;
-        for name in ["m-1", "m-2", "other"].repeat(1000) {
-            list.first_by(name, || {
-                tried += 1;
-                list.try_each(name.into())
-            });
-        }
-        assert_eq!(tried, 3);
     }
 }

@@ -122,7 +122,7 @@ pub(crate) fn guarded(
         guards: Guards::new(&settings).unwrap(),
         think: ThinkRules::default(),
         most,
-        tell: Box::new(|_, _, _| ()),
+        tell: Box::new(|_| ()),
     };
     let mut proxy = Proxy::bind("127.0.0.1:0", options).unwrap();
     Running {

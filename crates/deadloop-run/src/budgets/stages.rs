@@ -96,7 +96,14 @@ fn caches(grid: &BudgetGrid, never: &Budget) -> Vec<f64> {
     caches
 }
 
-/// Returns the errors of the token counter against the recorded counts: over all runs, then by source.
+impl SweptStage {
+    /// How far its counter is from what was recorded, over all runs; `None`: nothing was.
+    pub fn error(&self) -> Option<&CountError> {
+        self.errors.first()?.as_ref()
+    }
+}
+
+/// How far the counter is from what was recorded: all runs, then by source.
 fn errors(found: &Runs, never: &Budget) -> Vec<Option<CountError>> {
     let mut all: Vec<Vec<f64>> = vec![Vec::new(); found.names.len() + 1];
     for (run, source) in found.sources.iter().enumerate() {

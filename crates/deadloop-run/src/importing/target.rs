@@ -1,13 +1,12 @@
 //! The target folder of an import, renamed into place when it is whole.
 
 use std::collections::{BTreeMap, HashSet};
-use std::fs::{File, TryLockError};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use deadloop_corpus::{
-    Beside, Corpus, CorpusWriter, Effort, Entry, FileStamp, Problem, UnfinishedFolder, is_named,
-    read_file, unfinished_folder,
+    Beside, Claim, Corpus, CorpusWriter, Effort, Entry, FileStamp, Problem, UnfinishedFolder,
+    claim, is_named, read_file, unfinished_folder,
 };
 use deadloop_score::write_labels;
 
@@ -25,7 +24,7 @@ pub struct Target {
     new: UnfinishedFolder,
     /// Whether a folder of that name exists, which may be replaced.
     replaces: bool,
-    /// The lock on the existing folder, so that a second import is refused meanwhile.
+    /// Of the folder that is there and may be replaced.
     _lock: Option<File>,
 }
 
@@ -56,15 +55,7 @@ impl Target {
         let parent = parent.unwrap_or(Path::new("."));
         std::fs::create_dir_all(parent).map_err(|e| refuse(format!("cannot be made: {e}")))?;
         host.writes(parent);
-        let lock = File::open(out).ok();
-        if lock
-            .as_ref()
-            .is_some_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
-        {
-            return Err(refuse(
-                "another import writes it; wait until that has ended".into(),
-            ));
-        }
+        let claim = claim(out).map_err(|e| refuse(e.to_string()))?;
         let new =
             unfinished_folder(parent).map_err(|e| refuse(format!("cannot be written to: {e}")))?;
         std::fs::create_dir(new.path().join(TRANSCRIPTS))?;
@@ -72,7 +63,7 @@ impl Target {
             out: out.to_path_buf(),
             new,
             replaces: is_named(out),
-            _lock: lock,
+            _claim: claim,
         })
     }
 

@@ -10,7 +10,8 @@ use deadloop_corpus::synth::{
     Synth as Maker, SynthJob,
 };
 use deadloop_corpus::{
-    Beside, Corpus, CorpusWriter, Place, Problem, Selection, WriteError, is_named, parse_where,
+    Beside, Claim, Corpus, CorpusWriter, Place, Problem, Selection, WriteError, claim, is_named,
+    parse_where,
 };
 use deadloop_score::{Class, write_text};
 use rayon::prelude::*;
@@ -119,6 +120,7 @@ fn named(file: &str) -> String {
 struct Folder<'a> {
     path: &'a Path,
     force: bool,
+    _claim: Claim,
 }
 
 impl<'a> Folder<'a> {
@@ -128,6 +130,7 @@ impl<'a> Folder<'a> {
         let refuse =
             |e| Code::Usage.error(format!("`out` {}: cannot be made: {e}", path.display()));
         std::fs::create_dir_all(&inner).map_err(refuse)?;
+        let claim = claim(path).map_err(refuse)?;
         host.writes(path);
         let files: Vec<String> = spec.files().into_iter().map(named).collect();
         for entry in std::fs::read_dir(&inner)? {
@@ -146,7 +149,11 @@ impl<'a> Folder<'a> {
                 "`out` {}: holds {name}; choose another folder, or `force` to overwrite",
                 path.display()
             ))),
-            _ => Ok(Self { path, force }),
+            _ => Ok(Self {
+                path,
+                force,
+                _claim: claim,
+            }),
         }
     }
 

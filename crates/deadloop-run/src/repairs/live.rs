@@ -6,6 +6,7 @@
 use deadloop_detect::harness::Params;
 use deadloop_detect::repair::{Mends, Piece, Pieces, REPAIRERS, Repairer, StreamKind, TextRepair};
 use deadloop_detect::{Event, TextChannel};
+use deadloop_stream::StreamFormat;
 use serde_json::{Value as Json, json};
 
 use deadloop_replay::repairers::{Mending, RepairGrid};
@@ -33,12 +34,27 @@ fn expected() -> String {
     }
 }
 
-/// A repair of one stream, as it arrives.
+/// The repairers that nothing of a stream in this format reaches: those of events after a reconnect, and where it is
+/// plain text those of calls.
+pub fn idle(repairers: &[&'static Repairer], format: Option<StreamFormat>) -> Vec<&'static str> {
+    let of_calls = |mends| matches!(mends, Mends::Name | Mends::Arguments);
+    let text = format == Some(StreamFormat::Text);
+    let idle = repairers
+        .iter()
+        .filter(|repairer| repairer.mends == Mends::Nothing || (text && of_calls(repairer.mends)));
+    idle.map(|repairer| repairer.name).collect()
+}
+
+/// Repairs one stream.
 pub struct LiveRepair {
     stages: Vec<Box<dyn TextRepair>>,
     names: Option<Chosen>,
     json: Option<Chosen>,
     splits: bool,
+    /// The file's repairers, those that mend nothing here too.
+    all: Vec<&'static Repairer>,
+    /// The tools of calls whose arguments were refused.
+    refused: Vec<String>,
     out: Vec<u8>,
 }
 
@@ -46,8 +62,8 @@ impl LiveRepair {
     /// Reads the text of a file of repairers.
     ///
     /// # Errors
-    /// Returns the error as `line: what`. Several variants of one repairer, and a program, are errors too. A repairer
-    /// of events is ignored, since it has no effect on a text.
+    /// Returns what is wrong with it, as `line: what`. Several variants of one repairer, and a program, are errors too. A
+    /// repairer of events has nothing to do in a text: see [`idle`].
     pub fn parse(text: &str) -> Result<Self, String> {
         let all = RepairGrid::parse(text).map_err(|e| e.to_string())?.variants;
         if let Some(other) = all.iter().find(|v| matches!(&v.made, Mending::Program(..))) {
@@ -57,11 +73,12 @@ impl LiveRepair {
                 expected()
             ));
         }
-        let mut own: Vec<Chosen> = Vec::new();
+        let (mut own, mut named) = (Vec::<Chosen>::new(), Vec::new());
         for variant in &all {
             let Mending::Of(repairer, params) = &variant.made else {
                 continue;
             };
+            named.push(*repairer);
             if repairer.mends != Mends::Nothing {
                 if own.iter().any(|(known, _)| known.name == repairer.name) {
                     let name = repairer.name;
@@ -83,11 +100,23 @@ impl LiveRepair {
             splits: own
                 .iter()
                 .any(|(repairer, _)| repairer.stream == StreamKind::Think),
+            all: named,
+            refused: Vec::new(),
             out: Vec::new(),
         })
     }
 
-    /// Returns whether it separates thinking from the answer. Then no other stage may do so.
+    /// The repairers of its file.
+    pub fn repairers(&self) -> &[&'static Repairer] {
+        &self.all
+    }
+
+    /// The tools of the calls so far whose arguments were refused.
+    pub fn refused(&self) -> &[String] {
+        &self.refused
+    }
+
+    /// Whether it separates thinking from the answer itself: then nobody else may do so.
     pub fn splits(&self) -> bool {
         self.splits
     }
@@ -116,11 +145,16 @@ impl LiveRepair {
                 };
                 let name = mend(&self.names, name);
                 let text = mend(&self.json, &arguments.text());
-                // Refused arguments become null, so that nobody runs the call.
-                let arguments = serde_json::from_str(&text).unwrap_or(Json::Null);
-                self.line(
-                    &json!({"type": "tool_call", "id": id, "name": name, "arguments": arguments}),
-                );
+                let whole = serde_json::from_str::<Json>(&text);
+                // Nobody runs a call whose arguments were refused; they stay as they came.
+                let (kind, arguments) = match whole {
+                    Ok(whole) => ("tool_call", whole),
+                    Err(_) => ("refused_call", arguments.text().into()),
+                };
+                if kind == "refused_call" {
+                    self.refused.push(name.clone());
+                }
+                self.line(&json!({"type": kind, "id": id, "name": name, "arguments": arguments}));
             }
             _ => {}
         }
@@ -235,11 +269,14 @@ mod tests {
                 .unwrap()
                 .contains("\"answer\"")
         );
+        let formats = [StreamFormat::Sse, StreamFormat::Text];
+        let named = formats.map(|format| idle(live.repairers(), Some(format)).join(" "));
+        assert_eq!(named, ["replay", "json replay"]);
         assert!(LiveRepair::parse("[[repairer]]\nname = \"nobody\"\n").is_err());
     }
 
     #[test]
-    fn a_call_is_mended_and_what_is_refused_is_null() {
+    fn a_call_is_mended_and_what_is_refused_is_no_call() {
         let mut live = LiveRepair::parse(FILE).unwrap();
         for raw in ["{\"a\": 1,}", "{\"a\": \"b"] {
             let arguments = deadloop_detect::Arguments::Raw(raw);
@@ -251,8 +288,12 @@ mod tests {
         }
         let said = String::from_utf8(live.take()).unwrap();
         assert!(
-            said.contains("\"arguments\":{\"a\":1}") && said.contains("\"arguments\":null"),
+            said.contains("\"arguments\":{\"a\":1}") && said.contains("\"refused_call\""),
             "{said}"
+        );
+        assert_eq!(
+            (said.lines().count(), live.refused()),
+            (2, &["f".to_owned()][..])
         );
     }
 

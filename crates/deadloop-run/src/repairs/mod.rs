@@ -17,7 +17,7 @@ mod steps;
 mod work;
 
 use broken::{Broken, write_broken};
-pub use live::LiveRepair;
+pub use live::{LiveRepair, idle};
 pub use steps::{lines as step_lines, steps};
 use work::{Work, mend};
 

@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use deadloop_corpus::{Corpus, Entry, Problem};
-use deadloop_detect::Channel;
+use deadloop_detect::{Channel, Unit};
 use deadloop_replay::{Interrupted, each};
 use deadloop_score::proposing::Reading;
 use deadloop_score::{Results, Table, Verdict};
@@ -136,8 +136,12 @@ fn gathered(outcomes: &Table, named: impl Fn(&str) -> Option<String>) -> BTreeMa
             continue;
         }
         let count = |name: &str| outcomes.int(name, row).and_then(|n| u64::try_from(n).ok());
-        let alarm = count("alarm_at").zip(text("alarm_channel").map(str::to_owned));
-        let alarm = alarm.map(|(at, channel)| (channel, at));
+        let channel = match text("unit").and_then(Unit::named) {
+            Some(Unit::Calls) => Some(Channel::Tools.name()),
+            Some(Unit::Turns) => Some(Channel::Turns.name()),
+            _ => text("alarm_channel"),
+        };
+        let alarm = channel.map(str::to_owned).zip(count("alarm_at"));
         let ran_on = count("length")
             .unwrap_or(0)
             .saturating_sub(count("onset").unwrap_or(0));

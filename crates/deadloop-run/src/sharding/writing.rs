@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use deadloop_corpus::{Corpus, Problem, Shard, prove_writable};
+use deadloop_corpus::{Claim, Corpus, Problem, Shard, claim, prove_writable};
 use deadloop_replay::{Interrupted, Subject, each_for};
 use deadloop_score::{Case, LabelsFile, write_text};
 
@@ -54,7 +54,7 @@ pub(crate) fn write<S: Subject>(
     subject: &S,
 ) -> RunResult<Written> {
     let out = request.out;
-    prepare(request)?;
+    let _claim = prepare(request)?;
     let corpus = open(request.corpus)?;
     let own = corpus.shard(shard);
     let stamps = Stamps::of(&own);
@@ -110,18 +110,20 @@ fn sizes(out: &Path) -> BTreeMap<String, u64> {
     [RECORDS, NAMES].into_iter().filter_map(size).collect()
 }
 
-/// Creates the folder and checks that files can be written there and that none would overwrite an input.
+/// Makes the folder and proves that files can be written there, none over what is read.
 fn prepare(request: &Request<'_>) -> RunResult {
     let out = request.out;
     let refuse = |what: &str, e: std::io::Error| {
         Code::Usage.error(format!("`out` {}: {what}: {e}", out.display()))
     };
     std::fs::create_dir_all(out).map_err(|e| refuse("cannot be made", e))?;
+    let claim = claim(out).map_err(|e| refuse("is in use", e))?;
     let files = [PART, RECORDS, NAMES].map(|name| ("`out`", out.join(name)));
     let read = std::iter::once(request.corpus).chain(request.read.iter().copied());
     apart(&files, &read.collect::<Vec<_>>())?;
     request.host.writes(out);
-    prove_writable(out).map_err(|e| refuse("cannot be written to", e))
+    prove_writable(out).map_err(|e| refuse("cannot be written to", e))?;
+    Ok(claim)
 }
 
 /// Returns the part of this request, if the folder holds it. Refuses a folder that holds anything else, unless it may

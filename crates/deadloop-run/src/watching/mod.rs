@@ -3,6 +3,7 @@
 //! The stream is read, judged and copied. The caller brings the input, the output, signals and threads.
 
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -18,7 +19,7 @@ mod record;
 
 pub use input::{Input, Piped};
 pub use parts::{Think, WatchParts};
-pub use record::WatchRecord;
+pub use record::{Recording, WatchRecord};
 
 /// The model of a stream that does not name one.
 pub const UNNAMED: &str = "unknown";
@@ -44,7 +45,9 @@ pub struct WatchSeen {
     pub warnings: Vec<Alarm>,
     /// The calls that must not be run.
     pub refused: Vec<RefusedCall>,
-    /// The alarm that stops the stream.
+    /// The tools of the calls whose arguments no repairer could mend.
+    pub unmended: Vec<String>,
+    /// Why the stream would be aborted.
     pub alarm: Option<Alarm>,
     /// The guards that this stream can never feed, with `--strict`.
     pub blind: Vec<Blind>,
@@ -52,7 +55,10 @@ pub struct WatchSeen {
 
 /// A [`WatchSeen`], shared by the thread that reads and the one that waits for Ctrl-C.
 #[derive(Debug, Default)]
-pub struct Shared(Mutex<WatchSeen>);
+pub struct Shared {
+    seen: Mutex<WatchSeen>,
+    stopped: AtomicBool,
+}
 
 impl Shared {
     /// Returns a copy of the current state.
@@ -60,8 +66,18 @@ impl Shared {
         self.lock().clone()
     }
 
+    /// Ends the watch where it is, with what has come so far.
+    pub fn stop(&self) {
+        self.stopped.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether it was ended so.
+    pub fn stopped(&self) -> bool {
+        self.stopped.load(Ordering::SeqCst)
+    }
+
     fn lock(&self) -> MutexGuard<'_, WatchSeen> {
-        // The counts are right even if a thread panicked.
+        // If a thread panicked, the counts are still right.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -170,7 +186,7 @@ impl<'a> Watching<'a> {
                 }
             }
             copy.flush()?;
-            if stop || ended {
+            if stop || ended || self.shared.stopped() {
                 let (model, now) = (self.watched.model().unwrap_or(UNNAMED), since(self.began));
                 let record = self.record;
                 return record.map_or(Ok(()), |record| record.finish(model, now));
@@ -183,8 +199,8 @@ impl<'a> Watching<'a> {
         let now = since(self.began);
         let (mender, record) = (&mut self.mender, &mut self.record);
         let each = |told: &ToldEvent<'_>| {
-            if let (Some(record), false) = (&mut *record, told.derived) {
-                record.push(&told.event, now);
+            if let Some(record) = &mut *record {
+                record.push(told, now);
             }
             if let (Some(mender), true) = (&mut *mender, told.goes_on) {
                 mender.push(&told.event);
@@ -208,6 +224,12 @@ impl<'a> Watching<'a> {
         seen.errors = watched.errors().to_vec();
         seen.model = watched.model().map(str::to_owned);
         seen.alarm = watched.alarm().cloned();
+        seen.unmended = self
+            .mender
+            .iter()
+            .flat_map(LiveRepair::refused)
+            .cloned()
+            .collect();
         seen.warnings.extend(step.warnings);
         seen.refused.extend(step.refused);
     }

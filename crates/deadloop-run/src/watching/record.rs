@@ -1,4 +1,4 @@
-//! [`WatchRecord`]: a live stream as a transcript that `replay` reads.
+//! [`WatchRecord`]: a live stream as a transcript that `replay` reads, and alarms on as the guard did.
 
 use std::io;
 use std::path::Path;
@@ -7,6 +7,7 @@ use deadloop_corpus::{
     Body, CorpusWriter, Entry, Place, RecordedEvent, Transcript, UNTIL, WriteError,
 };
 use deadloop_detect::{Event, TextChannel};
+use deadloop_stream::ToldEvent;
 use serde_json::{Map, Value};
 
 /// The events of a stream with their times, and the file for them.
@@ -15,9 +16,17 @@ use serde_json::{Map, Value};
 /// it.
 pub struct WatchRecord {
     file: CorpusWriter,
+    recording: Recording,
+}
+
+/// The events of a stream with their times.
+#[derive(Debug, Default)]
+pub struct Recording {
     events: Vec<RecordedEvent>,
-    /// The time at which the current call's arguments began to arrive, and the arguments so far.
-    call: Option<(u64, String)>,
+    /// The call whose arguments are coming: when they began, when the last came, and what has come.
+    call: Option<(u64, u64, String)>,
+    /// Whether a guard stopped the stream while nothing came.
+    silent: bool,
 }
 
 impl WatchRecord {
@@ -28,17 +37,47 @@ impl WatchRecord {
     pub fn create(path: &Path) -> Result<Self, WriteError> {
         Ok(Self {
             file: CorpusWriter::create(path, false)?,
-            events: Vec::new(),
-            call: None,
+            recording: Recording::default(),
         })
     }
 
-    /// Adds an event of the stream that came at `now`.
-    pub fn push(&mut self, event: &Event<'_>, now: u64) {
+    /// Takes an event that the guard was pushed at `now`.
+    pub fn push(&mut self, told: &ToldEvent<'_>, now: u64) {
+        self.recording.push(told, now);
+    }
+
+    /// Writes the transcript of a stream that is over.
+    ///
+    /// # Errors
+    /// The disk says no.
+    pub fn finish(mut self, model: &str, now: u64) -> io::Result<()> {
+        let entry = Entry {
+            transcript: self.recording.transcript(model, now),
+            labels: None,
+            rest: Map::new(),
+            split: None,
+            place: Place::whole("watch"),
+        };
+        let written = self.file.write(&entry);
+        written
+            .and_then(|()| self.file.finish())
+            .map_err(io::Error::other)
+    }
+}
+
+impl Recording {
+    /// Takes an event that the guard was pushed at `now`. What is not in the stream follows from the other events and
+    /// their times.
+    pub fn push(&mut self, told: &ToldEvent<'_>, now: u64) {
+        self.silent = !told.goes_on && matches!(told.event, Event::Silence(_));
+        if told.derived {
+            return;
+        }
         let text = |text: Option<&str>| text.map(str::to_owned);
-        let (body, rest) = match *event {
+        let (body, rest) = match told.event {
             Event::Text(TextChannel::Arguments, piece) => {
-                let (_, written) = self.call.get_or_insert((now, String::new()));
+                let (_, last, written) = self.call.get_or_insert((now, now, String::new()));
+                *last = now;
                 written.push_str(piece);
                 return;
             }
@@ -66,7 +105,6 @@ impl WatchRecord {
                 let reason = text(reason);
                 (Body::Finish { reason }, None)
             }
-            // The times and the end of the record imply these events.
             Event::Silence(_) | Event::Closed => return,
         };
         self.event(body, now, rest);
@@ -74,13 +112,13 @@ impl WatchRecord {
 
     /// Adds a call at the time when its arguments began, with the time when they ended.
     fn call(&mut self, id: Option<String>, name: &str, arguments: String, now: u64) {
-        let (began, _) = self.call.take().unwrap_or((now, String::new()));
+        let (began, last, _) = self.call.take().unwrap_or((now, now, String::new()));
         let body = Body::ToolCall {
             id,
             name: name.to_owned(),
             arguments: Value::String(arguments),
         };
-        let until = (began < now).then(|| (UNTIL, now.into()));
+        let until = (began < last).then(|| (UNTIL, last.into()));
         self.event(body, began, until);
     }
 
@@ -95,31 +133,22 @@ impl WatchRecord {
         });
     }
 
-    /// Writes the transcript of a finished stream. An unfinished call is kept without a name, with its arguments so
-    /// far.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be written.
-    pub fn finish(mut self, model: &str, now: u64) -> io::Result<()> {
-        if let Some((_, written)) = self.call.as_mut() {
-            let written = std::mem::take(written);
-            self.call(None, "", written, now);
+    /// The transcript of a stream that is over. A call that was not over is kept as far as it came, without a name. A
+    /// silence that a guard has stopped ends with the stream.
+    pub fn transcript(mut self, model: &str, now: u64) -> Transcript {
+        if let Some((_, last, written)) = self.call.as_mut() {
+            let (last, written) = (*last, std::mem::take(written));
+            self.call(None, "", written, last);
         }
-        let entry = Entry {
-            transcript: Transcript {
-                id: "watched".to_owned(),
-                model: model.to_owned(),
-                events: self.events,
-                ..Transcript::default()
-            },
-            labels: None,
-            rest: Map::new(),
-            split: None,
-            place: Place::whole("watch"),
-        };
-        let written = self.file.write(&entry);
-        written
-            .and_then(|()| self.file.finish())
-            .map_err(io::Error::other)
+        if self.silent {
+            let reason = Some("aborted".to_owned());
+            self.event(Body::Finish { reason }, now, None);
+        }
+        Transcript {
+            id: "watched".to_owned(),
+            model: model.to_owned(),
+            events: self.events,
+            ..Transcript::default()
+        }
     }
 }

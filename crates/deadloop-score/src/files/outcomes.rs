@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use deadloop_replay::Stop;
-use deadloop_replay::detect::Response;
+use deadloop_replay::detect::{Channel, Response, Seen as Arrived, Unit};
 
 use super::store::{FileError, TableWriter};
 use crate::judge::{JudgeOptions, Outcome, Verdict};
@@ -209,8 +209,21 @@ impl Seen<'_> {
         let channel = self
             .span()
             .map(|s| s.channel)
-            .or(self.stop.map(|s| s.channel));
+            .or(self.stop.map(|s| s.channel))
+            .filter(|channel| channel.unit() == self.options.unit);
         channel.map_or(line.in_unit(self.options.unit), |c| line.units(c))
+    }
+
+    /// A place in the unit of the row: of an alarm in a channel that is counted otherwise, what had arrived by then.
+    fn place(&self, seen: Arrived, channel: Channel) -> u64 {
+        match self.options.unit {
+            unit if unit == channel.unit() => seen.count(channel),
+            Unit::Calls => seen.tools.0,
+            Unit::Turns => seen.turns.0,
+            Unit::Chars => self
+                .span()
+                .map_or(seen.text().0, |span| seen.count(span.channel)),
+        }
     }
 
     fn row(&self) -> OutcomeLine {
@@ -258,8 +271,8 @@ impl Seen<'_> {
     fn alarm(&self, stop: &Stop, row: OutcomeLine) -> OutcomeLine {
         let exact = &stop.exact;
         OutcomeLine {
-            alarm_at: Some(stop.delivered.seen.count(stop.channel)),
-            alarm_exact: Some(exact.seen.count(stop.channel)),
+            alarm_at: Some(self.place(stop.delivered.seen, stop.channel)),
+            alarm_exact: Some(self.place(exact.seen, stop.channel)),
             alarm_kind: said(Some(stop.kind)),
             detector: self.detector.map(Arc::from),
             alarm_event: Some(exact.place.event),

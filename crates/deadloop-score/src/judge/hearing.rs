@@ -145,11 +145,15 @@ impl<'a> Hearing<'a> {
         }
     }
 
+    /// An alarm before every repetition is none of them.
     fn transient(&self) -> Outcome {
-        Outcome::bare(match self.alarm {
-            Some(_) => Verdict::TransientStop,
-            None => Verdict::TransientPass,
-        })
+        let mut spans = self.truth.spans_in(self.options.unit).peekable();
+        let any = spans.peek().is_some();
+        match self.alarm {
+            Some(alarm) if any && spans.all(|(_, span)| alarm.precedes(span)) => self.clean(),
+            Some(_) => Outcome::bare(Verdict::TransientStop),
+            None => Outcome::bare(Verdict::TransientPass),
+        }
     }
 
     fn looping(&self) -> Outcome {

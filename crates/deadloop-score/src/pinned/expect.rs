@@ -14,12 +14,12 @@ use crate::truth::{Case, Truth};
 ///
 /// | field | meaning |
 /// |---|---|
-/// | `alarm` | `true`, `false`, or the char of the alarm; without it, a mark or `between` gives the place |
-/// | `between` | first and last right position: a number, or `onset`, `alarm`, `end` plus one: `"onset+600"` |
-/// | `kind` | the alarm's kind |
-/// | `detector`, `preset`, `params`, `ignore`, `prompt` | the guard; without them, the checked settings |
-/// | `guard` | the guard by the name of one that ships: `recommended` or `recommended-agents` |
-/// | `todo` | the reason for a known failure: the case does not fail, and is reported once it holds |
+/// | `alarm` | `true`, `false`, or the char at which it must alarm; left out: whether a mark or `between` says where |
+/// | `between` | first and last position at which the alarm is right: a number, or `onset`, `alarm`, `end` with a number added, as `"onset+600"` |
+/// | `kind`, `channel` | the alarm's |
+/// | `detector`, `preset`, `params`, `ignore`, `prompt` | the guard that is meant; left out: the settings that are checked |
+/// | `guard` | the same by the name of one that ships: `recommended` or `recommended-agents` |
+/// | `todo` | why it is not so yet: it does not fail, and is told once it holds |
 ///
 /// With `alarm = true` and no `between` the alarm is right at `⟦alarm⟧`, or from `⟦onset⟧` on, or anywhere. Positions
 /// are chars of the channel of the mark. In a run they are calls, or turns if a turn is marked, whatever the channel of
@@ -32,7 +32,9 @@ pub struct Expect {
     pub between: Option<[PinnedPlace; 2]>,
     /// The alarm's kind.
     pub kind: Option<Kind>,
-    /// The reason for a known failure.
+    /// The alarm's channel.
+    pub channel: Option<Channel>,
+    /// Why it is not so yet.
     pub todo: Option<String>,
 }
 
@@ -117,6 +119,7 @@ pub(super) struct Table {
     alarm: Option<Value>,
     between: Option<[Value; 2]>,
     kind: Option<String>,
+    channel: Option<Channel>,
     todo: Option<String>,
 }
 
@@ -163,6 +166,7 @@ impl Expect {
         Ok(Self {
             between,
             kind: table.kind.as_deref().map(kind).transpose()?,
+            channel: table.channel,
             settings: table.settings()?,
             todo: table.todo,
         })
@@ -184,7 +188,8 @@ impl Expect {
                 };
                 let at = i64::try_from(at).unwrap_or(i64::MAX);
                 let kind = self.kind.is_none_or(|kind| kind == fired.kind);
-                kind && channel && from.at(marks) <= at && at <= to.at(marks)
+                let own = self.channel.is_none_or(|channel| channel == fired.channel);
+                kind && own && channel && from.at(marks) <= at && at <= to.at(marks)
             }
         }
     }
@@ -195,7 +200,9 @@ impl Expect {
             return "no alarm".into();
         };
         let (from, to) = (from.at(marks), to.at(marks));
-        let kind = self.kind.map_or(String::new(), |kind| format!(", {kind}"));
+        let channel = self.channel.map(|channel| format!(" in {channel}"));
+        let kind = self.kind.map(|kind| format!(", {kind}"));
+        let kind = channel.unwrap_or_default() + &kind.unwrap_or_default();
         match (from, to) {
             (0, i64::MAX) => format!("an alarm{kind}"),
             (from, i64::MAX) => format!("an alarm from {from} on{kind}"),

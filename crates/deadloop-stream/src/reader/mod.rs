@@ -175,13 +175,6 @@ impl StreamReader {
         }
     }
 
-    /// Nothing has come for a while: calls that are whole are over.
-    pub fn pause(&mut self) {
-        if let Stage::Objects(objects) = &mut self.stage {
-            objects.pause(&mut self.ready);
-        }
-    }
-
     /// The stream has ended: what was held back is passed on.
     pub fn end(&mut self) {
         if std::mem::replace(&mut self.ended, true) {

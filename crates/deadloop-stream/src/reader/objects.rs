@@ -128,7 +128,7 @@ impl Objects {
         if out.is_empty() && std::mem::take(&mut self.ended) {
             let last = self.frames.end().and_then(|frame| read(frame, limit));
             self.take(last, out, bad);
-            self.end_calls(out);
+            self.calls.end(out);
             self.release(out);
         }
     }
@@ -150,14 +150,11 @@ impl Objects {
                     match part {
                         SaidPart::Event(event) => self.event(family, event, out),
                         SaidPart::Call(call) => self.call(call, out),
-                        SaidPart::Over(key) => {
-                            let (calls, end) = (&mut self.calls, self.at);
-                            calls.over(&key, &mut |event| out.push_back(Arrival { event, end }));
-                        }
+                        SaidPart::Over(key) => self.calls.over(&key, out),
                     }
                 }
                 if ends {
-                    self.end_calls(out);
+                    self.calls.end(out);
                 }
             }
         }
@@ -169,20 +166,7 @@ impl Objects {
             self.release(out);
             self.splitter = Some(ThinkSplitter::new(self.think.clone()));
         }
-        let (calls, end) = (&mut self.calls, self.at);
-        calls.piece(call, &mut |event| out.push_back(Arrival { event, end }));
-    }
-
-    /// Calls that are whole are over.
-    pub(super) fn pause(&mut self, out: &mut VecDeque<Arrival>) {
-        let (calls, end) = (&mut self.calls, self.at);
-        calls.pause(&mut |event| out.push_back(Arrival { event, end }));
-    }
-
-    /// No call goes on.
-    fn end_calls(&mut self, out: &mut VecDeque<Arrival>) {
-        let (calls, end) = (&mut self.calls, self.at);
-        calls.end(&mut |event| out.push_back(Arrival { event, end }));
+        self.calls.piece(call, self.at, out);
     }
 
     /// The model, where an object is the first to name one: what comes is split by its rules. A server may go on under
@@ -192,7 +176,8 @@ impl Objects {
             return;
         };
         self.model = Some(model.to_owned());
-        if let Some(think) = self.by_model.as_ref().map(|by_model| by_model(model)) {
+        let think = self.by_model.as_ref().map(|by_model| by_model(model));
+        if let Some(think) = think.filter(|think| *think != self.think) {
             self.release(out);
             self.splitter = Some(ThinkSplitter::new(think.clone()));
             self.think = think;
@@ -203,11 +188,8 @@ impl Objects {
         let end = self.at;
         match &event.body {
             Body::Reasoning(text) | Body::Answer(text) if text.is_empty() => return,
-            Body::Reasoning(_) | Body::Answer(_) => {
-                let calls = &mut self.calls;
-                calls.pause(&mut |event| out.push_back(Arrival { event, end }));
-            }
-            _ => self.end_calls(out),
+            Body::Reasoning(_) | Body::Answer(_) => {}
+            _ => self.calls.end(out),
         }
         match (&event.body, &mut self.splitter) {
             (Body::Answer(text), Some(splitter)) if family.tags => {

@@ -64,6 +64,8 @@ pub struct Call {
     pub name: Option<String>,
     /// A piece of its arguments, JSON text.
     pub arguments: String,
+    /// Whether the API says when it is over: else that is when another begins.
+    pub ends: bool,
 }
 
 impl Said {

@@ -63,7 +63,7 @@ pub(super) fn run(args: &Cases, global: Global) -> Outcome {
         .count();
     if global.json {
         let rows: Vec<_> = checked.iter().map(row).collect();
-        show::print(&json!({"failed": failed, "expectations": rows}).to_string())?;
+        show::print_json(&json!({"failed": failed, "expectations": rows}))?;
     } else if !global.quiet {
         show::print(&words(&checked))?;
     }
@@ -90,7 +90,7 @@ fn add(args: &Cases, (corpus, id): (&Path, &str), settings: &Settings, global: G
     let (entry, case) = found.one(id, false, &host)?;
     let text = recorded_case(entry, case, settings, &Terminal::silent())?;
     if global.json {
-        return show::print(&json!({"name": id, "case": text}).to_string());
+        return show::print_json(&json!({"name": id, "case": text}));
     }
     show::print(text.trim_end())?;
     let settings = args.settings.as_deref().map(show::typed);

@@ -60,7 +60,7 @@ fn explain(settings: &Settings, global: Global) -> Outcome {
         let parts = parts
             .iter()
             .map(|(who, lines)| json!({"models": who, "says": lines}));
-        return show::print(&Json::from_iter(parts).to_string());
+        return show::print_json(&Json::from_iter(parts));
     }
     let told: Vec<String> = parts
         .into_iter()
@@ -86,7 +86,7 @@ fn presets_of(detector: &'static Detector) -> Outcome<Vec<Preset>> {
 fn grid(detector: &Detector, global: Global) -> Outcome {
     let text = detector.grid;
     if global.json {
-        show::print(&json!({"name": detector.name, "grid": text}).to_string())
+        show::print_json(&json!({"name": detector.name, "grid": text}))
     } else {
         show::print(text.trim_end())
     }
@@ -95,7 +95,7 @@ fn grid(detector: &Detector, global: Global) -> Outcome {
 fn one(detector: &'static Detector, global: Global) -> Outcome {
     let presets = presets_of(detector)?;
     if global.json {
-        return show::print(&as_json(detector, &presets).to_string());
+        return show::print_json(&as_json(detector, &presets));
     }
     show::print(&show::prose(&listing(detector, &presets)))?;
     let name = detector.name;
@@ -123,7 +123,7 @@ fn all(global: Global) -> Outcome {
         ]);
     }
     if global.json {
-        return show::print(&Json::from(every).to_string());
+        return show::print_json(&Json::from(every));
     }
     let header = [
         "detector",

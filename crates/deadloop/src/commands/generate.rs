@@ -49,7 +49,7 @@ pub(super) fn run(args: &Generate, global: Global) -> Outcome {
     }
     if global.json {
         let names: Vec<&String> = files.iter().map(|(name, _)| name).collect();
-        return show::print(&json!({"files": names}).to_string());
+        return show::print_json(&json!({"files": names}));
     }
     if !global.quiet {
         let count = show::several(files.len() as u64, "file");

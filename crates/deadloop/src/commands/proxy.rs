@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 use deadloop_detect::{Alarm, Feeds, Guards, Response, Setting, Settings};
-use deadloop_proxy::{Followed, Proxy as Listening, ProxyOptions, Upstream};
+use deadloop_proxy::{Followed, Proxy as Listening, ProxyNews, ProxyOptions, Upstream};
 
 use crate::args::Global;
 use crate::exit::{Code, Outcome};
@@ -59,8 +59,14 @@ pub(super) fn run(args: &Proxy, global: Global) -> Outcome {
         log.line(format!("deadloop: {words}"));
     }
     let told = Arc::clone(&log);
-    let tell = move |model: &str, alarm: &Alarm, followed| {
-        told.line(line_of(model, alarm, followed));
+    let tell = move |news: ProxyNews<'_>| {
+        told.line(match news {
+            ProxyNews::Alarm(model, alarm, followed) => line_of(model, alarm, followed),
+            ProxyNews::Packed(how) => format!(
+                "deadloop: the server packs its streams ({}) though it is asked not to: no guard can read them, and they pass",
+                visible(&cut(how, NAME))
+            ),
+        });
     };
     let options = ProxyOptions {
         upstream: args.upstream.clone(),

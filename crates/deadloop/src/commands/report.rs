@@ -69,7 +69,7 @@ pub(super) fn run(args: &Report, global: Global) -> Outcome {
             .iter()
             .map(|f| f.display().to_string())
             .collect();
-        show::print(&json!({"files": files, "redacted": report.redacted}).to_string())?;
+        show::print_json(&json!({"files": files, "redacted": report.redacted}))?;
     }
     if args.open {
         open(&dir.join("report.html"))?;

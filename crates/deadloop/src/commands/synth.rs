@@ -84,7 +84,7 @@ pub(super) fn run(args: &Synth, global: Global) -> Outcome {
 fn keys(global: Global) -> Outcome {
     let keys = key_texts();
     if global.json {
-        return show::print(&serde_json::to_string(&keys)?);
+        return show::print_json(&keys);
     }
     let mut tables: BTreeMap<&str, Vec<Vec<String>>> = BTreeMap::new();
     let mut order = Vec::new();

@@ -8,13 +8,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use deadloop_corpus::StreamFormat;
+use deadloop_detect::repair::Repairer;
 use deadloop_detect::{Alarm, Blind, Guards, Kind, Setting, Settings, Units, Work};
 use serde_json::json;
 
-use deadloop_run::repairs::LiveRepair;
+use deadloop_run::repairs::{LiveRepair, idle};
 use deadloop_run::watching::{
     News, Piped, Shared, Think, UNNAMED, WatchParts, WatchRecord, WatchSeen,
 };
@@ -69,7 +71,7 @@ pub(crate) struct Watch {
     #[arg(long)]
     pub(crate) passthrough: bool,
     /// Repair the stream with the repairers of this file, at most one of each kind, in the shape of a grid of deadloop
-    /// repair. Text that is certain goes to stdout as JSON lines (reasoning, answer, action, tool_call), everything else
+    /// repair. Text that is certain goes to stdout as JSON lines (reasoning, answer, action, tool_call, refused_call), everything else
     /// to stderr
     #[arg(long, value_name = "FILE", conflicts_with = "passthrough")]
     pub(crate) repair: Option<PathBuf>,
@@ -92,12 +94,20 @@ pub(crate) enum From {
     Sse,
 }
 
+/// How long an interruption waits for the record.
+const PATIENCE: Duration = Duration::from_millis(300);
+
 pub(super) fn run(args: &Watch, global: Global) -> Outcome {
     let settings = settings::settings(args.settings.as_deref(), &args.set)?;
     let guards = Guards::new(&settings).map_err(|e| Code::Usage.because(e))?;
     let rules = settings::think(args.settings.as_deref())?;
     let mender = mender(args)?;
     let splits = mender.as_ref().is_some_and(LiveRepair::splits);
+    let repairers = mender
+        .as_ref()
+        .map(LiveRepair::repairers)
+        .unwrap_or_default()
+        .to_vec();
     let mut think = Think {
         rules,
         words: args.think.clone(),
@@ -111,8 +121,13 @@ pub(super) fn run(args: &Watch, global: Global) -> Outcome {
         .map_err(|e| Code::Usage.error(format!("--think: {e}")))?;
     let shared = Arc::new(Shared::default());
     let (send, ends) = channel();
-    let interrupted = send.clone();
-    interrupt::also(move || drop(interrupted.send(End::Interrupted)));
+    let (interrupted, stops) = (send.clone(), Arc::clone(&shared));
+    interrupt::also(move || {
+        stops.stop();
+        // A copy that nobody reads holds up the watch.
+        std::thread::sleep(PATIENCE);
+        drop(interrupted.send(End::Interrupted));
+    });
     let record = args.record.as_deref().map(WatchRecord::create).transpose();
     let record = record.map_err(|e| Code::Usage.because(e))?;
     let parts = WatchParts {
@@ -129,6 +144,7 @@ pub(super) fn run(args: &Watch, global: Global) -> Outcome {
         seen: shared.seen(),
         args,
         settings,
+        repairers,
         global,
     };
     told.warn();
@@ -141,9 +157,9 @@ pub(super) fn run(args: &Watch, global: Global) -> Outcome {
             Err(Code::Usage.error(what))
         }
         (End::Stream(Err(e)), None) => Err(e.into()),
-        (End::Stream(Ok(())), None) => told.end(),
+        (End::Stream(Ok(())), None) if !shared.stopped() => told.end(),
         (End::Broken, None) => Err(Code::Unexpected.error("the watch itself broke off")),
-        (End::Interrupted, None) => told.interrupted(),
+        (End::Stream(Ok(())) | End::Interrupted, None) => told.interrupted(),
     }
 }
 
@@ -233,6 +249,7 @@ struct Told<'a> {
     seen: WatchSeen,
     args: &'a Watch,
     settings: Settings,
+    repairers: Vec<&'static Repairer>,
     global: Global,
 }
 
@@ -259,6 +276,11 @@ impl Told<'_> {
             show::remark(format_args!(
                 "deadloop: the server reports an error: {}",
                 visible(error)
+            ));
+        }
+        for name in idle(&self.repairers, self.seen.format) {
+            show::remark(format_args!(
+                "deadloop: --repair: {name} had nothing to do: nothing of this stream reaches it"
             ));
         }
         if self.setting().members.is_empty() {
@@ -288,6 +310,14 @@ impl Told<'_> {
             let what = "nothing came: stdin was empty; expected a stream";
             return Err(Code::Usage.error(what));
         }
+        if let Some(name) = seen.unmended.first() {
+            let calls = show::several(seen.unmended.len() as u64, "call");
+            let what = format!(
+                "--repair: the arguments of {calls} could not be repaired, the first of {:?}; each is written as refused_call, with its arguments as they came",
+                visible(name)
+            );
+            return Err(Code::Usage.error(what));
+        }
         if seen.heard.reasoning.0
             + seen.heard.answer.0
             + seen.heard.calls.0
@@ -314,7 +344,7 @@ impl Told<'_> {
 
     fn interrupted(&self) -> Outcome {
         if self.global.json {
-            self.print(&self.json("interrupted"))?;
+            self.print(&self.json("interrupted")?)?;
         }
         let what = format!("interrupted without an alarm: {}", self.summary());
         Err(Code::Interrupted.error(what))
@@ -323,7 +353,7 @@ impl Told<'_> {
     /// Prints the result as JSON or text. `ended` names the kind of end.
     fn say(&self, ended: &str, words: impl FnOnce() -> String) -> Outcome {
         match self.global {
-            Global { json: true, .. } => self.print(&self.json(ended)),
+            Global { json: true, .. } => self.print(&self.json(ended)?),
             Global { quiet: true, .. } => Ok(()),
             _ => self.print(&words()),
         }
@@ -338,14 +368,14 @@ impl Told<'_> {
         show::print(text)
     }
 
-    fn json(&self, ended: &str) -> String {
+    fn json(&self, ended: &str) -> Outcome<String> {
         let seen = &self.seen;
         let refused: Vec<_> = seen
             .refused
             .iter()
             .map(|one| json!({"alarm": one.alarm, "id": one.id, "name": one.name}))
             .collect();
-        json!({
+        show::json(&json!({
             "ended": ended,
             "alarm": seen.alarm,
             "warnings": seen.warnings,
@@ -363,8 +393,7 @@ impl Told<'_> {
             "errors": seen.errors,
             "model": self.model(),
             "setting": self.setting().id(),
-        })
-        .to_string()
+        }))
     }
 
     fn summary(&self) -> String {

@@ -52,7 +52,7 @@ impl Compared {
             comparison: &self.comparison,
             pinned: &self.pinned,
         };
-        Ok(serde_json::to_string(&document)?)
+        show::json(&document)
     }
 
     /// Formats the number of transcripts, and of each kind.

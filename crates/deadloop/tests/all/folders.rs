@@ -90,6 +90,46 @@ fn a_finished_run_says_again_what_it_said_and_what_is_damaged_is_told() {
 }
 
 /// Every file of a folder, by name.
+/// Of two commands that make the same folder one is refused.
+#[test]
+fn a_folder_has_one_command_at_a_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("out");
+    std::fs::create_dir(&out).unwrap();
+    let lock = std::fs::File::open(&out).unwrap();
+    lock.lock().unwrap();
+    let shown = out.display().to_string();
+    let clean = file(dir.path(), "clean.jsonl", CLEAN);
+    let grid = file(
+        dir.path(),
+        "grid.toml",
+        "[[guard]]\ndetector = \"periodic\"\n",
+    );
+    for args in [
+        &["import", &clean, "--force"][..],
+        &["replay", &clean, "--settings", "recommended"],
+        &[
+            "replay",
+            &clean,
+            "--settings",
+            "recommended",
+            "--shard",
+            "1/2",
+        ],
+        &["sweep", &clean, "--grid", &grid],
+        &["tune", &clean],
+        &["budget", &clean],
+        &["synth"],
+        &["compare", "recommended", "quiet", "--corpus", &clean],
+    ] {
+        let refused = deadloop(&[args, &["--out", &shown]].concat());
+        assert_eq!(code(&refused), Some(2), "{args:?}: {}", stderr(&refused));
+        let said = stderr(&refused);
+        assert!(said.contains("another command"), "{args:?}: {said}");
+    }
+    assert_eq!(files(&out), []);
+}
+
 fn files(dir: &Path) -> Vec<(String, Vec<u8>)> {
     let all = std::fs::read_dir(dir).unwrap().map(Result::unwrap);
     let mut all: Vec<_> = all

@@ -880,7 +880,7 @@ fn labels_of_a_nightly_import_follow_the_texts() {
     let refused = deadloop_in(dir.path(), &args);
     assert_eq!(refused.status.code(), Some(2));
     assert!(
-        stderr(&refused).contains("another import"),
+        stderr(&refused).contains("another command"),
         "{}",
         stderr(&refused)
     );

@@ -42,7 +42,7 @@ pub(crate) fn format(path: &Path) -> Result<&'static str, WireFault> {
     let (connection, _) = open(path)?;
     let tables = Tables::of(&connection).map_err(|e| broken(&e))?;
     match tables.queries().next() {
-        Some(query) => Ok(query.format),
+        Some(query) => Ok(&query.format),
         None => Err(WireFault::new(
             format!("a SQLite database {}", tables.listing()),
             format!("a database of {}", programs()),
@@ -52,7 +52,7 @@ pub(crate) fn format(path: &Path) -> Result<&'static str, WireFault> {
 
 /// Lists the formats of readable databases.
 fn programs() -> String {
-    let mut names: Vec<&str> = QUERIES.iter().map(|query| query.format).collect();
+    let mut names: Vec<&str> = QUERIES.iter().map(|query| query.format.as_str()).collect();
     names.dedup();
     names.join(", ")
 }
@@ -198,7 +198,7 @@ impl Tables {
         Ok(Self(tables))
     }
 
-    /// Whether a table has all of these columns. A name with `!` must be absent.
+    /// Whether a table has all of these columns; of a name behind `!` whether it is not there.
     fn has(&self, table: &str, columns: &[&str]) -> bool {
         let find = |name: &str| self.0.iter().find(|(known, _)| known == name);
         if let Some(absent) = table.strip_prefix('!') {
@@ -220,10 +220,10 @@ impl Tables {
             tables.all(|(table, columns)| self.has(table, columns))
         };
         let there: Vec<&'static Query> = QUERIES.iter().filter(all).collect();
-        let format = there.first().map(|query| query.format);
+        let format = there.first().map(|query| &query.format);
         there
             .into_iter()
-            .filter(move |query| Some(query.format) == format)
+            .filter(move |query| Some(&query.format) == format)
     }
 
     /// Lists the names of the tables, for messages.
@@ -265,7 +265,7 @@ impl Rows {
         let (connection, stamp) = open(path)?;
         let tables = Tables::of(&connection).map_err(|e| broken(&e))?;
         let queries: VecDeque<&'static Query> = tables.queries().collect();
-        let used = queries.iter().flat_map(|query| query.tables);
+        let used = queries.iter().flat_map(|query| &query.tables);
         for (table, _) in used.filter(|(table, _)| !table.starts_with('!')) {
             sound(&connection, table)?;
         }
@@ -282,7 +282,7 @@ impl Rows {
 
     /// Finds the keys of the runs of a query.
     fn find(&mut self, query: &'static Query) -> Result<(), Error> {
-        let mut runs = self.connection.prepare(query.runs)?;
+        let mut runs = self.connection.prepare(&query.runs)?;
         let names: Vec<String> = runs.column_names().map(str::to_owned).collect();
         let mut rows = runs.query(())?;
         while let Some(row) = rows.next()? {
@@ -301,7 +301,7 @@ impl Rows {
     /// Reads the readable rows of a run.
     fn rows(&mut self, run: &Run) -> Result<(), Error> {
         let file = Arc::new(self.file.join(run.name()));
-        let mut rows = self.connection.prepare(run.query.rows)?;
+        let mut rows = self.connection.prepare(&run.query.rows)?;
         let names: Vec<String> = rows.column_names().map(str::to_owned).collect();
         let mut rows = rows.query([&run.key])?;
         let (mut line, mut bytes) = (0, 0);

@@ -195,7 +195,12 @@ impl IterationsMeter {
             return None;
         }
         let seen = Repeat::calls(Calls(0), used, String::new());
-        let kind = (Kind::Iterations, "limit");
+        let check = if self.warn_at < DECIMAL {
+            "warning"
+        } else {
+            "limit"
+        };
+        let kind = (Kind::Iterations, check);
         Some(self.run.fact(kind, vec![highest], seen))
     }
 }

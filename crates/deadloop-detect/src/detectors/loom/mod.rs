@@ -261,12 +261,16 @@ impl LoomMeter {
             .saturating_mul(DECIMAL)
             .checked_div(self.warn_at)?;
         let seen = Repeat::calls(Calls(0), ended, String::new());
+        let check = if self.warning {
+            "warning"
+        } else {
+            "max-iterations"
+        };
         let bounds = Bounds {
             turns: most,
             ..Bounds::NONE
         };
-        (most >= self.least.turns)
-            .then(|| self.told((Kind::Iterations, "max-iterations"), bounds, seen))
+        (most >= self.least.turns).then(|| self.told((Kind::Iterations, check), bounds, seen))
     }
 
     /// The last calls are of one tool.

@@ -44,7 +44,7 @@ enum Number {
 
 /// Reads one text.
 #[derive(Debug)]
-pub(super) struct Json {
+pub(in crate::detectors) struct Json {
     state: State,
     /// The brackets that are open: true for an object.
     open: Vec<bool>,
@@ -60,8 +60,17 @@ impl Default for Json {
 }
 
 impl Json {
+    /// Whether what came is whole. Of nesting that is not followed this counts as so.
+    pub(in crate::detectors) fn is_whole(&self) -> bool {
+        match self.state {
+            State::Behind => self.open.is_empty(),
+            State::Over => true,
+            _ => false,
+        }
+    }
+
     /// Takes one char; whether it makes JSON impossible. After that nothing is looked at.
-    pub(super) fn breaks(&mut self, c: char) -> bool {
+    pub(in crate::detectors) fn breaks(&mut self, c: char) -> bool {
         if self.state == State::Over {
             return false;
         }

@@ -15,7 +15,7 @@ use crate::stream::{Chars, Kind};
 mod json;
 mod names;
 
-use json::Json;
+pub(super) use json::Json;
 use names::{Names, Spelt};
 
 /// The registry entry.

@@ -97,15 +97,25 @@ impl Fields {
         let object = value.as_object()?;
         let known: Vec<String> = self.0.iter().map(|(name, _)| name.clone()).collect();
         let nearest = Nearest::new(known, true, EDITS);
+        let meant = object.keys().map(|name| {
+            let exact = self.0.iter().position(|(known, _)| known == name);
+            exact.or_else(|| nearest.find(name, &mut 0))
+        });
+        let meant: Vec<Option<usize>> = meant.collect();
+        let mut times = vec![0_u32; self.0.len()];
+        for field in meant.iter().flatten() {
+            times[*field] += 1;
+        }
         let mut fitted = Map::new();
-        for (name, value) in object {
-            let exact = self.0.iter().find(|(known, _)| known == name);
-            let near = || {
-                let (field, kind) = self.0.get(nearest.find(name, &mut 0)?)?;
-                // If the object has the expected name itself, a similar name means something else.
-                (!object.contains_key(field)).then_some((field, kind))
-            };
-            match exact.map(|(name, kind)| (name, kind)).or_else(near) {
+        for ((name, value), field) in object.iter().zip(&meant) {
+            // Of several names that are similar to an expected one nobody knows which is meant, and one that is it means itself.
+            let field = field.and_then(|field| {
+                let alone = times[field] == 1;
+                self.0
+                    .get(field)
+                    .filter(|(known, _)| alone || known == name)
+            });
+            match field {
                 Some((field, kind)) => fitted.insert(field.clone(), kind.cast(value)?),
                 None => fitted.insert(name.clone(), value.clone()),
             };
@@ -139,6 +149,14 @@ mod tests {
             (
                 "{\"city\": 12, \"more\": []}",
                 Some("{\"city\":\"12\",\"more\":[]}"),
+            ),
+            (
+                "{\"citi\": \"Bonn\", \"cyty\": 7, \"days\": \"3\"}",
+                Some("{\"citi\":\"Bonn\",\"cyty\":7,\"days\":3}"),
+            ),
+            (
+                "{\"city\":\"a\",\"citi\":\"b\"}",
+                Some("{\"city\":\"a\",\"citi\":\"b\"}"),
             ),
             ("{\"days\": \"three\"}", None),
             ("[1]", None),

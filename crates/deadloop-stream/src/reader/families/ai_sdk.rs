@@ -104,10 +104,10 @@ fn read(mut object: Object) -> Result<Said, WireFault> {
 /// A call whose arguments are whole.
 fn call(object: &mut Object, said: &mut Said) -> Result<(), WireFault> {
     let made = Call {
-        key: String::new(),
         id: take::label(object, "toolCallId"),
         name: take::string(object, "toolName")?,
         arguments: take::any(object, "input").map_or(String::new(), |input| input.to_string()),
+        ..Call::default()
     };
     said.parts.push((0, SaidPart::Call(made)));
     Ok(())

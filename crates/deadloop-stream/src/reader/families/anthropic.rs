@@ -161,6 +161,7 @@ fn block(
                 arguments: piece
                     .or(input.map(|input| input.to_string()))
                     .unwrap_or_default(),
+                ends: true,
             };
             said.parts.push((0, SaidPart::Call(call)));
         }

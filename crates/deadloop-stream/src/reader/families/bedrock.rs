@@ -95,7 +95,10 @@ fn read(mut object: Object) -> Result<Said, WireFault> {
             said.left("contentBlock", piece);
         }
     }
-    take::any(&mut object, "contentBlockStop");
+    if let Some(mut stop) = take::object(&mut object, "contentBlockStop")? {
+        let at = take::count(&mut stop, "contentBlockIndex")?.unwrap_or(0);
+        said.parts.push((0, SaidPart::Over(at.to_string())));
+    }
     if let Some(mut stop) = take::object(&mut object, "messageStop")? {
         ended(&mut stop, &mut said)?;
         said.left("messageStop", stop);
@@ -150,6 +153,7 @@ fn block(mut block: Object, at: u64, said: &mut Said) -> Result<(), WireFault> {
             id: take::label(&mut call, "toolUseId"),
             name: take::string(&mut call, "name")?,
             arguments: input,
+            ends: true,
         };
         said.parts.push((0, SaidPart::Call(made)));
         said.left("toolUse", call);

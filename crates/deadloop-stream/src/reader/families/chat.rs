@@ -278,6 +278,7 @@ fn read_call(mut call: Object, at: (u64, u64), said: &mut Said) -> Result<(), Wi
             id,
             name,
             arguments,
+            ends: false,
         }),
     ));
     said.left("choices[].message.tool_calls[].function", function);

@@ -90,10 +90,10 @@ fn read_part(mut part: Object, index: u64, said: &mut Said) -> Result<(), WireFa
     );
     if let Some(mut call) = take::object(&mut part, "functionCall")? {
         let made = Call {
-            key: String::new(),
             id: take::label(&mut call, "id"),
             name: take::string(&mut call, "name")?,
             arguments: take::any(&mut call, "args").map_or(String::new(), |args| args.to_string()),
+            ..Call::default()
         };
         said.parts.push((index, SaidPart::Call(made)));
         said.left("parts[].functionCall", call);

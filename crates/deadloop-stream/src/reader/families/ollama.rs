@@ -104,10 +104,10 @@ fn read_call(mut call: Object, said: &mut Said) -> Result<(), WireFault> {
     let name = take::string(&mut function, "name")?;
     let arguments = take::any(&mut function, "arguments");
     let call_said = Call {
-        key: String::new(),
         id,
         name,
         arguments: arguments.map_or(String::new(), |arguments| arguments.to_string()),
+        ..Call::default()
     };
     said.parts.push((0, SaidPart::Call(call_said)));
     said.left("message.tool_calls[].function", function);

@@ -192,6 +192,7 @@ fn added(mut item: Object, said: &mut Said) -> Result<(), WireFault> {
             id: take::label(&mut item, "call_id"),
             name: take::string(&mut item, "name")?,
             arguments: take::string(&mut item, "arguments")?.unwrap_or_default(),
+            ends: true,
         };
         said.parts.push((0, SaidPart::Call(call)));
     }

@@ -29,9 +29,9 @@ pub(crate) struct Budget {
     /// The settings, as a TOML file with budget tables [default: windows from 8k to 128k, thresholds from 0.5 to 0.95]
     #[arg(long, value_name = "FILE")]
     grid: Option<PathBuf>,
-    /// The field by whose values rows are given
-    #[arg(long, value_name = "FIELD", default_value = "meta.source")]
-    pub(crate) by: String,
+    /// The field by whose values rows are given [default: meta.source]
+    #[arg(long, value_name = "FIELD")]
+    pub(crate) by: Option<String>,
     #[command(flatten)]
     pub(crate) select: Select,
     /// Also budgets.csv
@@ -57,15 +57,16 @@ pub(super) fn run(args: &Budget, global: Global) -> Outcome {
     };
     let grid = BudgetGrid::parse(&text).map_err(|e| Code::Usage.error(format!("{name}:{e}")))?;
     let named: Vec<&'static BudgetPreset> = presets().iter().collect();
-    if !global.quiet {
-        tell_remarks(&grid, &named);
+    if args.grid.is_some() && !global.quiet {
+        tell_remarks(&grid);
     }
     let host = Terminal::of(global);
-    let by = [args.by.clone()];
+    let by = [args.by.clone().unwrap_or_else(|| "meta.source".to_owned())];
     let request = Request {
         command: "budget",
         opens: false,
         by: &by,
+        by_default: args.by.is_none(),
         csv: args.csv,
         force: args.force,
         read: args.grid.iter().map(PathBuf::as_path).collect(),
@@ -99,26 +100,15 @@ pub(super) fn run(args: &Budget, global: Global) -> Outcome {
     })
 }
 
-/// Prints remarks on unsafe settings, once for each reason.
-fn tell_remarks(grid: &BudgetGrid, named: &[&'static BudgetPreset]) {
+/// Prints remarks on the unsafe settings of a grid, once for each reason.
+fn tell_remarks(grid: &BudgetGrid) {
     let mut said: Vec<(String, u64)> = Vec::new();
-    let mut count = |remark: String| match said.iter_mut().find(|(known, _)| *known == remark) {
-        Some((_, n)) => *n += 1,
-        None => said.push((remark, 1)),
-    };
-    for budget in &grid.budgets {
-        budget
-            .remarks()
-            .iter()
-            .for_each(|remark| count(remark.to_string()));
-    }
-    let world = grid.budgets.first().cloned().unwrap_or_default();
-    for preset in named {
-        let own: Setting = preset.within(&world);
-        let remarks = own.remarks();
-        remarks
-            .iter()
-            .for_each(|remark| count(format!("preset {}: {remark}", preset.name)));
+    let remarks = grid.budgets.iter().flat_map(Setting::remarks);
+    for remark in remarks.map(|remark| remark.to_string()) {
+        match said.iter_mut().find(|(known, _)| *known == remark) {
+            Some((_, n)) => *n += 1,
+            None => said.push((remark, 1)),
+        }
     }
     for (remark, n) in said {
         show::remark(format_args!("{remark} ({})", show::several(n, "setting")));

@@ -7,6 +7,8 @@ use serde_json::{Map, Value, json};
 
 use crate::show;
 
+/// The median error of a counter that is worth a line.
+const FAR: f64 = 0.25;
 /// The most rows of budgets that are printed.
 const MOST: usize = 100;
 
@@ -152,11 +154,34 @@ pub(super) fn render(
         let left = show::several(found.turnless, "transcript");
         head += &format!("; left out: {left} without a turn");
     }
+    for line in miscounted(&done.stages) {
+        head += &format!("\n{line}");
+    }
     format!(
         "{head}\n\n{}\n\n{}",
         budget_table(budgets),
         limit_table(limits)
     )
+}
+
+/// Returns what to know of each counter that is far from the recorded tokens.
+fn miscounted(stages: &[SweptStage]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for one in stages {
+        let Some(error) = one.error() else {
+            continue;
+        };
+        let line = format!(
+            "{} counts {} times the recorded tokens in the median of {}; counter = \"recorded\" counts those",
+            one.stage.never.counter.name(),
+            show::number(Some(1.0 + error.signed), 2),
+            show::several(error.turns, "turn"),
+        );
+        if error.p50 > FAR && !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines
 }
 
 /// Formats `k of n`.

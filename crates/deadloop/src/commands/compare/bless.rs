@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use deadloop_corpus::{if_named, prove_writable, read_text};
+use deadloop_corpus::{claim, if_named, prove_writable, read_text};
 use deadloop_run::result_files;
 use deadloop_score::write_text;
 
@@ -60,8 +60,9 @@ impl<'a> Blessing<'a> {
     /// removed.
     pub(super) fn write(&self, global: Global) -> Outcome {
         let base = self.base.display();
-        std::fs::create_dir_all(self.base)
-            .and_then(|()| prove_writable(self.base))
+        let _claim = std::fs::create_dir_all(self.base)
+            .and_then(|()| claim(self.base))
+            .and_then(|claim| prove_writable(self.base).map(|()| claim))
             .map_err(|e| Code::Usage.error(format!("{base}: cannot be written to: {e}")))?;
         for (name, text) in &self.new {
             write_text(&self.base.join(name), text)?;

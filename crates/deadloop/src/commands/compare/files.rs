@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use deadloop_corpus::{Beside, WriteError};
+use deadloop_corpus::{Beside, Claim, WriteError, claim};
 use deadloop_score::{Manifest, Side, flips_csv, write_bytes, write_text};
 
 use super::{Compare, Write as CompareWrite};
@@ -13,7 +13,7 @@ use crate::exit::{Code, Outcome};
 use crate::interrupt;
 use deadloop_run::apart;
 
-/// The folder of the files, if one is named.
+/// Where the files go.
 pub(crate) struct Out(Option<PathBuf>);
 
 impl Out {
@@ -26,22 +26,26 @@ impl Out {
                 writable(option, path, args.force)?;
             }
         }
+        let mut claimed = None;
         if let Some(dir) = &args.out {
             let refuse = |e: std::io::Error| {
                 Code::Usage.error(format!("--out {}: cannot be made: {e}", dir.display()))
             };
             std::fs::create_dir_all(dir).map_err(refuse)?;
+            claimed = Some((dir.clone(), claim(dir).map_err(refuse)?));
             interrupt::sweeps(dir);
             for name in FILES {
                 writable("--out", &dir.join(name), args.force)?;
             }
         }
-        Ok(Self(args.out.clone()))
+        Ok(Self(claimed))
     }
 
     /// Writes all files.
     pub(crate) fn write(&self, compared: &Compared) -> Outcome {
-        let Some(dir) = &self.0 else { return Ok(()) };
+        let Some((dir, _)) = &self.0 else {
+            return Ok(());
+        };
         let tomls = [("base.toml", &compared.base), ("new.toml", &compared.new)];
         for (name, side) in tomls {
             if let Some(toml) = &side.toml {

@@ -230,7 +230,7 @@ fn refuse(
     write(&args.write.markdown, || refused.markdown())?;
     write(&args.write.junit, || refused.junit())?;
     if global.json {
-        show::print(&refused.json().to_string())?;
+        show::print_json(&refused.json())?;
     }
     let problems: Vec<String> = why.problems.iter().map(|what| visible(what)).collect();
     let problems = problems.join("\n  ");

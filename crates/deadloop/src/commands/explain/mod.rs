@@ -86,7 +86,7 @@ pub(super) fn run(args: &Explain, global: Global) -> Outcome {
     };
     let explained = question.explain(&named, &Terminal::silent())?;
     if global.json {
-        return show::print(&serde_json::to_string(&explained)?);
+        return show::print_json(&explained);
     }
     if global.quiet {
         return Ok(());
@@ -109,7 +109,7 @@ fn repaired(file: &Path, transcript: &Transcript, global: Global) -> Outcome {
     let text = std::fs::read_to_string(file).map_err(|e| usage(format!(" {e}")))?;
     let told = steps(&text, transcript).map_err(usage)?;
     match (global.json, global.quiet) {
-        (true, _) => show::print(&serde_json::to_string(&told)?),
+        (true, _) => show::print_json(&told),
         (_, true) => Ok(()),
         _ => show::print(&step_lines(&told)),
     }

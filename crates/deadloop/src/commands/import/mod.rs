@@ -267,7 +267,7 @@ fn nothing(args: &Import, adds: Option<Target>, mut imported: Imported, global: 
         }
         let out = args.out.as_deref().unwrap_or(Path::new(""));
         return show::print(&if global.json {
-            imported.json(Some(out)).to_string()
+            show::json(&imported.json(Some(out)))?
         } else {
             let table = imported.proposed(out).map(|table| format!("\n{table}"));
             format!(
@@ -324,7 +324,7 @@ fn stores(args: &Import, global: Global) -> Outcome<Vec<PathBuf>> {
 /// Prints the planned import, and one transcript.
 fn dry(imported: &Imported, global: Global) -> Outcome {
     if global.json {
-        return show::print(&imported.json(None).to_string());
+        return show::print_json(&imported.json(None));
     }
     show::print(&format!(
         "nothing was written; it would be {}",
@@ -345,7 +345,7 @@ const EXAMPLE: usize = 200;
 /// Prints the counts, the proposals, and the labels whose text has changed.
 fn conclude(to: &Path, imported: &Imported, global: Global) -> Outcome {
     if global.json {
-        return show::print(&imported.json(Some(to)).to_string());
+        return show::print_json(&imported.json(Some(to)));
     }
     if !global.quiet {
         show::print(&format!("{}: {}", to.display(), imported.summary()))?;

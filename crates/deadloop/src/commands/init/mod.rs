@@ -2,6 +2,7 @@
 //!
 //! The written files are in `files/`.
 
+use std::fmt::Display;
 use std::io::Write as _;
 use std::path::PathBuf;
 
@@ -78,15 +79,20 @@ pub(super) fn run(args: &Init, global: Global) -> Outcome {
             there.join(", ")
         )));
     }
-    for (name, _, bytes) in FILES {
+    let write = |(name, _, bytes): &(&str, &str, &[u8])| {
         let file = path(name);
+        let refused = |e: &dyn Display| Code::Usage.error(format!("{}: {e}", file.display()));
         if let Some(dir) = file.parent() {
-            std::fs::create_dir_all(dir)
-                .map_err(|e| Code::Usage.error(format!("{}: {e}", dir.display())))?;
+            std::fs::create_dir_all(dir).map_err(|e| refused(&e))?;
         }
-        let mut beside = Beside::create(&file, false)?;
-        beside.write_all(bytes)?;
-        beside.finish()?;
+        let mut beside = Beside::create(&file, false).map_err(|e| Code::Usage.because(e))?;
+        beside.write_all(bytes).map_err(|e| refused(&e))?;
+        Ok(beside)
+    };
+    // None has its name before all of them are on the disk.
+    let written: Vec<Beside> = FILES.iter().map(write).collect::<Outcome<_>>()?;
+    for file in written {
+        file.finish().map_err(|e| Code::Usage.because(e))?;
     }
     tell(args, global)
 }
@@ -95,7 +101,7 @@ fn tell(args: &Init, global: Global) -> Outcome {
     let shown = |name: &str| args.dir.join(name).display().to_string();
     if global.json {
         let files: Vec<String> = FILES.iter().map(|(name, ..)| shown(name)).collect();
-        return show::print(&json!({"files": files}).to_string());
+        return show::print_json(&json!({"files": files}));
     }
     if !global.quiet {
         let rows = FILES.map(|(name, what, _)| vec![shown(name), what.to_owned()]);

@@ -24,7 +24,7 @@ pub(super) fn merge(args: &Label, global: Global, (a, b): (&Path, &Path)) -> Out
     let (rows, merged) = merged(&first, &second);
     write_labels(out, &rows)?;
     if global.json {
-        return show::print(&serde_json::json!({ "merged": merged }).to_string());
+        return show::print_json(&serde_json::json!({ "merged": merged }));
     }
     if !global.quiet {
         show::print(&show::prose(&told(merged, out)))?;

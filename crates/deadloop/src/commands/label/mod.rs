@@ -155,7 +155,7 @@ fn prove_writable(labels: &Path) -> Outcome {
 /// Prints the counts of the proposals.
 fn tell(args: &Label, proposals: &[Proposal], labels: &Path, global: Global) -> Outcome {
     if global.json {
-        return show::print(&proposed_json(proposals, labels).to_string());
+        return show::print_json(&proposed_json(proposals, labels));
     }
     if global.quiet {
         return Ok(());
@@ -250,7 +250,7 @@ fn dispute(args: &Label, global: Global, corpus: &Corpus, results: &Path) -> Out
     }
     let found = disputes(corpus, results, &meant, &Terminal::of(global))?;
     if global.json {
-        return show::print(&serde_json::json!({ "disputes": found }).to_string());
+        return show::print_json(&serde_json::json!({ "disputes": found }));
     }
     if global.quiet {
         return Ok(());

@@ -102,7 +102,7 @@ fn list(args: &Show, found: &Surveyed, lines: Vec<Line>, global: Global) -> Outc
                 "turns": l.size.turns, "label": l.label, "start": l.start})
         };
         let lines: Vec<Json> = lines.iter().map(line).collect();
-        return show::print(&json!({"transcripts": lines}).to_string());
+        return show::print_json(&json!({"transcripts": lines}));
     }
     let first = lines
         .first()
@@ -155,7 +155,7 @@ fn show_one(args: &Show, id: &str, found: &Surveyed, global: Global) -> Outcome 
     let (entry, _) = found.one(id, args.select.skips(), &Terminal::of(global))?;
     let labels = labels(found, entry)?;
     if global.json {
-        return show::print(&as_json(entry, &labels).to_string());
+        return show::print_json(&as_json(entry, &labels));
     }
     let context = (!args.all).then_some(CONTEXT);
     page(&transcript(entry, &labels, context))?;
