@@ -1,0 +1,192 @@
+//! `ending`: a stream that is over and lacks something that a whole one has.
+//!
+//! The one detector that speaks at the end: at the `Finish` or `Closed` event that whoever reads the stream
+//! pushes. These are events like others, so no meter needs to be told of an end.
+
+use super::Measuring;
+use super::entry::detector;
+use crate::calls::{Repeat, fact};
+use crate::fact::Fact;
+use crate::meter::{Meter, Recipe};
+use crate::param::Param;
+use crate::params::Params;
+use crate::stream::{Channel, Event, EventPlace, Fault, Kind, TextChannel};
+
+detector! {
+    ENTRY = "ending", version 1,
+    "the stream is over and lacks its end",
+    params: &PARAMS,
+    check: |_| Ok(()),
+    measure: Measuring::Run(Channel::Answer, recipe),
+    notices: &[Fault::Cut, Fault::NoDone, Fault::ErrorEvent, Fault::Stall],
+}
+
+static PARAMS: [Param; 2] = [
+    Param::words("need", &["finish"], &["finish", "done", "json"])
+        .doc("what an ended stream has to have: a known finish reason, any end mark, an answer in JSON to its end"),
+    Param::texts("reasons", &[
+            "stop",
+            "length",
+            "tool_calls",
+            "function_call",
+            "end_turn",
+            "tool_use",
+            "max_tokens",
+            "stop_sequence",
+            "completed",
+            "eos",
+            "content_filter",
+            "refusal",
+            "repetition",
+            "pause_turn",
+            "max_output_tokens",
+            "model_context_window_exceeded",
+        ]).doc("finish reasons of streams that are whole"),
+];
+
+fn recipe(params: &Params) -> Recipe {
+    let words = |name: &str| -> Vec<String> {
+        let items = params.items(name).iter().filter_map(|item| item.as_text());
+        items.map(str::to_owned).collect()
+    };
+    let (need, reasons) = (words("need"), words("reasons"));
+    Recipe::run(move || {
+        Box::new(Ending {
+            need: need.clone(),
+            reasons: reasons.clone(),
+            ..Ending::default()
+        })
+    })
+}
+
+/// Follows one stream.
+#[derive(Default)]
+struct Ending {
+    need: Vec<String>,
+    reasons: Vec<String>,
+    /// A known finish reason came.
+    finished: bool,
+    /// Any end mark came.
+    done: bool,
+    told: bool,
+    json: Json,
+    last: Option<char>,
+}
+
+/// How far an answer in JSON has come. Nesting is counted, the syntax is not looked at.
+#[derive(Default)]
+struct Json {
+    begun: Option<bool>,
+    depth: u64,
+    quoted: bool,
+    escaped: bool,
+    behind: bool,
+}
+
+impl Json {
+    fn char(&mut self, c: char) {
+        if c.is_whitespace() && !self.quoted {
+            return;
+        }
+        let begun = *self.begun.get_or_insert(matches!(c, '{' | '['));
+        if !begun {
+            return;
+        }
+        self.behind = self.depth == 0 && self.behind;
+        match c {
+            _ if self.escaped => self.escaped = false,
+            '\\' if self.quoted => self.escaped = true,
+            '"' => self.quoted = !self.quoted,
+            '{' | '[' if !self.quoted => self.depth += 1,
+            '}' | ']' if !self.quoted => {
+                self.depth = self.depth.saturating_sub(1);
+                self.behind = self.depth == 0;
+            }
+            _ => {}
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        self.begun == Some(true) && (self.depth > 0 || self.quoted)
+    }
+}
+
+impl Meter for Ending {
+    fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
+        match event {
+            Event::Text(TextChannel::Answer, text) => {
+                text.chars().for_each(|c| self.json.char(c));
+                self.last = text.trim_end().chars().next_back().or(self.last);
+                self.begin();
+            }
+            Event::Text(..) | Event::Call { .. } | Event::Turn { .. } => self.begin(),
+            Event::Finish(reason) => self.finish(*reason, place, facts),
+            Event::Closed => self.closed(place, facts),
+            _ => {}
+        }
+    }
+}
+
+impl Ending {
+    /// What comes after an end mark is another stretch of output, with an end of its own.
+    fn begin(&mut self) {
+        (self.finished, self.done) = (false, false);
+    }
+
+    fn needs(&self, what: &str) -> bool {
+        self.need.iter().any(|word| word == what)
+    }
+
+    fn finish(&mut self, reason: Option<&str>, place: EventPlace, facts: &mut Vec<Fact>) {
+        self.done = true;
+        self.finished = reason.is_some_and(|r| self.reasons.iter().any(|known| known == r));
+        let bad = self.needs("finish") && !self.finished;
+        if bad || (self.needs("json") && self.json.is_open()) {
+            let kind = match reason {
+                Some("error") => Fault::ErrorEvent,
+                Some("timeout") => Fault::Stall,
+                _ => self.kind(),
+            };
+            let said = reason.map_or("no finish reason".to_owned(), |r| {
+                format!("finish reason {r}")
+            });
+            self.tell((kind, said), place, facts);
+        }
+    }
+
+    fn closed(&mut self, place: EventPlace, facts: &mut Vec<Fact>) {
+        let missing = [
+            (self.needs("finish") && !self.finished, "no finish reason"),
+            (self.needs("done") && !self.done, "no end mark"),
+            (
+                self.needs("json") && self.json.is_open(),
+                "JSON that is not closed",
+            ),
+        ];
+        if let Some((_, what)) = missing.into_iter().find(|(is, _)| *is) {
+            self.tell((self.kind(), what.to_owned()), place, facts);
+        }
+    }
+
+    /// Whether the text reads as if it were whole.
+    fn kind(&self) -> Fault {
+        let ends = |c: char| {
+            matches!(
+                c,
+                '.' | '!' | '?' | '。' | '！' | '？' | '}' | ']' | ')' | '`' | '>'
+            )
+        };
+        match self.last {
+            Some(c) if ends(c) && !self.json.is_open() => Fault::NoDone,
+            _ => Fault::Cut,
+        }
+    }
+
+    fn tell(&mut self, (kind, what): (Fault, String), place: EventPlace, facts: &mut Vec<Fact>) {
+        if std::mem::replace(&mut self.told, true) {
+            return;
+        }
+        let seen = Repeat::once(place.answer, what);
+        facts.push(fact(place, (Kind::Fault(kind), "end"), Vec::new(), seen));
+    }
+}
