@@ -2,9 +2,7 @@
 //! detector is generated for without a change here.
 
 use deadloop_corpus::Body;
-use deadloop_detect::harness::{
-    DETECTORS, Detector, Domain, Ignore, Mark, Measuring, Member, Params, PromptUse,
-};
+use deadloop_detect::harness::{DETECTORS, Detector, Domain, Mark, Measuring, Member, Params};
 use deadloop_detect::{Channel, Response, Setting, Value};
 use deadloop_replay::{Grid, GridMember};
 use proptest::collection::vec;
@@ -97,7 +95,9 @@ fn value(domain: Domain) -> BoxedStrategy<Value> {
             .boxed(),
         Domain::CharSet => text(&["。.；;！!？?\n", ".", "ab", "\n"]).boxed(),
         Domain::Regex => text(&patterns).boxed(),
-        Domain::Regexes => vec(text(&patterns), 0..2).prop_map(Value::List).boxed(),
+        Domain::Regexes => vec(text(&["^-", "^$", r"^\d+\. ", "same"]), 0..3)
+            .prop_map(Value::List)
+            .boxed(),
         Domain::Texts => vec(text(&["en", "zh", "a", "b. ab", "思考"]), 0..3)
             .prop_map(Value::List)
             .boxed(),
@@ -122,39 +122,18 @@ pub fn member(detector: &'static Detector) -> impl Strategy<Value = Member> {
     let values: Vec<_> = detector.params.iter().map(one).collect();
     let channels = detector.may_read().iter().copied().map(Some);
     let channel = select([None].into_iter().chain(channels).collect::<Vec<_>>());
-    (values, channel, ignore(detector), any::<bool>()).prop_filter_map(
-        "can fire",
-        move |(values, channel, ignore, skip)| {
-            let mut params = Params::defaults(detector.params);
-            for (param, value) in detector.params.iter().zip(values) {
-                params.set(param.name, value);
-            }
-            let member = Member {
-                channel,
-                ignore,
-                prompt: if skip && detector.takes_ignore() {
-                    PromptUse::Skip
-                } else {
-                    PromptUse::Check
-                },
-                response: Response::Stop,
-                ..Member::new(detector, params)
-            };
-            member.check().is_ok().then_some(member)
-        },
-    )
-}
-
-/// A white list, mostly none.
-fn ignore(detector: &'static Detector) -> impl Strategy<Value = Ignore> {
-    let none = Just(Ignore::default()).boxed();
-    let list = |patterns: Vec<&str>| Ignore::new(&patterns).ok();
-    let some = vec(select(vec!["^-", "^$", r"^\d+\. ", "same"]), 1..3);
-    if detector.takes_ignore() {
-        prop_oneof![3 => none, 1 => some.prop_filter_map("a list", list)].boxed()
-    } else {
-        none
-    }
+    (values, channel).prop_filter_map("can fire", move |(values, channel)| {
+        let mut params = Params::defaults(detector.params);
+        for (param, value) in detector.params.iter().zip(values) {
+            params.set(param.name, value);
+        }
+        let member = Member {
+            channel,
+            response: Response::Stop,
+            ..Member::new(detector, params)
+        };
+        member.check().is_ok().then_some(member)
+    })
 }
 
 /// The detectors that measure text: what the laws are about.

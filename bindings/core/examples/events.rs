@@ -7,7 +7,7 @@
 use std::io::{Write, stdout};
 
 use deadloop_bindings::{Action, Guard, Guards};
-use deadloop_detect::harness::{DETECTORS, Detector, Measuring, Sample};
+use deadloop_detect::harness::{DETECTORS, Detector, Measuring};
 use deadloop_detect::{Arguments, Event, TextChannel};
 use serde_json::{Value, json};
 
@@ -66,22 +66,25 @@ fn told(mut guard: Guard, events: &[Value]) -> Result<Vec<Value>, Box<dyn std::e
 }
 
 fn streams(detector: &Detector) -> Vec<(String, Vec<Value>)> {
-    let samples = [("fires", detector.fires), ("quiet", detector.quiet)];
-    let samples = samples.map(|(name, sample)| (name.to_owned(), of_sample(sample)));
+    let examples = detector.examples().map(|example| {
+        let events = example.events().unwrap_or_default();
+        let events = match events[..] {
+            [Event::Text(_, text), ..] if events.len() > CHUNK => {
+                chunks(&text.repeat(events.len()))
+            }
+            _ => events.iter().filter_map(written).collect(),
+        };
+        (example.name.to_owned(), events)
+    });
     let random = (0..STREAMS).map(|seed| (format!("random {seed}"), random(seed)));
-    samples.into_iter().chain(random).collect()
+    examples.chain(random).collect()
 }
 
-fn of_sample(sample: Sample) -> Vec<Value> {
-    match sample {
-        Sample::Text(text, times) => {
-            let chars: Vec<char> = text.repeat(times).chars().collect();
-            let chunk = |chars: &[char]| said("answer", &chars.iter().collect::<String>());
-            chars.chunks(CHUNK).map(chunk).collect()
-        }
-        Sample::Run(events) => events.iter().filter_map(written).collect(),
-        Sample::None => Vec::new(),
-    }
+/// A text that is one piece over and over, in other pieces.
+fn chunks(text: &str) -> Vec<Value> {
+    let chars: Vec<char> = text.chars().collect();
+    let chunk = |chars: &[char]| said("answer", &chars.iter().collect::<String>());
+    chars.chunks(CHUNK).map(chunk).collect()
 }
 
 fn said(channel: &str, text: &str) -> Value {

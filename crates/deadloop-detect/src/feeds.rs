@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::detectors::{Detector, Measuring, Sample};
+use crate::detectors::{Detector, Example, Measuring};
 use crate::params::Params;
 use crate::setting::{Member, Setting};
 use crate::stream::{Channel, Event, EventPlaces, TextChannel};
@@ -197,7 +197,7 @@ impl Detector {
     /// The kinds of events without which it never alarms: for a detector of text its channels, any one of which
     /// suffices; for a detector of runs those without which its own example raises no alarm.
     ///
-    /// That is measured on the example [`fires`](Self::fires) that each detector brings, not declared: so it cannot be
+    /// That is measured on the example that each detector brings, not declared: so it cannot be
     /// forgotten, and cannot be wrong about what the code does.
     pub fn needs(&'static self) -> Feeds {
         match self.measure {
@@ -212,18 +212,23 @@ impl Detector {
 
     /// The kinds of events in its example of a run.
     fn example(&self) -> impl Iterator<Item = Feed> {
-        let events = match self.fires {
-            Sample::Run(events) => events,
-            Sample::Text(..) | Sample::None => &[],
-        };
-        let all: Feeds = events.iter().filter_map(Feed::of).collect();
+        let all: Feeds = self.stream().iter().filter_map(Feed::of).collect();
         all.iter()
+    }
+
+    /// The events of its example that fires.
+    fn stream(&self) -> Vec<Event<'static>> {
+        let fires = self
+            .examples()
+            .find(|example| example.name == Example::FIRES);
+        let events = fires.and_then(|example| example.events());
+        events.unwrap_or_default()
     }
 
     /// Whether its defaults alarm on what is left of its example of a run if only `feeds` come.
     fn fires_with(&'static self, feeds: Feeds) -> bool {
         let member = Member::new(self, Params::defaults(self.params));
-        let (Sample::Run(events), Measuring::Run(channel, _)) = (self.fires, self.measure) else {
+        let Measuring::Run(channel, _) = self.measure else {
             return true;
         };
         let Some(recipe) = member.recipe() else {
@@ -232,7 +237,7 @@ impl Detector {
         let (mut meter, rule) = (recipe.meter(channel), member.rule());
         let fed = |event: &&Event<'_>| Feed::of(event).is_none_or(|feed| feeds.has(feed));
         let (mut places, mut facts) = (EventPlaces::default(), Vec::new());
-        for event in events.iter().filter(fed) {
+        for event in self.stream().iter().filter(fed) {
             meter.push(event, places.of(event), &mut facts);
         }
         facts.iter().any(|fact| rule.alarm(fact).is_some())

@@ -7,7 +7,6 @@ use crate::alarm::Alarm;
 use crate::decision::{Decision, Pushed};
 use crate::fact::{Fact, Rule};
 use crate::meter::{Meter, Recipe};
-use crate::prompt::PromptUse;
 use crate::response::Response;
 use crate::setting::{Member, NotLive, Setting};
 use crate::settings::{Settings, Work};
@@ -54,8 +53,7 @@ impl Guards {
     /// Whether some member of some guard skips what the user wrote, and so has to hear it.
     pub fn skips_prompt(&self) -> bool {
         let mut all = self.models.iter().chain([&self.general]);
-        let skips = |part: &Part| part.member.prompt == PromptUse::Skip;
-        all.any(|parts| parts.iter().any(skips))
+        all.any(|parts| parts.iter().any(|part| part.recipe.hears_users()))
     }
 
     /// A fresh guard for a request to this model, or to a model at a task ([`Work`]).

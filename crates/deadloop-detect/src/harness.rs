@@ -10,19 +10,19 @@
 //! | a settings file, table by table | [`GuardTable`], [`resolve`], [`read_toml`] |
 //! | enums whose variants are words of files | `words!` |
 
-pub use crate::detectors::{DETECTORS, Detector, Measuring, Program, Refusal, Sample};
+pub use crate::detectors::{DETECTORS, Detector, Example, Measuring, Program, Refusal};
 pub use crate::fact::{Asked, Bound, Clock, Fact, Rule, UNIT_CHARS};
-pub use crate::ignore::{Ignore, LINE_CHARS};
+pub use crate::ignore::LINE_CHARS;
 pub use crate::meant::meant;
 pub use crate::meter::{Meter, Recipe, TextMeter};
 pub use crate::param::{DECIMAL, Domain, Mark, Param, Threshold, ThresholdSide, Zero};
 pub use crate::params::Params;
 pub use crate::per::Per;
 pub use crate::preset::{Preset, Source};
-pub use crate::prompt::{PROMPT_CHARS, PromptUse};
+pub use crate::prompt::PROMPT_CHARS;
 pub use crate::setting::{Member, SettingIds, short_hash};
 pub use crate::settings::{
-    GuardTable, ModelList, Named, OverrideGlob, Placed, ignore, prompt_for_all, read_toml, resolve,
+    GuardTable, ModelList, Named, OverrideGlob, Placed, read_toml, resolve, share,
 };
 pub use crate::spec::Spec;
 pub use crate::stream::{ArgumentsOf, Cursor, CutOf, EventOf, EventPlace, EventPlaces};

@@ -6,12 +6,17 @@ use std::sync::Arc;
 use regex::RegexSet;
 use regex_automata::hybrid::LazyStateID;
 use regex_automata::hybrid::dfa::{Cache, DFA};
-use regex_automata::util::syntax;
 use regex_automata::{Anchored, Input};
 
 use crate::fact::Fact;
 use crate::meter::TextMeter;
+use crate::param::{Domain, Param};
 use crate::stream::Chars;
+use crate::value::Literal;
+
+/// The parameter of every detector of repetition in a text.
+pub(crate) const IGNORE: Param = Param::new("ignore", Literal::Texts(&[]), Domain::Regexes)
+    .doc("white list: patterns of lines that are not read");
 
 /// The most chars of a line that are held against the patterns together. A longer line is cut into pieces of this length, and each
 /// piece is a line of its own. No more of a text than this waits for a detector.
@@ -23,16 +28,17 @@ const PLACES: usize = 1024;
 /// Lines of which a pattern must leave one: it blinds a detector that matches all of them.
 const ALL_KINDS: [&str; 6] = ["", " ", "so 1", "思考。", "| 2 | x |", "-----"];
 
-/// The white list of a detector of text: `ignore` in a settings file. A line that one of its patterns matches is not read.
+/// The white list of a detector of text. A line that one of its patterns matches is not read.
 ///
 /// A line is what ends with a line feed. It is held against the patterns without its line end, and waits while one of them
-/// can match it: until its end, or, where all patterns begin with `^`, until the first char with which none can. A line of more than [`LINE_CHARS`] chars is cut into pieces of that length.
+/// can match it: until the first char with which none can, where all patterns begin with `^`; else until its end, for a
+/// pattern that may begin anywhere may begin at the next char. A line of more than [`LINE_CHARS`] chars is cut into pieces of that length.
 /// Lines that are left out count in no threshold, but positions count them. What follows the last line end waits for the text to
 /// go on; if it does not, no detector reads it.
 #[derive(Clone, Debug, Default)]
-pub struct Ignore {
-    set: Option<RegexSet>,
-    /// The same patterns, to follow the beginning of a line with; `None` where one of them can match anywhere in it.
+pub(crate) struct Ignore {
+    set: RegexSet,
+    /// The same patterns, to follow the beginning of a line with; `None` if one of them may begin anywhere in it.
     begins: Option<Arc<DFA>>,
 }
 
@@ -41,9 +47,12 @@ impl Ignore {
     ///
     /// # Errors
     /// One of them is no regular expression, is too large, or matches every line.
-    pub fn new<S: AsRef<str>>(patterns: &[S]) -> Result<Self, String> {
+    pub(crate) fn new(patterns: &[&str]) -> Result<Self, String> {
+        if patterns.is_empty() {
+            return Ok(Self::default());
+        }
         let mut kept: Vec<&str> = Vec::new();
-        for pattern in patterns.iter().map(AsRef::as_ref) {
+        for &pattern in patterns {
             crate::param::pattern(pattern)?;
             if !kept.contains(&pattern) {
                 kept.push(pattern);
@@ -60,59 +69,29 @@ impl Ignore {
             ));
         }
         let begins = follow(&kept).map(Arc::new);
-        Ok(Self {
-            set: (!kept.is_empty()).then_some(set),
-            begins,
-        })
-    }
-
-    /// The patterns, in their order, none of them twice.
-    pub fn patterns(&self) -> &[String] {
-        self.set.as_ref().map_or(&[], RegexSet::patterns)
+        Ok(Self { set, begins })
     }
 
     /// Whether there is no pattern: nothing is left out.
-    pub fn is_empty(&self) -> bool {
-        self.set.is_none()
-    }
-
-    /// These patterns, then those of the other list.
-    ///
-    /// # Errors
-    /// They are too large together.
-    pub fn and(&self, other: &Self) -> Result<Self, String> {
-        if other.is_empty() {
-            return Ok(self.clone());
-        }
-        let all: Vec<&String> = self.patterns().iter().chain(other.patterns()).collect();
-        Self::new(&all)
+    pub(crate) fn is_empty(&self) -> bool {
+        self.set.is_empty()
     }
 
     /// Whether a line is left out.
     fn leaves_out(&self, line: &str) -> bool {
         let line = line.strip_suffix('\n').unwrap_or(line);
         let line = line.strip_suffix('\r').unwrap_or(line);
-        self.set.as_ref().is_some_and(|set| set.is_match(line))
+        self.set.is_match(line)
     }
 }
 
-/// An automaton of patterns that all match from the beginning of a line only.
+/// An automaton of patterns that all match from the beginning of a line only; `None` if one may begin anywhere.
 fn follow(patterns: &[&str]) -> Option<DFA> {
-    let begins = |pattern: &&str| {
-        let parsed = syntax::parse(pattern).ok();
-        parsed.is_some_and(|hir| {
-            hir.properties()
-                .look_set_prefix()
-                .contains_anchor_haystack()
-        })
-    };
-    if patterns.is_empty() || !patterns.iter().all(begins) {
-        return None;
-    }
     let config = DFA::config()
         .cache_capacity(CACHE)
         .skip_cache_capacity_check(true);
-    DFA::builder().configure(config).build_many(patterns).ok()
+    let dfa = DFA::builder().configure(config).build_many(patterns).ok()?;
+    dfa.get_nfa().is_always_start_anchored().then_some(dfa)
 }
 
 /// The bytes of states of an automaton that a stream keeps, about.
@@ -168,13 +147,6 @@ impl Follower {
             }
         }
         Beginning::Open(state, false)
-    }
-}
-
-/// Two lists are the same if their patterns are.
-impl PartialEq for Ignore {
-    fn eq(&self, other: &Self) -> bool {
-        self.patterns() == other.patterns()
     }
 }
 

@@ -22,6 +22,7 @@
 
 mod alarm;
 mod bytes;
+mod calls;
 mod class;
 mod context;
 mod decision;
@@ -47,8 +48,6 @@ pub mod repair;
 mod repeated;
 mod response;
 mod ring;
-mod row;
-mod run;
 mod script;
 mod sentence;
 mod setting;

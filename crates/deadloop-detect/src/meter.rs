@@ -5,10 +5,15 @@
 use std::sync::Arc;
 
 use crate::fact::Fact;
+pub(crate) use crate::ignore::IGNORE;
 use crate::ignore::{Ignore, Lines};
+use crate::params::Params;
+pub(crate) use crate::per::PER;
 use crate::per::Per;
-use crate::prompt::{PromptUse, Said};
+pub(crate) use crate::prompt::PROMPT;
+use crate::prompt::{SKIP, Said};
 use crate::stream::{Channel, Chars, Event, EventPlace};
+use crate::value::Value;
 
 /// The measuring half: one per stream. A fresh meter is the reset.
 ///
@@ -35,85 +40,68 @@ pub trait TextMeter: Send + Sync {
 /// What a meter is made from, compiled once and shared: the immutable half of a detector, of which
 /// each stream gets a fresh [`Meter`].
 #[derive(Clone)]
-pub struct Recipe {
-    make: Make,
-    per: Per,
-    prompt: PromptUse,
-}
+pub struct Recipe(Make);
 
 type Made<M> = Arc<dyn Fn() -> Box<M> + Send + Sync>;
 
 #[derive(Clone)]
 enum Make {
-    Text(Made<dyn TextMeter>),
+    Text {
+        make: Made<dyn TextMeter>,
+        by_turn: bool,
+        skips_prompt: bool,
+    },
     Run(Made<dyn Meter>),
 }
 
 impl Recipe {
-    /// A recipe from what makes a fresh meter of a text.
-    pub fn new(make: impl Fn() -> Box<dyn TextMeter> + Send + Sync + 'static) -> Self {
-        Self {
-            make: Make::Text(Arc::new(make)),
-            per: Per::default(),
-            prompt: PromptUse::default(),
-        }
+    /// A recipe from what makes a fresh meter of a text. The parameters of every detector of text are read here.
+    pub fn text(
+        params: &Params,
+        make: impl Fn() -> Box<dyn TextMeter> + Send + Sync + 'static,
+    ) -> Self {
+        let patterns = params.items(IGNORE.name).iter();
+        let patterns: Vec<&str> = patterns.filter_map(Value::as_text).collect();
+        // What is checked is a white list.
+        let ignore = Ignore::new(&patterns).unwrap_or_default();
+        Self(Make::Text {
+            make: if ignore.is_empty() {
+                Arc::new(make)
+            } else {
+                Arc::new(move || Box::new(Lines::new(ignore.clone(), make())))
+            },
+            by_turn: params.text(PER.name) == Per::Turn.name(),
+            skips_prompt: params.text(PROMPT.name) == SKIP,
+        })
     }
 
     /// A recipe from what makes a fresh meter of a whole run.
     pub fn run(make: impl Fn() -> Box<dyn Meter> + Send + Sync + 'static) -> Self {
-        Self {
-            make: Make::Run(Arc::new(make)),
-            per: Per::default(),
-            prompt: PromptUse::default(),
-        }
-    }
-
-    /// The same for meters that take this for one text; it says nothing to one that reads runs.
-    #[must_use]
-    pub fn per(self, per: Per) -> Self {
-        Self { per, ..self }
-    }
-
-    /// The same for meters of a text that do not read what this list matches; it says nothing to one that reads runs.
-    #[must_use]
-    pub fn ignoring(mut self, ignore: Ignore) -> Self {
-        if let (Make::Text(make), false) = (&self.make, ignore.is_empty()) {
-            let make = Arc::clone(make);
-            self.make = Make::Text(Arc::new(move || {
-                Box::new(Lines::new(ignore.clone(), make()))
-            }));
-        }
-        self
-    }
-
-    /// The same for meters that make this of repetition which the user brought; it says nothing to one that reads runs.
-    #[must_use]
-    pub fn prompt(self, prompt: PromptUse) -> Self {
-        Self { prompt, ..self }
+        Self(Make::Run(Arc::new(make)))
     }
 
     /// Whether its meters listen to messages of users beside their text.
     pub fn hears_users(&self) -> bool {
-        !self.reads_run() && self.prompt == PromptUse::Skip
+        matches!(self.0, Make::Text { skips_prompt, .. } if skips_prompt)
     }
 
     /// Whether its meters begin anew at a turn.
     pub fn begins_anew(&self) -> bool {
-        !self.reads_run() && self.per == Per::Turn
+        matches!(self.0, Make::Text { by_turn, .. } if by_turn)
     }
 
     /// Whether its meters read the whole run, and not one channel's text.
     pub fn reads_run(&self) -> bool {
-        matches!(self.make, Make::Run(_))
+        matches!(self.0, Make::Run(_))
     }
 
     /// A fresh meter. One of text reads `channel` and ignores all other events.
     pub fn meter(&self, channel: Channel) -> Box<dyn Meter> {
-        match &self.make {
+        match &self.0 {
             Make::Run(make) => make(),
-            Make::Text(make) => Box::new(Lane {
+            Make::Text { make, .. } => Box::new(Lane {
                 channel,
-                by_turn: self.per == Per::Turn,
+                by_turn: self.begins_anew(),
                 make: Arc::clone(make),
                 meter: make(),
                 base: Chars(0),

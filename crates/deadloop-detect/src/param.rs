@@ -7,6 +7,7 @@ use std::ops::RangeInclusive;
 use globset::Glob;
 use regex::Regex;
 
+use crate::ignore::Ignore;
 use crate::unfit::Unfit;
 use crate::value::{Literal, Value};
 
@@ -344,7 +345,7 @@ pub enum Domain {
     CharSet,
     /// A regular expression in the syntax of the `regex` crate.
     Regex,
-    /// Any number of regular expressions.
+    /// Any number of regular expressions, none of which matches every line.
     Regexes,
     /// Any number of texts, none of them empty.
     Texts,
@@ -395,7 +396,7 @@ impl Domain {
             (Self::Rising { min, max }, Value::List(items)) => rising(items, *min, *max),
             (Self::CharSet, Value::Text(s)) => !s.is_empty(),
             (Self::Regex, Value::Text(s)) => return pattern(s),
-            (Self::Regexes, Value::List(items)) => return patterns(items),
+            (Self::Regexes, Value::List(items)) => return white_list(items),
             (Self::Texts, Value::List(items)) => {
                 let is_text = |item: &Value| item.as_text().is_some_and(|text| !text.is_empty());
                 items.iter().all(is_text)
@@ -456,11 +457,9 @@ pub(crate) fn pattern(text: &str) -> Result<(), String> {
     }
 }
 
-fn patterns(items: &[Value]) -> Result<(), String> {
-    items.iter().try_for_each(|item| match item {
-        Value::Text(text) => pattern(text),
-        _ => Err("expected a list of regular expressions".into()),
-    })
+fn white_list(items: &[Value]) -> Result<(), String> {
+    let patterns: Option<Vec<&str>> = items.iter().map(Value::as_text).collect();
+    Ignore::new(&patterns.ok_or("expected a list of regular expressions")?).map(drop)
 }
 
 fn globs(items: &[Value]) -> Result<(), String> {

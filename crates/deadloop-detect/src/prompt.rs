@@ -1,20 +1,16 @@
-//! [`PromptUse`]: what a detector of text makes of repetition that the user brought; and [`Said`], which knows what that was.
+//! [`Said`]: what the user wrote, which a detector of text may skip.
 
 use crate::fact::{Bound, Fact};
+use crate::param::Param;
 use crate::stream::Chars;
 
-crate::words! {
-    /// What a detector of text makes of repetition that stands in what the user wrote: `prompt` in a settings file.
-    #[derive(Default)]
-    pub enum PromptUse {
-        /// It is repetition like any other.
-        #[default]
-        Check = "check",
-        /// It counts only beyond that: an alarm waits as long as all that repeats, from the first copy to the end of the last one,
-        /// stands word for word in the last [`PROMPT_CHARS`] of what the user wrote.
-        Skip = "skip",
-    }
-}
+/// The parameter of every detector of repetition in a text.
+pub(crate) const PROMPT: Param = Param::word("prompt", "check", &["check", SKIP])
+    .doc("skip: repetition counts only beyond what the user wrote");
+
+/// The value of [`PROMPT`] with which an alarm waits as long as all that repeats, from the first copy to the end of the
+/// last one, stands word for word in the last [`PROMPT_CHARS`] of what the user wrote.
+pub(crate) const SKIP: &str = "skip";
 
 /// How much of what the user wrote is kept where it is skipped, in chars: the last of it.
 pub const PROMPT_CHARS: usize = 32_768;

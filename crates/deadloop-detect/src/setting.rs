@@ -6,18 +6,13 @@ use sha2::{Digest, Sha256};
 
 use crate::detectors::{Detector, Measuring, Program, Refusal};
 use crate::fact::Rule;
-use crate::ignore::Ignore;
 use crate::meter::Recipe;
 use crate::param::{Mark, Param, Threshold};
 use crate::params::Params;
-use crate::per::Per;
-use crate::prompt::PromptUse;
+use crate::per::{PER, Per};
 use crate::response::Response;
 use crate::stream::{Channel, Unit};
 use crate::value::Value;
-
-/// The parameter that is a white list.
-const IGNORE: &str = "ignore";
 
 /// One detector of a guard.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,57 +26,13 @@ pub struct Member {
     pub params: Params,
     /// What its alarms do.
     pub response: Response,
-    /// What it takes for one text in a run; nothing to a detector of runs.
-    pub per: Per,
-    /// What it does not read of a text; nothing to a detector of runs.
-    pub ignore: Ignore,
-    /// What it makes of repetition that the user brought; nothing to a detector of runs.
-    pub prompt: PromptUse,
 }
 
 impl Member {
     /// Refuses a value outside its parameter's domain, parameters that are impossible together, and
     /// those that can never fire.
     pub fn check(&self) -> Result<(), Refusal> {
-        for (param, (_, value)) in self.detector.params.iter().zip(self.params.iter()) {
-            let refuse = |reason| Refusal {
-                param: param.name,
-                reason: format!("{value}: {reason}"),
-            };
-            param.domain.check(value).map_err(refuse)?;
-        }
-        self.ignored().map_err(|reason| Refusal {
-            param: IGNORE,
-            reason,
-        })?;
-        (self.detector.check)(&self.params)
-    }
-
-    /// All that it does not read of a text: its list, and that of its parameter `ignore`, where its detector has one.
-    ///
-    /// # Errors
-    /// The lists are too large together, or a pattern matches every line.
-    pub fn ignored(&self) -> Result<Ignore, String> {
-        let items = self.params.items(IGNORE).iter();
-        let patterns: Vec<&str> = items.filter_map(Value::as_text).collect();
-        self.ignore.and(&Ignore::new(&patterns)?)
-    }
-
-    /// Does not read what this list matches either, if its detector looks for repetition in a text.
-    ///
-    /// # Errors
-    /// The lists are too large together.
-    pub fn leave_out(&mut self, ignore: &Ignore) -> Result<(), String> {
-        if self.detector.takes_ignore() {
-            self.ignore = ignore.and(&self.ignore)?;
-        }
-        Ok(())
-    }
-
-    /// Its list as TOML, where there is one beside its parameters.
-    fn own_ignore(&self) -> Option<Value> {
-        let patterns = self.ignore.patterns().iter().cloned().map(Value::Text);
-        (!self.ignore.is_empty()).then(|| Value::List(patterns.collect()))
+        self.detector.spec.check(&self.params)
     }
 
     /// Its checks that can never fire, while others can: each parameter and the reason.
@@ -96,25 +47,17 @@ impl Member {
             channel: None,
             params,
             response: detector.response,
-            per: Per::default(),
-            ignore: Ignore::default(),
-            prompt: PromptUse::default(),
         }
+    }
+
+    /// Takes `per` for one text in a run, if its detector reads text.
+    pub fn read_per(&mut self, per: Per) {
+        self.params.set(PER.name, Value::Text(per.name().into()));
     }
 
     /// What its alarms do, where that is not what its detector says.
     fn own_response(&self) -> Option<Response> {
         (self.response != self.detector.response).then_some(self.response)
-    }
-
-    /// What it takes for one text, where that is not what detectors of text do unasked.
-    fn own_per(&self) -> Option<&'static str> {
-        (self.unit() == Some(Unit::Chars) && self.per != Per::default()).then(|| self.per.name())
-    }
-
-    /// What it makes of repetition that the user brought, where that is not what detectors do unasked.
-    fn own_prompt(&self) -> Option<&'static str> {
-        (self.prompt != PromptUse::default()).then(|| self.prompt.name())
     }
 
     /// Whether positions of its alarms may be in `channel`.
@@ -143,11 +86,7 @@ impl Member {
     /// accept. `None`: it is a [program](Self::program).
     pub fn recipe(&self) -> Option<Recipe> {
         match self.detector.measure {
-            Measuring::Text(recipe) => {
-                let recipe = recipe(&self.params).per(self.per).prompt(self.prompt);
-                Some(recipe.ignoring(self.ignored().ok()?))
-            }
-            Measuring::Run(_, recipe) => Some(recipe(&self.params)),
+            Measuring::Text(recipe) | Measuring::Run(_, recipe) => Some(recipe(&self.params)),
             Measuring::Program(_) => None,
         }
     }
@@ -205,15 +144,6 @@ impl Member {
                 let _ = write!(key, "\n{}={value}", param.name);
             }
         }
-        if let Some(per) = self.own_per() {
-            let _ = write!(key, "\nper {per}");
-        }
-        if let Some(patterns) = self.own_ignore() {
-            let _ = write!(key, "\nignore {patterns}");
-        }
-        if let Some(prompt) = self.own_prompt() {
-            let _ = write!(key, "\nprompt {prompt}");
-        }
         key
     }
 }
@@ -244,18 +174,9 @@ impl Setting {
     /// The same where detectors of text take `per` for one text in a run.
     #[must_use]
     pub fn read_per(mut self, per: Per) -> Self {
-        self.members.iter_mut().for_each(|member| member.per = per);
+        let members = self.members.iter_mut();
+        members.for_each(|member| member.read_per(per));
         self
-    }
-
-    /// The same where no detector of repetition in a text reads what this list matches.
-    ///
-    /// # Errors
-    /// It is too large together with the list of a member.
-    pub fn ignoring(mut self, ignore: &Ignore) -> Result<Self, String> {
-        let mut members = self.members.iter_mut();
-        members.try_for_each(|member| member.leave_out(ignore))?;
-        Ok(self)
     }
 
     /// The same where each member with a parameter `allow` lets the calls of these tools pass too.
@@ -326,15 +247,6 @@ impl Setting {
             if let Some(response) = member.own_response() {
                 let _ = writeln!(text, "response = \"{}\"", response.name());
             }
-            if let Some(per) = member.own_per() {
-                let _ = writeln!(text, "per = \"{per}\"");
-            }
-            if let Some(patterns) = member.own_ignore() {
-                let _ = writeln!(text, "ignore = {patterns}");
-            }
-            if let Some(prompt) = member.own_prompt() {
-                let _ = writeln!(text, "prompt = \"{prompt}\"");
-            }
             let _ = writeln!(text, "[{table}.params]");
             for (name, value) in member.params.iter() {
                 let _ = writeln!(text, "{name} = {value}");
@@ -368,15 +280,6 @@ impl Setting {
             }
             if let Some(response) = member.own_response() {
                 let _ = writeln!(text, "response {}", response.name());
-            }
-            if let Some(per) = member.own_per() {
-                let _ = writeln!(text, "per {per}");
-            }
-            if let Some(patterns) = member.own_ignore() {
-                let _ = writeln!(text, "ignore {patterns}");
-            }
-            if let Some(prompt) = member.own_prompt() {
-                let _ = writeln!(text, "prompt {prompt}");
             }
         }
         text

@@ -17,8 +17,8 @@
 use std::collections::{BTreeMap, HashSet};
 
 use deadloop_detect::harness::{
-    DECIMAL, Domain, GuardTable, Mark, Member, Param, Params, Per, Placed, Spec, ignore, meant,
-    prompt_for_all, read_toml, resolve,
+    DECIMAL, Domain, GuardTable, Mark, Member, Param, Params, Per, Placed, Spec, meant, read_toml,
+    resolve, share,
 };
 use deadloop_detect::{Response, SettingsError, Value};
 use serde::Deserialize;
@@ -67,7 +67,8 @@ impl Grid {
     /// by [`Plan::add_grid`](crate::Plan::add_grid).
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
         let mut wire: Wire = read_toml(text)?;
-        prompt_for_all(&mut wire.guard, wire.prompt.as_ref());
+        let shared = (wire.ignore.as_ref(), wire.prompt.as_ref());
+        share(&mut wire.guard, shared, text)?;
         let on: Vec<&GuardTable> = wire.guard.iter().filter(|table| table.enabled).collect();
         if on.is_empty() {
             return Err(SettingsError::at(
@@ -77,8 +78,7 @@ impl Grid {
             ));
         }
         let members = on.iter().map(|table| member(table, text));
-        let mut members: Vec<GridMember> = members.collect::<Result<_, _>>()?;
-        ignoring(&mut members, wire.ignore.as_ref(), text)?;
+        let members: Vec<GridMember> = members.collect::<Result<_, _>>()?;
         for (table, member) in on.iter().zip(&members) {
             let [first, this] = [&members[0], member].map(|m| m.base.response.level().name());
             if first != this {
@@ -107,7 +107,10 @@ impl Grid {
     /// Sets what counts as one text for detectors of text in a run.
     #[must_use]
     pub fn read_per(mut self, per: Per) -> Self {
-        self.members.iter_mut().for_each(|m| m.base.per = per);
+        for member in &mut self.members {
+            member.values.retain(|(param, _)| param.name != "per");
+            member.base.read_per(per);
+        }
         self
     }
 
@@ -116,21 +119,6 @@ impl Grid {
         let first = self.members.first();
         first.map_or(Response::Stop, |m| m.base.response.level())
     }
-}
-
-/// Adds the white list of a file to each member.
-fn ignoring(
-    members: &mut [GridMember],
-    list: Option<&Placed<Vec<String>>>,
-    text: &str,
-) -> Result<(), SettingsError> {
-    let listed = ignore(list, text)?;
-    for member in members.iter_mut().map(|member| &mut member.base) {
-        member
-            .leave_out(&listed)
-            .map_err(|what| SettingsError::at(text, list.map_or(0..0, Placed::span), what))?;
-    }
-    Ok(())
 }
 
 fn member(table: &GuardTable, text: &str) -> Result<GridMember, SettingsError> {

@@ -6,9 +6,9 @@
 use std::fmt::Write;
 
 use deadloop_corpus::import_formats;
-use deadloop_detect::harness::{DETECTORS, Detector, Mark, Param, Preset, Sample, Spec};
+use deadloop_detect::Value;
+use deadloop_detect::harness::{DETECTORS, Detector, Example, Mark, Param, Preset, Spec};
 use deadloop_detect::repair::REPAIRERS;
-use deadloop_detect::{Arguments, Event, Value};
 use deadloop_replay::budget;
 use deadloop_score::{ColumnDoc, MEASURES, MeasureUnit, Type, result_tables};
 
@@ -231,49 +231,18 @@ fn described(spec: &Spec, example: &str, presets: &[Preset]) -> String {
     page
 }
 
-/// Shows what a detector alarms on with its defaults, and what it does not. The examples are those of its tests.
+/// The streams on which a detector alarms with its defaults, and does not: the examples with which it is tested.
 fn example(detector: &Detector) -> String {
     let mut text = String::new();
-    for (does, sample) in [
-        ("alarms", detector.fires),
-        ("does not alarm", detector.quiet),
-    ] {
-        let shown = match sample {
-            Sample::Text(unit, 1) => unit.to_owned(),
-            Sample::Text(unit, times) => format!("{unit}   … {times} times"),
-            Sample::Run(events) => events.iter().map(arrived).collect::<Vec<_>>().join("\n"),
-            Sample::None => continue,
+    for example in detector.examples() {
+        let does = match example.name {
+            Example::FIRES => "With its defaults it alarms on this:".to_owned(),
+            Example::QUIET => "With its defaults it does not alarm on this:".to_owned(),
+            param => format!("`{param}` changes what it does on this:"),
         };
-        text += &format!("\nWith its defaults it {does} on this:\n\n```text\n{shown}\n```\n");
+        text += &format!("\n{does}\n\n```text\n{}\n```\n", example.lines.trim_end());
     }
     text
-}
-
-/// Formats an event of an example on one line.
-fn arrived(event: &Event<'_>) -> String {
-    match event {
-        Event::Text(channel, text) => format!("{}: {text}", channel.name()),
-        Event::Call {
-            name, arguments, ..
-        } => match arguments {
-            Arguments::Raw(raw) => format!("call {name} {raw}"),
-            Arguments::Json(value) => format!("call {name} {value}"),
-        },
-        Event::Result {
-            content,
-            error: Some(true),
-            ..
-        } => format!("result, an error: {content}"),
-        Event::Result { content, .. } => format!("result: {content}"),
-        Event::User(text) => format!("user: {text}"),
-        Event::Turn { agent: Some(agent) } => format!("turn of {agent}"),
-        Event::Turn { agent: None } => "turn".to_owned(),
-        Event::Handoff { from, to } => format!("handoff from {from} to {to}"),
-        Event::Silence(millis) => format!("silence of {millis} ms"),
-        Event::Finish(reason) => format!("finish: {}", reason.unwrap_or("no reason")),
-        Event::System => "a prompt".to_owned(),
-        Event::Closed => "the connection closes".to_owned(),
-    }
 }
 
 fn parameter(param: &Param) -> String {

@@ -90,18 +90,20 @@ pub(crate) fn read_per(
         name.and_then(Detector::find)
             .is_some_and(Detector::reads_text)
     };
-    let put = |guards: Option<&mut toml::Value>| {
+    let all = |guards: Option<&mut toml::Value>| {
         let guards = guards.and_then(toml::Value::as_array_mut);
         for table in guards.into_iter().flatten().filter(|t| reads_text(t)) {
             if let Some(table) = table.as_table_mut() {
-                table.insert("per".into(), per.name().into());
+                // Where it stood until 0.1.
+                table.remove("per");
             }
+            put(table, &["params", "per"], &per.name().into());
         }
     };
-    put(root.get_mut("guard"));
+    all(root.get_mut("guard"));
     let models = root.get_mut("model").and_then(toml::Value::as_array_mut);
     let models = models.into_iter().flatten();
-    models.for_each(|model| put(model.get_mut("guard")));
+    models.for_each(|model| all(model.get_mut("guard")));
     Ok((settings.read_per(per), toml::to_string(&root)?))
 }
 

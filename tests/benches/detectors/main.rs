@@ -20,7 +20,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use deadloop_corpus::{Corpus, Transcript};
-use deadloop_detect::harness::{DETECTORS, EventPlace, Ignore, Measuring, Recipe};
+use deadloop_detect::harness::{DETECTORS, EventPlace, Measuring, Recipe};
 use deadloop_detect::{Channel, Event, Setting, Settings, TextChannel};
 use deadloop_replay::{Grid, Plan, decide};
 use turns::{least, times, turns};
@@ -52,8 +52,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let (default, recommended) = (setting("periodic")?, Settings::default().guard().clone());
     let sentences = recommended.part(|member| member.params.text("on") == "sentences");
-    let listed = Ignore::new(&[r"^\s*\|", r"^\s*\}$"])?;
-    let listed = default.clone().ignoring(&listed)?;
+    let listed = r"ignore = ['^\s*\|', '^\s*\}$']";
+    let listed = format!("{listed}\n[[guard]]\ndetector = \"periodic\"");
+    let listed = Settings::parse(&listed)?.guard().clone();
     let [deflate, whole, periodic, guard, counting, leaving] = turns(
         ROUNDS,
         [

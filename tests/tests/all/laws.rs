@@ -7,7 +7,7 @@
 )]
 
 use deadloop_detect::harness::{
-    DETECTORS, Detector, EventPlace, Fact, Measuring, Member, Params, Sample,
+    DETECTORS, Detector, EventPlace, Example, Fact, Measuring, Member, Params,
 };
 use deadloop_detect::{Alarm, Channel, Event, Guard, Response, Setting, Settings, TextChannel};
 use deadloop_replay::{Plan, decide};
@@ -189,10 +189,15 @@ fn work_is_bounded_on_adversarial_text() {
 fn example(detector: &Detector) -> String {
     let sentence = "\nI will not output any more text since I am done.";
     let doubt = "\nBut wait, maybe that is not it after all.";
-    let own = match detector.fires {
-        Sample::Text(unit, times) => unit.repeat(times),
-        Sample::Run(_) | Sample::None => String::new(),
-    };
+    let own: String = detector
+        .examples()
+        .filter(|example| example.name == Example::FIRES)
+        .flat_map(|example| example.events().unwrap_or_default())
+        .filter_map(|event| match event {
+            Event::Text(_, text) => Some(text),
+            _ => None,
+        })
+        .collect();
     "思考".repeat(9000) + &sentence.repeat(200) + &doubt.repeat(200) + &own
 }
 

@@ -520,7 +520,7 @@ fn no_client_gets_more_calls_than_its_guard_allows() {
 #[test]
 fn the_example_of_each_detector_alarms_live() {
     use deadloop_detect::Response;
-    use deadloop_detect::harness::{DETECTORS, Member, Params, Sample};
+    use deadloop_detect::harness::{DETECTORS, Example, Member, Params};
     let wire = WIRES
         .iter()
         .find(|wire| wire.run)
@@ -533,32 +533,29 @@ fn the_example_of_each_detector_alarms_live() {
         let setting = Setting {
             members: vec![member],
         };
-        let steps: Vec<Step> = match detector.fires {
-            Sample::None => continue,
-            Sample::Text(unit, times) => {
-                vec![(0, RecordedEvent::of(Body::Answer(unit.repeat(times))))]
-            }
-            Sample::Run(events) => {
-                let mut gap = 0;
-                let mut steps = Vec::new();
-                for event in events {
-                    let event = match event.owned() {
-                        deadloop_detect::OwnedEvent::Silence(millis) => {
-                            gap = millis;
-                            continue;
-                        }
-                        deadloop_detect::OwnedEvent::Closed => continue,
-                        deadloop_detect::OwnedEvent::Turn { agent } => turn_of(agent),
-                        event => RecordedEvent::of(body(event)),
-                    };
-                    steps.push((std::mem::take(&mut gap), event));
-                }
-                if gap > 0 {
-                    steps.push((gap, RecordedEvent::of(Body::Answer("x".into()))));
-                }
-                steps
-            }
+        let mut gap = 0;
+        let mut steps: Vec<Step> = Vec::new();
+        let fires = detector
+            .examples()
+            .find(|example| example.name == Example::FIRES);
+        let Some(events) = fires.and_then(|example| example.events()) else {
+            continue;
         };
+        for event in events {
+            let event = match event.owned() {
+                deadloop_detect::OwnedEvent::Silence(millis) => {
+                    gap = millis;
+                    continue;
+                }
+                deadloop_detect::OwnedEvent::Closed => continue,
+                deadloop_detect::OwnedEvent::Turn { agent } => turn_of(agent),
+                event => RecordedEvent::of(body(event)),
+            };
+            steps.push((std::mem::take(&mut gap), event));
+        }
+        if gap > 0 {
+            steps.push((gap, RecordedEvent::of(Body::Answer("x".into()))));
+        }
         let told = watch(&setting, wire, &wire.bytes(&steps));
         assert!(told.is_some(), "{}", detector.name);
         assert_eq!(told, replayed(&setting, &steps), "{}", detector.name);

@@ -11,20 +11,19 @@ use crate::param::{Mark, Param, Threshold};
 use crate::params::Params;
 pub(crate) use crate::response::Response;
 use crate::spec::Spec;
+use crate::stream::Channel;
 use crate::stream::Fault;
-use crate::stream::{Channel, Event};
 use crate::value::Value;
 
-mod call_novelty;
+mod calls;
 mod checkpoint;
 mod circling;
 mod command;
-mod cycle;
-mod duplicate;
 mod ending;
-mod error_run;
+mod entry;
+mod example;
+#[path = "incomplete-results/mod.rs"]
 mod incomplete_results;
-mod interleaved;
 mod iterations;
 mod loom;
 mod malformed;
@@ -34,9 +33,9 @@ mod openhands;
 mod periodic;
 mod pseudo;
 mod recurrence;
-mod same_pair;
-mod stagnation;
 mod stall;
+
+pub use example::Example;
 
 /// Every detector, in the order of listings.
 pub static DETECTORS: &[&Detector] = &[
@@ -45,13 +44,13 @@ pub static DETECTORS: &[&Detector] = &[
     &recurrence::ENTRY,
     &novelty::ENTRY,
     &circling::ENTRY,
-    &duplicate::ENTRY,
-    &same_pair::ENTRY,
-    &cycle::ENTRY,
-    &interleaved::ENTRY,
-    &call_novelty::ENTRY,
-    &stagnation::ENTRY,
-    &error_run::ENTRY,
+    &calls::DUPLICATE,
+    &calls::SAME_PAIR,
+    &calls::CYCLE,
+    &calls::INTERLEAVED,
+    &calls::CALL_NOVELTY,
+    &calls::STAGNATION,
+    &calls::ERROR_RUN,
     &narration::ENTRY,
     &iterations::ENTRY,
     &loom::ENTRY,
@@ -69,14 +68,14 @@ pub static DETECTORS: &[&Detector] = &[
 pub struct Detector {
     /// Its name, its parameters and presets: [`Spec`]'s fields are read as its own.
     pub spec: Spec,
+    /// Parameters that it had and that changed nothing: settings that name them are read for one more version.
+    pub gone: &'static [&'static str],
     /// Its default grid, as TOML: what `tune` searches where no grid is named; of a program an example.
     pub grid: &'static str,
     /// What its alarm does where a setting does not say.
     pub response: Response,
-    /// What its defaults alarm on.
-    pub fires: Sample,
-    /// What they do not alarm on.
-    pub quiet: Sample,
+    /// Streams that show what it does, as text; read with [`examples`](Self::examples). Empty for a program.
+    pub examples: &'static str,
     /// Finds the checks that can never fire although others can: the parameter and the reason.
     pub dead: fn(&Params) -> Vec<Refusal>,
     /// The kinds of faults that it is meant to alarm on. An alarm on any other fault is wrong. Empty for a detector of
@@ -92,17 +91,6 @@ impl Deref for Detector {
     fn deref(&self) -> &Spec {
         &self.spec
     }
-}
-
-/// An example that a detector brings, to test it against the laws.
-#[derive(Clone, Copy, Debug)]
-pub enum Sample {
-    /// A text, repeated this number of times.
-    Text(&'static str, usize),
-    /// The events of a run.
-    Run(&'static [Event<'static>]),
-    /// Nothing: what a program alarms on is not known here.
-    None,
 }
 
 /// How a detector measures.
@@ -137,10 +125,10 @@ impl Detector {
     pub(crate) const fn measuring(measure: Measuring) -> Self {
         Self {
             spec: Spec::PLAIN,
+            gone: &[],
             grid: "",
             response: Response::Stop,
-            fires: Sample::None,
-            quiet: Sample::None,
+            examples: "",
             dead: |_| Vec::new(),
             notices: &[],
             measure,
@@ -158,10 +146,25 @@ pub struct Refusal {
     pub reason: String,
 }
 
+impl Refusal {
+    /// Refuses a value of `param`.
+    pub(crate) fn of<T>(param: &Param, reason: impl Into<String>) -> Result<T, Self> {
+        Err(Self {
+            param: param.name,
+            reason: reason.into(),
+        })
+    }
+}
+
 impl Detector {
     /// The detector of that name.
     pub fn find(name: &str) -> Option<&'static Self> {
         DETECTORS.iter().copied().find(|d| d.name == name)
+    }
+
+    /// Its examples: one on which its defaults alarm, one on which they do not, and those of some parameters.
+    pub fn examples(&self) -> impl Iterator<Item = Example> + use<> {
+        Example::all(self.examples)
     }
 
     /// The channels in which it alarms, for a setting without a channel.
@@ -184,11 +187,6 @@ impl Detector {
     /// Whether its meters read the text of a channel, and not a run.
     pub fn reads_text(&self) -> bool {
         matches!(self.measure, Measuring::Text(_))
-    }
-
-    /// Whether it looks for repetition in a text. Such a detector takes a white list: [`Ignore`](crate::harness::Ignore).
-    pub fn takes_ignore(&self) -> bool {
-        self.reads_text() && self.notices.is_empty()
     }
 
     /// The threshold parameters, in the order of [bounds](crate::harness::Fact::bounds).

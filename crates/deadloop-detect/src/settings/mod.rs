@@ -11,12 +11,12 @@
 //! channel  = "reasoning"         # optional: reasoning and answer; or arguments, and of a run tools, turns
 //! enabled  = true                # optional
 //! response = "stop"              # optional: observe, warn, refuse or stop; else what the detector says
-//! per      = "turn"              # optional, of a detector of text in a run: each turn is a text of its own; or run
-//! ignore   = ['^}$']             # optional, of a detector of text: lines that it does not read either
 //! chars_per_token = 2.5          # optional: params that count chars count tokens, each of this many chars
-//! prompt   = "check"             # optional, of a detector of text; or skip: repetition counts only beyond what the user wrote
 //! [guard.params]
 //! min_matches = 8
+//! per    = "run"                 # of a detector of text in a run: the channel is one text; default: each turn is
+//! ignore = ['^}$']               # of a detector of text: lines that it does not read either
+//! prompt = "check"               # of a detector of text; skip: repetition counts only beyond what the user wrote
 //!
 //! [[model]]
 //! match = "deepseek-r1*"         # first match wins, the whole list replaces
@@ -44,7 +44,7 @@ mod table;
 pub use model_list::{ModelList, OverrideGlob, Work};
 pub use placed::{Placed, read_toml};
 use table::setting;
-pub use table::{GuardTable, Named, ignore, prompt_for_all, resolve};
+pub use table::{GuardTable, Named, resolve, share};
 
 /// Which guard watches which model.
 #[derive(Clone, Debug)]
@@ -192,10 +192,9 @@ impl Settings {
     /// Reads a settings file. Everything is checked: names, bounds, what is impossible together.
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
         let mut wire: Wire = read_toml(text)?;
-        let models = wire.model.iter_mut().map(|model| &mut model.guard);
-        for guards in models.chain([&mut wire.guard]) {
-            prompt_for_all(guards, wire.prompt.as_ref());
-        }
+        let models = wire.model.iter_mut().flat_map(|model| &mut model.guard);
+        let all = models.chain(&mut wire.guard);
+        share(all, (wire.ignore.as_ref(), wire.prompt.as_ref()), text)?;
         if wire.guard.is_empty() && wire.model.is_empty() {
             return Err(SettingsError::at(
                 text,
@@ -207,35 +206,11 @@ impl Settings {
         let models = wire.model.iter().map(|table| table.read(text));
         let models: Vec<_> = models.collect::<Result<_, _>>()?;
         let (globs, own) = models.into_iter().unzip();
-        Self {
+        Ok(Self {
             guard,
             models: ModelList::new(globs),
             own,
             deployment_loop_rate: loop_rate(wire.deployment_loop_rate, text)?,
-        }
-        .ignoring(wire.ignore.as_ref(), text)
-    }
-
-    /// The same where the list of a file is for all its guards.
-    fn ignoring(
-        self,
-        list: Option<&Placed<Vec<String>>>,
-        text: &str,
-    ) -> Result<Self, SettingsError> {
-        let Some(span) = list.map(Placed::span) else {
-            return Ok(self);
-        };
-        let error = |what: String| SettingsError::at(text, span.clone(), format!("ignore: {what}"));
-        let listed = ignore(list, text)?;
-        let takes = |guard: &Setting| guard.members.iter().any(|m| m.detector.takes_ignore());
-        if !self.own.iter().chain([&self.guard]).any(takes) {
-            return Err(error("no guard looks for repetition in a text".into()));
-        }
-        let own = self.own.into_iter().map(|guard| guard.ignoring(&listed));
-        Ok(Self {
-            own: own.collect::<Result<_, _>>().map_err(&error)?,
-            guard: self.guard.ignoring(&listed).map_err(&error)?,
-            ..self
         })
     }
 

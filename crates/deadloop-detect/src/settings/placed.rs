@@ -28,6 +28,15 @@ impl<T> Placed<T> {
     pub fn span(&self) -> Range<usize> {
         self.start..self.end
     }
+
+    /// Another value in the same place.
+    pub(super) fn with<V>(&self, value: impl Into<V>) -> Placed<V> {
+        Placed {
+            value: value.into(),
+            start: self.start,
+            end: self.end,
+        }
+    }
 }
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Placed<T> {

@@ -7,12 +7,11 @@ use serde::Deserialize;
 
 use super::{Placed, SettingsError};
 use crate::detectors::{DETECTORS, Detector};
-use crate::ignore::Ignore;
+use crate::ignore::IGNORE;
 use crate::meant::meant;
 use crate::param::Domain;
 use crate::params::Params;
-use crate::per::Per;
-use crate::prompt::PromptUse;
+use crate::prompt::PROMPT;
 use crate::response::Response;
 use crate::setting::{Member, Setting};
 use crate::stream::Channel;
@@ -30,12 +29,10 @@ pub struct GuardTable {
     pub channel: Option<Placed<String>>,
     /// What its alarms do; absent: what its detector says.
     pub response: Option<Placed<String>>,
-    /// What a detector of text takes for one text in a run; absent: a turn.
-    pub per: Option<Placed<String>>,
-    /// Patterns of lines that a detector of text does not read.
-    pub ignore: Option<Placed<Vec<String>>>,
-    /// What a detector of text makes of repetition that the user brought; absent: what the file says, else nothing else.
-    pub prompt: Option<Placed<String>>,
+    // Parameters that stood here until 0.1; `share` moves them to `params`.
+    per: Option<Placed<Value>>,
+    ignore: Option<Placed<Value>>,
+    prompt: Option<Placed<Value>>,
     /// How many chars a token has: then what stands in `params` in chars is meant in tokens; absent: in chars.
     pub chars_per_token: Option<Placed<f64>>,
     /// Whether it is switched on.
@@ -48,6 +45,94 @@ pub struct GuardTable {
 
 fn switched_on() -> bool {
     true
+}
+
+impl GuardTable {
+    fn param(&mut self, name: &str) -> Option<&mut Placed<Value>> {
+        let mut params = self.params.iter_mut();
+        let named = params.find(|(param, _)| param.get_ref() == name);
+        named.map(|(_, value)| value)
+    }
+
+    /// Sets a parameter that the table does not name.
+    fn fill(&mut self, name: &str, value: Placed<Value>) {
+        if self.param(name).is_none() {
+            self.params.insert(value.with(name), value);
+        }
+    }
+
+    fn move_old_keys(&mut self) {
+        let old = [
+            ("per", self.per.take()),
+            (IGNORE.name, self.ignore.take()),
+            (PROMPT.name, self.prompt.take()),
+        ];
+        for (name, value) in old {
+            if let Some(value) = value {
+                self.fill(name, value);
+            }
+        }
+    }
+
+    /// Whether its detector looks for repetition in a text, and so has a white list.
+    fn takes_ignore(&self) -> bool {
+        let detector = Detector::find(self.detector.get_ref());
+        detector.is_some_and(|detector| detector.param(IGNORE.name).is_some())
+    }
+}
+
+/// Gives the `ignore` and the `prompt` of a file to its guards of repetition in a text. A guard has the patterns of the
+/// file beside its own, and the file's `prompt` if it has none.
+///
+/// # Errors
+/// There is a white list, and no such guard.
+pub fn share<'t>(
+    tables: impl IntoIterator<Item = &'t mut GuardTable>,
+    (ignore, prompt): (Option<&Placed<Vec<String>>>, Option<&Placed<String>>),
+    text: &str,
+) -> Result<(), SettingsError> {
+    let mut found = false;
+    for table in tables {
+        table.move_old_keys();
+        if !table.takes_ignore() {
+            continue;
+        }
+        found = true;
+        if let Some(ignore) = ignore {
+            let listed = ignore.with(Value::List(
+                ignore.get_ref().iter().cloned().map(Value::Text).collect(),
+            ));
+            match table.param(IGNORE.name) {
+                Some(own) => *own = own.with(both(listed.get_ref(), own.get_ref())),
+                None => table.fill(IGNORE.name, listed),
+            }
+        }
+        if let Some(prompt) = prompt {
+            let word = Value::Text(prompt.get_ref().clone());
+            table.fill(PROMPT.name, prompt.with(word));
+        }
+    }
+    match ignore {
+        Some(ignore) if !found => {
+            let what = "ignore: no guard looks for repetition in a text";
+            Err(SettingsError::at(text, ignore.span(), what))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The items of both lists, each once; if the second is a list of lists, as in a grid, those of the first and of each.
+fn both(first: &Value, second: &Value) -> Value {
+    let Value::List(own) = second else {
+        return second.clone();
+    };
+    if own.iter().any(|item| matches!(item, Value::List(_))) {
+        return Value::List(own.iter().map(|own| both(first, own)).collect());
+    }
+    let mut all = first.items().to_vec();
+    let new = own.iter().filter(|item| !first.items().contains(item));
+    all.extend(new.cloned());
+    Value::List(all)
 }
 
 /// The guard of a list of `[[guard]]` tables, all of them checked.
@@ -168,30 +253,22 @@ pub fn resolve<'a>(
         channel: channel(detector, table.channel.as_ref(), text)?,
         params,
         response: response(detector, table.response.as_ref(), text)?,
-        per: per(detector, table.per.as_ref(), text)?,
-        ignore: own_ignore(detector, table.ignore.as_ref(), text)?,
-        prompt: prompt(detector, table.prompt.as_ref(), text)?,
     };
     let known = |(name, item): (&'a Placed<String>, _)| match detector.param(name.get_ref()) {
-        Some(_) => Ok((name, item)),
+        Some(_) => Some(Ok((name, item))),
+        None if detector.gone.contains(&name.get_ref().as_str()) => None,
         None => {
             let what = format!(
                 "unknown parameter \"{}\" of {}",
                 name.get_ref(),
                 detector.name
             );
-            Err(unknown(
-                name,
-                &what,
-                detector.params.iter().map(|p| p.name),
-                text,
-            ))
+            let params = detector.params.iter().map(|p| p.name);
+            Some(Err(unknown(name, &what, params, text)))
         }
     };
-    Ok((
-        member,
-        table.params.iter().map(known).collect::<Result<_, _>>()?,
-    ))
+    let named = table.params.iter().filter_map(known);
+    Ok((member, named.collect::<Result<_, _>>()?))
 }
 
 /// The defaults, and a preset over them.
@@ -227,96 +304,10 @@ fn response(
     let Some(name) = name else {
         return Ok(detector.response);
     };
-    word("response", name, Response::named, Response::NAMES, text)
-}
-
-/// What a detector of text reads as one text of a run: a turn, unless the table says otherwise.
-fn per(
-    detector: &'static Detector,
-    name: Option<&Placed<String>>,
-    text: &str,
-) -> Result<Per, SettingsError> {
-    let Some(name) = name else {
-        return Ok(Per::default());
-    };
-    if !detector.reads_text() {
-        let what = format!("{} does not read text: per is for what does", detector.name);
-        return Err(SettingsError::at(text, name.span(), what));
-    }
-    word("per", name, Per::named, Per::NAMES, text)
-}
-
-/// What a word stands for, of those that a key takes; `text` is the file, for the place in an error.
-fn word<T, const N: usize>(
-    key: &str,
-    name: &Placed<String>,
-    named: fn(&str) -> Option<T>,
-    all: [&'static str; N],
-    text: &str,
-) -> Result<T, SettingsError> {
-    let what = || format!("there is no {key} \"{}\"", name.get_ref());
-    named(name.get_ref()).ok_or_else(|| unknown(name, &what(), all, text))
-}
-
-/// Gives what a file says of all its guards to those that take it and say nothing themselves.
-pub fn prompt_for_all(tables: &mut [GuardTable], prompt: Option<&Placed<String>>) {
-    let takes = |table: &&mut GuardTable| {
-        let detector = Detector::find(table.detector.get_ref());
-        table.prompt.is_none() && detector.is_some_and(Detector::takes_ignore)
-    };
-    for table in tables.iter_mut().filter(takes) {
-        table.prompt = prompt.cloned();
-    }
-}
-
-/// What a detector of text makes of repetition that the user brought.
-fn prompt(
-    detector: &'static Detector,
-    name: Option<&Placed<String>>,
-    text: &str,
-) -> Result<PromptUse, SettingsError> {
-    let Some(name) = name else {
-        return Ok(PromptUse::default());
-    };
-    if !detector.takes_ignore() {
-        return Err(no_repetition(detector, "prompt", name.span(), text));
-    }
-    word("prompt", name, PromptUse::named, PromptUse::NAMES, text)
-}
-
-/// The error of a key that says what is no repetition, beside a detector that looks for none.
-fn no_repetition(
-    detector: &'static Detector,
-    key: &str,
-    span: std::ops::Range<usize>,
-    text: &str,
-) -> SettingsError {
-    let name = detector.name;
-    let what = format!("{name} looks for no repetition in a text: {key} is for what does");
-    SettingsError::at(text, span, what)
-}
-
-/// The white list that a table brings, if its detector takes one.
-fn own_ignore(
-    detector: &'static Detector,
-    list: Option<&Placed<Vec<String>>>,
-    text: &str,
-) -> Result<Ignore, SettingsError> {
-    match list {
-        Some(list) if !detector.takes_ignore() => {
-            Err(no_repetition(detector, "ignore", list.span(), text))
-        }
-        list => ignore(list, text),
-    }
-}
-
-/// A white list, read; without one nothing is on it. `text` is the file, for the place in an error.
-pub fn ignore(list: Option<&Placed<Vec<String>>>, text: &str) -> Result<Ignore, SettingsError> {
-    let Some(list) = list else {
-        return Ok(Ignore::default());
-    };
-    Ignore::new(list.get_ref())
-        .map_err(|what| SettingsError::at(text, list.span(), format!("ignore: {what}")))
+    Response::named(name.get_ref()).ok_or_else(|| {
+        let what = format!("there is no response \"{}\"", name.get_ref());
+        unknown(name, &what, Response::NAMES, text)
+    })
 }
 
 /// The channel that a table names, if its detector reads it.

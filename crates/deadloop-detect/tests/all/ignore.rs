@@ -1,19 +1,22 @@
 //! The white list of detectors of text: lines that match are not read.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use deadloop_detect::harness::{Ignore, LINE_CHARS, Member};
-use deadloop_detect::{Event, Guard, Settings, TextChannel};
+use deadloop_detect::harness::{LINE_CHARS, Member};
+use deadloop_detect::{Event, Guard, Settings, TextChannel, Value};
 use proptest::prelude::*;
 use regex::Regex;
 
-use crate::common::{alarm, fires, member, preset};
+use crate::common::{alarm, fires, member, preset, word};
 
 /// A member with a white list.
-fn ignoring(base: Member, patterns: &[&str]) -> Member {
-    Member {
-        ignore: Ignore::new(patterns).unwrap(),
-        ..base
-    }
+fn ignoring(mut base: Member, patterns: &[&str]) -> Member {
+    base.params.set("ignore", list(patterns));
+    assert_eq!(base.check(), Ok(()));
+    base
+}
+
+fn list(patterns: &[&str]) -> Value {
+    Value::List(patterns.iter().map(|pattern| word(pattern)).collect())
 }
 
 /// The patterns of these tests, each with one for the beginnings of lines that it can still match.
@@ -90,12 +93,11 @@ fn fast(base: &Member, patterns: &[&str], text: &str, chunk: usize) -> Option<(u
 
 /// Guards of every kind of meter, at thresholds that short texts reach.
 fn guards() -> Vec<Member> {
-    let int = deadloop_detect::Value::Int;
+    let int = Value::Int;
     let few = [("min_copies", int(3)), ("min_chars", int(40))];
-    let word = |text: &str| deadloop_detect::Value::Text(text.into());
     let sentences = [few.as_slice(), &[("on", word("sentences"))]].concat();
     let counters = [sentences.as_slice(), &[("fold", word("counters"))]].concat();
-    let checkpoints = deadloop_detect::Value::List(vec![int(100), int(200), int(300)]);
+    let checkpoints = Value::List(vec![int(100), int(200), int(300)]);
     vec![
         member("periodic", &few),
         member("periodic", &sentences),
@@ -241,12 +243,17 @@ fn lists_of_a_file_and_of_a_guard_add_up() {
     let settings = Settings::parse(&text).unwrap();
     let lists = |model: &str| {
         let members = settings.for_model(model).members.iter();
-        members
-            .map(|m| m.ignore.patterns().to_vec())
-            .collect::<Vec<_>>()
+        let lists = members.map(|m| m.params.get("ignore").cloned());
+        lists.collect::<Vec<_>>()
     };
-    assert_eq!(lists("x"), [vec!["^a", "^b", "^c"], vec![], vec![]]);
-    assert_eq!(lists("m"), [vec!["^a", "^b"]]);
+    assert_eq!(lists("x"), [Some(list(&["^a", "^b", "^c"])), None, None]);
+    assert_eq!(lists("m"), [Some(list(&["^a", "^b"]))]);
+    // A parameter like others, and the key of 0.1 beside `detector` are the same.
+    let [new, old] = ["[guard.params]\n", ""].map(|table| {
+        let text = format!("{GUARD}{table}ignore = ['^a']\n");
+        Settings::parse(&text).unwrap().id()
+    });
+    assert_eq!(new, old);
     // What is written is read as the same setting, and no other setting has its name.
     let own = settings.guard();
     let again = Settings::parse(&own.to_toml("guard")).unwrap();
@@ -262,25 +269,22 @@ fn lists_of_a_file_and_of_a_guard_add_up() {
 #[test]
 fn what_is_no_list_is_refused_where_it_stands() {
     let refused = |text: &str| Settings::parse(text).unwrap_err().to_string();
-    let all = "ignore: \".*\" matches every line: the detector would read nothing";
+    let all = "\".*\" matches every line: the detector would read nothing";
     assert_eq!(
         refused(&format!("ignore = ['.*']\n{GUARD}")),
-        format!("1:10: {all}")
+        format!("1:10: ignore: [\".*\"]: {all}")
     );
     assert_eq!(
         refused(&format!("{GUARD}ignore = ['a', '.*']\n")),
-        format!("3:10: {all}")
+        format!("3:10: ignore: [\"a\", \".*\"]: {all}")
     );
     let wrong = refused(&format!("{GUARD}ignore = ['(']\n"));
     assert_eq!(
         wrong,
-        "3:10: ignore: expected a regular expression: unclosed group"
+        "3:10: ignore: [\"(\"]: expected a regular expression: unclosed group"
     );
     let calls = refused("[[guard]]\ndetector = \"duplicate\"\nignore = ['a']\n");
-    assert!(
-        calls.contains("looks for no repetition in a text"),
-        "{calls}"
-    );
+    assert!(calls.contains("unknown parameter \"ignore\""), "{calls}");
     let none = refused("ignore = ['a']\n[[guard]]\ndetector = \"duplicate\"\n");
     assert_eq!(
         none,

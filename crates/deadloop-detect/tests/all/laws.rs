@@ -4,10 +4,9 @@
 #![allow(clippy::unwrap_used, reason = "in the helpers of tests as in tests")]
 
 use deadloop_detect::harness::{
-    DETECTORS, Detector, EventPlace, EventPlaces, Fact, Measuring, Member, Params, Sample,
-    UNIT_CHARS,
+    DETECTORS, Detector, EventPlaces, Example, Fact, Measuring, Member, Params, UNIT_CHARS,
 };
-use deadloop_detect::{Alarm, Event, Guard, Response, Setting, TextChannel};
+use deadloop_detect::{Alarm, Event, Guard, OwnedEvent, Response, Setting, TextChannel};
 
 /// The detectors that have a meter, with their defaults.
 fn measured() -> Vec<(&'static Detector, Setting)> {
@@ -24,46 +23,50 @@ fn measured() -> Vec<(&'static Detector, Setting)> {
     .collect()
 }
 
-/// The events of an example, its text in chunks of `size` chars.
-fn alarm(guard: &mut Guard, sample: Sample, size: usize) -> Option<Alarm> {
-    match sample {
-        Sample::Text(unit, times) => {
-            let chars: Vec<char> = unit.repeat(times).chars().collect();
-            let mut chunks = chars.chunks(size.max(1));
-            chunks.find_map(|c| {
-                guard
-                    .push_text(TextChannel::Answer, &String::from_iter(c))
-                    .into_alarm()
-            })
-        }
-        Sample::Run(events) => events
-            .iter()
-            .find_map(|event| guard.push(event).into_alarm()),
-        Sample::None => None,
-    }
+/// An example of a detector.
+fn example(detector: &Detector, name: &str) -> Example {
+    let mut all = detector.examples();
+    all.find(|example| example.name == name).unwrap()
 }
 
-fn facts(setting: &Setting, sample: Sample) -> Vec<Fact> {
+/// The events of an example, a text that comes in a row in chunks of `size` chars.
+fn events(example: &Example, size: usize) -> Vec<OwnedEvent> {
+    let mut all: Vec<OwnedEvent> = Vec::new();
+    let mut text = String::new();
+    for event in example.events().unwrap() {
+        if let Event::Text(TextChannel::Answer, piece) = event {
+            text.push_str(piece);
+            continue;
+        }
+        all.extend(chunks(&std::mem::take(&mut text), size));
+        all.push(event.owned());
+    }
+    all.extend(chunks(&text, size));
+    all
+}
+
+fn chunks(text: &str, size: usize) -> Vec<OwnedEvent> {
+    let chars: Vec<char> = text.chars().collect();
+    let chunks = chars.chunks(size.max(1)).map(String::from_iter);
+    chunks
+        .map(|c| OwnedEvent::Text(TextChannel::Answer, c))
+        .collect()
+}
+
+fn alarm(guard: &mut Guard, example: &Example, size: usize) -> Option<Alarm> {
+    let events = events(example, size);
+    let mut events = events.iter().map(OwnedEvent::borrowed);
+    events.find_map(|event| guard.push(&event).into_alarm())
+}
+
+fn facts(setting: &Setting, example: &Example) -> Vec<Fact> {
     let member = &setting.members[0];
     let channel = member.channels().last().unwrap();
     let mut meter = member.recipe().unwrap().meter(channel);
-    let mut facts = Vec::new();
-    match sample {
-        Sample::Text(unit, times) => {
-            let channel = channel.text().unwrap();
-            let text = unit.repeat(times);
-            meter.push(
-                &Event::Text(channel, &text),
-                EventPlace::default(),
-                &mut facts,
-            )
-        }
-        Sample::Run(events) => {
-            let mut places = EventPlaces::default();
-            let read = |e| meter.push(e, places.of(e), &mut facts);
-            events.iter().for_each(read)
-        }
-        Sample::None => {}
+    let (mut places, mut facts) = (EventPlaces::default(), Vec::new());
+    for event in events(example, usize::MAX) {
+        let event = event.borrowed();
+        meter.push(&event, places.of(&event), &mut facts);
     }
     facts
 }
@@ -72,9 +75,9 @@ fn facts(setting: &Setting, sample: Sample) -> Vec<Fact> {
 fn defaults_alarm_on_the_example_that_fires_and_on_no_other() {
     for (detector, setting) in measured() {
         let mut guard = Guard::new(&setting).unwrap();
-        let told = alarm(&mut guard, detector.fires, usize::MAX);
+        let told = alarm(&mut guard, &example(detector, "fires"), usize::MAX);
         assert!(told.is_some(), "{} fires on its example", detector.name);
-        let told = alarm(&mut guard.fresh(), detector.quiet, usize::MAX);
+        let told = alarm(&mut guard.fresh(), &example(detector, "quiet"), usize::MAX);
         assert_eq!(told, None, "{} is quiet on the other", detector.name);
     }
 }
@@ -90,9 +93,9 @@ fn chunks_and_earlier_streams_change_nothing() {
                 alarm
             })
         };
-        let whole = alike(alarm(&mut guard, detector.fires, usize::MAX));
+        let whole = alike(alarm(&mut guard, &example(detector, "fires"), usize::MAX));
         for size in [1, 7, 1000] {
-            let told = alike(alarm(&mut guard.fresh(), detector.fires, size));
+            let told = alike(alarm(&mut guard.fresh(), &example(detector, "fires"), size));
             assert_eq!(told, whole, "{} in chunks of {size}", detector.name);
         }
     }
@@ -101,7 +104,7 @@ fn chunks_and_earlier_streams_change_nothing() {
 #[test]
 fn facts_have_a_bound_for_each_threshold_in_the_unit_of_their_channel() {
     for (detector, setting) in measured() {
-        let told = facts(&setting, detector.fires);
+        let told = facts(&setting, &example(detector, "fires"));
         assert!(!told.is_empty(), "{}", detector.name);
         let unit = detector.channels()[0].unit();
         for fact in told {
@@ -137,14 +140,13 @@ fn the_registry_is_whole() {
     }
 }
 
-/// Every file and folder of the registry's is in it; a hyphen in a name is an underscore in that of its file.
+/// Every folder of the registry's is in it.
 #[test]
 fn no_detector_is_forgotten() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/detectors");
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let name = entry.unwrap().file_name().into_string().unwrap();
-        let name = name.trim_end_matches(".rs").replace('_', "-");
-        let known = name == "mod" || DETECTORS.iter().any(|d| d.name == name);
+    for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let name = entry.file_name().into_string().unwrap();
+        let known = !entry.path().is_dir() || DETECTORS.iter().any(|d| d.name == name);
         assert!(known, "{name} is not registered");
     }
 }

@@ -1,17 +1,16 @@
 //! Repetition that the user brought: it counts only beyond what the user wrote.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use deadloop_detect::harness::{Bound, Member, PROMPT_CHARS, PromptUse};
+use deadloop_detect::harness::{Bound, Member, PROMPT_CHARS};
 use deadloop_detect::{Channel, Event, Guard, Setting, Settings, TextChannel, Value};
 use proptest::prelude::*;
 
 use crate::common::{facts, member, preset, word};
 
 fn skipping(base: &Member) -> Member {
-    Member {
-        prompt: PromptUse::Skip,
-        ..base.clone()
-    }
+    let mut skipping = base.clone();
+    skipping.params.set("prompt", word("skip"));
+    skipping
 }
 
 /// Where a guard alarms on a text after what the user wrote, and where the tail began.
@@ -217,8 +216,9 @@ fn it_is_said_for_a_guard_or_for_all_of_a_file() {
         "prompt = \"skip\"\n{GUARD}\n{GUARD}prompt = \"check\"\n[[guard]]\ndetector = \"duplicate\"\n"
     );
     let settings = Settings::parse(&text).unwrap();
-    let said: Vec<PromptUse> = settings.guard().members.iter().map(|m| m.prompt).collect();
-    assert_eq!(said, [PromptUse::Skip, PromptUse::Check, PromptUse::Check]);
+    let members = settings.guard().members.iter();
+    let said: Vec<&str> = members.map(|m| m.params.text("prompt")).collect();
+    assert_eq!(said, ["skip", "check", ""]);
     let own = settings.guard();
     let again = Settings::parse(&own.to_toml("guard")).unwrap();
     assert_eq!((again.guard(), again.guard().id()), (own, own.id()));
@@ -233,13 +233,10 @@ fn it_is_said_for_a_guard_or_for_all_of_a_file() {
     let refused = |text: &str| Settings::parse(text).unwrap_err().to_string();
     assert_eq!(
         refused(&format!("{GUARD}prompt = \"skipp\"\n")),
-        "3:10: there is no prompt \"skipp\" (did you mean \"skip\"?); expected one of: check, skip"
+        "3:10: prompt: \"skipp\": expected \"check\" | \"skip\""
     );
     let calls = refused("[[guard]]\ndetector = \"duplicate\"\nprompt = \"skip\"\n");
-    assert!(
-        calls.contains("looks for no repetition in a text"),
-        "{calls}"
-    );
+    assert!(calls.contains("unknown parameter \"prompt\""), "{calls}");
 }
 
 /// What follows the last copy need not stand in what the user wrote: a checkpoint comes later than the copies.

@@ -254,3 +254,15 @@ fn the_conditions_of_seed_003_alarm_where_it_says() {
         Some((Kind::ErrorRetry, 2))
     );
 }
+
+/// What changed nothing is no parameter any more; a settings file of 0.1 names it.
+#[test]
+fn a_parameter_that_changed_nothing_is_read_once_more() {
+    for detector in ["duplicate", "cycle", "iterations", "narration"] {
+        assert_eq!(
+            read(detector, "normalise = [\"times\"]").unwrap().id(),
+            read(detector, "").unwrap().id()
+        );
+    }
+    assert!(read("ending", "normalise = []").is_err());
+}

@@ -151,7 +151,7 @@ impl Question<'_> {
     }
 
     fn sights_of(&self, member: &Member, channel: Channel, text: &str) -> Vec<FactSight> {
-        let anew = member.per == Per::Turn && has_turns(self.transcript);
+        let anew = member.params.text("per") == Per::Turn.name() && has_turns(self.transcript);
         let alone = |lane: &TextChannel| *lane != TextChannel::Arguments && !anew;
         match channel.text().filter(alone) {
             Some(lane) => sights(member, lane, text),

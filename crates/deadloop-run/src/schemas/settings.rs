@@ -1,7 +1,7 @@
 //! Settings and grids: guards of every detector in the registry, each with its own parameters and presets.
 
 use deadloop_detect::Response;
-use deadloop_detect::harness::{DETECTORS, Detector, Measuring, Per, PromptUse};
+use deadloop_detect::harness::{DETECTORS, Detector, Measuring};
 use serde_json::{Map, Value as Json, json};
 
 use super::object;
@@ -70,7 +70,7 @@ fn ignore(words: &str) -> Json {
 /// Returns the schema of `prompt`, which handles repetition of the user's text.
 fn prompt() -> Json {
     let words = "skip: repetition in a text counts only beyond what the user wrote; default: check";
-    json!({"enum": PromptUse::NAMES, "description": words})
+    json!({"enum": ["check", "skip"], "description": words})
 }
 
 /// Returns the schema of a `[[guard]]`, whose parameters and presets depend on its detector.
@@ -92,9 +92,6 @@ fn guard(in_grid: bool) -> RunResult<Json> {
             "preset": {"type": "string", "description": "parameters to start from; params override"},
             "channel": {"type": "string", "description": "default: reasoning and answer, each by itself; of a detector of runs its own"},
             "response": {"enum": Response::NAMES, "description": "what an alarm does; default: what the detector says"},
-            "per": {"enum": Per::NAMES, "description": "what a detector of text takes for one text in a run; default: turn"},
-            "ignore": ignore("lines that a detector of repetition in a text does not read: patterns"),
-            "prompt": prompt(),
             "enabled": {"type": "boolean", "default": true},
             "params": {"type": "object"},
         },

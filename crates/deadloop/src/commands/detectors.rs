@@ -215,8 +215,12 @@ fn listing(detector: &Detector, presets: &[Preset]) -> String {
     } else {
         format!("\n\npresets\n{}", presets.join("\n"))
     };
+    let examples = match detector.examples.trim_end() {
+        "" => String::new(),
+        text => format!("\n\nexamples\n{text}"),
+    };
     format!(
-        "{} (version {}): {}\n\n{}{params}\n\nS changes what is measured, T only what is accepted.{presets}",
+        "{} (version {}): {}\n\n{}{params}\n\nS changes what is measured, T only what is accepted.{presets}{examples}",
         detector.name, detector.version, detector.about, exactly,
     )
 }
@@ -240,7 +244,7 @@ fn as_json(detector: &Detector, presets: &[Preset]) -> Json {
     };
     json!({
         "name": detector.name, "version": detector.version, "about": detector.about,
-        "exactly": detector.exactly,
+        "exactly": detector.exactly, "examples": detector.examples,
         "watches": watches(detector), "on_alarm": on_alarm(detector),
         "live": matches!(detector.measure, Measuring::Text(_)),
         "params": detector.params.iter().map(param).collect::<Vec<_>>(),

@@ -23,7 +23,9 @@ struct CheckpointMeter {
 /// What checkpoint meters are made from.
 pub(super) fn recipe(params: &Params) -> Recipe {
     let look = Arc::new(Look::new(params));
-    Recipe::new(move || Box::new(CheckpointMeter::new(Arc::clone(&look))))
+    Recipe::text(params, move || {
+        Box::new(CheckpointMeter::new(Arc::clone(&look)))
+    })
 }
 
 impl CheckpointMeter {

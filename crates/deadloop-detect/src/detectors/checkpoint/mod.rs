@@ -19,10 +19,11 @@
 //! The document's worked examples do not agree with its rule (they count elements, not matches, and
 //! stay below the threshold); the rule is described here, the examples are cases in `tests/`.
 
-use crate::detectors::{Detector, Measuring, Sample};
+use crate::detectors::Measuring;
+use crate::detectors::entry::detector;
 use crate::fact::Bound;
+use crate::meter::{IGNORE, PER, PROMPT};
 use crate::param::{Domain, Param, Zero};
-use crate::spec::Spec;
 use crate::value::Literal;
 
 mod facts;
@@ -33,22 +34,13 @@ mod reach;
 mod segment;
 mod short;
 
-/// The registry entry.
-pub(super) static ENTRY: Detector = Detector {
-    spec: Spec {
-        name: "checkpoint",
-        version: 3,
-        about: "repetition at checkpoints: looks at the text when its length reaches one of them, and at no other time",
-        exactly: include_str!("exactly.md"),
-        params: PARAMS,
-        presets: include_str!("presets.toml"),
-        check: reach::check,
-    },
-    grid: include_str!("grid.toml"),
-    fires: Sample::Text("思考", 1000),
-    quiet: Sample::Text("思考", 999),
-    ..Detector::measuring(Measuring::Text(meter::recipe))
-};
+detector! {
+    ENTRY = "checkpoint", version 3,
+    "repetition at checkpoints: looks at the text when its length reaches one of them, and at no other time",
+    params: PARAMS,
+    check: reach::check,
+    measure: Measuring::Text(meter::recipe),
+}
 
 /// Positions and lengths stop here: memory is bounded by the parameters, so these are bounded too.
 const MAX_CHARS: i64 = 10_000_000;
@@ -149,6 +141,7 @@ static PARAMS: &[Param] = &[
     Param::word_or_count("code", "check", &["check", "skip"], 1..=1_000_000)
         .unit("elements")
         .doc("text inside ``` fences: checked, left out, or checked with this min_matches"),
-    Param::new("ignore", Literal::Texts(&[]), Domain::Regexes)
-        .doc("white list: lines that are not read; the same as `ignore` beside `detector`, for grids"),
+    PER,
+    IGNORE,
+    PROMPT,
 ];

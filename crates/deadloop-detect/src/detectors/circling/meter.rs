@@ -44,7 +44,9 @@ pub(super) fn recipe(params: &Params) -> Recipe {
         start_after: params.count(START_AFTER),
         skip_code: params.text(CODE) == "skip",
     });
-    Recipe::new(move || Box::new(CirclingMeter::new(Arc::clone(&look))))
+    Recipe::text(params, move || {
+        Box::new(CirclingMeter::new(Arc::clone(&look)))
+    })
 }
 
 /// Follows one stream.

@@ -15,10 +15,11 @@
 //!
 //! Cost: one look-up when a token enters and one when it leaves, and 20 bytes for each token of the history.
 
-use crate::detectors::{Detector, Measuring, Refusal, Response, Sample};
+use crate::detectors::entry::detector;
+use crate::detectors::{Measuring, Refusal, Response};
+use crate::meter::{IGNORE, PER, PROMPT};
 use crate::param::Param;
 use crate::params::Params;
-use crate::spec::Spec;
 use crate::value::Value;
 
 mod markers;
@@ -26,23 +27,14 @@ mod meter;
 mod recent;
 mod tokens;
 
-/// The registry entry.
-pub(super) static ENTRY: Detector = Detector {
-    spec: Spec {
-        name: "circling",
-        version: 2,
-        about: "the same few ideas again in other words: few new pairs of words, many markers of doubt",
-        exactly: include_str!("exactly.md"),
-        params: PARAMS,
-        presets: include_str!("presets.toml"),
-        check,
-    },
-    grid: include_str!("grid.toml"),
+detector! {
+    ENTRY = "circling", version 2,
+    "the same few ideas again in other words: few new pairs of words, many markers of doubt",
+    params: PARAMS,
+    check: check,
+    measure: Measuring::Text(meter::recipe),
     response: Response::Warn,
-    fires: Sample::Text("\nBut wait, maybe that is not it after all.", 400),
-    quiet: Sample::Text("\nIt is as it was before, and so it stays.", 400),
-    ..Detector::measuring(Measuring::Text(meter::recipe))
-};
+}
 
 const CODE: &str = "code";
 const HISTORY: &str = "history";
@@ -74,6 +66,9 @@ static PARAMS: &[Param] = &[
         .doc("no alarm before this many chars"),
     Param::word(CODE, "skip", &["check", "skip"])
         .doc("text inside ``` fences: as any other, or not read"),
+    PER,
+    IGNORE,
+    PROMPT,
 ];
 
 /// Refuses a history in which the window does not fit, and phrases that no text has.

@@ -7,7 +7,7 @@
 //! How many of it run side by side is no parameter: one a thread of the replay (`--jobs`). What it
 //! says about a transcript must not depend on that, so a setting's name must not either.
 
-use crate::detectors::{Detector, Measuring, Program, Refusal, Sample};
+use crate::detectors::{Detector, Measuring, Program, Refusal};
 use crate::param::{Domain, Param};
 use crate::params::Params;
 use crate::spec::Spec;
@@ -26,8 +26,6 @@ pub(super) static ENTRY: Detector = Detector {
         ..Spec::PLAIN
     },
     grid: include_str!("grid.toml"),
-    fires: Sample::None,
-    quiet: Sample::None,
     ..Detector::measuring(Measuring::Program(program))
 };
 

@@ -1,8 +1,8 @@
 //! [`Growth`]: a limit that the user may raise each time it is reached.
 
+use crate::calls::number;
 use crate::param::{DECIMAL, Param};
 use crate::params::Params;
-use crate::run::number;
 
 pub(super) const GROW: Param = Param::number("grow", 1.0, 1.0..=100.0)
     .unit("of the limit")

@@ -2,56 +2,30 @@
 //!
 //! A meter keeps one count. If the limit grows, it also keeps the highest limit that is used up by now.
 
-use std::sync::Arc;
-
-use super::{Detector, Measuring, Refusal, Sample};
+use super::entry::detector;
+use super::{Measuring, Refusal};
+use crate::calls::{
+    ALLOW, Filter, RESET, Repeat, Run, Saw, TELLS, TELLS_WARNING, WARN_AT, number, warned,
+};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
 use crate::param::{DECIMAL, Param};
 use crate::params::Params;
-use crate::run::sample::TURN;
-use crate::run::{
-    ALLOW, Look, NORMALISE, RESET, Repeat, Run, Saw, TELLS, TELLS_WARNING, WARN_AT, number, warned,
-};
-use crate::spec::Spec;
 use crate::stream::{Calls, Channel, Event, EventPlace, Kind};
 
 mod growth;
 
 use growth::{CANCEL_AFTER, GROW, GROW_BY, Growth, HARD};
 
-/// The registry entry.
-pub(super) static ENTRY: Detector = Detector {
-    spec: Spec {
-        name: "iterations",
-        version: 1,
-        about: "too many turns, calls or supersteps",
-        exactly: include_str!("exactly.md"),
-        params: &[
-            LIMIT,
-            UNIT,
-            TELLS,
-            WARN_AT,
-            GROW,
-            GROW_BY,
-            HARD,
-            CANCEL_AFTER,
-            ALLOW,
-            RESET,
-            NORMALISE,
-        ],
-        presets: include_str!("presets.toml"),
-        check,
-    },
-    dead,
-    grid: include_str!("grid.toml"),
-    fires: Sample::Run(&FIRES),
-    quiet: Sample::Run(&QUIET),
-    ..Detector::measuring(Measuring::Run(Channel::Tools, recipe))
-};
-
-static FIRES: [Event<'static>; 51] = [TURN; 51];
-static QUIET: [Event<'static>; 50] = [TURN; 50];
+detector! {
+    ENTRY = "iterations", version 1,
+    "too many turns, calls or supersteps",
+    params: &[LIMIT, UNIT, TELLS, WARN_AT, GROW, GROW_BY, HARD, CANCEL_AFTER, ALLOW, RESET],
+    check: check,
+    measure: Measuring::Run(Channel::Tools, recipe),
+    dead: dead,
+    gone: &["normalise"],
+}
 
 /// The highest limit that a setting may ask for.
 const MOST: i64 = 100_000;
@@ -113,7 +87,7 @@ enum Counts {
 }
 
 fn recipe(params: &Params) -> Recipe {
-    let look = Arc::new(Look::new(params));
+    let filter = Filter::new(params);
     let counts = match params.text(UNIT.name) {
         "calls" => Counts::Calls,
         "supersteps" => Counts::Supersteps,
@@ -124,7 +98,7 @@ fn recipe(params: &Params) -> Recipe {
     let growth = Growth::new(params);
     Recipe::run(move || {
         Box::new(IterationsMeter {
-            run: Run::new(Arc::clone(&look)),
+            run: Run::new(&filter),
             counts,
             least,
             warn_at,

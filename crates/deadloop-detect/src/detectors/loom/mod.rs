@@ -4,18 +4,17 @@
 
 use std::sync::Arc;
 
-use super::{Detector, Measuring, Refusal, Sample};
+use super::entry::detector;
+use super::{Measuring, Refusal};
+use crate::calls::{
+    ALLOW, Comparison, Errors, Filter, NORMALISE, RESET, Repeat, Run, Saw, TELLS, TELLS_WARNING,
+    Told, WARN_AT, hash, number, warned,
+};
+use crate::calls::{MANY, Row};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
 use crate::param::{DECIMAL, Param, Threshold};
 use crate::params::Params;
-use crate::row::{MANY, Row};
-use crate::run::sample::{TURN, call, result};
-use crate::run::{
-    ALLOW, Errors, Look, NORMALISE, RESET, Repeat, Run, Saw, TELLS, TELLS_WARNING, Told, WARN_AT,
-    hash, number, warned,
-};
-use crate::spec::Spec;
 use crate::stream::{Calls, Channel, Event, EventPlace, Kind, TextChannel};
 use crate::value::Value;
 
@@ -23,61 +22,26 @@ mod outputs;
 
 use outputs::{MOST_KEPT, Output, Outputs};
 
-/// The registry entry.
-pub(super) static ENTRY: Detector = Detector {
-    spec: Spec {
-        name: "loom",
-        version: 1,
-        about: "what Loom's recursion monitor looks for",
-        exactly: include_str!("exactly.md"),
-        params: &[
-            MAX_ITERATIONS,
-            DUPLICATE_THRESHOLD,
-            LOOP_DETECTION_WINDOW,
-            ERROR_THRESHOLD,
-            KEEP_CALLS,
-            KEEP_OUTPUTS,
-            TELLS,
-            WARN_AT,
-            ALLOW,
-            RESET,
-            NORMALISE,
-        ],
-        presets: include_str!("presets.toml"),
-        ..Spec::PLAIN
-    },
-    dead,
-    grid: include_str!("grid.toml"),
-    fires: Sample::Run(&FIRES),
-    quiet: Sample::Run(&QUIET),
-    ..Detector::measuring(Measuring::Run(Channel::Tools, recipe))
-};
-
-static FIRES: [Event<'static>; 10] = [
-    TURN,
-    call("search", "a"),
-    result("1"),
-    TURN,
-    call("search", "b"),
-    result("2"),
-    TURN,
-    call("search", "c"),
-    result("3"),
-    TURN,
-];
-
-/// No turn begins after the third call.
-static QUIET: [Event<'static>; 9] = [
-    TURN,
-    call("search", "a"),
-    result("1"),
-    TURN,
-    call("search", "b"),
-    result("2"),
-    TURN,
-    call("search", "c"),
-    result("3"),
-];
+detector! {
+    ENTRY = "loom", version 1,
+    "what Loom's recursion monitor looks for",
+    params: &[
+        MAX_ITERATIONS,
+        DUPLICATE_THRESHOLD,
+        LOOP_DETECTION_WINDOW,
+        ERROR_THRESHOLD,
+        KEEP_CALLS,
+        KEEP_OUTPUTS,
+        TELLS,
+        WARN_AT,
+        ALLOW,
+        RESET,
+        NORMALISE,
+    ],
+    check: |_| Ok(()),
+    measure: Measuring::Run(Channel::Tools, recipe),
+    dead: dead,
+}
 
 const MAX_ITERATIONS: Param = Param::count("max_iterations", 50, 1..=1_000_000)
     .at_most()
@@ -148,7 +112,8 @@ fn dead(params: &Params) -> Vec<Refusal> {
 }
 
 fn recipe(params: &Params) -> Recipe {
-    let look = Arc::new(Look::new(params));
+    let filter = Filter::new(params);
+    let comparison = Arc::new(Comparison::new(params));
     let least = Least {
         turns: params.int(MAX_ITERATIONS.name),
         row: params.int(DUPLICATE_THRESHOLD.name),
@@ -163,8 +128,8 @@ fn recipe(params: &Params) -> Recipe {
     let warn_at = warned(params);
     Recipe::run(move || {
         Box::new(LoomMeter {
-            run: Run::new(Arc::clone(&look)),
-            look: Arc::clone(&look),
+            run: Run::new(&filter),
+            comparison: Arc::clone(&comparison),
             least,
             keep,
             warning,
@@ -190,7 +155,7 @@ struct Least {
 /// Follows one run.
 struct LoomMeter {
     run: Run,
-    look: Arc<Look>,
+    comparison: Arc<Comparison>,
     least: Least,
     /// Calls that are kept.
     keep: u64,
@@ -214,7 +179,7 @@ impl Meter for LoomMeter {
             }
             Saw::Result(answer) => {
                 if let Some(output) = &mut self.turn {
-                    output.result(|| self.look.result(answer.content, answer.cut));
+                    output.result(|| self.comparison.result(answer.content, answer.cut));
                     self.errors.result(answer.error);
                 }
             }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-use crate::run::{hash, start_of};
+use crate::calls::{hash, start_of};
 use crate::stream::Calls;
 
 /// The most outputs that a setting may keep.

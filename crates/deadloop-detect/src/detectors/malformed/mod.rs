@@ -3,12 +3,12 @@
 //!
 //! A meter keeps the tags that are open (sixteen at most) and the tag that it is reading (64 chars at most).
 
-use super::{Detector, Measuring, Refusal, Sample};
+use super::entry::detector;
+use super::{Measuring, Refusal};
 use crate::fact::{Bound, Clock, Fact, UNIT_CHARS};
-use crate::meter::{Recipe, TextMeter};
+use crate::meter::{PER, Recipe, TextMeter};
 use crate::param::{Param, Threshold};
 use crate::params::Params;
-use crate::spec::Spec;
 use crate::stream::Fault;
 use crate::stream::{Chars, Kind};
 
@@ -18,17 +18,12 @@ mod names;
 pub(super) use json::Json;
 use names::{Names, Spelt};
 
-/// The registry entry.
-pub(super) static ENTRY: Detector = Detector {
-    spec: Spec {
-        name: "malformed",
-        version: 1,
-        about: "broken tags and arguments: and control text",
-        exactly: include_str!("exactly.md"),
-        params: &PARAMS,
-        presets: "# Presets of the malformed detector: none so far.\n",
-        check,
-    },
+detector! {
+    ENTRY = "malformed", version 1,
+    "broken tags and arguments: and control text",
+    params: &PARAMS,
+    check: check,
+    measure: Measuring::Text(recipe),
     notices: &[
         Fault::Unclosed,
         Fault::EarlyClose,
@@ -40,19 +35,9 @@ pub(super) static ENTRY: Detector = Detector {
         Fault::LeakedControl,
         Fault::BrokenJson,
     ],
-    grid: include_str!("grid.toml"),
-    fires: Sample::Text(
-        "Good. <create_note><id>1</id>Two of them</creat_note> Next.\n",
-        2,
-    ),
-    quiet: Sample::Text(
-        "Good. <create_note><id>1</id>Two of them</create_note> a < b.\n",
-        40,
-    ),
-    ..Detector::measuring(Measuring::Text(recipe))
-};
+}
 
-static PARAMS: [Param; 4] = [
+static PARAMS: [Param; 5] = [
     Param::texts("tags", &[
             "create_note",
             "save_material",
@@ -72,6 +57,7 @@ static PARAMS: [Param; 4] = [
         .at_least()
         .unit("edits")
         .doc("a name within this many edits of a known one is misspelt; 0: only if its case differs"),
+    PER,
 ];
 
 fn check(params: &Params) -> Result<(), Refusal> {
@@ -126,7 +112,7 @@ fn recipe(params: &Params) -> Recipe {
         control: looks("control"),
         json: looks("json"),
     };
-    Recipe::new(move || {
+    Recipe::text(params, move || {
         Box::new(Malformed {
             look,
             names: names.clone(),

@@ -3,78 +3,28 @@
 //! A meter keeps of each turn in its window a hash, or the hashes of its trigrams: at most those of the first
 //! [`HEAD`] chars.
 
-use std::sync::Arc;
-
-use super::{Detector, Measuring, Refusal, Sample};
+use super::entry::detector;
+use super::{Measuring, Refusal};
+use crate::calls::n;
+use crate::calls::{ALLOW, Filter, Key, RESET, Repeat, Run, Saw, hash, number, window};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
 use crate::param::{Mark, Param};
 use crate::params::Params;
-use crate::row::n;
-use crate::run::sample::{TURN, call, result, say};
-use crate::run::{ALLOW, Key, Look, NORMALISE, RESET, Repeat, Run, Saw, hash, number, window};
-use crate::spec::Spec;
 use crate::stream::{Channel, Event, EventPlace, Kind, TextChannel, Turns};
 
 use said::{HEAD, Said, Spoken};
 
 mod said;
 
-/// The registry entry.
-pub(super) static ENTRY: Detector = Detector {
-    spec: Spec {
-        name: "narration",
-        version: 1,
-        about: "the same is said turn after turn: whatever the calls do",
-        exactly: include_str!("exactly.md"),
-        params: &[
-            N, WINDOW, MIN_CHARS, LIKE, MIN_SHARE, WITH_CALLS, REASONING, ALLOW, RESET, NORMALISE,
-        ],
-        presets: include_str!("presets.toml"),
-        check,
-    },
-    grid: include_str!("grid.toml"),
-    fires: Sample::Run(&FIRES),
-    quiet: Sample::Run(&QUIET),
-    ..Detector::measuring(Measuring::Run(Channel::Turns, recipe))
-};
-
-const PLAN: Event<'static> = say("I'll read test file 1 and then write the implementation.");
-const NEXT: Event<'static> = say("I'll read test file 2 and then  write the implementation.");
-
-/// The calls and their results are new each time.
-static FIRES: [Event<'static>; 13] = [
-    TURN,
-    PLAN,
-    call("read", "1"),
-    result("one"),
-    TURN,
-    NEXT,
-    call("read", "2"),
-    result("two"),
-    TURN,
-    PLAN,
-    call("read", "3"),
-    result("three"),
-    TURN,
-];
-
-/// The third turn says something else.
-static QUIET: [Event<'static>; 13] = [
-    TURN,
-    PLAN,
-    call("read", "1"),
-    result("one"),
-    TURN,
-    NEXT,
-    call("read", "2"),
-    result("two"),
-    TURN,
-    say("Both tests are read, so the implementation can be written."),
-    call("write", "3"),
-    result("ok"),
-    TURN,
-];
+detector! {
+    ENTRY = "narration", version 1,
+    "the same is said turn after turn: whatever the calls do",
+    params: &[N, WINDOW, MIN_CHARS, LIKE, MIN_SHARE, WITH_CALLS, REASONING, ALLOW, RESET],
+    check: check,
+    measure: Measuring::Run(Channel::Turns, recipe),
+    gone: &["normalise"],
+}
 
 const N: Param = n(
     3,
@@ -117,7 +67,7 @@ fn check(params: &Params) -> Result<(), Refusal> {
 }
 
 fn recipe(params: &Params) -> Recipe {
-    let look = Arc::new(Look::new(params));
+    let filter = Filter::new(params);
     let window = usize::try_from(params.count(WINDOW.name)).unwrap_or(usize::MAX);
     let share = least_share(params);
     let least = params.count(N.name);
@@ -126,8 +76,7 @@ fn recipe(params: &Params) -> Recipe {
     let reasoning = params.flag(REASONING.name);
     Recipe::run(move || {
         Box::new(NarrationMeter {
-            run: Run::new(Arc::clone(&look)),
-            look: Arc::clone(&look),
+            run: Run::new(&filter),
             least,
             share,
             window,
@@ -153,7 +102,6 @@ fn least_share(params: &Params) -> i64 {
 /// Follows one run.
 struct NarrationMeter {
     run: Run,
-    look: Arc<Look>,
     /// The fewest turns, and the smallest share, that the loosest setting accepts.
     least: u64,
     share: i64,
@@ -206,7 +154,7 @@ impl Meter for NarrationMeter {
 
 impl NarrationMeter {
     fn ended(&mut self, turn: &Turn, facts: &mut Vec<Fact>) {
-        let spoken = Spoken::of(&turn.said, &self.look, self.trigrams);
+        let spoken = Spoken::of(&turn.said, self.trigrams);
         if self.last.len() == self.window {
             self.last.remove(0);
         }

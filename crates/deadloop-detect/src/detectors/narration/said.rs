@@ -2,9 +2,9 @@
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
+use crate::calls::{folded, hash};
 use crate::fact::UNIT_CHARS;
 use crate::param::DECIMAL;
-use crate::run::{Look, hash};
 
 /// The chars at the start of a turn's text that are folded and compared; what follows is compared as it is.
 pub(super) const HEAD: usize = 10_000;
@@ -56,8 +56,8 @@ pub(super) struct Spoken {
 
 impl Spoken {
     /// Of a turn that has ended: dates, ids, numbers, white space and case are folded.
-    pub(super) fn of(said: &Said, look: &Look, trigrams: bool) -> Self {
-        let text = look.folded(&said.head);
+    pub(super) fn of(said: &Said, trigrams: bool) -> Self {
+        let text = folded(&said.head);
         let rest = said.rest.as_ref().map_or(0, |rest| rest.digest128());
         Self {
             chars: text.chars().count() as u64,

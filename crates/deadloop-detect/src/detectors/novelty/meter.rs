@@ -35,7 +35,9 @@ const AT_ONCE: u64 = 1024;
 /// What novelty meters are made from.
 pub(super) fn recipe(params: &Params) -> Recipe {
     let look = Arc::new(Look::new(params));
-    Recipe::new(move || Box::new(NoveltyMeter::new(Arc::clone(&look))))
+    Recipe::text(params, move || {
+        Box::new(NoveltyMeter::new(Arc::clone(&look)))
+    })
 }
 
 impl Look {

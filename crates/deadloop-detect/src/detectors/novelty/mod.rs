@@ -20,32 +20,24 @@
 //! shares are low, a sample takes up to 50 steps, and each step may be a fact while the shares still
 //! fall. No other cost depends on the stride, and none on the window.
 
-use crate::detectors::{Detector, Measuring, Refusal, Sample};
+use crate::detectors::entry::detector;
+use crate::detectors::{Measuring, Refusal};
 use crate::hold;
+use crate::meter::{IGNORE, PER, PROMPT};
 use crate::param::{DECIMAL, Param, Threshold};
 use crate::params::Params;
-use crate::spec::Spec;
 
 mod meter;
 mod recent;
 mod tokens;
 
-/// The registry entry.
-pub(super) static ENTRY: Detector = Detector {
-    spec: Spec {
-        name: "novelty",
-        version: 2,
-        about: "few new n-grams in a window: against the text before it; templates, counters, near-copies",
-        exactly: include_str!("exactly.md"),
-        params: PARAMS,
-        presets: include_str!("presets.toml"),
-        check,
-    },
-    grid: include_str!("grid.toml"),
-    fires: Sample::Text("Let me check the numbers again. ", 400),
-    quiet: Sample::Text("Let me check the numbers again. ", 40),
-    ..Detector::measuring(Measuring::Text(meter::recipe))
-};
+detector! {
+    ENTRY = "novelty", version 2,
+    "few new n-grams in a window: against the text before it; templates, counters, near-copies",
+    params: PARAMS,
+    check: check,
+    measure: Measuring::Text(meter::recipe),
+}
 
 /// The thresholds that are shares, in the order in which they are measured.
 const SHARES: [&str; 3] = ["max_novelty", "max_symbols", "max_grams"];
@@ -82,6 +74,9 @@ static PARAMS: &[Param] = &[
         .at_least()
         .unit("share")
         .doc("different n-grams among the n-grams of window and history, at most; 1: no bound"),
+    PER,
+    IGNORE,
+    PROMPT,
 ];
 
 /// The value of a share's parameter, in millionths.

@@ -4,17 +4,17 @@
 
 use std::sync::Arc;
 
-use super::{Detector, Measuring, Refusal, Sample};
+use super::entry::detector;
+use super::{Measuring, Refusal};
+use crate::calls::MANY;
+use crate::calls::{
+    ALLOW, Answer, Call, Comparison, Filter, NORMALISE, Pairs, RESET, Repeat, Run, Said, Saw, Told,
+    hash, unit,
+};
 use crate::fact::Fact;
 use crate::meter::{Meter, Recipe};
 use crate::param::{Param, Threshold};
 use crate::params::Params;
-use crate::row::MANY;
-use crate::run::sample::{TURN, call, result};
-use crate::run::{
-    ALLOW, Answer, Call, Look, NORMALISE, Pairs, RESET, Repeat, Run, Said, Saw, Told, hash, unit,
-};
-use crate::spec::Spec;
 use crate::stream::{Calls, Channel, Event, EventPlace, Kind};
 
 mod entry;
@@ -23,56 +23,14 @@ mod recent;
 use entry::{Act, Entry, Measures};
 use recent::Recent;
 
-/// The registry entry.
-pub(super) static ENTRY: Detector = Detector {
-    spec: Spec {
-        name: "openhands",
-        version: 2,
-        about: "what OpenHands' stuck detector looks for",
-        exactly: include_str!("exactly.md"),
-        params: &[
-            ACTION_OBSERVATION,
-            ACTION_ERROR,
-            MONOLOGUE,
-            ALTERNATING,
-            SCAN,
-            ALLOW,
-            RESET,
-            NORMALISE,
-        ],
-        presets: include_str!("presets.toml"),
-        check,
-    },
-    dead,
-    grid: include_str!("grid.toml"),
-    fires: Sample::Run(&FIRES),
-    quiet: Sample::Run(&QUIET),
-    ..Detector::measuring(Measuring::Run(Channel::Tools, recipe))
-};
-
-const CALL: Event<'static> = call("ls", "");
-const SAME: Event<'static> = result("a.txt");
-
-static FIRES: [Event<'static>; 13] = [
-    TURN, CALL, SAME, TURN, CALL, SAME, TURN, CALL, SAME, TURN, CALL, SAME, TURN,
-];
-
-/// The first observation is another one.
-static QUIET: [Event<'static>; 13] = [
-    TURN,
-    call("find", ""),
-    SAME,
-    TURN,
-    CALL,
-    SAME,
-    TURN,
-    CALL,
-    SAME,
-    TURN,
-    CALL,
-    SAME,
-    TURN,
-];
+detector! {
+    ENTRY = "openhands", version 2,
+    "what OpenHands' stuck detector looks for",
+    params: &[ACTION_OBSERVATION, ACTION_ERROR, MONOLOGUE, ALTERNATING, SCAN, ALLOW, RESET, NORMALISE],
+    check: check,
+    measure: Measuring::Run(Channel::Tools, recipe),
+    dead: dead,
+}
 
 const ACTION_OBSERVATION: Param = Param::count("action_observation", 4, MANY)
     .copies()
@@ -131,14 +89,15 @@ fn check(params: &Params) -> Result<(), Refusal> {
 }
 
 fn recipe(params: &Params) -> Recipe {
-    let look = Arc::new(Look::new(params));
+    let filter = Filter::new(params);
+    let comparison = Arc::new(Comparison::new(params));
     let least = [ACTION_OBSERVATION, ACTION_ERROR, MONOLOGUE, ALTERNATING];
     let least = least.map(|param| params.int(param.name));
     let scan = params.count(SCAN.name);
     Recipe::run(move || {
         Box::new(OpenHandsMeter {
-            run: Run::new(Arc::clone(&look)),
-            look: Arc::clone(&look),
+            run: Run::new(&filter),
+            comparison: Arc::clone(&comparison),
             least,
             history: Recent::new(scan),
             open: Pairs::default(),
@@ -152,7 +111,7 @@ fn recipe(params: &Params) -> Recipe {
 /// Follows one run.
 struct OpenHandsMeter {
     run: Run,
-    look: Arc<Look>,
+    comparison: Arc<Comparison>,
     /// What the loosest setting asks of each scenario.
     least: [i64; 4],
     history: Recent,
@@ -214,7 +173,7 @@ impl OpenHandsMeter {
         if self.open.take(answer.call).is_none() {
             return;
         }
-        let key = hash(&[&self.look.result(answer.content, answer.cut)]);
+        let key = hash(&[&self.comparison.result(answer.content, answer.cut)]);
         let error = answer.error;
         self.history.push(Entry::Observation { key, error });
     }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::entry::{Act, Entry, Measures};
-use crate::run::number;
+use crate::calls::number;
 
 /// The last entries.
 pub(super) struct Recent {

@@ -19,10 +19,11 @@
 //! What it does exactly is in `exactly.md`, which `deadloop detectors` shows. Positions are always
 //! positions in the text as it came.
 
-use crate::detectors::{Detector, Measuring, Refusal, Sample};
+use crate::detectors::entry::detector;
+use crate::detectors::{Measuring, Refusal};
+use crate::meter::{IGNORE, PER, PROMPT};
 use crate::param::{Domain, Param, Zero};
 use crate::params::Params;
-use crate::spec::Spec;
 use crate::value::{Literal, Value};
 
 mod counters;
@@ -42,22 +43,13 @@ mod symbols;
 mod want;
 mod wide;
 
-/// The registry entry.
-pub(super) static ENTRY: Detector = Detector {
-    spec: Spec {
-        name: "periodic",
-        version: 3,
-        about: "exact tail periodicity: copies of one unit at the end of the text, any time, any period",
-        exactly: include_str!("exactly.md"),
-        params: PARAMS,
-        presets: include_str!("presets.toml"),
-        check,
-    },
-    grid: include_str!("grid.toml"),
-    fires: Sample::Text("思考", 250),
-    quiet: Sample::Text("思考", 99),
-    ..Detector::measuring(Measuring::Text(meter::recipe))
-};
+detector! {
+    ENTRY = "periodic", version 3,
+    "exact tail periodicity: copies of one unit at the end of the text, any time, any period",
+    params: PARAMS,
+    check: check,
+    measure: Measuring::Text(meter::recipe),
+}
 
 /// Counts stop here: memory is bounded by the parameters, so these are bounded too.
 const MAX_COUNT: i64 = 1_000_000;
@@ -122,6 +114,9 @@ static PARAMS: &[Param] = &[
         .zero(Zero::Elsewhere)
         .unit("chars")
         .doc("min_chars for units with blanks to fill in (`[ ]`, `____`, `\"\"`, empty cells and staves); it asks for min_copies, whatever rules say; 0: as for others"),
+    PER,
+    IGNORE,
+    PROMPT,
 ];
 
 /// Refuses rows that follow a longer one. A row for periods above `max_period` is not wrong: a grid may set that lower.

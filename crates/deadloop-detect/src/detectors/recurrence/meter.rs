@@ -28,7 +28,9 @@ struct Look {
 /// What recurrence meters are made from.
 pub(super) fn recipe(params: &Params) -> Recipe {
     let look = Arc::new(Look::new(params));
-    Recipe::new(move || Box::new(RecurrenceMeter::new(Arc::clone(&look))))
+    Recipe::text(params, move || {
+        Box::new(RecurrenceMeter::new(Arc::clone(&look)))
+    })
 }
 
 impl Look {

@@ -23,10 +23,11 @@
 //! exceptions: `max_gap` is the largest gap that ten copies in the window can have, and nothing resets,
 //! because resets would make the detector blind to loops of list items.
 
-use crate::detectors::{Detector, Measuring, Refusal, Sample};
+use crate::detectors::entry::detector;
+use crate::detectors::{Measuring, Refusal};
+use crate::meter::{IGNORE, PER, PROMPT};
 use crate::param::{Param, Zero};
 use crate::params::Params;
-use crate::spec::Spec;
 
 mod grams;
 mod meter;
@@ -34,22 +35,13 @@ mod prime;
 mod structure;
 mod symbols;
 
-/// The registry entry.
-pub(super) static ENTRY: Detector = Detector {
-    spec: Spec {
-        name: "recurrence",
-        version: 3,
-        about: "an n-gram that keeps coming back: of chars, words, sentences or lines, within a window",
-        exactly: include_str!("exactly.md"),
-        params: PARAMS,
-        presets: include_str!("presets.toml"),
-        check,
-    },
-    grid: include_str!("grid.toml"),
-    fires: Sample::Text("Let me check the numbers again. ", 400),
-    quiet: Sample::Text("Let me check the numbers again. ", 4),
-    ..Detector::measuring(Measuring::Text(meter::recipe))
-};
+detector! {
+    ENTRY = "recurrence", version 3,
+    "an n-gram that keeps coming back: of chars, words, sentences or lines, within a window",
+    params: PARAMS,
+    check: check,
+    measure: Measuring::Text(meter::recipe),
+}
 
 /// The most occurrences that are counted: this bounds the work for each n-gram.
 const MAX_COUNT: u32 = 100;
@@ -82,6 +74,9 @@ static PARAMS: &[Param] = &[
         .doc("structures at the start of a line that forget what was read before them"),
     Param::word("code", "check", &["check", "skip", "ticks"])
         .doc("text inside ``` fences: as any other, or not read; ticks: nor any text between ``` and the next ```, wherever in a line they stand"),
+    PER,
+    IGNORE,
+    PROMPT,
 ];
 
 /// Refuses windows too short for `min_count` n-grams.

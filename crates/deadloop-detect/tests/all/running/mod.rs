@@ -95,7 +95,8 @@ pub(crate) fn setting(detector: &str, params: &serde_json::Map<String, Json>) ->
     let detector = Detector::find(name).unwrap();
     let mut all = Params::defaults(detector.params);
     for (name, json) in params {
-        assert!(detector.param(name).is_some(), "{}: {name}", detector.name);
+        let known = detector.param(name).is_some() || detector.gone.contains(&name.as_str());
+        assert!(known, "{}: {name}", detector.name);
         all.set(name, value(json));
     }
     let member = Member {

@@ -25,7 +25,9 @@ pub(super) use unit::{LETTER, LETTER_OR_EMOJI};
 /// What periodic meters are made from.
 pub(super) fn recipe(params: &Params) -> Recipe {
     let look = Arc::new(Look::new(params));
-    Recipe::new(move || Box::new(PeriodicMeter::new(Arc::clone(&look))))
+    Recipe::text(params, move || {
+        Box::new(PeriodicMeter::new(Arc::clone(&look)))
+    })
 }
 
 /// Follows one stream.

@@ -1,0 +1,322 @@
+//! [`Comparison`]: what of results is taken as equal, and what they say.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::known::HOLE;
+use super::window::WITH_RESULT;
+use super::{
+    ARGUMENTS, Answer, Asked, KINDS, STATELESS_CHARS, STATELESS_N, Says, VOLATILE, WAITING_N, ids,
+    says,
+};
+use crate::param::Param;
+use crate::params::Params;
+use crate::stream::Cut;
+
+/// The parameter that says what is left out of results before they are compared.
+pub(crate) const NORMALISE: Param = Param::words(
+    "normalise",
+    &[],
+    &[
+        "times",
+        "durations",
+        "addresses",
+        "ids",
+        "temp-paths",
+        "numbers",
+        "dates",
+        "tokens",
+        "pids",
+        "ports",
+    ],
+)
+.doc("what is taken as equal in results, whatever it is");
+
+/// What each word of [`NORMALISE`] replaces, in the order in which it is done.
+static PATTERNS: LazyLock<Vec<(&'static str, Regex)>> = LazyLock::new(|| {
+    let of = [
+        (
+            "times",
+            r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?",
+        ),
+        ("times", r"\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b"),
+        (
+            "durations",
+            r"\b\d+(?:\.\d+)?\s?(?:ms|s|sec|secs|seconds|us|µs|min)\b",
+        ),
+        ("addresses", r"0x[0-9a-fA-F]{4,}"),
+        (
+            "ids",
+            r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b",
+        ),
+        ("temp-paths", r"/tmp/[\w.-]+"),
+        ("dates", DATES),
+        (
+            "pids",
+            r"(?im)\bp?pid\b\W{0,4}\d+|\bprocess \d+|\b[a-z]\w*\[\d+\]:|^\[\d+\] \d+$",
+        ),
+        (
+            "ports",
+            r"(?i)\bport\b\W{0,4}\d{2,5}\b|\blocalhost:\d{2,5}\b|\b\d{1,3}(?:\.\d{1,3}){3}:\d{2,5}\b",
+        ),
+    ];
+    let compiled = of.map(|(word, pattern)| Some((word, Regex::new(pattern).ok()?)));
+    compiled.into_iter().flatten().collect()
+});
+
+/// Dates as mail, HTTP, ISO 8601 and ctime write them, times of day, and epochs in seconds, thousandths and millionths
+/// (2017 to 2033, so that a number of bytes is rarely one).
+const DATES: &str = concat!(
+    r"(?:(?-u:\b)(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? )?(?-u:\b)(?:",
+    r"[0-9]{1,2}[ -](?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*[ -][0-9]{2,4}(?:,? [0-9][0-9]:[0-9][0-9](?::[0-9][0-9])?)?",
+    r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* {1,2}[0-9]{1,2},? (?:[0-9][0-9]:[0-9][0-9](?::[0-9][0-9])? )?(?:[A-Z]{3,4} )?[0-9]{4}",
+    r")(?: (?:GMT|UTC|[+-][0-9]{4}))?",
+    r"|(?-u:\b)[0-9]{4}-[0-9][0-9]-[0-9][0-9](?:[T ][0-9][0-9]:[0-9][0-9](?::[0-9][0-9])?(?:[.,][0-9]+)?)?(?:Z|[+-][0-9][0-9]:?[0-9][0-9])?",
+    r"|(?-u:\b)[0-9][0-9]:[0-9][0-9]:[0-9][0-9](?:[.,][0-9]+)?(?-u:\b)",
+    r"|(?-u:\b)1[5-9][0-9]{8}(?:[0-9]{3}|[0-9]{6})?(?:\.[0-9]+)?(?-u:\b)",
+);
+
+/// What stands for a date in the text that is compared.
+const DAY: &str = "<dates>";
+
+/// What stands for a number in it.
+const DIGITS: &str = "<numbers>";
+
+static NUMBERS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\d+").ok());
+
+static DATE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(DATES).ok());
+
+/// What the meters of one recipe compare results by.
+pub(crate) struct Comparison {
+    normalise: Vec<(&'static str, Regex)>,
+    /// `normalise` has the word `tokens`.
+    tokens: bool,
+    /// It has the word `numbers`.
+    pub(super) numbers: bool,
+    pub(super) volatile: bool,
+    /// Numbers that count are taken as equal.
+    pub(super) counters: bool,
+    /// What a result says counts.
+    pub(super) kinds: bool,
+    pub(super) waiting_n: u64,
+    pub(super) stateless_n: u64,
+    stateless_chars: usize,
+    pub(super) with_result: bool,
+    pub(super) arguments: bool,
+}
+
+impl Comparison {
+    pub(crate) fn new(params: &Params) -> Self {
+        let words = params.items(NORMALISE.name);
+        let wanted = |word: &str| words.iter().any(|item| item.as_text() == Some(word));
+        let patterns = PATTERNS.iter().filter(|(word, _)| wanted(word));
+        Self {
+            normalise: patterns.cloned().collect(),
+            tokens: wanted("tokens"),
+            numbers: wanted("numbers"),
+            volatile: matches!(params.text(VOLATILE.name), "row" | "counters"),
+            counters: params.text(VOLATILE.name) == "counters",
+            kinds: params.flag(KINDS.name),
+            waiting_n: params.count(WAITING_N.name),
+            stateless_n: params.count(STATELESS_N.name),
+            stateless_chars: usize::try_from(params.count(STATELESS_CHARS.name))
+                .unwrap_or(usize::MAX),
+            with_result: params.flag(WITH_RESULT),
+            arguments: params.flag(ARGUMENTS.name),
+        }
+    }
+
+    /// What a result is compared by: its content without what is taken as equal, and the hash of what was
+    /// cut. With `volatile` numbers are left to [`Comparison::without_numbers`], for an id is known by them.
+    pub(crate) fn result<'a>(&self, content: &'a str, cut: Option<Cut<'_>>) -> Cow<'a, str> {
+        let mut text = Cow::Borrowed(content);
+        for (word, pattern) in &self.normalise {
+            let put = format!("<{word}>");
+            if let Cow::Owned(replaced) = pattern.replace_all(&text, put.as_str()) {
+                text = Cow::Owned(replaced);
+            }
+        }
+        if self.tokens
+            && let Cow::Owned(replaced) = ids::replaced(&text, |_| "<tokens>".into())
+        {
+            text = Cow::Owned(replaced);
+        }
+        if !self.volatile {
+            text = self.without_numbers(text);
+        }
+        if let Some(cut) = cut {
+            let text = text.to_mut();
+            text.push('\0');
+            text.push_str(cut.sha256);
+        }
+        text
+    }
+}
+
+impl Comparison {
+    /// Whether results that were seen before matter.
+    pub(super) fn remembers(&self) -> bool {
+        self.volatile || self.stateless_n > 0 || self.kinds
+    }
+
+    /// A text without numbers, where `numbers` takes them as equal.
+    pub(super) fn without_numbers<'t>(&self, text: Cow<'t, str>) -> Cow<'t, str> {
+        match &*NUMBERS {
+            Some(digits) if self.numbers => match digits.replace_all(&text, DIGITS) {
+                Cow::Owned(replaced) => Cow::Owned(replaced),
+                Cow::Borrowed(_) => text,
+            },
+            _ => text,
+        }
+    }
+
+    /// What a result says; without `kinds` whether it says nothing.
+    pub(super) fn says(&self, asked: &Asked, answer: &Answer<'_>) -> Says {
+        if !self.kinds {
+            return if self.says_nothing(answer) {
+                Says::Mute
+            } else {
+                Says::News
+            };
+        }
+        let text = without_tags(answer.content);
+        let short = text.len() <= says::LONGEST + NAMES && answer.cut.is_none();
+        let text = if self.volatile && short {
+            Cow::Owned(without_names(&self.still(&text)).into_owned())
+        } else {
+            text
+        };
+        if answer.cut.is_some() {
+            return if answer.error {
+                Says::Refusal
+            } else {
+                Says::News
+            };
+        }
+        says::says(text.trim(), answer.error, &asked.unit)
+    }
+
+    /// A text without what changes every time, where `volatile` asks for that: dates and ids.
+    pub(super) fn still<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.volatile {
+            Cow::Owned(ids::replaced(&without_dates(text), |_| HOLE.into()).into_owned())
+        } else {
+            Cow::Borrowed(text)
+        }
+    }
+
+    /// Whether a result says nothing: it is no error and was not cut; without its tags (`<output>`) it is at most
+    /// `stateless_chars` long and has no digit but 0. With `volatile` the id and the date of a response do not count.
+    /// Never where `stateless_n` is 0.
+    pub(super) fn says_nothing(&self, answer: &Answer<'_>) -> bool {
+        if self.stateless_n == 0 || answer.error || answer.cut.is_some() {
+            return false;
+        }
+        let text = without_tags(answer.content);
+        let text = if self.volatile && text.len() <= self.stateless_chars + NAMES {
+            Cow::Owned(without_names(&self.still(&text)).into_owned())
+        } else {
+            text
+        };
+        let text = text.trim();
+        text.chars().nth(self.stateless_chars).is_none()
+            && text.chars().all(|c| c == '0' || !c.is_numeric())
+            // An id or a date without a name is what the result says.
+            && !text.contains(HOLE)
+            && !text.contains(DAY)
+    }
+}
+
+/// A text without dates and times of day.
+pub(super) fn without_dates(text: &str) -> Cow<'_, str> {
+    match &*DATE {
+        Some(date) => date.replace_all(text, DAY),
+        None => Cow::Borrowed(text),
+    }
+}
+
+/// A text of an agent as it is compared: dates, ids and numbers are one sign each, white space is one blank, letters
+/// are small.
+pub(crate) fn folded(text: &str) -> String {
+    let text = without_dates(text);
+    let text = ids::replaced(&text, |_| "#".into()).to_lowercase();
+    let mut folded = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !folded.is_empty() {
+            folded.push(' ');
+        }
+        for c in word.chars() {
+            match c.is_numeric() {
+                true if folded.ends_with('#') => {}
+                true => folded.push('#'),
+                false => folded.push(c),
+            }
+        }
+    }
+    folded
+}
+
+/// The most bytes of names, ids and dates around a result that says nothing.
+const NAMES: usize = 400;
+
+/// A text without fields (`"request_id": …`) and lines (`date: …`) that are the id or the date of a response, which were
+/// replaced.
+fn without_names(text: &str) -> Cow<'_, str> {
+    static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let drawn = format!(r"(?:\x00|{DAY})");
+        let name = r"[\w-]*(?:id|ref|trace|date|time|stamp)";
+        let field = format!(r#""{name}"\s*:\s*"{drawn}""#);
+        let line = format!(r"^{name}\s*[:=]\s*{drawn}\s*$");
+        Regex::new(&format!(r"(?mi)(?:{field}|{line})\s*,?")).ok()
+    });
+    match &*NAMED {
+        Some(named) => named.replace_all(text, ""),
+        None => Cow::Borrowed(text),
+    }
+}
+
+/// A text without what stands between angle brackets.
+fn without_tags(text: &str) -> Cow<'_, str> {
+    static TAG: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("<[^<>]*>").ok());
+    match &*TAG {
+        Some(tag) => tag.replace_all(text, ""),
+        None => Cow::Borrowed(text),
+    }
+}
+
+/// The parameter that says how much of an error's text is compared.
+pub(crate) const fn prefix() -> Param {
+    Param::count("prefix", 100, 1..=10_000)
+        .unit("chars")
+        .doc("how many first chars of its text make two errors the same")
+}
+
+/// The first `chars` of a text.
+pub(crate) fn start_of(text: &str, chars: usize) -> &str {
+    let end = text.char_indices().nth(chars).map(|(at, _)| at);
+    end.and_then(|end| text.get(..end)).unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_and_dates_with_their_names_say_nothing() {
+        let left = |text: &str| without_names(text).trim().to_owned();
+        for (text, expected) in [
+            ("ok\nrequest_id: \0\ndate: <dates>", "ok"),
+            (
+                "{\"ok\": true, \"id\": \"\0\", \"Date\": \"<dates>\"}",
+                "{\"ok\": true,  }",
+            ),
+            ("{\"return\": \"\0\"}", "{\"return\": \"\0\"}"),
+            ("moved \0 to the front", "moved \0 to the front"),
+            ("state: done", "state: done"),
+        ] {
+            assert_eq!(left(text), expected);
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! The counters of calls: which calls are equal, and how many of them are there. `duplicate` and `cycle` alarm at the call,
+//! before it is run; the others at the result.
+//!
+//! What a meter keeps is bounded: hashes of the calls in its row, window or longest period, and what at most 1,000 calls
+//! without a result are compared by.
+
+use super::entry::detector;
+use super::{Measuring, Refusal};
+use crate::calls::{
+    ALLOW, ARGUMENTS, Among, Call, Filter, InRow, KINDS, Key, MANY, Measure, N, NORMALISE, Next,
+    RESET, Repeat, Row, Run, STATELESS_CHARS, STATELESS_N, Saw, Stretch, VOLATILE, WAITING_N,
+    WINDOW as LONGEST_WINDOW, counted, hash, key, n, number, prefix, sees_calls, unit, window,
+    with_result,
+};
+use crate::fact::Fact;
+use crate::meter::{Meter, Recipe};
+use crate::param::Param;
+use crate::params::Params;
+use crate::stream::{Calls, Channel, Event, EventPlace, Kind};
+use std::collections::HashMap;
+use std::ops::RangeInclusive;
+
+/// Parameters, and those of every detector that compares results.
+macro_rules! with_results {
+    ($($param:expr),+) => {
+        &[$($param,)+ ALLOW, RESET, NORMALISE, VOLATILE, STATELESS_N, STATELESS_CHARS, KINDS, WAITING_N]
+    };
+}
+
+detector! {
+    DUPLICATE = "duplicate", version 1,
+    "the same tool call in a row: told before it runs",
+    params: &[N, key("call"), ALLOW, RESET, OPEN],
+    check: sees_calls,
+    measure: Measuring::Run(Channel::Tools, duplicate),
+    gone: &["normalise"],
+}
+
+detector! {
+    SAME_PAIR = "same-pair", version 1,
+    "equal calls with equal results in a row",
+    params: with_results![N, FAILURE_ONLY],
+    check: sees_calls,
+    measure: Measuring::Run(Channel::Tools, same_pair),
+}
+
+detector! {
+    CYCLE = "cycle", version 1,
+    "the same few tool calls in turn",
+    params: &[REPEATS, MIN_PERIOD, MAX_PERIOD, key("raw"), ALLOW, RESET],
+    check: check_cycle,
+    measure: Measuring::Run(Channel::Tools, cycle),
+    gone: &["normalise"],
+}
+
+detector! {
+    INTERLEAVED = "interleaved", version 1,
+    "a call and result that keep coming back",
+    params: with_results![COMES_BACK, LAST, with_result(true), ARGUMENTS],
+    check: check_interleaved,
+    measure: Measuring::Run(Channel::Tools, interleaved),
+}
+
+detector! {
+    CALL_NOVELTY = "call-novelty", version 1,
+    "few different calls among the last ones",
+    params: with_results![MAX_DISTINCT, LAST, with_result(false), ARGUMENTS],
+    check: check_call_novelty,
+    measure: Measuring::Run(Channel::Tools, call_novelty),
+}
+
+detector! {
+    STAGNATION = "stagnation", version 1,
+    "a tool's same result: whatever it is asked",
+    params: with_results![EQUAL_RESULTS],
+    check: sees_calls,
+    measure: Measuring::Run(Channel::Tools, stagnation),
+}
+
+detector! {
+    ERROR_RUN = "error-run", version 1,
+    "one error after the other",
+    params: &[ERRORS, SAME, PREFIX, ALLOW, RESET, NORMALISE, VOLATILE, KINDS],
+    check: sees_calls,
+    measure: Measuring::Run(Channel::Tools, error_run),
+}
+
+const OPEN: Param = Param::flag("open", false).doc(
+    "true: equal calls of one message are counted, whatever stands between them; a result ends it",
+);
+
+const FAILURE_ONLY: Param =
+    Param::flag("failure_only", false).doc("true: only pairs whose result is an error");
+
+const REPEATS: Param = Param::count("repeats", 5, MANY)
+    .copies()
+    .unit("copies")
+    .doc("copies of the cycle in a row, the first included");
+
+/// The longest cycle that a setting may ask for.
+const LONGEST: i64 = 100;
+
+const MIN_PERIOD: Param = Param::count("min_period", 1, 1..=LONGEST)
+    .at_most()
+    .unit("calls")
+    .doc("the shortest cycle that counts");
+
+const MAX_PERIOD: Param = Param::count("max_period", 5, 1..=LONGEST)
+    .unit("calls")
+    .doc("the longest cycle that is looked for");
+
+const COMES_BACK: Param = n(
+    3,
+    "calls",
+    "how often the newest one stands among the last ones",
+);
+
+const LAST: Param = window(10, "calls", "how many of the last ones are looked at");
+
+const MAX_DISTINCT: Param = Param::count("max_distinct", 6, 1..=LONGEST_WINDOW - 1)
+    .at_least()
+    .unit("calls")
+    .doc("the most different calls among them");
+
+const EQUAL_RESULTS: Param = n(6, "calls", "equal results of one tool in a row");
+
+const ERRORS: Param = n(3, "results", "errors in a row");
+
+const SAME: Param = Param::word("same", "any", &["any", "tool", "prefix"])
+    .doc("what they have in common: nothing; the tool; the tool and how the text begins");
+
+const PREFIX: Param = prefix();
+
+/// Refuses a longest cycle below the shortest.
+fn check_cycle(params: &Params) -> Result<(), Refusal> {
+    let (min, max) = (params.int(MIN_PERIOD.name), params.int(MAX_PERIOD.name));
+    if min > max {
+        return Refusal::of(
+            &MIN_PERIOD,
+            format!(
+                "{min} is above max_period {max}: no cycle counts, this setting can never fire"
+            ),
+        );
+    }
+    sees_calls(params)
+}
+
+/// Refuses a window that holds nothing so often.
+fn check_interleaved(params: &Params) -> Result<(), Refusal> {
+    let (n, window) = (params.int(COMES_BACK.name), params.int(LAST.name));
+    if n > window {
+        return Refusal::of(
+            &COMES_BACK,
+            format!("{n} do not fit the last {window} calls (window): this setting can never fire"),
+        );
+    }
+    sees_calls(params)
+}
+
+/// Refuses a window that never has more different calls.
+fn check_call_novelty(params: &Params) -> Result<(), Refusal> {
+    let (most, window) = (params.int(MAX_DISTINCT.name), params.int(LAST.name));
+    if most >= window {
+        return Refusal::of(
+            &MAX_DISTINCT,
+            format!(
+                "the last {window} calls (window) have never more than {most} different ones: this setting fires always"
+            ),
+        );
+    }
+    sees_calls(params)
+}
+
+fn same_pair(params: &Params) -> Recipe {
+    let failures = params.flag(FAILURE_ONLY.name);
+    let row = InRow::new(params, Kind::SameCallSameResult);
+    counted(params, row, move |asked, answer, seen| {
+        let same = seen.pair(asked, true, answer);
+        let error = if answer.error { "error" } else { "" };
+        let says = answer.error || !failures;
+        Some(Next {
+            key: hash(&[&same.pair.to_string(), error]),
+            enough: if says { seen.enough(&same) } else { u64::MAX },
+        })
+    })
+}
+
+fn interleaved(params: &Params) -> Recipe {
+    let among = Among::new(params, Measure::Newest, &COMES_BACK);
+    counted(params, among, |asked, answer, seen| {
+        let (key, same) = seen.compared(asked, answer);
+        let enough = seen.enough(&same);
+        Some(Next { key, enough })
+    })
+}
+
+fn call_novelty(params: &Params) -> Recipe {
+    let among = Among::new(params, Measure::Distinct, &MAX_DISTINCT);
+    counted(params, among, |asked, answer, seen| {
+        let (mut key, same) = seen.compared(asked, answer);
+        // As long as too few results that say nothing came, each is another one.
+        if same.times < seen.enough(&same) {
+            key = hash(&[&key.to_string(), &answer.call.0.to_string()]);
+        }
+        Some(Next { key, enough: 0 })
+    })
+}
+
+fn stagnation(params: &Params) -> Recipe {
+    let row = InRow::new(params, Kind::AperiodicStagnation);
+    counted(params, row, |asked, answer, seen| {
+        let same = seen.tool(asked, answer);
+        Some(Next {
+            key: same.pair,
+            enough: seen.enough(&same),
+        })
+    })
+}
+
+fn error_run(params: &Params) -> Recipe {
+    let same = params.text(SAME.name);
+    let (tool, start) = (same == "tool", same == "prefix");
+    let chars = usize::try_from(params.count(PREFIX.name)).unwrap_or(usize::MAX);
+    let row = InRow::new(params, Kind::ErrorRetry);
+    counted(params, row, move |asked, answer, seen| {
+        let key = match (tool, start) {
+            _ if !seen.fails(answer) => return None,
+            (true, _) => asked.tool,
+            (_, true) => seen.start(asked, answer, chars),
+            _ => 0,
+        };
+        Some(Next { key, enough: 0 })
+    })
+}
+
+/// Different calls of one message that are counted; those behind them are not.
+const MAX_OPEN: usize = 1000;
+
+fn duplicate(params: &Params) -> Recipe {
+    let filter = Filter::new(params);
+    let least = params.count(N.name);
+    let key = Key::from(params);
+    let open = params.flag(OPEN.name);
+    Recipe::run(move || {
+        Box::new(Duplicates {
+            run: Run::new(&filter),
+            key,
+            least,
+            open,
+            rows: HashMap::new(),
+        })
+    })
+}
+
+/// Follows rows of equal calls in one run.
+struct Duplicates {
+    run: Run,
+    key: Key,
+    /// The shortest row that the loosest setting accepts.
+    least: u64,
+    /// Counts the calls of one message.
+    open: bool,
+    /// The row that goes on; of one message the calls, by their keys.
+    rows: HashMap<u128, Row>,
+}
+
+impl Meter for Duplicates {
+    fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
+        match self.run.see(event, place) {
+            Saw::Call(call) => {
+                let key = self.key.of(&call);
+                let row = if self.open { key } else { 0 };
+                if self.rows.len() == MAX_OPEN && !self.rows.contains_key(&row) {
+                    return;
+                }
+                let row = self.rows.entry(row).or_default();
+                row.push(key, self.run.call());
+                let what = (Kind::IdenticalCall, || unit(call.name, call.arguments));
+                facts.extend(row.fact(self.least, self.run.now(), what));
+            }
+            Saw::Forget => self.rows.clear(),
+            Saw::Result(_) | Saw::Turn if self.open => self.rows.clear(),
+            _ => {}
+        }
+    }
+}
+
+fn cycle(params: &Params) -> Recipe {
+    let filter = Filter::new(params);
+    let key = Key::from(params);
+    let least = params.int(REPEATS.name);
+    let periods = params.count(MIN_PERIOD.name)..=params.count(MAX_PERIOD.name);
+    Recipe::run(move || {
+        Box::new(Cycles {
+            run: Run::new(&filter),
+            key,
+            least,
+            stretch: Stretch::new(*periods.end()),
+            periods: periods.clone(),
+        })
+    })
+}
+
+/// Follows the stretch of each period in one run.
+struct Cycles {
+    run: Run,
+    key: Key,
+    /// The fewest copies that the loosest setting accepts.
+    least: i64,
+    periods: RangeInclusive<u64>,
+    stretch: Stretch,
+}
+
+impl Meter for Cycles {
+    fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
+        match self.run.see(event, place) {
+            Saw::Call(call) => {
+                self.stretch.push(self.key.of(&call), self.run.call());
+                let periods = self.periods.clone();
+                facts.extend(periods.filter_map(|period| self.fact(period, &call)));
+            }
+            Saw::Forget => self.stretch.clear(),
+            _ => {}
+        }
+    }
+}
+
+impl Cycles {
+    /// Returns the fact that the stretch with a period has just got another whole copy.
+    fn fact(&self, period: u64, call: &Call<'_>) -> Option<Fact> {
+        let copies = self.stretch.copies(period);
+        let whole = self.stretch.length(period).is_multiple_of(period);
+        if !whole || copies < self.least {
+            return None;
+        }
+        let kind = match period {
+            1 => Kind::IdenticalCall,
+            _ => Kind::Cycle,
+        };
+        let seen = Repeat {
+            onset: self.stretch.second(period).into(),
+            period: Calls(period).into(),
+            copies: copies.unsigned_abs(),
+            unit: unit(call.name, call.arguments),
+        };
+        let bounds = vec![copies, number(period)];
+        Some(self.run.fact((kind, "cycle"), bounds, seen))
+    }
+}

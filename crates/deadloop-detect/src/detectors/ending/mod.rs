@@ -1,0 +1,189 @@
+//! `ending`: a stream that is over and lacks something that a whole one has.
+//!
+//! The one detector that speaks at the end: at the `Finish` or `Closed` event that whoever reads the stream
+//! pushes. These are events like others, so no meter needs to be told of an end.
+
+use super::Measuring;
+use super::entry::detector;
+use super::malformed::Json;
+use crate::calls::{Repeat, fact};
+use crate::fact::Fact;
+use crate::meter::{Meter, Recipe};
+use crate::param::Param;
+use crate::params::Params;
+use crate::stream::{Channel, Event, EventPlace, Fault, Kind, TextChannel};
+
+detector! {
+    ENTRY = "ending", version 1,
+    "the stream is over and lacks its end",
+    params: &PARAMS,
+    check: |_| Ok(()),
+    measure: Measuring::Run(Channel::Answer, recipe),
+    notices: &[Fault::Cut, Fault::NoDone, Fault::ErrorEvent, Fault::Stall, Fault::BrokenJson],
+}
+
+static PARAMS: [Param; 2] = [
+    Param::words("need", &["finish"], &["finish", "done", "json"])
+        .doc("what an ended stream has to have: a known finish reason, any end mark, an answer in JSON to its end"),
+    Param::texts("reasons", &[
+            "stop",
+            "length",
+            "tool_calls",
+            "function_call",
+            "end_turn",
+            "tool_use",
+            "max_tokens",
+            "stop_sequence",
+            "completed",
+            "eos",
+            "content_filter",
+            "refusal",
+            "repetition",
+            "pause_turn",
+            "max_output_tokens",
+            "model_context_window_exceeded",
+        ]).doc("finish reasons of streams that are whole"),
+];
+
+fn recipe(params: &Params) -> Recipe {
+    let words = |name: &str| -> Vec<String> {
+        let items = params.items(name).iter().filter_map(|item| item.as_text());
+        items.map(str::to_owned).collect()
+    };
+    let (need, reasons) = (words("need"), words("reasons"));
+    Recipe::run(move || {
+        Box::new(Ending {
+            need: need.clone(),
+            reasons: reasons.clone(),
+            ..Ending::default()
+        })
+    })
+}
+
+/// Follows one stream.
+#[derive(Default)]
+struct Ending {
+    need: Vec<String>,
+    reasons: Vec<String>,
+    /// A known finish reason came.
+    finished: bool,
+    /// Any end mark came.
+    done: bool,
+    told: bool,
+    answer: Answer,
+    last: Option<char>,
+}
+
+/// How far an answer in JSON has come.
+#[derive(Default)]
+struct Answer {
+    /// Whether it begins as JSON does.
+    begun: Option<bool>,
+    /// Whether no JSON begins with what has come.
+    broken: bool,
+    json: Json,
+}
+
+impl Answer {
+    fn char(&mut self, c: char) {
+        if self.begun.is_none() && !c.is_whitespace() {
+            self.begun = Some(matches!(c, '{' | '['));
+        }
+        self.broken |= self.begun == Some(true) && self.json.breaks(c);
+    }
+
+    /// What it lacks, if it is to be JSON.
+    fn lacks(&self) -> Option<&'static str> {
+        match self.begun {
+            Some(true) if self.broken => Some("JSON and nothing else"),
+            Some(true) if !self.json.is_whole() => Some("JSON to its end"),
+            _ => None,
+        }
+    }
+}
+
+impl Meter for Ending {
+    fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
+        match event {
+            Event::Text(TextChannel::Answer, text) => {
+                text.chars().for_each(|c| self.answer.char(c));
+                self.last = text.trim_end().chars().next_back().or(self.last);
+                self.begin();
+            }
+            Event::Text(..) | Event::Call { .. } | Event::Turn { .. } => self.begin(),
+            Event::Finish(reason) => self.finish(*reason, place, facts),
+            Event::Closed => self.closed(place, facts),
+            _ => {}
+        }
+    }
+}
+
+impl Ending {
+    /// What comes after an end mark is another stretch of output, with an end of its own.
+    fn begin(&mut self) {
+        (self.finished, self.done) = (false, false);
+    }
+
+    fn needs(&self, what: &str) -> bool {
+        self.need.iter().any(|word| word == what)
+    }
+
+    fn finish(&mut self, reason: Option<&str>, place: EventPlace, facts: &mut Vec<Fact>) {
+        self.done = true;
+        self.finished = reason.is_some_and(|r| self.reasons.iter().any(|known| known == r));
+        let bad = self.needs("finish") && !self.finished;
+        let kind = match reason {
+            Some("error") => Fault::ErrorEvent,
+            Some("timeout") => Fault::Stall,
+            _ => self.kind(),
+        };
+        if let Some(what) = self.json() {
+            self.tell((kind, what), place, facts);
+        } else if bad {
+            let said = reason.map_or("no finish reason".to_owned(), |r| {
+                format!("finish reason {r}")
+            });
+            self.tell((kind, said), place, facts);
+        }
+    }
+
+    fn closed(&mut self, place: EventPlace, facts: &mut Vec<Fact>) {
+        let missing = [
+            (self.needs("finish") && !self.finished).then(|| "no finish reason".to_owned()),
+            (self.needs("done") && !self.done).then(|| "no end mark".to_owned()),
+            self.json(),
+        ];
+        if let Some(what) = missing.into_iter().flatten().next() {
+            self.tell((self.kind(), what), place, facts);
+        }
+    }
+
+    /// What the answer lacks, where it has to be JSON.
+    fn json(&self) -> Option<String> {
+        let lacks = self.answer.lacks().filter(|_| self.needs("json"))?;
+        Some(format!("not {lacks}"))
+    }
+
+    /// Whether the text reads as if it were whole.
+    fn kind(&self) -> Fault {
+        let ends = |c: char| {
+            matches!(
+                c,
+                '.' | '!' | '?' | '。' | '！' | '？' | '}' | ']' | ')' | '`' | '>'
+            )
+        };
+        match self.last {
+            _ if self.needs("json") && self.answer.broken => Fault::BrokenJson,
+            Some(c) if ends(c) && self.answer.lacks().is_none() => Fault::NoDone,
+            _ => Fault::Cut,
+        }
+    }
+
+    fn tell(&mut self, (kind, what): (Fault, String), place: EventPlace, facts: &mut Vec<Fact>) {
+        if std::mem::replace(&mut self.told, true) {
+            return;
+        }
+        let seen = Repeat::once(place.answer, what);
+        facts.push(fact(place, (Kind::Fault(kind), "end"), Vec::new(), seen));
+    }
+}

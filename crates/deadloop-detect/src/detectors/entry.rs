@@ -1,0 +1,43 @@
+//! `detector!`: an entry of the registry with its folder of data.
+
+/// Declares the registry entry of a detector. `detectors/NAME` has its data: `exactly.md`, `presets.toml`, `grid.toml` and
+/// `examples.txt`. After `measure` may stand more fields of [`Detector`](crate::harness::Detector).
+macro_rules! detector {
+    (
+        $entry:ident = $name:literal, version $version:literal, $about:literal,
+        params: $params:expr, check: $check:expr, measure: $measure:expr $(, $field:ident: $value:expr)* $(,)?
+    ) => {
+        /// The registry entry.
+        pub(in crate::detectors) static $entry: $crate::detectors::Detector = $crate::detectors::Detector {
+            spec: $crate::spec::Spec {
+                name: $name,
+                version: $version,
+                about: $about,
+                exactly: $crate::detectors::entry::data!($name, "exactly.md"),
+                params: $params,
+                presets: $crate::detectors::entry::data!($name, "presets.toml"),
+                check: $check,
+            },
+            grid: $crate::detectors::entry::data!($name, "grid.toml"),
+            examples: $crate::detectors::entry::data!($name, "examples.txt"),
+            $($field: $value,)*
+            ..$crate::detectors::Detector::measuring($measure)
+        };
+    };
+}
+
+/// A file of a detector's folder.
+macro_rules! data {
+    ($name:literal, $file:literal) => {
+        include_str!(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/src/detectors/",
+            $name,
+            "/",
+            $file
+        ))
+    };
+}
+
+pub(crate) use data;
+pub(crate) use detector;

@@ -1,0 +1,91 @@
+//! [`Example`]: a stream that a detector brings, to show what it does and to test it against the laws.
+//!
+//! ```text
+//! fires
+//!   400 times say "So it is. "
+//!
+//! quiet: the second result is news
+//!   call ls {}
+//!   result a.txt
+//! ```
+
+use crate::stream::{Arguments, Event, TextChannel};
+
+/// A stream that its detector's defaults alarm on ([`FIRES`](Self::FIRES)), do not alarm on ([`QUIET`](Self::QUIET)), or
+/// that a parameter, after which it is called, changes.
+#[derive(Clone, Debug)]
+pub struct Example {
+    /// Its name.
+    pub name: &'static str,
+    /// Its lines, as they are shown.
+    pub lines: &'static str,
+}
+
+impl Example {
+    /// The name of the example on which the defaults alarm.
+    pub const FIRES: &'static str = "fires";
+    /// The name of the example on which they do not.
+    pub const QUIET: &'static str = "quiet";
+
+    /// Reads the examples of a file.
+    pub(super) fn all(text: &'static str) -> impl Iterator<Item = Self> {
+        let parts = text.split("\n\n").filter_map(|part| part.split_once('\n'));
+        parts.map(|(head, lines)| Self {
+            name: head.split(':').next().unwrap_or(head),
+            lines,
+        })
+    }
+
+    /// Returns its events; `None` if a line is not one.
+    pub fn events(&self) -> Option<Vec<Event<'static>>> {
+        let mut all = Vec::new();
+        for line in self.lines.lines().map(str::trim_start) {
+            let (times, line) = match line.split_once(" times ") {
+                Some((times, line)) => (times.parse().ok()?, line),
+                None => (1, line),
+            };
+            all.extend(std::iter::repeat_n(event(line)?, times));
+        }
+        Some(all)
+    }
+}
+
+fn event(line: &'static str) -> Option<Event<'static>> {
+    let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+    let (id, told) = match rest.strip_prefix('#').and_then(|rest| rest.split_once(' ')) {
+        Some((id, told)) => (Some(id), told),
+        None => (None, rest),
+    };
+    let text = |channel| {
+        Some(Event::Text(
+            channel,
+            told.strip_prefix('"')?.strip_suffix('"')?,
+        ))
+    };
+    let result = |error| Event::Result {
+        id,
+        content: told,
+        error,
+        cut: None,
+    };
+    Some(match word {
+        "say" => text(TextChannel::Answer)?,
+        "think" => text(TextChannel::Reasoning)?,
+        "call" => {
+            let (name, arguments) = told.split_once(' ').unwrap_or((told, ""));
+            Event::Call {
+                id,
+                name,
+                arguments: Arguments::Raw(arguments),
+            }
+        }
+        "result" => result(None),
+        "error" => result(Some(true)),
+        "user" => Event::User(told),
+        "turn" => Event::Turn { agent: None },
+        "silence" => Event::Silence(told.parse().ok()?),
+        "finish" => Event::Finish((!told.is_empty()).then_some(told)),
+        "closed" => Event::Closed,
+        _ => return None,
+    })
+}

@@ -1,0 +1,141 @@
+//! `incomplete-results`: of the parallel calls of a turn too few came back as they should.
+
+use std::collections::VecDeque;
+
+use super::Measuring;
+use super::entry::detector;
+use crate::calls::{Repeat, fact, number};
+use crate::fact::Fact;
+use crate::meter::{Meter, Recipe};
+use crate::param::Param;
+use crate::params::Params;
+use crate::stream::{Calls, Channel, Event, EventPlace, Fault, Kind};
+
+detector! {
+    ENTRY = "incomplete-results", version 3,
+    "parallel calls that came back in part: too few of a turn's have a whole result",
+    params: &PARAMS,
+    check: |_| Ok(()),
+    measure: Measuring::Run(Channel::Tools, recipe),
+    notices: &[Fault::PartialTools],
+}
+
+static PARAMS: [Param; 3] = [
+    Param::count("min_ok", 1, 1..=1000)
+        .at_least()
+        .unit("calls")
+        .doc("how many calls have to come back whole; if there are fewer, all of them"),
+    Param::count("min_calls", 2, 1..=1000)
+        .unit("calls")
+        .doc("the fewest calls of a batch that is judged; with 1, each single call that fails is a batch"),
+    Param::texts("need", &[])
+        .doc("fields that a result has to have; none: any result without an error is whole"),
+];
+
+fn recipe(params: &Params) -> Recipe {
+    let items = params
+        .items("need")
+        .iter()
+        .filter_map(|item| item.as_text());
+    let need: Vec<String> = items.map(str::to_owned).collect();
+    let min_calls = params.count("min_calls");
+    Recipe::run(move || {
+        Box::new(Results {
+            min_calls,
+            need: need.clone(),
+            ..Results::default()
+        })
+    })
+}
+
+/// Calls that are followed at once.
+const MOST: usize = 1000;
+
+/// Follows one run.
+#[derive(Default)]
+struct Results {
+    min_calls: u64,
+    need: Vec<String>,
+    /// Calls without a result: id and number.
+    open: VecDeque<(Option<String>, Calls)>,
+    good: u64,
+    /// Calls of the batch, its results, and the first call that failed.
+    asked: u64,
+    came: u64,
+    failed: Option<Calls>,
+}
+
+impl Meter for Results {
+    fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
+        match event {
+            Event::Call { id, .. } if self.open.len() < MOST => {
+                let number = place.calls.saturating_sub(Calls(1));
+                self.open.push_back((id.map(str::to_owned), number));
+                self.asked += 1;
+            }
+            Event::Result {
+                id, content, error, ..
+            } => {
+                let whole = *error != Some(true) && self.has(content);
+                self.result(*id, whole);
+                if self.open.is_empty() {
+                    self.close(place, facts);
+                }
+            }
+            // A response that ends has not had its results yet; one that another follows has lost them.
+            Event::Finish(_) | Event::Closed if self.came == 0 => {}
+            Event::Turn { .. } | Event::Finish(_) | Event::Closed => self.close(place, facts),
+            _ => {}
+        }
+    }
+}
+
+impl Results {
+    fn has(&self, content: &str) -> bool {
+        if self.need.is_empty() {
+            return true;
+        }
+        let value: Option<serde_json::Value> = serde_json::from_str(content).ok();
+        let there = |name: &String| {
+            let field = value.as_ref().and_then(|value| value.get(name));
+            field.is_some_and(|field| !field.is_null())
+        };
+        self.need.iter().all(there)
+    }
+
+    fn result(&mut self, id: Option<&str>, whole: bool) {
+        let at = match id {
+            None => (!self.open.is_empty()).then_some(0),
+            Some(_) => self.open.iter().position(|(open, _)| open.as_deref() == id),
+        };
+        let Some((_, call)) = at.and_then(|at| self.open.remove(at)) else {
+            return;
+        };
+        self.came += 1;
+        if whole {
+            self.good += 1
+        } else {
+            self.failed = Some(self.failed.map_or(call, |first| first.min(call)))
+        }
+    }
+
+    /// The batch is over: calls that are still open have failed too.
+    fn close(&mut self, place: EventPlace, facts: &mut Vec<Fact>) {
+        let missing = self.open.front().map(|(_, call)| *call);
+        self.open.clear();
+        let failed = match (self.failed.take(), missing) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        let good = std::mem::take(&mut self.good);
+        self.came = 0;
+        let asked = std::mem::take(&mut self.asked);
+        let is_batch = asked >= self.min_calls;
+        if let Some(first) = failed.filter(|_| is_batch) {
+            let said = format!("{good} of {asked} calls have a whole result");
+            let kind = (Kind::Fault(Fault::PartialTools), "results");
+            let seen = Repeat::once(first, said);
+            facts.push(fact(place, kind, vec![number(good + 1)], seen));
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! `pseudo`: an acknowledgement in place of an answer, or a confirmation in place of content.
+
+use super::entry::detector;
+use super::{Measuring, Refusal};
+use crate::calls::{Repeat, fact, number};
+use crate::fact::Fact;
+use crate::meter::{Meter, Recipe};
+use crate::param::Param;
+use crate::params::Params;
+use crate::repair::{PHRASE_LISTS, phrases};
+use crate::stream::{Channel, Chars, Event, EventPlace, Fault, Kind, TextChannel};
+
+detector! {
+    ENTRY = "pseudo", version 1,
+    "no answer: an acknowledgement or a confirmation in its place",
+    params: &PARAMS,
+    check: check,
+    measure: Measuring::Run(Channel::Answer, recipe),
+    notices: &[Fault::Pseudo, Fault::Confirmation],
+}
+
+/// Chars of an answer that are looked at.
+const LOOKED_AT: usize = 4096;
+
+static PARAMS: [Param; 4] = [
+    Param::words("lists", &["zh", "en"], PHRASE_LISTS)
+        .doc("lists of phrases: acknowledgements in Chinese and English, and confirmations of users (-done)"),
+    Param::texts("own", &[]).doc("more phrases"),
+    Param::word("anchor", "start", &["start", "whole", "any"])
+        .doc("where a phrase must stand: at the start, be the whole answer, anywhere"),
+    Param::count("max_chars", 60, 1..=LOOKED_AT as i64)
+        .at_least()
+        .unit("chars")
+        .doc("longest answer, blanks around it aside"),
+];
+
+fn check(params: &Params) -> Result<(), Refusal> {
+    if phrases(params).is_empty() {
+        Err(Refusal {
+            param: "lists",
+            reason: "no list and no phrase: it would never fire".into(),
+        })
+    } else {
+        Ok(())
+    }
+}
+
+fn recipe(params: &Params) -> Recipe {
+    let folded = |phrases: Vec<String>| -> Vec<String> {
+        phrases.iter().map(|p| p.to_ascii_lowercase()).collect()
+    };
+    let done = {
+        let mut only = params.clone();
+        let lists = params.items("lists").iter();
+        let of_done =
+            |item: &&crate::value::Value| item.as_text().is_some_and(|n| n.ends_with("-done"));
+        only.set(
+            "lists",
+            crate::value::Value::List(lists.filter(of_done).cloned().collect()),
+        );
+        only.set("own", crate::value::Value::List(Vec::new()));
+        folded(phrases(&only))
+    };
+    let all = folded(phrases(params));
+    let anchor = params.text("anchor").to_owned();
+    Recipe::run(move || {
+        Box::new(Pseudo {
+            all: all.clone(),
+            done: done.clone(),
+            anchor: anchor.clone(),
+            ..Pseudo::default()
+        })
+    })
+}
+
+/// Follows one stream.
+#[derive(Default)]
+struct Pseudo {
+    all: Vec<String>,
+    done: Vec<String>,
+    anchor: String,
+    answer: String,
+    chars: usize,
+    /// Where the answer begins.
+    from: Chars,
+}
+
+impl Meter for Pseudo {
+    fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
+        match event {
+            Event::Text(TextChannel::Answer, text) => {
+                let room = LOOKED_AT.saturating_sub(self.chars.min(LOOKED_AT));
+                self.answer.extend(text.chars().take(room));
+                self.chars += text.chars().count();
+            }
+            Event::Finish(_) | Event::Closed | Event::Turn { .. } => self.look(place, facts),
+            _ => {}
+        }
+    }
+}
+
+impl Pseudo {
+    /// The answer is whole.
+    fn look(&mut self, place: EventPlace, facts: &mut Vec<Fact>) {
+        let answer = std::mem::take(&mut self.answer);
+        let from = std::mem::replace(&mut self.from, place.answer);
+        if std::mem::take(&mut self.chars) > LOOKED_AT {
+            return;
+        }
+        let text = answer.trim().to_ascii_lowercase();
+        let stands = |phrase: &&String| match self.anchor.as_str() {
+            "whole" => text == **phrase,
+            "any" => text.contains(phrase.as_str()),
+            _ => text.starts_with(phrase.as_str()),
+        };
+        let Some(phrase) = self.all.iter().find(stands) else {
+            return;
+        };
+        let kind = if self.done.contains(phrase) {
+            Fault::Confirmation
+        } else {
+            Fault::Pseudo
+        };
+        let bounds = vec![number(text.chars().count() as u64)];
+        let seen = Repeat::once(from, phrase.clone());
+        facts.push(fact(place, (Kind::Fault(kind), "phrase"), bounds, seen));
+    }
+}

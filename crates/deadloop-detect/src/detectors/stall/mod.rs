@@ -1,0 +1,60 @@
+//! `stall`: a stream that falls silent.
+//!
+//! There is no clock in here: whoever has one pushes [`Event::Silence`], which holds the total since the last
+//! event.
+
+use super::Measuring;
+use super::entry::detector;
+use crate::calls::{Repeat, fact, number};
+use crate::fact::Fact;
+use crate::meter::{Meter, Recipe};
+use crate::param::{Param, Threshold};
+use crate::stream::{Channel, Event, EventPlace, Fault, Kind};
+
+detector! {
+    ENTRY = "stall", version 1,
+    "nothing comes for a number of milliseconds",
+    params: &PARAMS,
+    check: |_| Ok(()),
+    measure: Measuring::Run(Channel::Answer, |_| { Recipe::run(|| Box::new(Stall::default())) }),
+    notices: &[Fault::Stall],
+}
+
+static PARAMS: [Param; 2] = [
+    millis(
+        "idle_ms",
+        30_000,
+        "silence after the last event of the model",
+    ),
+    millis("first_ms", 60_000, "silence before its first event"),
+];
+
+const fn millis(name: &'static str, default: i64, doc: &'static str) -> Param {
+    Param::count(name, default, 1000..=3_600_000)
+        .at_most()
+        .unit("ms")
+        .doc(doc)
+}
+
+/// Follows one stream.
+#[derive(Default)]
+struct Stall {
+    /// Whether the model has said or called anything.
+    begun: bool,
+}
+
+impl Meter for Stall {
+    fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
+        match event {
+            Event::Text(..) | Event::Call { .. } => self.begun = true,
+            Event::Silence(millis) => {
+                let (held, any) = (number(*millis), Threshold::AT_MOST.always());
+                let bounds = if self.begun { [held, any] } else { [any, held] };
+                let kind = (Kind::Fault(Fault::Stall), "silence");
+                let seen = Repeat::once(place.answer, format!("{millis} ms"));
+                facts.push(fact(place, kind, bounds.to_vec(), seen));
+            }
+            _ => {}
+        }
+    }
+}
