@@ -39,8 +39,6 @@ pub struct Axis {
     pub param: &'static str,
     /// How it decides.
     pub threshold: Threshold,
-    /// Its place among the member's thresholds, and so among a fact's bounds.
-    pub bound: usize,
     /// Its values, from the loosest end of its numbers to the other: rising.
     pub values: Vec<Value>,
     /// What each of them is compared as.
@@ -266,7 +264,7 @@ impl Block {
 pub(crate) fn axes(base: &Setting, grid: &Grid) -> Vec<Axis> {
     let mut axes = Vec::new();
     for (member, (m, values)) in base.members.iter().zip(&grid.members).enumerate() {
-        for (bound, (param, threshold)) in m.detector.thresholds().enumerate() {
+        for (param, threshold) in m.detector.thresholds() {
             if let Some((_, values)) = values.values.iter().find(|(p, _)| p.name == param.name) {
                 let values = values.clone();
                 let numbers = values.iter().map(|v| threshold.number(v)).collect();
@@ -274,7 +272,6 @@ pub(crate) fn axes(base: &Setting, grid: &Grid) -> Vec<Axis> {
                     member,
                     param: param.name,
                     threshold,
-                    bound,
                     values,
                     numbers,
                 });

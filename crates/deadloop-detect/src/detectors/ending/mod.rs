@@ -6,11 +6,12 @@
 use super::Measuring;
 use super::entry::detector;
 use crate::calls::{Repeat, fact};
-use crate::fact::Fact;
-use crate::meter::{Meter, Recipe};
-use crate::param::Param;
-use crate::params::Params;
+use crate::measure::fact::{Bounds, Fact};
+use crate::measure::meter::{Meter, Recipe};
+use crate::settings::param::Param;
+use crate::settings::params::Params;
 use crate::stream::{Channel, Event, EventPlace, Fault, Kind, TextChannel};
+use crate::text::json_scan::JsonScan;
 
 detector! {
     ENTRY = "ending", version 1,
@@ -73,41 +74,24 @@ struct Ending {
     last: Option<char>,
 }
 
-/// How far an answer in JSON has come. Nesting is counted, the syntax is not looked at.
+/// How far an answer in JSON has come.
 #[derive(Default)]
 struct Json {
+    /// Whether the answer begins with a bracket; `None`: it has not begun.
     begun: Option<bool>,
-    depth: u64,
-    quoted: bool,
-    escaped: bool,
-    behind: bool,
+    scan: JsonScan,
 }
 
 impl Json {
     fn char(&mut self, c: char) {
-        if c.is_whitespace() && !self.quoted {
-            return;
+        if self.begun.is_none() && !c.is_whitespace() {
+            self.begun = Some(matches!(c, '{' | '['));
         }
-        let begun = *self.begun.get_or_insert(matches!(c, '{' | '['));
-        if !begun {
-            return;
-        }
-        self.behind = self.depth == 0 && self.behind;
-        match c {
-            _ if self.escaped => self.escaped = false,
-            '\\' if self.quoted => self.escaped = true,
-            '"' => self.quoted = !self.quoted,
-            '{' | '[' if !self.quoted => self.depth += 1,
-            '}' | ']' if !self.quoted => {
-                self.depth = self.depth.saturating_sub(1);
-                self.behind = self.depth == 0;
-            }
-            _ => {}
-        }
+        self.scan.outside(c);
     }
 
     fn is_open(&self) -> bool {
-        self.begun == Some(true) && (self.depth > 0 || self.quoted)
+        self.begun == Some(true) && self.scan.is_open()
     }
 }
 
@@ -187,6 +171,11 @@ impl Ending {
             return;
         }
         let seen = Repeat::once(place.answer, what);
-        facts.push(fact(place, (Kind::Fault(kind), "end"), Vec::new(), seen));
+        facts.push(fact(
+            place,
+            (Kind::Fault(kind), "end"),
+            Bounds::default(),
+            seen,
+        ));
     }
 }

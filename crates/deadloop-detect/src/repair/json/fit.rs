@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::params::Params;
-use crate::repair::nearest::Nearest;
+use crate::settings::params::Params;
+use crate::text::nearest::Nearest;
 
 /// The type of a field's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl Fields {
     /// The fields of a setting.
     pub(super) fn new(params: &Params) -> Self {
         match params.get("fields") {
-            Some(crate::value::Value::Table(table)) => Self::of(
+            Some(crate::settings::value::Value::Table(table)) => Self::of(
                 table
                     .iter()
                     .filter_map(|(name, kind)| Some((name.clone(), Type::of(kind.as_text()?)?))),
@@ -101,7 +101,7 @@ impl Fields {
         for (name, value) in object {
             let exact = self.0.iter().find(|(known, _)| known == name);
             let near = || {
-                let (field, kind) = self.0.get(nearest.find(name, &mut 0)?)?;
+                let (field, kind) = self.0.get(nearest.find(name, &mut 0)?.0)?;
                 // If the object has the expected name itself, a similar name means something else.
                 (!object.contains_key(field)).then_some((field, kind))
             };
